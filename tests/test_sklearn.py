@@ -281,6 +281,66 @@ def test_groups_where_they_do_not_belong():
         own(fitted, X, CODES, groups=USERS)
 
 
+COSTS = np.random.default_rng(4).integers(1, 9, 60).astype(float)
+
+
+def at_budget(measure: Any, *, grouped: bool = False, **own: Any) -> Any:
+    """A measure at a budget of the test part of a fold, or its mean over groups."""
+
+    def value(fitted: Any, test: Any) -> Any:
+        scores, groups = fitted.predict_proba(X[test])[:, 1], USERS[test] if grouped else None
+        ranking = qk.rank(CODES[test], scores, cost=COSTS[test], groups=groups)
+        return float(measure(ranking, **own).value if grouped else measure(ranking, **own))
+
+    return value
+
+
+@pytest.mark.usefixtures("routing")
+def test_costs_are_routed():
+    wanted = by_hand(GaussianNB(), CODES, at_budget(qk.qrecall, budget=20))
+    asking, given = scorer(qk.qrecall, budget=20), {"cv": FOLDS, "params": {"cost": COSTS}}
+    for scoring in (asking, clone(asking), pickle.loads(pickle.dumps(asking))):
+        assert cross_val_score(GaussianNB(), X, CODES, scoring=scoring, **given).tolist() == wanted
+    named = scorer(qk.qrecall, budget=20).set_score_request(cost="amount")
+    renamed = {"cv": FOLDS, "params": {"amount": COSTS}}
+    assert cross_val_score(GaussianNB(), X, CODES, scoring=named, **renamed).tolist() == wanted
+    both = multimetric(at=asking, auc=SCORERS["roc_auc"]).set_score_request(cost=True)
+    for scoring in (both, {"at": asking, "auc": SCORERS["roc_auc"]}):
+        found = cross_validate(GaussianNB(), X, CODES, scoring=scoring, **given)
+        assert found["test_at"].tolist() == wanted
+        assert len(set(found["test_auc"])) > 1
+    grid, per_cost = {"var_smoothing": [1e-9]}, get_scorer("positives_per_cost", quota=5)
+    search = GridSearchCV(GaussianNB(), grid, cv=FOLDS, scoring=per_cost)
+    search.fit(X, CODES, cost=COSTS)
+    of_each = by_hand(GaussianNB(), CODES, at_budget(qk.budgets.positives_per_cost, quota=5))
+    assert search.best_score_ == np.mean(of_each)
+
+
+@pytest.mark.usefixtures("routing")
+def test_a_mean_over_groups_at_a_budget():
+    mean = qk.group_mean(qk.hit_rate, budget=5)
+    wanted = by_hand(GaussianNB(), CODES, at_budget(mean, grouped=True))
+    given = {"cv": FOLDS, "params": {"cost": COSTS, "groups": USERS}}
+    assert cross_val_score(GaussianNB(), X, CODES, scoring=scorer(mean), **given).tolist() == wanted
+
+
+def test_costs_where_they_do_not_belong():
+    fitted = GaussianNB().fit(X, CODES)
+    with pytest.raises(TypeError, match=r"^scorer\(lift, budget=20\) needs cost=, what each exam"):
+        scorer(qk.lift, budget=20)(fitted, X, CODES)
+    with pytest.raises(TypeError, match=r"^scorer\(lift, quota=20\) takes no cost, as it has no b"):
+        scorer(qk.lift, quota=20)(fitted, X, CODES, cost=COSTS)
+    with pytest.raises(ValueError, match=r"^budget is 9000.0; .*, the total cost in this fold; wi"):
+        scorer(qk.lift, budget=9000)(fitted, X, CODES, cost=COSTS)
+    everybody = scorer(qk.lift, budget=9000, when_short="all")(fitted, X, CODES, cost=COSTS)
+    assert everybody == 1
+    with pytest.raises(ValueError, match="^cost is -9.0 at position 0; expected a finite cost"):
+        scorer(qk.lift, budget=20)(fitted, X, CODES, cost=np.full(60, -9.0))
+    table = scorer(qk.f_score, budget=20)(fitted, X, CODES, cost=COSTS)
+    scores = fitted.predict_proba(X)[:, 1]
+    assert table == qk.f_score(CODES, scores, cost=COSTS, budget=20)
+
+
 class Counting(ClassifierMixin, BaseEstimator):
     """Counts how often it is asked."""
 
@@ -429,9 +489,14 @@ BAD = [
     (TypeError, r"^average= is of measures of this", (lambda x: 1.0,), {"average": "macro"}),
     (TypeError, r"summary\) gives Summary$", (qk.group_mean(qk.summary),), {}),
     (TypeError, r"^give exactly one of quota= ", (qk.group_mean(qk.hit_rate),), {}),
-    (TypeError, r"^hit_rate needs what .* costs; a scorer is", (qk.hit_rate,), {"budget": 3}),
-    (TypeError, r"^lift needs what .* costs; ", (qk.group_mean(qk.lift, budget=3),), {}),
-    (TypeError, r"^positives_per_cost n", (qk.budgets.positives_per_cost,), {"quota": 3}),
+    (
+        TypeError,
+        r"^hit_rate needs what .* costs, which average= d",
+        (qk.hit_rate,),
+        {"budget": 3, "average": "macro"},
+    ),
+    (ValueError, r"^budget is -3.0; expected a number from 0", (qk.hit_rate,), {"budget": -3}),
+    (TypeError, r"^cost_at_quota does not say whe", (qk.budgets.cost_at_quota,), {"quota": 3}),
     (TypeError, r"^average= is of measures", (qk.group_mean(qk.gini),), {"average": "macro"}),
     (
         TypeError,
@@ -470,6 +535,7 @@ def test_bad_data():
 
 def test_scikit_learn_is_asked_for(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
-    monkeypatch.delitem(sys.modules, "quotakernels.adapters.sklearn")
+    for name in ("sklearn", "_scorers"):
+        monkeypatch.delitem(sys.modules, f"quotakernels.adapters.{name}")
     with pytest.raises(ImportError, match=r"needs scikit-learn: pip install 'quotakernels\[sk"):
         importlib.import_module("quotakernels.adapters.sklearn")

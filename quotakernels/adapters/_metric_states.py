@@ -28,9 +28,10 @@ _IDS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 class KeptHistogram:
     """The counts of a `ScoreHistogram`, with weights its masses and their corrections in one."""
 
-    def __init__(self, dtype: Any, weighted: bool, bits: int | None, grouped: bool):
-        if grouped:
-            raise ValueError("a histogram keeps no groups of examples; a buffer does")
+    def __init__(self, dtype: Any, bits: int | None, weighted: bool, grouped: bool, priced: bool):
+        if grouped or priced:
+            what = "groups of examples" if grouped else "costs"
+            raise ValueError(f"a histogram keeps no {what}; a buffer does")
         like = torch.empty(0, dtype=dtype or torch.float32, device="cpu")
         empty = ScoreHistogram.empty(like, bits=bits, weighted=weighted)
         self.dtype, self.weighted, self.bits = empty.like.dtype, weighted, empty.bits
@@ -70,20 +71,20 @@ class KeptHistogram:
 
 
 class KeptBuffer:
-    """The columns of a `ScoreBuffer`, each a list of batches, and those of the groups.
+    """The columns of a `ScoreBuffer`, each a list of batches, and those of groups and costs.
 
     Without a type it takes that of the first batch.
     """
 
     bits = None
 
-    def __init__(self, dtype: Any, weighted: bool, bits: int | None, grouped: bool):
+    def __init__(self, dtype: Any, bits: int | None, weighted: bool, grouped: bool, priced: bool):
         if bits is not None:
             raise ValueError("bits are those of a histogram; a buffer keeps whole scores")
         if dtype is not None:
             ScoreBuffer.empty(torch.empty(0, dtype=dtype))  # refuses what are no scores
-        self.dtype, self.weighted, self.grouped = dtype, weighted, grouped
-        optional = {"weights": weighted, "indexes": grouped}
+        self.dtype, self.weighted, self.grouped, self.priced = dtype, weighted, grouped, priced
+        optional = {"weights": weighted, "indexes": grouped, "costs": priced}
         names = ("scores", "labels", *(name for name, there in optional.items() if there))
         self.columns: Columns = [(name, [], "cat") for name in names]
 
@@ -99,6 +100,7 @@ class KeptBuffer:
         whole = {name: torch.cat(x) if len(x) > 1 else x[0] for name, x in kept.items()}
         scores, labels = whole["scores"], whole["labels"]
         piece = Examples(scores, labels == 1, whole.get("weights"), labels != _ABSENT)
+        piece = piece._replace(cost=whole.get("costs"))
         bad = (metric.bad - before).to(scores.device)
         groups = (whole["indexes"],) if self.grouped else ()
         return ScoreBuffer(scores[:0], (piece,), bad, groups)
@@ -112,7 +114,7 @@ class KeptBuffer:
         dtype = self.type_of(metric) or columns[1].dtype
         like = torch.empty(0, dtype=dtype, device=metric.bad.device)
         batch = ScoreBuffer(like, (), metric.bad).update(*columns, **options)
-        scores, labels, weights, valid, *_ = batch.pieces[0]
+        scores, labels, weights, valid, *_, cost, _ = batch.pieces[0]
         codes = torch.as_tensor(labels, dtype=torch.uint8)
         metric.scores.append(scores)
         metric.labels.append(codes if valid is None else torch.where(valid, codes, _ABSENT))
@@ -122,6 +124,8 @@ class KeptBuffer:
             )
         if self.grouped:
             metric.indexes.append(indexes.to(torch.int64))
+        if self.priced:
+            metric.costs.append(cost)
         metric.bad = batch.bad
 
     def of_batch(self, batch: ScoreBuffer, measures: Mapping[str, Any]) -> Any:
@@ -136,13 +140,23 @@ class KeptBuffer:
     def _filled(self, metric: Any, dtype: Any, last: int = 0) -> dict[str, list[Tensor]]:
         """The tensors of each column, or so many of the last, at least an empty one."""
         types = {"scores": dtype, "labels": torch.uint8}
-        types |= {"weights": torch.float64, "indexes": torch.int64}
+        types |= {"weights": torch.float64, "indexes": torch.int64, "costs": torch.float64}
         place = metric.bad.device
         return {
             name: [x for x in _kept(metric, name)[-last:] if x.numel()]
             or [torch.empty(0, dtype=types[name], device=place)]
             for name, _, _ in self.columns
         }
+
+
+def check_cost(cost: Any, priced: bool) -> None:
+    """Raise for costs that are absent, and for those not asked for."""
+    if (cost is not None) != priced:
+        raise ValueError(
+            "the metric keeps costs and needs cost=, what each example costs"
+            if priced
+            else "cost is given and the metric keeps no costs; make it with costs=True"
+        )
 
 
 def check_indexes(indexes: Any, preds: Tensor, grouped: bool) -> None:

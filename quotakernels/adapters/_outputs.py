@@ -6,20 +6,25 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from quotakernels.measures._measure import refuse_arms
-from quotakernels.measures.by_group import refuse_costs
+from quotakernels.measures.by_group import needs_costs
+from quotakernels.states import ScoreBuffer
 from quotakernels.states._compute import check_measures
 
 SAMPLE_WEIGHT, WHERE, GROUPS = "sample_weight", "mask", "groups"
 """The usual names, of outputs that may be absent."""
 
 
-def check_metric(measures: Any, state: Any) -> None:
-    """Raise for something else than measures that need no costs, and for a state of several lists
-    of scores.
+def check_metric(measures: Any, state: Any, cost: str | None) -> None:
+    """Raise for something else than measures, for costs that are not kept, and for a state of
+    several lists of scores.
     """
     check_measures(measures, state.like)
-    for measure in measures.values() if isinstance(measures, Mapping) else [measures]:
-        refuse_costs(measure, "this metric is given none; update a ScoreBuffer with cost= yourself")
+    several = measures.values() if isinstance(measures, Mapping) else [measures]
+    name = next(filter(None, map(needs_costs, several)), "")
+    if name and cost is None:
+        raise TypeError(f"{name} needs what each example costs; cost= names that output")
+    if cost is not None and not isinstance(state, ScoreBuffer):
+        raise TypeError(f"a {type(state).__name__} keeps no costs, a ScoreBuffer does")
     refuse_arms(measures, "a metric")
     batch = tuple(state.like.shape[:-1])
     if batch:
@@ -30,23 +35,27 @@ def check_metric(measures: Any, state: Any) -> None:
 
 
 class OutputNames(NamedTuple):
-    """What the outputs that a state needs are called; the last three may be None."""
+    """What the outputs that a state needs are called; the last four may be None."""
 
     labels: str
     scores: str
     sample_weight: str | None
     where: str | None
     groups: str | None
+    cost: str | None
 
     def updated(self, state: Any, outputs: Mapping[str, Any]) -> Any:
         """The state after one more batch, out of all that a model and its step have put out."""
         groups = _named(self.groups, outputs, GROUPS)
+        beside = {} if groups is None else {"groups": groups}
+        if self.cost is not None:
+            beside["cost"] = _named(self.cost, outputs)
         return state.update(
             _named(self.labels, outputs),
             _named(self.scores, outputs),
             sample_weight=_named(self.sample_weight, outputs, SAMPLE_WEIGHT),
             where=_named(self.where, outputs, WHERE),
-            **({} if groups is None else {"groups": groups}),
+            **beside,
         )
 
 

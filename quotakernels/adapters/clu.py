@@ -33,6 +33,7 @@ def clu_metric(
     sample_weight: str | None = SAMPLE_WEIGHT,
     where: str | None = WHERE,
     groups: str | None = GROUPS,
+    cost: str | None = None,
 ) -> type[Any]:
     """A class of metrics like those of CLU, which keeps a state and computes measures of it.
 
@@ -52,6 +53,9 @@ def clu_metric(
         ignored.  The last three may be None; ``"sample_weight"``, ``"mask"`` and ``"groups"`` may
         be absent, other names not.  For the names of Metrax: ``scores="predictions"``, and
         ``sample_weight="sample_weights"`` if there are weights.
+    cost : str, optional
+        The same of what each example costs, for measures at a budget.  Only a `ScoreBuffer` keeps
+        costs; it grows, and so stays outside of compiled steps.
 
     Returns
     -------
@@ -60,6 +64,8 @@ def clu_metric(
 
     Raises
     ------
+    TypeError
+        A measure at a budget without `cost`, or a state that keeps no costs.
     ValueError
         A state with batch axes.
 
@@ -82,8 +88,8 @@ def clu_metric(
     >>> print(metric.compute())
     0.75
     """
-    check_metric(measures, emptied(state))
-    names = OutputNames(labels, scores, sample_weight, where, groups)
+    check_metric(measures, emptied(state), cost)
+    names = OutputNames(labels, scores, sample_weight, where, groups, cost)
 
     @flax.struct.dataclass
     class RankingMetric(_StateMetric):

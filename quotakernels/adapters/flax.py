@@ -36,6 +36,9 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         The keywords by which `update` is given these arguments of the state's own `update`.  The
         last three may be None, and the metric then takes none; ``"sample_weight"``, ``"mask"`` and
         ``"groups"`` may be absent, other names not.
+    cost : str, optional
+        The same of what each example costs, for measures at a budget.  Only a `ScoreBuffer` keeps
+        costs.
 
     Attributes
     ----------
@@ -44,6 +47,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
 
     Raises
     ------
+    TypeError
+        A measure at a budget without `cost`, or a state that keeps no costs.
     ValueError
         A state with batch axes.  `update` also refuses groups for a state that keeps none, and a
         batch without them for one that does.
@@ -81,12 +86,13 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         sample_weight: str | None = SAMPLE_WEIGHT,
         where: str | None = WHERE,
         groups: str | None = GROUPS,
+        cost: str | None = None,
     ) -> None:
         start = emptied(state)
-        check_metric(measures, start)
+        check_metric(measures, start, cost)
         self.several = isinstance(measures, Mapping)
         self.measures = tuple(measures.items()) if self.several else measures
-        self.names = OutputNames(labels, scores, sample_weight, where, groups)
+        self.names = OutputNames(labels, scores, sample_weight, where, groups, cost)
         self.state = nnx.metrics.MetricState(start)
 
     def update(self, **outputs: Any) -> None:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import quotakernels
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.measures._direction import own_direction
 from quotakernels.measures._measure import refuse_arms
 from quotakernels.measures.by_group import (
     MeanOverGroups,
     as_mean_over_groups,
     mean_over_groups,
-    refuse_costs,
+    needs_costs,
 )
 from quotakernels.states import ScoreBuffer
 from quotakernels.states._compute import Bounds
@@ -32,6 +32,7 @@ from quotakernels.adapters._metric_states import (
     KeptBuffer,
     KeptHistogram,
     as_bytes,
+    check_cost,
     check_indexes,
     differences,
     first,
@@ -86,6 +87,10 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         ``"each"`` its values, in the rising order of the indexes that came.  Only a buffer keeps
         groups, 8 bytes more for an example, and `compute` then waits for an accelerator once, for
         their number.
+    costs : bool, optional
+        Whether batches come with `cost`, what each example costs, for measures at a budget.  By
+        default where a measure says that it needs costs.  Only a buffer keeps them, in 8 bytes more
+        for an example.
     bound : {"midpoint", "lower", "upper", "both"}
         Which number stands for two bounds.  The exact value is at most half their distance away
         from the midpoint.  With ``"both"`` there are two entries.
@@ -107,8 +112,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         Measures that cannot be called, or that have no mean over groups where one is asked for; a
         type that scores do not have.
     ValueError
-        No measures, another `state`, `bound` or `groups`, or `bits` or `groups` that the state
-        refuses.
+        No measures, another `state`, `bound` or `groups`, or `bits`, `groups` or `costs` that the
+        state refuses.
 
     Notes
     -----
@@ -146,6 +151,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         bits: int | None = None,
         weighted: bool = False,
         groups: Literal["mean", "each"] | None = None,
+        costs: bool | None = None,
         bound: Literal["midpoint", "lower", "upper", "both"] = "midpoint",
         pos_label: Any = None,
         higher_is_better: bool | None = None,
@@ -157,18 +163,17 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         _check_choices(state, bound, groups)
         self.measures, self.bound, self.groups = _checked(measures), bound, groups
         _check_means(self._several(), groups)
+        self._priced = _keeps_costs(self._several(), costs)
         self.pos_label, self.validate_args, self.timeout = pos_label, validate_args, timeout
         self._better = _direction(self.measures) if higher_is_better is None else higher_is_better
-        self._kept = _KINDS[state](dtype, weighted, bits, groups is not None)
-        kind = str(self._kept.dtype)
-        settings = {"format": 1, "state": state, "dtype": kind, "bits": self._kept.bits}
-        settings |= {"weighted": weighted, "grouped": groups is not None}
+        self._kept = kept = _KINDS[state](dtype, bits, weighted, groups is not None, self._priced)
+        settings = {"format": 1, "state": state, "dtype": str(kept.dtype), "bits": kept.bits}
+        settings |= {"weighted": weighted, "grouped": groups is not None, "costs": self._priced}
         self._settings = settings | {"pos_label": pos_label}
-        bad = torch.zeros((), dtype=torch.int64)
         columns = [
             ("settings", as_bytes(self._settings), first),  # older collections compare no more
             *self._kept.columns,
-            ("bad", bad, "sum"),
+            ("bad", torch.zeros((), dtype=torch.int64), "sum"),
         ]
         for name, empty, reduction in columns:
             self.add_state(name, empty, dist_reduce_fx=reduction)
@@ -186,6 +191,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         where: Any = None,
         *,
         indexes: Any = None,
+        cost: Any = None,
     ) -> None:
         """Add one batch.
 
@@ -199,6 +205,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
             Weights, and which examples count, such as not those that a sampler repeated.
         indexes : integer tensor, shape (n,), optional
             The group of each example, of a metric that has groups.
+        cost : tensor, shape (n,), optional
+            What each example costs if it is selected, of a metric that keeps costs.
 
         Raises
         ------
@@ -207,9 +215,12 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         """
         _check_batch(preds, target, self._kept.type_of(self))
         check_indexes(indexes, preds, self.groups is not None)
+        check_cost(cost, self._priced)
         columns, options = self._given(preds, target, sample_weight, where)
         if self.groups is not None:
             options["indexes"] = indexes
+        if self._priced:
+            options["cost"] = cost
         self._kept.add(self, *columns, **options)
 
     def _given(self, preds: Tensor, target: Tensor, sample_weight: Any, where: Any) -> Any:
@@ -227,14 +238,16 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         where: Any = None,
         *,
         indexes: Any = None,
+        cost: Any = None,
     ) -> Any:
         """Add one batch, given as to `update`, and return what `compute` would of that batch."""
+        beside = {"indexes": indexes, "cost": cost}
         if self._is_synced or self.dist_sync_on_step:
-            return super().forward(preds, target, sample_weight, where, indexes=indexes)
+            return super().forward(preds, target, sample_weight, where, **beside)
         for name, kept in self.metric_state.items():
             setattr(self, name, kept[:] if isinstance(kept, list) else kept)  # others may share it
         before = self.bad
-        self.update(preds, target, sample_weight, where, indexes=indexes)
+        self.update(preds, target, sample_weight, where, **beside)
         if isinstance(self._kept, KeptBuffer):
             batch: Any = self._kept.read(self, last=1, before=before)
         else:
@@ -395,16 +408,23 @@ def _checked(measures: Any) -> Any:
 
 
 def _check_means(measures: Mapping[str, Any], groups: str | None) -> None:
-    """Raise for measures that have no mean over groups, or are one where there are no groups.
-
-    And for those that need what the metric does not keep.
-    """
+    """Raise for measures that have no mean over groups, or are one where there are no groups."""
     for name, measure in measures.items():
-        refuse_costs(measure, "this metric keeps none, a quotakernels.states.ScoreBuffer does")
         if groups == "mean":
             as_mean_over_groups(measure)
         elif groups is None and mean_over_groups(measure):
             raise ValueError(f'{name} is a mean over groups; it needs groups="mean"')
+
+
+def _keeps_costs(measures: Mapping[str, Any], costs: bool | None) -> bool:
+    """As it was asked for, or where a measure needs them."""
+    needs = next(filter(None, map(needs_costs, measures.values())), "")
+    if costs is None:
+        return bool(needs)
+    check_flag("costs", costs)
+    if needs and not costs:
+        raise ValueError(f"{needs} needs what each example costs, and costs=False keeps none")
+    return costs
 
 
 def _value(mean: MeanOverGroups, ranking: Any) -> Any:

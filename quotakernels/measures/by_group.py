@@ -355,14 +355,22 @@ def as_mean_over_groups(measure: Any) -> MeanOverGroups:
     return mean_over_groups(measure) or group_mean(measure)
 
 
-def refuse_costs(measure: Any, instead: str, **options: Any) -> None:
-    """Raise for a measure, or a mean of one over groups, that needs what each example costs."""
+def needs_costs(measure: Any, **options: Any) -> str:
+    """The name of a measure, or of one that is averaged over groups, if it needs what each example
+    costs; else empty.
+    """
     mean = mean_over_groups(measure)
     function: Any = measure if mean is None else mean.measure
     while isinstance(function, functools.partial):
         function, options = function.func, function.keywords | options
-    if getattr(function, "of_costs", False) or options.get("budget") is not None:
-        raise TypeError(f"{title_of(function)} needs what each example costs; {instead}")
+    needed = getattr(function, "of_costs", False) or options.get("budget") is not None
+    return title_of(function) if needed else ""
+
+
+def refuse_costs(measure: Any, instead: str) -> None:
+    """Raise for a measure, or a mean of one over groups, that needs what each example costs."""
+    if name := needs_costs(measure):
+        raise TypeError(f"{name} needs what each example costs; {instead}")
 
 
 def _weights(xp: Namespace, table: ops.Groups, weights: Any) -> Array:

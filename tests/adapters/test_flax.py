@@ -170,8 +170,28 @@ def test_classes_of_metrics_are_of_one_list():
     check_single(clu_metric, value)
 
 
-def test_measures_that_need_costs_are_refused():
-    state = qk.states.ScoreHistogram.empty(jnp.zeros(1, jnp.bfloat16))
+def test_measures_at_a_budget():
+    """Only a ScoreBuffer keeps costs; a step's output of that name is no cost unless it is said."""
+    at_budget, costs = functools.partial(qk.hit_rate, budget=9), np.arange(1.0, 1 + LABELS.size)
+    state = qk.states.ScoreBuffer.empty(jnp.zeros(1, LOGITS.dtype))
+    metric = RankingMetric({"hits": at_budget}, state, cost="amount")
+    single = clu_metric(at_budget, state, cost="amount")
+    merged = single.empty()
+    columns = (LABELS, LOGITS, costs.reshape(LABELS.shape))
+    for labels, logits, cost in zip(*columns, strict=True):
+        batch = {"labels": labels, "logits": logits, "amount": cost, "cost": 0.5}
+        metric.update(**batch)
+        merged = merged.merge(single.from_model_output(**batch))
+    wanted = at_budget(LABELS.ravel(), LOGITS.ravel(), cost=costs)
+    assert metric.compute() == {"hits": wanted}
+    assert merged.compute() == wanted
+    with pytest.raises(
+        TypeError, match="^expected a keyword argument 'amount'; got labels, logits$"
+    ):
+        metric.update(labels=LABELS[0], logits=LOGITS[0])
+    histogram = qk.states.ScoreHistogram.empty(jnp.zeros(1, jnp.bfloat16))
     for make in (RankingMetric, clu_metric):
-        with pytest.raises(TypeError, match="^hit_rate needs what each example costs; this metric"):
-            make({"hits": functools.partial(qk.hit_rate, budget=2)}, state)
+        with pytest.raises(TypeError, match="^hit_rate needs what each example costs; cost= names"):
+            make({"hits": at_budget}, histogram)
+        with pytest.raises(TypeError, match="^a ScoreHistogram keeps no costs, a ScoreBuffer does"):
+            make(at_budget, histogram, cost="amount")

@@ -192,10 +192,3 @@ def test_curves_have_no_groups():
     metric.update(torch.ones(2), torch.tensor([0, 1]), indexes=torch.ones(2, dtype=torch.int64))
     with pytest.raises(TypeError, match="groups"):
         metric.compute()
-
-
-@pytest.mark.parametrize("groups", [None, "mean"])
-def test_measures_that_need_costs_are_refused(groups: Any):
-    for measure in (partial(qk.hit_rate, budget=2), qk.budgets.cost_at_quota):
-        with pytest.raises(TypeError, match="needs what each example costs; this metric keeps no"):
-            RankingMetric({"a": measure}, groups=groups)
