@@ -287,7 +287,10 @@ def constant(xp: Namespace, value: Any, dtype: Any, dev: Device) -> Array:
 
     Tensors on a device are filled there: a copy from the host would wait for the device.
     """
-    if backend(xp) != "torch" or dev.type == "cpu" or value == []:
+    library = backend(xp)
+    if library == "numpy":
+        return np.asarray(value, dtype=dtype)  # without the checks of the standard's function
+    if library != "torch" or dev.type == "cpu" or value == []:
         return xp.asarray(value, dtype=dtype, device=dev)
     if not isinstance(value, list):
         return xp.full((), value, dtype=dtype, device=dev)

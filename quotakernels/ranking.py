@@ -511,26 +511,26 @@ def _beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
     return ranking._replace(gains=ranking.gains._replace(ideal=ideal))
 
 
-def counted(found: Validated, ties: TiePolicy, by_positives: bool) -> ops.Cumulative | None:
+def counted(
+    found: Validated, ties: TiePolicy, by_positives: bool
+) -> ops.Cumulative | ops.Positives | None:
     """Cumulative counts, which may serve what is made of sums alone."""
     scores, labels, weights, valid, *amounts = found.masked
     if ties != "expected" or weights is not None or any(x is not None for x in amounts):
         return None
     xp = namespace(scores)
+    if found.groups is None:
+        counts = ops.cumulative_groups(xp, scores, labels, valid, by_positives)
+    else:
+        counts = ops.cumulative_segments(xp, (scores, labels, valid), *found.groups)
+    return counts if counts is None or found.good is None else _marked(xp, counts, found.good)
+
+
+def _marked(xp: Namespace, counted: Any, good: Array) -> Any:
+    """With 1, or NaN of a list that is not good."""
     with computing(xp):
-        if found.groups is None:
-            counts = ops.cumulative_groups(xp, scores, labels, valid, by_positives)
-        else:
-            counts = ops.cumulative_segments(xp, (scores, labels, valid), *found.groups)
-        if counts is None or found.good is None:
-            return counts
-        return counts._replace(mark=_mark(xp, found.good))
-
-
-def _mark(xp: Namespace, good: Array) -> Array:
-    """1, or NaN of a list that is not good."""
-    flag = cast(xp, good[..., 0], wide_float(xp, device(good)))
-    return flag / flag
+        flag = cast(xp, good[..., 0], wide_float(xp, device(good)))
+        return counted._replace(mark=flag / flag)
 
 
 def rank_examples(

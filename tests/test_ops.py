@@ -26,7 +26,7 @@ import quotakernels as qk
 from quotakernels import ops
 from quotakernels._array import computing, device, namespace
 from quotakernels.ops import columns, elementwise, keys, native, scans, segments
-from quotakernels.ops.native import _numpy_words, numpy_
+from quotakernels.ops.native import _numpy_rows, _numpy_words, numpy_
 from quotakernels.ops.native._numpy_summed import Runs
 from quotakernels.ranking import table_of
 
@@ -303,9 +303,31 @@ def test_groups_with_positives(monkeypatch, scores, prevalence):
     table = qk.rank(labels, s)
     ends, found = np.cumsum(table.counts), np.cumsum(table.positives)
     kept = table.positives > 0
-    edges = np.stack([ends - table.counts, ends], axis=-1)[kept].reshape(-1)
-    same(counted.items, np.concatenate([[0], edges, [size]]))
-    same(counted.found, np.append(0, found)[np.searchsorted(ends, counted.items, "right")])
+    same(counted.starts, np.concatenate([[0], (ends - table.counts)[kept], [size]]))
+    same(counted.ends, np.append(0, ends[kept]))
+    same(counted.found, np.concatenate([[0], (found - table.positives)[kept], [labels.sum()]]))
+    every = ops.all_groups(counted)
+    assert every.items.shape == (2 * counted.ends.shape[0] + 1,)
+    same(every.found, np.append(0, found)[np.searchsorted(ends, every.items, "right")])
+
+
+@of_fast_forms
+@pytest.mark.parametrize("levels", [1, 7, 60, 10**6])
+@pytest.mark.parametrize("prevalence", [0, 0.02, 0.5, 1])
+def test_sums_of_positives_are_those_of_all_rows(monkeypatch, levels, prevalence):
+    """Of labels and scores NumPy counts the groups alone that hold positives, of a ranking all."""
+    for module in (_numpy_rows, _numpy_words):
+        monkeypatch.setattr(module, "BLOCK", 16)
+    scores = RNG.integers(0, levels, 300) / 8
+    labels = RNG.random(300) < prevalence * (1 if levels < 60 else scores / scores.mean())
+    ranking = qk.rank(labels, scores)
+    late = qk.average_qrecall.with_options(start="P+1")
+    for measure in (qk.roc_auc, qk.average_qrecall, late):
+        same(measure(labels, scores), measure(ranking))
+    part = qk.roc_auc.with_options(max_fpr=0.3)
+    for measure in (part, qk.average_hit_rate, qk.summary):
+        found, wanted = (np.asarray(measure(*x)) for x in ((labels, scores), (ranking,)))
+        np.testing.assert_allclose(found, wanted, rtol=1e-13)
 
 
 @pytest.mark.parametrize("share", [0, 0.1, 0.9])
@@ -431,6 +453,19 @@ def test_piecewise_of_many(library, share):
         return ops.piecewise(xp, rare, lambda v, w: v / w, lambda v, w: xp.zeros_like(v), x, y)
 
     same(library.run(run, rare, x, x[:1] + 9), np.where(rare, x / (x[:1] + 9), 0), 1e-15)
+
+
+@pytest.mark.parametrize("share", [0, 0.01, 0.5])
+def test_several_arrays_where_rare(library, share):
+    x = RNG.normal(size=(2, 20_000))
+    rare = RNG.random(x.shape) < share
+
+    def run(rare: Any, x: Any, y: Any) -> Any:
+        return ops.where_rare(namespace(x), rare, 2, lambda v, w: (v / w, v + w), x, y)
+
+    found = library.run(run, rare, x, x[:1] + 9)
+    for each, wanted in zip(found, (x / (x[:1] + 9), x + (x[:1] + 9)), strict=True):
+        same(each, np.where(rare, wanted, 0), 1e-15)
 
 
 @pytest.mark.parametrize("masked", [False, True])

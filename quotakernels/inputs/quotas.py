@@ -70,7 +70,7 @@ def divisor(xp: Namespace, mass: Array) -> Array:
 class Totals:
     """The masses of a table, each of shape (...), summed when it is first read."""
 
-    def __init__(self, xp: Namespace, table: ops.Groups | ops.Around | ops.Cumulative):
+    def __init__(self, xp: Namespace, table: Any):
         self._xp, self._table = xp, table
         self._made: dict[str, Array] = {}
 
@@ -127,16 +127,12 @@ class Totals:
         if name == "cost" and isinstance(table, ops.Groups):
             return ops.group_total(xp, table, table.cost)
         if name in ("counts", "positives"):
-            if isinstance(table, ops.Cumulative):
-                own = table.segments or table
-                sums = own.items if name == "counts" else own.found
-                return sums[1:] - sums[:-1] if table.segments else sums[..., -1]
-            return ops.number(xp, table, getattr(table, name))
+            return self._number(name)
         if table.weighted:
             if name == "whole":
                 return self.positive + self.negative
             return ops.group_total(xp, table, getattr(table, name))
-        mark = table.mark if isinstance(table, ops.Cumulative) else None
+        mark = None if isinstance(table, ops.Groups) else table.mark
         if mark is not None:
             if name == "negative":
                 return self.whole - self.positive
@@ -146,6 +142,16 @@ class Totals:
         else:
             number = self._read("counts" if name == "whole" else "positives")
         return cast(xp, number, wide_float(xp, device(number)))
+
+    def _number(self, name: str) -> Array:
+        table = self._table
+        if isinstance(table, ops.Positives):
+            return (table.starts if name == "counts" else table.found)[..., -1][()]
+        if isinstance(table, ops.Cumulative):
+            own = table.segments or table
+            sums = own.items if name == "counts" else own.found
+            return sums[1:] - sums[:-1] if table.segments else sums[..., -1]
+        return ops.number(self._xp, table, getattr(table, name))
 
 
 def wanted_masses(

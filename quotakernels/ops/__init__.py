@@ -19,6 +19,7 @@ from quotakernels.ops._table import GainsOrNone as GainsOrNone
 from quotakernels.ops._table import Groups as Groups
 from quotakernels.ops._table import InPlace as InPlace
 from quotakernels.ops._table import Layout as Layout
+from quotakernels.ops._table import Positives as Positives
 from quotakernels.ops._table import Rows as Rows
 from quotakernels.ops._table import Segments as Segments
 from quotakernels.ops._table import SegmentsOrNone as SegmentsOrNone
@@ -34,6 +35,7 @@ from quotakernels.ops.binning import pattern_groups as pattern_groups
 from quotakernels.ops.budgets import cost_within as cost_within
 from quotakernels.ops.budgets import mass_within as mass_within
 from quotakernels.ops.budgets import sums_within as sums_within
+from quotakernels.ops.columns import all_groups as all_groups
 from quotakernels.ops.columns import row_of_each as row_of_each
 from quotakernels.ops.columns import sum_rows as sum_rows
 from quotakernels.ops.columns import summed_by_position as summed_by_position
@@ -46,6 +48,7 @@ from quotakernels.ops.elementwise import clip as clip
 from quotakernels.ops.elementwise import neither as neither
 from quotakernels.ops.elementwise import partial_harmonic_sums as partial_harmonic_sums
 from quotakernels.ops.elementwise import piecewise as piecewise
+from quotakernels.ops.elementwise import where_rare as where_rare
 from quotakernels.ops.hull import hull_ends as hull_ends
 from quotakernels.ops.keys import from_order_key as from_order_key
 from quotakernels.ops.keys import key_bits as key_bits

@@ -331,6 +331,45 @@ class Cumulative(NamedTuple):
         return ()
 
 
+class Positives(NamedTuple):
+    """The tie groups that hold positives, best first, by the counts before and down to their ends.
+
+    What is between two of them is as one group, which needs no row.  An empty row stands for the
+    beginning of the list.
+
+    Attributes
+    ----------
+    starts : integer array, shape (..., G + 1)
+        How many examples stand before each group, and behind the last one how many there are.
+    ends : integer array, shape (..., G)
+        How many there are down to its end.
+    found : integer array, shape (..., G + 1)
+        How many positive ones stand before it, and how many there are.
+    mark : float array, shape (...)
+        As of `Cumulative`.
+    """
+
+    starts: Array
+    ends: Array
+    found: Array
+    mark: Array | None = None
+
+    @property
+    def weighted(self) -> bool:
+        """Never: masses of negatives are not summed."""
+        return False
+
+    @property
+    def in_place(self) -> bool:
+        """Never: groups stand in the first rows."""
+        return False
+
+    @property
+    def segments(self) -> tuple[()]:
+        """None: it is one list."""
+        return ()
+
+
 class Summands(NamedTuple):
     """What is summed: the arrays that ``terms(*columns)`` gives, of columns named as in `Columns`.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
-from quotakernels.ops._table import Cumulative, Groups, Summands
+from quotakernels.ops._table import Cumulative, Groups, Positives, Summands
 from quotakernels.ops.scans import bisect, prefix_sum, running_max, shifted, taken
 from quotakernels.ops.segments import (
     first_rows,
@@ -185,7 +185,7 @@ def row_of_each(xp: Namespace, table: Groups, ends: Array, numbers: Array) -> Ar
     return xp.clip(found, max=counts.shape[-1] - 1)
 
 
-def summed_by_position(xp: Namespace, table: Groups | Cumulative) -> bool:
+def summed_by_position(xp: Namespace, table: Groups | Cumulative | Positives) -> bool:
     """Whether that is fast: NumPy computes what only few rows need for these alone."""
     if isinstance(table, Cumulative):
         return not isinstance(table.begins, tuple)
@@ -193,15 +193,22 @@ def summed_by_position(xp: Namespace, table: Groups | Cumulative) -> bool:
 
 
 def sum_rows(
-    xp: Namespace, table: Groups | Cumulative, *parts: Summands
+    xp: Namespace, table: Groups | Cumulative | Positives, *parts: Summands
 ) -> list[tuple[Array, ...]]:
     """The sums of all terms, in floating point, from one pass over the table."""
+    if isinstance(table, Positives):
+        return native.numpy_.sum_rows(table, parts)
     counted = isinstance(table, Cumulative)
     if native.library(xp) == "numpy" and (counted or table[0].ndim == 1) and not table.segments:
         return native.numpy_.sum_rows(table, parts)
     if isinstance(table, Cumulative):
         return _sums(xp, table, CumulativeColumns(xp, table), parts)
     return _sums(xp, table, Columns(xp, table), parts)
+
+
+def all_groups(table: Positives) -> Cumulative:
+    """The groups that hold positives with rows between them, of NumPy."""
+    return native.numpy_.all_groups(table)
 
 
 def _sums(

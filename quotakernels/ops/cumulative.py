@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from quotakernels._array import Array, Namespace
 from quotakernels.ops import native
-from quotakernels.ops._table import Cumulative, InPlace
+from quotakernels.ops._table import Cumulative, InPlace, Positives
 from quotakernels.ops.tables import layout_of, on_device
 
 
 def cumulative_groups(
     xp: Namespace, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
-) -> Cumulative | None:
+) -> Cumulative | Positives | None:
     """The tie groups of counted examples by sums alone, where that takes fewer steps.
 
-    If measures are `by_positives` those without positives may be one with their neighbours.
+    For measures that are `by_positives` it may be those alone that hold positives.
     """
     arrays, library = (scores, labels, valid), native.library(xp)
     if library == "numpy" and by_positives and valid is None:
-        return native.numpy_.cumulative_groups(scores, labels)
+        return native.numpy_.groups_with_positives(scores, labels)
     if library != "torch" or scores.ndim != 1:
         return None
     if native.all_readable(*arrays) or native.torch_.are_mapped(*arrays):

@@ -46,6 +46,22 @@ def piecewise(
     return xp.where(rare, if_rare(*arguments), otherwise(*arguments))
 
 
+def where_rare(
+    xp: Namespace,
+    rare: Array,
+    parts: int,
+    function: Callable[..., tuple[Array, ...]],
+    *arguments: Array,
+) -> list[Array]:
+    """The arrays, as many as `parts`, that a function gives where `rare` holds, and else 0."""
+    library = native.library(xp)
+    if library == "numpy":
+        return native.numpy_.where_rare(rare, parts, function, *arguments)
+    if library == "jax":
+        return native.jax_.where_rare(rare, parts, function, *arguments)
+    return [xp.where(rare, x, xp.zeros_like(x)) for x in function(*arguments)]
+
+
 def partial_harmonic_sums(
     xp: Namespace, before: Array, number: Array, most: int
 ) -> tuple[Array, Array]:

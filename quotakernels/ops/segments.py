@@ -108,7 +108,7 @@ def spread(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
     Of one table of all examples: its number, shape (...), with a last axis of length 1.
     """
     if not table.segments:
-        return xp.expand_dims(x, axis=-1)
+        return x[..., None]
     if x.shape[-1] == 0:  # no groups, but one empty row
         x = xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
     return taken(xp, x, segment_of_row(xp, table))

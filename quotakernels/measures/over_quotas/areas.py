@@ -55,7 +55,7 @@ class _PemAreas(Measure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_PemAreas, greater_is_better=None, by_group=True, by_sums=True)
+@measure(_PemAreas, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
 def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
     """The areas S1, S2 and S3 in PEM = (S1 - S2)/S3 ([AR] eq. 14-15, Table 5).
 
@@ -111,18 +111,15 @@ def advantage_areas(
     """S1, S2 and S3; d is a straight line within each row."""
     whole, positive = (ops.spread(xp, table, x) for x in (total.whole, total.positive))
     by_sum = method == "sum"
-    first = 1 if by_sum else 0
-    above, below = (partial(_one_side, xp, sign, by_sum) for sign in (1, -1))
 
     def terms(before: Array, found: Array, size: Array, here: Array) -> tuple[Array, Array]:
         """n·P·Σd of each row, above and below zero."""
         start = whole * found - positive * before
-        change = whole * here - positive * size
-        line = (start, change, size, size * start + change * ((size + first) / 2))
-        crosses = start * (start + change) < 0
-        return above(crosses, *line), below(crosses, *line)
+        return _by_side(xp, by_sum, start, whole * here - positive * size, size)
 
-    def value(above: Array, below: Array) -> PemAreas:
+    def value(above: Array, below: Array, *inside: Array) -> PemAreas:
+        if inside:
+            above, below = above + inside[0], below + inside[1]
         unit, optimum = total.whole * total.positive, total.pairs / (2 * total.positive)
         if table.weighted:
             scale = item_scale(xp, table, total.whole)
@@ -130,8 +127,42 @@ def advantage_areas(
         return PemAreas(above / unit, xp.abs(below) / unit, optimum)
 
     columns = ("mass_before", "positive_before", "mass", "positive")
-    by_position = _advantages(xp, table, whole, positive) if by_sum else None
-    return Reduction(columns, terms, value, by_position=by_position)
+    if not by_sum:
+        return Reduction(columns, terms, value)
+    by_position = _advantages(xp, table, whole, positive)
+    return Reduction(columns, terms, value, False, by_position, _falling(xp, whole, positive))
+
+
+def _falling(xp: Namespace, whole: Array, positive: Array) -> ops.Summands:
+    """The same from the last place of each group that holds positives down to the next group, where
+    it falls by P from place to place; and apart from these, of the other places of the group.
+    """
+
+    def terms(upto: Array, behind: Array, found_upto: Array, *row: Array) -> tuple[Array, ...]:
+        level = whole * found_upto - positive * upto
+        places, half = behind - upto + 1, positive / 2
+        first = xp.minimum(ops.clip(xp, xp.floor(level / positive) + 1, 0.0), places)
+        rest, low = places - first, level - first * positive
+        above, below = first * (level - (first - 1) * half), rest * (low - (rest - 1) * half)
+        row = (whole, positive, *row)
+        return above, below, *ops.where_rare(xp, row[-1] > 1, 2, partial(_inside, xp), *row)
+
+    row = ("mass_before", "positive_before", "positive", "mass")
+    return ops.Summands(("mass_upto", "mass_next", "positive_upto", *row), terms)
+
+
+def _inside(
+    xp: Namespace,
+    whole: Array,
+    positive: Array,
+    before: Array,
+    found: Array,
+    here: Array,
+    size: Array,
+) -> tuple[Array, Array]:
+    """Sums over the places of a tie group but its last."""
+    change = (whole * here - positive * size) * ((size - 1) / size)
+    return _by_side(xp, True, whole * found - positive * before, change, size - 1)
 
 
 def _advantages(
@@ -152,16 +183,24 @@ def _advantages(
     return ops.Summands(columns, terms)
 
 
-def _one_side(xp: Namespace, sign: int, by_sum: bool, crosses: Array, *line: Array) -> Array:
+def _by_side(
+    xp: Namespace, by_sum: bool, start: Array, change: Array, size: Array
+) -> tuple[Array, Array]:
+    """Sums, or areas, of lines above zero and below."""
     crossing = _crossing_sum if by_sum else _crossing_area
-    low, high = (0.0, None) if sign > 0 else (None, 0.0)
-    return ops.piecewise(
-        xp,
-        crosses,
-        lambda start, change, size, _: sign * crossing(xp, sign * start, sign * change, size),
-        lambda *line: ops.clip(xp, line[-1], low, high),
-        *line,
-    )
+    line = size * start + change * ((size + (1 if by_sum else 0)) / 2)
+    crosses = start * (start + change) < 0
+
+    def one(sign: int, low: float | None, high: float | None) -> Array:
+        return ops.piecewise(
+            xp,
+            crosses,
+            lambda start, change, size, _: sign * crossing(xp, sign * start, sign * change, size),
+            lambda *x: ops.clip(xp, x[-1], low, high),
+            *(start, change, size, line),
+        )
+
+    return one(1, 0.0, None), one(-1, None, 0.0)
 
 
 def _crossing_area(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
@@ -201,15 +240,21 @@ class Won(NamedTuple):
         return (self.twice - self.pairs) / self.pairs
 
 
-def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
+def pairs_won(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus."""
 
     def won_twice(before: Array, upto: Array, below: Array) -> tuple[Array]:
         return (below * (before + upto),)
 
+    def won_of_positives(before: Array, upto: Array, here: Array) -> tuple[Array]:
+        """By the negatives that stand behind them."""
+        return (here * (2 * ops.spread(xp, table, total.negative) - (before + upto)),)
+
     columns = ("positive_before", "positive_upto", "negative")
+    others = ("negative_before", "negative_upto", "positive")
+    of_positives = ops.Summands(others, won_of_positives, whole=True)
     value = lambda twice: Won(twice, total.pairs)  # noqa: E731
-    return Reduction(columns, won_twice, value, whole=True)
+    return Reduction(columns, won_twice, value, True, of_positives=of_positives)
 
 
 def _won(table: ops.Groups) -> Won:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from quotakernels import ops
@@ -95,7 +95,8 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     masses = ("group_mass_before", "group_mass") if table.weighted else ()
     of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
     by_position = ops.Summands((*of_position, *masses), each)
-    return Reduction(columns, terms, lambda x: x / total.positive, by_position=by_position)
+    of_positives = ops.Summands(columns, terms)
+    return Reduction(columns, terms, lambda x: x / total.positive, False, by_position, of_positives)
 
 
 def _single_share(
@@ -225,7 +226,8 @@ def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]
 
 def _is_one_list(table: Any) -> bool:
     """Whether the row of a position follows from running counts, of one list in each table."""
-    return not table.segments and (isinstance(table, ops.Cumulative) or table.in_place)
+    counted = isinstance(table, (ops.Cumulative, ops.Positives))
+    return not table.segments and (counted or table.in_place)
 
 
 def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tuple[Array, ...]:
@@ -255,8 +257,17 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
         nothing = xp.zeros_like(least, dtype=before.dtype)
         return (xp.where(before >= least, items * (found + upto), nothing),)
 
+    @cache
+    def owner() -> tuple[Array, ...]:
+        return _ends_of_owner(xp, table, total, late)
+
+    def each_of_positives(before: Array, upto: Array, here: Array) -> tuple[Array]:
+        """By the quotas from its end on that each positive counts for."""
+        end, whole = (ops.spread(xp, table, x) for x in (owner()[1], total.whole))
+        return (here * (2 * whole - (xp.maximum(before, end) + xp.maximum(upto, end))),)
+
     def value(below: Array) -> Array:
-        before, end, found, upto = _ends_of_owner(xp, table, total, late)
+        before, end, found, upto = owner()
         items = end - before  # 0 only where there are no examples, where all is 0/0
         first = total.positive + 1 if late else total.positive
         place, number = first - before, end - first + 1
@@ -268,7 +279,9 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
         return (integer * items + part) / (whole * items)
 
     columns = ("mass_before", "mass", "positive_before", "positive_upto")
-    return Reduction(columns, full_groups, value, whole=True)
+    others = ("mass_before", "mass_upto", "positive")
+    of_positives = ops.Summands(others, each_of_positives, whole=True)
+    return Reduction(columns, full_groups, value, True, of_positives=of_positives)
 
 
 def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:

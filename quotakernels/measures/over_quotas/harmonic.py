@@ -6,6 +6,8 @@ is nearly equal.
 
 from __future__ import annotations
 
+from functools import partial
+
 from quotakernels import ops
 from quotakernels._array import Array, Namespace
 
@@ -104,15 +106,6 @@ def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Ar
     ones, ramps = ops.partial_harmonic_sums(xp, before, near, NEAR)
     is_far = items > near
 
-    def far(kind: int) -> Array:
-        return ops.piecewise(
-            xp,
-            is_far,
-            lambda *x: _far_sums(xp, *x)[kind],
-            lambda *x: xp.zeros_like(x[0]),
-            before + near,
-            items - near,
-        )
-
-    far_ones = far(0)
-    return ones + far_ones, ramps + far(1) + near * far_ones
+    farther = partial(_far_sums, xp)
+    far_ones, far_ramps = ops.where_rare(xp, is_far, 2, farther, before + near, items - near)
+    return ones + far_ones, ramps + far_ramps + near * far_ones

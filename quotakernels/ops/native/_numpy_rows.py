@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from quotakernels.ops._table import Cumulative, Groups, Rows, Summands
+from quotakernels.ops._table import Cumulative, Groups, Positives, Rows, Summands
 
 NDArray = np.ndarray[Any, Any]
 
@@ -42,8 +43,8 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
     """The sum before each value and after the last, `before` included."""
     sums = np.empty(values.shape[0] + 1)
     sums[0] = 0.0
-    if values.dtype.kind == "f":
-        values.cumsum(out=sums[1:])
+    if values.dtype.kind == "f" or values.shape[0] <= SEARCHED:
+        np.add.accumulate(values, dtype=np.float64, out=sums[1:])
     elif values.dtype == np.int32 and np.maximum.reduce(values) < 2**31 // BLOCK:
         sums[1:] = values.cumsum(dtype=np.int32)  # 64 bits take eight times as long
     else:
@@ -53,14 +54,19 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
     return sums
 
 
-def sum_rows(table: Groups | Cumulative, parts: tuple[Summands, ...]) -> list[tuple[NDArray, ...]]:
+def sum_rows(
+    table: Groups | Cumulative | Positives, parts: tuple[Summands, ...]
+) -> list[tuple[NDArray, ...]]:
     """Tables are read in blocks that stay in the cache."""
-    names = tuple(dict.fromkeys(name for part in parts for name in part.columns))
-    sums: list[list[list[NDArray]]] = []
-    of_table: Any = _cumulative_blocks if isinstance(table, Cumulative) else _column_blocks
-    for read in of_table(table, names):
-        terms = (part.terms(*(read[name] for name in part.columns)) for part in parts)
-        sums.append([[np.add.reduce(x, axis=-1) for x in each] for each in terms])
+    sums = [
+        [
+            [np.add.reduce(x, axis=-1) for x in part.terms(*_reader(part.columns)(block))]
+            for part in parts
+        ]
+        for block in _BLOCKS[type(table)](table)
+    ]
+    if len(sums) == 1:
+        return [tuple(part) for part in sums[0]]
     return [
         tuple(_total_of_blocks(x) for x in zip(*part, strict=True))
         for part in zip(*sums, strict=True)
@@ -69,8 +75,6 @@ def sum_rows(table: Groups | Cumulative, parts: tuple[Summands, ...]) -> list[tu
 
 def _total_of_blocks(sums: tuple[NDArray, ...]) -> NDArray:
     """What the sums of all blocks come to, of each list."""
-    if len(sums) == 1:
-        return sums[0]
     lists = np.stack(sums, axis=-1)
     totals = [_rounded_once(x) for x in lists.reshape(-1, len(sums)).tolist()]
     return np.asarray(totals).reshape(lists.shape[:-1])
@@ -85,48 +89,86 @@ def _rounded_once(sums: list[float]) -> float:
 
 
 @cache
-def _named(columns: tuple[str, ...], old: str = "", new: str = "") -> dict[str, tuple[str, str]]:
-    """Of each column the name and the part: what is `before` a row, or `upto` it, or nothing."""
-    return {x: x.replace(old, new).partition("_")[::2] for x in columns}
+def _reader(columns: tuple[str, ...]) -> Callable[[Any], tuple[NDArray, ...]]:
+    """What reads the columns of a block, each of them made when it is first read."""
+    return attrgetter(*columns) if len(columns) > 1 else lambda x: (getattr(x, *columns),)
 
 
-def _column_blocks(table: Groups, columns: tuple[str, ...]) -> Iterator[dict[str, NDArray]]:
-    """The named columns by row, block by block; sums over rows are made as they are read."""
-    own = _named(columns) if table.weighted else _named(columns, "items", "mass")
-    before = {name: 0.0 for name, part in own.values() if part}
-    names = {name for name, _ in own.values()}
-    length = table.counts.shape[0]
+class _Rows:
+    """The columns of some rows as floats; sums go on from those of the rows before."""
+
+    def __init__(self, table: Groups, sums: dict[str, float]):
+        self._table, self._sums = table, sums
+
+    def __getattr__(self, name: str) -> NDArray:
+        base, _, part = name.partition("_")
+        found: NDArray
+        if base == "mass" and not self._table.weighted:
+            found = getattr(self, f"items{name.removeprefix('mass')}")
+        elif part:
+            upto = _sums_before(_read(self._table, base), self._sums.get(base, 0.0))
+            self._sums[base] = float(upto[-1])
+            sides = {f"{base}_before": upto[:-1], f"{base}_upto": upto[1:]}
+            self.__dict__ |= sides
+            found = sides[name]
+        else:
+            found = _read(self._table, base).astype(np.float64, copy=False)
+        self.__dict__[name] = found
+        return found
+
+
+def _blocks_of_rows(table: Groups) -> Iterator[_Rows]:
+    length, sums = table.counts.shape[0], dict[str, float]()
     # Few rows in shorter blocks, of which the memory is not given back to the system each time.
-    for block in blocks(length, BLOCK if length > 4 * BLOCK else BLOCK // 2):
-        part = _part(table, block)
-        read: dict[tuple[str, str], NDArray] = {}
-        for name in names:
-            values = _read(part, name)
-            if (name, "") in own.values():
-                read[name, ""] = values.astype(np.float64)
-            if name in before:
-                sums = _sums_before(values, before[name])
-                before[name] = float(sums[-1])
-                read[name, "before"], read[name, "upto"] = sums[:-1], sums[1:]
-        yield {column: read[x] for column, x in own.items()}
+    for rows in blocks(length, BLOCK if length > 4 * BLOCK else BLOCK // 2):
+        yield _Rows(_part(table, rows), sums)
 
 
-def _cumulative_blocks(table: Cumulative, columns: tuple[str, ...]) -> Iterator[dict[str, NDArray]]:
-    """The same of cumulative counts, of one list or several; masses are numbers of items."""
-    own = _named(columns, "mass", "items")
+class _Counted:
+    """The same of counts up to the ends of rows, of one list or several; masses are numbers."""
+
+    def __init__(self, items: tuple[NDArray, ...], found: tuple[NDArray, ...]):
+        self.items_before, self.items_upto, *behind = items
+        self.positive_before, self.positive_upto = found
+        if behind:
+            (self.items_next,) = behind
+
+    def __getattr__(self, name: str) -> NDArray:
+        base, _, part = name.partition("_")
+        found: NDArray
+        if base == "mass":
+            found = getattr(self, f"items{name.removeprefix('mass')}")
+        elif part:  # of negatives
+            found = getattr(self, f"items_{part}") - getattr(self, f"positive_{part}")
+        else:
+            found = getattr(self, f"{base}_upto") - getattr(self, f"{base}_before")
+        self.__dict__[name] = found
+        return found
+
+
+def _counted_blocks(table: Cumulative) -> Iterator[_Counted]:
     *lists, length = table.items.shape
     for block in blocks(length - 1, max(BLOCK // math.prod(lists), 1)):
         rows = (..., slice(block.start, block.stop + 1))
-        items, found = table.items[rows].astype(np.float64), table.found[rows].astype(np.float64)
-        sums = {"items": items, "positive": found}
-        if ("negative", "") in own.values():
-            sums["negative"] = items - found
-        of_rows = {x for x, part in own.values() if not part}
-        steps = {x: sums[x][..., 1:] - sums[x][..., :-1] for x in of_rows}
-        sides = {"before": (..., slice(-1)), "upto": (..., slice(1, None))}
-        yield {
-            column: sums[x][sides[part]] if part else steps[x] for column, (x, part) in own.items()
-        }
+        sums = (x[rows].astype(np.float64) for x in table[:2])
+        yield _Counted(*((x[..., :-1], x[..., 1:]) for x in sums))
+
+
+def _blocks_of_positives(table: Positives) -> Iterator[_Counted]:
+    """The next place is that before the next group that holds positives."""
+    *lists, length = table.ends.shape
+    for block in blocks(length, max(BLOCK // math.prod(lists), 1)):
+        rows = (..., slice(block.start, block.stop + 1))
+        starts, found = table.starts[rows].astype(np.float64), table.found[rows].astype(np.float64)
+        items = (starts[..., :-1], table.ends[..., block].astype(np.float64), starts[..., 1:])
+        yield _Counted(items, (found[..., :-1], found[..., 1:]))
+
+
+_BLOCKS: dict[type, Any] = {
+    Groups: _blocks_of_rows,
+    Cumulative: _counted_blocks,
+    Positives: _blocks_of_positives,
+}
 
 
 def rows_at(table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:

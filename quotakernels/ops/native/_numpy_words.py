@@ -35,6 +35,16 @@ def extent(key: NDArray) -> tuple[int, int]:
     return int(np.minimum.reduce(key)), int(np.maximum.reduce(key))
 
 
+def extent_at_most(key: NDArray) -> tuple[int, int]:
+    """Two keys between which all are, read faster than the lowest and the highest one."""
+    size, signed = key.dtype.itemsize, key.dtype.kind == "i"
+    if size < 4:
+        return -(2**15), 2**16 - 1
+    if size == 4 and signed and np.minimum.reduce(key) >= 0:
+        return 0, 2**31 - 1
+    return extent(key)
+
+
 def sorted_words(key: NDArray, labels: NDArray, low: int, high: int) -> list[Part]:
     """Keys from low to high with their labels, in one part or two, of which the first is better."""
     bits = 31 if high - low < 2**31 or key.dtype.itemsize <= 4 else 63
@@ -52,14 +62,19 @@ def count_type(length: int) -> Any:
 
 
 def _pack(key: NDArray, labels: NDArray, best: int, packed: NDArray) -> None:
-    top = np.asarray(best % 2 ** (8 * packed.itemsize), dtype=packed.dtype)
-    np.subtract(top, key.astype(packed.dtype), out=packed)  # modulo 2**32 or 2**64 it is exact
-    packed <<= 1
+    top = packed.dtype.type(best % 2 ** (8 * packed.itemsize))
+    same = key.dtype.itemsize == packed.itemsize
+    key = key.view(packed.dtype) if same else key.astype(packed.dtype)
+    np.subtract(top, key, out=packed)  # modulo 2**32 or 2**64 it is exact
+    packed += packed  # takes half of the time of a shift
     packed |= labels
 
 
 def _packed(key: NDArray, labels: NDArray, best: int, bits: int) -> NDArray:
-    words = np.empty(key.shape, dtype=f"u{(bits + 1) // 8}")
+    words = np.empty(key.shape, dtype=np.uint32 if bits == 31 else np.uint64)
+    if key.shape[0] <= BLOCK:
+        _pack(key, labels, best, words)
+        return words
     for block in blocks(key.shape[0]):
         _pack(key[block], labels[block], best, words[block])
     return words

@@ -182,6 +182,18 @@ def piecewise(
     return jax.lax.platform_dependent(rare, usual, *arguments, cpu=chosen, default=everywhere)
 
 
+def where_rare(
+    rare: Array, parts: int, function: Callable[..., tuple[Array, ...]], *arguments: Array
+) -> list[Array]:
+    """See `elementwise.where_rare`."""
+
+    def part(k: int) -> Array:
+        otherwise = lambda *x: jnp.zeros_like(x[0])  # noqa: E731
+        return piecewise(rare, lambda *x: function(*x)[k], otherwise, *arguments)
+
+    return [part(k) for k in range(parts)]
+
+
 def clip(x: Array, low: float | None = None, high: float | None = None) -> Array:
     """Bounds that are not of the type of `x` are float64 in the trace."""
     low, high = (None if bound is None else jnp.asarray(bound, x.dtype) for bound in (low, high))

@@ -9,11 +9,13 @@ import numpy as np
 
 from quotakernels._array import Array
 from quotakernels.ops._bits import bits_from_key, key_from_bits
-from quotakernels.ops._table import Amounts, Arms, Costs, Cumulative, Gains, Groups
-from quotakernels.ops.native._numpy_cumulative import groups_with_positives
+from quotakernels.ops._table import Amounts, Arms, Costs, Gains, Groups, Positives
 from quotakernels.ops.native._numpy_draws import draws as draws
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
+from quotakernels.ops.native._numpy_positives import all_groups as all_groups
+from quotakernels.ops.native._numpy_positives import of_lists, of_one_list
+from quotakernels.ops.native._numpy_positives import place_among as place_among
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
 from quotakernels.ops.native._numpy_rows import head as head
 from quotakernels.ops.native._numpy_rows import in_parts as in_parts
@@ -117,14 +119,27 @@ def piecewise(
 ) -> NDArray:
     """The rare formula is evaluated only where it is wanted."""
     result = otherwise(*arguments)
-    places = np.flatnonzero(rare)
+    places = rare.reshape(-1).nonzero()[0]
     if places.size:
         own = result.flags.owndata and result.flags.c_contiguous  # or else it is not written to
         if not (own and result.shape == rare.shape):
             result = np.array(_filling(rare.shape, result), order="C")
-        chosen = (_filling(rare.shape, x).reshape(-1)[places] for x in arguments)
+        chosen = (_filling(rare.shape, x).reshape(-1).take(places) for x in arguments)
         result.reshape(-1)[places] = if_rare(*chosen)
     return result
+
+
+def where_rare(
+    rare: NDArray, parts: int, function: Callable[..., tuple[NDArray, ...]], *arguments: NDArray
+) -> list[NDArray]:
+    """See `elementwise.where_rare`: what is not wanted is not computed."""
+    results = [np.zeros(rare.shape) for _ in range(parts)]
+    places = rare.reshape(-1).nonzero()[0]
+    if places.size:
+        chosen = (_filling(rare.shape, x).reshape(-1).take(places) for x in arguments)
+        for result, x in zip(results, function(*chosen), strict=True):
+            result.reshape(-1)[places] = x
+    return results
 
 
 def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
@@ -166,20 +181,16 @@ LONG = 2**12
 """Lists of a batch that are at least as long are sorted one by one."""
 
 
-def cumulative_groups(scores: NDArray, labels: NDArray) -> Cumulative | None:
-    """See `cumulative.cumulative_groups`: only the groups with positives are told apart."""
+def groups_with_positives(scores: NDArray, labels: NDArray) -> Positives | None:
+    """See `cumulative.cumulative_groups`: no other groups are told apart."""
     key = order_key(scores)
     if key.dtype.kind == "f" or (key.ndim > 1 and (key.shape[-1] < LONG or not key.size)):
         return None
     if key.ndim == 1:
-        return groups_with_positives(key, labels)
-    lists = [groups_with_positives(key[i], labels[i]) for i in np.ndindex(key.shape[:-1])]
-    size = max(found.items.shape[0] for found in lists)
-    counts = np.empty((2, len(lists), size), dtype=lists[0].items.dtype)
-    for into, found in zip(counts.swapaxes(0, 1), lists, strict=True):
-        into[:, : found.items.shape[0]] = found[:2]
-        into[:, found.items.shape[0] :] = [[x[-1]] for x in found[:2]]
-    return Cumulative(*counts.reshape(2, *key.shape[:-1], size))
+        return of_one_list(key, labels)
+    shape = key.shape[:-1]
+    lists = (of_one_list(key[i], labels[i]) for i in np.ndindex(shape))
+    return of_lists(list(lists), shape)
 
 
 def _empty_row(scores: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:

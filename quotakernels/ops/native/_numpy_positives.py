@@ -1,0 +1,89 @@
+"""Tie groups that hold positives, by the counts before and down to their ends, for NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from quotakernels.ops._table import Cumulative, Positives
+from quotakernels.ops.native._numpy_words import (
+    count_type,
+    extent_at_most,
+    sorted_words,
+    whole_groups,
+)
+
+NDArray = np.ndarray[Any, Any]
+
+
+def of_one_list(key: NDArray, labels: NDArray) -> Positives:
+    """The tie groups of one list of keys that hold positives."""
+    most = np.count_nonzero(labels) + 2
+    starts, ends, found = np.empty((3, most), dtype=count_type(key.shape[0]))  # in large pages
+    starts[0] = ends[0] = found[0] = done = found_before = 0
+    rows = 1
+    for part in sorted_words(key, labels, *extent_at_most(key)):
+        for words in whole_groups(part.words):
+            begin, end, found_here, positives = _with_positives(words)
+            behind = rows + begin.shape[0]
+            if done:
+                begin, end, found_here = begin + done, end + done, found_here + found_before
+            starts[rows:behind], ends[rows:behind], found[rows:behind] = begin, end, found_here
+            rows, done, found_before = behind, done + words.shape[0], found_before + positives
+    starts[rows], found[rows] = done, found_before
+    return Positives(starts[: rows + 1], ends[:rows], found[: rows + 1])
+
+
+def of_lists(lists: list[Positives], shape: tuple[int, ...]) -> Positives:
+    """Those of several lists, with empty groups behind their ends."""
+    size = max(found.starts.shape[0] for found in lists)
+    columns = np.empty((3, len(lists), size), dtype=lists[0].starts.dtype)
+    for into, found in zip(columns.swapaxes(0, 1), lists, strict=True):
+        starts, ends, positives, _ = found
+        behind = starts.shape[0]
+        into[0, :behind], into[1, : behind - 1], into[2, :behind] = starts, ends, positives
+        into[0, behind:] = into[1, behind - 1 :] = starts[-1]
+        into[2, behind:] = positives[-1]
+    starts, ends, positives = columns.reshape(3, *shape, size)
+    return Positives(starts, ends[..., :-1], positives)
+
+
+def all_groups(table: Positives) -> Cumulative:
+    """With rows for what is between the groups."""
+    starts, ends, found, mark = table
+    items, positives = np.empty((2, *ends.shape[:-1], 2 * ends.shape[-1] + 1), dtype=ends.dtype)
+    items[..., ::2], items[..., 1::2] = starts, ends
+    positives[..., ::2], positives[..., 1::2] = found, found[..., 1:]
+    return Cumulative(items, positives, mark=mark)
+
+
+def place_among(table: Positives, place: NDArray) -> tuple[NDArray, ...]:
+    """See `tables.ends_of_row_at`: of one place in each list; between groups it is the next row."""
+    lists = [x.reshape(-1, x.shape[-1]) for x in table[:3]]
+    rows, sides = np.empty(place.size, dtype=np.int64), np.empty((4, place.size))
+    for k, (wanted, starts, ends, found) in enumerate(zip(place.reshape(-1), *lists, strict=True)):
+        rows[k] = row = int(ends.searchsorted(wanted))
+        if starts[row] < wanted:
+            sides[:, k] = starts[row], ends[row], found[row], found[row + 1]
+        else:
+            sides[:, k] = ends[row - 1], starts[row], found[row], found[row]
+    return tuple(x.reshape(place.shape) for x in (rows, *sides))
+
+
+def _with_positives(words: NDArray) -> tuple[NDArray, NDArray, NDArray, int]:
+    """Where the groups with positives start and end, what is found before each; and in all."""
+    places = (words.astype(np.uint8) & 1).view(np.bool).nonzero()[0]  # the fastest way to them
+    number, starts = places.shape[0], places
+    here = words.take(places)
+    tied = (words.take(places - 1) ^ here == 1).nonzero()[0]
+    if tied.shape[0]:  # with negatives, which stand before them
+        starts = places.copy()
+        starts[tied] = words.searchsorted(here.take(tied) - here.dtype.type(1))
+    last = (here[1:] != here[:-1]).nonzero()[0]
+    if last.shape[0] + 1 >= number:
+        return starts, places + 1, np.arange(number), number
+    edges = np.empty(last.shape[0] + 2, dtype=last.dtype)
+    edges[0], edges[1:-1], edges[-1] = -1, last, number - 1
+    found = edges[:-1] + 1
+    return starts.take(found), places.take(edges[1:]) + 1, found, number
