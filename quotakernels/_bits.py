@@ -42,7 +42,7 @@ def dtype_name(dtype: Any) -> str:
 def to_bits(x: Array) -> Bits:
     """The bits of an array that has values, wherever they are."""
     if not concrete(x):
-        raise TypeError("the state is traced, or holds shapes only, and has no values to be saved")
+        raise TypeError("the state is traced, or has shapes only, so it has no values to save")
     host = np.asarray(_on_host(x))
     flat = np.ascontiguousarray(host).reshape(-1)
     return flat.view(f"u{host.dtype.itemsize}").reshape(host.shape)
@@ -67,7 +67,7 @@ def from_bits(bits: Bits, name: str, beside: Array | None) -> Array:
     None stands for NumPy.  The memory of the bits may become that of the array.
     """
     if name not in WIDTHS:
-        raise TypeError(f"no numbers of type {name!r} are kept as bits")
+        raise TypeError(f"numbers of type {name!r} cannot be saved")
     xp = None if beside is None else namespace(beside)
     if xp is None or backend(xp) == "numpy":
         return bits.view(_host_type(name))
@@ -101,7 +101,7 @@ def _host_type(name: str) -> np.dtype[Any]:
         import ml_dtypes
     except ImportError as error:
         raise TypeError(
-            f"NumPy has {name} by the package ml_dtypes only; install it, or load the state into "
+            f"NumPy has {name} only with the package ml_dtypes; install it, or load the state into "
             "another library by like="
         ) from error
     found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))

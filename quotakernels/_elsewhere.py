@@ -92,10 +92,8 @@ INSTEAD = {
 }
 """What to call, by the name that something has elsewhere."""
 
-_PROBABILITIES = "it judges probabilities, and measures here see the order of the scores"
-_CLASSES = (
-    "it is of the k best classes of each example; hit_rate with quota=k is of the k best examples"
-)
+_PROBABILITIES = "it judges probabilities; measures here depend on the order of the scores"
+_CLASSES = "it is about the k best classes of each example; hit_rate takes the k best examples"
 
 NOT_OFFERED = {
     "brier_score": _PROBABILITIES,

@@ -52,7 +52,7 @@ ARGUMENTS = {
 
 LISTS = ("dcg", "ndcg", "reciprocal_rank", "success")
 OF_POSITIONS = "are refused: positions are examples"
-ONE_BY_ONE = "are refused: the variance is that of examples drawn one by one"
+ONE_BY_ONE = "are refused: the variance assumes examples drawn one by one"
 REFUSED: dict[str, dict[str, str]] = {
     "hit_rate_interval": {"weights": ONE_BY_ONE},
     **{name: {"weights": ONE_BY_ONE} for name in OF_AREAS},

@@ -149,7 +149,7 @@ def test_bad_scores(mode: Mode):
 
 
 def test_wrong_calls():
-    with pytest.raises(TypeError, match="^the ranking has weights; the variance is that of"):
+    with pytest.raises(TypeError, match="^the ranking has weights, but the variance assumes"):
         average_precision_interval(Y, S[0], sample_weight=np.ones(N))
     with pytest.raises(ValueError, match='^measure must be "average_precision" or "average_hit_'):
         average_precision_interval(Y, S[0], measure="roc_auc")

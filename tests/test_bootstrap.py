@@ -159,7 +159,7 @@ def test_clusters_need_a_mask_that_can_be_read():
             qk.roc_auc, Y, S[0], clusters=CLUSTERS, where=there, n_resamples=5
         ).lower
 
-    with pytest.raises(TypeError, match="clusters need a mask that can be read"):
+    with pytest.raises(TypeError, match="with clusters, the mask must be readable"):
         jax.eval_shape(lower, jax.numpy.asarray(M))
 
 
@@ -466,7 +466,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     (
         {"clusters": np.ones(N)},
         ValueError,
-        "clusters must have two different values at least; got one",
+        "clusters must have at least two different values; got one",
     ),
     ({"quota": 3}, TypeError, "quota"),
 ]

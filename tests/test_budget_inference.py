@@ -183,13 +183,13 @@ def test_folds_have_a_budget_each():
 
 
 def test_wrong_calls():
-    useless = "^cost has no place beside roc_auc; it is for measures at a budget"
+    useless = "^cost is not for roc_auc; it is for measures at a budget"
     mean = qk.group_mean(qk.roc_auc)
     with pytest.raises(TypeError, match=useless):
         qk.bootstrap(qk.roc_auc, Y, S, cost=COST)
-    with pytest.raises(TypeError, match=r"^cost has no place beside group_mean\(roc_auc\)"):
+    with pytest.raises(TypeError, match=r"^cost is not for group_mean\(roc_auc\)"):
         qk.bootstrap(mean, Y, S, cost=COST, groups=GROUPS)
-    with pytest.raises(TypeError, match="^cost has no place beside a, b;"):
+    with pytest.raises(TypeError, match="^cost is not for a, b;"):
         qk.bootstrap({"a": qk.roc_auc, "b": qk.pem}, Y, S, cost=COST)
     with pytest.raises(TypeError, match=useless):
         qk.compare(qk.roc_auc, Y, MODELS, cost=COST, test="delong")

@@ -566,7 +566,7 @@ def test_bad_calls(given: dict[str, Any], error: type[Exception], message: str):
 
 def test_a_measure_of_score_values_has_no_permutation_test():
     at_a_half = functools.partial(qk.accuracy, threshold=0.5)
-    with pytest.raises(ValueError, match="depends on the scores' values"):
+    with pytest.raises(ValueError, match="depends on the values of the scores"):
         compared("permutation", measure=at_a_half)
     assert compared("bootstrap", measure=at_a_half).p_value.shape == (4, 4)
 

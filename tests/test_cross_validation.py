@@ -261,7 +261,7 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     (FOLDS[1:], {}, ValueError, r"folds must have shape \(n,\), or \(repeats, n\)"),
     (np.stack([FOLDS, FOLDS]), {}, ValueError, "where the scores have such axes"),
     (np.zeros(N), {}, ValueError, "pass it, as the folds hold all examples"),
-    (np.full(N, -1), {}, ValueError, "folds must number at least one"),
+    (np.full(N, -1), {}, ValueError, "folds must have the same number in each repeat"),
     (np.where(FOLDS == 3, np.nan, FOLDS), {}, ValueError, "folds must not be NaN"),
     (None, {}, TypeError, "folds must be an array"),
     (FOLDS, {"n_train": 0}, ValueError, "n_train must be above 0; got 0"),
@@ -281,5 +281,5 @@ def test_bad_calls(folds: Any, options: dict[str, Any], error: type[Exception], 
 
 
 def test_repeats_of_different_numbers_of_folds():
-    with pytest.raises(ValueError, match="in all equally many"):
+    with pytest.raises(ValueError, match="the same number in each repeat"):
         qk.inference.fold_summary(qk.roc_auc, Y, np.stack([A, A]), np.stack([FOLDS, FOLDS // 2]))

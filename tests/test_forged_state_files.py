@@ -105,14 +105,14 @@ MALFORMED: list[tuple[Callable[[Header], None], str]] = [
     (put(*ARRAY, "shape", 200), "shape of array 1 must be a list of sizes; got 200"),
     (put(*ARRAY, "shape", [-200]), r"shape of array 1 must be a list of sizes; got \[-200\]"),
     (put(*ARRAY, "shape", [200.0]), "shape of array 1 must be a list of sizes"),
-    (put(*ARRAY, "shape", [float("nan")]), "its header is no JSON: NaN is no number"),
+    (put(*ARRAY, "shape", [float("nan")]), "its header is not JSON: NaN is not a JSON number"),
     (put(*ARRAY, "shape", [2**40]), ".* bytes, which cannot be the 1099511627776 that its shape"),
     (put(*ARRAY, "shape", [2**70, 0]), "array 'labels' cannot have shape"),
     (put(*ARRAY, "shape", [1] * 33), "array 'labels' cannot have shape"),
     (put(*ARRAY, "shape", [201]), r"array 'labels' must have type bool and shape \(200,\)"),
     (put(*ARRAY, "bytes", 10**6), "its arrays have .* bytes and there are"),
     (put(*ARRAY, "bytes", -1), "bytes of array 1 must be a number of bytes; got -1"),
-    (put(*ARRAY, "bytes", float("inf")), "its header is no JSON: Infinity is no number"),
+    (put(*ARRAY, "bytes", float("inf")), "its header is not JSON: Infinity is not a JSON number"),
     (put(*ARRAY, "compressed", 1), "compressed of array 1 must be true or false; got 1"),
     (put(*ARRAY, "compressed", False), "array 'labels' has .* bytes, which cannot be the 200"),
     (without(*ARRAY, "bytes"), "array 1 has no bytes"),
@@ -140,12 +140,12 @@ def test_malformed_headers_are_refused_and_named(tmp_path: Path):
         refused(path, message)
     for text in (b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"kind": 1' + b"1" * 9999 + b"}"):
         forge(path, text, parts)
-        refused(path, "its header is no JSON")
+        refused(path, "its header is not JSON")
     for text in (b"[]", b"3", b"null"):
         forge(path, text, parts)
         refused(path, "its header must be an object")
     forge(path, header, parts, length=2**32 - 1)
-    refused(path, "its header is no JSON")
+    refused(path, "its header is not JSON")
     forge(path, header, parts + b"\0")
     refused(path, "its arrays have .* bytes and there are")
 
@@ -221,7 +221,7 @@ def test_what_is_refused_takes_little_memory(tmp_path: Path):
 
 def test_types_come_from_a_list():
     for name in ("load", "float128", "object", "tensor"):
-        with pytest.raises(TypeError, match=f"no numbers of type '{name}' are kept"):
+        with pytest.raises(TypeError, match=f"numbers of type '{name}' cannot be saved"):
             from_bits(np.zeros(1, np.uint8), name, None)
 
 

@@ -429,7 +429,7 @@ def test_gains_that_no_measure_uses_are_told():
             qk.optimal_cut, Y[0], S[0], measure=qk.accuracy, gain=G[0]
         ),
     ):
-        with pytest.raises(TypeError, match="^gain has no place beside [a-z]"):
+        with pytest.raises(TypeError, match="^gain is not for [a-z]"):
             call()
     both = {"auc": qk.roc_auc, "brings": functools.partial(qk.impact_at_quota, quota=2)}
     assert set(qk.bootstrap(both, Y[0], S[0], gain=G[0], n_resamples=5)) == set(both)

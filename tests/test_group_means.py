@@ -419,7 +419,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "two kinds": (
         lambda: qk.bootstrap({"a": MEAN, "b": qk.roc_auc}, Y, S, groups=G),
-        "group_mean draws groups, and the other measures draw examples: make two calls, or pass",
+        "group_mean draws groups, but the other measures draw examples: make two calls, or pass",
     ),
     "strata": (
         lambda: qk.bootstrap(MEAN, Y, S, groups=G, stratified=True),
@@ -427,7 +427,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "one group": (
         lambda: qk.bootstrap(MEAN, Y, S, groups=0 * G),
-        "groups must have two different values at least; got one",
+        "groups must have at least two different values; got one",
     ),
     "values of groups": (
         lambda: qk.compare(qk.roc_auc, Y, MODELS, groups=G),
@@ -437,11 +437,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: qk.compare(
             MEAN, Y, MODELS, groups=G, clusters=np.arange(N) % 9, test="permutation"
         ),
-        'test="permutation" with groups is for group_mean, of groups that change places whole; use',
+        'test="permutation" with groups exchanges whole groups, so it needs group_mean; use',
     ),
     "gains": (
         lambda: qk.bootstrap(MEAN, Y, S, groups=G, gain=W),
-        r"gain has no place beside group_mean\(roc_auc\)",
+        r"gain is not for group_mean\(roc_auc\)",
     ),
     "a band": (
         lambda: qk.inference.curve_band("roc", Y, S[0], groups=G),
@@ -454,7 +454,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no groups, called": (lambda: MEAN(Y, S), "group_mean needs groups, the group of each"),
     "weights, called": (
         lambda: MEAN(Y, S, groups=G, weights="examples"),
-        "weights are given to group_mean, which made",
+        "pass weights to group_mean, which made",
     ),
     "a ranking and more": (
         lambda: MEAN(qk.rank(Y, S, groups=G), groups=G),

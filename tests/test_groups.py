@@ -224,7 +224,7 @@ def test_intervals_of_each_group(mode: Mode):
         each = qk.inference.hit_rate_interval(*given, quota=[1, 9], when_short="all")
         np.testing.assert_allclose([x[g] for x in areas], alone, **near)
         np.testing.assert_allclose([x[g] for x in rates], each, **near)
-    with pytest.raises(TypeError, match="^population is that of one list, and goes without gro"):
+    with pytest.raises(TypeError, match="^population is for one list, and cannot be com"):
         qk.inference.hit_rate_interval(y, s, groups=groups, quota=1, population=99)
 
 
@@ -405,7 +405,11 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
         TypeError,
         "groups is .* at position 0; expected a date without a time zone",
     ),
-    ({"groups": ["0", "1", "1"], "num_groups": 2}, TypeError, "groups must be integers beside num"),
+    (
+        {"groups": ["0", "1", "1"], "num_groups": 2},
+        TypeError,
+        "with num_groups, groups must be integers",
+    ),
     ({"groups": np.array([2, np.nan, 1], dtype=object)}, TypeError, "groups is nan at position 1"),
     ({"groups": np.array(["a", "b", 1], dtype=object)}, TypeError, "groups is 1 at position 2; ex"),
     (
@@ -496,7 +500,9 @@ def test_a_mean_is_of_groups_and_of_measures_of_this_library():
         qk.group_mean(qk.roc_auc, y, s)
     with pytest.raises(TypeError, match="^the ranking has no groups; give them to rank"):
         qk.group_mean(qk.roc_auc, qk.rank(y, s))
-    with pytest.raises(TypeError, match="^selection_by_group is of all groups together, and has "):
+    with pytest.raises(
+        TypeError, match="^selection_by_group is about all groups together, so it has "
+    ):
         qk.group_mean(qk.groups.selection_by_group, y, s, groups=[0, 0, 1, 1], quota=2)
     with pytest.raises(TypeError, match="^measure must be a measure of this library; got <"):
         qk.group_mean(lambda *_: 1, y, s, groups=[0, 0, 1, 1])

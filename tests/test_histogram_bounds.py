@@ -93,7 +93,7 @@ def own_measure(ranking: qk.Ranking) -> Any:
 )
 def test_other_measures_have_none(measure: Any):
     state = qk.states.ScoreHistogram.of([1, 0], [0.5, 0.25])
-    with pytest.raises(ValueError, match="has no certified bounds: none are known"):
+    with pytest.raises(ValueError, match="has no guaranteed bounds with these options"):
         state.compute(measure)
 
 

@@ -296,7 +296,7 @@ def test_bad_options():
 @pytest.mark.full
 def test_exact_interval_of_a_list_in_a_trace():
     jax = pytest.importorskip("jax")
-    with pytest.raises(ValueError, match='beside population is found on the host.*"wilson"'):
+    with pytest.raises(ValueError, match='with population runs on the host.*"wilson"'):
         jax.jit(
             lambda y, s: qk.inference.hit_rate_interval(y, s, quota=2, population=9, method="exact")
         )(np.asarray(Y), np.asarray(S))

@@ -164,8 +164,8 @@ def test_bad_calls():
     cases: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({}, TypeError, "exactly one of between=, quota= and fraction="),
         ({"quota": 1, "fraction": 0.5}, TypeError, "exactly one of quota= .* and fraction="),
-        ({"between": (1, 2), "quota": 1}, TypeError, "between= goes without quota="),
-        ({"between": (1, 2), "prior": [1]}, TypeError, "between= goes without prior="),
+        ({"between": (1, 2), "quota": 1}, TypeError, "between= cannot be combined with quota="),
+        ({"between": (1, 2), "prior": [1]}, TypeError, "between= cannot be combined with prior="),
         ({"between": 3}, TypeError, "between must be two quotas"),
         ({"between": (1, 2, 3)}, TypeError, "between must be two quotas"),
         ({"between": ([1, 2], 3)}, ValueError, "between must be two single quotas"),

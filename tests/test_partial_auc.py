@@ -163,7 +163,7 @@ def test_bad_parts_of_the_roc_curve(options: Any, error: Any, message: str):
         ({"min_recall": 0.5, "max_recall": 0.5}, ValueError, r"the first below the second"),
         ({"max_recall": 1.5}, ValueError, r"^min_recall and max_recall must be recalls"),
         ({"min_recall": "x"}, TypeError, r"^min_recall must be a number; got 'x'$"),
-        ({"min_recall": 0.5, "method": "trapezoid"}, ValueError, r'by method="exact" only$'),
+        ({"min_recall": 0.5, "method": "trapezoid"}, ValueError, r'need method="exact"$'),
     ],
 )
 def test_bad_parts_of_the_precision_recall_curve(options: Any, error: Any, message: str):

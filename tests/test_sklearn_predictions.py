@@ -86,13 +86,13 @@ def test_costs_are_made_small():
     "scoring", [SCORERS["roc_auc"], scorer(qk.f_score, threshold=0.5), get_scorer("lift", quota=9)]
 )
 def test_scorers_of_scores_refuse_predictions(scoring: Any):
-    match = r"^scorer\(.*\) is of scores, .* scorer\(f_score, response_method='predict'\)"
+    match = r"^scorer\(.*\) needs scores, .* scorer\(f_score, response_method='predict'\)"
     with pytest.raises(TypeError, match=match):
         tuned(scoring)
 
 
 def test_several_scorers_do_not_choose_one_threshold():
-    with pytest.raises(AttributeError, match="^multimetric gives several numbers, and here one is"):
+    with pytest.raises(AttributeError, match="^multimetric gives several numbers, but one is"):
         tuned(multimetric(f=F_2))
 
 
@@ -183,9 +183,12 @@ def test_progress_is_monitored():
 
 CONTRADICTIONS = [
     ({}, r"^f_score needs quota=, .*; or response_method='predict', for the classes that"),
-    ({"ties": "optimistic", **PREDICTED}, r"^ties= is of scores, and without a cut predictions"),
-    ({"average": "macro", **PREDICTED}, r"^average= is of scores"),
-    ({"inclusive": False, **PREDICTED}, r"^f_score of a table takes its own numbers only; got inc"),
+    ({"ties": "optimistic", **PREDICTED}, r"^ties= needs scores, but without a cut predictions"),
+    ({"average": "macro", **PREDICTED}, r"^average= needs scores"),
+    (
+        {"inclusive": False, **PREDICTED},
+        r"^f_score of a table takes its own parameters only; got inc",
+    ),
 ]
 
 

@@ -152,7 +152,7 @@ def test_every_flip_and_every_truncation_is_detected(tmp_path: Path):
             qk.states.state_info(broken)
     broken.write_bytes(whole + b"\0")
     with pytest.raises(
-        qk.states.DamagedFileError, match="is damaged or incomplete: its SHA-256 is not"
+        qk.states.DamagedFileError, match="is damaged or incomplete: its SHA-256 does not match"
     ):
         qk.states.load_state(broken)
     broken.write_bytes(whole)
@@ -235,7 +235,7 @@ def test_states_without_values_are_refused(tmp_path: Path):
     def save(scores: Any) -> Any:
         qk.states.save_state(qk.states.ScoreBuffer.empty(scores), tmp_path / "state")
 
-    with pytest.raises(TypeError, match="^the state is traced, or holds shapes only"):
+    with pytest.raises(TypeError, match="^the state is traced, or has shapes only"):
         jax.jit(save)(SCORES)
     assert os.listdir(tmp_path) == []
 

@@ -103,7 +103,7 @@ def test_bounds_hold_of_groups_and_of_their_mean():
     weighted = streamed(Y, S, ID, np.stack([W, W]), None, bits=3)
     found = weighted.compute(qk.average_qrecall)
     assert found.lower.shape == (2, GROUPS)
-    with pytest.raises(ValueError, match="average_hit_rate has no certified bounds"):
+    with pytest.raises(ValueError, match="average_hit_rate has no guaranteed bounds"):
         state.compute(qk.group_mean(qk.average_hit_rate))
 
 
@@ -229,9 +229,9 @@ def test_groups_of_a_program_are_found_outside():
 def test_ids_stay_in_a_program_and_are_numbered_outside():
     jax, state = in_a_program()
     assert np.array_equal(state.groups[0], ID * 7)
-    with pytest.raises(ValueError, match="^groups of a program need num_groups="):
+    with pytest.raises(ValueError, match="^in a compiled program groups need num_groups="):
         jax.jit(lambda state: state.compute(qk.roc_auc))(state)
-    with pytest.raises(TypeError, match="^groups must be integers beside scores of jax"):
+    with pytest.raises(TypeError, match="^groups must be integers if the scores are of jax"):
         state.update(Y, jax.numpy.asarray(S[0]), groups=ID.astype(str))
     torch = pytest.importorskip("torch")
     scores = torch.asarray(S[0])

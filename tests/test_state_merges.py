@@ -118,7 +118,7 @@ def test_options_of_a_call_stand_before_those_of_a_partial():
     for asked in (qk.hit_rate, functools.partial(qk.hit_rate, quota=1)):
         assert state.compute(asked, quota=3).lower == pytest.approx(2 / 3)
     trapezoid = functools.partial(qk.pr_auc, method="trapezoid")
-    with pytest.raises(ValueError, match="pr_auc has no certified bounds"):
+    with pytest.raises(ValueError, match="pr_auc has no guaranteed bounds"):
         state.compute(trapezoid)
     assert state.compute(trapezoid, method="exact").width >= 0
 

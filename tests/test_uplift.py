@@ -273,5 +273,5 @@ def test_wrong_calls():
         uplift_at_quota(Y, S, treatment=T[:3], quota=1)
     with pytest.raises(TypeError, match="^uplift_curve takes no groups"):
         uplift_curve(Y, S, treatment=T, groups=[0, 0, 1, 1])
-    with pytest.raises(TypeError, match="^treatment has no place beside roc_auc; it is for"):
+    with pytest.raises(TypeError, match="^treatment is not for roc_auc; it is for"):
         qk.bootstrap(qk.roc_auc, Y, S, treatment=T)

@@ -113,7 +113,7 @@ def test_whole_groups_are_drawn():
 
 
 def test_wrong_calls():
-    useless = "^treatment has no place beside roc_auc; it is for measures of uplift, such as uplift"
+    useless = "^treatment is not for roc_auc; it is for measures of uplift, such as uplift"
     with pytest.raises(TypeError, match=useless):
         qk.compare(qk.roc_auc, Y, MODELS, treatment=T)
     with pytest.raises(TypeError, match=useless):

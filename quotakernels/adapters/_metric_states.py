@@ -80,7 +80,7 @@ class KeptBuffer:
 
     def __init__(self, dtype: Any, bits: int | None, weighted: bool, grouped: bool, priced: bool):
         if bits is not None:
-            raise ValueError("bits are those of a histogram; a buffer keeps whole scores")
+            raise ValueError("bits= is for a histogram; a buffer keeps whole scores")
         if dtype is not None:
             ScoreBuffer.empty(torch.empty(0, dtype=dtype))  # refuses what are no scores
         self.dtype, self.weighted, self.grouped, self.priced = dtype, weighted, grouped, priced

@@ -64,7 +64,7 @@ def _named(name: str | None, outputs: Mapping[str, Any], usual: str | None = Non
     if name is None and usual is not None:
         return None
     if name not in outputs and name != usual:
-        off = "" if usual is None else "; None instead of the name would stand for no such output"
+        off = "" if usual is None else "; pass None if there is no such output"
         raise TypeError(
             f"expected a keyword argument {name!r}; got {', '.join(outputs) or 'none'}{off}"
         )

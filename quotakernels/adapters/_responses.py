@@ -33,12 +33,12 @@ class Responses:
         if scores.shape[1:] != (number,):
             raise ValueError(
                 f"{name} gives an array of shape {scores.shape} for {number} classes; "
-                "response_method= names another"
+                "name another method by response_method="
             )
         if name == "decision_function" and number > 2 and _compares_pairs(self.estimator):
             raise ValueError(
-                f"{name} of {self.estimator!r} is of pairs of classes; "
-                "decision_function_shape='ovr' or response_method='predict_proba' is of each class"
+                f"{name} of {self.estimator!r} compares pairs of classes; for each class use "
+                "decision_function_shape='ovr' or response_method='predict_proba'"
             )
         return scores
 
@@ -71,8 +71,8 @@ def _numbers(name: str, scores: Any) -> Any:
     """The scores, if they are numbers."""
     if scores.dtype.kind not in "biuf":
         raise TypeError(
-            f"{name} gives values of dtype {scores.dtype}, and scores are numbers; "
-            "response_method= names another"
+            f"{name} gives values of dtype {scores.dtype}, but scores must be numbers; "
+            "name another method by response_method="
         )
     return scores
 
@@ -83,8 +83,8 @@ def _negative(name: str, scores: Any) -> Any:
         return -scores
     if scores.size and max(int(scores.max()), -int(scores.min())) >= 2**63:
         raise ValueError(
-            f"{name} gives integers as far from 0 as 2**63, of which int64 does not hold the "
-            "negative; give floats"
+            f"{name} gives integers of size 2**63 or more, and int64 cannot hold their negatives; "
+            "give floats"
         )
     return -scores.astype(np.int64)
 

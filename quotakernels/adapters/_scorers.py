@@ -164,7 +164,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         """
         if not self._predicts:
             raise TypeError(
-                f"{self!r} is of scores, and here predictions are judged, as by scorer(f_score, "
+                f"{self!r} needs scores, but predictions are judged here: use scorer(f_score, "
                 "response_method='predict'); for a cut that fills a quota see quota_threshold"
             )
         truth, predicted = column_or_1d(y_true), column_or_1d(y_pred)
@@ -217,7 +217,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         places = np.flatnonzero(classes == self.pos_label)
         if len(places) == 0:
             raise ValueError(
-                f"pos_label={self.pos_label!r} is none of the classes of the estimator, "
+                f"pos_label={self.pos_label!r} is not one of the classes of the estimator, "
                 f"{classes.tolist()}"
             )
         return int(places[0])
@@ -260,7 +260,7 @@ class Scorers(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _score_func(self) -> Any:
-        raise AttributeError("multimetric gives several numbers, and here one is asked for")
+        raise AttributeError("multimetric gives several numbers, but one is needed here")
 
     def __repr__(self) -> str:
         return f"multimetric({', '.join(f'{name}={x!r}' for name, x in self.scorers.items())})"

@@ -121,10 +121,10 @@ def _check_options(
     """Raise for options that contradict each other or the measure."""
     if predicts:
         if mean_over_groups(measure):
-            raise TypeError(f"{title_of(measure)} is of scores; predictions are judged all at once")
+            raise TypeError(f"{title_of(measure)} needs scores, but predictions are judged here")
         for name, differs in (("ties", ties != "expected"), ("average", average is not None)):
             if differs:
-                raise TypeError(f"{name}= is of scores, and without a cut predictions are judged")
+                raise TypeError(f"{name}= needs scores, but without a cut predictions are judged")
     elif lacks_a_cut(measure, options):
         raise TypeError(
             f"{title_of(measure)} needs quota=, fraction=, budget= or threshold=; or "
@@ -140,9 +140,9 @@ def _check_average(measure: Any, average: Any, pos_label: Any) -> None:
     if average not in AVERAGES:
         raise ValueError(f"average must be one of {', '.join(AVERAGES)}; got {brief(average)}")
     if pos_label is not None:
-        raise TypeError("pos_label names one class, and average= stands for all of them")
+        raise TypeError("pos_label names one class, but average= takes all classes")
     if not isinstance(measure, Measure):
-        raise TypeError(f"average= is of measures of this library; got {brief(measure)}")
+        raise TypeError(f"average= works only with quotakernels measures; got {brief(measure)}")
 
 
 def multimetric(**scorers: Scorer) -> Scorers:
@@ -166,7 +166,7 @@ def multimetric(**scorers: Scorer) -> Scorers:
     """
     for name, x in scorers.items():
         if not isinstance(x, Scorer):
-            raise TypeError(f"{name} must be what scorer gives; got {brief(x)}")
+            raise TypeError(f"{name} must be made by scorer or get_scorer; got {brief(x)}")
     return Scorers(scorers)
 
 

@@ -69,12 +69,12 @@ def app() -> None:
     cls=CommandPage,
     params=[FILE],
     sections={
-        "Data and quotas": (*DATA, example_option("Evaluate scores that come along.")),
+        "Data and quotas": (*DATA, example_option("Evaluate the shipped example scores.")),
         "What a selection brings": GAINS,
         "How sure it is": (
             Option(["--confidence"], help="Print intervals of this level, as in 95%.", **LEVEL),
             Option(
-                ["--compare"], is_flag=True, help="Tell which models differ by more than chance."
+                ["--compare"], is_flag=True, help="Test which models differ by more than chance."
             ),
             resamples_option("--confidence and --compare"),
             SEED,
@@ -87,11 +87,9 @@ def app() -> None:
                 help="What reads FILE; auto lets DuckDB group large and several Parquet files, "
                 "and a stream gives bounds beyond --memory-limit.",
             ),
-            Option(
-                ["--memory-limit"], metavar="SIZE", help="What may be used of memory, as in 4GB."
-            ),
+            Option(["--memory-limit"], metavar="SIZE", help="The most memory to use, as in 4GB."),
         ),
-        "CSV, where it is not what it looks like": DIALECT,
+        "CSV, where the detection is wrong": DIALECT,
         "Output": (
             Option(["--all", "everything"], is_flag=True, help="Print all measures and tests too."),
             Option(["--json", "as_json"], is_flag=True, help="Print all as JSON instead."),
@@ -141,7 +139,7 @@ def evaluate(
     from quotakernels.cli.run import print_example, print_file
 
     if example is not None and (memory_limit, engine) != (None, "auto"):
-        raise click.UsageError("--example goes without --engine and --memory-limit.")
+        raise click.UsageError("--example cannot be combined with --engine and --memory-limit.")
     output: Format = "json" if as_json else "all" if everything else "answer"
     with task_of(file, example, compare, options) as task:
         if example is None:
@@ -154,14 +152,14 @@ def evaluate(
     cls=CommandPage,
     params=[FILE],
     sections={
-        "Data and quotas": (*DATA, example_option("Report on scores that come along.")),
+        "Data and quotas": (*DATA, example_option("Report on the shipped example scores.")),
         "What a selection brings": GAINS,
         "How sure it is": (
             Option(["--confidence"], help="Level of the intervals and tests; 0.95.", **LEVEL),
             resamples_option("they"),
             SEED,
         ),
-        "CSV, where it is not what it looks like": DIALECT,
+        "CSV, where the detection is wrong": DIALECT,
         "Output": (output_option("Page to write."),),
     },
     short_help="Write a page that tells which model should fill a quota.",
@@ -209,9 +207,9 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
             WHERE,
             DROP_MISSING,
             *TIES,
-            example_option("Select of scores that come along."),
+            example_option("Select from the shipped example scores."),
         ),
-        "CSV, where it is not what it looks like": DIALECT,
+        "CSV, where the detection is wrong": DIALECT,
         "Output": (output_option("File to write."),),
     },
     short_help="Write the rows that fill the quota, best first.",
@@ -268,7 +266,7 @@ def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
     if threshold is not None and (all_ties or seed is not None):
         raise click.UsageError("--all-ties and --seed go with --quota or --budget.")
     if all_ties and seed is not None:
-        raise click.UsageError("--all-ties draws no rows, and goes without --seed.")
+        raise click.UsageError("--all-ties draws no rows, so it cannot be combined with --seed.")
     return Ties(all_ties, seed or 0)
 
 
@@ -284,7 +282,7 @@ def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
             WHERE,
             DROP_MISSING,
         ),
-        "CSV, where it is not what it looks like": DIALECT,
+        "CSV, where the detection is wrong": DIALECT,
         "Output": (
             Option(
                 ["--ratio"],

@@ -99,19 +99,19 @@ def _refusals_of_stream(path: Path, settings: Settings, brief: bool) -> Iterable
     if file_format(path) not in ("parquet", "arrow", "csv"):
         yield "reads Parquet, Arrow and CSV files only"
     if not brief:
-        yield "has bounds and no exact values over all quotas, and so neither --all nor --json"
+        yield "gives bounds over all quotas, no exact values, so it takes neither --all nor --json"
     if settings.resampling is not None:
-        yield "keeps no rows to draw again, and so goes without --confidence and --compare"
+        yield "keeps no rows to resample, so it takes neither --confidence nor --compare"
     if settings.unit is not None or settings.tune:
-        yield "counts rows only, and so goes without --gain, --impact and --tune"
+        yield "only counts rows, so it takes no --gain, --impact and --tune"
     if settings.weight is not None or settings.cost is not None:
-        yield "counts rows only, and so goes without --weight and --budget"
+        yield "only counts rows, so it takes no --weight and --budget"
     if settings.treatment is not None:
-        yield "counts all rows together, and so goes without --treatment"
+        yield "counts all rows together, so it takes no --treatment"
     if settings.grouped_by is not None:
-        yield "counts all rows together, and so goes without --per and --by"
+        yield "counts all rows together, so it takes no --per and --by"
     if are_left_out():
-        yield "goes without --drop-missing"
+        yield "takes no --drop-missing"
 
 
 def groups_first(path: Path, settings: Settings, engine: str) -> bool:
@@ -140,7 +140,7 @@ def _refusals(path: Path, settings: Settings) -> Iterable[str]:
         yield "--gain, --impact and --tune need every row in memory; give --engine memory"
     if settings.resampling is not None:
         yield (
-            "--confidence and --compare draw rows again and again, and so need them in memory; "
+            "--confidence and --compare resample rows, so they need them in memory; "
             "give --engine memory"
         )
     if settings.treatment is not None:

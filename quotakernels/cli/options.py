@@ -50,7 +50,7 @@ def parse_impacts(text: str) -> tuple[float, ...]:
     except ValueError:
         impacts = ()
     if len(impacts) != 4 or not all(map(math.isfinite, impacts)):
-        raise click.BadParameter(f"{text!r} is not four finite numbers, as in 5,-4,0,0.")
+        raise click.BadParameter(f"{text!r} is not four finite numbers such as 5,-4,0,0.")
     return impacts
 
 
@@ -58,7 +58,7 @@ def parse_condition(text: str) -> Condition:
     """Read `train=0` or `age>=40` as what a column must hold."""
     found = _CONDITION.fullmatch(text)
     if found is None:
-        raise click.BadParameter(f"{text!r} is no condition, as train=0 and 'age>=40' are.")
+        raise click.BadParameter(f"{text!r} is not a condition such as train=0 or 'age>=40'.")
     return Condition(*found.groups())
 
 
@@ -113,7 +113,7 @@ def parse_quota(text: str) -> Quota:
         raise click.BadParameter(f"{text!r} is not a percentage above 0 and up to 100.")
     if not percent and not 0 <= amount < math.inf:
         raise click.BadParameter(
-            f"{text!r} is neither a number of places nor a percentage, as 200 and 5% are."
+            f"{text!r} is neither a number of places such as 200 nor a percentage such as 5%."
         )
     return Quota(amount, "percent" if percent else "places")
 
@@ -134,7 +134,7 @@ class _Level(click.ParamType):  # type: ignore[type-arg]  # as _Column
             level = math.nan
         level = level / 100 if text.endswith("%") else level
         if not 0 < level < 1:
-            self.fail(f"{text!r} is no level, as 95% and 0.95 are.", param, ctx)
+            self.fail(f"{text!r} is not a level such as 95% or 0.95.", param, ctx)
         return level
 
 
@@ -151,7 +151,7 @@ def parse_encoding(text: str) -> str:
     try:
         return codecs.lookup(text).name
     except LookupError:
-        raise click.BadParameter(f"{text!r} is no encoding, as utf-8 and latin-1 are.") from None
+        raise click.BadParameter(f"{text!r} is not an encoding such as utf-8 or latin-1.") from None
 
 
 # those that commands share
@@ -209,7 +209,7 @@ PER = Option(
 PER_OF_SELECTED = Option(
     ["--per"], type=COLUMN, help="The quota or budget of every group: rows alike in this column."
 )
-BY = Option(["--by"], type=COLUMN, help="Tell what every group gets of one --quota or --budget.")
+BY = Option(["--by"], type=COLUMN, help="Show what every group gets of one --quota or --budget.")
 BUDGETS = (
     Option(
         ["--budget"],
@@ -258,7 +258,7 @@ LEVEL: dict[str, Any] = {
     "type": _Level(),
 }
 SEED = Option(
-    ["--seed"], metavar="S", type=click.IntRange(min=0), help="Other draws; 0 by default."
+    ["--seed"], metavar="S", type=click.IntRange(min=0), help="Seed of the draws; 0 by default."
 )
 MONEY = (
     Option(

@@ -44,7 +44,7 @@ def task_of(
         return
     of_its_own = {"FILE": file, **{f"--{x.replace('_', '-')}": chosen[x] for x in _OF_FILES}}
     if given := [name for name, value in of_its_own.items() if value is not None]:
-        raise click.UsageError(f"--example goes without {' and '.join(given)}.")
+        raise click.UsageError(f"--example cannot be combined with {' and '.join(given)}.")
     settings = _checked(replace(EXAMPLES[example], **{key: x for key, x in chosen.items() if x}))
     with example_file(settings) as path:
         yield Task(path, settings, ("--example", example), tuple(ATTRIBUTION.splitlines()))

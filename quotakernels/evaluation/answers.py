@@ -330,8 +330,8 @@ def _flattered(evaluation: Results, gains: GainResults) -> Iterator[str]:
     chosen_here = not settings.tune and not evaluation.has_intervals
     if chosen_here and 0 < quota < evaluation.total and not nothing_matters(gains):
         yield (
-            "Best cuts were chosen on the rows that judge them, so that others will probably bring "
-            f"less; {settings.option('tune')} chooses them on rows of their own."
+            "Best cuts were chosen on the rows that judge them, so they will probably bring less "
+            f"on others; {settings.option('tune')} chooses them on separate rows."
         )
 
 

@@ -312,7 +312,7 @@ def _given(models: Any, beside: dict[str, Any]) -> _Given:
     for key, x in beside.items():
         is_name = isinstance(x, str)
         if is_name and not (by_name and x in columns):
-            raise ValueError(f"{key} is the name of no column: {brief(x)}")
+            raise ValueError(f"{key} is not the name of a column: {brief(x)}")
         titles[key], lines[key] = (
             (x, f"models[{x!r}]") if is_name else (_title(x, _UNNAMED.get(key, key)), key)
         )

@@ -42,7 +42,9 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
 def _free(evaluation: Results, choice: Choice | None) -> Said:
     """Where no row is a loss there is no reason to select fewer."""
     cost = evaluation.settings.option("place-cost")
-    said = (f"No row is a loss, so that more never bring less; give {cost} if places cost.",)
+    said = (
+        f"No row is a loss, so more places never bring less; give {cost} if places cost something.",
+    )
     if choice is None or not choice.places:
         return "All", said
     return sentence(_all_of(evaluation, choice)), said
@@ -164,13 +166,13 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
     nobody, everybody = evaluation.amount(gains.nobody), evaluation.amount(gains.everybody)
     if choice is None or not choice.places or choice.brings is None:
         best = gains.at_best_cut.of_model(gains.best_model)
-        beside = f"To select nobody brings {nobody}, to select all {everybody}."
+        beside = f"Selecting nobody brings {nobody}, selecting all {everybody}."
         return f"{evaluation.amount(best['brings'])} at the best cut", (beside, _unit(evaluation))
     total = float(choice.brings[choice.order[0]])
     per_place = (total - gains.nobody) / choice.places
     size = evaluation.size(choice.places)
     return f"{evaluation.amount(total)}, at random {evaluation.amount(choice.random_brings)}", (
-        f"With {size}{_interval(evaluation, choice)}. To select nobody brings {nobody}, to select "
+        f"With {size}{_interval(evaluation, choice)}. Selecting nobody brings {nobody}, selecting "
         f"all {everybody}; each place adds {evaluation.amount(per_place)} on average.",
         _unit(evaluation),
     )
@@ -186,7 +188,7 @@ def _interval(evaluation: Results, choice: Choice) -> str:
     ends = gains.at_quota[choice.quota].interval("brings", choice.order[0])
     lower, upper = map(evaluation.amount, ends)
     if lower == upper:
-        return ", the same in all resamples, which so do not tell how sure it is"
+        return ", the same in all resamples, so they do not show how sure it is"
     return f" ({plain(100 * resampling.tested_level)}% interval {lower} to {upper})"
 
 

@@ -14,11 +14,13 @@ from quotakernels.evaluation.words import listed
 from quotakernels.inference.resampling.few import ENOUGH_GROUPS
 
 _CHOSEN_HERE = (
-    "Best cuts: each resample has its own. What they bring on other rows is the estimate less as "
-    "much as the resamples' own best cuts bring more on them than on all rows."
+    "Best cuts: each resample has its own. What they bring on other rows is the estimate minus the "
+    "mean optimism over the resamples."
 )
 _PLAIN = "The percentiles of what models bring are not corrected."
-_OF_TWO_RATES = "What a quota brings: from score intervals of the hit rates of selected and others."
+_OF_TWO_RATES = (
+    "What a quota brings: from score intervals of the hit rates of the selected and the other rows."
+)
 _TWO_OF_EACH = (
     "AUC, Gini, average hit rate and average precision have no intervals: their variances need two "
     "rows of each class."
@@ -133,7 +135,7 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         yield _RATES_NEAR_ONE
     yield from notes_of_hit_rates(evaluation)
     if any(np.any(ends.lower == ends.upper) for ends in shown.values()):
-        yield "Where an interval has no width all resamples agree, which does not mean certainty."
+        yield "If an interval has no width, all resamples agree; that does not mean certainty."
     for row, name in enumerate(evaluation.models):
         counts = {what: int(ends.undefined[row]) for what, ends in shown.items()}
         if told := _counted({k: x for k, x in counts.items() if 0 < x < resampling.resamples}):
@@ -167,8 +169,8 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
         return
     if coarse := list(_coarse(evaluation)):
         yield (
-            f"Scores with few values ({', '.join(coarse)}): there is little luck in the choice of "
-            "a cut; what is expected on other rows is too low."
+            f"Scores with few values ({', '.join(coarse)}): choosing a cut adds little optimism, "
+            "so what is expected on other rows is too low."
         )
 
 

@@ -40,7 +40,9 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
     if choice is None and gains is not None and evaluation.total and no_best_cut(gains):
         return "No model is the first", ("None brings more than selecting nobody.",)
     if gains is None and not evaluation.positive_total:
-        return "That cannot be said", ("The test is of positives found, and no row is positive.",)
+        return "That cannot be said", (
+            "The test compares positives found, and no row is positive.",
+        )
     quota = None if choice is None else choice.quota
     tested = evaluation.differences if gains is None else gains.tests
     tests = [x for x in tested if x.quota == quota]
@@ -62,7 +64,7 @@ def _interval(evaluation: Results, choice: Choice | None) -> Iterator[str]:
     if math.isnan(lower):
         yield "Its hit rate is undefined."
     elif same(lower, upper):
-        yield "Its hit rate is the same in all resamples, which so do not tell how sure it is."
+        yield "Its hit rate is the same in all resamples, so they do not show how sure it is."
     else:
         ends = f"{percent(lower)} to {percent(upper)}"
         yield f"Its hit rate may be anything from {ends} ({resampling.percent} interval{drawn})."

@@ -67,7 +67,7 @@ class Resampling:
         if level is not None and not 0 < level < 1:
             raise UnfitError(f"{of_level} must be above 0 and below 1; got {level}")
         if compare and models < 2:
-            raise UnfitError(f"{of_compare} needs two models at least")
+            raise UnfitError(f"{of_compare} needs at least two models")
         if level is None and not compare:
             if (resamples, seed) != (None, None):
                 both = f"{of_resamples} and {of_seed}"
@@ -287,13 +287,13 @@ class Settings:
                 named_option(x, self.command) for x in ("treatment", "quota", "budget", "per", "by")
             )
             quota, budget, per, by = others
-            raise UnfitError(f"{treatment} goes with {quota} or {budget}, without {per} and {by}")
+            raise UnfitError(f"{treatment} needs {quota} or {budget}, without {per} and {by}")
 
     def _check_budgets(self) -> None:
         budget, cost, quota = (named_option(x, self.command) for x in ("budget", "cost", "quota"))
         budgets = [x.is_budget for x in self.quotas]
         if any(budgets) and not all(budgets):
-            raise UnfitError(f"{budget} stands in the place of {quota}; give one of the two")
+            raise UnfitError(f"{budget} replaces {quota}; give one of the two")
         if any(budgets) and self.cost is None:
             raise UnfitError(f"{budget} needs {cost}, which says what each row costs")
         if self.cost is not None and not any(budgets):
@@ -309,11 +309,11 @@ class Settings:
             )
         if self.per is not None and not self.quotas:
             raise UnfitError(
-                f"{per} goes with {quota} or {budget}; {by} tells the AUC of each group without one"
+                f"{per} needs {quota} or {budget}; without one, {by} gives the AUC of each group"
             )
         if self.per is not None and self.unit is not None:
             raise UnfitError(
-                f"{gain} and {impact} are of one selection of all, and go without {per}"
+                f"{gain} and {impact} need one selection over all rows, so {per} is not possible"
             )
 
 

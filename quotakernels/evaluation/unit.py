@@ -42,7 +42,7 @@ class Unit:
         if gain is not None and impacts is not None:
             raise UnfitError(f"{of_gain} and {of_impacts} are two ways to say the same; give one")
         if place_cost is not None and (gain is None or not math.isfinite(place_cost)):
-            raise UnfitError(f"{of_cost} must be a finite number, and goes with {of_gain}")
+            raise UnfitError(f"{of_cost} must be a finite number, and needs {of_gain}")
         if gain is None and impacts is None:
             if tune is not None:
                 raise UnfitError(f"{of_tune} goes with {of_gain} or {of_impacts}")

@@ -32,9 +32,9 @@ def scale_of(measure: Any) -> int:
 
 def refuse_weights(sample_weight: Any) -> None:
     if sample_weight is not None:
-        raise TypeError("sample_weight has no place here: the variance is that of single examples")
+        raise TypeError("sample_weight is refused: the variance assumes single examples")
 
 
 def refuse_masses(table: ops.Groups, name: str) -> None:
     if table.weighted:
-        raise TypeError(f"{name} has weights; the variance is that of examples drawn one by one")
+        raise TypeError(f"{name} has weights, but the variance assumes examples drawn one by one")

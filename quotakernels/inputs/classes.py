@@ -80,7 +80,7 @@ def _check_score_shape(shape: tuple[int, ...]) -> None:
         )
     if hint := column_hint("y_score", shape):
         raise ValueError(
-            f"y_score has shape {shape}, the scores of one class, and several are needed{hint}"
+            f"y_score has shape {shape}, the scores of one class; several are needed{hint}"
         )
 
 
@@ -134,7 +134,7 @@ def _listed(classes: Any, size: int) -> list[Any]:
     seen: set[Any] = set()
     for k, label in enumerate(classes):
         if not isinstance(label, Hashable) or label is None or label != label:
-            raise TypeError(f"classes[{k}]={label!r} is no label")
+            raise TypeError(f"classes[{k}]={label!r} cannot be a label")
         if label in seen:
             raise ValueError(f"classes must be different labels; got {brief(label)} twice")
         seen.add(label)

@@ -59,7 +59,7 @@ def with_codes(
     xp = namespace(column)
     if num_groups is not None:
         if isinstance(column, np.ndarray) and column.dtype.kind not in "biu":
-            raise TypeError("groups must be integers beside num_groups, from 0 on")
+            raise TypeError("with num_groups, groups must be integers from 0 on")
         with computing(xp):
             size = number_of_groups(num_groups)
             ids = xp.arange(size, dtype=xp.int64, device=device(column))
@@ -76,7 +76,7 @@ def numbered(ids: Array) -> GroupsOfExamples:
         distinct, codes = namespace(ids).unique_inverse(ids)
     else:
         raise ValueError(
-            "groups of a program need num_groups=, how many there are; their ids are then 0, 1, …"
+            "in a compiled program groups need num_groups=, their number; ids are then 0, 1, …"
         )
     return GroupsOfExamples(codes, distinct)
 
@@ -174,7 +174,7 @@ def ids_beside(xp: Namespace, scores: Array, ids: Array) -> Array:
         return ids
     if ids.dtype.kind not in "biu":
         raise TypeError(
-            f"groups must be integers beside scores of {library(scores)}; "
+            f"groups must be integers if the scores are of {library(scores)}; "
             "pass numpy.unique(groups, return_inverse=True)[1]"
         )
     return xp.asarray(ids, device=device(scores))

@@ -76,7 +76,7 @@ def _too_many(name: str, positional: list[str]) -> str:
     listed = " and ".join(x for x in (", ".join(names[:-1]), *names[-1:]) if x) or "nothing"
     models = "; several models are one argument, a mapping from names to scores"
     hint = models if "models" in names else ""
-    return f"{name} takes {listed} by position, and all else by keyword{hint}"
+    return f"{name} takes {listed} by position, and everything else by keyword{hint}"
 
 
 def _handing_on(

@@ -30,9 +30,7 @@ def masses_and_positions(
     )
     number = _number(xp, table, wanted)
     if number > MOST:
-        raise ValueError(
-            f"the ranking has {number} positions, each of which would be looked at; pass quota="
-        )
+        raise ValueError(f"the ranking has {number} positions, too many to visit each; pass quota=")
     return (wanted, xp.arange(1, number + 1, dtype=xp.int64, device=device(wanted))), shape
 
 

@@ -99,7 +99,7 @@ def _word(option: str, value: Any) -> str:
     word = getattr(value, "__name__", None)
     if not isinstance(word, str):
         kind = type(value).__name__
-        raise TypeError(f"pass name=, since no name is made of {option}, which is of type {kind}")
+        raise TypeError(f"pass name=, because {option} is of type {kind} and makes no name")
     return word
 
 

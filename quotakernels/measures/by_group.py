@@ -178,7 +178,7 @@ class MeanOverGroups:
         """The mean over the groups of labels and scores, or over those of a ranking."""
         given, own = _parted(keywords)
         if "weights" in own:
-            raise TypeError(f"weights are given to group_mean, which made {self.__name__}")
+            raise TypeError(f"pass weights to group_mean, which made {self.__name__}")
         if not isinstance(y_true, Ranking):
             y_true = self._ranked(y_true, y_score, given)
         elif extra := [*(() if y_score is None else ("y_score",)), *given]:
@@ -317,7 +317,7 @@ def group_mean(
     if not made_here(measure) or isinstance(measure, Mapping):
         raise TypeError(f"measure must be a measure of this library; got {brief(measure)}")
     if name := of_all_groups(measure):
-        raise TypeError(f"{name} is of all groups together, and has no mean over them")
+        raise TypeError(f"{name} is about all groups together, so it has no mean over them")
     given, own = _parted(keywords)
     mean = MeanOverGroups(measure, weights, own)
     if y_true is None and y_score is None:

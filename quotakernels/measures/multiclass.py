@@ -180,14 +180,14 @@ def one_vs_rest(
 def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
     if not (isinstance(measure, Measure) or _is_of_cuts(measure)):
         raise TypeError(
-            "measure must be a measure of this library, such as roc_auc, with its parameters "
-            f"beside it; got {brief(measure)}"
+            "measure must be a measure of this library, such as roc_auc, with its parameters as "
+            f"keywords; got {brief(measure)}"
         )
     if average not in AVERAGES:
         names = ", ".join(map(repr, AVERAGES))
         raise ValueError(f"average must be one of {names}; got {brief(average)}")
     if "pos_label" in own:
-        raise TypeError("one_vs_rest takes classes in place of pos_label")
+        raise TypeError("one_vs_rest takes classes instead of pos_label")
     for name in (*GROUPS, *GAINS, *COST, *TREATMENT):
         if name in own:
             instead = "call the measure with y_true == k and y_score[..., k], for each class k"

@@ -45,5 +45,5 @@ def _ranking_on_host(ranking: Ranking) -> Ranking:
 
 def _values(x: Array) -> Numbers:
     if not concrete(x):
-        raise TypeError("what is traced, or holds shapes only, has no values to be drawn")
+        raise TypeError("traced arrays, and arrays of shapes only, have no values to draw")
     return host_array(x)

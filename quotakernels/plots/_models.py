@@ -108,7 +108,7 @@ def _one_vs_rest(
     validate: bool,
 ) -> tuple[Ranking, list[list[str]]]:
     if pos_label is not None:
-        raise TypeError("scores of several classes take classes in place of pos_label")
+        raise TypeError("scores of several classes take classes instead of pos_label")
     check_tie_policy(ties)
     examples, _ = validate_classes(y_true, y_score, classes, sample_weight, where, validate)
     *models, number = examples.scores.shape[:-1]

@@ -96,9 +96,8 @@ class DominanceDisplay(Display):
         """
         if has_classes(y_true, y_score, classes):
             raise ValueError(
-                "DominanceDisplay compares models on the same positives, and each of several "
-                "classes has its own: draw one class at a time, of models that are named, with "
-                "labels y_true == c and scores y_score[:, c]"
+                "DominanceDisplay compares models of one class: draw one class at a time, with "
+                "labels y_true == c, and scores y_score[:, c] of each named model"
             )
         return super().from_predictions(y_true, y_score, **options)
 

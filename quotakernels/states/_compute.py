@@ -108,9 +108,9 @@ def bounds_of(
     if not bounded_by_ties(plain, own):
         name = getattr(plain, "__name__", repr(plain))
         raise ValueError(
-            f"{name} has no certified bounds: none are known for it with these options; keep the "
-            "scores in a ScoreBuffer for its exact value, or for an approximate one take it of "
-            "ranking(), in which the scores of one bin are tied"
+            f"{name} has no guaranteed bounds with these options; for its exact value keep the "
+            "scores in a ScoreBuffer, for an approximate one measure ranking(), in which the "
+            "scores of one bin are tied"
         )
     lower = measure(worst, **options)
     with silently():

@@ -141,7 +141,7 @@ def read(path: str | os.PathLike[str]) -> Stored:
     if hashlib.sha256(body).digest() != data[-_DIGEST_BYTES:]:
         other = "" if version == FORMAT_VERSION else f", or it has {of_version}"
         raise DamagedFileError(
-            f"{path} is damaged or incomplete: its SHA-256 is not that of what it holds{other}"
+            f"{path} is damaged or incomplete: its SHA-256 does not match its contents{other}"
         )
     if version != FORMAT_VERSION:
         raise ValueError(f"{path} has {of_version}")

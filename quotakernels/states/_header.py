@@ -71,14 +71,14 @@ def parsed(path: StrPath, text: bytes) -> dict[str, Any]:
     try:
         header = json.loads(text.decode(), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise damaged(path, f"its header is no JSON: {error}") from None
+        raise damaged(path, f"its header is not JSON: {error}") from None
     if not isinstance(header, dict):
         raise damaged(path, f"its header must be an object; got {reprlib.repr(header)}")
     return header
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def check_fields(path: StrPath, what: str, said: Any, fields: Fields) -> None:

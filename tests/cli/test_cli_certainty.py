@@ -116,7 +116,7 @@ def test_nobody_brings_as_much_on_others(run: Run, table: Callable[..., Path]) -
     asked = ("--confidence", 0.9, "--resamples", 60, "--quota", 3)
     text = " ".join(run(*arguments, *asked).out.split())
     assert "Nobody. No number of places brings more than selecting nobody." in text
-    assert "To select nobody brings 0.00," in text
+    assert "Selecting nobody brings 0.00," in text
     assert "Expect" not in text
     assert "will probably bring" not in text
     (model,) = json.loads(run(*arguments, *asked, "--json").out)["models"]
@@ -158,7 +158,7 @@ def test_notes_are_of_what_was_asked_and_could_be_found(
     asked = ("--impact", "9,-1,0,0", "--confidence", 0.9, "--resamples", 30)
     text = " ".join(run(*arguments, "--all", *asked).out.split())
     assert "score interval" not in text
-    assert "Scores with few values (t): there is little luck" in text
+    assert "Scores with few values (t): choosing a cut adds little" in text
     assert "AUC, Gini, average hit rate and average precision have no intervals: their" in text
     text = " ".join(run(*arguments, "--all", *asked, "--quota", 3).out.split())
     closed = "AUC, Gini, average hit rate and average precision: logit, in closed form; "
@@ -211,7 +211,7 @@ def test_intervals_that_say_less_than_they_seem_to(run: Run, table: Callable[...
     arguments = ("evaluate", path, "--label", "y", "--score", "s", "--score", "t", "--quota", 1)
     asked = ("--confidence", 0.9, "--compare", "--resamples", 50)
     text = run(*arguments, "--all", *asked).out
-    assert "Where an interval has no width all resamples agree, which does not mean" in text
+    assert "If an interval has no width, all resamples agree; that does not mean" in text
     few = "Intervals of average hit rate, average precision and AUC-PR are too narrow for few"
     assert few in text
     assert "lift and Qrecall at quotas are too narrow for the AUC of s, which" in text
@@ -235,7 +235,7 @@ BAD: list[tuple[tuple[Any, ...], str]] = [
     (("--confidence", "1"), "--confidence"),
     (("--resamples", "0", "--compare"), "--resamples"),
     (("--resamples", "10"), "--resamples and --seed go with --confidence or --compare"),
-    (("--score", "tree", "--compare"), "--compare needs two models at least"),
+    (("--score", "tree", "--compare"), "--compare needs at least two models"),
 ]
 
 
@@ -252,7 +252,7 @@ def test_groups_of_duckdb_cannot_be_resampled(run: Run, tmp_path: Path) -> None:
     parquet.write_table(arrow_table({"y": [1, 0], "s": [0.5, 0.25]}), path)
     arguments = ("evaluate", path, "--label", "y", "--score", "s", "--engine", "duckdb")
     error = run(*arguments, "--confidence", 0.95).error
-    assert "--confidence and --compare draw rows again and again" in error
+    assert "--confidence and --compare resample rows" in error
 
 
 def test_too_few_resamples_are_said_to_be(run: Run) -> None:

@@ -75,7 +75,7 @@ def test_separators_and_decimals_are_found(
         ("y;s\n1;0.5\n", ("--sep", ","), "no column 'y'; it has y;s"),
         ("y,s\n1,0.5\n", ("--sep", ";;"), "';;' is not one character, as in ; or tab"),
         ("y,s\n1,0.5\n", ("--decimal", "x"), "'x' is not one of"),
-        ("y,s\n1,0.5\n", ("--encoding", "utf-9"), "'utf-9' is no encoding"),
+        ("y,s\n1,0.5\n", ("--encoding", "utf-9"), "'utf-9' is not an encoding"),
     ],
 )
 def test_what_cannot_be_told(

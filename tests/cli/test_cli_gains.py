@@ -67,18 +67,18 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     assert "\nSelecting nobody brings 0.00, selecting all -6.00.\n" in text
     assert (
         "How many should I take? 1 of the 2 places.\nThe first one of a brings 7.50, more than all "
-        "2 places do.\nBest cuts were chosen on the rows that judge them, so that others will "
-        "probably bring less; --tune chooses them on rows of their own.\n" in text
+        "2 places do.\nBest cuts were chosen on the rows that judge them, so they will "
+        "probably bring less on others; --tune chooses them on separate rows.\n" in text
     )
-    assert "What will it bring? 1.00, at random -2.00.\nWith 2 places. To select nobody br" in text
-    assert "brings 0.00, to select all -6.00; each place adds 0.50 on average." in text
+    assert "What will it bring? 1.00, at random -2.00.\nWith 2 places. Selecting nobody br" in text
+    assert "brings 0.00, selecting all -6.00; each place adds 0.50 on average." in text
     assert "--compare tests them.\n" in text
     nobody = run(*arguments, "--all", "--gain", "g", "--place-cost", "20", "--quota", 1).out
     none = "How many should I take? Nobody.\nNo number of places brings more than selecting nobody."
     assert none in nobody
-    assert "What will it bring? -10.00, at random -18.50.\nWith 1 place. To select nobo" in nobody
+    assert "What will it bring? -10.00, at random -18.50.\nWith 1 place. Selecting nobo" in nobody
     everybody = run(*arguments, "--all", "--gain", "g", "--place-cost", "-20").out
-    assert "to select all 129.00." in everybody
+    assert "selecting all 129.00." in everybody
     assert (
         "How many should I take? All.\nThe most is brought by selecting all: 129.00." in everybody
     )
@@ -122,7 +122,7 @@ def test_impacts_of_cells(run: Run, arguments: list[Any]) -> None:
     assert "What will it bring? -1.00, at random 0.50." in text
     small = run(*arguments, "--all", "--impact", "0.001,-0.004,0,0").out
     assert "The most is brought by the first one of a (16.7% of all): 0.001." in small
-    assert "To select nobody brings 0.00, to select all -0.009." in small
+    assert "Selecting nobody brings 0.00, selecting all -0.009." in small
 
 
 def test_rows_of_a_part(run: Run, arguments: list[Any]) -> None:
@@ -163,12 +163,12 @@ def test_example(run: Run) -> None:
         (["--impact", "1,0,0,0", "--prevalence", "1"], "--prevalence must be above 0 and below 1"),
         (["--gain", "g", "--tune", "part=z"], "no row has part = z"),
         (["--gain", "g", "--place-cost", "-1e308"], "the rows bring is too large for a number"),
-        (["--place-cost", "1"], "--place-cost must be a finite number, and goes with --gain"),
-        (["--gain", "g", "--place-cost", "nan"], "must be a finite number, and goes with --gain"),
+        (["--place-cost", "1"], "--place-cost must be a finite number, and needs --gain"),
+        (["--gain", "g", "--place-cost", "nan"], "must be a finite number, and needs --gain"),
         (["--impact", "1,2,3"], "'1,2,3' is not four finite numbers"),
         (["--impact", "1,2,3,inf"], "'1,2,3,inf' is not four finite numbers"),
         (["--impact", "1,2,x,4"], "'1,2,x,4' is not four finite numbers"),
-        (["--where", "part"], "'part' is no condition"),
+        (["--where", "part"], "'part' is not a condition"),
         (["--where", "part=z"], "no row has part = z"),
         (["--where", "w=z"], "w = z: column 'w' needs a number, as in 0.5"),
         (["--where", "w>z"], "w > z: column 'w' needs a number, as in 0.5"),
@@ -200,7 +200,7 @@ def test_whom_to_mail(run: Run, shared: Path) -> None:
     path = shared / HILLSTROM
     text = run("evaluate", "--all", path, "--label", "conversion", *scores, *chosen).out
     assert "by the first 15,555 of logistic.score (48.6% of all): 7,351.41." in text
-    assert "to select all 3,400.39;" in text
+    assert "selecting all 3,400.39;" in text
     assert "How many should I take? 1,075 of the 1,600 places.\nThe first 1,075 of logistic" in text
     assert "What will it bring? 2,118.84, at random 170.02.\nWith 1,600 places. " in text
     tuned = run(

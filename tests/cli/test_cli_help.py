@@ -82,11 +82,14 @@ MISTAKES = [
     (("FILE", "--quota", "0.05"), "--quota 0.05 is less than one row; for a share write 5%"),
     (("FILE", "--quota", "0%"), "'0%' is not a percentage above 0 and up to 100"),
     (("FILE", "--quota", "11"), "--quota 11 is more than the 10 rows"),
-    (("FILE", "--quota", "five"), "'five' is neither a number of places nor a percentage"),
+    (
+        ("FILE", "--quota", "five"),
+        "'five' is neither a number of places such as 200 nor a percentage",
+    ),
     (("FILE", "--quotas", "5"), "No such option '--quotas'"),
     (("FILE", "--gain", "spend"), "has no column 'spend'"),
-    (("FILE", "--where", "part"), "'part' is no condition"),
-    (("FILE", "--confidence", "95"), "'95' is no level, as 95% and 0.95 are"),
+    (("FILE", "--where", "part"), "'part' is not a condition"),
+    (("FILE", "--confidence", "95"), "'95' is not a level such as 95% or 0.95"),
     (("FILE", "5"), "unexpected extra argument"),
     (("FILE", "--weight"), "Option '--weight' requires an argument"),
 ]

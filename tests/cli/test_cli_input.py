@@ -219,7 +219,7 @@ def test_missing_scores_are_not_selected(run: Run, table: Callable[..., Path]) -
         (("--score", "s", "--quota", "nan"), "'nan' is neither"),
         (("--score", "s", "--quota", "many"), "'many' is neither"),
         ((), "--label and --score are needed"),
-        (("--score", "s", "--example", "credit"), "--example goes without"),
+        (("--score", "s", "--example", "credit"), "--example cannot be combined with"),
     ],
 )
 def test_bad_options(

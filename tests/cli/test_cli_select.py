@@ -64,7 +64,7 @@ def test_select_draws_among_ties(run: Run, table: Callable[..., Path]) -> None:
     threshold = ("--threshold", "0.30000000000000004")
     assert "43 rows" in run(*given[:4], *threshold, "-o", output).out
     assert run(*given[:5], 43, "-o", output).err == ""
-    assert "goes without --seed" in run(*given, "--all-ties", "--seed", 1).error
+    assert "cannot be combined with --seed" in run(*given, "--all-ties", "--seed", 1).error
     for option in ("--all-ties",), ("--seed", 1):
         said = "--all-ties and --seed go with --quota or --budget."
         assert said in run(*given[:4], *threshold, *option, "-o", output).error

@@ -80,13 +80,13 @@ def test_conditions_labels_and_no_quota(run: Run, data: Path) -> None:
 
 
 REFUSED = [
-    (("--json",), "and so neither --all nor --json"),
-    (("--all",), "and so neither --all nor --json"),
-    (("--confidence", "0.9"), "goes without --confidence and --compare"),
-    (("--impact", "1,-1,0,0"), "goes without --gain, --impact and --tune"),
-    (("--weight", "w"), "goes without --weight and --budget"),
-    (("--per", "part", "--quota", "2"), "goes without --per and --by"),
-    (("--drop-missing",), "goes without --drop-missing"),
+    (("--json",), "so it takes neither --all nor --json"),
+    (("--all",), "so it takes neither --all nor --json"),
+    (("--confidence", "0.9"), "takes neither --confidence nor --compare"),
+    (("--impact", "1,-1,0,0"), "takes no --gain, --impact and --tune"),
+    (("--weight", "w"), "takes no --weight and --budget"),
+    (("--per", "part", "--quota", "2"), "takes no --per and --by"),
+    (("--drop-missing",), "takes no --drop-missing"),
     (("--quota", "901"), "--quota 901 is more than the 900 rows"),
     (("--where", "part=x"), "no row has part = x"),
     (("--score", "large"), "whole numbers beyond 2**53 need another engine"),

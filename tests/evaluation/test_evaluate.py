@@ -438,7 +438,7 @@ def test_masked_values_are_never_bad() -> None:
         ({"quota": 20, "sample_weight": Y}, "quota=20 is more than the total weight, 3"),
         ({"gain": Y, "impacts": (1, 2, 3, 4)}, "two ways to say the same"),
         ({"impacts": (1, 2, 3)}, "impacts must be four finite numbers"),
-        ({"place_cost": 1.0}, "place_cost must be a finite number, and goes with gain"),
+        ({"place_cost": 1.0}, "place_cost must be a finite number, and needs gain"),
         ({"tune": Y == 1}, "tune goes with gain or impacts"),
         ({"ratio": 2.1, "gain": Y}, "ratio goes with impacts"),
         ({"prevalence": 0.5}, "prevalence goes with impacts"),
@@ -450,7 +450,7 @@ def test_masked_values_are_never_bad() -> None:
         ({"where": Y > 5}, "where leaves no examples"),
         ({"gain": Y, "tune": [True]}, "tune must hold a boolean for each label"),
         ({"gain": Y * np.nan}, "gain"),
-        ({"gain": "spend"}, "gain is the name of no column: 'spend'"),
+        ({"gain": "spend"}, "gain is not the name of a column: 'spend'"),
         ({"confidence": 95}, "confidence must be above 0 and below 1; got 95"),
         ({"n_resamples": 9}, "n_resamples and random_state go with confidence or compare"),
     ],
@@ -499,7 +499,7 @@ def test_errors_name_the_model() -> None:
         qk.evaluate(Y, {**S, "b": [1, 2, 3, np.nan, 5, 6]})
     with pytest.raises(ValueError, match=re.escape("models['b'] must have as many scores as")):
         qk.evaluate(Y, {**S, "b": [1, 2, 3]})
-    with pytest.raises(ValueError, match="compare needs two models at least"):
+    with pytest.raises(ValueError, match="compare needs at least two models"):
         qk.evaluate(Y, S["a"], compare=True)
     with pytest.raises(TypeError, match="evaluate takes labels and models, or a mapping"):
         qk.evaluate(Y)

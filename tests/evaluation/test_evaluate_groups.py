@@ -349,12 +349,12 @@ def test_groups_have_the_averages_and_the_best_model_of_each_is_marked(
             TypeError,
             "per is -?[0-9.]+ at position 0; expected an integer",
         ),
-        ({"by": "none"}, ValueError, "by is the name of no column: 'none'"),
+        ({"by": "none"}, ValueError, "by is not the name of a column: 'none'"),
         ({"by": ["x"]}, ValueError, "by must hold an id for each label"),
         ({"by": [None] * SIZE}, ValueError, "by has missing values"),
-        ({"per": "w"}, ValueError, "per goes with quota or budget; by tells the AUC of each"),
+        ({"per": "w"}, ValueError, "per needs quota or budget; without one, by gives the AUC"),
         ({"per": "w", "by": "w", "quota": 1}, ValueError, "per gives each group a quota of its"),
-        ({"per": "w", "quota": 1, "gain": "b"}, ValueError, "gain and impacts are of one selecti"),
+        ({"per": "w", "quota": 1, "gain": "b"}, ValueError, "gain and impacts need one selecti"),
         ({"per": "a", "quota": [[1], [2]]}, ValueError, "quota must be a number or a list of "),
         ({"per": "branch", "quota": 99}, ValueError, "quota=99 is more than the .. rows of the la"),
         ({"per": "branch", "quota": 0.5}, ValueError, "quota=0.5 is less than one row; for a sha"),
@@ -371,9 +371,9 @@ def test_what_the_command_refuses(path: Path, command: Command) -> None:
     for options, message in {
         ("--per", "a", "--quota", 2): "column 'a' holds values of type double, expected whole",
         ("--by", "brunch"): "rows.csv has no column 'brunch'; did you mean 'branch'?",
-        ("--per", "branch"): "--per goes with --quota or --budget; --by tells the AUC of each",
+        ("--per", "branch"): "--per needs --quota or --budget; without one, --by gives the AUC",
         ("--per", "branch", "--by", "part", "--quota", 1): "--per gives each group a quota of its",
-        ("--per", "w", "--quota", 2, "--gain", "b"): "--gain and --impact are of one selection of",
+        ("--per", "w", "--quota", 2, "--gain", "b"): "--gain and --impact need one selection over",
         ("--per", "branch", "--quota", 99): "rows of the largest group by 'branch'",
     }.items():
         assert message in command("evaluate", path, *given(*options))

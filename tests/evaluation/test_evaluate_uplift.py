@@ -58,7 +58,7 @@ def test_without_an_arm_nothing_is_said():
 
 @pytest.mark.parametrize("beside", [{}, {"quota": 9, "per": MAILED}, {"quota": 9, "by": MAILED}])
 def test_what_does_not_go_together(beside: Any):
-    with pytest.raises(ValueError, match="^treatment goes with quota or budget, without per and"):
+    with pytest.raises(ValueError, match="^treatment needs quota or budget, without per and"):
         qk.evaluate(BOUGHT, MODELS, treatment=MAILED, **beside)
 
 

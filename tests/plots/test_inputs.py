@@ -129,7 +129,7 @@ REFUSED = [
         ValueError,
         r"one leading axis; got axes of shape \(1, 3\)",
     ),
-    (lambda: HIT(LABELS, STACKED.T, pos_label=1), TypeError, "take classes in place of pos_label"),
+    (lambda: HIT(LABELS, STACKED.T, pos_label=1), TypeError, "take classes instead of pos_label"),
     (
         lambda: HIT(LABELS, STACKED[:2].T),
         ValueError,
@@ -220,7 +220,7 @@ def test_weights_of_any_size_are_drawn():
 
 def test_traced_rankings_are_refused():
     jax = pytest.importorskip("jax")
-    with pytest.raises(TypeError, match="has no values to be drawn"):
+    with pytest.raises(TypeError, match="have no values to draw"):
         jax.eval_shape(
             lambda x: plots.HitRateDisplay.from_predictions(LABELS, x), SCORES["distinct"]
         )

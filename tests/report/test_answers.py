@@ -108,7 +108,7 @@ def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
     assert f"With 20 places (95% interval {amount(least)} to 20.00)." in said
     assert "to 100.0% (95% interval, score interval)." in said
     said = answers(made, rows, *one, "--weight", "w", "--impact", "1,-1,0,0", *FEW)
-    assert "With a weight of 20, the same in all resamples, which so do not tell" in said
+    assert "With a weight of 20, the same in all resamples, so they do not show" in said
     assert "Its hit rate is the same in all resamples" in said
 
 

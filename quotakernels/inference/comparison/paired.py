@@ -272,8 +272,8 @@ def _check_of_order(measured: Measured, of_ranks: NDArray) -> None:
     relative = tolerance(measured.estimate, _SAME)
     if not np.allclose(of_ranks, measured.estimate, relative, relative, equal_nan=True):
         raise ValueError(
-            'test="permutation" puts ranks in the place of scores, and this measure depends on the '
-            'scores\' values; use test="bootstrap"'
+            'test="permutation" replaces scores by ranks, but this measure depends on the values '
+            'of the scores; use test="bootstrap"'
         )
 
 
@@ -350,6 +350,6 @@ def warn_of_undefined(undefined: np.ndarray[Any, Any], n_resamples: int) -> None
     if most:
         warnings.warn(
             f"the measure is undefined in {most} of {n_resamples} resamples: intervals and "
-            "p-values are of the others",
+            "p-values use the others",
             stacklevel=level_of_caller(),
         )

@@ -191,7 +191,7 @@ def exchange_of_groups(
     mean, whole = mean_over_groups(measure), whole_groups(found, clusters)
     if mean is None or whole is None:
         raise ValueError(
-            'test="permutation" with groups is for group_mean, of groups that change places whole; '
+            'test="permutation" with groups exchanges whole groups, so it needs group_mean; '
             'use test="bootstrap"'
         )
     xp, owner = namespace(whole.owner), whole.owner

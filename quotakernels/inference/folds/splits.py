@@ -55,7 +55,7 @@ def validate_folds(folds: Any, scores: tuple[int, ...], n_train: Any) -> Folds:
         names += [f"{x}{beside}" for x, _ in numbered]
         places.append([at for _, at in numbered])
     if len({len(part) for part in places}) != 1 or not places[0]:
-        raise ValueError("folds must number at least one in each repeat, in all equally many")
+        raise ValueError("folds must have the same number in each repeat, and at least one")
     shape = (*column.shape[:-1], len(places[0]))
     flat = [at for part in places for at in part]
     return Folds(shape, names, flat, _ratio(flat, column.shape[-1], n_train))
@@ -134,8 +134,8 @@ def _stacked(values: list[Any]) -> Any:
     def joined(parts: list[Array]) -> Array:
         if len({tuple(x.shape) for x in parts}) > 1:
             raise ValueError(
-                "measure must give arrays of one shape in all folds; of a record with a curve take "
-                "a field: lambda ranking: best_quota(ranking).value"
+                "measure must give arrays of one shape in all folds; of a record with a curve pass "
+                "one field: lambda ranking: best_quota(ranking).value"
             )
         return namespace(parts[0]).stack(parts, axis=-1)
 

@@ -31,7 +31,7 @@ def wanted_and_listed(
     if population is None:
         return (wanted, xp.full_like(wanted, xp.inf)), shape
     if isinstance(table, ops.Groups) and table.segments:
-        raise TypeError("population is that of one list, and goes without groups")
+        raise TypeError("population is for one list, and cannot be combined with groups")
     size = numbers_like(table.counts, "population", population)
     if size.ndim:
         raise ValueError(
@@ -41,7 +41,7 @@ def wanted_and_listed(
     fits = (size >= whole) & (size == xp.floor(size)) & (size < 2.0**53)
     if readable(fits) and not bool(xp.all(fits)):
         most = float(xp.max(whole))
-        expected = f"a whole number below 2**53, at least that of the examples, {most:.15g}"
+        expected = f"a whole number below 2**53, at least {most:.15g}, the number of examples"
         raise ValueError(first_bad("population", size, xp.any(~fits), expected))
     nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
     return (xp.where(fits, wanted, nan), wanted * size / whole), shape
@@ -63,8 +63,8 @@ def ends(draws: Draws, tail: float) -> tuple[NDArray, NDArray]:
     """Both ends of the exact interval of the share of successes on the list."""
     if not readable(draws.drawn):
         raise ValueError(
-            'method="exact" beside population is found on the host, and these values cannot be '
-            'read; use method="wilson"'
+            'method="exact" with population runs on the host, but these values cannot be read; '
+            'use method="wilson"'
         )
     host = [np.asarray(to_numpy(x)) for x in draws]
     lower, upper = np.full((2, *host[0].shape), np.nan)

@@ -103,7 +103,7 @@ _CURVES = {
 _DATA = ("sample_weight", "where", "pos_label", "validate")
 _REFUSED = {
     **dict.fromkeys(GROUPS, "; call it with one group's examples"),
-    **dict.fromkeys(COST, ": its places are quotas and rates"),
+    **dict.fromkeys(COST, ": it is drawn over quotas and rates"),
     **dict.fromkeys(TREATMENT, "; bootstrap takes it, with uplift_at_quota at several quotas"),
 }
 _STEPS = 20

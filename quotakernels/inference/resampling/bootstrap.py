@@ -422,7 +422,7 @@ def refuse_unused(measure: Any, beside: Beside) -> None:
     """Raise for gains, costs and treatments that no measure uses."""
     for name, without, use in _USES:
         if getattr(beside, name) is not None and without(measure):
-            raise TypeError(f"{name} has no place beside {_names_of(measure)}; it is for {use}")
+            raise TypeError(f"{name} is not for {_names_of(measure)}; it is for {use}")
 
 
 _USES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (

@@ -28,8 +28,8 @@ def draws_groups(measure: Any, clusters: Any, groups: Any, stratified: bool = Fa
         return False
     if not all(means):
         raise TypeError(
-            "group_mean draws groups, and the other measures draw examples: make two calls, or "
-            "pass clusters, what is drawn together"
+            "group_mean draws groups, but the other measures draw examples: make two calls, or "
+            "pass clusters="
         )
     if stratified:
         raise ValueError("stratified and group_mean cannot be combined: groups are drawn whole")
@@ -81,7 +81,7 @@ def _each_by_itself(found: Validated) -> WholeGroups:
     if readable(units):
         units = int(units)
         if units == 1:
-            raise ValueError("groups must have two different values at least; got one")
+            raise ValueError("groups must have at least two different values; got one")
     owner = ops.prefix_sum(xp, cast(xp, there, xp.int64)) - 1
     return WholeGroups(units, xp.clip(owner, min=0))
 
@@ -91,7 +91,7 @@ def _within_clusters(found: Validated, clusters: Any) -> WholeGroups | None:
     assert groups is not None
     units, owner = owners(xp, examples, clusters, None)
     if not readable(groups.codes):
-        raise TypeError("groups must be readable beside clusters: pass them as a NumPy array")
+        raise TypeError("with clusters, groups must be readable: pass them as a NumPy array")
     there = counting(examples)
     codes = to_numpy(groups.codes).reshape(-1, there.shape[0])[:, there]
     each = np.broadcast_to(to_numpy(owner)[there], codes.shape)

@@ -188,8 +188,8 @@ def owners(
     names = np.unique(given[there])
     if names.shape[0] == 1:
         raise ValueError(
-            "clusters must have two different values at least; got one, "
-            f"{names[0].item()!r}, of which all resamples would be alike"
+            "clusters must have at least two different values; got one, "
+            f"{names[0].item()!r}, so all resamples would be alike"
         )
     owner = np.zeros(shape, dtype=np.int64)
     owner[there] = np.searchsorted(names, given[there])
@@ -206,8 +206,8 @@ def counting(examples: Examples) -> np.ndarray[Any, Any]:
         return np.ones(length, dtype=np.bool_)
     if not readable(examples.valid):
         raise TypeError(
-            "clusters need a mask that can be read, to know which of them have examples that "
-            "count; pass where as a NumPy array, or leave such examples out"
+            "with clusters, the mask must be readable; pass where as a NumPy array, or leave "
+            "masked examples out"
         )
     there: np.ndarray[Any, Any] = np.any(to_numpy(examples.valid).reshape(-1, length), axis=0)
     return there

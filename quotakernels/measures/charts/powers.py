@@ -423,8 +423,8 @@ _SCALE_FREE_AREA = in_usual_units(_found_area)
 def _check_area(kind: ChartKind) -> None:
     if kind.startswith("bird"):
         raise ValueError(
-            f"kind {kind!r} has no area: its axes are logarithms, between which the way from "
-            "cut to cut is no straight line"
+            f"kind {kind!r} has no area: its axes are logarithms, on which no straight line "
+            "joins two cuts"
         )
     if kind.startswith("pr_"):
         raise ValueError(f"kind {kind!r} has no area: it goes to infinity where recall is 0")

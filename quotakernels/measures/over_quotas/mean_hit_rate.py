@@ -42,7 +42,7 @@ def _quotas(
     beside = {"quota": quota, "fraction": fraction, "prior": prior, "when_short": when_short}
     for name, given in beside.items():
         if given is not None:
-            raise TypeError(f"between= goes without {name}=")
+            raise TypeError(f"between= cannot be combined with {name}=")
     if not (isinstance(between, (list, tuple)) and len(between) == 2):
         raise TypeError(f"between must be two quotas, the first and the last; got {brief(between)}")
     first, last = (numbers_like(table.counts, "between", x) for x in between)

@@ -27,7 +27,7 @@ def check_part(max_fpr: Any, min_tpr: Any, standardized: Any) -> None:
         raise ValueError(f'standardized must be "mcclish" or False; got {brief(standardized)}')
     if standardized and max_fpr is not None and min_tpr is not None:
         raise ValueError(
-            "McClish's standard is of an area with one bound; with max_fpr= and min_tpr= pass "
+            "McClish's standard is for an area with one bound; with max_fpr= and min_tpr= pass "
             "standardized=False"
         )
 

@@ -353,7 +353,7 @@ def _between(min_recall: Any, max_recall: Any, method: str) -> tuple[Any, Any] |
     if (min_recall, max_recall) == (0, 1):
         return None
     if method != "exact":
-        raise ValueError('a part of the curve has an area by method="exact" only')
+        raise ValueError('min_recall and max_recall need method="exact"')
     return min_recall, max_recall
 
 

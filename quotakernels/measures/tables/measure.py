@@ -93,7 +93,7 @@ class TableMeasure(CutMeasure):
             if len(arguments) > 1 or keywords:
                 named = ", ".join(keywords) or "another argument"
                 raise TypeError(
-                    f"{self.__name__} of a table takes its own numbers only; got {named}"
+                    f"{self.__name__} of a table takes its own parameters only; got {named}"
                 )
             return self._of_table(arguments[0], own)
         cut = {name: keywords.pop(name) for name in self._numbers if name in keywords}
