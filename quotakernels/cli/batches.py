@@ -18,6 +18,7 @@ from quotakernels.cli.columns import (
     parse_label,
     positive_value,
     score_column,
+    weight_column,
 )
 from quotakernels.cli.conditions import fulfilling, no_row_has
 from quotakernels.cli.csv_batches import csv_batches
@@ -31,9 +32,9 @@ from quotakernels.cli.files import (
     with_told,
 )
 from quotakernels.cli.formats import file_format, files_of, means_files
+from quotakernels.evaluation.cells import Batch
 from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.settings import Settings
-from quotakernels.evaluation.stream import Batch
 
 _R = TypeVar("_R")
 _ROWS_AT_ONCE = 2**18
@@ -47,6 +48,7 @@ class Rows(NamedTuple):
     path: Path
     where: Conditions
     scores: Sequence[str]
+    amounts: Sequence[str] = ()
 
     @property
     def files(self) -> list[Path]:
@@ -100,7 +102,9 @@ class Rows(NamedTuple):
             column, values[:] = label_values(table, settings.label, values)
             positive = _positive(values, column[0].as_py(), settings)
             scores = {name: scores_of(table, name, kind) for name, kind in kinds.items()}
-            return Batch(are_positive(column, positive), scores)
+            weight = settings.weight
+            weights = None if weight is None else weight_column(table, weight)
+            return Batch(are_positive(column, positive), scores, weights)
 
         yield from self.read(columns_read(settings), batch)
         positive_value(values, settings.label, settings.pos_label)
@@ -169,7 +173,7 @@ def _batches(rows: Rows, file: Path, names: Sequence[str] | None) -> Iterator[pa
         told = told_by_folders(file, available, names) if means_files(rows.path) else {}
         own = None if names is None else [x for x in names if x not in told]
         picked = picked_columns(file, available, own)
-        for table in _READERS[file_format(file)](file, picked, rows.scores):
+        for table in _READERS[file_format(file)](file, picked, rows.scores, rows.amounts):
             yield with_told(table, told)
 
 
@@ -177,7 +181,7 @@ def _names(file: Path) -> list[str]:
     return csv_names(file) if file_format(file) == "csv" else list(_schema(file)[0].names)
 
 
-def _parquet_batches(file: Path, names: list[str], _: Sequence[str]) -> Iterator[pa.Table]:
+def _parquet_batches(file: Path, names: list[str], *_: Sequence[str]) -> Iterator[pa.Table]:
     from pyarrow import parquet
 
     with parquet.ParquetFile(file) as opened:
@@ -185,7 +189,7 @@ def _parquet_batches(file: Path, names: list[str], _: Sequence[str]) -> Iterator
             yield pa.Table.from_batches([batch]).select(names)
 
 
-def _arrow_batches(file: Path, names: list[str], _: Sequence[str]) -> Iterator[pa.Table]:
+def _arrow_batches(file: Path, names: list[str], *_: Sequence[str]) -> Iterator[pa.Table]:
     with pa.memory_map(str(file)) as source:
         reader = open_arrow(source)
         batches = reader
@@ -196,4 +200,8 @@ def _arrow_batches(file: Path, names: list[str], _: Sequence[str]) -> Iterator[p
                 yield pa.Table.from_batches([part]).select(names)
 
 
-_READERS = {"parquet": _parquet_batches, "arrow": _arrow_batches, "csv": csv_batches}
+_READERS: dict[str, Callable[..., Iterator[pa.Table]]] = {
+    "parquet": _parquet_batches,
+    "arrow": _arrow_batches,
+    "csv": csv_batches,
+}

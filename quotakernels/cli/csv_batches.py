@@ -21,9 +21,11 @@ _SURE_LENGTH = 16  # fifteen digits and a decimal point stay distinct as floats
 
 
 def csv_batches(
-    path: Path, names: Sequence[str] | None, scores: Sequence[str]
+    path: Path, names: Sequence[str] | None, scores: Sequence[str], amounts: Sequence[str]
 ) -> Iterator[pa.Table]:
-    """Go over the columns of a file that are named, or all, once; scores among them as floats."""
+    """Go over the columns of a file that are named, or all, once; scores and amounts among them as
+    floats, of which scores stay distinct.
+    """
     dialect = csv_dialect(path)
     options = csv_options(dialect)
     options["read_options"].block_size = _BLOCK_BYTES
@@ -31,7 +33,7 @@ def csv_batches(
         include_columns=picked_columns(path, csv_names(path), names),
         null_values=list(MISSING),
         strings_can_be_null=True,
-        column_types=dict.fromkeys(scores, pa.string()),
+        column_types=dict.fromkeys([*scores, *amounts], pa.string()),
         decimal_point=dialect.decimal,
     )
     with (
@@ -42,23 +44,31 @@ def csv_batches(
             raise wrong_encoding(path, dialect.encoding)
         for batch in reader:
             table = pa.Table.from_batches([batch])
-            for name in set(scores) & set(table.column_names):
+            for name in {*scores, *amounts} & set(table.column_names):
                 place = table.column_names.index(name)
-                floats = _as_floats(table.column(name), name, dialect.decimal)
-                table = table.set_column(place, name, floats)
+                texts = _with_points(table.column(name), name, dialect.decimal)
+                floats = _as_floats(texts, name, name in scores)
+                table = table.set_column(
+                    place, name, table.column(name) if floats is None else floats
+                )
             if table.num_rows:
                 yield table
 
 
-def _as_floats(column: pa.ChunkedArray, name: str, decimal: str) -> pa.ChunkedArray:
-    """Texts as floats; as they are where one is no number, of which others tell."""
+def _with_points(column: pa.ChunkedArray, name: str, decimal: str) -> pa.ChunkedArray:
     texts = pc.utf8_trim_whitespace(column)
     _refuse_marks(texts, name, mark_of_thousands(decimal))
-    texts = texts if decimal == "." else pc.replace_substring(texts, decimal, ".")
+    return texts if decimal == "." else pc.replace_substring(texts, decimal, ".")
+
+
+def _as_floats(texts: pa.ChunkedArray, name: str, distinct: bool) -> pa.ChunkedArray | None:
+    """Texts as floats, which are to stay distinct; None where one is no number, as others tell."""
     try:
         floats = texts.cast(pa.float64())
     except pa.ArrowInvalid:
-        return column
+        return None
+    if not distinct:
+        return floats
     extreme = pc.or_(pc.equal(floats, 0.0), pc.is_inf(floats))
     unsure = pc.or_(pc.greater(pc.utf8_length(texts), _SURE_LENGTH), extreme)
     unsure = pc.and_(unsure, pc.not_equal(floats.cast(pa.string()), texts))

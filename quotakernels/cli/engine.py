@@ -24,6 +24,8 @@ _TEXT_BYTES = 16
 _TABLE_BYTES = 160
 """Of the tables of a model, for each of its distinct scores."""
 _BEGINNING = 2**16
+_IN_MEMORY = "give --engine memory"
+_GROUPED = "give --engine duckdb for Parquet files, or --engine memory"
 _PREFIXES = ("", "K", "M", "G", "T")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B", re.IGNORECASE)
 
@@ -32,9 +34,9 @@ def streams(
     path: Path, settings: Settings, engine: str, memory_limit: str | None, brief: bool
 ) -> bool:
     """Whether the data are read as a stream, which can do less, and says so unless asked to."""
-    if engine not in ("stream", "auto"):
+    if engine not in ("stream", "auto") or not (brief or engine == "stream"):
         return False
-    refusals = list(_refusals_of_stream(path, settings, brief))
+    refusals = list(_refusals_of_stream(path, settings))
     if engine == "stream" and refusals:
         raise InputError(f"{settings.source}: --engine stream {refusals[0]}")
     if engine == "stream" or refusals or memory_limit is None:
@@ -94,24 +96,25 @@ def _bytes_of(size: str) -> float:
     return float(number) * unit
 
 
-def _refusals_of_stream(path: Path, settings: Settings, brief: bool) -> Iterable[str]:
+def _refusals_of_stream(path: Path, settings: Settings) -> Iterable[str]:
     """What a stream cannot do."""
     if file_format(path) not in ("parquet", "arrow", "csv"):
         yield "reads Parquet, Arrow and CSV files only"
-    if not brief:
-        yield "gives bounds over all quotas, no exact values, so it takes neither --all nor --json"
     if settings.resampling is not None:
-        yield "keeps no rows to resample, so it takes neither --confidence nor --compare"
+        yield (
+            "keeps no rows to resample, so it takes neither --confidence nor --compare; give "
+            "--engine memory, with a sample of the rows if they are too many"
+        )
     if settings.unit is not None or settings.tune:
-        yield "only counts rows, so it takes no --gain, --impact and --tune"
-    if settings.weight is not None or settings.cost is not None:
-        yield "only counts rows, so it takes no --weight and --budget"
+        yield f"only counts rows, so it takes no --gain, --impact and --tune; {_IN_MEMORY}"
+    if settings.cost is not None:
+        yield f"only counts rows, so it takes no --budget; {_GROUPED}"
     if settings.treatment is not None:
-        yield "counts all rows together, so it takes no --treatment"
+        yield f"counts all rows together, so it takes no --treatment; {_IN_MEMORY}"
     if settings.grouped_by is not None:
-        yield "counts all rows together, so it takes no --per and --by"
+        yield f"counts all rows together, so it takes no --per and --by; {_GROUPED}"
     if are_left_out():
-        yield "takes no --drop-missing"
+        yield f"takes no --drop-missing; {_IN_MEMORY}"
 
 
 def groups_first(path: Path, settings: Settings, engine: str) -> bool:

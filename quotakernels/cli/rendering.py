@@ -59,10 +59,15 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
     console.print(f"\n--all prints all measures{more}.", style="dim")
 
 
-def print_bounded(evaluation: Evaluation, console: Console) -> None:
+def print_bounded(evaluation: Evaluation, console: Console, everything: bool) -> None:
     """Print what is known after passes over the rows: the answer, and the tables with bounds."""
     _print_brief(evaluation, console)
-    console.print(f"\n{_BOUNDED}", style="dim")
+    of_all = evaluation.sections if everything else []
+    tables = [values_table(evaluation, section) for section in of_all]
+    for table in tables:
+        print_table(table, console)
+    notes = [_MARK] if any(x.starred for x in tables) else []
+    console.print("\n" + "\n".join([*notes, _BOUNDED]), style="dim")
 
 
 def _print_brief(evaluation: Evaluation, console: Console) -> None:

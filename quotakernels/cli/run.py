@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import click
+from rich.console import Console
 
 from quotakernels._replacing import is_stdout
 from quotakernels.cli.columns import columns_read, sample_of
@@ -34,7 +36,7 @@ def print_file(
 ) -> None:
     """Evaluate the columns of a file, or of several, and print the result."""
     if streams(path, settings, engine, memory_limit, brief=output == "answer"):
-        print_bounded(_evaluate_stream(path, settings), table_console())
+        _print(_evaluate_stream(path, settings), output, print_bounded)
     elif groups_first(path, settings, engine):
         _print(_evaluate_grouped(path, settings, memory_limit), output)
     else:
@@ -108,7 +110,8 @@ def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
     from quotakernels.cli.batches import Rows
     from quotakernels.evaluation.stream import evaluate_stream
 
-    rows = Rows(settings.source, path, settings.where, settings.models)
+    amounts = () if settings.weight is None else (settings.weight,)
+    rows = Rows(settings.source, path, settings.where, settings.models, amounts)
     try:
         with progress_bar(2) as step:
             return evaluate_stream(settings, lambda: rows.batches(settings), step)
@@ -116,8 +119,12 @@ def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
         raise InputError(str(error)) from error
 
 
-def _print(evaluation: Evaluation, output: Format) -> None:
+def _print(
+    evaluation: Evaluation,
+    output: Format,
+    printing: Callable[[Evaluation, Console, bool], None] = print_evaluation,
+) -> None:
     if output == "json":
         click.echo(evaluation.to_json())
     else:
-        print_evaluation(evaluation, table_console(), everything=output == "all")
+        printing(evaluation, table_console(), output == "all")

@@ -12,8 +12,8 @@ from quotakernels import _text
 from quotakernels.cli.batches import Rows, score_kind, scores_of
 from quotakernels.cli.columns import score_column
 from quotakernels.cli.selection import Selection, Ties, check_quota, reached, select_rows
+from quotakernels.evaluation.cells import Batch, counted, opened
 from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.stream import Batch, counted, opened
 
 
 def select_stream(

@@ -54,12 +54,19 @@ def as_dict(results: Results) -> dict[str, Any]:
         "models": [
             {"score": name, **_model(results, row)} for row, name in enumerate(settings.models)
         ],
-        "dominant": [settings.models[model] for model in dominant(results.best)],
-        "best_by_quota": [
-            {**segment._asdict(), "models": [settings.models[model] for model in segment.models]}
-            for segment in results.best
-        ],
+        **_best(results),
     }
+
+
+def _best(results: Results) -> dict[str, Any]:
+    """Who is the best at which quotas, which rankings tell; without these it is not known."""
+    if not results.rankings:
+        return {"dominant": None, "best_by_quota": None}
+    names = results.models
+    segments = [
+        {**x._asdict(), "models": [names[model] for model in x.models]} for x in results.best
+    ]
+    return {"dominant": [names[x] for x in dominant(results.best)], "best_by_quota": segments}
 
 
 def _gains(gains: GainResults | None) -> dict[str, float]:
@@ -128,6 +135,8 @@ def _model(results: Results, row: int) -> dict[str, Any]:
         over_all = best_cut if part == "gains" else content
         target = over_all if quota is None else quotas[str(quota)]
         target |= {name: _defined(x) for name, x in values.of_model(row).items()}
+        if bounds := values.bounds_of_model(row):
+            target["bounds"] = {**target.get("bounds", {}), **{k: [*x] for k, x in bounds.items()}}
         sure.append((target, values))
     for target, values in sure:
         for name, ends in values.ends.items():

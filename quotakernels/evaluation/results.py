@@ -52,8 +52,14 @@ class Values:
         return column
 
     def of_model(self, model: int) -> dict[str, float]:
-        """Return what a model has of each measure."""
-        return {m.name: float(x) for m, x in zip(self.measures, self.array[model], strict=True)}
+        """Return what a model has of each measure; NaN of those of which only bounds are known."""
+        found = {m.name: float(x) for m, x in zip(self.measures, self.array[model], strict=True)}
+        return found | dict.fromkeys(self.bounds_of_model(model), math.nan)
+
+    def bounds_of_model(self, model: int) -> dict[str, tuple[float, float]]:
+        """Return both bounds of each measure of a model that is not known exactly."""
+        both = {k: (float(x[model]), float(y[model])) for k, (x, y) in self.bounds.items()}
+        return {name: (lower, upper) for name, (lower, upper) in both.items() if lower < upper}
 
     def interval(self, name: str, model: int) -> tuple[float, float]:
         """Both ends of a model's measure; NaN of one that has no interval."""
@@ -74,12 +80,17 @@ class Values:
         return int(np.argmax(brings >= top - _ROUNDING * np.abs(top)))
 
     def best(self, rows: int) -> NDArray[np.bool_]:
-        """Tell which values are the best of their column, unless all of it are."""
+        """Tell which values are the best of their column, unless all of it are, or there are bounds
+        of some.
+        """
         smaller = np.array([measure.less_is_better for measure in self.measures])
         worth = np.where(smaller, -self.array, self.array)
         # What is best when 0 is a sum over the rows, so that rounding can leave that much of it.
         marked = most(worth, nothing=np.where(smaller, _SUMMED * rows, 0.0))
-        marked &= np.array([measure.compared for measure in self.measures], dtype=bool)
+        bounded = {name for k in range(len(self.array)) for name in self.bounds_of_model(k)}
+        marked &= np.array(
+            [x.compared and x.name not in bounded for x in self.measures], dtype=bool
+        )
         return marked
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from quotakernels._text import fixed, formatted, money, number, percent, plain
+from quotakernels._text import between, fixed, formatted, money, number, percent, plain
 from quotakernels.evaluation.choice import Choice, choice_at, end_of
 from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.measures import Column, undefined_or
@@ -137,7 +137,9 @@ def values_table(evaluation: Results, section: Section) -> Table:
         ends = values.interval(measure.name, model)
         interval = () if any(map(math.isnan, ends)) else ends
         shown = tuple(signed(measure.end_form(x)) for x in interval)
+        bounds = values.bounds_of_model(model).get(measure.name)
         text = signed(measure.text(values.array[model, k]))
+        text = text if bounds is None else between(*bounds).replace("-", MINUS)
         return Cell(text, shown, bool(best[model, k]))
 
     shown = [(k, measure) for k, measure in enumerate(values.measures) if measure.heading]
@@ -153,7 +155,7 @@ def _caption(evaluation: Results, section: Section) -> str:
     """What the values are; S3 is told there, as it is the same for all models."""
     part, quota, values = section
     if part == "over_all":
-        s3 = float(values.of("s3")[0])
+        s3 = values.of_model(0).get("s3", math.nan)
         known = "" if math.isnan(s3) else f" (S3 = {plain(formatted(s3, '.4f'))})"
         return f"Over all quotas{known}"
     if part == "areas":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from pyarrow import feather, parquet
 
 import quotakernels as qk
 from quotakernels.cli import batches, csv_batches
-from quotakernels.evaluation import stream
+from quotakernels.evaluation import cells
 
 Run = Callable[..., Any]
 N = 900
@@ -37,7 +39,7 @@ QUOTAS = ("--quota", "40", "--quota", "5%")
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "_ROWS_AT_ONCE", 128)
-    monkeypatch.setattr(stream, "_BITS", 17)
+    monkeypatch.setattr(cells, "_BITS", 17)
 
 
 @pytest.fixture
@@ -68,6 +70,43 @@ def test_the_answer_is_that_of_other_engines(run: Run, data: Path, name: str) ->
     assert "what quotas find is exact" in told[-1]
 
 
+@pytest.mark.parametrize("name", ["all.parquet", in_full("parts")])
+def test_weights_and_json_are_those_of_other_engines(run: Run, data: Path, name: str) -> None:
+    given = (*GIVEN, "--weight", "w", *QUOTAS, "--json")
+    exact = json.loads(run("evaluate", data / "all.parquet", *given, "--engine", "memory").out)
+    found = json.loads(run("evaluate", data / name, *given, "--engine", "stream").out)
+    assert (found["dominant"], found["best_by_quota"]) == (None, None)
+    for wanted, told in zip(exact.pop("models"), found.pop("models"), strict=True):
+        assert told["quotas"].keys() == wanted["quotas"].keys()
+        for quota, at_quota in told["quotas"].items():
+            for measure, value in at_quota.items():
+                assert value == pytest.approx(wanted["quotas"][quota][measure], rel=1e-12)
+        bounds = told.get("bounds", {})
+        for measure in ("roc_auc", "gini", "pem", "average_qrecall", "pr_auc", "roc_hull_auc"):
+            lower, upper = bounds.get(measure, (told[measure],) * 2)
+            assert lower - 1e-12 <= wanted[measure] <= upper + 1e-12
+            assert (told[measure] is None) == (measure in bounds)
+        assert ("roc_auc" in bounds) == (told["score"] == "a"), "17 bits tell the others apart"
+    same = ("label", "weight", "rows", "positives", "where")
+    assert [found[x] for x in same] == [exact[x] for x in same]
+    for sums in ("total_weight", "positive_weight", "prevalence"):
+        assert found[sums] == pytest.approx(exact[sums], rel=1e-13)
+
+
+def test_all_measures_that_have_bounds_are_printed(run: Run, data: Path) -> None:
+    given = ("evaluate", data / "all.parquet", *GIVEN, *QUOTAS, "--engine", "stream")
+    lines = run(*given, "--all").out.splitlines()
+    over_all = lines.index("Over all quotas")
+    assert lines[over_all + 2].split()[-2:] == ["=", "PEM"] or "AUC" in lines[over_all + 2]
+    areas = lines.index("ROC and precision-recall space", over_all)
+    row = next(x for x in lines[areas:] if x.startswith("a "))
+    assert re.search(r" 0\.\d{4} to 0\.\d{4} ", row)
+    assert "* the best model by that measure" in lines
+    starred = [x for x in lines[over_all:] if "*" in x and " to " in x]
+    assert starred == [], "bounds tell of no best model"
+    assert json.loads(run(*given, "--json").out)["rows"] == N
+
+
 def test_conditions_labels_and_no_quota(run: Run, data: Path) -> None:
     given = ("--label", "text", "--pos-label", "it's", "--score", "h", "--where", "part=s")
     outcome = run("evaluate", data / "parts", *given, "--engine", "stream")
@@ -80,13 +119,16 @@ def test_conditions_labels_and_no_quota(run: Run, data: Path) -> None:
 
 
 REFUSED = [
-    (("--json",), "so it takes neither --all nor --json"),
-    (("--all",), "so it takes neither --all nor --json"),
-    (("--confidence", "0.9"), "takes neither --confidence nor --compare"),
-    (("--impact", "1,-1,0,0"), "takes no --gain, --impact and --tune"),
-    (("--weight", "w"), "takes no --weight and --budget"),
-    (("--per", "part", "--quota", "2"), "takes no --per and --by"),
-    (("--drop-missing",), "takes no --drop-missing"),
+    (("--confidence", "0.9"), "takes neither --confidence nor --compare; give --engine memory,"),
+    (("--impact", "1,-1,0,0"), "takes no --gain, --impact and --tune; give --engine memory"),
+    (("--budget", "9", "--cost", "w"), "takes no --budget; give --engine duckdb for Parquet"),
+    (("--per", "part", "--quota", "2"), "takes no --per and --by; give --engine duckdb"),
+    (("--drop-missing",), "takes no --drop-missing; give --engine memory"),
+    (
+        ("--weight", "a"),
+        "column 'a': -0.014595303637369605 at row 2, expected a finite weight of 0",
+    ),
+    (("--weight", "w", "--quota", "901"), "--quota 901 is more than the total weight, "),
     (("--quota", "901"), "--quota 901 is more than the 900 rows"),
     (("--where", "part=x"), "no row has part = x"),
     (("--score", "large"), "whole numbers beyond 2**53 need another engine"),
@@ -147,6 +189,22 @@ def test_bad_values_of_csv(run: Run, table: Callable[..., Path], text: str) -> N
     path = table(y=[0, 1, 1], s=["0.5", "-inf", text])
     error = run("evaluate", path, "--label", "y", "--score", "s", "--engine", "stream").error
     assert BAD_CSV[text] in " ".join(error.split())
+
+
+def test_weights_of_csv_may_begin_as_whole_numbers(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_batches, "_BLOCK_BYTES", 2**9)
+    path = tmp_path / "data.csv"
+    rows = [f"{k % 2};0,{k:03d};{k if k < 300 else '0,12345678901234567'}" for k in range(600)]
+    path.write_text("\n".join(["y;s;w", *rows]))
+    given = ("evaluate", path, "--label", "y", "--score", "s", "--weight", "w", "--quota", "5%")
+    told, wanted = (run(*given, "--engine", x).out for x in ("stream", "memory"))
+    assert told.splitlines()[:4] == wanted.splitlines()[:4]
+    assert "total weight 44,887" in told
+    path.write_text(path.read_text() + "\n1;0,5;-1\n")
+    error = run(*given, "--engine", "stream").error
+    assert "column 'w': -1.0 at row 601, expected a finite weight" in " ".join(error.split())
 
 
 @pytest.mark.parametrize(

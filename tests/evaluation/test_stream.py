@@ -10,8 +10,8 @@ import pytest
 from backends import in_full
 
 import quotakernels as qk
-from quotakernels.evaluation import stream
-from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation import cells, stream
+from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.settings import Settings
 
 N = 700
@@ -34,21 +34,22 @@ LABELS = RNG.random(N) < 0.3
 class Passes:
     """The rows in batches, and how often they were read."""
 
-    def __init__(self, labels: Any = LABELS) -> None:
-        self.labels, self.number = labels, 0
+    def __init__(self, labels: Any = LABELS, weights: Any = None) -> None:
+        self.labels, self.weights, self.number = labels, weights, 0
 
-    def __call__(self) -> Iterator[stream.Batch]:
+    def __call__(self) -> Iterator[cells.Batch]:
         self.number += 1
         for part in np.array_split(np.arange(N), 7):
-            yield stream.Batch(self.labels[part], {k: x[part] for k, x in SCORES.items()})
+            weights = None if self.weights is None else self.weights[part]
+            yield cells.Batch(self.labels[part], {k: x[part] for k, x in SCORES.items()}, weights)
 
 
 @pytest.mark.parametrize(("bits", "kept"), [in_full(20, 2**22), (6, 2**22), (6, 20), in_full(4, 1)])
 def test_quotas_are_exact_and_bounds_hold(
     monkeypatch: pytest.MonkeyPatch, bits: int, kept: int
 ) -> None:
-    monkeypatch.setattr(stream, "_BITS", bits)
-    monkeypatch.setattr(stream, "_AT_ONCE", kept)
+    monkeypatch.setattr(cells, "_BITS", bits)
+    monkeypatch.setattr(cells, "_AT_ONCE", kept)
     passes = Passes()
     found = stream.evaluate_stream(Settings("", "y", tuple(SCORES), QUOTAS), passes)
     assert passes.number == 2 if kept > N else passes.number > 2
@@ -61,6 +62,40 @@ def test_quotas_are_exact_and_bounds_hold(
             assert found.at_quota[quota].array[k].tolist() == wanted
         for name, (lower, upper) in found.over_all.bounds.items():
             assert lower[k] <= getattr(qk, name)(ranking) <= upper[k], name
+
+
+@pytest.mark.parametrize(("bits", "kept"), [in_full(20, 2**22), (6, 20), in_full(4, 1)])
+def test_weights_count_as_in_memory(monkeypatch: pytest.MonkeyPatch, bits: int, kept: int) -> None:
+    monkeypatch.setattr(cells, "_BITS", bits)
+    monkeypatch.setattr(cells, "_AT_ONCE", kept)
+    weights = RNG.choice([0.0, 0.1, 3.0, 1e-9, 1e9], N)
+    settings = Settings("", "y", tuple(SCORES), (Quota(2e9), Quota(12.5, "percent")), weight="w")
+    found = stream.evaluate_stream(settings, Passes(weights=weights))
+    assert (found.rows, found.positives) == (N, LABELS.sum()), "also those that weigh nothing"
+    assert found.total == pytest.approx(weights.sum(), rel=1e-13)
+    assert found.positive_total == pytest.approx(weights[LABELS].sum(), rel=1e-13)
+    narrow = 0
+    for k, scores in enumerate(SCORES.values()):
+        ranking = qk.rank(LABELS, scores, sample_weight=weights)
+        for quota in found.settings.quotas:
+            cut = quota.argument(weights.sum())
+            wanted = [f(ranking, **cut) for f in (qk.hit_rate, qk.qrecall, qk.lift)]
+            np.testing.assert_allclose(found.at_quota[quota].array[k], wanted, rtol=1e-12)
+        for name, ends in {**found.over_all.bounds, **found.areas.bounds}.items():
+            lower, upper = (x[k] for x in ends)
+            exact = getattr(qk, name)(ranking)
+            assert lower - 1e-12 <= exact <= upper + 1e-12, name
+            narrow += bool(upper - lower < 0.2)
+    assert narrow > 20
+
+
+def test_rows_without_any_weight_are_undefined() -> None:
+    settings = Settings("", "y", ("normal",), (Quota(5, "percent"),), weight="w")
+    found = stream.evaluate_stream(settings, Passes(weights=np.zeros(N)))
+    assert np.isnan(found.over_all.bounds["roc_auc"]).all()
+    assert (found.rows, found.total) == (N, 0)
+    with pytest.raises(UnfitError, match="the sum of the weights is too large for a number"):
+        stream.evaluate_stream(settings, Passes(weights=np.full(N, 1e308)))
 
 
 def test_ties_alone_leave_nothing_unknown() -> None:
@@ -79,20 +114,20 @@ def test_one_class_is_undefined(labels: Any) -> None:
 
 @pytest.mark.parametrize("kept", [1, N])
 def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
-    monkeypatch.setattr(stream, "_BITS", 4)
-    monkeypatch.setattr(stream, "_AT_ONCE", kept)
+    monkeypatch.setattr(cells, "_BITS", 4)
+    monkeypatch.setattr(cells, "_AT_ONCE", kept)
     passes = Passes()
     for late in ("fewer", "others", "none"):
 
-        def changing(late: str = late) -> Iterator[stream.Batch]:
-            for k, (labels, scores) in enumerate(passes()):
+        def changing(late: str = late) -> Iterator[cells.Batch]:
+            for k, (labels, scores, _) in enumerate(passes()):
                 number = len(labels) if passes.number == 1 or late == "others" else k and 9
                 shift = 9.5 if passes.number > 1 and late != "fewer" else 0.0
                 found = {name: x[:number] + shift for name, x in scores.items()}
-                yield stream.Batch(labels[:number], found)
+                yield cells.Batch(labels[:number], found)
 
         passes.number = 0
-        with pytest.raises(stream.ChangedError, match="changed between two passes"):
+        with pytest.raises(cells.ChangedError, match="changed between two passes"):
             stream.evaluate_stream(Settings("", "y", ("normal",), QUOTAS[:2]), changing)
 
 
