@@ -283,7 +283,7 @@ def _jax() -> Iterator[Mark]:
             0.8,
             Ratio("jax-cpu", "uniform", MEASURES, SORT, n),
         )
-    callback = Absent("only hulls of long tables are left to the host")
+    callback = Absent("no program calls the host")
     yield Mark("JAX CPU, inside jit, with a host callback, the four, / jnp.sort", 0.15, callback)
     for n in BOTH:
         yield Mark(

@@ -16,32 +16,34 @@ ABOUT = """\
 
 This page is made of stored results by `python -m benchmarks report`; change `benchmarks/`, not it.
 
-Absolute times differ from machine to machine, so read the ratios: each contender was timed in
-turns with its rivals, on the same data, in one run; after a peer's turn it is called once untimed.
-Times are medians; "middle half" are the quartiles. A result is compared with the exact value before
-it is timed: with whole numbers and fractions computed in plain NumPy, or for average hit rate and
-AUC-PR with 80-bit floats. "Off by" is the largest distance from it, in units of the last place of
-the result's type.
+Absolute times differ from machine to machine, so read the ratios. Each contender was timed in
+turns with its rivals, on the same data, in one run. After a peer's turn it is called once untimed.
+Times are medians; "middle half" gives the quartiles. Before timing, each result is compared with
+the exact value. That is computed with whole numbers and fractions in plain NumPy, or with 80-bit
+floats for average hit rate and AUC-PR. "Off by" is the largest distance from it, in units of the
+last place of the result's type.
 
 The floor is each backend's own bare sort of the same scores. The peers are scikit-learn's
-`roc_auc_score`, torchmetrics' exact `binary_auroc` and metrax's `AUCROC`, which approximates by 200
-thresholds. They compute AUC alone; "peer's AUC / time" tells how many times as long that takes as
-all four measures. JAX computes inside `jit` and without x64; compiling is reported apart. Memory is
-the peak beyond the input, in units of the scores: of NumPy's allocations, of the plan of a program
-that JAX has compiled, of the resident set of a process in which PyTorch runs on the CPU.
+`roc_auc_score`, torchmetrics' exact `binary_auroc`, and metrax's `AUCROC`, which approximates by
+200 thresholds. They compute AUC alone. "Peer's AUC / time" is the time of the peer divided by our
+time for all four measures. JAX computes inside `jit` and without x64; compiling is reported
+separately. Memory is the peak beyond the input, in units of the scores. It is measured as NumPy's
+allocations, as the plan of a program that JAX has compiled, and as the resident set of a PyTorch
+process on the CPU.
 
 ```sh
 pip install -e ".[bench]"
 python -m benchmarks --quick  # a few minutes, all marks
 python -m benchmarks --json benchmarks/results/cpu.json
-python -m benchmarks report benchmarks/results/*.json -o docs/benchmarks.md
+python -m benchmarks report benchmarks/results/*.json \\
+    -o docs/benchmarks.md --figure docs/benchmarks.svg
 ```
 
-metrax is measured where it is installed (`pip install google-metrax`); the extra leaves it out,
-since it brings some twenty packages along. `--only`, `--backends` and `--sizes` choose, `--figure`
-draws. On a machine with a GPU the same commands measure it (`--json benchmarks/results/gpu.json`,
-with `torch` for CUDA, `jax[cuda12]` and `cupy-cuda12x` installed). Sizes that would take more than
-half of the available memory are left out.
+metrax is measured if it is installed (`pip install google-metrax`); the extra leaves it out,
+because it brings some twenty packages. `--only`, `--backends` and `--sizes` choose what runs,
+`--figure` draws. On a machine with a GPU the same commands measure it, if `torch` for CUDA,
+`jax[cuda12]` and `cupy-cuda12x` are installed; write to `benchmarks/results/gpu.json`. Sizes that
+need more than half of the available memory are left out.
 """
 
 READING = """\
@@ -51,28 +53,26 @@ A ratio depends on how fast the library sorts. On a machine where `np.sort` take
 time, ratios to it may be up to four times as high.
 
 The keys of probabilities in float32 and their labels fit into 31 bits. Those of scores of both
-signs need 33. They are sorted as two lists of 32-bit words, the upper and the lower half, which
-costs a pass over the words but not the double price of sorting 64-bit words.
+signs need 33. They are sorted as two lists of 32-bit words, the upper and the lower half. That
+costs one more pass over the words, but less than sorting 64-bit words, which takes twice as long.
 
-Where a peer's mark is missed, the remark tells what the bare sort of the same scores would reach:
-nobody who sorts them with that library can do better.
+If a peer's mark is missed, the remark says what the bare sort of the same scores would reach. No
+code that sorts them with that library can do better.
 
-Under JAX on the CPU the hull of a long table is found by NumPy, called from inside the program.
-Sorts are not: as integers they take XLA about as long as NumPy.
+A call of one measure on a thousand examples makes 200 to 350 calls of Python and NumPy functions.
+About half of its time goes into checking, sorting and counting labels and scores. For several
+measures, rank once.
 
-A call of one measure on a few examples is made of some 200 calls of Python and NumPy functions.
-About half of its time goes into checking, sorting and counting labels and scores. Whoever wants
-several measures ranks once.
+For a resample with 30 % positives, a quarter of the time goes into the draws, an eighth into the
+table and the rest into the five measures. Draws and table alone would reach 1/24 of scikit-learn's
+loop.
 
-Of a resample with 30 % positive a quarter of the time goes into the draws, an eighth into the table
-and the rest into the five measures. Draws and table alone would reach 1/24 of scikit-learn's loop.
-
-The states of a stream are histograms of 65536 bins, which of scores of 16 bits are exact, and
-buffers, which grow, or in JAX have place for 16 batches. In JAX updates are jitted, with the
-memory of the state donated. Elsewhere an update of a histogram copies its bins and adds one to
-those of the batch, so that a batch of few scores costs about the same whatever their number. The
-bare count is of the patterns of the 16-bit scores, without their labels. AUC is of the
-histogram after one batch, of the buffer after 16.
+The states of a stream are histograms of 65536 bins, which are exact for scores of 16 bits, and
+buffers. Buffers grow, or in JAX have room for 16 batches. In JAX updates are jitted, and the
+memory of the state is donated. Elsewhere an update of a histogram copies its bins and adds the
+batch to them, so all small batches cost about the same. The bare count counts the patterns of the
+16-bit scores, without their labels. AUC is measured of the histogram after one batch, and of the
+buffer after 16.
 """
 
 

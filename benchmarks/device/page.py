@@ -17,18 +17,18 @@ STORED = Path(__file__).with_name("counted.json")
 ABOUT = """\
 ## Counted, not timed
 
-No GPU has run these calls yet. What a call launches and moves there can be counted without one:
-on PyTorch's meta device, where operations have shapes and no values, those that are no views, and
-the bytes that they read and write. For JAX, the program that XLA compiles for the CPU is counted:
-its lines, its fused loops, and the memory it needs beside arguments and results. CuPy is not
-counted, since it does not report what its functions launch.
+No GPU has run these calls yet. What a call launches and moves there can be counted without one. On
+PyTorch's meta device operations have shapes but no values. We count those that are not views, and
+the bytes that they read and write. For JAX we count in the program that XLA compiles for the CPU:
+its lines, its fused loops, and the memory it needs beside arguments and results. CuPy does not
+report what its functions launch, so it is not counted.
 
-The calls get {n:,} float32 or bfloat16 scores and int64 labels (int32 in JAX), and begin with
-these; "four" are AUC, PEM, average hit rate and average Qrecall of one ranking. Bytes and
-temporaries are multiples of those of the scores. A launch is taken for 4 µs, and memory for 3.5
-TB/s (H200) or 0.25 TB/s (a laptop's GPU), so that the times are what these predict and not more:
-a sort counts as one launch that reads and writes once. Compiling is CPU time, on a machine that
-had more to do. "Mark" is what the call should need at most. Versions: {versions}.
+The calls get {n:,} float32 or bfloat16 scores and int64 labels (int32 in JAX). "Four" are AUC, PEM,
+average hit rate and average Qrecall of one ranking. Bytes and temporaries are multiples of those of
+the scores. The times are predictions: a launch is assumed to take 4 µs, and memory to move 3.5 TB/s
+(H200) or 0.25 TB/s (a laptop's GPU). A sort counts as one launch that reads and writes once.
+Compiling is CPU time, on a machine that also ran other programs. "Mark" is what the call should
+need at most. Versions: {versions}.
 
 ```sh
 python -m benchmarks.device                # all calls
