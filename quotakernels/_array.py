@@ -448,6 +448,13 @@ def finished(xp: Namespace, result: Any, dtype: Any) -> Any:
     return mapped(lambda x: finish(xp, x, dtype if x.dtype == xp.float64 else x.dtype), result)
 
 
+def by_numpy(function: Callable[[Any], Any], table: Any) -> Any:
+    """What a function makes of a table of NumPy's arrays."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        found = function(table)
+    return finished(_host_namespace(), found, np.float64)
+
+
 def computed(function: Callable[..., Any], data: tuple[Any, ...], **options: Any) -> Any:
     """A function of arrays as one program, in the precision of results; of tensors by NumPy."""
     if (on_host := host_view(data)) is not None:

@@ -636,3 +636,15 @@ def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:
     )
     gains = gains and gains._replace(ideal=ranking.gains.ideal)
     return ops.Groups._make((*ranking[:3], *masses, gains, *ranking[6:8], *others))
+
+
+def table_of_one_list(ranking: Ranking) -> ops.Groups | None:
+    """The same of one good list of NumPy without weights, and with nothing beside; None of others.
+
+    Of a list that is not good the masses are negative.
+    """
+    scores, mass = ranking.thresholds, ranking.positive_weights
+    plain = type(scores) is np.ndarray and scores.ndim == 1 and mass.dtype.kind in "iu"
+    if not plain or any((ranking.gains, *ranking[7:])) or mass[0] < 0:
+        return None
+    return ops.Groups(*ranking[:3], None, None, (), ranking.layout)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from itertools import permutations
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
-from backends import MODES, any_quota, parameters
+from backends import MODES, STANDARD_ONLY, any_quota, parameters
 from hypothesis import given
 from hypothesis import strategies as st
 from public_names import PUBLIC
 
 import quotakernels as qk
+from quotakernels.measures._measure import Measure
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 
@@ -43,6 +45,30 @@ def test_sum_of_qrecall_pem_and_auc_are_one_number(data):
     np.testing.assert_allclose((s1 - s2) / s3, qk.pem(ranking), **CLOSE)
     s1, s2, s3 = qk.pem_areas(ranking, method="area")
     np.testing.assert_allclose((s1 - s2) / s3, qk.pem(ranking), **CLOSE)
+
+
+ALONE = [x for x in PUBLIC.values() if isinstance(x, Measure) and x._alone]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("measure", ALONE, ids=lambda x: x.__name__)
+@pytest.mark.parametrize("levels", [1, 4, 1000])
+@pytest.mark.parametrize("prevalence", [0, 0.5, 1])
+def test_the_direct_way_gives_what_the_general_way_gives(measure, levels, prevalence):
+    """Measures go it with a ranking of NumPy, and many with labels and scores, and nothing else."""
+    rng = np.random.default_rng(levels)
+    labels, scores = rng.random(60) < prevalence, rng.integers(0, levels, 60) / 4
+    ranking = qk.rank(labels, scores)
+    wanted = measure(ranking=ranking), measure(labels, scores, ties="expected")
+    with mock.patch.object(Measure, "_ranking", wraps=measure._ranking) as generally:
+        found = measure(ranking), measure(labels, scores)
+    counted = measure.by_positives and measure._by_sums and not STANDARD_ONLY
+    assert generally.call_count == (0 if counted else 1)
+    assert [type(x) for x in found] == [type(x) for x in wanted]
+    for each in zip(found, wanted, strict=True):
+        parts = (x if isinstance(x, tuple) else (x,) for x in each)
+        for own, general in zip(*parts, strict=True):
+            np.testing.assert_array_equal(own, general)
 
 
 @pytest.mark.parametrize(

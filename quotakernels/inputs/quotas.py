@@ -72,7 +72,8 @@ class Totals:
 
     def __init__(self, xp: Namespace, table: Any):
         self._xp, self._table = xp, table
-        self._made: dict[str, Array] = {}
+        one_list = isinstance(table, ops.Positives) and table.mark is None
+        self._made: dict[str, Array] = ops.totals(table) if one_list else {}
 
     @property
     def whole(self) -> Array:

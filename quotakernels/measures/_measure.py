@@ -10,12 +10,14 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 from quotakernels._array import (
     Array,
     Namespace,
+    by_numpy,
     compiled,
     computing,
     device,
     finished,
     from_host_view,
     host_view,
+    is_tensor,
     mapped,
     namespace,
     result_float,
@@ -26,6 +28,7 @@ from quotakernels.inputs.gains import validated
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.quotas import in_library_of, masses_or_all, wanted_masses
+from quotakernels.measures._options import MeasureWithOptions, named
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._unsorted import ranking_at
@@ -37,10 +40,10 @@ from quotakernels.ranking import (
     rank_examples,
     ranked,
     table_of,
+    table_of_one_list,
 )
 
 M = TypeVar("M")
-R = TypeVar("R")
 Facts = ParamSpec("Facts")
 Validator: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...] | None]]
 """``validator(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it
@@ -65,42 +68,6 @@ DATA = tuple(name for name in _FROM_DATA if name not in (*GAINS, *COST, *TREATME
 
 def _no_numbers(*_: Any) -> tuple[tuple[()], None]:
     return (), None
-
-
-class MeasureWithOptions(functools.partial[R]):
-    """A ``functools.partial`` of a measure that has a ``__name__``, as some libraries want.
-
-    It is a partial function, so it stands wherever one of a measure may.
-    """
-
-    __name__: str
-
-    def __repr__(self) -> str:
-        return f"<measure {self.__name__}>"
-
-
-def _named(measure: Any, name: str | None, options: dict[str, Any]) -> MeasureWithOptions[Any]:
-    """The measure with its options, by default named after both: ``hit_rate_quota_100``."""
-    found: MeasureWithOptions[Any] = MeasureWithOptions(measure, **options)
-    if name is None:
-        words = (f"{option}_{_word(option, value)}" for option, value in options.items())
-        name = "_".join((measure.__name__, *words))
-    elif not isinstance(name, str):
-        raise TypeError(f"name must be a string; got {brief(name)}")
-    found.__name__ = name
-    return found
-
-
-def _word(option: str, value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return "_".join(_word(option, x) for x in value)
-    if value is None or isinstance(value, (str, int, float)):
-        return str(value)
-    word = getattr(value, "__name__", None)
-    if not isinstance(word, str):
-        kind = type(value).__name__
-        raise TypeError(f"pass name=, because {option} is of type {kind} and makes no name")
-    return word
 
 
 class Measure:
@@ -198,6 +165,8 @@ class Measure:
         self.__signature__ = inspect.Signature([*data.values(), *numbers, *options])
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if not keywords and self._alone and (table := self._direct(*arguments)) is not None:
+            return by_numpy(self._function, table)
         numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         options = {name: keywords.pop(name) for name in self._options if name in keywords}
         if keywords:
@@ -212,6 +181,23 @@ class Measure:
             found = self._computed(type(ranking)._make(on_host), numbers, options)
             return from_host_view(found, ranking[0])
         return self._computed(ranking, numbers, options)
+
+    @functools.cached_property
+    def _alone(self) -> bool:
+        """Whether it needs no more than labels and scores."""
+        beside = (self.of_gains, self.of_costs, self.of_arms, self.of_ideal, *self._needed)
+        return self.validator is _no_numbers and not any(beside)
+
+    def _direct(self, *data: Any) -> Any:
+        """The table of a call that says nothing but labels and scores in a list of NumPy each, or
+        the ranking of such a list: of these no question is left that the general way has to ask.
+        """
+        if len(data) == 1 and isinstance(data[0], Ranking):
+            return table_of_one_list(data[0])
+        if len(data) != 2 or not (self._by_sums and self.by_positives) or is_tensor(data[1]):
+            return None
+        found = good_list(*data)
+        return None if found is None else counted(found, "expected", by_positives=True)
 
     def with_options(self, *, name: str | None = None, **options: Any) -> MeasureWithOptions[Any]:
         """The measure with some of its keyword arguments fixed, as ``functools.partial`` does it.
@@ -245,7 +231,7 @@ class Measure:
         data = list(_FROM_DATA)[:2]
         known = [name for name in self.__signature__.parameters if name not in data]
         refuse_unknown(f"{self.__name__}.with_options", options, ["name"], known)
-        return _named(self, name, options)
+        return named(self, name, options)
 
     def _computed(self, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
         xp = namespace(ranking[0])

@@ -39,6 +39,7 @@ from quotakernels.ops.columns import all_groups as all_groups
 from quotakernels.ops.columns import row_of_each as row_of_each
 from quotakernels.ops.columns import sum_rows as sum_rows
 from quotakernels.ops.columns import summed_by_position as summed_by_position
+from quotakernels.ops.columns import totals as totals
 from quotakernels.ops.cumulative import cumulative_groups as cumulative_groups
 from quotakernels.ops.cumulative import cumulative_segments as cumulative_segments
 from quotakernels.ops.drawing import coins as coins

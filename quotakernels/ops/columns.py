@@ -211,6 +211,11 @@ def all_groups(table: Positives) -> Cumulative:
     return native.numpy_.all_groups(table)
 
 
+def totals(table: Positives) -> dict[str, Array]:
+    """Numbers of examples and of positive ones, whole and as floats, of NumPy."""
+    return native.numpy_.totals(table)
+
+
 def _sums(
     xp: Namespace,
     table: Groups | Cumulative,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from quotakernels.ops._table import Cumulative, Positives
+from quotakernels.ops.native._numpy_rows import BLOCK
 from quotakernels.ops.native._numpy_words import (
     count_type,
     extent_at_most,
@@ -19,11 +20,14 @@ NDArray = np.ndarray[Any, Any]
 
 def of_one_list(key: NDArray, labels: NDArray) -> Positives:
     """The tie groups of one list of keys that hold positives."""
+    parts = sorted_words(key, labels, *extent_at_most(key))
+    if key.shape[0] <= BLOCK and len(parts) == 1:
+        return _of_one_block(parts[0].words)
     most = np.count_nonzero(labels) + 2
     starts, ends, found = np.empty((3, most), dtype=count_type(key.shape[0]))  # in large pages
     starts[0] = ends[0] = found[0] = done = found_before = 0
     rows = 1
-    for part in sorted_words(key, labels, *extent_at_most(key)):
+    for part in parts:
         for words in whole_groups(part.words):
             begin, end, found_here, positives = _with_positives(words)
             behind = rows + begin.shape[0]
@@ -33,6 +37,14 @@ def of_one_list(key: NDArray, labels: NDArray) -> Positives:
             rows, done, found_before = behind, done + words.shape[0], found_before + positives
     starts[rows], found[rows] = done, found_before
     return Positives(starts[: rows + 1], ends[:rows], found[: rows + 1])
+
+
+def _of_one_block(words: NDArray) -> Positives:
+    begin, end, found_here, positives = _with_positives(words)
+    starts, ends, found = np.zeros((3, begin.shape[0] + 2), dtype=begin.dtype)
+    starts[1:-1], ends[1:-1], found[1:-1] = begin, end, found_here
+    starts[-1], found[-1] = words.shape[0], positives
+    return Positives(starts, ends[:-1], found)
 
 
 def of_lists(lists: list[Positives], shape: tuple[int, ...]) -> Positives:
@@ -47,6 +59,14 @@ def of_lists(lists: list[Positives], shape: tuple[int, ...]) -> Positives:
         into[2, behind:] = positives[-1]
     starts, ends, positives = columns.reshape(3, *shape, size)
     return Positives(starts, ends[..., :-1], positives)
+
+
+def totals(table: Positives) -> dict[str, NDArray]:
+    """Numbers of examples and of positive ones, whole and as floats."""
+    counts, positives = (x[..., -1][()] for x in (table.starts, table.found))
+    whole, positive = counts * 1.0, positives * 1.0
+    found = {"counts": counts, "positives": positives, "whole": whole, "positive": positive}
+    return found | {"negative": whole - positive}
 
 
 def all_groups(table: Positives) -> Cumulative:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -59,18 +58,20 @@ def sum_rows(
 ) -> list[tuple[NDArray, ...]]:
     """Tables are read in blocks that stay in the cache."""
     sums = [
-        [
-            [np.add.reduce(x, axis=-1) for x in part.terms(*_reader(part.columns)(block))]
-            for part in parts
-        ]
+        [tuple(map(_sum, part.terms(*block.read(part.columns)))) for part in parts]
         for block in _BLOCKS[type(table)](table)
     ]
     if len(sums) == 1:
-        return [tuple(part) for part in sums[0]]
+        return sums[0]
     return [
         tuple(_total_of_blocks(x) for x in zip(*part, strict=True))
         for part in zip(*sums, strict=True)
     ]
+
+
+def _sum(x: NDArray) -> NDArray:
+    found: NDArray = np.add.reduce(x, axis=-1)
+    return found
 
 
 def _total_of_blocks(sums: tuple[NDArray, ...]) -> NDArray:
@@ -89,9 +90,9 @@ def _rounded_once(sums: list[float]) -> float:
 
 
 @cache
-def _reader(columns: tuple[str, ...]) -> Callable[[Any], tuple[NDArray, ...]]:
-    """What reads the columns of a block, each of them made when it is first read."""
-    return attrgetter(*columns) if len(columns) > 1 else lambda x: (getattr(x, *columns),)
+def _by_items(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Without weights masses are numbers of items."""
+    return tuple(x.replace("mass", "items") for x in columns)
 
 
 class _Rows:
@@ -99,22 +100,24 @@ class _Rows:
 
     def __init__(self, table: Groups, sums: dict[str, float]):
         self._table, self._sums = table, sums
+        self._made: dict[str, NDArray] = {}
 
-    def __getattr__(self, name: str) -> NDArray:
+    def read(self, columns: tuple[str, ...]) -> list[NDArray]:
+        names = columns if self._table.weighted else _by_items(columns)
+        for name in names:
+            if name not in self._made:
+                self._make(name)
+        return [self._made[x] for x in names]
+
+    def _make(self, name: str) -> None:
         base, _, part = name.partition("_")
-        found: NDArray
-        if base == "mass" and not self._table.weighted:
-            found = getattr(self, f"items{name.removeprefix('mass')}")
-        elif part:
-            upto = _sums_before(_read(self._table, base), self._sums.get(base, 0.0))
-            self._sums[base] = float(upto[-1])
-            sides = {f"{base}_before": upto[:-1], f"{base}_upto": upto[1:]}
-            self.__dict__ |= sides
-            found = sides[name]
-        else:
-            found = _read(self._table, base).astype(np.float64, copy=False)
-        self.__dict__[name] = found
-        return found
+        values = _read(self._table, base)
+        if not part:
+            self._made[name] = values.astype(np.float64, copy=False)
+            return
+        sums = _sums_before(values, self._sums.get(base, 0.0))
+        self._made[f"{base}_before"], self._made[f"{base}_upto"] = sums[:-1], sums[1:]
+        self._sums[base] = float(sums[-1])
 
 
 def _blocks_of_rows(table: Groups) -> Iterator[_Rows]:
@@ -124,34 +127,42 @@ def _blocks_of_rows(table: Groups) -> Iterator[_Rows]:
         yield _Rows(_part(table, rows), sums)
 
 
+_DIFFERENCES = {
+    "items": ("items_upto", "items_before"),
+    "positive": ("positive_upto", "positive_before"),
+    "negative": ("negative_upto", "negative_before"),
+    "negative_upto": ("items_upto", "positive_upto"),
+    "negative_before": ("items_before", "positive_before"),
+}
+
+
 class _Counted:
-    """The same of counts up to the ends of rows, of one list or several; masses are numbers."""
+    """The same of counts up to the ends of rows, of one list or several."""
 
-    def __init__(self, items: tuple[NDArray, ...], found: tuple[NDArray, ...]):
-        self.items_before, self.items_upto, *behind = items
-        self.positive_before, self.positive_upto = found
-        if behind:
-            (self.items_next,) = behind
+    def __init__(self, **made: NDArray):
+        self._made = made
 
-    def __getattr__(self, name: str) -> NDArray:
-        base, _, part = name.partition("_")
-        found: NDArray
-        if base == "mass":
-            found = getattr(self, f"items{name.removeprefix('mass')}")
-        elif part:  # of negatives
-            found = getattr(self, f"items_{part}") - getattr(self, f"positive_{part}")
-        else:
-            found = getattr(self, f"{base}_upto") - getattr(self, f"{base}_before")
-        self.__dict__[name] = found
-        return found
+    def read(self, columns: tuple[str, ...]) -> list[NDArray]:
+        return [self._column(x) for x in _by_items(columns)]
+
+    def _column(self, name: str) -> NDArray:
+        if name not in self._made:
+            whole, part = map(self._column, _DIFFERENCES[name])
+            self._made[name] = whole - part
+        return self._made[name]
 
 
 def _counted_blocks(table: Cumulative) -> Iterator[_Counted]:
     *lists, length = table.items.shape
     for block in blocks(length - 1, max(BLOCK // math.prod(lists), 1)):
         rows = (..., slice(block.start, block.stop + 1))
-        sums = (x[rows].astype(np.float64) for x in table[:2])
-        yield _Counted(*((x[..., :-1], x[..., 1:]) for x in sums))
+        items, found = table.items[rows].astype(np.float64), table.found[rows].astype(np.float64)
+        yield _Counted(
+            items_before=items[..., :-1],
+            items_upto=items[..., 1:],
+            positive_before=found[..., :-1],
+            positive_upto=found[..., 1:],
+        )
 
 
 def _blocks_of_positives(table: Positives) -> Iterator[_Counted]:
@@ -160,8 +171,13 @@ def _blocks_of_positives(table: Positives) -> Iterator[_Counted]:
     for block in blocks(length, max(BLOCK // math.prod(lists), 1)):
         rows = (..., slice(block.start, block.stop + 1))
         starts, found = table.starts[rows].astype(np.float64), table.found[rows].astype(np.float64)
-        items = (starts[..., :-1], table.ends[..., block].astype(np.float64), starts[..., 1:])
-        yield _Counted(items, (found[..., :-1], found[..., 1:]))
+        yield _Counted(
+            items_before=starts[..., :-1],
+            items_upto=table.ends[..., block].astype(np.float64),
+            items_next=starts[..., 1:],
+            positive_before=found[..., :-1],
+            positive_upto=found[..., 1:],
+        )
 
 
 _BLOCKS: dict[type, Any] = {
@@ -174,7 +190,7 @@ _BLOCKS: dict[type, Any] = {
 def rows_at(table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
     """Only the blocks that own a wanted mass are searched."""
     size = BLOCK if table.weighted else SEARCHED
-    names = _summed(table)
+    names = _sums_wanted(table)
     if table.counts.shape[0] <= size:
         return _rows_within(table, wanted, dict.fromkeys(names, 0.0))
     last = (table.counts.shape[0] - 1) // size
@@ -193,14 +209,14 @@ def rows_at(table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
     return index, rows
 
 
-def _summed(table: Groups) -> tuple[str, ...]:
+def _sums_wanted(table: Groups) -> tuple[str, ...]:
     """Columns of which sums before a row are wanted; without weights the items are the mass."""
     return ("items", "mass", "positive") if table.weighted else ("mass", "positive")
 
 
 def _rows_within(table: Groups, wanted: NDArray, before: dict[str, float]) -> tuple[NDArray, Rows]:
     """The owners of the wanted masses among the rows of one block, with what is `before` it."""
-    names = _summed(table)
+    names = _sums_wanted(table)
     values = {name: _read(table, name) for name in (*names, "negative")}
     sums = {name: _sums_before(values[name], before[name]) for name in names}
     ends = sums["mass"][1:]

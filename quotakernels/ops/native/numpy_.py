@@ -16,6 +16,7 @@ from quotakernels.ops.native._numpy_hull import merged as merged
 from quotakernels.ops.native._numpy_positives import all_groups as all_groups
 from quotakernels.ops.native._numpy_positives import of_lists, of_one_list
 from quotakernels.ops.native._numpy_positives import place_among as place_among
+from quotakernels.ops.native._numpy_positives import totals as totals
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
 from quotakernels.ops.native._numpy_rows import head as head
 from quotakernels.ops.native._numpy_rows import in_parts as in_parts
@@ -177,7 +178,7 @@ def tie_groups(
     return groups._replace(thresholds=from_order_key(groups.thresholds, scores.dtype))
 
 
-LONG = 2**12
+LONG = 2**9
 """Lists of a batch that are at least as long are sorted one by one."""
 
 
