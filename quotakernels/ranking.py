@@ -97,7 +97,7 @@ class Ranking(NamedTuple, Generic[T]):
             return positive + self.negative_weights
 
     def map(self, function: Callable[[Array], Array]) -> Ranking:
-        """The ranking with every array that it has put through the function, in any layout."""
+        """The ranking with the function applied to each of its arrays."""
         refuse_groups(self)
         columns = [function(x) for x in self[:5]]
         amounts = (self.gains, self.costs, self.arms)
@@ -153,23 +153,23 @@ class Ranking(NamedTuple, Generic[T]):
             How many examples have that score, and how many of them are positive.
         weights, positive_weights : arrays, shape (..., G), optional
             Mass of the examples and of the positive examples with that score; both or neither.
-            They are equal, but for the rounding of sums, where all examples are positive.
+            Where all examples are positive they are equal, up to rounding.
         positive_gains, negative_gains : arrays, shape (..., G), optional
-            What the positives and the negatives with that score bring together if they are
-            selected: sums of `gain` of `rank`, with weights of weight times gain; both or neither.
-            For `impact_at_quota` and `best_quota` the classes do not matter: without labels let all
-            examples be positive.
+            Total gain of the positives and of the negatives with that score if they are selected:
+            sums of `gain` of `rank`, or of weight times gain; both or neither.  For
+            `impact_at_quota` and `best_quota` the classes do not matter: without labels, count all
+            examples as positive.
         positive_gains_rejected, negative_gains_rejected : arrays, shape (..., G), optional
             What they bring if they are not selected; nothing by default.
         positive_costs, negative_costs : arrays, shape (..., G), optional
-            What the positives and the negatives with that score cost together if they are selected,
-            with weights sums of weight times cost; both or neither.
+            Total cost of the positives and of the negatives with that score if they are selected;
+            with weights, sums of weight times cost; both or neither.
         treated_positives, treated_negatives : arrays, shape (..., G), optional
             How many of the positives and of the negatives with that score were treated, with
             weights their mass; both or neither.  The others are controls.
         groups : array, shape (..., G), optional
-            The group of the examples of each row, as `rank` takes it, of a ``GROUP BY`` of two
-            columns; a score may then occur once in each group.
+            The group of each row, as in `rank`, from a ``GROUP BY`` of two columns.  A score may
+            then occur once in each group.
         num_groups : int, optional
             As in `rank`.
         ties : {"expected", "optimistic", "pessimistic"}
@@ -184,16 +184,15 @@ class Ranking(NamedTuple, Generic[T]):
         TypeError
             Counts that are not integers; arrays of two libraries or devices.
         ValueError
-            Different shapes, NaN or repeated thresholds, negative counts, masses or costs, more
-            positives than examples, more treated than there are, 2**63 examples or more, gains or
-            costs that are not finite or of a class without examples, ids of no group.  Where values
-            cannot be read all results of the row of the batch, or of the group, that has such a
-            value are NaN.
+            Different shapes; NaN or repeated thresholds; negative counts, masses or costs; more
+            positives or treated than examples; 2**63 examples or more; gains or costs that are not
+            finite, or of a class without examples; ids of no group.  Where values cannot be read,
+            all results of the row of the batch, or of the group, with such a value are NaN.
 
         Notes
         -----
-        How much the gains of single examples cancel is not known here.  So `best_quota` takes
-        totals as equal that differ by 2**-49 of the absolute sums given.
+        The gains of single examples, and how much they cancel, are not known here.  So `best_quota`
+        takes totals as equal if they differ by at most 2**-49 of the given absolute sums.
 
         Examples
         --------
@@ -236,22 +235,22 @@ class Ranking(NamedTuple, Generic[T]):
         Parameters
         ----------
         fp, tp : arrays, shape (..., G)
-            False and true positives selected at each point, rising; the last ones are N and P.
-            The origin may be left out.  A curve that was computed in a program has its counts as
-            floats: cast them to integers, or they are masses.
+            False and true positives selected at each point, rising; the last ones are N and P.  The
+            origin may be left out.  Floats count as masses, so cast the counts of a curve from a
+            compiled program to integers.
         thresholds : array, shape (..., G), optional
             The scores that belong to the points, falling.  By default G, G - 1, …, 1.
 
         Returns
         -------
         Ranking
-            Without weights where both are integer arrays; else with masses, where each step from
-            point to point counts as one example for the measures in which positions count.
+            Without weights if both are integer arrays.  Else with masses; measures that use
+            positions count each step from point to point as one example.
 
         Raises
         ------
         TypeError
-            Something that is not numbers; arrays of two libraries or devices.
+            Values that are not numbers; arrays of two libraries or devices.
         ValueError
             Different shapes, points that fall, thresholds that do not.  Where values cannot be
             read, all results of the row of the batch that has such a value are NaN.
@@ -276,8 +275,8 @@ class Ranking(NamedTuple, Generic[T]):
     def at_thresholds(self, thresholds: Number) -> Ranking[T]:
         """The same examples, with the cuts at some thresholds only.
 
-        Thresholds chosen on one set, those of its ROC hull for example, are applied to another:
-        ``rank(test).at_thresholds(roc_hull(tuning).threshold)`` is what the chosen cuts do there.
+        Use it to apply thresholds that were chosen on one set to another:
+        ``rank(test).at_thresholds(roc_hull(tuning).threshold)``.
 
         Parameters
         ----------
@@ -294,7 +293,7 @@ class Ranking(NamedTuple, Generic[T]):
         Raises
         ------
         TypeError
-            Something that is not numbers; arrays of two libraries or devices.
+            Values that are not numbers; arrays of two libraries or devices.
         ValueError
             A shape that does not match.
 

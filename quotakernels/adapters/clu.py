@@ -35,27 +35,27 @@ def clu_metric(
     groups: str | None = GROUPS,
     cost: str | None = None,
 ) -> type[Any]:
-    """A class of metrics like those of CLU, which keeps a state and computes measures of it.
+    """A metric class in the style of CLU, which keeps a state and computes measures of it.
 
-    Its objects are frozen and pass through ``jax.jit``, ``lax.scan`` and ``jax.pmap``.  It goes
-    into a ``clu.metrics.Collection``; without CLU it works by itself.
+    Its objects are frozen and pass through ``jax.jit``, ``lax.scan`` and ``jax.pmap``.  Use it in a
+    ``clu.metrics.Collection``, or alone without CLU.
 
     Parameters
     ----------
     measures : callable, or a mapping from names to callables
         As `ScoreBuffer.compute` takes them.
     state : ScoreHistogram or FixedScoreBuffer
-        Of one list of scores.  Each object keeps one like it, at first empty.  Buffers that are
-        gathered from devices need the capacity for the examples of all of them.  A state with
-        `num_groups` takes groups, and measures then give a value for each of them.
+        For one list of scores.  Each object keeps a state like it, empty at first.  Buffers that
+        are gathered from devices need the capacity for the examples of all devices.  A state with
+        `num_groups` takes groups, and measures then give a value for each group.
     labels, scores, sample_weight, where, groups : str, or None
-        The model outputs that are these arguments of the state's own `update`.  Other outputs are
-        ignored.  The last three may be None; ``"sample_weight"``, ``"mask"`` and ``"groups"`` may
-        be absent, other names not.  For the names of Metrax: ``scores="predictions"``, and
-        ``sample_weight="sample_weights"`` if there are weights.
+        The names of the model outputs for these arguments of the state's own `update`.  Other
+        outputs are ignored.  The last three may be None.  With the default names they may be absent
+        from the outputs, with other names not.  For the names of Metrax: ``scores="predictions"``,
+        and ``sample_weight="sample_weights"`` if there are weights.
     cost : str, optional
-        The same of what each example costs, for measures at a budget.  Only a `ScoreBuffer` keeps
-        costs; it grows, and so stays outside of compiled steps.
+        The name for the cost of each example, for measures at a budget.  Only a `ScoreBuffer` keeps
+        costs; it grows, so use it outside of compiled steps.
 
     Returns
     -------

@@ -68,18 +68,18 @@ def ranking(
     cost: Any = None,
     treatment: Any = None,
 ) -> Ranking:
-    """Rank scores that lie in partitions: `rank` for Dask.
+    """Rank scores in partitions: `rank` for Dask.
 
-    It computes with the scheduler that is in force (``dask.config``, or a ``distributed.Client``).
-    Counts are added as integers, so that without weights the result is that of `rank` on all
-    examples at once, bit for bit, however they are divided and whatever a scheduler does twice.
+    It uses the current scheduler (``dask.config``, or a ``distributed.Client``).  Counts are added
+    as integers.  So without weights the result equals that of `rank` on all examples at once, bit
+    for bit, for any partitions, even if a scheduler runs a task twice.
 
     Parameters
     ----------
     y_true, y_score : dask arrays of one axis, or columns of dask data frames
-        Labels and scores, see `rank`.  Arrays are brought to the chunks of `y_score`; columns of
-        data frames must have equally many partitions, whose rows belong together as they lie (an
-        index is ignored).
+        Labels and scores, see `rank`.  Arrays are rechunked like `y_score`.  Columns of data frames
+        must have the same number of partitions; rows belong together by position, and an index is
+        ignored.
     data : dask data frame, optional
         With it, the other arguments may be names of its columns.
     sample_weight, where : as `y_true`, optional
@@ -88,8 +88,8 @@ def ranking(
         As `rank` takes them, `gain_rejected` one number or a column; with them `y_true` may be
         None.
     groups : as `y_true`, optional
-        The group of each example, as `rank` takes it; a group may lie in several partitions.  One
-        whose examples are all left out is not there.
+        The group of each example, as in `rank`; a group may lie in several partitions.  Groups
+        whose examples are all left out do not appear.
     cost, treatment : as `y_true`, optional
         What each example costs if it is selected, and 1 for each that was treated.
     pos_label, ties : optional
@@ -105,8 +105,8 @@ def ranking(
     Raises
     ------
     TypeError
-        Something that is neither a dask array nor a column; partitions that are not of NumPy or
-        pandas; dtypes that `rank` refuses or that change between partitions, also of the ids.
+        Arguments that are neither dask arrays nor columns; partitions that are not NumPy or pandas;
+        dtypes that `rank` refuses, or that change between partitions, also of the ids.
     ValueError
         Lengths or numbers of partitions that differ; values that `rank` refuses (NaN scores,
         missing values, labels that are not 0 and 1, …), with the partition and the position in it.

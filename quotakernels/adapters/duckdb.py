@@ -101,32 +101,32 @@ def ranking(
 ) -> Ranking | dict[str, Ranking]:
     """Rank scores by ``SELECT score, COUNT(*), … GROUP BY score``: `rank` for DuckDB.
 
-    Without weights the result is that of `rank` on the columns, bit for bit. The database reads the
-    source once for each column of scores, and again to tell what is wrong.
+    Without weights the result equals that of `rank` on the columns, bit for bit.  The database
+    reads the source once for each column of scores, and again to describe an error.
 
     Parameters
     ----------
     connection : DuckDB connection, or the module ``duckdb``
         Where `source` is looked up, if it is a string.
     source : str or DuckDB relation
-        The name of a table or view, or one SELECT query, or a relation. For several Parquet files
-        take that of `read_parquet` of this module.
+        The name of a table or view, or one SELECT query, or a relation.  For several Parquet files
+        use `read_parquet` of this module.
     label, weight : str
-        Columns of the labels and of the weights; names are taken as they are, never as SQL.  With
-        gains the label may be None.
+        Columns of the labels and of the weights; names are never run as SQL.  With gains the label
+        may be None.
     score : str or sequence of str
         Column of the scores, or those of several models.
     where : str, optional
-        A condition of SQL for the rows to use, as behind WHERE; the one argument beside a query
-        that is run as SQL.
+        An SQL condition for the rows to use, as after WHERE.  Only this argument, and a query, are
+        run as SQL.
     pos_label, ties : optional
         As `rank` takes them; not ``ties="given"``.
     gain, gain_rejected : str, optional
         Columns of what each row brings if it is selected, and if it is not, as `rank` takes them;
         `gain_rejected` may be one number.
     group : str, optional
-        Column of what names the group of each row, integers, texts or dates: `groups` of `rank`,
-        by ``GROUP BY group, score``.  A group whose rows are all left out by `where` is not there.
+        Column of the group of each row, integers, text or dates: `groups` of `rank`, by ``GROUP BY
+        group, score``.  A group whose rows are all left out by `where` does not appear.
     cost : str, optional
         Column of what each row costs if it is selected, as `rank` takes it.
     treatment : str, optional
@@ -135,9 +135,9 @@ def ranking(
     Returns
     -------
     Ranking, or dict of Ranking by column
-        Of NumPy arrays. Thresholds are in the type of the column; DECIMAL becomes float64.  Masses
-        are the exact sums of the weights within a few ulp, and gains within a few ulp of the sum
-        of their sizes, which no order of rows or threads changes.
+        Of NumPy arrays.  Thresholds have the type of the column; DECIMAL becomes float64.  Masses
+        are the exact sums of the weights within a few ulp, and gains within a few ulp of the sum of
+        their absolute values.  They do not depend on the order of rows or threads.
 
     Raises
     ------
@@ -145,10 +145,10 @@ def ranking(
         Columns of other types: scores of more than 64 bits, or DECIMAL of more than 15 digits,
         in which distinct ones could become equal.
     ValueError
-        Columns that are not there; NULL or NaN scores, labels that are NULL or not 0 and 1, NULL,
-        negative, NaN or infinite weights and costs, gains that are not finite, treatments that are
-        not 0 and 1, with their number, an example, and the condition that finds them, as rows have
-        no number in SQL.  A row of weight 0 is as if it were not there.
+        Missing columns.  NULL or NaN scores; labels that are NULL or not 0 and 1; NULL, negative,
+        NaN or infinite weights and costs; gains that are not finite; treatments that are not 0 and
+        1.  The error has their number, an example, and the condition that finds them, because rows
+        have no number in SQL.  A row of weight 0 counts as absent.
 
     Examples
     --------
@@ -184,20 +184,20 @@ def read_parquet(
 ) -> Any:
     """Read columns of Parquet files, whose types may differ where no value is lost.
 
-    DuckDB's own ``read_parquet`` casts all files to the types of the first, so that floats behind
-    integers are rounded. Here the order of the files changes nothing: narrow types become the
-    widest one, and booleans and integers beside floats become DOUBLE.
+    DuckDB's own ``read_parquet`` casts all files to the types of the first, so floats are rounded
+    if the first file has integers.  Here the order of the files does not matter: narrow types
+    become the widest one, and booleans and integers become DOUBLE if another file has floats.
 
     Parameters
     ----------
     connection : DuckDB connection, or the module ``duckdb``
-        What reads them.
+        The connection that reads them.
     files : str or sequence of str
         Paths, or patterns such as ``"scores/*.parquet"``. Files without rows are left out.
     columns : sequence of str
         Names of the columns.
     hive : bool
-        Whether directories such as ``day=7`` are columns too; their values are texts.
+        Whether directories such as ``day=7`` are columns too; their values are text.
 
     Returns
     -------
@@ -206,8 +206,8 @@ def read_parquet(
     Raises
     ------
     TypeError
-        A column of types that no type holds, such as numbers and texts, or floats and integers
-        beyond 2**53; with two of the files and both types.
+        A column whose types no single type can hold, such as numbers and text, or floats and
+        integers beyond 2**53.  The error names two files and both types.
     ValueError
         No file, no file with rows, or a column that is not in all files.
 

@@ -19,26 +19,26 @@ __all__ = ["RankingMetric"]
 
 
 class RankingMetric(nnx.Metric):  # type: ignore[misc]
-    """Any measures of all examples since the last reset, by a state of them.
+    """A Flax metric: any measures of all examples since the last reset.
 
-    It works like the metrics of Flax: alone or in ``nnx.MultiMetric``, inside ``nnx.jit`` and
-    outside, through ``nnx.split`` and ``nnx.merge``, with x64 and without.
+    It works like other metrics of Flax: alone or in ``nnx.MultiMetric``, inside and outside of
+    ``nnx.jit``, through ``nnx.split`` and ``nnx.merge``, with and without x64.
 
     Parameters
     ----------
     measures : callable, or a mapping from names to callables
         As `ScoreBuffer.compute` takes them.
     state : ScoreHistogram or FixedScoreBuffer
-        Of one list of scores.  The metric keeps one like it, at first empty.  A `ScoreBuffer`,
-        which grows, will do outside of compiled steps.  A state with `num_groups` takes groups, and
-        measures then give a value for each of them.
+        For one list of scores.  The metric keeps an empty state like it.  Outside of compiled steps
+        it may be a `ScoreBuffer`, which grows.  A state with `num_groups` takes groups, and
+        measures then give a value for each group.
     labels, scores, sample_weight, where, groups : str, or None
-        The keywords by which `update` is given these arguments of the state's own `update`.  The
-        last three may be None, and the metric then takes none; ``"sample_weight"``, ``"mask"`` and
-        ``"groups"`` may be absent, other names not.
+        The keywords of `update` for these arguments of the state's own `update`.  The last three
+        may be None; then the metric does not take them.  With the default names they may be absent
+        from a call, with other names not.
     cost : str, optional
-        The same of what each example costs, for measures at a budget.  Only a `ScoreBuffer` keeps
-        costs.
+        The keyword for the cost of each example, for measures at a budget.  Only a `ScoreBuffer`
+        keeps costs.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
     TypeError
         A measure at a budget without `cost`, or a state that keeps no costs.
     ValueError
-        A state with batch axes.  `update` also refuses groups for a state that keeps none, and a
-        batch without them for one that does.
+        A state with batch axes.  `update` also refuses groups if the state keeps none, and a batch
+        without groups if it does.
 
     See Also
     --------
@@ -101,8 +101,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         Parameters
         ----------
         **outputs
-            Labels and scores, one score for each example, and if need be sample weights and a
-            mask, by the names that were chosen.  Others are ignored.
+            Labels and scores, one score for each example, and optionally sample weights and a mask,
+            by the chosen names.  Other keywords are ignored.
 
         Raises
         ------
@@ -116,7 +116,7 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         self.state.set_value(emptied(self.state.get_value()))
 
     def compute(self) -> Any:
-        """What the measures are now, as the state's own `compute` gives them.
+        """The measures of all batches so far, as the state's own `compute` gives them.
 
         Returns
         -------

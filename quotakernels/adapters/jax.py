@@ -28,24 +28,24 @@ StateT = TypeVar("StateT", bound=ScoreHistogram | ScoreBuffer | FixedScoreBuffer
 
 @public
 def across_devices(state: StateT, axis_name: Any) -> StateT:
-    """The state that has seen what the states of all devices have seen, the same on each of them.
+    """The merged state of all devices, the same on each of them.
 
-    It is what merging them in the order of the devices gives.  Histograms are added; of buffers
+    It equals merging the states in the order of the devices.  Histograms are added; for buffers
     each device gets all examples.
 
     Parameters
     ----------
     state : ScoreHistogram, ScoreBuffer or FixedScoreBuffer
-        Of this device alone, inside ``jax.shard_map``, ``jax.pmap`` or ``jax.vmap``.  A state that
-        is the same on all devices would be counted once for each.
+        The state of this device, inside ``jax.shard_map``, ``jax.pmap`` or ``jax.vmap``.  A state
+        that is the same on all devices would be counted once per device.
     axis_name : str or tuple of str
         The axis, or axes, of the devices.
 
     Returns
     -------
     The same kind of state
-        `FixedScoreBuffer` gets the capacity of all devices together; if one of them was given more
-        than it has place for, all places count as taken.  ``shard_map`` may give it out with
+        `FixedScoreBuffer` gets the capacity of all devices together; if one of them got more than
+        its capacity, all places count as taken.  ``shard_map`` may return it with
         ``PartitionSpec()``.
 
     Raises
@@ -59,8 +59,8 @@ def across_devices(state: StateT, axis_name: Any) -> StateT:
 
     Notes
     -----
-    The sums of masses in a weighted histogram do not depend on the order in which the devices are
-    added, up to one rounding at the end.  Histograms of 2**63 examples and more have measures NaN.
+    The sums of masses in a weighted histogram do not depend on the order of the devices, up to one
+    rounding at the end.  For histograms of 2**63 examples or more all measures are NaN.
 
     Examples
     --------
@@ -83,9 +83,9 @@ def across_devices(state: StateT, axis_name: Any) -> StateT:
 
 @public
 def emptied(state: StateT) -> StateT:
-    """A state that has seen nothing, like another one.
+    """An empty state, like another one.
 
-    Its arrays are new, so that programs may be given them for good (``donate_argnums``).
+    Its arrays are new, so they can be donated to a program (``donate_argnums``).
 
     Parameters
     ----------

@@ -48,9 +48,8 @@ def scorer(
     Parameters
     ----------
     measure : measure of this library, or function of a ranking
-        One that gives a single number: `hit_rate`, `roc_auc`, `f_score` at a cut, …; the value of
-        a point, as of `tpr_at`; or
-        `group_mean` of one, a mean over groups of examples.
+        It must give a single number: `hit_rate`, `roc_auc`, `f_score` at a cut, …; a point such as
+        `tpr_at`, whose value counts; or `group_mean` of a measure, a mean over groups of examples.
     ties : {"expected", "optimistic", "pessimistic", "given"}
         Tie policy, see `rank`.
     pos_label : optional
@@ -58,14 +57,14 @@ def scorer(
     average : {"macro", "weighted", "micro"}, optional
         For more than two classes: how `one_vs_rest` averages the measure over them.
     response_method : str or tuple of str, optional
-        What gives the scores: the first of these methods that the estimator has.  By default
-        ``("decision_function", "predict_proba")``; with `average`, ``"predict_proba"``.
-        With ``"predict"`` and no cut, a measure of confusion tables is of the predicted classes.
+        The method that gives the scores: the first of these that the estimator has.  By default
+        ``("decision_function", "predict_proba")``; with `average`, ``"predict_proba"``.  With
+        ``"predict"`` and no cut, a measure of confusion tables judges the predicted classes.
     greater_is_better : bool, optional
-        With False the scorer gives the negative.  By default that of the measure; to be given for
-        functions of your own, and for measures that have none, such as `bias`.
+        With False the scorer gives the negative of the measure.  By default as the measure says;
+        give it for functions of your own, and for measures without a direction, such as `bias`.
     **options : optional
-        What the measure takes beside labels and scores: `quota`, `fraction`, `threshold`, …
+        Options of the measure: `quota`, `fraction`, `threshold`, …
 
     Returns
     -------
@@ -151,7 +150,7 @@ def multimetric(**scorers: Scorer) -> Scorers:
     Parameters
     ----------
     **scorers : Scorer
-        By the names that their results are to have.
+        Scorers by the names of their results.
 
     Returns
     -------

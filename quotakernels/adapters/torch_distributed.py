@@ -36,22 +36,22 @@ _PIECE = 2**20
 
 @public
 def reduced(state: StateT, group: Any = None, *, timeout: float = _USUAL_TIMEOUT) -> StateT:
-    """The state that has seen what the states of all ranks have seen, the same on each of them.
+    """The merged state of all ranks, the same on each of them.
 
-    Every rank of the group has to call it.  First the ranks meet in the store of the group and
-    compare what their states are, so nothing is added that does not fit.  Then a histogram is one
-    all-reduce of integers; its sums of weights are gathered and added in the order of ranks, so
-    they are the same on every rank and in every run.  The examples of a buffer are gathered, and
-    stand in the order of ranks.  Ranks may have seen different numbers of examples, or none.
+    Every rank of the group must call it.  First the ranks compare their states in the store of the
+    group, so nothing is added that does not fit.  A histogram then takes one all-reduce of
+    integers.  Its sums of weights are gathered and added in the order of ranks, so they are the
+    same on every rank and in every run.  The examples of a buffer are gathered in the order of
+    ranks.  Ranks may have different numbers of examples, or none.
 
     Parameters
     ----------
     state : ScoreHistogram or ScoreBuffer
-        Of tensors on a device that the backend of the group serves.  It stays as it is.
+        Its tensors are on a device that the backend of the group serves.  It does not change.
     group : ProcessGroup, optional
         All processes by default.
     timeout : float
-        Seconds for which the others are waited for, before the reduction and in each step of it.
+        How many seconds to wait for the other ranks, before the reduction and in each step of it.
 
     Returns
     -------
@@ -60,15 +60,15 @@ def reduced(state: StateT, group: Any = None, *, timeout: float = _USUAL_TIMEOUT
     Raises
     ------
     TypeError
-        Another object than such a state; the other ranks get a ValueError.
+        Anything but such a state; the other ranks get a ValueError.
     ValueError
-        States that differ in kind, in the type of scores, bits, batch axes, `num_groups`, in being
-        weighted, or in the version of this library: on every rank, with the ranks and what they
-        have.  A `timeout` that is no number of seconds above 0.
+        States that differ in kind, type of scores, bits, batch axes, `num_groups`, weights, or the
+        version of this library.  It is raised on every rank, and names the ranks and what they
+        have.  A `timeout` that is not a number of seconds above 0.
     TimeoutError
-        Ranks that ended or did not come, by number, on each of the others.
+        Ranks ended or did not arrive; every other rank raises this, with their numbers.
     RuntimeError
-        No process group, or an operation that failed although every rank is there.
+        No process group, or an operation that failed although every rank is present.
     ConnectionError
         The store of the group is gone, with the process that held it.
 

@@ -51,15 +51,15 @@ _KINDS: dict[str, type[KeptBuffer] | type[KeptHistogram]] = {
 
 
 class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
-    """One or several measures of all predictions, as a metric of ``torchmetrics``.
+    """One or several measures of all predictions, as a ``torchmetrics.Metric``.
 
     By default every example is kept, as in a `ScoreBuffer`, and the result is that of all
     examples at once.  A histogram has a fixed size instead.  `update` reads no value on an
-    accelerator and so does not wait for it.  As elsewhere in torchmetrics, a checkpoint has no
-    states before ``metric.persistent(True)``.  Metrics in a ``MetricCollection`` whose states are
-    the same share them.
+    accelerator, so it does not wait for it.  As elsewhere in torchmetrics, a checkpoint has the
+    states only after ``metric.persistent(True)``.  Metrics in a ``MetricCollection`` share states
+    that are the same.
 
-    Where ``torch.distributed`` runs, `compute` is of what all ranks have seen: before torchmetrics
+    With ``torch.distributed``, `compute` measures the examples of all ranks.  Before torchmetrics
     gathers the states, the ranks compare their settings.  Ranks may have different numbers of
     examples, or none.
 
@@ -68,10 +68,10 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     measures : callable, or a mapping from names to callables
         As `ScoreBuffer.compute` takes them: `roc_auc`, ``partial(hit_rate, quota=100)``.
     state : {"buffer", "histogram"}
-        What is kept.  A buffer has every example: its score and one byte more, and eight more with
-        weights.  A histogram has the size of its bins, a megabyte by default.  It is exact for
-        float16 and bfloat16 scores.  For wider ones it has certified bounds of the measures that
-        do not fall where the ROC curve rises, and refuses the others when they are computed.
+        What is kept.  A buffer keeps every example: its score and one more byte, and eight more
+        with weights.  A histogram has the size of its bins, a megabyte by default.  It is exact for
+        float16 and bfloat16 scores.  For wider scores it has guaranteed bounds of the measures that
+        never fall where the ROC curve rises; other measures raise when they are computed.
     dtype : torch.dtype, optional
         The type of the scores.  The default of a buffer is that of the first batch, the default of
         a histogram float32.
@@ -80,44 +80,42 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     weighted : bool
         Whether batches may come with sample weights.
     groups : {"mean", "each"}, optional
-        With it batches come with `indexes`, the group of each example, such as its query or user,
-        and all examples of a group are ranked together.  The result is the mean of a measure over
-        the groups where it is defined, as `group_mean` gives it (``group_mean(roc_auc,
-        weights="examples")`` in place of a measure says what a group counts for), or with
-        ``"each"`` its values, in the rising order of the indexes that came.  Only a buffer keeps
-        groups, 8 bytes more for an example, and `compute` then waits for an accelerator once, for
-        their number.
+        Each batch then needs `indexes`, the group of each example, such as its query or user, and
+        all examples of a group are ranked together.  With ``"mean"`` the result is the mean over
+        the groups where the measure is defined; pass ``group_mean(roc_auc, weights="examples")`` to
+        weight groups.  With ``"each"`` it is the value of each group, in ascending order of the
+        indexes.  Only a buffer keeps groups, in 8 more bytes per example.  `compute` then waits for
+        an accelerator once, for their number.
     costs : bool, optional
         Whether batches come with `cost`, what each example costs, for measures at a budget.  By
-        default where a measure says that it needs costs.  Only a buffer keeps them, in 8 bytes more
-        for an example.
+        default as the measures need it.  Only a buffer keeps costs, in 8 more bytes per example.
     bound : {"midpoint", "lower", "upper", "both"}
-        Which number stands for two bounds.  The exact value is at most half their distance away
-        from the midpoint.  With ``"both"`` there are two entries.
+        Which number to report for two bounds.  The exact value is at most half their distance from
+        the midpoint.  ``"both"`` gives two entries.
     pos_label : optional
         As `rank` takes it.
     higher_is_better : bool, optional
-        What the metric says of itself.  The default is what its measures say, and None where these
-        differ or say nothing.
+        The attribute of the metric.  By default as its measures say, or None if these differ or say
+        nothing.
     validate_args : bool
-        Whether bad values raise where they can be read; else they make the results NaN.
+        Whether bad values raise if they can be read; otherwise they make the results NaN.
     timeout : float
-        Seconds for which other ranks are waited for.
+        How many seconds to wait for other ranks.
     **kwargs
         Of ``torchmetrics.Metric``.
 
     Raises
     ------
     TypeError
-        Measures that cannot be called, or that have no mean over groups where one is asked for; a
-        type that scores do not have.
+        Measures that cannot be called, or that have no mean over groups although `groups` asks for
+        one; a dtype that scores cannot have.
     ValueError
         No measures, another `state`, `bound` or `groups`, or `bits`, `groups` or `costs` that the
         state refuses.
 
     Notes
     -----
-    The states keep their types whatever a module around the metric is converted to.
+    The states keep their types if a module that holds the metric is converted.
 
     Examples
     --------
@@ -202,11 +200,11 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         target : tensor, shape (n,)
             Labels.
         sample_weight, where : tensors, shape (n,), optional
-            Weights, and which examples count, such as not those that a sampler repeated.
+            Weights; False for examples that do not count, such as those that a sampler repeated.
         indexes : integer tensor, shape (n,), optional
-            The group of each example, of a metric that has groups.
+            The group of each example, for a metric with groups.
         cost : tensor, shape (n,), optional
-            What each example costs if it is selected, of a metric that keeps costs.
+            What each example costs if it is selected, for a metric that keeps costs.
 
         Raises
         ------
@@ -240,7 +238,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         indexes: Any = None,
         cost: Any = None,
     ) -> Any:
-        """Add one batch, given as to `update`, and return what `compute` would of that batch."""
+        """Add one batch, as `update` does, and return the measures of that batch."""
         beside = {"indexes": indexes, "cost": cost}
         if self._is_synced or self.dist_sync_on_step:
             return super().forward(preds, target, sample_weight, where, **beside)
@@ -259,8 +257,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     def compute(self) -> Any:
         """The measure as a tensor, or a dictionary of tensors.
 
-        Several measures have entries by their names.  What a measure returns as a record has an
-        entry for each field, such as ``roc_curve_fpr``.
+        Several measures have entries by their names.  A measure that returns a record has an entry
+        for each field, such as ``roc_curve_fpr``.
         """
         return self._entries_of(self._kept.read(self).compute(self._functions()))
 
@@ -285,7 +283,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         return next(iter(entries.values())) if single else entries
 
     def merge_state(self, incoming_state: Any) -> None:
-        """Add what another metric has seen, given as the metric or as its states.
+        """Add the examples of another metric, given as the metric or as its states.
 
         Raises
         ------
@@ -312,7 +310,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         Raises
         ------
         TimeoutError
-            Ranks that ended or did not come, by number.
+            Ranks ended or did not arrive; their numbers are named.
         ValueError
             Ranks whose metrics have other settings.
         """
@@ -339,7 +337,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         return getattr(torch, next(iter(known.values()))) if known else None
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Draw values of `compute` or `forward`, by default the present one."""
+        """Draw values of `compute` or `forward`, by default the current value."""
         return self._plot(val, ax)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], *args: Any, **kwargs: Any) -> Any:

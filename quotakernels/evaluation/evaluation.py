@@ -60,7 +60,7 @@ class Evaluation(Results):
 
     @property
     def answers(self) -> list[Answer]:
-        """Which model, how many, what that brings, and how sure it is, for the first quota."""
+        """The answers for the first quota: which model, how many, what that brings, how sure."""
         return answers(self)
 
     @property

@@ -200,12 +200,13 @@ class Measure:
         return None if found is None else counted(found, "expected", by_positives=True)
 
     def with_options(self, *, name: str | None = None, **options: Any) -> MeasureWithOptions[Any]:
-        """The measure with some of its keyword arguments fixed, as ``functools.partial`` does it.
+        """The measure with some of its keyword arguments fixed, like ``functools.partial``.
 
         Parameters
         ----------
         name : str, optional
-            The ``__name__`` of the result.  The default has the measure and its options in it.
+            The ``__name__`` of the result.  The default is made of the measure's name and its
+            options.
         **options
             Keyword arguments of the measure, which later calls may override.
 

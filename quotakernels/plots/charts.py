@@ -87,8 +87,8 @@ HULL_AREAS: dict[str, Any] = {"roc": qk.roc_hull_auc, "pr": qk.achievable_pr_auc
 class PowersChartDisplay(Display):
     """One of Powers' charts of one model or several, with hulls, chance and iso-lines.
 
-    `from_predictions` and `from_ranking` make it and draw it.  Between two cuts the curve is what
-    mixing them gives: a straight line, or in charts of precision and of logarithms a curve.
+    `from_predictions` and `from_ranking` make it and draw it.  Between two cuts the curve shows
+    their mixtures: a straight line, or a curve in charts of precision and of logarithms.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class PowersChartDisplay(Display):
         ax : Axes, optional
             Where to draw; by default on a new figure.
         hull : bool
-            Also draw what mixtures of cuts reach: the upper hull of the ROC curve.
+            Also draw the upper hull of the ROC curve, which mixtures of cuts reach.
         chance, break_even : bool
             Also draw the line of TPR = FPR, and that of bias = prevalence, on which recall and
             precision are equal.
@@ -180,7 +180,7 @@ class PowersChartDisplay(Display):
         cost_fp, cost_fn : number, optional
             Costs of a false positive and a false negative, for ``iso="cost"``.
         band : CurveBand, or mapping from names to CurveBands, optional
-            Shaded below the curve, from `curve_band` with ``"roc"``; for the ROC chart.
+            Bands from `curve_band` with ``"roc"``, drawn as shades, for the ROC chart.
         legend : bool
             Whether to draw a legend.
         **line_options : optional
@@ -344,10 +344,10 @@ class RocDisplay(PowersChartDisplay):
 class PrecisionRecallDisplay(RocDisplay):
     """Precision-recall curves of one model or several, with what mixtures of cuts achieve.
 
-    `from_predictions` and `from_ranking` make it and draw it.  On the way between two cuts
-    precision is a hyperbola, not a straight line, and so it is drawn.  `plot` is that of
-    `PowersChartDisplay`, with the achievable curves of up to three models and without the
-    break-even line unless asked otherwise; the chance line is at the prevalence.
+    `from_predictions` and `from_ranking` make it and draw it.  Between two cuts precision is drawn
+    as it is, a hyperbola and not a straight line.  `plot` is that of `PowersChartDisplay`, with the
+    achievable curves of up to three models and without the break-even line unless asked otherwise;
+    the chance line is at the prevalence.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _RATES = {"fpr": "False positive rate", "recall": "Recall"}
 
 
 class DominanceDisplay(Display):
-    """Areas of dominance: a row for each model, with a bar where none of the others is better.
+    """Areas of dominance: a row for each model, with a bar where no other model is better.
 
     `from_predictions` and `from_ranking` make it and draw it.
 
@@ -81,7 +81,7 @@ class DominanceDisplay(Display):
     def from_predictions(
         cls, y_true: Any, y_score: Any, *, classes: Any = None, **options: Any
     ) -> Self:
-        """Rank the scores and draw, as the other displays do, but of two classes only.
+        """Rank the scores and draw, as the other displays do, for two classes only.
 
         Parameters
         ----------
@@ -117,8 +117,8 @@ class DominanceDisplay(Display):
         ax : Axes, optional
             Where to draw; by default on a new figure.
         percent : bool
-            The quota in per cent of the examples, their number on the second scale; or the other
-            way round.
+            With True the quota is in per cent of the examples, and their number on the second
+            scale; with False the other way round.
         **bar_options : optional
             What Matplotlib's `broken_barh` takes.
 

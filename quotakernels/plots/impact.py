@@ -45,7 +45,7 @@ class ImpactDisplay(Display):
     best : BestBoundary, or mapping from names to them
         What `best_boundary` or `best_quota` has found, of one list of scores each.
     in_all : bool
-        Whether the impact is that of all examples, as from `best_quota`, not that of each.
+        Whether the impact is the total, as from `best_quota`, and not per example.
     kind : {"impact", "outcome"}
         Which impact it is, as `best_boundary` was told.
 
@@ -58,7 +58,7 @@ class ImpactDisplay(Display):
     lines_ : list of Line2D
         The curve of each model.
     markers_ : list of Line2D
-        Its best cut, the first where several are as good, which have hollow markers.
+        Its best cut; if several are equally good, the first, and the others have hollow markers.
 
     See Also
     --------
@@ -181,12 +181,12 @@ class ImpactDisplay(Display):
         ax : Axes, optional
             Where to draw; by default on a new figure.
         against : {"quota", "threshold"}
-            What is on the x axis: how many are selected, or from which score on.
+            The x axis: the number of selected examples, or the lowest selected score.
         unit : str, optional
             Unit of the impact, for the label of the axis.
         percent : bool
-            The quota in per cent of the examples, their number on the second scale; or the other
-            way round.
+            With True the quota is in per cent of the examples, and their number on the second
+            scale; with False the other way round.
         legend : bool
             Whether to draw a legend.
         **line_options : optional

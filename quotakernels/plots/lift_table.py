@@ -91,10 +91,10 @@ class LiftTableDisplay(Display):
         ax : Axes, optional
             Where to draw; by default on a new figure.
         percent : bool
-            The quota in per cent of the examples, their number on the second scale; or the other
-            way round.
+            With True the quota is in per cent of the examples, and their number on the second
+            scale; with False the other way round.
         random : bool
-            Also draw what a random ranking has, 1.
+            Also draw the lift of a random ranking, 1.
         cumulative : bool
             Also draw the lift of all bins down to each, at its end.
         legend : bool

@@ -59,13 +59,13 @@ class QuotaDisplay(Display):
         ax : Axes, optional
             Where to draw; by default on a new figure.
         percent : bool
-            The quota in per cent of the examples, their number on the second scale; or the other
-            way round.
+            With True the quota is in per cent of the examples, and their number on the second
+            scale; with False the other way round.
         random, optimal : bool
-            Also draw what a random and what a perfect ranking has: the prevalence and min(1, P/j)
-            of hit rates, 1 and min(n/P, n/j) of lifts.
+            Also draw the curve of a random and of a perfect ranking: the prevalence and min(1, P/j)
+            for hit rates, 1 and min(n/P, n/j) for lifts.
         band : CurveBand, or mapping from names to CurveBands, optional
-            Shaded below the curve, from `curve_band`.  Places up to 1 are fractions.
+            Bands from `curve_band`, drawn as shades.  Positions up to 1 are fractions.
         legend : bool
             Whether to draw a legend.
         **line_options : optional
@@ -143,8 +143,8 @@ def _prevalence(ranking: Ranking) -> float:
 class HitRateDisplay(QuotaDisplay):
     """Hit rate against the quota, T(j)/j, of one model or several.
 
-    `from_predictions` and `from_ranking` make it and draw it.  Within a tie group the curve is what
-    the expected order of the ties gives, so it passes through `hit_rate` at every quota.
+    `from_predictions` and `from_ranking` make it and draw it.  Within a tie group the curve is the
+    expectation over the order of ties, so it passes through `hit_rate` at every quota.
 
     Parameters
     ----------
@@ -294,8 +294,8 @@ class QrecallDisplay(QuotaDisplay):
         ax, optimal, band, **options
             As there; a random ranking has j/n, and a perfect one min(1, j/P).
         areas : bool, optional
-            Shade S1 and S2; by default of a single model that has no band, if it is the first on
-            the axes.
+            Shade S1 and S2; by default for a single model without a band, if it is the first on the
+            axes.
 
         Returns
         -------

@@ -41,7 +41,7 @@ class Bounds(NamedTuple):
 
     @property
     def width(self) -> Array:
-        """How far the bounds are apart."""
+        """The difference of the bounds."""
         with computing(namespace(self.lower)):
             return self.upper - self.lower
 

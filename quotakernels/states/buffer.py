@@ -81,16 +81,16 @@ class ScoreBuffer(NamedTuple):
     @classmethod
     @public
     def empty(cls, like: Any, *, num_groups: int | None = None) -> ScoreBuffer:
-        """A state that has seen nothing.
+        """An empty state.
 
         Parameters
         ----------
         like : array, shape (..., n)
-            Scores such as will come, real numbers or booleans: the state gets their type, library
-            and device, and their leading axes, the batch.  n and the values do not matter.
+            Scores like those to come, real numbers or booleans.  The state gets their type,
+            library, device and leading axes (the batch); n and the values do not matter.
         num_groups : int, optional
-            The number of groups of examples, whose ids are then 0 to ``num_groups - 1``, for
-            measures of groups in a program.  Without it groups are the ids that came.
+            The number of groups of examples, whose ids are then 0 to ``num_groups - 1``; compiled
+            programs need it.  Without it the groups are the ids that occur.
         """
         xp, like = scores_like(like)
         lists = lists_of(like, num_groups)
@@ -115,16 +115,16 @@ class ScoreBuffer(NamedTuple):
     ) -> ScoreBuffer:
         """The state after one more batch.
 
-        Takes what `rank` takes, but for `ties`.  Scores have the type, library, device and leading
-        axes of the state; a batch without weights beside others that have them counts each example
-        once.  All batches have groups, gains, costs or treatments, or none has; a group may have
-        examples in several.
+        Takes what `rank` takes, except `ties`.  Scores have the type, library, device and leading
+        axes of the state.  If some batches have weights, an example without one counts once.
+        Groups, gains, costs and treatments must be given with all batches or with none.  A group
+        may have examples in several batches.
 
         Raises
         ------
         TypeError, ValueError
-            For a batch that does not fit the state.  Bad values that cannot be read (in a trace, on
-            an accelerator) make all measures of their row NaN, for good.
+            A batch that does not fit the state.  Bad values that cannot be read (in a trace, on an
+            accelerator) make all measures of their row NaN, also later.
         """
         columns = (y_true, y_score, sample_weight, where)
         named = groups is not None and self.num_groups is None
@@ -148,7 +148,7 @@ class ScoreBuffer(NamedTuple):
 
     @public
     def merge(self, *others: ScoreBuffer) -> ScoreBuffer:
-        """The state that has seen what this one and then the others have seen.
+        """The state with the examples of this one and then of the others.
 
         Raises
         ------
@@ -178,18 +178,18 @@ class ScoreBuffer(NamedTuple):
 
     @property
     def num_groups(self) -> int | None:
-        """How many groups the state is for; None without groups, or with any ids."""
+        """The number of groups; None without groups, or if any ids are allowed."""
         return groups_of_state(self)
 
     def examples(self) -> Examples:
-        """All that was kept, in the order in which it came."""
+        """All examples, in the order in which they came."""
         xp = namespace(self.like)
         with computing(xp):
             pieces = self.pieces or (_nothing(xp, self.like),)
             return Examples(*(_joined(xp, pieces, name) for name in Examples._fields))
 
     def ranking(self, ties: TiePolicy = "expected") -> Ranking:
-        """What has been seen as a ranking; parameters as in `rank`."""
+        """The ranking of all examples; parameters as in `rank`."""
         check_tie_policy(ties)
         examples = self.examples()
         return ranking_without_faults(examples, self.bad, ties, self._groups_of(examples))
@@ -205,7 +205,7 @@ class ScoreBuffer(NamedTuple):
             return None if ids is None else numbered(ids)
 
     def compute(self, measure: Any, **options: Any) -> Any:
-        """Any measures of what has been seen.
+        """Any measures of the examples so far.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class ScoreBuffer(NamedTuple):
         Raises
         ------
         TypeError
-            Something else than a measure, such as ``len``; options beside several measures.
+            Anything but a measure, such as ``len``; options with several measures.
         """
         return computed(self, measure, options)
 

@@ -94,14 +94,14 @@ class FixedScoreBuffer(NamedTuple):
         weighted: bool = False,
         num_groups: int | None = None,
     ) -> FixedScoreBuffer:
-        """A state that has seen nothing.
+        """An empty state.
 
         Parameters
         ----------
         like : array, shape (..., n)
             As in `ScoreBuffer.empty`.
         capacity : int
-            The number of examples that there is place for.
+            The largest number of examples.
         weighted : bool
             Whether batches may come with sample weights.
         num_groups : int, optional
@@ -144,7 +144,7 @@ class FixedScoreBuffer(NamedTuple):
 
     @property
     def capacity(self) -> int:
-        """How many examples there is place for."""
+        """The largest number of examples."""
         return int(self.scores.shape[-1])
 
     @property
@@ -176,8 +176,8 @@ class FixedScoreBuffer(NamedTuple):
         Raises
         ------
         ValueError
-            For a batch for which there is no place.  Where that cannot be read, all measures are
-            NaN, for good; where it can be read afterwards, `compute` raises.
+            A batch that does not fit.  Where that cannot be read, all measures are NaN, also later;
+            if it can be read afterwards, `compute` raises.
         """
         columns = (y_true, y_score, sample_weight, where)
         beside = {"weighted": self.weighted, "groups": groups, "num_groups": self.num_groups}
@@ -190,13 +190,12 @@ class FixedScoreBuffer(NamedTuple):
 
     @public
     def merge(self, *others: FixedScoreBuffer) -> FixedScoreBuffer:
-        """The state that has seen what this one and then the others have seen, with its capacity.
+        """The state with the examples of this one and then of the others, with this one's capacity.
 
         Raises
         ------
         TypeError, ValueError
-            States of other scores, weights, groups or batch axes; more examples than there is place
-            for.
+            States of other scores, weights, groups or batch axes; more examples than the capacity.
         """
         xp = namespace(self.scores)
         merged = self
@@ -208,12 +207,12 @@ class FixedScoreBuffer(NamedTuple):
         return merged
 
     def ranking(self, ties: TiePolicy = "expected") -> Ranking:
-        """What has been seen as a ranking, under a tie policy of `rank`.
+        """The ranking of all examples, under a tie policy of `rank`.
 
         Raises
         ------
         ValueError
-            More examples than there was place for, which came in a program and can only be read
+            More examples than the capacity came in a compiled program, and this can only be read
             now.
         """
         check_tie_policy(ties)
@@ -227,7 +226,7 @@ class FixedScoreBuffer(NamedTuple):
         return ranking_without_faults(examples, self.bad, ties, groups)
 
     def compute(self, measure: Any, **options: Any) -> Any:
-        """Any measures of what has been seen, as by `ScoreBuffer.compute`.
+        """Any measures of the examples so far, as in `ScoreBuffer.compute`.
 
         Raises
         ------

@@ -105,7 +105,7 @@ class ScoreHistogram(NamedTuple):
         weighted: bool = False,
         num_groups: int | None = None,
     ) -> ScoreHistogram:
-        """A state that has seen nothing.
+        """An empty state.
 
         Parameters
         ----------
@@ -113,8 +113,8 @@ class ScoreHistogram(NamedTuple):
             As in `ScoreBuffer.empty`.  Integers of four and eight bytes are counted as the widest
             floats.
         bits : int, optional
-            The number of leading bits that are told apart, at most 26.  By default all of scores
-            of one and two bytes, 16 of float32 and 19 of float64.
+            The number of leading bits that are distinguished, at most 26.  By default all bits of
+            scores of one and two bytes, 16 of float32 and 19 of float64.
         weighted : bool
             Whether batches may come with sample weights.
         num_groups : int, optional
@@ -170,17 +170,17 @@ class ScoreHistogram(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """How many leading bits of the scores are told apart."""
+        """How many leading bits of the scores are distinguished."""
         return int(self.counts.shape[-2]).bit_length() - 1
 
     @property
     def exact(self) -> bool:
-        """Whether different scores are never in one bin."""
+        """Whether each bin holds a single score, so that all measures are exact."""
         return self.bits == ops.key_bits(namespace(self.like), self.like.dtype)
 
     @property
     def weighted(self) -> bool:
-        """Whether the state keeps masses beside counts."""
+        """Whether the state keeps masses as well as counts."""
         return bool(self.masses.shape[-2])
 
     @property
@@ -202,8 +202,8 @@ class ScoreHistogram(NamedTuple):
     ) -> ScoreHistogram:
         """The state after one more batch, given as to `ScoreBuffer.update`.
 
-        A state with `num_groups` needs `groups`, the group of each example, as `rank` takes it.  A
-        bad value that cannot be read spoils its group alone, unless it is the id.
+        A state with `num_groups` needs `groups`, the group of each example, as in `rank`.  A bad
+        value that cannot be read makes only its group NaN, unless the id itself is bad.
         """
         y_score = _as_counted(self.like, as_column("y_score", y_score))
         columns = (y_true, y_score, sample_weight, where)
@@ -221,7 +221,7 @@ class ScoreHistogram(NamedTuple):
 
     @public
     def merge(self, *others: ScoreHistogram) -> ScoreHistogram:
-        """The state that has seen what this one and the others have seen.
+        """The state with the examples of this one and of the others.
 
         Raises
         ------
@@ -239,10 +239,10 @@ class ScoreHistogram(NamedTuple):
 
     @public
     def decay(self, factor: Any) -> ScoreHistogram:
-        """The state in which all that it has seen weighs `factor` times as much.
+        """The state with all its weights multiplied by `factor`.
 
-        Called before each period, it lets an example of k periods ago weigh factor**k.  A bin whose
-        mass has become 0 is as if its examples had not been seen.
+        If it is called before each period, an example of k periods ago weighs factor**k.  If the
+        mass of a bin becomes 0, its examples count as never seen.
 
         Parameters
         ----------
@@ -278,7 +278,7 @@ class ScoreHistogram(NamedTuple):
             return compiled(_decayed, xp)(self, share)
 
     def ranking(self, ties: TiePolicy = "expected") -> Ranking:
-        """What has been seen as a ranking, in which the scores of one bin are tied.
+        """The ranking of all examples, in which the scores of one bin are tied.
 
         Takes the tie policies of `rank` but "given".
 
@@ -304,10 +304,10 @@ class ScoreHistogram(NamedTuple):
         Parameters
         ----------
         measure : measure, or a mapping from names to measures
-            Of those that never fall where the ROC curve rises: `hit_rate`, `qrecall`, `lift`,
+            A measure that never falls where the ROC curve rises: `hit_rate`, `qrecall`, `lift`,
             `roc_auc`, `gini`, `pem`, `average_qrecall`, `mean_hit_rate`, `pr_auc`, `auk`,
-            `roc_hull_auc`, `achievable_pr_auc`, and of counts `ndcg`; or ``functools.partial`` of
-            one, and of groups the `group_mean` of one, of which the mean itself is bounded.
+            `roc_hull_auc`, `achievable_pr_auc`, and `ndcg` of counts.  Or ``functools.partial`` of
+            one, or with groups `group_mean` of one; then the mean itself has bounds.
         **options
             As in `ScoreBuffer.compute`.
 
@@ -326,7 +326,7 @@ class ScoreHistogram(NamedTuple):
         return measured(measure, lambda f, own: bounds_of(f, own, *ends), options)
 
     def compute(self, measure: Any, **options: Any) -> Any:
-        """Any measures of what has been seen, given as to `ScoreBuffer.compute`.
+        """Any measures of the examples so far, as in `ScoreBuffer.compute`.
 
         Returns
         -------
@@ -336,7 +336,7 @@ class ScoreHistogram(NamedTuple):
         Raises
         ------
         ValueError
-            A measure without certified bounds, unless the state is `exact`.
+            A measure without guaranteed bounds, unless the state is `exact`.
         """
         refuse_arms(measure, "a histogram")
         if self.exact:

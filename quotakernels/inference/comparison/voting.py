@@ -55,7 +55,7 @@ class Vote(NamedTuple):
         models : mapping, data frame or array
             The scores of the same models, as `vote` takes them.
         best : int, optional
-            How many vote, in place of `best`.
+            How many vote, instead of `best`.
         """
         number = _checked(best, len(self.names)) or self.best
         return self.means(models)[number - 1, ...]

@@ -85,7 +85,7 @@ class ClassTable(NamedTuple, Generic[T]):
     def by_class(self) -> ConfusionTable:
         """Each class against the rest: a `ConfusionTable` with cells of shape (..., K).
 
-        Whole numbers stay whole; they have to be less than 2**63 in all.
+        Whole numbers stay whole; their sum must be less than 2**63.
 
         Examples
         --------
