@@ -24,11 +24,11 @@ its lines, its fused loops, and the memory it needs beside arguments and results
 report what its functions launch, so it is not counted.
 
 The calls start from {n:,} float32 or bfloat16 scores and int64 labels (int32 in JAX). "Four" are
-AUC, PEM, average hit rate and average Qrecall of one ranking. Bytes and temporaries are multiples of
-those of the scores. The times are predictions: a launch is assumed to take 4 µs, and memory to move 3.5 TB/s
-(H200) or 0.25 TB/s (a laptop's GPU). A sort counts as one launch that reads and writes once.
-Compiling is CPU time, on a machine that also ran other programs. "Mark" is what the call should
-need at most. Versions: {versions}.
+AUC, PEM, average hit rate and average Qrecall of one ranking. Bytes and temporaries are multiples
+of those of the scores. The times are predictions: a launch is assumed to take 4 µs, and memory to
+move 3.5 TB/s (H200) or 0.25 TB/s (a laptop's GPU). A sort counts as one launch that reads and
+writes once. Compiling is CPU time, on a machine that also ran other programs. "Mark" is what the
+call should need at most. Versions: {versions}.
 
 ```sh
 python -m benchmarks.device                # all calls
