@@ -51,7 +51,7 @@ def app() -> None:
 
     Examples
     --------
-      Three models that come along, with money for 100 loans:
+      The shipped example, three models with money for 100 loans:
         quotakernels evaluate --example credit --quota 100
 
       Two models of your own, when 5% of the rows can be selected:
@@ -91,8 +91,8 @@ def app() -> None:
         ),
         "CSV, where the detection is wrong": DIALECT,
         "Output": (
-            Option(["--all", "everything"], is_flag=True, help="Print all measures and tests too."),
-            Option(["--json", "as_json"], is_flag=True, help="Print all as JSON instead."),
+            Option(["--all", "everything"], is_flag=True, help="Print all measures and tests."),
+            Option(["--json", "as_json"], is_flag=True, help="Print everything as JSON."),
         ),
     },
 )
@@ -110,9 +110,9 @@ def evaluate(
 
     FILE is CSV or JSON lines (also compressed), .xlsx, Parquet, Arrow/Feather or NPZ, a directory
     or pattern of such files, or - for the standard input. The answer comes first: which model to
-    take, and how sure that is. Then a table has what each model finds at each --quota. With --gain
-    or --impact the answer is about what that brings, and about how many to take. --confidence and
-    --compare tell how sure the numbers are. --all prints every measure.
+    take, and how sure that is. A table then shows what each model finds at each --quota. With
+    --gain or --impact the answer also says what that brings, and how many to take. --confidence and
+    --compare say how sure the numbers are. --all prints every measure.
 
     Examples
     --------
@@ -156,24 +156,24 @@ def evaluate(
         "What a selection brings": GAINS,
         "How sure it is": (
             Option(["--confidence"], help="Level of the intervals and tests; 0.95.", **LEVEL),
-            resamples_option("they"),
+            resamples_option("intervals and tests"),
             SEED,
         ),
         "CSV, where the detection is wrong": DIALECT,
         "Output": (output_option("Page to write."),),
     },
-    short_help="Write a page that tells which model should fill a quota.",
+    short_help="Write a page that says which model should fill a quota.",
 )
 def report(file: Path | None, example: str | None, output: Path, **options: Any) -> None:
-    r"""Write a page that tells which model should fill a quota, with curves and tables.
+    r"""Write a page that says which model should fill a quota, with curves and tables.
 
-    The page is one file of HTML that needs nothing else. Its first lines answer: which model, how
-    many to select, what that brings, and how sure the order of the models is. The first --quota is
-    the one that they are about.
+    The page is one HTML file that needs nothing else. Its first lines say which model to take, how
+    many rows to select, what that brings, and how sure the order of the models is. They are about
+    the first --quota.
 
     Examples
     --------
-      Three models that come along, with money for 100 loans:
+      The shipped example, three models with money for 100 loans:
         quotakernels report --example credit --quota 100 -o report.html
 
       What each model brings, by what customers spend, less the cost of a letter:
@@ -224,14 +224,12 @@ def select(
 ) -> None:
     r"""Write the rows of FILE that fill the quota, spend a budget or reach a threshold, best first.
 
-    Of several or large Parquet files a --quota or a
-    --threshold holds only the selected rows in memory.
-    A quota of 200 writes 200 rows: of those tied at the edge, as many are drawn as there are
-    places left. 5% of the rows are rounded down. A budget skips rows that cost more than is left.
-    With --all-ties no row is drawn; all that are tied are written, and the column
-    selection_probability is added: 1 above the edge, and at it the share of the places or of the
-    budget that is left. The name of the output tells its format: .csv, .tsv, .xlsx, .parquet,
-    .arrow or .feather.
+    A quota of 200 writes 200 rows. If more rows are tied at the edge than places are left, it draws
+    some of them. 5% of the rows is rounded down. A budget skips rows that cost more than the money
+    left. --all-ties writes all tied rows and draws none; the column selection_probability is 1
+    above the edge, and at the edge the share of the places or of the budget that is left. With
+    several or large Parquet files, a --quota or --threshold holds only the selected rows in memory.
+    The name of the output gives its format: .csv, .tsv, .xlsx, .parquet, .arrow or .feather.
 
     Examples
     --------
@@ -299,10 +297,10 @@ def tables(
 ) -> None:
     """Write the confusion table of every cut of the scores.
 
-    A row of the output is the cut that selects the rows with a score of threshold and more; the
-    first one selects none. Its columns are threshold, quota (how many are selected), tp, fp, fn
-    and tn. Publish it, and others can apply their own impacts and class ratio. The name of the
-    output tells its format: .csv, .tsv, .xlsx, .parquet, .arrow or .feather.
+    Each row of the output is a cut, which selects the rows with at least the score threshold; the
+    first cut selects none. The columns are threshold, quota (how many are selected), tp, fp, fn and
+    tn. Publish the file, and others can apply their own impacts and class ratio. The name of the
+    output gives its format: .csv, .tsv, .xlsx, .parquet, .arrow or .feather.
 
     Examples
     --------
@@ -354,10 +352,10 @@ def tables(
 def sql(table: str, dialect: str, **columns: Any) -> None:
     r"""Print the query that groups the rows of TABLE by score, for data that stay in a database.
 
-    Its result has a row for each distinct score, and columns with the names of the arguments of
-    quotakernels.Ranking.from_counts. From that ranking every measure follows. TABLE stands behind
-    FROM as it is written, and columns are named exactly: those of Snowflake mostly in capitals.
-    NULL and NaN become what from_counts refuses.
+    Its result has a row for each distinct score, and columns named like the arguments of
+    quotakernels.Ranking.from_counts. Every measure follows from that ranking. TABLE is copied after
+    FROM, and column names must be exact: in Snowflake they are mostly in capitals. NULL and NaN
+    become values that from_counts refuses.
 
     Examples
     --------

@@ -158,15 +158,13 @@ def parse_encoding(text: str) -> str:
 
 
 def example_option(purpose: str) -> Option:
-    """The option that evaluates scores that come along."""
+    """The option that takes the shipped example scores."""
     return Option(["--example"], type=click.Choice(["credit"]), help=purpose)
 
 
 def resamples_option(what: str) -> Option:
-    """The option for how often something draws the rows again."""
-    said = (
-        f"How often {what} draw the rows again; 1000, more to test many models, fewer of many rows."
-    )
+    """The option for the number of resamples."""
+    said = f"Resamples for {what}; 1000, or more for many models, fewer for many rows."
     return Option(["--resamples"], metavar="N", type=click.IntRange(min=1), help=said)
 
 
@@ -182,7 +180,7 @@ CALLED = Option(
     ["--positives", "called"],
     metavar="NAME",
     default="",
-    help="What positive rows are called, as in buyers.",
+    help="Name of the positive rows, as in buyers.",
 )
 CURRENCY = Option(
     ["--currency"], metavar="NAME", default="", help="Currency of what rows bring, as in EUR."
@@ -199,15 +197,17 @@ DROP_MISSING = Option(
     is_flag=True,
     callback=missing.keep,
     expose_value=False,
-    help="Leave out rows in which a value that is needed is missing.",
+    help="Leave out rows with a missing value in a column that is used.",
 )
 PER = Option(
     ["--per"],
     type=COLUMN,
-    help="The --quota or --budget of every group: rows alike in this column.",
+    help="Fill --quota or --budget in every group of rows alike in this column.",
 )
 PER_OF_SELECTED = Option(
-    ["--per"], type=COLUMN, help="The quota or budget of every group: rows alike in this column."
+    ["--per"],
+    type=COLUMN,
+    help="Fill the quota or budget in every group of rows alike in this column.",
 )
 BY = Option(["--by"], type=COLUMN, help="Show what every group gets of one --quota or --budget.")
 BUDGETS = (
@@ -216,7 +216,7 @@ BUDGETS = (
         metavar="B",
         type=click.FloatRange(min=0),
         multiple=True,
-        help="What the selected may cost together, in the place of --quota; repeat.",
+        help="Most that the selected may cost together, instead of --quota; repeat.",
     ),
     COST,
 )
@@ -243,9 +243,7 @@ GAINS = (
         type=float,
         help="Tune --impact to R positives per negative, where the scores are used.",
     ),
-    Option(
-        ["--prevalence"], metavar="P", type=float, help="The same by the share of positives there."
-    ),
+    Option(["--prevalence"], metavar="P", type=float, help="The same as a share of positives."),
     Option(
         ["--tune"],
         type=CONDITION,
@@ -265,7 +263,7 @@ MONEY = (
         ["--budget"],
         metavar="B",
         type=click.FloatRange(min=0),
-        help="What the selected may cost together, in the place of --quota.",
+        help="Most that the selected may cost together, instead of --quota.",
     ),
     COST,
     Option(
