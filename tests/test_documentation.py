@@ -88,6 +88,13 @@ def test_prose_is_what_is_said():
     assert prose(text) == ["One.", "Two."]
 
 
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_each_line_of_see_also_names_one_entry(name: str):
+    """What it names, and after a colon what that is; entries have no other lines."""
+    lines = sections(docstring(name)).get("See Also", "").splitlines()
+    assert [x for x in lines if x.count(" : ") > 1 or x.startswith(" ")] == []
+
+
 @pytest.mark.full
 def test_docstrings_of_measures_say_little_twice():
     """Less than a tenth of the lines of their docstrings stand in another one too."""

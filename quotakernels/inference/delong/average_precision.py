@@ -81,7 +81,8 @@ def average_precision_interval(
 
     See Also
     --------
-    bootstrap : intervals of any measure. auc_interval : the same for AUC.
+    bootstrap : intervals of any measure.
+    auc_interval : the same for AUC.
 
     Notes
     -----

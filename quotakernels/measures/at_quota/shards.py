@@ -102,8 +102,8 @@ def rank_at_quota(
 
     See Also
     --------
-    rank : for all quotas, if the scores are in one place. quota_threshold : the score at which a
-    quota ends.
+    rank : for all quotas, if the scores are in one place.
+    quota_threshold : the score at which a quota ends.
 
     Notes
     -----

@@ -63,7 +63,8 @@ def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
 
     See Also
     --------
-    cohen_kappa, scott_pi, bennett_s : κ of one table. chart_area : the areas under other charts.
+    cohen_kappa, scott_pi, bennett_s : κ of one table.
+    chart_area : the areas under other charts.
 
     Notes
     -----

@@ -383,7 +383,8 @@ def chart_area(table: ops.Groups, *, kind: ChartKind) -> Array:
 
     See Also
     --------
-    auk : the area under κ. roc_auc, pr_auc : two of these areas as functions of their own.
+    auk : the area under κ.
+    roc_auc, pr_auc : two of these areas as functions of their own.
 
     Notes
     -----

@@ -50,8 +50,9 @@ def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
 
     See Also
     --------
-    best_quota : the quota that brings the most. cell_impacts : the means over true and false
-    positives and negatives. impact : the same if all examples of a cell bring the same.
+    best_quota : the quota that brings the most.
+    cell_impacts : the means over true and false positives and negatives.
+    impact : the same if all examples of a cell bring the same.
 
     Notes
     -----

@@ -384,7 +384,8 @@ def gini(table: ops.Groups) -> Array:
 
     See Also
     --------
-    pem : always the same number. roc_auc : the area, with notes on weights and ties.
+    pem : always the same number.
+    roc_auc : the area, with notes on weights and ties.
 
     References
     ----------

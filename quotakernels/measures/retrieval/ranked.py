@@ -52,8 +52,8 @@ def success(table: ops.Groups, wanted: Array) -> Array:
 
     See Also
     --------
-    hit_rate : the share of positives among the best, which is precision at k. qrecall : the share
-    of all positives among the best, which is recall at k.
+    hit_rate : the share of positives among the best, which is precision at k.
+    qrecall : the share of all positives among the best, which is recall at k.
 
     Notes
     -----

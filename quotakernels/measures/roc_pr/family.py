@@ -86,7 +86,8 @@ def family_hull(models: Models[T]) -> RocHull[T]:
 
     See Also
     --------
-    roc_hull : the hull of one model. mixture : how to reach a point between its vertices.
+    roc_hull : the hull of one model.
+    mixture : how to reach a point between its vertices.
 
     References
     ----------

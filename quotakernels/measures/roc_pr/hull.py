@@ -70,8 +70,8 @@ def roc_hull(table: ops.Groups) -> RocHull:
 
     See Also
     --------
-    family_hull : the hull of several models together. mixture : how to reach any point between two
-    vertices.
+    family_hull : the hull of several models together.
+    mixture : how to reach any point between two vertices.
 
     Notes
     -----

@@ -646,8 +646,8 @@ def det_curve(table: ops.Groups) -> DetCurve:
 
     See Also
     --------
-    roc_curve : the same cuts with the true positive rate. equal_error_rate : the point where both
-    rates are equal.
+    roc_curve : the same cuts with the true positive rate.
+    equal_error_rate : the point where both rates are equal.
 
     Notes
     -----

@@ -133,8 +133,9 @@ def average_precision(table: ops.Groups) -> Array:
 
     See Also
     --------
-    pr_auc : the area under the interpolated curve. expected_average_precision : the mean over all
-    orders of tied examples. average_hit_rate : the same number where there are no ties.
+    pr_auc : the area under the interpolated curve.
+    expected_average_precision : the mean over all orders of tied examples.
+    average_hit_rate : the same number where there are no ties.
 
     Notes
     -----
@@ -294,8 +295,8 @@ def pr_auc(
 
     See Also
     --------
-    average_precision : the area under a curve of steps, another number. achievable_pr_auc : the
-    area under the curve of the ROC hull.
+    average_precision : the area under a curve of steps, another number.
+    achievable_pr_auc : the area under the curve of the ROC hull.
 
     Notes
     -----

@@ -165,8 +165,8 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
 
     See Also
     --------
-    optimal_cut : the cut that is best by any measure of confusion tables. best_quota : the cut that
-    brings the most where each example has its own gain.
+    optimal_cut : the cut that is best by any measure of confusion tables.
+    best_quota : the cut that brings the most where each example has its own gain.
 
     Notes
     -----

@@ -243,11 +243,12 @@ def total_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
     Returns
     -------
     Impact, or ClassImpact of a ClassTable
-        Totals; 0 without examples, never NaN.
+        Totals; 0 for a table without examples, NaN at a quota of none.
 
     See Also
     --------
-    impact : the same per example. impact_at_quota : the total if each example has its own gain.
+    impact : the same per example.
+    impact_at_quota : the total if each example has its own gain.
 
     References
     ----------
