@@ -10,6 +10,7 @@ from click import Argument, Option
 
 from quotakernels import __version__
 from quotakernels._replacing import is_stdout
+from quotakernels._text import number
 from quotakernels.cli.completion import SHELLS, script
 from quotakernels.cli.example import EXAMPLES, example_file
 from quotakernels.cli.options import (
@@ -22,6 +23,7 @@ from quotakernels.cli.options import (
     GAINS,
     LEVEL,
     MONEY,
+    NUMBER,
     PER_OF_SELECTED,
     POS_LABEL,
     QUOTA,
@@ -34,6 +36,7 @@ from quotakernels.cli.options import (
     Format,
     example_option,
     output_option,
+    parse_size,
     resamples_option,
 )
 from quotakernels.cli.pages import CommandPage, GroupPage
@@ -87,7 +90,12 @@ def app() -> None:
                 help="What reads FILE; auto lets DuckDB group large and several Parquet files, "
                 "and a stream gives bounds beyond --memory-limit.",
             ),
-            Option(["--memory-limit"], metavar="SIZE", help="The most memory to use, as in 4GB."),
+            Option(
+                ["--memory-limit"],
+                metavar="SIZE",
+                type=parse_size,
+                help="The most memory to use, as in 4GB.",
+            ),
         ),
         "CSV, where the detection is wrong": DIALECT,
         "Output": (
@@ -199,7 +207,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
             Option(
                 ["--threshold"],
                 metavar="T",
-                type=float,
+                type=NUMBER,
                 help="Lowest score to select, for a quota.",
             ),
             *MONEY,
@@ -285,7 +293,7 @@ def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
             Option(
                 ["--ratio"],
                 metavar="R",
-                type=float,
+                type=NUMBER,
                 help="Tune to R positives per negative; 1 is balanced.",
             ),
             output_option("File to write."),
@@ -312,15 +320,20 @@ def tables(
     from quotakernels.cli.cuts import rows_of_cuts
     from quotakernels.cli.exact import read_with_scores
     from quotakernels.cli.missing import without_missing
+    from quotakernels.cli.progress import progress_bar
+    from quotakernels.cli.streams import name_of
     from quotakernels.cli.writing import write_table
 
     refuse_label_as_score(label, (score,))
     refuse_to_overwrite(file, output)
     settings = Settings("", label, (score,), **columns)
-    table = without_missing(read_with_scores(file, columns_read(settings), [score]))
-    cuts = of_rows(table, settings.where, lambda rows: rows_of_cuts(rows, settings, ratio))
+    with progress_bar(1) as step:
+        step(f"reading {name_of(file)}")
+        table = without_missing(read_with_scores(file, columns_read(settings), [score]))
+        cuts = of_rows(table, settings.where, lambda rows: rows_of_cuts(rows, settings, ratio))
     write_table(output, cuts)
-    click.echo(f"{output.name}: {cuts.num_rows} cuts, the empty one first", err=is_stdout(output))
+    count = number(cuts.num_rows)
+    click.echo(f"{output.name}: {count} cuts, the empty one first", err=is_stdout(output))
 
 
 @app.command(

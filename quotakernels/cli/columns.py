@@ -145,7 +145,7 @@ def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     elif pa.types.is_float16(kind):  # Arrow cannot compare them; float32 holds each exactly
         column = pa.chunked_array([column.to_numpy().astype(np.float32)])
     elif _is_text(kind):
-        row, text = _first_text(column.to_pylist())
+        row, text = first_text(column.to_pylist())
         hint = f"is not a number{_hint(text)}"
         raise RowError(lambda place: f"column {name!r}: {text!r} at {place} {hint}", row)
     elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
@@ -160,7 +160,7 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _first_text(texts: list[str]) -> tuple[int, str]:
+def first_text(texts: list[str]) -> tuple[int, str]:
     """Return the row and the text of the first cell that is no number, or else of the first.
 
     A cell that is none with a decimal comma either comes before one that would be.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +14,7 @@ from quotakernels.cli.columns import columns_read
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.formats import file_format, files_of, means_files
 from quotakernels.cli.missing import are_left_out
+from quotakernels.cli.options import bytes_of
 from quotakernels.evaluation.settings import Settings
 
 _SHARE = 0.25
@@ -26,8 +25,6 @@ _TABLE_BYTES = 160
 _BEGINNING = 2**16
 _IN_MEMORY = "give --engine memory"
 _GROUPED = "give --engine duckdb for Parquet files, or --engine memory"
-_PREFIXES = ("", "K", "M", "G", "T")
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B", re.IGNORECASE)
 
 
 def streams(
@@ -42,7 +39,7 @@ def streams(
     if engine == "stream" or refusals or memory_limit is None:
         return engine == "stream"
     needed = _TABLE_BYTES * _distinct_at_most(path, settings)
-    if needed <= _bytes_of(memory_limit):
+    if needed <= bytes_of(memory_limit):
         return False
     other = "duckdb" if file_format(path) == "parquet" else "memory"
     click.echo(
@@ -84,16 +81,6 @@ def _of_csv(file: Path, _: Sequence[str]) -> int:
     with file.open("rb") as opened:
         beginning = opened.read(_BEGINNING)
     return beginning.count(b"\n") * file.stat().st_size // max(len(beginning), 1)
-
-
-def _bytes_of(size: str) -> float:
-    """A size as DuckDB writes it, as in 4GB or 512 MiB; of what else it takes no end."""
-    found = _SIZE.fullmatch(size.strip())
-    if found is None:
-        return math.inf
-    number, prefix, binary = found.groups()
-    unit: int = (1024 if binary else 1000) ** _PREFIXES.index(prefix.upper())
-    return float(number) * unit
 
 
 def _refusals_of_stream(path: Path, settings: Settings) -> Iterable[str]:

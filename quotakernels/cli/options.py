@@ -22,6 +22,8 @@ from quotakernels.evaluation.conditions import Condition
 from quotakernels.evaluation.quota import Quota
 
 _CONDITION = re.compile(r"(.+?)(?:=(?==))?(=|!=|<=|>=|<|>)(.*)", re.DOTALL)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B", re.IGNORECASE)
+_PREFIXES = ("", "K", "M", "G", "T")
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 ENGINES = ("auto", "memory", "duckdb", "stream")
 Format = Literal["answer", "all", "json"]
@@ -138,6 +140,53 @@ class _Level(click.ParamType):  # type: ignore[type-arg]  # as _Column
         return level
 
 
+class _Number(click.ParamType):  # type: ignore[type-arg]  # as _Column
+    """A number, with a decimal point."""
+
+    name = "number"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read `0.8`."""
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number, as 0.8 is.", param, ctx)
+
+
+class _Amount(_Number):
+    """A number of 0 or more."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read `0.8`, and refuse what no budget can be."""
+        amount = super().convert(value, param, ctx)
+        if not 0 <= amount < math.inf:
+            self.fail(f"{value!r} is not a finite number of 0 or more.", param, ctx)
+        return amount
+
+
+NUMBER, AMOUNT = _Number(), _Amount()
+
+
+def parse_size(text: str) -> str:
+    """Read a size of memory that DuckDB takes too, as in 4GB or 512 MiB."""
+    if _SIZE.fullmatch(text.strip()) is None:
+        raise click.BadParameter(f"{text!r} is not a size of memory, as 4GB and 512MB are.")
+    return text.strip()
+
+
+def bytes_of(size: str) -> float:
+    """How many bytes a size has."""
+    found = _SIZE.fullmatch(size)
+    assert found is not None
+    number, prefix, binary = found.groups()
+    unit: int = (1024 if binary else 1000) ** _PREFIXES.index(prefix.upper())
+    return float(number) * unit
+
+
 def parse_separator(text: str) -> str:
     """Read one character, or `tab`."""
     found = "\t" if text in ("tab", "\\t") else text
@@ -214,7 +263,7 @@ BUDGETS = (
     Option(
         ["--budget"],
         metavar="B",
-        type=click.FloatRange(min=0),
+        type=AMOUNT,
         multiple=True,
         help="Most that the selected may cost together, instead of --quota; repeat.",
     ),
@@ -230,7 +279,7 @@ DATA = (
 GAINS = (
     Option(["--gain"], type=COLUMN, help="Column of what each row brings if it is selected."),
     CURRENCY,
-    Option(["--place-cost"], metavar="C", type=float, help="What each place costs; with --gain."),
+    Option(["--place-cost"], metavar="C", type=NUMBER, help="What each place costs; with --gain."),
     Option(
         ["--impact"],
         metavar="TP,FP,FN,TN",
@@ -240,10 +289,10 @@ GAINS = (
     Option(
         ["--ratio"],
         metavar="R",
-        type=float,
+        type=NUMBER,
         help="Tune --impact to R positives per negative, where the scores are used.",
     ),
-    Option(["--prevalence"], metavar="P", type=float, help="The same as a share of positives."),
+    Option(["--prevalence"], metavar="P", type=NUMBER, help="The same as a share of positives."),
     Option(
         ["--tune"],
         type=CONDITION,
@@ -262,7 +311,7 @@ MONEY = (
     Option(
         ["--budget"],
         metavar="B",
-        type=click.FloatRange(min=0),
+        type=AMOUNT,
         help="Most that the selected may cost together, instead of --quota.",
     ),
     COST,

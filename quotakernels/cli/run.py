@@ -57,7 +57,10 @@ def write_page(task: Task, output: Path) -> None:
     if not output.parent.is_dir():  # said before the evaluation, which takes its time
         raise InputError(f"{output} cannot be written: {output.parent} is no directory")
     origin = Origin(task.words, shlex.join(["quotakernels", *sys.argv[1:]]), task.attribution)
-    content = page_of(evaluate_file(task.path, task.settings), origin).encode()
+    evaluation = evaluate_file(task.path, task.settings)
+    with progress_bar(1) as step:
+        step("drawing the page")
+        content = page_of(evaluation, origin).encode()
     with output_file(output) as page_file:
         page_file.write(content)
     size = f"{len(content) / 1000:.0f} kB"

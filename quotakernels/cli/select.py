@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import pyarrow as pa
@@ -19,13 +19,34 @@ from quotakernels.cli.files import read_table
 from quotakernels.cli.missing import kept_rows
 from quotakernels.cli.money import money_of, select_paid
 from quotakernels.cli.places import filtered
+from quotakernels.cli.progress import progress_bar
 from quotakernels.cli.select_stream import select_stream
 from quotakernels.cli.selection import Selection, Ties, reached, select_of_each, select_rows
+from quotakernels.cli.streams import name_of
 from quotakernels.cli.task import refuse_to_overwrite
 from quotakernels.cli.terminal import printable
 from quotakernels.cli.writing import output_format, write_table
 from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.quota import Quota
+
+
+class _Asked(NamedTuple):
+    """Which rows are to be selected."""
+
+    score: str
+    quota: Quota | None
+    threshold: float | None
+    per: str | None
+    where: Conditions
+    ties: Ties
+    paid: Any
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        if sum(x is not None for x in (self.quota, self.threshold, self.paid)) != 1:
+            raise click.UsageError("Give one of --quota and --threshold, or --budget with --cost.")
+        if self.per is not None and self.threshold is not None:
+            raise click.UsageError("--per goes with --quota or --budget.")
 
 
 def write_selected(
@@ -40,13 +61,23 @@ def write_selected(
     **money: Any,
 ) -> None:
     """Write the rows that fill a quota, spend a budget or reach a threshold, and say so."""
-    paid = money_of(**money)
-    _check_one(quota, threshold, paid, per)
+    asked = _Asked(score, quota, threshold, per, where, ties, money_of(**money))
+    asked.check()
     refuse_to_overwrite(file, output)
-    if paid is None and per is None and selects_in_passes(file):
-        rows = Rows(str(file), file, where, (score,))
-        _write(file, output, select_stream(rows, score, quota, threshold, ties))
-        return
+    with progress_bar(1) as step:
+        step(f"selecting rows of {name_of(file)}")
+        if asked.paid is None and per is None and selects_in_passes(file):
+            rows = Rows(str(file), file, where, (score,))
+            selection = select_stream(rows, score, quota, threshold, ties)
+        else:
+            selection = _selected(file, output, asked)
+    write_table(output, selection.table, file)
+    _tell(output, selection)
+
+
+def _selected(file: Path, output: Path, asked: _Asked) -> Selection:
+    """The rows, selected of all in memory."""
+    score, quota, threshold, per, where, ties, paid = asked
     beside = [x for x in (per, getattr(paid, "cost", None)) if x is not None]
     beside += [x.column for x in where]
     typed, table = _read_for(output, file, score, beside)
@@ -56,19 +87,10 @@ def write_selected(
     if per is not None:
         groups = per, of_rows(typed, where, lambda rows: group_column(rows, per))
     if paid is not None:
-        selection = select_paid(table, scores, paid, typed, where, ties, groups)
-    elif groups is None or quota is None:
-        selection = select_rows(table, scores, quota or reached(scores, threshold), ties)
-    else:
-        selection = select_of_each(table, scores, quota, *groups, ties)
-    _write(file, output, selection)
-
-
-def _check_one(quota: Any, threshold: Any, paid: Any, per: str | None) -> None:
-    if sum(x is not None for x in (quota, threshold, paid)) != 1:
-        raise click.UsageError("Give one of --quota and --threshold, or --budget with --cost.")
-    if per is not None and threshold is not None:
-        raise click.UsageError("--per goes with --quota or --budget.")
+        return select_paid(table, scores, paid, typed, where, ties, groups)
+    if groups is None or quota is None:
+        return select_rows(table, scores, quota or reached(scores, threshold), ties)
+    return select_of_each(table, scores, quota, *groups, ties)
 
 
 def _read_for(output: Path, file: Path, score: str, beside: list[str]) -> tuple[pa.Table, pa.Table]:
@@ -79,8 +101,7 @@ def _read_for(output: Path, file: Path, score: str, beside: list[str]) -> tuple[
     return (typed, table) if kept is None else (filtered(typed, kept), table.filter(kept))
 
 
-def _write(file: Path, output: Path, selection: Selection) -> None:
-    write_table(output, selection.table, file)
+def _tell(output: Path, selection: Selection) -> None:
     to_stderr = is_stdout(output)
     click.echo(printable(selection.said), err=to_stderr)
     if selection.drawn:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from quotakernels.cli.columns import first_text
 from quotakernels.cli.errors import InputError
 
 _WORDS: dict[str, Callable[[pa.DataType], bool]] = {
@@ -30,7 +31,7 @@ def together(parts: Mapping[Path, pa.Table]) -> pa.Table:
     known = {name: _kinds(name, filled) for name in names}
     tables = {file: _as_others(table, known) for file, table in filled.items()}
     for name in names:
-        _refuse_unlike(name, _kinds(name, tables))
+        _refuse_unlike(name, _kinds(name, tables), tables)
     return pa.concat_tables(tables.values(), promote_options="permissive")
 
 
@@ -53,13 +54,26 @@ def _as_others(table: pa.Table, known: Mapping[str, _Kinds]) -> pa.Table:
     return table
 
 
-def _refuse_unlike(name: str, kinds: _Kinds) -> None:
-    for one, other in combinations(kinds, 2):
-        if not _go_together((one, other)):
+def _refuse_unlike(name: str, kinds: _Kinds, tables: Mapping[Path, pa.Table]) -> None:
+    for pair in combinations(kinds, 2):
+        if not _go_together(pair):
+            one, other = (f"{_held(kind)} in {kinds[kind]}" for kind in pair)
+            first = _text_among_numbers(name, pair, kinds, tables)
             raise InputError(
-                f"column {name!r} holds {_held(one)} in {kinds[one]} and {_held(other)} in "
-                f"{kinds[other]}; write it alike in both"
+                f"column {name!r} holds {one} and {other}{first}; write it alike in both"
             )
+
+
+def _text_among_numbers(
+    name: str, pair: Sequence[pa.DataType], kinds: _Kinds, tables: Mapping[Path, pa.Table]
+) -> str:
+    """The first text that is no number, and its row, where the other file has numbers."""
+    texts = [x for x in pair if _WORDS["text"](x)]
+    if not texts or not any(map(_is_number, pair)):
+        return ""
+    column = tables[kinds[texts[0]]].column(name).to_pylist()
+    _, text = first_text([x for x in column if x is not None])
+    return f" ({text!r} in row {column.index(text) + 1})"
 
 
 def _go_together(kinds: Sequence[pa.DataType]) -> bool:

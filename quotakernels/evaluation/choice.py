@@ -184,9 +184,10 @@ def how_filled(places: float, threshold: str, above: int, tied: int) -> str:
     head, remaining = f"{Size(places, False)}: ", places - above
     if places == 0:
         return head + "nobody is in"
-    tie = f"the {tied} tied at it" if tied > 1 else "the one at it"
-    at_it = f"{tied} at it" if math.isclose(tied, remaining) else f"{number(remaining)} of {tie}"
-    return head + f"{above} above the threshold {threshold}, {at_it}"
+    tie = f"the {number(tied)} tied at it" if tied > 1 else "the one at it"
+    whole = math.isclose(tied, remaining)
+    at_it = f"{number(tied)} at it" if whole else f"{number(remaining)} of {tie}"
+    return head + f"{number(above)} above the threshold {threshold}, {at_it}"
 
 
 def how_filled_each(places: float, quota: Quota, column: str, sizes: NDArray[Any]) -> str:

@@ -173,7 +173,7 @@ BAD = [
     ({"w": ["a", None, "b"]}, ("--by", "w"), "column 'w': missing value at row 2; fill these"),
     ({}, ("--gain", "w"), "--gain, --impact and --tune need every row in memory"),
     ({}, ("--impact", "1,0,0,0"), "--gain, --impact and --tune need every row in memory"),
-    ({}, ("--memory-limit", "much"), "data.parquet: "),
+    ({}, ("--memory-limit", "much"), "'much' is not a size of memory, as 4GB and 512MB are."),
 ]
 
 

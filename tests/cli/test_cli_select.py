@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
 
 import quotakernels as qk
+from quotakernels.cli import select
+from quotakernels.evaluation.choice import how_filled
 
 Run = Callable[..., Any]
 
@@ -316,3 +319,23 @@ def test_select_refuses_budgets_that_are_none(run: Run, table: Callable[..., Pat
     shares = run(*given, "--cost", "hours", "--budget", 1, "--over-cost")
     assert "--over-cost divides the scores" in shares.error
     assert "'cost'" in run(*given, "--cost", "cost", "--budget", 1).error
+
+
+def test_many_rows_are_written_with_marks_of_thousands() -> None:
+    said = how_filled(10_000, "0.5", 9_000, 1_200)
+    assert said == "10,000 places: 9,000 above the threshold 0.5, 1,000 of the 1,200 tied at it"
+
+
+def test_what_takes_long_is_told(
+    run: Run, table: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+
+    @contextmanager
+    def bar(_: int) -> Iterator[Callable[[str], None]]:
+        yield steps.append
+
+    monkeypatch.setattr(select, "progress_bar", bar)
+    given = (table(y=[0, 1], s=[1, 2]), "--score", "s", "--quota", 1, "-o", tmp_path / "out.csv")
+    assert run("select", *given).status == 0
+    assert steps == ["selecting rows of data.csv"]

@@ -42,9 +42,11 @@ def test_a_directory_is_all_its_files(run: Run, folder: Path) -> None:
 
 
 def test_what_does_not_go_together(run: Run, folder: Path) -> None:
-    (folder / "c.csv").write_text("y,s\n1,high\n")
-    unlike = f"column 's' holds floats in {folder / 'a.csv'} and text in {folder / 'c.csv'}; write"
-    assert unlike in " ".join(run("evaluate", folder, *ASKED).error.split())
+    (folder / "c.csv").write_text("y,s\n1,\n1,2\n1,high\n")
+    unlike = f"column 's' holds floats in {folder / 'a.csv'} and text in {folder / 'c.csv'} "
+    assert f"{unlike}('high' in row 3); write" in " ".join(
+        run("evaluate", folder, *ASKED).error.split()
+    )
     (folder / "c.csv").write_text("y\n1\n")
     assert "c.csv has no column 's'" in run("evaluate", folder, *ASKED).error
     (folder / "c.jsonl").write_text('{"y": 1, "s": 2}\n')

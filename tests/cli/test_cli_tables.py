@@ -89,7 +89,7 @@ def test_tables_refuses(run: Run, table: Callable[..., Path], tmp_path: Path) ->
         (path, "y", "s", out, "--ratio", 0): "--ratio 0.0 is not a finite number above 0",
         (path, "y", "s", out, "--ratio", "nan"): "--ratio nan is not a finite number above 0",
         (path, "y", "s", out, "--ratio", "inf"): "--ratio inf is not a finite number above 0",
-        (path, "y", "s", out, "--ratio", "a"): "'a' is not a valid float",
+        (path, "y", "s", out, "--ratio", "a"): "'a' is not a number, as 0.8 is.",
         (path, "y", "s", tmp_path / "a.ods"): "unknown file type to write",
     }.items():
         file, label, score, output, *more = arguments
