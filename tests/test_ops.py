@@ -547,6 +547,17 @@ def test_sums_of_groups(library, batch):
 
 
 @pytest.mark.parametrize("batch", [(), (3,)])
+def test_halves_of_joint_keys(library, batch):
+    key = RNG.integers(-(2**31), 2**31, (*batch, 50))
+    key[..., :2] = -(2**31), 2**31 - 1
+    codes = RNG.integers(0, 2**31, (*batch, 50))
+    joint = key - (codes << 32)
+    joint[..., 2], key[..., 2], codes[..., 2] = -(2**63), 0, 2**31  # one that does not count
+    for lower, group in both(library, segments._halves, joint):
+        same((lower, group), (key, codes))
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
 def test_places_among_the_distinct_keys(library, batch):
     key = RNG.integers(-5, 5, (*batch, 30))
     for levels, place in both(library, segments._ranked, key):

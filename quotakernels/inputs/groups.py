@@ -157,13 +157,13 @@ def _found(column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarr
     if column.dtype.kind in "iu" and column.size:
         low, high = int(column.min()), int(column.max())
         if high - low < DENSE * column.size:
-            whole = column.astype(np.int64) if column.dtype.kind == "i" else column
-            shifted = whole - np.asarray(low, dtype=whole.dtype)
+            whole = column.astype(np.int64, copy=False) if column.dtype.kind == "i" else column
+            shifted = whole - np.asarray(low, dtype=whole.dtype) if low else whole
             there = np.zeros(high - low + 1, dtype=bool)
             there[shifted] = True
-            place = there.cumsum(dtype=np.int64) - 1
             ids = np.flatnonzero(there).astype(whole.dtype) + np.asarray(low, dtype=whole.dtype)
-            return ids.astype(column.dtype), place[shifted]
+            codes = shifted if there.all() else (there.cumsum(dtype=np.int64) - 1)[shifted]
+            return ids.astype(column.dtype), codes.astype(np.int64, copy=False)
     ids, codes = np.unique(column, return_inverse=True)
     return ids, codes.reshape(column.shape)
 

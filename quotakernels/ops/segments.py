@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
+from quotakernels._array import Array, Namespace, cast, device, known, of_kind, wide_float
 from quotakernels.ops import native
 from quotakernels.ops._table import Cumulative, Groups, Rows, Segments
 from quotakernels.ops.keys import from_order_key, is_float, key_bits, lowest_key, order_key
@@ -39,7 +39,7 @@ def combined(xp: Namespace, scores: Array, codes: Array, valid: Array | None) ->
     levels = key[..., :0]
     if is_float(xp, key) or key_bits(xp, key.dtype) > 32:
         levels, key = _ranked(xp, key)
-    both = key - (cast(xp, codes, xp.int64) << 32)
+    both = cast(xp, codes, xp.int64) * -(1 << 32) + key
     if offset := _offset(xp, levels):
         both = both - offset
     both = both if valid is None else xp.where(valid, both, lowest_key(xp, both))
@@ -60,16 +60,22 @@ def of_each_group(xp: Namespace, thresholds: Array, size: int) -> Combined:
 
 def parted(xp: Namespace, table: Groups, given: Combined, ids: Array) -> Groups:
     """The table of the combined scores with scores and groups apart."""
-    half = 1 << 31
-    upper = (table.thresholds + half) >> 32
-    key = table.thresholds - (upper << 32)
+    key, group = _halves(xp, table.thresholds)
     if offset := _offset(xp, given.levels):
-        key = key + offset
+        key = cast(xp, key, xp.int64) + offset
     if (most := given.levels.shape[-1]) > 0:
         key = taken(xp, given.levels, xp.clip(key, min=0, max=most - 1))
     key = cast(xp, key, given.levels.dtype)
     thresholds = from_order_key(xp, key, given.dtype)
-    return table._replace(thresholds=thresholds, segments=segments_of(xp, -upper, ids))
+    return table._replace(thresholds=thresholds, segments=segments_of(xp, group, ids))
+
+
+def _halves(xp: Namespace, both: Array) -> tuple[Array, Array]:
+    """The lower half, as a signed number, and how many groups the upper one counts down."""
+    if native.library(xp) == "numpy":
+        return native.numpy_.halves(both)
+    upper = (both + (1 << 31)) >> 32
+    return both - (upper << 32), -upper
 
 
 def segments_of(xp: Namespace, group: Array, ids: Array, behind: bool = True) -> Segments:
@@ -78,6 +84,7 @@ def segments_of(xp: Namespace, group: Array, ids: Array, behind: bool = True) ->
     every = xp.arange(size + 1, dtype=group.dtype, device=device(group))
     starts = bisect(xp, group, xp.broadcast_to(every, (*group.shape[:-1], size + 1)))
     ids = xp.broadcast_to(ids, (*group.shape[:-1], size))
+    behind = behind and not known(group[..., -1:] < size)  # groups rise
     of_row = xp.clip(group, min=0, max=max(size - 1, 0)) if behind else group
     return Segments(ids, starts, of_row)
 

@@ -297,6 +297,14 @@ def ranked(key: NDArray) -> tuple[NDArray, NDArray]:
     return rising[first], place
 
 
+def halves(both: NDArray) -> tuple[NDArray, NDArray]:
+    """See `segments._halves`; the cast keeps the lower bits."""
+    lower = both.astype(np.int32)
+    group = both - lower
+    group >>= 32
+    return lower, np.negative(group, out=group)
+
+
 def sums_between(x: NDArray, starts: NDArray) -> NDArray:
     """Sums from each start to the next, 0 where they are the same."""
     return _between(np.add, x, starts, 0)
