@@ -1,4 +1,4 @@
-"""The best cut of each group, means of the cells at its cut, marks and correlations."""
+"""The best cut of each group, means of the cells at its cut, marks, correlations, chart areas."""
 
 from __future__ import annotations
 
@@ -139,6 +139,34 @@ def check_cells(found: Any, group: int, exact: list[list[Any]]) -> None:
         np.testing.assert_allclose(cells[group], wanted, near, near)
 
 
+AREAS = {
+    "bift": ex.charts.bift_area,
+    "boc": ex.charts.boc_area,
+    "bprd": ex.charts.bprd_area,
+    "lift": ex.charts.lift_area,
+    "roc": ex.roc_auc,
+    "pr": ex.pr_auc_exact,
+}
+
+
+@pytest.mark.long_program
+@pytest.mark.parametrize("names", BESIDE)
+def test_areas_of_charts(mode: Mode, names: tuple[str, ...]):
+    def computed(ranking: Any) -> Any:
+        kappas = [qk.charts.auk(ranking, kappa=kappa) for kappa in ("cohen", "scott", "bennett")]
+        return *kappas, *(qk.charts.chart_area(ranking, kind=kind) for kind in AREAS)
+
+    exact = [
+        *(functools.partial(ex.charts.auk, kappa=kappa) for kappa in ("cohen", "scott", "bennett")),
+        *AREAS.values(),
+    ]
+    for found, area in zip(run(mode, names, computed), exact, strict=True):
+        rows = (tied(names, group) for group in range(GROUPS))
+        wanted = as_floats([area(x) if x else None for x in rows])
+        near = 1e-13 if found.dtype == np.float64 else 2e-6
+        np.testing.assert_allclose(found, wanted, near, near)
+
+
 @pytest.mark.long_program
 @pytest.mark.parametrize("names", [(), in_full(("where",))])
 def test_marks(mode: Mode, names: tuple[str, ...]):
@@ -214,6 +242,8 @@ def test_grouped_is_a_loop(seed: int, size: int, number: int, levels: int):
         (qk.pearson, columns, {"quota": [2, 5.5], "when_short": "all"}),
         (qk.pearson, weights, {"fraction": 0.4, "labels": "observed"}),
         (qk.normalized_marks, columns, {}),
+        (qk.charts.auk, weights, {}),
+        (qk.charts.auk, columns, {"kappa": "scott"}),
     )
     for near, cases in ((0, exact), (1e-12, rounded)):
         for measure, data, own in cases:

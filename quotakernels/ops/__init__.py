@@ -79,6 +79,7 @@ from quotakernels.ops.segments import Combined as Combined
 from quotakernels.ops.segments import column_at as column_at
 from quotakernels.ops.segments import combined as combined
 from quotakernels.ops.segments import first_flagged as first_flagged
+from quotakernels.ops.segments import first_rows as first_rows
 from quotakernels.ops.segments import group_max as group_max
 from quotakernels.ops.segments import group_total as group_total
 from quotakernels.ops.segments import last_row as last_row

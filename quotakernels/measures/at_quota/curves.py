@@ -70,6 +70,15 @@ def beside_cuts(xp: Namespace, table: ops.Groups, x: Array) -> Array:
     return xp.expand_dims(x, axis=-1)
 
 
+def row_ends(xp: Namespace, table: ops.Groups, x: Array) -> tuple[Array, Array]:
+    """What stands at the cut above each row and at that below it, of numbers of all cuts."""
+    if not table.segments:
+        return x[..., :-1], x[..., 1:]
+    rows = table.counts.shape[-1]
+    below, empty = x[..., :rows], ops.spread(xp, table, x[..., rows:])
+    return xp.where(ops.first_rows(xp, table), empty, ops.shifted(xp, below, 1, 0)), below
+
+
 def cut_quotas(xp: Namespace, table: ops.Groups) -> Array:
     """The selected mass at every cut; without weights whole numbers, exact."""
     return above_cuts(xp, table, table.mass)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, cast, device, namespace, wide_float
@@ -10,12 +12,15 @@ from quotakernels._types import A, ArrayOf, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import Totals
 from quotakernels.measures._measure import ValueMeasure, measure
+from quotakernels.measures.at_quota.curves import row_ends
 from quotakernels.measures.over_quotas.harmonic import log_and_remainder
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.informedness import surplus
 from quotakernels.ranking import Ranking
 
 Kappa = Literal["cohen", "scott", "fleiss", "bennett"]
+Ends: TypeAlias = Callable[[Array], tuple[Array, Array]]
+"""What stands above and below each row, of numbers of all cuts."""
 LEVEL = 2.0**-60
 """Relative growth of a denominator up to which it is taken as constant."""
 
@@ -37,7 +42,7 @@ class _KappaAreaMeasure(ValueMeasure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_KappaAreaMeasure, greater_is_better=True, monotone="always", signed=True)
+@measure(_KappaAreaMeasure, greater_is_better=True, monotone="always", signed=True, by_group=True)
 def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
     """AUK, the exact area under κ over the false positive rate.
 
@@ -97,45 +102,46 @@ def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
     wide = wide_float(xp, device(table.counts))
     _, positive, negative = Totals(xp, table)
     cells = ConfusionTable(*(cast(xp, x, wide) for x in cut_cells(xp, table)))
-    share = cast(xp, table.negative, wide) / xp.expand_dims(negative, axis=-1)
-    area = ops.total(xp, share * _MEANS[kappa](cells))
+    share = cast(xp, table.negative, wide) / ops.spread(xp, table, negative)
+    area = ops.group_total(xp, table, share * _MEANS[kappa](partial(row_ends, xp, table), cells))
     defined = (positive > 0) & (negative > 0)
     return xp.where(defined, area, xp.full_like(area, xp.nan))
 
 
-def _cohen(cells: ConfusionTable) -> Array:
+def _cohen(ends: Ends, cells: ConfusionTable) -> Array:
     """The mean of κ along each segment."""
     positive, negative = cells.tp + cells.fn, cells.fp + cells.tn
     chance = (cells.tp + cells.fp) * negative + positive * (cells.fn + cells.tn)
-    return 2 * _mean_quotient(surplus(cells), chance)
+    return 2 * _mean_quotient(ends(surplus(cells)), ends(chance))
 
 
-def _scott(cells: ConfusionTable) -> Array:
+def _scott(ends: Ends, cells: ConfusionTable) -> Array:
     wrong = cells.fp + cells.fn
     chances = 2 * cells.tp + wrong, 2 * cells.tn + wrong
-    return 1 - _mean_quotient(wrong, chances[0]) - _mean_quotient(wrong, chances[1])
+    first, second = (_mean_quotient(ends(wrong), ends(chance)) for chance in chances)
+    return 1 - first - second
 
 
-def _bennett(cells: ConfusionTable) -> Array:
+def _bennett(ends: Ends, cells: ConfusionTable) -> Array:
     right, wrong = cells.tp + cells.tn, cells.fp + cells.fn
-    agreement = (right - wrong) / (right + wrong)
-    return (agreement[..., 1:] + agreement[..., :-1]) / 2
+    first, last = ends((right - wrong) / (right + wrong))
+    return (last + first) / 2
 
 
 _MEANS = {"cohen": _cohen, "scott": _scott, "fleiss": _scott, "bennett": _bennett}
 
 
-def _mean_quotient(above: Array, below: Array) -> Array:
-    """Means of quotients whose parts grow linearly from each place of the last axis to the next.
+def _mean_quotient(above: tuple[Array, Array], below: tuple[Array, Array]) -> Array:
+    """Means of quotients whose parts grow linearly from their first to their last number.
 
-    `below` is positive.
+    Those `below` are positive.
     """
-    xp = namespace(above)
-    falls = below[..., 1:] < below[..., :-1]
-    ends = above[..., :-1], above[..., 1:]
-    near, far = xp.where(falls, *ends[::-1]), xp.where(falls, *ends)
-    base = xp.minimum(below[..., 1:], below[..., :-1])
-    growth = xp.abs(below[..., 1:] - below[..., :-1])
+    xp = namespace(above[0])
+    first, last = below
+    falls = last < first
+    near, far = xp.where(falls, *above[::-1]), xp.where(falls, *above)
+    base = xp.minimum(last, first)
+    growth = xp.abs(last - first)
     is_level = growth <= LEVEL * base
     growth = xp.where(is_level, base, growth)
     x = growth / base

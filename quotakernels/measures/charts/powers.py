@@ -364,7 +364,7 @@ class _ChartArea(ValueMeasure):
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-@measure(_ChartArea, greater_is_better=True, in_masses=True)
+@measure(_ChartArea, greater_is_better=True, in_masses=True, by_group=True)
 def chart_area(table: ops.Groups, *, kind: ChartKind) -> Array:
     """Exact area under one of Powers' charts of a ranking.
 
