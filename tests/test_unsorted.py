@@ -73,7 +73,7 @@ def test_nothing_is_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(np, "sort", refuse)
     monkeypatch.setattr(np, "argsort", refuse)
-    for module in ("_numpy_words", "_numpy_cumulative"):
+    for module in ("_numpy_words", "_numpy_positives"):
         monkeypatch.setattr(f"quotakernels.ops.native.{module}.sorted_words", refuse)
     assert qk.hit_rate(LABELS[0], SCORES[0], quota=9) == LABELS[0].mean()
     for sorting in (qk.roc_auc, qk.rank):
