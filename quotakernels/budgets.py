@@ -1,4 +1,4 @@
-"""What a quota costs, and what a unit of cost finds or brings; the curve of budgets."""
+"""The cost of a quota, positives and gains per unit of cost, and the curve of budgets."""
 
 from quotakernels.measures.at_quota.budgets import (
     budget_curve,

@@ -1,4 +1,4 @@
-"""Groups of examples: what each has, the mean over them, and what each gets of one quota."""
+"""Groups of examples: their counts, the mean over them, and what each gets of one quota."""
 
 from quotakernels.measures.at_quota.selection_by_group import selection_by_group
 from quotakernels.measures.by_group import group_counts, group_mean

@@ -1,7 +1,7 @@
 """Confusion tables and all their measures.
 
-A measure takes a table; or labels and scores, or a ranking, and a cut, which ``threshold=``,
-``quota=`` or ``fraction=`` says.
+A measure takes a table, or a ranking (or labels and scores) with a cut: ``threshold=``, ``quota=``,
+``fraction=`` or ``budget=``.
 """
 
 from quotakernels.measures.gains.impact_at_quota import cell_impacts

@@ -1,7 +1,7 @@
 """Rankings of tables, queries and Parquet files that DuckDB reads.
 
-The database groups the rows by score, with all its threads and, where memory does not suffice, on
-its disk. What comes back is one row per distinct score.
+The database groups the rows by score, with all its threads and, if memory is short, on disk.  It
+returns one row per distinct score.
 """
 
 from __future__ import annotations

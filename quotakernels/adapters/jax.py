@@ -1,4 +1,4 @@
-"""One state of the states of all devices, inside the programs of JAX that run on them."""
+"""Merge the states of all devices into one, inside JAX programs."""
 
 from __future__ import annotations
 

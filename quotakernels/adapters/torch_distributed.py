@@ -1,4 +1,4 @@
-"""One state of the states of all processes of ``torch.distributed``."""
+"""Merge the states of all processes of ``torch.distributed`` into one."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ def _the_others(first: float, others: list[float]) -> Iterator[str]:
 def _part_of_a_place(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What a quota means that is of each group, or no whole number of rows."""
     if evaluation.settings.per is not None:
-        yield f"In all these are {evaluation.size(choice.places)}."
+        yield f"This is {evaluation.size(choice.places)} in all."
     elif choice.quota.whole:
         asked = float(choice.quota.of_each(np.asarray(evaluation.rows)))
         if not whole(asked):

@@ -87,11 +87,11 @@ def _best_cut(evaluation: Results, gains: GainResults) -> Said:
     name, quota = evaluation.models[model], found["quota"]
     brings = evaluation.amount(found["brings"])
     if not quota:
-        return "Nobody", (f"The most is brought by selecting nobody: {brings}.",)
+        return "Nobody", (f"The most comes from selecting nobody: {brings}.",)
     if quota == evaluation.total:
-        return "All", (f"The most is brought by selecting all: {brings}.",)
+        return "All", (f"The most comes from selecting all: {brings}.",)
     size, share = evaluation.size(quota), percent(found["fraction"])
-    said = f"The most is brought by the {size.first()} of {name} ({share} of all): {brings}."
+    said = f"The most comes from the {size.first()} of {name} ({share} of all): {brings}."
     expected = found.get("expected")
     if expected is None:
         return f"{number(quota)}, by {name}", (said,)

@@ -1,6 +1,6 @@
 """How sure a measure is: intervals, tests, and which of several models is better.
 
-It is in five rooms: resampling, delong, proportions, comparison and folds.
+It has five parts: resampling, delong, proportions, comparison and folds.
 """
 
 from quotakernels.inference.comparison.compare import compare

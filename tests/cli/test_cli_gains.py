@@ -79,9 +79,7 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     assert "What will it bring? -10.00, at random -18.50.\nWith 1 place. Selecting nobo" in nobody
     everybody = run(*arguments, "--all", "--gain", "g", "--place-cost", "-20").out
     assert "selecting all 129.00." in everybody
-    assert (
-        "How many should I take? All.\nThe most is brought by selecting all: 129.00." in everybody
-    )
+    assert "How many should I take? All.\nThe most comes from selecting all: 129.00." in everybody
 
 
 def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
@@ -121,7 +119,7 @@ def test_impacts_of_cells(run: Run, arguments: list[Any]) -> None:
     assert "Which model should fill my quota? None: a random choice does better." in text
     assert "What will it bring? -1.00, at random 0.50." in text
     small = run(*arguments, "--all", "--impact", "0.001,-0.004,0,0").out
-    assert "The most is brought by the first one of a (16.7% of all): 0.001." in small
+    assert "The most comes from the first one of a (16.7% of all): 0.001." in small
     assert "Selecting nobody brings 0.00, selecting all -0.009." in small
 
 
@@ -199,7 +197,7 @@ def test_whom_to_mail(run: Run, shared: Path) -> None:
     chosen = ["--where", "train=0", "--gain", "spend", "--place-cost", "0.8", "--quota", "5%"]
     path = shared / HILLSTROM
     text = run("evaluate", "--all", path, "--label", "conversion", *scores, *chosen).out
-    assert "by the first 15,555 of logistic.score (48.6% of all): 7,351.41." in text
+    assert "from the first 15,555 of logistic.score (48.6% of all): 7,351.41." in text
     assert "selecting all 3,400.39;" in text
     assert "How many should I take? 1,075 of the 1,600 places.\nThe first 1,075 of logistic" in text
     assert "What will it bring? 2,118.84, at random 170.02.\nWith 1,600 places. " in text

@@ -254,7 +254,7 @@ def test_answers_are_about_all_that_the_groups_fill() -> None:
     which, many, what, sure = found.answers
     hits = 23 * found.at_quota[found.settings.quotas[0]].of("hit_rate")
     assert which.sentences[0].startswith(f"Take the first 5 of each branch by a: {hits[0]:.1f} are")
-    assert which.sentences[-1] == "In all these are 23 places."
+    assert which.sentences[-1] == "This is 23 places in all."
     assert many.sentences[0].startswith("23 places find ")
     assert "a random choice of 23 places, 5 of each branch, would find" in what.sentences[0]
     assert sure.sentences == ("The models were not tested; compare=True tests them.",)
