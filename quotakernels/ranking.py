@@ -352,7 +352,7 @@ def _made_by_hand(
                 raise TypeError(f"{kind} must be those of a Ranking; got a {type(x).__name__}")
         check_rows(dict(zip(named, on_host, strict=True)))
         layout = ()
-    layout = layout if isinstance(layout, ops.InPlace) else ()
+    layout = layout if isinstance(layout, (ops.InPlace, ops.Few)) else ()
     groups = groups if isinstance(groups, ops.Segments) else ()
     gains, *others = amounts.values()
     return cls._make((*columns, gains, layout, groups, *others))

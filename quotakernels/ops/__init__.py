@@ -14,6 +14,7 @@ from quotakernels.ops._table import Around as Around
 from quotakernels.ops._table import Costs as Costs
 from quotakernels.ops._table import CostsOrNone as CostsOrNone
 from quotakernels.ops._table import Cumulative as Cumulative
+from quotakernels.ops._table import Few as Few
 from quotakernels.ops._table import Gains as Gains
 from quotakernels.ops._table import GainsOrNone as GainsOrNone
 from quotakernels.ops._table import Groups as Groups

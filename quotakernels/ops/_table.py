@@ -149,8 +149,12 @@ class InPlace(NamedTuple):
     """
 
 
+class Few(NamedTuple):
+    """The layout of a table of fewer than 2**31 examples, in any rows.  It holds no array."""
+
+
 Layout: TypeAlias = Any
-"""`InPlace`, or an empty tuple where nothing is known of the rows."""
+"""`InPlace`, of as few examples; `Few`; or an empty tuple where nothing is known of the rows."""
 
 
 class Segments(NamedTuple):
@@ -200,6 +204,11 @@ class Groups(NamedTuple):
     def in_place(self) -> bool:
         """Whether each group stands in the row of its last example."""
         return isinstance(self.layout, InPlace)
+
+    @property
+    def of_few(self) -> bool:
+        """Whether there are fewer than 2**31 examples, so that products of two counts are small."""
+        return isinstance(self.layout, (InPlace, Few))
 
     @property
     def weighted(self) -> bool:

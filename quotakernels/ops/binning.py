@@ -25,7 +25,7 @@ from quotakernels._array import (
     readable,
 )
 from quotakernels.ops import native
-from quotakernels.ops._table import Groups
+from quotakernels.ops._table import Few, Groups
 from quotakernels.ops.keys import from_order_key, is_float, key_bits, order_key
 from quotakernels.ops.scans import bincount, bisect, increased
 from quotakernels.ops.tables import tie_groups
@@ -81,8 +81,9 @@ def pattern_groups(xp: Namespace, scores: Array, labels: Array, valid: Array | N
     """The tie groups of scores of few bits: a row for each of their bit patterns, best first."""
     bits, size = key_bits(xp, scores.dtype), scores.shape[-1]
     given, one_list = (scores, labels, valid), scores.ndim == 1 and bits == 16
+    layout = Few() if size < 2**31 else ()
     if native.library(xp) == "torch" and one_list and not native.torch_.are_mapped(*given):
-        return native.torch_.pattern_groups(*given)
+        return native.torch_.pattern_groups(*given)._replace(layout=layout)
     codes = bin_rows(xp, scores, bits) + 2**bits * cast(xp, labels, xp.int32)
     if valid is not None:
         codes = xp.where(valid, codes, xp.full_like(codes, 2 * 2**bits))
@@ -90,7 +91,7 @@ def pattern_groups(xp: Namespace, scores: Array, labels: Array, valid: Array | N
     found = cast(xp, bincount(xp, codes, 2 * 2**bits), integer)
     negatives, positives = found[..., : 2**bits], found[..., 2**bits :]
     thresholds = xp.broadcast_to(bin_thresholds(xp, scores, bits), positives.shape)
-    return Groups(thresholds, negatives + positives, positives, None, None)
+    return Groups(thresholds, negatives + positives, positives, None, None, layout=layout)
 
 
 def binned(

@@ -69,7 +69,7 @@ class Columns:
             in_place = base == "items" and self._table.in_place
             return self._own("position") if in_place else self._sums(base)
         column = counts if base == "items" else getattr(self._table, base)
-        return column if self._table.in_place else cast(xp, column, self._wide)
+        return column if self._table.of_few else cast(xp, column, self._wide)
 
     def _of_group(self, name: str) -> Array:
         """What the group of each position has."""

@@ -18,6 +18,8 @@ from quotakernels.ops.native._jax_hull import ends_in_turn
 
 FEW = 32
 """Part of an array up to which it pays to pick single elements out."""
+PARTS = 16
+"""Parts in which many codes are counted."""
 _WORDS = {8: jnp.int8, 16: jnp.int16, 32: jnp.int32, 64: jnp.int64}
 
 
@@ -81,22 +83,37 @@ def sorted_by_words(
 
 
 def bincount(codes: Array, length: int) -> Array:
-    """Each is added where it belongs."""
-    zeros = jnp.zeros((*codes.shape[:-1], length), dtype=jnp.int32)
-    return increased(zeros, codes, None)[0]
+    """Each is added where it belongs, part by part: XLA makes a one for each code of a part."""
+    *batch, size = codes.shape
+    zeros = jnp.zeros((*batch, length), dtype=jnp.int32)
+    parts = PARTS if size > length else 1
+    if lacking := -size % parts:
+        codes = jnp.concat([codes, jnp.full((*batch, lacking), length, codes.dtype)], axis=-1)
+
+    def step(counts: Array, own: Array) -> tuple[Array, None]:
+        return _added(counts, own, jnp.ones_like(own)), None
+
+    rows = jnp.moveaxis(codes.reshape(*batch, parts, -1), -2, 0)
+    counts: Array = jax.lax.scan(step, zeros, rows)[0]
+    return counts
+
+
+def _added(counts: Array, codes: Array, ones: Array) -> Array:
+    """The counts with each number where its code says."""
+
+    def of_one(counts: Array, codes: Array, ones: Array) -> Array:
+        return counts.at[codes].add(ones.astype(counts.dtype), mode="drop")
+
+    for _ in codes.shape[:-1]:
+        of_one = jax.vmap(of_one)
+    return of_one(counts, codes, ones)
 
 
 def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, Array]:
     """Each is added where it belongs, in place if nobody else needs the counts."""
     ones = jnp.ones_like(codes) if valid is None else jnp.broadcast_to(valid, codes.shape)
-
-    def of_one(counts: Array, codes: Array, ones: Array) -> tuple[Array, Array]:
-        raised = counts.at[codes].add(ones.astype(counts.dtype), mode="drop")
-        return raised, raised[codes]
-
-    for _ in codes.shape[:-1]:
-        of_one = jax.vmap(of_one)
-    return of_one(counts, codes, ones)
+    raised = _added(counts, codes, ones)
+    return raised, taken(raised, codes)
 
 
 def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
