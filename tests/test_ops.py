@@ -83,6 +83,9 @@ def test_scans(library, length, batch):
     same(both(library, ops.running_max, x)[0], np.maximum.accumulate(x, axis=-1))
     same(*both(library, ops.prefix_sum, x))
     same(both(library, ops.prefix_sum, x)[0], np.cumsum(x, axis=-1))
+    counts = RNG.integers(0, 2**20, x.shape).astype(np.int32)
+    for found in both(library, scans.running_count, counts):
+        same(found, np.cumsum(counts, axis=-1))
     same(*both(library, scans.segment_sum, x, first))
     values = RNG.random((*batch, length))
     same(*both(library, ops.total, values), rtol=1e-14)

@@ -68,10 +68,13 @@ def divisor(xp: Namespace, mass: Array) -> Array:
 
 
 class Totals:
-    """The masses of a table, each of shape (...), summed when it is first read."""
+    """The masses of a table, each of shape (...), summed when it is first read.
 
-    def __init__(self, xp: Namespace, table: Any):
-        self._xp, self._table = xp, table
+    Its readers may have `summed` the rows anyway.
+    """
+
+    def __init__(self, xp: Namespace, table: Any, summed: bool = False):
+        self._xp, self._table, self._summed = xp, table, summed
         one_list = isinstance(table, ops.Positives) and table.mark is None
         self._made: dict[str, Array] = ops.totals(table) if one_list else {}
 
@@ -152,7 +155,7 @@ class Totals:
             own = table.segments or table
             sums = own.items if name == "counts" else own.found
             return sums[1:] - sums[:-1] if table.segments else sums[..., -1]
-        return ops.number(self._xp, table, getattr(table, name))
+        return ops.number(self._xp, table, getattr(table, name), self._summed)
 
 
 def wanted_masses(

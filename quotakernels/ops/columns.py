@@ -7,7 +7,14 @@ from typing import Any
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
 from quotakernels.ops._table import Cumulative, Groups, Positives, Summands
-from quotakernels.ops.scans import bisect, prefix_sum, running_max, shifted, taken
+from quotakernels.ops.scans import (
+    bisect,
+    prefix_sum,
+    running_count,
+    running_max,
+    shifted,
+    taken,
+)
 from quotakernels.ops.segments import (
     first_rows,
     group_total,
@@ -35,7 +42,13 @@ class Columns:
     def read(self, part: Summands) -> tuple[Array, ...]:
         """The columns of some summands, as floats unless they take whole numbers as they are."""
         names = part.columns if self._table.weighted else _by_items(part.columns)
-        return tuple(self._own(x) if part.whole else self._floating(x) for x in names)
+        return tuple(self._whole(x) if part.whole else self._floating(x) for x in names)
+
+    def _whole(self, name: str) -> Array:
+        """Sums are wide, as products are made of them."""
+        own, is_sum = self._own(name), name.endswith(("_before", "_upto"))
+        whole = of_kind(self._xp, own.dtype, "integral")
+        return cast(self._xp, own, self._xp.int64) if is_sum and whole else own
 
     def _floating(self, name: str) -> Array:
         key = f"floating {name}"
@@ -85,6 +98,8 @@ class Columns:
         return base == "items" or not self._table.weighted
 
     def _sums(self, base: str) -> Array:
+        if self._table.in_place and self._counted(base) and not self._table.segments:
+            return running_count(self._xp, self._own(base))
         return running_total(self._xp, self._table, self._own(base), self._counted(base))
 
     def _before(self, base: str, upto: Array) -> Array:

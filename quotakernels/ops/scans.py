@@ -50,6 +50,11 @@ def prefix_sum(xp: Namespace, x: Array, dtype: Any = None) -> Array:
     return xp.cumulative_sum(x, axis=-1, dtype=dtype)
 
 
+def running_count(xp: Namespace, x: Array) -> Array:
+    """Sums of fewer than 2**31 examples: XLA widens them in the loops that read them."""
+    return prefix_sum(xp, x, x.dtype if native.library(xp) == "jax" else xp.int64)
+
+
 def exclusive(xp: Namespace, x: Array, start: Array | None = None) -> Array:
     """Sums of what stands before each position, on from a `start`, shape (..., 1)."""
     if start is not None:

@@ -13,6 +13,7 @@ from quotakernels.ops.scans import (
     exclusive_at,
     flagged_first,
     prefix_sum,
+    running_count,
     segment_max,
     segment_sum,
     shifted,
@@ -170,15 +171,19 @@ def first_flagged(xp: Namespace, table: Groups, flags: Array) -> tuple[Array, Ar
     return _row_of(xp, index, flags), before[..., 1:] > before[..., :-1]
 
 
-def number(xp: Namespace, table: Groups, x: Array) -> Array:
-    """The sum of counts, exact; in place, where there are no more than rows, XLA widens it last."""
+def number(xp: Namespace, table: Groups, x: Array, summed: bool = False) -> Array:
+    """The sum of counts, exact; in place, where there are no more than rows, XLA widens it last.
+
+    If they are `summed` row by row anyway, XLA needs no sum of its own beside the last of these.
+    """
     if table.segments:
         return group_total(xp, table, x)
     library = native.library(xp)
     if library == "numpy":
         return native.numpy_.number(x)
     if library == "jax" and table.in_place:
-        return cast(xp, xp.sum(x, axis=-1, dtype=x.dtype), xp.int64)
+        whole = running_count(xp, x)[..., -1] if summed else xp.sum(x, axis=-1, dtype=x.dtype)
+        return cast(xp, whole, xp.int64)
     return xp.sum(x, axis=-1, dtype=xp.int64)
 
 

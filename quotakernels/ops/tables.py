@@ -40,6 +40,7 @@ from quotakernels.ops.scans import (
     exclusive,
     flagged_first,
     prefix_sum,
+    running_count,
     running_max,
     segment_sum,
     shifted,
@@ -303,20 +304,21 @@ def rows_at(
 
 def _reached(xp: Namespace, ends: Array, wanted: Array) -> Array:
     """The first row of which the end reaches each wanted mass, or the last row that is filled."""
-    index = bisect(xp, ends, xp.minimum(wanted, ends[..., -1:]))
-    return xp.clip(index, max=ends.shape[-1] - 1)
+    wanted = xp.minimum(wanted, cast(xp, ends[..., -1:], wanted.dtype))
+    if of_kind(xp, ends.dtype, "integral"):  # what a NaN becomes does not matter
+        wanted = cast(xp, xp.ceil(wanted), ends.dtype)
+    return xp.clip(bisect(xp, ends, wanted), max=ends.shape[-1] - 1)
 
 
 def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
     """Of counts, sums before a row are those up to it without its own: only rows found are read."""
     wide = wide_float(xp, device(table.counts))
     columns = (table.counts, table.positives)
-    upto = [prefix_sum(xp, cast(xp, x, wide)) for x in columns]
+    few = table.in_place
+    upto = [running_count(xp, x) if few else prefix_sum(xp, cast(xp, x, wide)) for x in columns]
     index = _reached(xp, upto[0], wanted)
-    mass, positive = (cast(xp, taken(xp, x, index), wide) for x in columns)
-    before, positive_before = (
-        taken(xp, x, index) - own for x, own in zip(upto, (mass, positive), strict=True)
-    )
+    mass, positive, end, found = (cast(xp, taken(xp, x, index), wide) for x in (*columns, *upto))
+    before, positive_before = end - mass, found - positive
     return index, Rows(before, before, positive_before, mass, mass, positive, mass - positive)
 
 
@@ -344,7 +346,7 @@ def ends_of_row_at(
     wide = wide_float(xp, device(place))
     if not isinstance(table, Cumulative):
         index = _owner_in_place(xp, table.counts, place)
-        upto = prefix_sum(xp, table.positives, xp.int64)
+        upto = running_count(xp, table.positives)
         items, here, positive = (
             cast(xp, taken(xp, x, index), wide) for x in (table.counts, table.positives, upto)
         )

@@ -312,7 +312,7 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
         raise ValueError(f"bins must be a positive integer; got {brief(bins)}")
     bins = index(bins)
     xp = namespace(table[0])
-    total = Totals(xp, table)
+    total = Totals(xp, table, summed=True)
     whole, positives = (xp.expand_dims(x, axis=-1) for x in (total.whole, total.positive))
     edge = xp.arange(bins + 1, dtype=whole.dtype, device=device(whole))
     edges = edge * whole / bins * (whole / whole)  # NaN where there are no examples
