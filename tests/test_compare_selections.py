@@ -111,16 +111,14 @@ def test_the_score_test():
     chosen = [x > np.sort(x)[-26] for x in (A, B)]
     mean = (found.positives_a + found.positives_b) / 2
 
-    def variance(alone: list[float], negative: list[float]) -> float:
-        both = np.sum(chosen[0] & chosen[1]) - 25**2 / N
-        squares = [p * (1 - r) ** 2 + q * r**2 for p, q, r in zip(alone, negative, m, strict=True)]
-        return float(sum(squares) + both * (m[0] - m[1]) ** 2)
-
     apart, size = found.positives_a - found.positives_b, found.discordant
-    z = apart / math.sqrt(variance([mean, mean], [size - mean] * 2))
+    both = np.sum(chosen[0] & chosen[1]) - 25**2 / N
+    equal = sum(mean * (1 - r) ** 2 + (size - mean) * r**2 for r in m)
+    z = apart / math.sqrt(equal + both * (m[0] - m[1]) ** 2)
     assert found.p_value == pytest.approx(2 * NormalDist().cdf(-abs(z)))
-    pair = [found.positives_a, found.positives_b]
-    error = math.sqrt(variance([x + 0.5 for x in pair], [size - x + 0.5 for x in pair]))
+    each = (Y - m[0]) * chosen[0] - (Y - m[1]) * chosen[1]
+    halves = sum((1 - r) ** 2 + r**2 for r in m) / 2
+    error = math.sqrt(N * np.var(each) + halves)
     ends = [(apart + sign * 1.959963984540054 * error) / 25 for sign in (-1, 1)]
     assert (found.lower, found.upper) == pytest.approx(ends)
     turned = qk.inference.compare_selections(Y, [B, A], quota=25)

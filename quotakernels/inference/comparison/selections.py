@@ -99,8 +99,9 @@ class Score(NamedTuple):
         alone, (a, b) = self.discordant + 2 * more, self.cuts
         found = (first + more) * (1 - a) ** 2 + (alone - first - more) * a**2
         found += (second + more) * (1 - b) ** 2 + (alone - second - more) * b**2
-        both = self.selected - self.discordant - self.selected**2 / self.examples
-        return max(found + both * (a - b) ** 2, 0.0)
+        found += (self.selected - self.discordant) * (a - b) ** 2
+        total = first - second - self.selected * (a - b)
+        return max(found - total**2 / self.examples, 0.0)
 
     def p_value(self, first: float, second: float) -> float:
         """Two-sided, with the variance of two that are equally good."""
@@ -211,9 +212,9 @@ def compare_selections(
     C)/2D) for Fisher's.
 
     The score test has z = (B - C)/√V with V = B(1 - m₁)² + (D - B)m₁² + C(1 - m₂)² + (D - C)m₂² +
-    (j - D - j²/n)(m₁ - m₂)², where B and C in V are replaced by their mean.  m₁ and m₂ are the
-    rates of positives at the cuts, as in `hit_rate_interval`.  Its interval is B - C ± z√V, with ½
-    added to B and C, and to the negatives beside them.
+    (j - D)(m₁ - m₂)² - (B - C - j(m₁ - m₂))²/n, where B and C in V are replaced by their mean.  m₁
+    and m₂ are the rates of positives at the cuts, as in `hit_rate_interval`.  Its interval is
+    B - C ± z√V, with ½ added to B and C, and to the negatives beside them.
 
     The other intervals add small numbers to the counts, so that they hold their level for small
     counts too: for McNemar's test 1 to B and to C, 2 to n ([Bonett 2012]); for Fisher's 1 to B, to
