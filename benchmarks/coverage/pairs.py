@@ -40,7 +40,7 @@ def differences(source: Scores, draw: Draw) -> Iterator[Seen]:
     labels, a, b = source.pair(draw.rng, same=False)
     given = draw.arguments()
     for name in COMPARED:
-        ends = _compared(labels, a, b, name, **given)[:2]
+        ends = _compared(labels, a, b, name, test="bootstrap", **given)[:2]
         yield Seen(name, "bootstrap", *ends, _truth(source, name))
     paired = qk.inference.delong_test(labels, [a, b])
     yield Seen("AUC", "DeLong", paired.lower, paired.upper, _truth(source, "AUC"))

@@ -25,7 +25,7 @@ DEFAULTS: dict[tuple[str, str], Default] = {
     ("closed forms", "score"): Default("hit_rate_interval", 88.2, 99.8),
     ("groups", "expanded"): Default("bootstrap", 10.6, 94.6),
     ("finite list", "score"): Default("hit_rate_interval", 89.2, 99.8),
-    ("differences", "bootstrap"): Default("compare", 87.6, 100.0),
+    ("differences", "bootstrap"): Default("compare", 49.2, 94.6),
     ("differences", "DeLong"): Default("delong_test", 85.4, 94.4),
     ("differences", "DeLong, unpaired"): Default("delong_test_unpaired", 85.8, 96.2),
     ("differences", "score"): Default("compare_selections", 94.2, 100.0),

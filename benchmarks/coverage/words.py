@@ -77,8 +77,9 @@ for two sets of examples. The functions are `compare` (bootstrap), `delong_test`
 `test="delong"`, `delong_test_unpaired`, and `compare_selections` (score, McNemar, Fisher).
 
 Most hold their level. At the steep cut Fisher's interval does not, because it takes the cuts as
-fixed. The score interval does, and percentile intervals hold 92 %. **For an AUC near 1 with 30
-positives all intervals are too narrow**, and hold 85 to 88 %.
+fixed. The score interval does, and percentile intervals hold 92 %. **Near a hit rate of 1
+percentile intervals hold 49 %**, because the better model has 1 in all resamples. **For an AUC near
+1 with 30 positives all intervals are too narrow**, and hold 85 to 88 %.
 """
 LEVELS = """\
 Two models that are equally good: in how many of 100 data sets a test at 5 % finds a difference. The
