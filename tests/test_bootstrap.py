@@ -247,6 +247,62 @@ def test_few_examples_of_a_class_are_warned_of(labels: Any, groups: Any, few: st
     assert all(x.filename == __file__ for x in noted)
 
 
+def losing(*pairs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of 40 positives and 50 negatives, and scores by which the last positives lose so many
+    pairs each, and all others none.
+    """
+    place = np.concat([np.full(40 - len(pairs), -1), 2 * np.asarray(pairs) - 1])
+    return np.arange(90) < 40, -np.concat([place, 2 * np.arange(50)])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "enough"), [((40,), 150), ((29, 30), 102), ((30, 30), None), ((), 3000), ((1,), 3000)]
+)
+def test_few_examples_near_an_area_of_1_are_warned_of(pairs: tuple[int, ...], enough: int | None):
+    """So few that they lose fewer pairs than 3 that lose all."""
+    labels, scores = losing(*pairs)
+    assert qk.roc_auc(labels, scores) == pytest.approx(1 - sum(pairs) / 2000)
+    few = f"only 40 positives: intervals near an AUC of 1 are too narrow with fewer than {enough}"
+    weights = np.where(np.arange(90) < 20, 2.0, 1.0)
+    kish = "only 36.0 positives of equal weight (Kish): intervals near an AUC of 1"
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        qk.bootstrap(qk.average_hit_rate, labels, [scores, -scores], n_resamples=5)
+        assert [str(x.message) for x in noted] == ([few] if enough else [])
+        qk.bootstrap(qk.average_hit_rate, labels, scores, n_resamples=5, sample_weight=weights)
+        assert not enough or str(noted[-1].message).startswith(kish)
+        groups, told = np.zeros(90, np.int64), len(noted)
+        qk.bootstrap(qk.hit_rate, labels, scores, n_resamples=5, quota=30)
+        qk.bootstrap(qk.average_hit_rate, labels, scores, n_resamples=5, groups=groups)
+        assert len(noted) == told
+    assert all(x.filename == __file__ for x in noted)
+
+
+EQUAL = "have the same hit rate, which does not mean certainty: intervals of hit rates near 0 or 1"
+
+
+def test_hit_rates_that_all_resamples_have_are_warned_of():
+    labels, scores = losing(50, 50)
+    rate = qk.hit_rate.with_options(quota=9)
+    given: dict[str, Any] = {"random_state": 1, "n_resamples": 20}
+    for measure in (rate, {"AHR": qk.average_hit_rate, "rate": rate}):
+        with pytest.warns(UserWarning, match=f"^all resamples {EQUAL}") as noted:
+            qk.bootstrap(measure, labels, [scores, np.roll(scores, 3)], **given)
+        assert [x.filename for x in noted] == [__file__]
+    models, weighted = [scores, np.roll(scores, 3)], {"sample_weight": np.ones(90)}
+    with pytest.warns(UserWarning, match=f"^all resamples {EQUAL}") as noted:
+        qk.compare(qk.hit_rate, labels, models, quota=9, n_resamples=99, **weighted)
+    assert [x.filename for x in noted] == [__file__]
+    folds = np.arange(90) % 5
+    with pytest.warns(UserWarning, match=f"^all folds {EQUAL}"):
+        qk.inference.fold_summary(qk.hit_rate, labels, scores, folds, fraction=0.1)
+    qk.bootstrap(qk.hit_rate, labels, scores, quota=9, random_state=1, n_resamples=19)
+    qk.bootstrap(qk.hit_rate, labels, scores, quota=60, **given)
+    qk.bootstrap(qk.qrecall, labels, scores, fraction=1, **given)
+    qk.inference.curve_band("hit_rate", labels, scores, fraction=[0.1], **given)
+    qk.inference.fold_summary(qk.hit_rate, labels, scores, folds, fraction=0.7)
+
+
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
 def test_intervals_are_those_of_scipy(method: Any):
     """Of the same resamples."""

@@ -343,6 +343,7 @@ def test_areas_of_single_examples_are_compared_in_closed_form():
         assert compared(None, **given, **drawn).test == "bootstrap"
 
 
+@pytest.mark.filterwarnings("ignore:all resamples have the same hit rate")  # of the best, 1
 def test_hit_rates_of_single_examples_are_compared_by_the_score_test():
     at = {"quota": 12}
     found = compared(None, measure=functools.partial(qk.hit_rate, **at), where=MASK)
@@ -385,6 +386,13 @@ def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
     with pytest.warns(UserWarning, match=r"only 15\.0 negatives of equal weight \(Kish\): p-"):
         qk.compare(qk.roc_auc, half, models, sample_weight=heavy, **given)
     qk.compare(qk.roc_auc, labels, models, test="permutation", **given)
+    large, near = np.arange(90) < 40, np.r_[np.arange(90.0)[:0:-1], 25.5]
+    few = "only 40 positives: intervals near an AUC of 1 are too narrow with fewer than "
+    for measure in (qk.roc_auc, qk.gini, qk.pem):
+        for test in ("bootstrap", "delong"):
+            with pytest.warns(UserWarning, match=few):
+                qk.compare(measure, large, [near, -near], test=test, **given)
+    qk.compare(qk.average_hit_rate, large, [near, -near], **given)
     hidden = np.arange(N) > 7
     with pytest.warns(UserWarning, match="undefined in|only 1") as found:
         qk.compare(qk.roc_auc, labels, models, test="bootstrap", where=hidden, **given)

@@ -181,7 +181,7 @@ def gains(y: Any, s: Any, g: Any, w: Any) -> dict[str, Any]:
 def folds(y: Any, s: Any) -> dict[str, Any]:
     """Fold by fold; the folds are read, and so are values of the host."""
     of = [0, 0, 1, 1, 1]
-    summary = qk.inference.fold_summary(qk.hit_rate, y, s, of, fraction=0.5, pooled=True)
+    summary = qk.inference.fold_summary(qk.hit_rate, y, s, of, fraction=0.9, pooled=True)
     return flat(summary=summary, test=qk.inference.fold_test(qk.roc_auc, y, [s, s * s], of))
 
 

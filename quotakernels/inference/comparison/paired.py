@@ -13,7 +13,7 @@ import numpy as np
 
 from quotakernels._array import tolerance
 from quotakernels._text import counted
-from quotakernels.inference._areas import area_name, refuse_weights
+from quotakernels.inference._areas import area_name, refuse_weights, scale_of
 from quotakernels.inference.comparison.permutation import (
     differences,
     differences_of_groups,
@@ -23,7 +23,7 @@ from quotakernels.inference.comparison.permutation import (
 from quotakernels.inference.comparison.selections import selections
 from quotakernels.inference.delong.difference import delong_test
 from quotakernels.inference.resampling.bootstrap import bootstrap, check_resampling
-from quotakernels.inference.resampling.few import TESTS, warn_of_few
+from quotakernels.inference.resampling.few import TESTS, warn_of_equal_rates, warn_of_few
 from quotakernels.inference.resampling.group_means import draws_groups
 from quotakernels.inference.resampling.values import reporter
 from quotakernels.inputs.examples import Examples, Validated
@@ -169,8 +169,16 @@ def by_test(test: TestName, measured: Measured, stratified: bool) -> Tests:
             own = codes.reshape(-1, codes.shape[-1])[0]
             warn_of_few(TESTS, measured.examples, own, unit="group")
         else:
-            warn_of_few(TESTS, measured.examples, clusters)
+            warn_of_few(TESTS, measured.examples, clusters, area=_largest_area(measured))
     return tested
+
+
+def _largest_area(measured: Measured) -> float:
+    """The largest AUC of the models, if they are compared by it."""
+    if area_name(measured.measure) is None:
+        return 0.5
+    largest = float(np.max(measured.estimate, initial=-1, where=~np.isnan(measured.estimate)))
+    return 1 - (1 - largest) / scale_of(measured.measure)
 
 
 def _bootstrapped(measured: Measured, stratified: bool) -> Tests:
@@ -184,6 +192,7 @@ def _bootstrapped(measured: Measured, stratified: bool) -> Tests:
             **drawn,
         )
     values = host_floats(found.resamples).astype(np.float64)
+    warn_of_equal_rates(measured.measure, values, 1)
     warn_of_undefined(np.isnan(values).sum(axis=-1), values.shape[-1])
     return tests_of(measured.estimate, values, measured.confidence_level)
 

@@ -38,6 +38,7 @@ from quotakernels.inference.folds.splits import (
     why_undefined,
 )
 from quotakernels.inference.resampling.bootstrap import DataOptions, with_options
+from quotakernels.inference.resampling.few import warn_of_equal_rates
 from quotakernels.inference.resampling.group_means import check_groups
 from quotakernels.inference.resampling.values import leaves, trees_map
 from quotakernels.inputs.columns import adopt, as_column, check_types
@@ -228,7 +229,8 @@ def fold_summary(
     -----
     UserWarning
         A measure is undefined in some folds; the warning names them if values can be read.  For
-        `group_mean`: groups are split over folds.
+        `group_mean`: groups are split over folds.  All folds have the same hit rate, so that its
+        interval has no width.
 
     See Also
     --------
@@ -272,6 +274,7 @@ def fold_summary(
     split = validate_folds(folds, tuple(found.examples.scores.shape), n_train)
     values = each_fold(applied, found, split, ties)
     _warn(measure, values, found, split)
+    _warn_of_equal_rates(measure, values, found, split)
     together = [pooled_value(applied, found, split, ties)] if pooled else []
     summarised = functools.partial(_summary, split, confidence_level)
     return trees_map(summarised, [values, *together])
@@ -295,6 +298,12 @@ def _warn(measure: Any, values: Any, data: Validated, folds: Folds) -> None:
     """Tell what a reader of the results has to know of the folds."""
     _warn_of_split_groups(measure, data, folds)
     _warn_of_undefined(measure, values, data, folds)
+
+
+def _warn_of_equal_rates(measure: Any, values: Any, data: Validated, folds: Folds) -> None:
+    if data.groups is None:
+        lists = data.examples.scores.ndim - len(folds.shape)
+        warn_of_equal_rates(measure, values, lists, "folds")
 
 
 def _warn_of_split_groups(measure: Any, data: Validated, folds: Folds) -> None:

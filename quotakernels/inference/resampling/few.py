@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, computing, namespace, to_numpy
+from quotakernels._array import Array, Namespace, cast, computing, namespace, readable, to_numpy
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.quotas import warn_once
+from quotakernels.measures._direction import title_of
 
 NDArray = np.ndarray[Any, Any]
 ENOUGH_CLUSTERS = 60
 """Of 40 clusters tests at 5 % found a difference in 7 %, and intervals of 95 % held AHR in 91 %."""
 ENOUGH_GROUPS = 20
 """Intervals of means, of 95 %, held 75 to 84 % with 4 groups, 86 to 96 with 6 to 15."""
+ENOUGH_LOST, NEAR_ONE, NEAREST = 3.0, 0.97, 0.999
+"""Above such an AUC intervals of 95 % mostly held 80 to 93 % where (1 - AUC), times how many there
+are of the rarer class, was less.  Beyond the last it is hardly known how near 1 an AUC is.
+"""
+
+_SEVERAL = {"resamples": 20, "folds": 2}
+"""Of fewer resamples some are alike by chance."""
 
 
 class Purpose(NamedTuple):
@@ -42,11 +52,12 @@ def warn_of_few(
     clusters: Any = None,
     groups: Array | None = None,
     unit: str = "cluster",
+    area: float = 0.5,
 ) -> None:
     """Warn of few examples of a class, of few clusters that have one, or few in one of the groups.
 
     Where there are none of a class there is nothing to say.  Examples of unequal weights amount to
-    fewer (Kish).
+    fewer (Kish).  The nearer the `area` under the ROC curve is to 1, the more are few.
     """
     fewest, kind = min(
         (_fewest(flags, clusters, groups), kind) for kind, flags in flags_of(examples).items()
@@ -58,10 +69,18 @@ def warn_of_few(
         _warn(fewest, f"{unit}{'s' * (fewest > 1)} with {kind}", purpose.wrong, purpose.clusters)
     elif groups is not None:
         _warn(fewest, f"{some} in a group", purpose.wrong, purpose.examples)
-    elif _warn(fewest, some, purpose.wrong, purpose.examples) or examples.weights is None:
-        return
     else:
-        _warn(*_of_equal_weight(examples), purpose.wrong, purpose.examples)
+        counts: list[tuple[float, str]] = [(fewest, some)]
+        if examples.weights is not None:
+            counts.append(_of_equal_weight(examples))
+        if not any(_warn(*x, purpose.wrong, purpose.examples) for x in counts):
+            near = "intervals near an AUC of 1 are too narrow"
+            _warn(*counts[-1], near, enough_near_one(area))
+
+
+def enough_near_one(area: float) -> int:
+    """How many examples of a class are enough near an AUC of 1; 0 elsewhere."""
+    return math.ceil(ENOUGH_LOST / (1 - min(area, NEAREST))) if area > NEAR_ONE else 0
 
 
 def _of_equal_weight(examples: Examples) -> tuple[float, str]:
@@ -119,6 +138,22 @@ def few_clusters(units: int) -> bool:
 def few_groups(units: int) -> bool:
     """The same of groups, each of which gives a mean one value."""
     return _warn(units, "groups", INTERVALS.wrong, ENOUGH_GROUPS)
+
+
+def warn_of_equal_rates(measure: Any, values: Any, lists: int, what: str = "resamples") -> None:
+    """Warn where all resamples of a list have one hit rate, as where all of the selected are
+    positive; lists have so many axes, and a curve has one more.
+    """
+    if isinstance(measure, Mapping):
+        for name, each in measure.items():
+            warn_of_equal_rates(each, values[name], lists, what)
+    elif title_of(measure) == "hit_rate" and values.ndim == lists + 1 and readable(values):
+        found = host_floats(values)
+        if found.shape[-1] >= _SEVERAL[what] and np.any(np.all(found == found[..., :1], axis=-1)):
+            warn_once(
+                f"all {what} have the same hit rate, which does not mean certainty: intervals of "
+                "hit rates near 0 or 1 are too narrow"
+            )
 
 
 def _warn(number: float, what: str, wrong: str, enough: int) -> bool:

@@ -19,7 +19,7 @@ from quotakernels._array import (
     readable,
     to_numpy,
 )
-from quotakernels.inference.resampling.few import INTERVALS, few_clusters, kish, warn_of_few
+from quotakernels.inference.resampling.few import kish
 from quotakernels.inference.resampling.resamples import Plan, in_order, keys_of
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, Validated
@@ -98,7 +98,6 @@ def plan_of(
         else:
             units, (sizes, owner) = examples.scores.shape[-1], _strata(xp, examples, stratified)
         like = xp.zeros(units, dtype=xp.int8, device=device(examples.scores))
-        _warn_of_few(given, clusters, units, groups)
 
     def counts(numbers: range) -> Array:
         with computing(xp):
@@ -107,17 +106,6 @@ def plan_of(
 
     varies = poisson or clusters is not None or _unequal(examples)
     return Plan(ordered, counts, ties, varies, units, owner, keys=keys)
-
-
-def _warn_of_few(
-    examples: Examples, clusters: Any, units: int, groups: GroupsOfExamples | None
-) -> None:
-    """Say where intervals are too narrow; of classes where labels decide and can be read."""
-    if clusters is not None and few_clusters(units):
-        return
-    if readable(examples.labels) and examples.gain is None:
-        codes = None if groups is None or clusters is not None else groups.codes
-        warn_of_few(INTERVALS, examples, clusters, codes)
 
 
 def _taken(xp: Namespace, examples: Examples, order: Array) -> Examples:

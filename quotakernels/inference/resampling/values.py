@@ -25,14 +25,18 @@ from quotakernels._array import (
     like_tuple,
     mapped,
     namespace,
+    readable,
 )
+from quotakernels.inference.resampling.few import INTERVALS, few_clusters, warn_of_few
 from quotakernels.inference.resampling.plan import Drawing, freedom_of, parts_left_out, plan_of
 from quotakernels.inference.resampling.resamples import Plan, by_group, host_tables, resampled
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief, check_flag
+from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.quotas import silently
 from quotakernels.measures._direction import title_of
 from quotakernels.measures._measure import depends_on_positives_only, made_here
+from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.measures.over_quotas.summary import in_one_pass, sharing
 from quotakernels.ranking import Ranking, ranking_of
 
@@ -42,6 +46,11 @@ WORKING_COPIES = 60
 """Arrays as long as the examples that a batch of resamples needs at once."""
 LONG = 16_000
 """Examples of resamples that are measured together: with fewer, the price of a call is more."""
+_OVER_ALL_CUTS = {
+    *("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall"),
+    *("average_precision", "expected_average_precision", "pr_auc"),
+}
+"""Whose intervals are too narrow near an AUC of 1; those at one place of a curve mostly are not."""
 PATIENCE = 3.0
 """Seconds before a line appears on a terminal."""
 
@@ -60,6 +69,7 @@ class Draws(NamedTuple):
 def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) -> Draws:
     """A measure of examples that are drawn."""
     plan = plan_of(found.examples, *how[:5], found.groups, found.good)
+    _warn_of_few(measure, ranking, found, how, plan.units)
     estimate, plan = estimated(measure, ranking, plan)
     values = functools.partial(values_of, measure, estimate, how.workers, how.max_memory)
 
@@ -68,6 +78,27 @@ def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawin
 
     freedom = freedom_of(plan, ranking, how.clusters is not None)
     return Draws(estimate, functools.partial(values, plan), left_out, freedom)
+
+
+def _warn_of_few(
+    measure: Any, ranking: Ranking, found: Validated, how: Drawing, units: int
+) -> None:
+    """Say where intervals are too narrow; of classes where labels decide and can be read."""
+    if how.clusters is not None and few_clusters(units):
+        return
+    if readable(found.examples.labels) and found.examples.gain is None:
+        codes = None if found.groups is None or how.clusters is not None else found.groups.codes
+        area = 0.5 if found.groups else _largest_area(measure, ranking)
+        warn_of_few(INTERVALS, found.examples, how.clusters, codes, area=area)
+
+
+def _largest_area(measure: Any, ranking: Ranking) -> float:
+    """The largest AUC, if averages over all cuts are asked for, which it makes hard to know."""
+    each = measure.values() if isinstance(measure, Mapping) else [measure]
+    if _OVER_ALL_CUTS.isdisjoint(map(title_of, each)):
+        return 0.5
+    areas = host_floats(roc_auc(ranking))
+    return float(np.max(areas, initial=0.5, where=~np.isnan(areas)))
 
 
 def value_of(measure: Any, ranking: Ranking) -> Any:
