@@ -18,7 +18,7 @@ from quotakernels.evaluation.brief import brief_tables
 from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.group_tables import group_tables
-from quotakernels.evaluation.notes import notes_of_hit_rates, notes_of_intervals
+from quotakernels.evaluation.notes import notes_of_hit_rates
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.segments import in_words as where_best
 from quotakernels.evaluation.tables import pair_tables, values_table
@@ -139,7 +139,7 @@ def _print_all(evaluation: Evaluation, console: Console) -> None:
         print_table(table, console)
     if (resampling := settings.resampling) is not None:
         told = resampling.in_words(settings)
-        console.print("\n" + "\n".join([*told, *notes_of_intervals(evaluation)]))
+        console.print("\n" + "\n".join([*told, *evaluation.notes]))
     if words := list(where_best(evaluation.best, evaluation.models)):
         console.print("\n" + "\n".join(words))
 

@@ -14,6 +14,7 @@ from quotakernels.evaluation.answers import Answer, answers
 from quotakernels.evaluation.brief import brief_tables
 from quotakernels.evaluation.export import as_dict, as_json, as_rows
 from quotakernels.evaluation.group_tables import group_tables
+from quotakernels.evaluation.notes import notes_of_intervals
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.tables import Table, gain_tables, measure_tables, pair_tables
 
@@ -79,6 +80,11 @@ class Evaluation(Results):
             *group_tables(self),
             *pair_tables(self),
         ]
+
+    @property
+    def notes(self) -> list[str]:
+        """What has no intervals, and which intervals hold less often than they say."""
+        return list(notes_of_intervals(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in one record of plain values, None where undefined or infinite."""
@@ -156,9 +162,9 @@ class Evaluation(Results):
             f"<p><b>{escape(x.question)} {escape(x.verdict)}.</b> {escape(' '.join(x.sentences))}"
             for x in self.answers
         )
-        return "".join(
-            [f"<h4>{escape(self._headline)}</h4>", *said, *(x._repr_html_() for x in self.tables)]
-        )
+        tables = (x._repr_html_() for x in self.tables)
+        notes = (f"<p>{escape(x)}</p>" for x in self.notes)
+        return "".join([f"<h4>{escape(self._headline)}</h4>", *said, *tables, *notes])
 
     @property
     def _headline(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from quotakernels.evaluation.groups import APART, GroupResults, GroupValues
 from quotakernels.evaluation.intervals import CLOSED_FORMS
-from quotakernels.evaluation.notes import pairs_of
+from quotakernels.evaluation.notes import notes_of_intervals, pairs_of
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, GainResults, Results, Values
 from quotakernels.evaluation.segments import dominant
@@ -170,6 +170,7 @@ def _confidence(results: Results) -> dict[str, Any]:
         drawn["effective_rows"] = _defined(results.effective_rows)
     if resampling.level is not None:
         drawn["closed_forms"] = _closed_forms(results)
+        drawn["notes"] = list(notes_of_intervals(results))
     tests = [_tests(x) for x in results.differences]
     return {"confidence": drawn, **({"differences": tests} if tests else {})}
 

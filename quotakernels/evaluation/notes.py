@@ -11,7 +11,12 @@ from quotakernels._text import counted, number
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, GainResults, Results
 from quotakernels.evaluation.words import listed
-from quotakernels.inference.resampling.few import ENOUGH_GROUPS
+from quotakernels.inference.resampling.few import (
+    ENOUGH_GROUPS,
+    INTERVALS,
+    NEAR_ONE,
+    enough_near_one,
+)
 
 _CHOSEN_HERE = (
     "Best cuts: each resample has its own. What they bring on other rows is the estimate minus the "
@@ -37,17 +42,14 @@ _RATES_NEAR_ONE = (
     "Intervals of hit rates near 1 are too narrow where they are from resamples: those of 95% held "
     "9 to 11% in simulations."
 )
-_DIFFERENCES_AT_ONE = (
-    "Near an AUC of 1 with few positives intervals of differences are too narrow: those of 95% "
-    "held 85 to 88% with 30 positives in simulations."
-)
-_FEW_SCORES, _FEW_OF_A_CLASS, _NEAR_ONE, _AT_ONE = 20, 30, 0.97, 0.99
+_FEW_SCORES, _FEW_OF_A_CLASS = 20, 30
 _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
 _COMPARED = {
     "roc_auc": "AUC",
     "hit_rate": "the hit rate",
     "qrecall": "Qrecall",
     "brings": "what models bring",
+    "uplift_at_quota": "uplift",
 }
 
 
@@ -99,8 +101,6 @@ def in_sentences(differences: Differences, rows: int) -> Iterator[str]:
         worse = [x for x, y in zip(found.names[k:], letters[k:], strict=True) if not y & letters[k]]
         if worse:
             yield f"{name} is better than {listed(worse)}."
-    if differences.measure == "roc_auc" and np.any(found.estimate > _AT_ONE):
-        yield _DIFFERENCES_AT_ONE
 
 
 def notes_of_intervals(evaluation: Results) -> Iterator[str]:
@@ -131,7 +131,7 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
     yield from _of_averages(evaluation)
     drawn = evaluation.weighted or evaluation.settings.per is not None
     rates = [x.of("hit_rate") for q, x in evaluation.at_quota.items() if not q.is_budget]
-    if drawn and any(np.any(x > _NEAR_ONE) for x in rates):
+    if drawn and any(np.any(x > NEAR_ONE) for x in rates):
         yield _RATES_NEAR_ONE
     yield from notes_of_hit_rates(evaluation)
     if any(np.any(ends.lower == ends.upper) for ends in shown.values()):
@@ -150,7 +150,7 @@ def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:
     late = any(
         evaluation.places_at_random(q) > positives for q in evaluation.settings.quotas_over_all
     )
-    if late and positives < _FEW_OF_A_CLASS and np.any(area > _NEAR_ONE):
+    if late and positives < _FEW_OF_A_CLASS and np.any(area > NEAR_ONE):
         yield (
             "Intervals of the hit rate are too narrow where a model has found nearly all of few "
             "positives: those of 95% held 88% in simulations."
@@ -198,9 +198,13 @@ def _of_averages(evaluation: Results) -> Iterator[str]:
     fewer = min(evaluation.positives, evaluation.rows - evaluation.positives)
     if fewer * weight < _FEW_OF_A_CLASS:
         few = of_95.format("few rows of a class", "89 to 91%")
-        yield f"Intervals of average hit rate, average precision and AUC-PR {few}"
+        some = "hit rates, average" if evaluation.weighted else "average"
+        yield f"Intervals of {some} hit rate, average precision and AUC-PR {few}"
+    if fewer * weight < INTERVALS.examples:
+        few = of_95.format(f"fewer than {INTERVALS.examples} rows of a class", "AUC in 17 to 84%")
+        yield f"Intervals from resamples {few}"
     named = zip(evaluation.models, evaluation.over_all.of("roc_auc"), strict=True)
-    if near := [name for name, area in named if area > _NEAR_ONE]:
+    if near := [name for name, area in named if fewer * weight < enough_near_one(area)]:
         high = of_95.format(f"the AUC of {listed(near)}, which is near 1", "79 to 91%")
         some = "average Qrecall, AUC-PR, and lift and Qrecall at quotas"
         yield f"Intervals of {'all measures' if evaluation.weighted else some} {high}"

@@ -576,6 +576,32 @@ def test_what_notebooks_show() -> None:
     assert "<b>&lt;b&gt;" not in html
     assert "&lt;b&gt;" in html
     assert html.count("<table>") == len(found.tables) == 5
+    assert found.notes == []
+
+
+def test_notes_of_areas_near_1_are_for_as_few_examples_as_lose_hardly_any_pair() -> None:
+    labels, scores = np.arange(100) < 40, -np.arange(100)
+    scores[0] = -90
+    assert qk.roc_auc(labels, scores) == 1 - 50.5 / 2400
+    for times in (1, 10):
+        given = {"a": np.tile(scores, times)}
+        found = qk.evaluate(np.tile(labels, times), given, confidence=0.95, n_resamples=20)
+        assert any("the AUC of a, which is near 1" in x for x in found.notes) == (times == 1)
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 101)])
+def test_notes_tell_where_few_positives_make_intervals_too_narrow(weights: Any) -> None:
+    scores = np.random.default_rng(1).normal(size=100)
+    for positives in (4, 5, 29, 35):
+        labels = np.arange(100) % 20 < 1 if positives == 5 else np.arange(100) < positives
+        given = {"quota": 10, "confidence": 0.95, "n_resamples": 20, "sample_weight": weights}
+        found = qk.evaluate(labels, {"a": scores}, **given)
+        few, fewer = (any(x in y for y in found.notes) for x in ("for few rows", "fewer than 5"))
+        kish = positives if weights is None else positives * found.effective_rows / 100
+        assert (few, fewer) == (kish < 30, kish < 5)
+        some = "Intervals of average" if weights is None else "Intervals of hit rates, average"
+        assert not few or any(x.startswith(f"{some} hit rate, average") for x in found.notes)
+        assert all(f"<p>{x}</p>" in found._repr_html_() for x in found.notes)
 
 
 def test_frames_hold_every_value_with_its_interval() -> None:
@@ -689,7 +715,7 @@ def test_differences_of_areas_near_1_are_said_to_have_narrow_intervals():
     rng = np.random.default_rng(3)
     labels = np.arange(300) < 40
     models = {"strong": rng.normal(4.5 * labels), "weaker": rng.normal(1.5 * labels)}
-    narrow = "Near an AUC of 1 with few positives intervals of differences are too narrow: "
+    narrow = "only 40 positives: intervals near an AUC of 1 are too narrow with fewer than "
     for names, said in ((("strong", "weaker"), True), (("weaker", "reversed"), False)):
         given = {**models, "reversed": -models["weaker"]}
         found = qk.evaluate(labels, {x: given[x] for x in names}, quota=40, compare=True)
