@@ -21,6 +21,7 @@ from quotakernels.evaluation.gain_answers import at_best_cuts, how_many_by_gain,
 from quotakernels.evaluation.order import how_sure
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.segments import best_by_model
+from quotakernels.evaluation.uplift_answers import what_is_added
 from quotakernels.evaluation.words import Said, listed, sentence, whole
 
 _OTHERS = 3
@@ -47,8 +48,9 @@ class Answer:
 def answers(evaluation: Results) -> list[Answer]:
     """Answer the four questions, for the first quota if there is one; a fifth of a treatment."""
     choice = first_choice(evaluation)
-    treated = choice is not None and evaluation.settings.treatment is not None
-    added = [Answer("What does the treatment add?", *_added(evaluation, choice))] if treated else []
+    added: list[Answer] = []
+    if choice is not None and evaluation.settings.treatment is not None:
+        added = [Answer("What does the treatment add?", *what_is_added(evaluation, choice))]
     return [
         which_model(evaluation),
         Answer("How many should I take?", *_how_many(evaluation, choice)),
@@ -62,29 +64,6 @@ def which_model(evaluation: Results) -> Answer:
     """Answer the first of them."""
     does = "fill my quota" if evaluation.settings.cost is None else "spend my budget"
     return Answer(f"Which model should {does}?", *_which(evaluation, first_choice(evaluation)))
-
-
-def _added(evaluation: Results, choice: Choice | None) -> Said:
-    """What the treatment adds to the positives of those whom the models select."""
-    assert choice is not None
-    values, names = evaluation.at_quota[choice.quota], evaluation.models
-    added = values.of("uplift_at_quota")
-    if np.isnan(added).all():
-        return "That cannot be said", ("No model selects both treated rows and controls.",)
-    first, *others = np.argsort(-added, kind="stable").tolist()
-    most = f"{_of_100(added[first])} positives per 100 selected by {names[first]}"
-    ends, resampling = values.interval("uplift_at_quota", first), evaluation.settings.resampling
-    sure = ""
-    if resampling is not None and not math.isnan(ends[0]):
-        sure = f" ({resampling.percent} interval {_of_100(ends[0])} to {_of_100(ends[1])})"
-    said = [f"So many more of 100 treated than of 100 controls among them are positive{sure}."]
-    rest = [f"{_of_100(added[k])} by {names[k]}" for k in others[:_OTHERS]]
-    said += [f"Others: {listed(rest)}."] if rest else []
-    return most, (*said, "The answers above go by positives alone.")
-
-
-def _of_100(share: float) -> str:
-    return "undefined" if math.isnan(share) else formatted(100 * share, ".1f")
 
 
 def _unsaid(evaluation: Results, what: str) -> Advice:

@@ -33,6 +33,7 @@ from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall
 from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
 from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.measures.over_quotas.summary import summary
+from quotakernels.measures.uplift import uplift_at_quota
 from quotakernels.ranking import rank
 
 Tell = Callable[[int, int], None]
@@ -261,13 +262,12 @@ def _tests_of_gains(
 
 
 def _tests(data: Resampled) -> Iterator[Differences]:
-    """The tests by AUC, and by the hit rate at every quota, of a budget by Qrecall."""
+    """The tests by AUC, by the hit rate at every quota, and of a treatment by the uplift there."""
     given = {name: data.examples(name) for name in data.settings.models}
     first, *_ = given.values()
     models = {name: columns["y_score"] for name, columns in given.items()}
     resamples = data.resampling.test_resamples
-    for quota in (None, *data.quotas):
-        measure, at = _tested(data, quota, first)
+    for quota, measure, at in _tested(data):
         data.on_step(f"comparing {measure.__name__}")
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always")
@@ -283,15 +283,17 @@ def _tests(data: Resampled) -> Iterator[Differences]:
         yield differences_of(data, measure.__name__, quota, found, notes, resamples)
 
 
-def _tested(
-    data: Resampled, quota: Quota | None, examples: dict[str, Any]
-) -> tuple[Any, dict[str, Any]]:
-    """By what models are tested, and its arguments; the same money finds most where Qrecall is."""
-    if quota is None:
-        return roc_auc, {}
-    if quota.is_budget:
-        return qrecall, {"cost": examples["cost"], **data.quotas[quota]}
-    return hit_rate, data.quotas[quota]
+def _tested(data: Resampled) -> Iterator[tuple[Quota | None, Any, dict[str, Any]]]:
+    """By what models are tested at which quota, and its arguments; of a budget by Qrecall, as the
+    same money finds most where that is.
+    """
+    yield None, roc_auc, {}
+    given = {x: {**at, **(data.costs if x.is_budget else {})} for x, at in data.quotas.items()}
+    for quota, at in given.items():
+        yield quota, qrecall if quota.is_budget else hit_rate, at
+    if data.treated:
+        for quota, at in given.items():
+            yield quota, uplift_at_quota, {**at, **data.treated}
 
 
 def differences_of(

@@ -79,7 +79,7 @@ def _verdict(first: str, alike: list[str], less: list[str]) -> str:
     return f"not sure: {at_most_three(alike, 'or')} may be as good"
 
 
-def _is_first(found: Comparison, first: str, level: float) -> bool:
+def is_first(found: Comparison, first: str, level: float) -> bool:
     """Whether a model is better than each of the others.
 
     It is not the best if any one of them is better, so each must be ruled out by a test of its own
@@ -99,7 +99,7 @@ def _of_test(
         return "That cannot be said", (f"{_WHAT[test.measure]} is undefined.",)
     first = found.names[0] if choice is None else evaluation.models[choice.order[0]]
     said = _found_more(evaluation, choice, test, first, resampling.percent)
-    sure = _is_first(found, first, resampling.tested_level)
+    sure = is_first(found, first, resampling.tested_level)
     if test.too_few and not sure:
         return "Too few resamples to tell", (said, *(f"{sentence(x)}." for x in test.notes))
     letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}

@@ -158,7 +158,8 @@ def _tests_in_words(settings: Settings, resampled: str) -> str:
         return f": {resampled}"
     by_score = bool(settings.quotas_over_all) and settings.cost is None
     parts = ["AUC: DeLong's test", *["hit rate: score test"] * by_score]
-    if settings.unit is not None or bool(settings.quotas) != by_score:
+    more = settings.unit is not None or settings.treatment is not None
+    if more or bool(settings.quotas) != by_score:
         parts.append(f"all others: {resampled}")
     return f". {'; '.join(parts)}"
 
@@ -255,7 +256,8 @@ class Settings:
         """How many steps there are: reading, and each model's evaluation and resampling."""
         models, more = len(self.models), 0
         if self.resampling is not None:
-            more = self.resampling.steps(models, len(self.quotas), self.unit is not None)
+            tested = len(self.quotas) * (1 if self.treatment is None else 2)
+            more = self.resampling.steps(models, tested, self.unit is not None)
             drawn = self.grouped_by is not None and self.resampling.level is not None
             more += models if drawn else 0
         return 1 + models + more

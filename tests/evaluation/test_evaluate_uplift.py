@@ -33,7 +33,32 @@ def test_uplift_at_each_quota():
     first = 100 * found.at_quota[found.settings.quotas[0]].of("uplift_at_quota")[0]
     assert answer.verdict == f"{first:.1f} positives per 100 selected by uplift"
     assert "by chance." in answer.sentences[1]
+    assert "The first is the best of 2 here, so probably less on other rows." in answer.sentences
     assert len(qk.evaluate(BOUGHT, MODELS, quota=60).answers) == 4
+
+
+def test_models_are_compared_by_uplift():
+    given: dict[str, Any] = {"treatment": MAILED, "n_resamples": 400}
+    models = {"uplift": MODELS["uplift"], "worst": -MODELS["uplift"]}
+    found = qk.evaluate(BOUGHT, models, quota=[60, 150], compare=True, **given)
+    kinds = [(x.measure, x.quota and x.quota.amount) for x in found.differences]
+    at_quotas = [(x, k) for x in ("hit_rate", "uplift_at_quota") for k in (60, 150)]
+    assert kinds == [("roc_auc", None), *at_quotas]
+    wanted = qk.compare(uplift_at_quota, BOUGHT, models, quota=60, random_state=0, **given)
+    assert found.differences[3].found.p_value.tolist() == wanted.p_value.tolist()
+    assert wanted.expected < wanted.estimate[0]
+    expected = f"uplift is the best of 2 here; expect {100 * wanted.expected:.1f} on other rows."
+    assert found.answers[-1].sentences[2:4] == (expected, "Sure that uplift adds the most.")
+    assert [x.caption for x in found.tables[-2:]] == [
+        f"Differences of uplift at quota {x}" for x in (60, 150)
+    ]
+    assert "all others: percentiles" in " ".join(found.settings.resampling.in_words(found.settings))
+    alike = {"one": RNG.random(N), "other": RNG.random(N)}
+    found = qk.evaluate(BOUGHT, alike, quota=60, compare=True, **given)
+    assert found.answers[-1].sentences[3].startswith("Not sure that o")
+    one_arm = {**given, "treatment": np.ones(N)}
+    found = qk.evaluate(BOUGHT, alike, quota=60, compare=True, **one_arm)
+    assert found.answers[-1].verdict == "That cannot be said"
 
 
 def test_intervals_weights_masks_and_budgets():
