@@ -261,6 +261,20 @@ MODELS = {"one": S[0], "two": S[1]}
 MEAN = qk.group_mean(qk.roc_auc, weights="examples")
 
 
+@pytest.mark.parametrize("clusters", [None, CLUSTERS])
+def test_models_are_compared_by_one_field_of_a_record(clusters: Any):
+    given: dict[str, Any] = {"gain": np.arange(N) % 8 - 3, "groups": G, "clusters": clusters}
+    given |= {"n_resamples": 40, "random_state": 1}
+    for measure in (qk.impact_at_quota.with_options(quota=2), qk.best_quota):
+        mean = qk.group_mean(measure)
+        found, drawn = qk.compare(mean, None, MODELS, **given), qk.bootstrap(mean, None, S, **given)
+        value, first = drawn.value[0], found.names.index("two")
+        np.testing.assert_allclose(np.sort(found.estimate), np.sort(value.estimate), rtol=1e-14)
+        ends = np.quantile(value.resamples[1] - value.resamples[0], [0.025, 0.975])
+        np.testing.assert_allclose(found.lower[first, 1 - first], ends[0], atol=1e-13)
+        np.testing.assert_allclose(found.upper[first, 1 - first], ends[1], atol=1e-13)
+
+
 def test_models_are_compared_on_the_same_groups():
     given: dict[str, Any] = {"groups": G, "n_resamples": 200, "random_state": 1}
     found = qk.compare(MEAN, Y, MODELS, **given)

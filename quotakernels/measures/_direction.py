@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any
 
 from quotakernels.inputs.keywords import brief
@@ -41,12 +42,21 @@ class OneField(functools.partial[Any]):
         return title_of(self)
 
     def __call__(self, /, *arguments: Any, **keywords: Any) -> Any:
-        return getattr(super().__call__(*arguments, **keywords), _inner(self).headline)
+        return self.of(super().__call__(*arguments, **keywords))
+
+    def of(self, record: Any) -> Any:
+        """That field of what the measure gives."""
+        return operator.attrgetter(headline_of(self))(record)
 
 
 def compared(measure: Any) -> Any:
     """The measure, or where it gives a record the one number of it by which models are compared."""
-    return OneField(measure) if getattr(_inner(measure), "headline", "") else measure
+    return OneField(measure) if headline_of(measure) else measure
+
+
+def headline_of(measure: Any) -> str:
+    """The field of a record by which models are compared; empty of a measure without one."""
+    return getattr(_inner(measure), "headline", "")
 
 
 def title_of(measure: Any) -> str:

@@ -26,7 +26,7 @@ from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, forwarding, keywords_of, public, refuse_unknown
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import Totals, numbers_like
-from quotakernels.measures._direction import own_direction, title_of
+from quotakernels.measures._direction import headline_of, own_direction, title_of
 from quotakernels.measures._measure import (
     Measure,
     made_here,
@@ -153,12 +153,12 @@ class MeanOverGroups:
     """
 
     made_here = True
-    headline = "value"
 
     def __init__(self, measure: Any, weights: Any, own: dict[str, Any]):
         self.measure = functools.partial(measure, **own) if own else measure
         self.weights = weights
         self.greater_is_better = own_direction(measure)
+        self.headline = ".".join(filter(None, ("value", headline_of(measure))))
         self.own_keywords = keywords_of(measure)
         self.takes_costs = not without_costs(measure)
         self.of_gains = not without_gains(measure)

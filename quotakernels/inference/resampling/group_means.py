@@ -151,4 +151,4 @@ def means_of(measure: Any, ranking: Ranking) -> Callable[[Array | None], Any] | 
 
 def _mean(measure: Any, groups: GroupValues, drawn: Array | None) -> Any:
     found = mean_of_groups(groups, drawn)
-    return found.value if isinstance(measure, OneField) else found
+    return measure.of(found) if isinstance(measure, OneField) else found
