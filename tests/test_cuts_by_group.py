@@ -254,14 +254,25 @@ def test_grouped_is_a_loop(seed: int, size: int, number: int, levels: int):
 def beside_loop(
     measure: Any, data: dict[str, np.ndarray], groups: np.ndarray, own: dict[str, Any]
 ) -> list[tuple[Any, Any]]:
-    """Fields of what all groups have, and of each group's examples one after the other."""
+    """Fields of what all groups have, and of each group's examples one after the other; of one
+    model, and of two as a batch.
+    """
 
-    def of(here: Any, **given: Any) -> Any:
+    def of(here: Any, **given: Any) -> list[Any]:
         y, s, *beside = (x[here] for x in data.values())
-        return measure(y, s, **dict(zip(list(data)[2:], beside, strict=True)), **given, **own)
+        given |= dict(zip(list(data)[2:], beside, strict=True))
+        found = [measure(y, x, **given, **own) for x in (s, -s, np.stack([s, -s]))]
+        return [*fields(found[0]), *fields(found[1]), *fields(found[2])]
 
     found, alone = of(slice(None), groups=groups), [of(groups == g) for g in np.unique(groups)]
+    each = [np.stack([one[k] for one in alone]) for k in range(len(found))]
+    third = len(found) // 3
+    each[2 * third :] = [np.swapaxes(x, 0, 1) for x in each[2 * third :]]
+    return list(zip(found, each, strict=True))
+
+
+def fields(found: Any) -> list[np.ndarray]:
+    """What each group has, and not the curves."""
     if not isinstance(found, tuple):
-        return [(found, alone)]
-    fields = [name for name, x in found._asdict().items() if not isinstance(x, tuple)]
-    return [(getattr(found, x), [getattr(one, x) for one in alone]) for x in fields]
+        return [found]
+    return [x for name, x in found._asdict().items() if name not in ("optima", "curve")]

@@ -41,9 +41,9 @@ def rows_to_cut(xp: Namespace, table: ops.Groups) -> ops.Groups:
 def cut_at_thresholds(table: ops.Groups, wanted: Array, inclusive: bool) -> CutRows:
     """Where the thresholds cut the `rows_to_cut`."""
     xp = namespace(table.counts)
-    wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
     if table.segments:
         return _groups_cut(xp, table, wanted, inclusive)
+    wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
     ends = cut_ends(xp, table, wanted, inclusive)
     index = xp.clip(ends, max=table.counts.shape[-1] - 1)
     part = cast(xp, ends > index, wide_float(xp, device(ends)))
@@ -59,7 +59,7 @@ def _groups_cut(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool
         last = ops.last_row(xp, table, xp.expand_dims(first, axis=-1))[..., 0]
         index.append(xp.where(there, first, last))
         part.append(there)
-    whole = cast(xp, ~xp.stack(part, axis=-1), wide_float(xp, device(wanted)))
+    whole = cast(xp, ~xp.stack(part, axis=-1), wide_float(xp, device(table.counts)))
     empty = xp.expand_dims(Totals(xp, table).examples == 0, axis=-1)
     whole = xp.where(empty, xp.full_like(whole, xp.nan), whole)
     return CutRows(xp.stack(index, axis=-1), whole, xp.ones_like(whole))
