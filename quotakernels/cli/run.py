@@ -35,6 +35,7 @@ def print_file(
     path: Path, settings: Settings, output: Format, engine: str, memory_limit: str | None
 ) -> None:
     """Evaluate the columns of a file, or of several, and print the result."""
+    settings = replace(settings, brief=output == "answer")
     if streams(path, settings, engine, memory_limit, brief=output == "answer"):
         _print(_evaluate_stream(path, settings), output, print_bounded)
     elif groups_first(path, settings, engine):
@@ -45,6 +46,7 @@ def print_file(
 
 def print_example(path: Path, settings: Settings, output: Format) -> None:
     """Evaluate scores that come with the package, and say where they are from."""
+    settings = replace(settings, brief=output == "answer")
     _print(_evaluate_points_first(path, settings, output), output)
     if output != "json":
         table_console().print(f"\n{ATTRIBUTION}", style="dim")

@@ -34,7 +34,7 @@ from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_qu
 from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.measures.over_quotas.summary import summary
 from quotakernels.measures.uplift import uplift_at_quota
-from quotakernels.ranking import rank
+from quotakernels.ranking import Ranking, rank
 
 Tell = Callable[[int, int], None]
 _BY_PAIRS: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
@@ -43,6 +43,8 @@ CLOSED_FORMS = dict.fromkeys((*_BY_PAIRS, *_BY_PRECISION), "logit") | {"hit_rate
 """Measures of rows without weights whose intervals are not of resamples, and their method."""
 _Key = tuple[Any, ...]  # the name of a measure, behind its quota if it has one
 _SUMMARY = ("summary",)
+_TOLD = ("hit_rate", "uplift_at_quota")
+"""Of what the answer tells an interval; the first one has a formula where rows have no weights."""
 _R = TypeVar("_R", bound=Results)
 
 
@@ -115,8 +117,8 @@ def _with_intervals(results: _R, data: Resampled) -> _R:
     ends = {key: Ends(*np.transpose([found[key] for found in models])) for key in models[0]}
 
     def sure(values: Values, *quota: Quota) -> Values:
-        resampled = (measure.name for measure in values.measures if measure.resampled)
-        return replace(values, ends={name: ends[*quota, name] for name in resampled})
+        names = [x.name for x in values.measures if (*quota, x.name) in ends]
+        return replace(values, ends={name: ends[*quota, name] for name in names})
 
     filled = {quota: sure(results.at_quota[quota], quota) for quota in data.quotas}
     at_quota = {**results.at_quota, **filled}
@@ -130,37 +132,48 @@ def _intervals_of_model(data: Resampled, name: str) -> dict[_Key, tuple[float, f
     examples, level = data.examples(name), data.resampling.tested_level
     given = examples if data.quotas else without_costs(examples)
     drawn = data.drawn(data.resampling.resamples)
-    with silently():  # the notes tell
-        found = bootstrap(_measures(data), **given, **data.treated, **drawn)
-    found |= {(x,): result for x, result in found.pop(_SUMMARY)._asdict().items()}
+    measures, found = _measures(data), {}
+    if measures:
+        with silently():  # the notes tell
+            found = bootstrap(measures, **given, **data.treated, **drawn)
+    if _SUMMARY in found:
+        found |= {(x,): result for x, result in found.pop(_SUMMARY)._asdict().items()}
     ends = {k: (float(x.lower), float(x.upper), float(x.undefined)) for k, x in found.items()}
     if examples["sample_weight"] is not None:
         return ends
-    ranking = rank(**examples)
-    closed: dict[_Key, Any] = {
-        (x,): auc_interval(ranking, measure=x, confidence_level=level) for x in _BY_PAIRS
-    }
-    closed |= {
-        (x,): average_precision_interval(ranking, measure=x, confidence_level=level)
-        for x in _BY_PRECISION
-    }
+    closed = _closed_forms(data, rank(**examples), level)
+    return ends | {k: (float(x.lower), float(x.upper), 0.0) for k, x in closed.items()}
+
+
+def _closed_forms(data: Resampled, ranking: Ranking, level: float) -> dict[_Key, Any]:
+    """The intervals that need no resamples."""
+    closed: dict[_Key, Any] = {}
+    if not data.settings.brief:
+        for pairs in _BY_PAIRS:
+            closed[pairs,] = auc_interval(ranking, measure=pairs, confidence_level=level)
+        for name in _BY_PRECISION:
+            found = average_precision_interval(ranking, measure=name, confidence_level=level)
+            closed[name,] = found
     for quota, argument in data.quotas.items():
         if quota.is_budget:  # whose places are not fixed
             continue
         rate = hit_rate_interval(ranking, confidence_level=level, **argument)
         closed[quota, "hit_rate"] = rate
-    return ends | {k: (float(x.lower), float(x.upper), 0.0) for k, x in closed.items()}
+    return closed
 
 
 def _measures(data: Resampled) -> dict[_Key, Any]:
-    """All measures that tables show, by what finds them in the result."""
-    measures: dict[_Key, Any] = {_SUMMARY: summary}
-    closed = CLOSED_FORMS if data.settings.weight is None else ()
-    areas = (x for x in AREAS if x.resampled and x.name not in closed)
+    """All measures that tables show, by what finds them in the result; for the answer alone those
+    that it tells.
+    """
+    brief, closed = data.settings.brief, CLOSED_FORMS if data.settings.weight is None else ()
+    measures: dict[_Key, Any] = {} if brief else {_SUMMARY: summary}
+    areas = (x for x in AREAS if x.resampled and not brief and x.name not in closed)
     measures |= {(measure.name,): measure.function for measure in areas}
     for quota, argument in data.quotas.items():
+        told = _TOLD if quota.is_budget or not closed else _TOLD[1:]
         for measure in measures_at(quota, bool(data.treated)):
-            if measure.resampled:
+            if measure.resampled and (not brief or measure.name in told):
                 measures[quota, measure.name] = partial(measure.function, **argument)
     return measures
 

@@ -201,6 +201,7 @@ class Settings:
     called: str = ""  # what positive rows are, in the user's words
     currency: str = ""
     command: bool = False
+    brief: bool = False  # only what the answer tells needs intervals
     lines: Lines = field(default_factory=Lines)
 
     def __post_init__(self) -> None:

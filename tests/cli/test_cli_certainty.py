@@ -16,9 +16,47 @@ import pytest
 
 import quotakernels as qk
 from quotakernels.cli import rendering
+from quotakernels.evaluation import intervals
 
 Run = Callable[..., Any]
 EXAMPLE = ("evaluate", "--example", "credit", "--resamples", 40, "--seed", 3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "drawn"),
+    [
+        (("--quota", 100), []),
+        (("--quota", 100, "--quota", "5%", "--weight", "w"), ["hit_rate"] * 2),
+        (("--budget", 90, "--cost", "w"), ["hit_rate"]),
+        (("--quota", 100, "--treatment", "t"), ["uplift_at_quota"]),
+        ((), []),
+    ],
+)
+def test_the_answer_draws_what_it_tells(
+    run: Run,
+    table: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    asked: tuple[Any, ...],
+    drawn: list[str],
+) -> None:
+    """And its intervals are those of all measures together."""
+    rng = np.random.default_rng(2)
+    y, w, t = rng.integers(0, 2, 300), rng.integers(1, 4, 300), rng.integers(0, 2, 300)
+    path = table(y=y, w=w, t=t, s=rng.normal(y).round(2))
+    given = ("evaluate", path, "--label", "y", "--score", "s", *asked, "--confidence", 0.9)
+    given = (*given, "--resamples", 30)
+    everything, bootstrap, names = run(*given, "--all").out, intervals.bootstrap, []
+
+    def recording(measures: dict[tuple[Any, ...], Any], *columns: Any, **options: Any) -> Any:
+        names.extend(key[-1] for key in measures)
+        return bootstrap(measures, *columns, **options)
+
+    monkeypatch.setattr(intervals, "bootstrap", recording)
+    outcome = run(*given)
+    assert outcome.status == 0
+    assert names == drawn
+    answer = outcome.out.partition("\n--all prints")[0]
+    assert everything.startswith(answer.rstrip())
 
 
 def test_json_holds_the_intervals_of_the_library(
