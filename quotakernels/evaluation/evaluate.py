@@ -24,7 +24,8 @@ from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.groups import GroupsOfExamples, groups_of
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import label_of, named_scores, validated_models
-from quotakernels.inputs.quotas import level_of_caller, numbers_like
+from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.warned import level_of_caller
 from quotakernels.ranking import Ranking
 
 _Arrays = dict[str, NDArray[Any]]

@@ -25,7 +25,7 @@ from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, Ends, Results, Values
 from quotakernels.inference.comparison.compare import compare
 from quotakernels.inference.resampling.bootstrap import bootstrap
-from quotakernels.inputs.quotas import silently
+from quotakernels.inputs.warned import silently
 from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall
 from quotakernels.measures.at_quota.selection_by_group import selection_by_group
 from quotakernels.measures.by_group import group_mean

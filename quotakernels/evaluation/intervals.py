@@ -28,7 +28,7 @@ from quotakernels.inference.proportions.impact import impact_ends
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inference.resampling.optimum import OptimumInterval, ValueAt, optima
 from quotakernels.inputs.models import stacked
-from quotakernels.inputs.quotas import silently
+from quotakernels.inputs.warned import silently
 from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall
 from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
 from quotakernels.measures.over_quotas.areas import roc_auc

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import sys
-import warnings
 from collections.abc import Iterator
-from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -41,13 +37,13 @@ from quotakernels.inputs.columns import (
     refuse_records,
 )
 from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.warned import warn_once
 
 N = TypeVar("N", bound=NamedTuple)
 
 
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
-_SILENT: ContextVar[bool] = ContextVar("_SILENT", default=False)
 
 
 def in_library_of(data: N, *quotas: Any) -> N:
@@ -194,6 +190,8 @@ def quota_masses(
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The same without a warning, of a quota that messages may call otherwise."""
     check_when_short(when_short)
+    if budget is None and (mass := _mass_of_list(xp, table, quota, fraction)) is not None:
+        return (mass,), ()
     cuts = {"quota": quota, "fraction": fraction, "budget": budget}
     name, number = _only(cuts, priced=len(table.costs) > 0)
     said = called if name == "quota" else name
@@ -213,6 +211,16 @@ def quota_masses(
             wanted = xp.where(wanted < most.whole, paid, whole)
     nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
     return (xp.where(fits & there, wanted, nan),), shape
+
+
+def _mass_of_list(xp: Namespace, table: ops.Groups, quota: Any, fraction: Any) -> Array | None:
+    """The mass, shape (1,), of a plain number for one list of NumPy without weights, if it fits."""
+    counted = isinstance(table[0], np.ndarray) and not (table.weighted or table.segments)
+    whole = Totals(xp, table).whole if counted else None
+    if not isinstance(whole, np.float64) or whole == 0:
+        return None
+    mass = known_mass(int(whole), quota, fraction)
+    return None if mass is None else np.asarray([mass])
 
 
 def _refuse_others(xp: Namespace, name: str, value: Array, fits: Array, expected: str) -> None:
@@ -336,31 +344,6 @@ def warn_below_one(quota: Any) -> None:
             f"quota={number} is less than one example; for a share of all examples pass "
             f"fraction={number}"
         )
-
-
-def warn_once(message: str) -> None:
-    """Warn the caller of this library, unless that was done, or is not meant (`silently`)."""
-    if not _SILENT.get():
-        warnings.warn(message, stacklevel=level_of_caller())
-
-
-def level_of_caller() -> int:
-    """How many calls up from `warnings.warn` the first one outside of this library is."""
-    level, frame = 1, sys._getframe(1)
-    package = __name__.partition(".")[0]
-    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
-        level, frame = level + 1, frame.f_back
-    return level
-
-
-@contextlib.contextmanager
-def silently(again: bool = True) -> Iterator[None]:
-    """Where a quota is used `again`, there was a warning the first time."""
-    token = _SILENT.set(again)
-    try:
-        yield
-    finally:
-        _SILENT.reset(token)
 
 
 def whole_if_close(xp: Namespace, wanted: Array) -> Array:

@@ -19,7 +19,7 @@ from quotakernels._array import (
     tolerance,
 )
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import silently
+from quotakernels.inputs.warned import silently
 from quotakernels.measures._direction import check_value
 from quotakernels.measures._measure import bounded_by_ties
 from quotakernels.measures.by_group import mean_over_groups

@@ -29,7 +29,7 @@ from quotakernels.inference.resampling.values import reporter
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.models import host_floats
-from quotakernels.inputs.quotas import level_of_caller, silently
+from quotakernels.inputs.warned import level_of_caller, silently
 from quotakernels.measures.at_quota.hit_rate import hit_rate
 from quotakernels.ranking import TiePolicy
 

@@ -46,7 +46,7 @@ from quotakernels.inputs.examples import Validated, check_tie_policy
 from quotakernels.inputs.gains import Beside, validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import two_models
-from quotakernels.inputs.quotas import level_of_caller, silently
+from quotakernels.inputs.warned import level_of_caller, silently
 from quotakernels.measures._direction import direction_if_any
 from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import TiePolicy

@@ -46,7 +46,7 @@ from quotakernels.inference.resampling.values import (
 from quotakernels.inputs.examples import Validated, check_tie_policy
 from quotakernels.inputs.gains import Beside, validated
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.quotas import warn_once
+from quotakernels.inputs.warned import warn_once
 from quotakernels.measures._direction import OneField, best_of_cuts, title_of
 from quotakernels.measures._measure import (
     ValueMeasure,

@@ -13,7 +13,7 @@ from quotakernels._array import Array, Namespace, cast, computing, namespace, re
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.models import host_floats
-from quotakernels.inputs.quotas import warn_once
+from quotakernels.inputs.warned import warn_once
 from quotakernels.measures._direction import title_of
 
 NDArray = np.ndarray[Any, Any]

@@ -33,7 +33,7 @@ from quotakernels.inference.resampling.resamples import Plan, by_group, host_tab
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.models import host_floats
-from quotakernels.inputs.quotas import silently
+from quotakernels.inputs.warned import silently
 from quotakernels.measures._direction import title_of
 from quotakernels.measures._measure import depends_on_positives_only, made_here
 from quotakernels.measures.over_quotas.areas import roc_auc
