@@ -142,9 +142,9 @@ def _falling(xp: Namespace, whole: Array, positive: Array) -> ops.Summands:
         level = whole * found_upto - positive * upto
         places, half = behind - upto + 1, positive / 2
         first = xp.minimum(ops.clip(xp, xp.floor(level / positive) + 1, 0.0), places)
-        rest, low = places - first, level - first * positive
-        above, below = first * (level - (first - 1) * half), rest * (low - (rest - 1) * half)
-        row = (whole, positive, *row)
+        middle, row = level + half, (whole, positive, *row)
+        above = first * (middle - half * first)
+        below = (places - first) * (middle - half * (first + places))
         return above, below, *ops.where_rare(xp, row[-1] > 1, 2, partial(_inside, xp), *row)
 
     row = ("mass_before", "positive_before", "positive", "mass")

@@ -82,6 +82,11 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         tied = (items > 1) & (here > 0)  # without positives any formula gives 0
         return (ops.piecewise(xp, tied, several, partial(_single_share, xp), *row),)
 
+    def of_positives(upto: Array, found_upto: Array, *row: Array) -> tuple[Array]:
+        here, items = row[-2:]
+        single = here * (found_upto / divisor(xp, upto))
+        return (ops.piecewise(xp, items > 1, several, lambda *_: single, *row),)
+
     def each(
         found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array
     ) -> tuple[Array]:
@@ -95,8 +100,8 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     masses = ("group_mass_before", "group_mass") if table.weighted else ()
     of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
     by_position = ops.Summands((*of_position, *masses), each)
-    of_positives = ops.Summands(columns, terms)
-    return Reduction(columns, terms, lambda x: x / total.positive, False, by_position, of_positives)
+    counted = ops.Summands(("mass_upto", "positive_upto", *columns), of_positives)
+    return Reduction(columns, terms, lambda x: x / total.positive, False, by_position, counted)
 
 
 def _single_share(

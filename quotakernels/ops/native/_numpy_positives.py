@@ -9,6 +9,7 @@ import numpy as np
 from quotakernels.ops._table import Cumulative, Positives
 from quotakernels.ops.native._numpy_rows import BLOCK
 from quotakernels.ops.native._numpy_words import (
+    Part,
     count_type,
     extent_at_most,
     sorted_words,
@@ -23,8 +24,39 @@ def of_one_list(key: NDArray, labels: NDArray) -> Positives:
     parts = sorted_words(key, labels, *extent_at_most(key))
     if key.shape[0] <= BLOCK and len(parts) == 1:
         return _of_one_block(parts[0].words)
-    most = np.count_nonzero(labels) + 2
-    starts, ends, found = np.empty((3, most), dtype=count_type(key.shape[0]))  # in large pages
+    columns = np.empty((3, np.count_nonzero(labels) + 2), dtype=count_type(key.shape[0]))
+    rows = _write(parts, columns)  # in one array the system gives large pages
+    starts, ends, found = columns[:, : rows + 1]
+    return Positives(starts, ends[:-1], found)
+
+
+def _of_one_block(words: NDArray) -> Positives:
+    begin, end, found_here, positives = _with_positives(words)
+    starts, ends, found = np.zeros((3, begin.shape[0] + 2), dtype=begin.dtype)
+    starts[1:-1], ends[1:-1], found[1:-1] = begin, end, found_here
+    starts[-1], found[-1] = words.shape[0], positives
+    return Positives(starts, ends[:-1], found)
+
+
+def of_lists(key: NDArray, labels: NDArray) -> Positives:
+    """Those of several lists, with empty groups behind the last one of each."""
+    shape, length = key.shape[:-1], key.shape[-1]
+    most = int(np.count_nonzero(labels, axis=-1).max()) + 2
+    columns = np.empty((3, *shape, most), dtype=count_type(length))
+    rows = np.empty(shape, dtype=np.int64)
+    for i in np.ndindex(shape):
+        rows[i] = _write(sorted_words(key[i], labels[i], *extent_at_most(key[i])), columns[:, *i])
+    columns = columns[..., : rows.max() + 1]
+    for i in np.ndindex(shape):
+        starts, ends, found = columns[:, *i, rows[i] :]
+        starts[:], ends[:], found[:] = starts[0], starts[0], found[0]
+    starts, ends, found = columns
+    return Positives(starts, ends[..., :-1], found)
+
+
+def _write(parts: list[Part], columns: NDArray) -> int:
+    """Write the columns of one list, and tell how many rows it has."""
+    starts, ends, found = columns
     starts[0] = ends[0] = found[0] = done = found_before = 0
     rows = 1
     for part in parts:
@@ -36,29 +68,7 @@ def of_one_list(key: NDArray, labels: NDArray) -> Positives:
             starts[rows:behind], ends[rows:behind], found[rows:behind] = begin, end, found_here
             rows, done, found_before = behind, done + words.shape[0], found_before + positives
     starts[rows], found[rows] = done, found_before
-    return Positives(starts[: rows + 1], ends[:rows], found[: rows + 1])
-
-
-def _of_one_block(words: NDArray) -> Positives:
-    begin, end, found_here, positives = _with_positives(words)
-    starts, ends, found = np.zeros((3, begin.shape[0] + 2), dtype=begin.dtype)
-    starts[1:-1], ends[1:-1], found[1:-1] = begin, end, found_here
-    starts[-1], found[-1] = words.shape[0], positives
-    return Positives(starts, ends[:-1], found)
-
-
-def of_lists(lists: list[Positives], shape: tuple[int, ...]) -> Positives:
-    """Those of several lists, with empty groups behind their ends."""
-    size = max(found.starts.shape[0] for found in lists)
-    columns = np.empty((3, len(lists), size), dtype=lists[0].starts.dtype)
-    for into, found in zip(columns.swapaxes(0, 1), lists, strict=True):
-        starts, ends, positives, _ = found
-        behind = starts.shape[0]
-        into[0, :behind], into[1, : behind - 1], into[2, :behind] = starts, ends, positives
-        into[0, behind:] = into[1, behind - 1 :] = starts[-1]
-        into[2, behind:] = positives[-1]
-    starts, ends, positives = columns.reshape(3, *shape, size)
-    return Positives(starts, ends[..., :-1], positives)
+    return rows
 
 
 def totals(table: Positives) -> dict[str, NDArray]:
@@ -99,7 +109,7 @@ def _with_positives(words: NDArray) -> tuple[NDArray, NDArray, NDArray, int]:
     tied = (words.take(places - 1) ^ here == 1).nonzero()[0]
     if tied.shape[0]:  # with negatives, which stand before them
         starts = places.copy()
-        starts[tied] = words.searchsorted(here.take(tied) - here.dtype.type(1))
+        starts[tied] = _first(words, here.take(tied) - here.dtype.type(1), places.take(tied))
     last = (here[1:] != here[:-1]).nonzero()[0]
     if last.shape[0] + 1 >= number:
         return starts, places + 1, np.arange(number), number
@@ -107,3 +117,12 @@ def _with_positives(words: NDArray) -> tuple[NDArray, NDArray, NDArray, int]:
     edges[0], edges[1:-1], edges[-1] = -1, last, number - 1
     found = edges[:-1] + 1
     return starts.take(found), places.take(edges[1:]) + 1, found, number
+
+
+def _first(words: NDArray, wanted: NDArray, behind: NDArray) -> NDArray:
+    """Where runs of words begin that end before these places; only the longer ones are searched."""
+    first = behind - 1
+    longer = (words.take(first - 1) == wanted).nonzero()[0]
+    if longer.shape[0]:
+        first[longer] = words.searchsorted(wanted.take(longer))
+    return first

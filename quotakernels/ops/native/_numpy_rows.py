@@ -168,7 +168,7 @@ def _counted_blocks(table: Cumulative) -> Iterator[_Counted]:
 def _blocks_of_positives(table: Positives) -> Iterator[_Counted]:
     """The next place is that before the next group that holds positives."""
     *lists, length = table.ends.shape
-    for block in blocks(length, max(BLOCK // math.prod(lists), 1)):
+    for block in blocks(length, max(2 * BLOCK // math.prod(lists), 1)):
         rows = (..., slice(block.start, block.stop + 1))
         starts, found = table.starts[rows].astype(np.float64), table.found[rows].astype(np.float64)
         yield _Counted(

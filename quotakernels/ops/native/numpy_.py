@@ -118,9 +118,11 @@ def piecewise(
     otherwise: Callable[..., NDArray],
     *arguments: NDArray,
 ) -> NDArray:
-    """The rare formula is evaluated only where it is wanted."""
-    result = otherwise(*arguments)
+    """The rare formula is evaluated only where it is wanted, and the other unless it is not."""
     places = rare.reshape(-1).nonzero()[0]
+    if places.size == rare.size > 0:
+        return if_rare(*(_filling(rare.shape, x) for x in arguments))
+    result = otherwise(*arguments)
     if places.size:
         own = result.flags.owndata and result.flags.c_contiguous  # or else it is not written to
         if not (own and result.shape == rare.shape):
@@ -187,11 +189,7 @@ def groups_with_positives(scores: NDArray, labels: NDArray) -> Positives | None:
     key = order_key(scores)
     if key.dtype.kind == "f" or (key.ndim > 1 and (key.shape[-1] < LONG or not key.size)):
         return None
-    if key.ndim == 1:
-        return of_one_list(key, labels)
-    shape = key.shape[:-1]
-    lists = (of_one_list(key[i], labels[i]) for i in np.ndindex(shape))
-    return of_lists(list(lists), shape)
+    return of_one_list(key, labels) if key.ndim == 1 else of_lists(key, labels)
 
 
 def _empty_row(scores: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:
