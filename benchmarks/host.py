@@ -31,32 +31,43 @@ ABOUT = """\
 
 NumPy alone, on the machine below, on which others computed too. So these are medians of CPU times,
 and each call took turns with its rival. `summary` of raw labels and scores gives AUC, PEM, average
-hit rate and average Qrecall, and S1 and S2. "Slow" is the ratio on the same machine without the
-wide registers that `np.sort` uses (`NPY_DISABLE_CPU_FEATURES=X86_V3`), where it takes {slow} ns an
-element in the place of {fast}.
+hit rate and average Qrecall, and S1 and S2. With AVX-512 `np.sort` takes {slow} ns an element on
+this processor, so that a ratio to it says little. `NPY_DISABLE_CPU_FEATURES=X86_V4` makes NumPy
+sort with AVX2, in {fast} ns. "Slow" is the ratio without that setting.
 
 ```sh
+export NPY_DISABLE_CPU_FEATURES=X86_V4   # where np.sort is faster without AVX-512
 python -m benchmarks.host                # all, or those that are named
 python -m benchmarks.host --json benchmarks/host.json --as now
 ```
 
-"Before" is the version before positives were looked for by their places. It ran apart, under
-another load, so differences of less than a fifth mean nothing. Where a loop over lists is the
-rival, the loop has become faster too.
+"Before" is the version before sums visited the tie groups with positives alone, and before plain
+calls went a direct way. It ran apart, under another load, so differences of less than a fifth mean
+nothing. Where a loop over lists is the rival, the loop has become faster too, by a third for lists
+of 1000.
 
-While "now" was measured, five to seven processes wanted the two cores. Rows that were run several
-times show the last run. Six runs gave 45 to 71 ms for gains beyond the ranking, 74 to 123 ms with
-`gain_rejected`, and 1130 to 1580 µs for many ties; three runs gave 219 to 292 µs for `roc_auc` of
-1000 examples, 139 to 238 µs for `hit_rate`, and 95 to 142 µs for `roc_auc` of a ranking. The
-fastest calls tell more of the code: 159, 117 and 82 µs, and 768 µs for many ties.
+Meanwhile six to eleven processes wanted the two cores. Rows that were run several times show the
+last run. Eight runs gave 54 to 94 µs for `roc_auc` of 100 examples and 62 to 119 µs of 1000, 51 to
+83 µs for `hit_rate`, 448 to 560 µs for many ties, and 0.9 to 1.3 times a loop for `roc_auc` of 10
+lists, 0.38 to 0.53 for 1000 lists. The fastest calls tell more of the code. Fastest batches before
+and now: `roc_auc` of 1000 examples took 87 and 66 µs, of a ranking 39 and 32; `hit_rate` 54 and 53,
+of a ranking 91 and 53; `average_hit_rate` 93 and 62; `average_qrecall` 148 and 96; `summary` 327
+and 175, with many ties 506 and 382. The fastest `summary` of 10⁶ uniform scores took 4.0 times as
+long as the fastest sort before, and now 2.9 to 3.2 times.
 
 {machine}
 
-Where the time of `summary` of 10⁶ uniform scores goes: a fifth into the sort, a twelfth into checks
-and packing, a fifth into finding the groups with positives, and half into sums. The sums take some
-35 passes over 600,000 rows; half of these are for S1 and S2. With 1 % positives there are few rows.
-With weights, the sort of 64-bit words takes a sixth. Putting scores, labels and weights in order
-takes a quarter. A single call makes some 60 calls of NumPy of about 1 µs each. The rest is Python.
+Where the time of `summary` of 10⁶ uniform scores goes: a third into packing and the sort, a fifth
+into finding the groups with positives, and nearly two fifths into sums. More than half of the sums
+are S1 and S2, which take some 25 passes over 300,000 rows. A quarter is the average hit rate.
+Float32 scores drawn at random tie in 3 % of the rows, and these rows take a quarter of the time of
+S1 and S2. With weights, the sort of 64-bit words takes a sixth. Putting scores, labels and weights
+in order takes a quarter.
+
+Where the time of a small call goes: `roc_auc` of 1000 examples makes 60 calls of NumPy. One flat
+function with the same calls takes 25 µs, of which the sort takes 4. The rest are 140 calls of
+Python functions, which find out which table, columns and sums are wanted. There were 230. A summary
+with many ties makes some 300 calls of NumPy, most of them for twenty numbers.
 
 Where memory goes: a ranking takes 4 times the bytes of its scores, or 7 with weights, and weights
 take 5 more while it is made: the sorted weights, and where the tie groups start. At a quota of n
