@@ -69,7 +69,7 @@ def tied(names: tuple[str, ...], group: int) -> list[ex.Group]:
 
 def check_cuts(best: Any, exact: list[Any], weighted: bool) -> None:
     """The best cuts of all groups; None stands for no cut."""
-    assert (best.optima, getattr(best, "curve", ())) == ((), ())
+    assert all(getattr(best, name, ()) == () for name in ("optima", "curve"))
     for field in ("value", "threshold", "quota"):
         wanted = as_floats([None if x is None else getattr(x, field) for x in exact])
         check(field, getattr(best, field), wanted, weighted)
@@ -84,6 +84,7 @@ def test_best_cuts_of_tables(mode: Mode, names: tuple[str, ...]):
             qk.best_boundary(ranking, impacts=IMPACTS, kind="outcome"),
             qk.optimal_cut(qk.informedness, ranking),
             qk.optimal_cut(qk.expected_cost, ranking, cost_fp=3, cost_fn=2),
+            qk.points.kolmogorov_smirnov(ranking),
         )
 
     exact = (
@@ -93,6 +94,7 @@ def test_best_cuts_of_tables(mode: Mode, names: tuple[str, ...]):
         lambda x: ex.confusion.optimal_cut(
             x, lambda table: ex.confusion.expected_cost(table, 3, 2), lowest=True
         ),
+        lambda x: ex.operating.kolmogorov_smirnov(x) if x else None,
     )
     for found, best in zip(run(mode, names, computed), exact, strict=True):
         check_cuts(found, [best(tied(names, g)) for g in range(GROUPS)], "w" in names)

@@ -10,11 +10,18 @@ from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, Number
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import check_flag
 from quotakernels.inputs.numbers import RATE, checked
-from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.quotas import Totals, numbers_like
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._scale import in_usual_units
-from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
+from quotakernels.measures.at_quota.curves import (
+    Curve,
+    beside_cuts,
+    cut_masses,
+    cut_thresholds,
+    real_cuts,
+)
 from quotakernels.measures.tables.cells import cut_cells
+from quotakernels.measures.tables.optimal import best_cut
 from quotakernels.ranking import Ranking
 
 SAME_RATE = 2.0**-49
@@ -577,7 +584,7 @@ def break_even_point(table: ops.Groups) -> CurvePoint:
     return _extreme(xp, found, found.tp / line.positive)
 
 
-@measure(_PointMeasure, greater_is_better=True, headline="value")
+@measure(_PointMeasure, greater_is_better=True, headline="value", by_group=True)
 def kolmogorov_smirnov(table: ops.Groups) -> CurvePoint:
     """Kolmogorov-Smirnov statistic: the largest TPR - FPR of all cuts, also the empty one.
 
@@ -614,11 +621,13 @@ def kolmogorov_smirnov(table: ops.Groups) -> CurvePoint:
 
 @in_usual_units
 def _largest_distance(table: ops.Groups) -> CurvePoint:
-    xp = namespace(table.counts)
-    line = _Line(xp, table)
-    surplus = line.tp * line.negative - line.fp * line.positive
-    value = surplus / (line.negative * line.positive)
-    return _extreme(xp, _cuts(line, value == value), value)
+    xp, total = namespace(table.counts), Totals(namespace(table.counts), table)
+    negative, positive = (beside_cuts(xp, table, x) for x in (total.negative, total.positive))
+    fp, tp = (cast(xp, x, negative.dtype) for x in cut_masses(xp, table))
+    value = (tp * negative - fp * positive) / (negative * positive)
+    cuts = Curve(fp + tp, value, cut_thresholds(xp, table))
+    best = best_cut(table, cuts, real_cuts(xp, table))[:3]
+    return CurvePoint(*(xp.expand_dims(x, axis=-1) for x in best))
 
 
 class _DetCurveMeasure(Measure):
