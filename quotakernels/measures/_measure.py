@@ -182,7 +182,7 @@ class Measure:
             return from_host_view(found, ranking[0])
         return self._computed(ranking, numbers, options)
 
-    @functools.cached_property
+    @property
     def _alone(self) -> bool:
         """Whether it needs no more than labels and scores."""
         beside = (self.of_gains, self.of_costs, self.of_arms, self.of_ideal, *self._needed)

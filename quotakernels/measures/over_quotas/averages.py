@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from quotakernels import ops
@@ -253,6 +253,7 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
     The only fraction is that of the group which the first position falls into.  While all that
     fits float64 there is one rounding, that of the division; otherwise there are four.
     """
+    owner = _ends_of_owner(xp, table, total, late)
 
     def full_groups(before: Array, items: Array, found: Array, upto: Array) -> tuple[Array, ...]:
         """Without what each group has found, which adds up to what the rest finds."""
@@ -262,17 +263,13 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
         nothing = xp.zeros_like(least, dtype=before.dtype)
         return (xp.where(before >= least, items * (found + upto), nothing),)
 
-    @cache
-    def owner() -> tuple[Array, ...]:
-        return _ends_of_owner(xp, table, total, late)
-
     def each_of_positives(before: Array, upto: Array, here: Array) -> tuple[Array]:
         """By the quotas from its end on that each positive counts for."""
-        end, whole = (ops.spread(xp, table, x) for x in (owner()[1], total.whole))
+        end, whole = (ops.spread(xp, table, x) for x in (owner[1], total.whole))
         return (here * (2 * whole - (xp.maximum(before, end) + xp.maximum(upto, end))),)
 
     def value(below: Array) -> Array:
-        before, end, found, upto = owner()
+        before, end, found, upto = owner
         items = end - before  # 0 only where there are no examples, where all is 0/0
         first = total.positive + 1 if late else total.positive
         place, number = first - before, end - first + 1
