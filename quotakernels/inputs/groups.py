@@ -16,6 +16,7 @@ from quotakernels._array import (
     computing,
     concrete,
     device,
+    known_between,
     library,
     namespace,
     of_kind,
@@ -185,8 +186,11 @@ def kept_within(
 ) -> tuple[GroupsOfExamples, tuple[Array, str]]:
     """Groups, each example in one of them; which are of no group, and what was expected."""
     size = ids.shape[0]
-    within = xp.clip(codes, 0, max(size - 1, 0))
-    nowhere = within != codes if size else xp.ones_like(codes, dtype=xp.bool)
+    if 0 not in codes.shape and known_between(codes, -1, size):
+        within, nowhere = codes, xp.zeros_like(codes, dtype=xp.bool)
+    else:
+        within = xp.clip(codes, 0, max(size - 1, 0))
+        nowhere = within != codes if size else xp.ones_like(codes, dtype=xp.bool)
     return GroupsOfExamples(within, ids), (nowhere, f"an id from 0 to {size - 1}")
 
 
