@@ -684,6 +684,7 @@ def test_all_operations_with_native_forms_are_compared():
     assert branching - compared == HAVE_NO_TWIN
 
 
+@of_fast_forms
 @pytest.mark.parametrize("behind", [0, 2])
 def test_rows_of_positions_in_numpy(behind: int):
     """Positions behind all examples are of the last row."""

@@ -72,7 +72,7 @@ def test_arguments_have_the_names_that_were_chosen():
 def test_names_that_were_chosen_are_not_optional(name: str):
     state = qk.states.FixedScoreBuffer.empty(LOGITS[0], capacity=8, weighted=True)
     metric = RankingMetric(qk.roc_auc, state, **{name: "chosen"})
-    with pytest.raises(TypeError, match="expected a keyword argument 'chosen'; .* None instead"):
+    with pytest.raises(TypeError, match="a keyword argument 'chosen'; .* pass None if there is no"):
         metric.update(labels=LABELS[0], logits=LOGITS[0], sample_weight=None, mask=None)
     metric = RankingMetric(qk.roc_auc, state, **{name: None})
     metric.update(labels=LABELS[0], logits=LOGITS[0], chosen=MASK[0])
