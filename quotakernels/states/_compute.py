@@ -79,7 +79,7 @@ def measured(measures: Any, compute: Callable[..., Any], options: dict[str, Any]
     if several and options:
         raise TypeError(
             f"{next(iter(options))} would go to all of several measures; give it to one by "
-            "functools.partial"
+            "with_options or functools.partial"
         )
     named = measures.items() if several else [("", measures)]
     found = {name: compute(measure, options) for name, measure in named}

@@ -408,7 +408,7 @@ def with_options(
     if options:
         raise TypeError(
             f"{next(iter(options))} would go to all of several measures; give it to one by "
-            "functools.partial"
+            "with_options or functools.partial"
         )
     return measure
 
