@@ -25,7 +25,7 @@ def known_to_xla(name: str) -> bool:
     if not library.is_file():
         return False
     with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-        return text.find(name.encode()) >= 0
+        return text.find(b"\0" + name.encode() + b"\0") >= 0  # whole, as settings are registered
 
 
 if not os.environ.get("QUOTAKERNELS_XLA_OPTIMIZES"):
