@@ -47,13 +47,14 @@ nothing. Where a loop over lists is the rival, the loop has become faster too, b
 of 1000.
 
 Meanwhile six to eleven processes wanted the two cores. Rows that were run several times show the
-last run. Eight runs gave 54 to 94 µs for `roc_auc` of 100 examples and 62 to 119 µs of 1000, 51 to
-83 µs for `hit_rate`, 448 to 560 µs for many ties, and 0.9 to 1.3 times a loop for `roc_auc` of 10
-lists, 0.38 to 0.53 for 1000 lists. The fastest calls tell more of the code. Fastest batches before
-and now: `roc_auc` of 1000 examples took 87 and 66 µs, of a ranking 39 and 32; `hit_rate` 54 and 53,
-of a ranking 91 and 53; `average_hit_rate` 93 and 62; `average_qrecall` 148 and 96; `summary` 327
-and 175, with many ties 506 and 382. The fastest `summary` of 10⁶ uniform scores took 4.0 times as
-long as the fastest sort before, and now 2.9 to 3.2 times.
+last run. Eight runs of `roc_auc` gave 54 to 94 µs for 100 examples and 62 to 119 µs for 1000. They
+gave 51 to 83 µs for `hit_rate`, and 448 to 560 µs for many ties. For `roc_auc` of 10 lists they
+gave 0.9 to 1.3 times a loop, and 0.38 to 0.53 times for 1000 lists. The fastest calls tell more of
+the code. Fastest batches before and now: `roc_auc` of 1000 examples took 87 and 66 µs, of a ranking
+39 and 32; `hit_rate` 54 and 53, of a ranking 91 and 53; `average_hit_rate` 93 and 62;
+`average_qrecall` 148 and 96; `summary` 327 and 175, with many ties 506 and 382. The fastest
+`summary` of 10⁶ uniform scores took 4.0 times as long as the fastest sort before, and now 2.9 to
+3.2 times.
 
 {machine}
 
