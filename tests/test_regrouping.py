@@ -269,8 +269,9 @@ def test_points_of_a_curve_are_its_ranking(mode: Mode):
     ranking, made, wanted, found = mode.run(again, np.stack([Y, 1 - Y]), np.stack([S, -S]))
     for row in range(2):
         assert rows([x[row] for x in made[:5]]) == rows([x[row] for x in ranking[:5]])
+    by_halves = mode.library in ("jax", "array_api_strict")
     for name, value in wanted.items():
-        if name in ("pr_auc", "average_precision"):
+        if name == "pr_auc" or (by_halves and name == "average_precision"):
             assert ulps(found[name], value) <= 4
         else:
             np.testing.assert_array_equal(found[name], value, err_msg=name)

@@ -36,7 +36,8 @@ def test_each_of_several_is_counted_once(make: Make, weighted: bool):
     merged = states[0].merge(*states[1:])
     labels, scores = (np.concatenate(x, axis=-1) for x in zip(*batches, strict=True))
     weights = {"sample_weight": np.tile(W, 3)} if weighted else {}
-    for measure, bound in ((qk.roc_auc, 0), (qk.pr_auc, 4)):  # sums over tables of other lengths
+    padded = isinstance(merged, qk.states.ScoreHistogram)  # so that sums of floats pair other terms
+    for measure, bound in ((qk.roc_auc, 0), (qk.pr_auc, 4 if padded else 0)):
         assert ulps(merged.compute(measure), measure(labels, scores, **weights)) <= bound
         assert ulps(states[0].compute(measure), measure(*batches[0], **options)) <= bound
     assert np.array_equal(states[0].merge().compute(qk.roc_auc), states[0].compute(qk.roc_auc))
