@@ -175,6 +175,20 @@ def test_options_of_measures():
         qk.bootstrap(qk.roc_auc, Y, S, xyz=2)
 
 
+def test_a_name_in_the_place_of_a_measure_is_told_before_its_options():
+    """Not the option, which would be right for the measure itself."""
+    models = {"a": S, "b": S}
+    for function, scores in ((qk.bootstrap, S), (qk.compare, models), (qk.inference.vote, models)):
+        for measure in ("lift", {"lift": "lift"}):
+            with pytest.raises(TypeError, match=r"^measure must be a function .*; got 'lift'$"):
+                function(measure, Y, scores, fraction=0.5)
+    for call in (qk.group_mean, qk.one_vs_rest):
+        with pytest.raises(TypeError, match=r"^measure must be a measure .*; got 'lift'$"):
+            call("lift", Y, S, quota=3)
+    with pytest.raises(TypeError, match="^optimal_cut needs a measure"):
+        qk.optimal_cut("f_score", Y, S, beta=2)
+
+
 def test_options_of_functions_from_elsewhere():
     """What they take is their own affair."""
     found = qk.bootstrap(lambda x, own: qk.hit_rate(x, quota=own), Y, S, n_resamples=3, own=5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -54,6 +55,12 @@ def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Ca
                 if name in flags:
                     check_flag(name, value)
                 elif name not in known:
+                    if (
+                        handed_on
+                        and name != "groups"
+                        and _misplaced(positional, arguments, keywords)
+                    ):
+                        continue  # the function tells what stands in the place of the measure
                     measures = _measures(arguments, keywords) if handed_on else ()
                     refuse_unknown(function.__name__, [name], known, *map(keywords_of, measures))
             return function(*arguments, **keywords)
@@ -103,6 +110,14 @@ def _measures(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Iterator[
     for x in (*arguments, *(keywords[name] for name in _MEASURES if name in keywords)):
         if callable(x) or isinstance(x, Mapping):
             yield x
+
+
+def _misplaced(positional: list[str], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether something else, such as a name, is given where a function takes a measure."""
+    given = {**dict(zip(positional, arguments, strict=False)), **keywords}
+    several = (given[name] for name in _MEASURES if name in positional and name in given)
+    each = (x.values() if isinstance(x, Mapping) else [x] for x in several)
+    return not all(map(callable, itertools.chain.from_iterable(each)))
 
 
 def keywords_of(function: Any) -> tuple[str, ...] | None:
