@@ -55,14 +55,10 @@ def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Ca
                 if name in flags:
                     check_flag(name, value)
                 elif name not in known:
-                    if (
-                        handed_on
-                        and name != "groups"
-                        and _misplaced(positional, arguments, keywords)
-                    ):
-                        continue  # the function tells what stands in the place of the measure
                     measures = _measures(arguments, keywords) if handed_on else ()
-                    refuse_unknown(function.__name__, [name], known, *map(keywords_of, measures))
+                    others_know = map(keywords_of, measures)
+                    if not (handed_on and _misplaced(name, positional, arguments, keywords)):
+                        refuse_unknown(function.__name__, [name], known, *others_know)
             return function(*arguments, **keywords)
 
         checked.own_keywords = tuple(known)  # type: ignore[attr-defined]
@@ -112,8 +108,14 @@ def _measures(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Iterator[
             yield x
 
 
-def _misplaced(positional: list[str], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-    """Whether something else, such as a name, is given where a function takes a measure."""
+def _misplaced(
+    keyword: str, positional: list[str], arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> bool:
+    """Whether something else, such as a name, stands in the place of the measure that the keyword
+    may be for; the function itself tells that.
+    """
+    if keyword == "groups":
+        return False
     given = {**dict(zip(positional, arguments, strict=False)), **keywords}
     several = (given[name] for name in _MEASURES if name in positional and name in given)
     each = (x.values() if isinstance(x, Mapping) else [x] for x in several)
