@@ -35,7 +35,7 @@ class KeptHistogram:
         like = torch.empty(0, dtype=dtype or torch.float32, device="cpu")
         empty = ScoreHistogram.empty(like, bits=bits, weighted=weighted)
         self.dtype, self.weighted, self.bits = empty.like.dtype, weighted, empty.bits
-        self._exact = empty.exact
+        self.exact = empty.exact
         self.columns: Columns = [("counts", empty.counts, "sum")]
         if weighted:
             sums = torch.stack([empty.masses, empty.corrections])
@@ -61,7 +61,7 @@ class KeptHistogram:
 
     def of_batch(self, batch: ScoreBuffer, measures: Mapping[str, Any]) -> Any:
         """What `ScoreHistogram.compute` gives of one batch, of which few bins hold anything."""
-        if self._exact:
+        if self.exact:
             return batch.compute(measures)
         (piece,) = batch.pieces
         rows = bin_rows(namespace(piece.scores), piece.scores, self.bits)

@@ -5,20 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from quotakernels.inputs.keywords import brief
 from quotakernels.measures._measure import refuse_arms
-from quotakernels.measures.by_group import needs_costs
-from quotakernels.states import ScoreBuffer
-from quotakernels.states._compute import check_measures
+from quotakernels.measures.by_group import check_complete, needs_costs
+from quotakernels.states import ScoreBuffer, ScoreHistogram
+from quotakernels.states._compute import BOUNDS, Bounds, check_bounded, check_measures
 
 SAMPLE_WEIGHT, WHERE, GROUPS = "sample_weight", "mask", "groups"
 """The usual names, of outputs that may be absent."""
 
 
-def check_metric(measures: Any, state: Any, cost: str | None) -> None:
-    """Raise for something else than measures, for costs that are not kept, and for a state of
-    several lists of scores.
+_EXACT = (
+    "make the metric with FixedScoreBuffer.empty(like, capacity=…), or with a ScoreHistogram of "
+    "bfloat16 or float16 scores"
+)
+
+
+def check_bound(bound: Any) -> None:
+    """Raise unless it says which of two bounds to report."""
+    if bound not in BOUNDS:
+        raise ValueError(f"bound must be one of {', '.join(BOUNDS)}; got {brief(bound)}")
+
+
+def reported(found: Any, bound: str) -> Any:
+    """Each of what was found, with one number in place of two bounds, if it is wanted."""
+    if isinstance(found, Mapping):
+        return {name: reported(value, bound) for name, value in found.items()}
+    return found.reported(bound) if isinstance(found, Bounds) else found
+
+
+def check_metric(measures: Any, state: Any, cost: str | None, bound: Any) -> None:
+    """Raise for something else than measures, for those that the state has no value of, for costs
+    that are not kept, and for a state of several lists of scores.
     """
     check_measures(measures, state.like)
+    check_bound(bound)
     several = measures.values() if isinstance(measures, Mapping) else [measures]
     name = next(filter(None, map(needs_costs, several)), "")
     if name and cost is None:
@@ -26,6 +47,10 @@ def check_metric(measures: Any, state: Any, cost: str | None) -> None:
     if cost is not None and not isinstance(state, ScoreBuffer):
         raise TypeError(f"a {type(state).__name__} keeps no costs, a ScoreBuffer does")
     refuse_arms(measures, "a metric")
+    for measure in several:
+        check_complete(measure)
+        if isinstance(state, ScoreHistogram) and not state.exact:
+            check_bounded(measure, {}, _EXACT)
     batch = tuple(state.like.shape[:-1])
     if batch:
         raise ValueError(

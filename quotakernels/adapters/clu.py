@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from quotakernels.adapters._outputs import GROUPS, SAMPLE_WEIGHT, WHERE, OutputNames, check_metric
+from quotakernels.adapters._outputs import (
+    GROUPS,
+    SAMPLE_WEIGHT,
+    WHERE,
+    OutputNames,
+    check_metric,
+    reported,
+)
 from quotakernels.adapters.jax import emptied
 from quotakernels.inputs.keywords import public
 
@@ -34,6 +41,7 @@ def clu_metric(
     where: str | None = WHERE,
     groups: str | None = GROUPS,
     cost: str | None = None,
+    bound: Literal["midpoint", "lower", "upper", "both"] = "midpoint",
 ) -> type[Any]:
     """A metric class in the style of CLU, which keeps a state and computes measures of it.
 
@@ -57,17 +65,22 @@ def clu_metric(
         The name for the cost of each example, for measures at a budget.  Only a `ScoreBuffer` keeps
         costs; it grows, so use it outside of compiled steps.
 
+    bound : {"midpoint", "lower", "upper", "both"}
+        Which number to report for two bounds, of scores of four bytes and more in a histogram.
+        ``"both"`` gives `Bounds`.
+
     Returns
     -------
     A class with the methods ``empty``, ``from_model_output``, ``merge``, ``reduce`` and
-    ``compute``; the last gives what the state's own `compute` gives
+    ``compute``; the last gives what the measure returns, or a dictionary of that
 
     Raises
     ------
     TypeError
-        A measure at a budget without `cost`, or a state that keeps no costs.
+        A measure without its quota, or at a budget without `cost`; a state that keeps no costs.
     ValueError
-        A state with batch axes.
+        A state with batch axes; another `bound`; a measure without guaranteed bounds, unless the
+        state is exact.
 
     See Also
     --------
@@ -88,7 +101,7 @@ def clu_metric(
     >>> print(metric.compute())
     0.75
     """
-    check_metric(measures, emptied(state), cost)
+    check_metric(measures, emptied(state), cost, bound)
     names = OutputNames(labels, scores, sample_weight, where, groups, cost)
 
     @flax.struct.dataclass
@@ -105,7 +118,7 @@ def clu_metric(
 
         def compute(self) -> Any:
             """What the measures are of all examples."""
-            return self.state.compute(measures)
+            return reported(self.state.compute(measures), bound)
 
     return RankingMetric
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
-from quotakernels.adapters._outputs import GROUPS, SAMPLE_WEIGHT, WHERE, OutputNames, check_metric
+from quotakernels.adapters._outputs import (
+    GROUPS,
+    SAMPLE_WEIGHT,
+    WHERE,
+    OutputNames,
+    check_metric,
+    reported,
+)
 from quotakernels.adapters.jax import emptied
 
 try:
@@ -40,6 +47,10 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         The keyword for the cost of each example, for measures at a budget.  Only a `ScoreBuffer`
         keeps costs.
 
+    bound : {"midpoint", "lower", "upper", "both"}
+        Which number to report for two bounds, of scores of four bytes and more in a histogram.  The
+        exact value is at most half their distance from the midpoint.  ``"both"`` gives `Bounds`.
+
     Attributes
     ----------
     state : nnx.metrics.MetricState
@@ -48,9 +59,10 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
     Raises
     ------
     TypeError
-        A measure at a budget without `cost`, or a state that keeps no costs.
+        A measure without its quota, or at a budget without `cost`; a state that keeps no costs.
     ValueError
-        A state with batch axes.  `update` also refuses groups if the state keeps none, and a batch
+        A state with batch axes; another `bound`; a measure without guaranteed bounds, unless the
+        state is exact.  `update` also refuses groups if the state keeps none, and a batch
         without groups if it does.
 
     See Also
@@ -87,10 +99,12 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         where: str | None = WHERE,
         groups: str | None = GROUPS,
         cost: str | None = None,
+        bound: Literal["midpoint", "lower", "upper", "both"] = "midpoint",
     ) -> None:
         start = emptied(state)
-        check_metric(measures, start, cost)
+        check_metric(measures, start, cost, bound)
         self.several = isinstance(measures, Mapping)
+        self.bound = bound
         self.measures = tuple(measures.items()) if self.several else measures
         self.names = OutputNames(labels, scores, sample_weight, where, groups, cost)
         self.state = nnx.metrics.MetricState(start)
@@ -116,12 +130,11 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         self.state.set_value(emptied(self.state.get_value()))
 
     def compute(self) -> Any:
-        """The measures of all batches so far, as the state's own `compute` gives them.
+        """The measures of all batches so far.
 
         Returns
         -------
-        What the measure returns, or a dictionary of that; `Bounds` if scores of four bytes and more
-        are kept in a histogram
+        What the measure returns, or a dictionary of that
         """
         measures = dict(self.measures) if self.several else self.measures
-        return self.state.get_value().compute(measures)
+        return reported(self.state.get_value().compute(measures), self.bound)

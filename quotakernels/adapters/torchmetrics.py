@@ -13,11 +13,12 @@ from quotakernels.measures._measure import refuse_arms
 from quotakernels.measures.by_group import (
     MeanOverGroups,
     as_mean_over_groups,
+    check_complete,
     mean_over_groups,
     needs_costs,
 )
 from quotakernels.states import ScoreBuffer
-from quotakernels.states._compute import Bounds
+from quotakernels.states._compute import check_bounded
 
 try:
     import torch
@@ -37,12 +38,16 @@ from quotakernels.adapters._metric_states import (
     differences,
     first,
 )
+from quotakernels.adapters._outputs import check_bound, reported
 from quotakernels.adapters._torch_group import agreed, check_same, group_or_world
 
 __all__ = ["RankingMetric"]
 
 Tensor: TypeAlias = Any
-_BOUNDS = ("midpoint", "lower", "upper", "both")
+_EXACT = (
+    'make the metric with state="buffer", or with dtype=torch.bfloat16 or torch.float16 for scores '
+    "of that type"
+)
 _GROUPS = (None, "mean", "each")
 _KINDS: dict[str, type[KeptBuffer] | type[KeptHistogram]] = {
     "buffer": KeptBuffer,
@@ -71,7 +76,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         What is kept.  A buffer keeps every example: its score and one more byte, and eight more
         with weights.  A histogram has the size of its bins, a megabyte by default.  It is exact for
         float16 and bfloat16 scores.  For wider scores it has guaranteed bounds of the measures that
-        never fall where the ROC curve rises; other measures raise when they are computed.
+        never fall where the ROC curve rises; other measures are refused.
     dtype : torch.dtype, optional
         The type of the scores.  The default of a buffer is that of the first batch, the default of
         a histogram float32.
@@ -107,11 +112,11 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     Raises
     ------
     TypeError
-        Measures that cannot be called, or that have no mean over groups although `groups` asks for
-        one; a dtype that scores cannot have.
+        Measures that cannot be called, that lack an option such as their quota, or that have no
+        mean over groups although `groups` asks for one; a dtype that scores cannot have.
     ValueError
-        No measures, another `state`, `bound` or `groups`, or `bits`, `groups` or `costs` that the
-        state refuses.
+        No measures, another `state`, `bound` or `groups`, or `bits`, `groups`, `costs` or a measure
+        that the state refuses.
 
     Notes
     -----
@@ -160,17 +165,17 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         super().__init__(**kwargs)
         _check_choices(state, bound, groups)
         self.measures, self.bound, self.groups = _checked(measures), bound, groups
-        _check_means(self._several(), groups)
         self._priced = _keeps_costs(self._several(), costs)
         self.pos_label, self.validate_args, self.timeout = pos_label, validate_args, timeout
         self._better = _direction(self.measures) if higher_is_better is None else higher_is_better
         self._kept = kept = _KINDS[state](dtype, bits, weighted, groups is not None, self._priced)
+        _check_measures(self._several(), groups, kept)
         settings = {"format": 1, "state": state, "dtype": str(kept.dtype), "bits": kept.bits}
         settings |= {"weighted": weighted, "grouped": groups is not None, "costs": self._priced}
         self._settings = settings | {"pos_label": pos_label}
         columns = [
             ("settings", as_bytes(self._settings), first),  # older collections compare no more
-            *self._kept.columns,
+            *kept.columns,
             ("bad", torch.zeros((), dtype=torch.int64), "sum"),
         ]
         for name, empty, reduction in columns:
@@ -277,8 +282,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     def _entries_of(self, found: Mapping[str, Any]) -> Any:
         """What `compute` returns for the values of the measures."""
         entries: dict[str, Any] = {}
-        for name, value in found.items():
-            entries |= _entries(name, _chosen(value, self.bound))
+        for name, value in reported(found, self.bound).items():
+            entries |= _entries(name, value)
         single = not isinstance(self.measures, Mapping) and entries.keys() == found.keys()
         return next(iter(entries.values())) if single else entries
 
@@ -385,8 +390,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
 def _check_choices(state: Any, bound: Any, groups: Any) -> None:
     if state not in _KINDS:
         raise ValueError(f'state must be "buffer" or "histogram"; got {brief(state)}')
-    if bound not in _BOUNDS:
-        raise ValueError(f"bound must be one of {', '.join(_BOUNDS)}; got {brief(bound)}")
+    check_bound(bound)
     if groups not in _GROUPS:
         raise ValueError(f'groups must be "mean", "each" or None; got {brief(groups)}')
 
@@ -405,13 +409,20 @@ def _checked(measures: Any) -> Any:
     return dict(measures)
 
 
-def _check_means(measures: Mapping[str, Any], groups: str | None) -> None:
-    """Raise for measures that have no mean over groups, or are one where there are no groups."""
+def _check_measures(
+    measures: Mapping[str, Any], groups: str | None, kept: KeptBuffer | KeptHistogram
+) -> None:
+    """Raise for measures that need more than is kept, that have no mean over groups, or are one
+    where there are no groups.
+    """
     for name, measure in measures.items():
         if groups == "mean":
             as_mean_over_groups(measure)
         elif groups is None and mean_over_groups(measure):
             raise ValueError(f'{name} is a mean over groups; it needs groups="mean"')
+        check_complete(measure)
+        if isinstance(kept, KeptHistogram) and not kept.exact:
+            check_bounded(measure, {}, _EXACT)
 
 
 def _keeps_costs(measures: Mapping[str, Any], costs: bool | None) -> bool:
@@ -447,13 +458,6 @@ def _check_batch(preds: Any, target: Any, dtype: Any) -> None:
             f"preds has dtype {preds.dtype} and the metric keeps scores of {dtype}; convert preds, "
             f"or make the metric with dtype={preds.dtype}"
         )
-
-
-def _chosen(value: Any, bound: str) -> Any:
-    """One number in place of two bounds, if it is wanted."""
-    if not isinstance(value, Bounds) or bound == "both":
-        return value
-    return (value.lower + value.upper) / 2 if bound == "midpoint" else getattr(value, bound)
 
 
 def _direction(measures: Any) -> bool | None:

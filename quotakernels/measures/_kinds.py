@@ -90,6 +90,7 @@ class CutoffMeasure(ValueMeasure):
     """A measure of the positions within wanted masses, shape (..., K), or of all positions."""
 
     validator: Validator = staticmethod(masses_or_all)
+    cut_optional = True
 
     if TYPE_CHECKING:
 

@@ -125,6 +125,8 @@ class Measure:
     """Whether it is of what the examples cost."""
     of_arms = False
     """Whether it compares examples that were treated with controls."""
+    cut_optional = False
+    """Whether it has a value of all examples, where no quota is given."""
     of_ideal = False
     """Whether it compares what the examples bring with the order that is best for that."""
 
@@ -181,6 +183,14 @@ class Measure:
             found = self._computed(type(ranking)._make(on_host), numbers, options)
             return from_host_view(found, ranking[0])
         return self._computed(ranking, numbers, options)
+
+    def lacking(self, options: Mapping[str, Any]) -> list[str]:
+        """Keywords that it needs beside these, or one of which; empty if it needs none."""
+        absent = [name for name in self._needed if name not in options]
+        if absent or self.cut_optional:
+            return absent[:1]
+        cuts = [x for x in (*CUTS, "threshold", "between") if x in self._numbers]
+        return [] if any(options.get(x) is not None for x in cuts) else cuts
 
     @property
     def _alone(self) -> bool:

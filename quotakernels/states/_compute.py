@@ -22,8 +22,15 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.warned import silently
 from quotakernels.measures._direction import check_value
 from quotakernels.measures._measure import bounded_by_ties
-from quotakernels.measures.by_group import mean_over_groups
+from quotakernels.measures.by_group import mean_over_groups, without_options
 from quotakernels.ranking import Ranking
+
+BOUNDS = ("midpoint", "lower", "upper", "both")
+"""What metrics report of two bounds."""
+_KEEP = (
+    "for its exact value keep the scores in a ScoreBuffer, for an approximate one measure "
+    "ranking(), in which the scores of one bin are tied"
+)
 
 
 class Bounds(NamedTuple):
@@ -38,6 +45,14 @@ class Bounds(NamedTuple):
 
     lower: Array
     upper: Array
+
+    def reported(self, bound: str) -> Any:
+        """The bound of that name, or the midpoint, or both."""
+        if bound == "both":
+            return self
+        with computing(namespace(self.lower)):
+            middle = (self.lower + self.upper) / 2 if bound == "midpoint" else None
+        return middle if bound == "midpoint" else getattr(self, bound)
 
     @property
     def width(self) -> Array:
@@ -95,23 +110,22 @@ def computed(state: Any, measures: Any, options: dict[str, Any]) -> Any:
     return measured(measures, lambda f, own: f(ranking, **own), options)
 
 
+def check_bounded(
+    measure: Callable[..., Any], options: dict[str, Any], instead: str = _KEEP
+) -> Any:
+    """The measure without options; raise if no order of ties bounds it, and say what to do."""
+    plain, own = without_options(measure, **options)
+    if not bounded_by_ties(plain, own):
+        name = getattr(plain, "__name__", repr(plain))
+        raise ValueError(f"{name} has no guaranteed bounds with these options; {instead}")
+    return plain
+
+
 def bounds_of(
     measure: Callable[..., Any], options: dict[str, Any], worst: Ranking, best: Ranking
 ) -> Bounds:
     """The values at both ends of what is known, for a measure that grows from one to the other."""
-    mean = mean_over_groups(measure)
-    plain: Any = measure if mean is None else mean.measure
-    own = options
-    while isinstance(plain, functools.partial):
-        own = {**plain.keywords, **own}
-        plain = plain.func
-    if not bounded_by_ties(plain, own):
-        name = getattr(plain, "__name__", repr(plain))
-        raise ValueError(
-            f"{name} has no guaranteed bounds with these options; for its exact value keep the "
-            "scores in a ScoreBuffer, for an approximate one measure ranking(), in which the "
-            "scores of one bin are tied"
-        )
+    plain, mean = check_bounded(measure, options), mean_over_groups(measure)
     lower = measure(worst, **options)
     with silently():
         upper = measure(best, **options)

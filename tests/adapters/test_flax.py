@@ -170,6 +170,44 @@ def test_classes_of_metrics_are_of_one_list():
     check_single(clu_metric, value)
 
 
+@pytest.mark.parametrize("make", [RankingMetric, clu_metric])
+def test_what_no_stream_can_give_is_told_before_it(make: Callable[..., Any]):
+    """In words that make the metric right: a quota, a state that keeps every score."""
+    coarse = qk.states.ScoreHistogram.empty(jnp.zeros(1))
+    message = r"has no guaranteed bounds .*; make the metric with FixedScoreBuffer\.empty"
+    for measure in (qk.average_hit_rate, lambda ranking: ranking.counts.sum()):
+        with pytest.raises(ValueError, match=message):
+            make({"auc": qk.roc_auc, "other": measure}, coarse)
+        make(measure, qk.states.ScoreHistogram.empty(LOGITS[0]))
+        make(measure, qk.states.FixedScoreBuffer.empty(jnp.zeros(1), capacity=9))
+    message = r"^lift needs quota= or .*; pass lift\.with_options\(quota=…\)$"
+    for measure in (qk.lift, functools.partial(qk.lift, when_short="all"), qk.group_mean(qk.lift)):
+        with pytest.raises(TypeError, match=message):
+            make({"auc": qk.roc_auc, "lift": measure}, coarse)
+
+
+def test_which_of_two_bounds_is_reported():
+    coarse = qk.states.ScoreHistogram.empty(jnp.zeros(1), bits=3)
+    labels, logits = jnp.array([1, 0, 1, 0]), jnp.array([1.5, 1.25, 1.0, 1.75])
+    wanted = {"lower": 0.0, "midpoint": 0.5, "upper": 1.0}
+    for bound, number in wanted.items():
+        metric = RankingMetric({"auc": qk.roc_auc}, coarse, bound=bound)
+        metric.update(labels=labels, logits=logits)
+        single = clu_metric(qk.roc_auc, coarse, bound=bound)
+        batch = single.from_model_output(labels=labels, logits=logits)
+        np.testing.assert_allclose(metric.compute()["auc"], number, atol=1e-6)
+        assert batch.compute() == metric.compute()["auc"]
+    metric = RankingMetric(qk.roc_auc, coarse, bound="both")
+    metric.update(labels=labels, logits=logits)
+    assert metric.compute() == coarse.update(labels, logits).compute(qk.roc_auc)
+    usual = RankingMetric(qk.roc_auc, coarse)
+    usual.update(labels=labels, logits=logits)
+    assert usual.compute() == 0.5
+    for make in (RankingMetric, clu_metric):
+        with pytest.raises(ValueError, match="^bound must be one of midpoint, lower, upper, both"):
+            make(qk.roc_auc, coarse, bound="mean")
+
+
 def test_measures_at_a_budget():
     """Only a ScoreBuffer keeps costs; a step's output of that name is no cost unless it is said."""
     at_budget, costs = functools.partial(qk.hit_rate, budget=9), np.arange(1.0, 1 + LABELS.size)

@@ -21,6 +21,8 @@ import torchmetrics
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from quotakernels.adapters.torchmetrics import RankingMetric
+from quotakernels.measures._direction import title_of
+from quotakernels.measures._measure import Measure
 
 N = 999
 MEASURES = {"hits": partial(qk.hit_rate, quota=100), "auc": qk.roc_auc}
@@ -146,7 +148,8 @@ def test_nothing_seen_is_undefined():
 def test_what_a_metric_says_of_itself():
     metric = RankingMetric(qk.roc_auc)
     assert (metric.is_differentiable, metric.full_state_update) == (False, False)
-    losses = [partial(qk.tables.false_positive_rate, threshold=0.5), qk.tables.false_negative_rate]
+    rates = (qk.tables.false_positive_rate, qk.tables.false_negative_rate)
+    losses = [partial(rate, threshold=0.5) for rate in rates]
     for measures, better in (
         (qk.roc_auc, True),
         (losses[0], False),
@@ -184,6 +187,43 @@ def test_what_a_metric_says_of_itself():
 def test_bad_settings(arguments: Any, options: Any, error: Any, message: str):
     with pytest.raises(error, match=message):
         RankingMetric(*arguments, **options)
+
+
+UNBOUNDED = [
+    (qk.average_hit_rate, {}),
+    (partial(qk.pr_auc, max_recall=0.5), {}),
+    (lambda ranking: ranking.counts.sum(), {"dtype": torch.bfloat16, "bits": 9}),
+]
+
+
+@pytest.mark.parametrize(("measure", "options"), UNBOUNDED)
+def test_what_a_histogram_has_no_bounds_of_is_told_before_the_stream(measure: Any, options: Any):
+    histogram = {"state": "histogram", **options}
+    message = 'has no guaranteed bounds .* make the metric with state="buffer", or with dtype=torch'
+    with pytest.raises(ValueError, match=message):
+        RankingMetric({"a": qk.roc_auc, "b": measure}, **histogram)
+    for right in ({"state": "histogram", "dtype": torch.float16}, {"state": "buffer"}):
+        assert RankingMetric(measure, **right).measures is measure
+    assert RankingMetric(MEASURES, **histogram).measures == MEASURES
+
+
+def measures_of_the_library() -> list[Any]:
+    families = ("tables", "charts", "points", "budgets", "inference", "retrieval")
+    names = {id(x): x for f in (qk, *(getattr(qk, f) for f in families)) for x in vars(f).values()}
+    return sorted(filter(lambda x: isinstance(x, Measure), names.values()), key=title_of)
+
+
+@pytest.mark.parametrize("measure", measures_of_the_library(), ids=title_of)
+def test_what_a_measure_lacks_is_told_before_the_stream(measure: Any):
+    """As the measure itself would after it, with the words that the metric takes."""
+    ranking = qk.rank(torch.tensor([1, 0, 1]), torch.tensor([0.5, 0.2, 0.1]), cost=torch.ones(3))
+    try:
+        measure(ranking)
+    except TypeError:
+        with pytest.raises(TypeError, match=rf"^{title_of(measure)} needs .*(; pass|ScoreBuffer)"):
+            RankingMetric({"a": measure}, costs=True)
+    else:
+        RankingMetric({"a": measure}, costs=True)
 
 
 @pytest.mark.parametrize("state", ["histogram", "buffer"])

@@ -187,7 +187,7 @@ class _Dcg(ValueMeasure):
     """A measure of gains, or of labels as gains of 0 and 1."""
 
     validator = staticmethod(masses_and_positions)
-    of_gains = True
+    of_gains = cut_optional = True
     needs_gains = False
     if TYPE_CHECKING:
 
