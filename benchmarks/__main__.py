@@ -12,10 +12,12 @@ from typing import Any
 from benchmarks.backends import BACKENDS
 from benchmarks.cases import CASES
 from benchmarks.figure import draw
+from benchmarks.machine import label
 from benchmarks.report import page, terminal
 from benchmarks.suite import Plan, run
 
 Result = dict[str, Any]
+STORED = Path("benchmarks/results")
 
 
 def main(arguments: list[str]) -> int:
@@ -43,12 +45,12 @@ def measure(arguments: list[str]) -> int:
 
     def keep(found: Result) -> None:
         if chosen.json:
-            Path(chosen.json).write_text(dump(found), encoding="utf-8")
+            _file(Path(chosen.json), found).write_text(dump(found), encoding="utf-8")
 
     found = json.loads(dump(run(plan, _command(chosen), say, keep)))  # as it is stored
     keep(found)
     print(terminal(found))
-    _write_page([found], chosen.docs, None)
+    _write_page({label(found["machine"], ()): found}, chosen.docs, None)
     _write_figure(found, chosen.figure)
     return int(any(skip["why"].startswith("wrong result") for skip in found["skipped"]))
 
@@ -56,14 +58,22 @@ def measure(arguments: list[str]) -> int:
 def report(arguments: list[str]) -> int:
     """Write the page of stored runs, and the figure of the first."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks report", description=report.__doc__)
-    parser.add_argument("json", nargs="+", help="results that a run has stored")
+    parser.add_argument("json", nargs="*", help=f"results that runs have stored; else {STORED}/")
     parser.add_argument("-o", "--output", default="docs/benchmarks.md", help="the page")
     parser.add_argument("--figure", help="a figure to draw and to show on the page")
     chosen = parser.parse_args(arguments)
-    runs = [json.loads(Path(path).read_text(encoding="utf-8")) for path in chosen.json]
-    drawn = _write_figure(runs[0], chosen.figure)
+    paths = [Path(path) for path in chosen.json] or sorted(STORED.glob("*.json"))
+    runs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+    drawn = _write_figure(next(iter(runs.values())), chosen.figure)
     _write_page(runs, chosen.output, chosen.figure if drawn else None)
     return 0
+
+
+def _file(given: Path, found: Result) -> Path:
+    """What is given, or in a folder the file of this machine."""
+    if not given.is_dir():
+        return given
+    return given / f"{label(found['machine'], (x.stem for x in given.glob('*.json')))}.json"
 
 
 def dump(found: Result) -> str:
@@ -79,7 +89,7 @@ def _rounded(x: Any) -> Any:
     return float(f"{x:.5g}") if isinstance(x, float) else x
 
 
-def _write_page(runs: list[Result], path: str | None, figure: str | None) -> None:
+def _write_page(runs: dict[str, Result], path: str | None, figure: str | None) -> None:
     if path:
         beside = os.path.relpath(figure, Path(path).parent) if figure else None
         Path(path).write_text(page(runs, beside), encoding="utf-8")
@@ -111,7 +121,9 @@ def _run_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--backends", nargs="+", choices=BACKENDS, default=[], metavar="NAME")
     parser.add_argument("--only", nargs="+", choices=CASES, default=[], metavar="CASE")
-    parser.add_argument("--json", metavar="FILE", help="store the results")
+    parser.add_argument(
+        "--json", metavar="FILE", help="store the results; in a folder, as this machine's"
+    )
     parser.add_argument("--docs", metavar="FILE", help="write the page")
     parser.add_argument("--figure", metavar="FILE", help="draw time over sort; needs matplotlib")
     return parser

@@ -1,7 +1,7 @@
 """NumPy beside its own sort, in CPU time: each call in turns with its rival, on the same data.
 
-``python -m benchmarks.host --json benchmarks/host.json`` stores what is found, with ``--as before``
-as the earlier figures.  Names choose.
+``python -m benchmarks.host --json benchmarks/host.json`` stores what is found beside that of other
+machines, with ``--as before`` as this machine's earlier figures.  Names choose.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import quotakernels as qk
-from benchmarks.machine import describe
+from benchmarks.machine import label, measured
 from benchmarks.marks import digits, power
 from benchmarks.tables import Table
 
@@ -29,19 +29,21 @@ STORED = Path(__file__).with_name("host.json")
 ABOUT = """\
 ## On the host, in CPU time
 
-NumPy alone, on the machine below, on which others computed too. So these are medians of CPU times,
-and each call took turns with its rival. `summary` of raw labels and scores gives AUC, PEM, average
-hit rate and average Qrecall, and S1 and S2. With AVX-512 `np.sort` takes {slow} ns an element on
-this processor, so that a ratio to it says little. `NPY_DISABLE_CPU_FEATURES=X86_V4` makes NumPy
-sort with AVX2, in {fast} ns. "Slow" is the ratio without that setting.
+NumPy alone, on machines on which others computed too. So these are medians of CPU times, and each
+call took turns with its rival. `summary` of raw labels and scores gives AUC, PEM, average hit rate
+and average Qrecall, and S1 and S2. With AVX-512 `np.sort` takes several times as long on some
+processors, so that a ratio to it says little there. `NPY_DISABLE_CPU_FEATURES=X86_V4` makes NumPy
+sort with AVX2.
 
 ```sh
 export NPY_DISABLE_CPU_FEATURES=X86_V4   # where np.sort is faster without AVX-512
 python -m benchmarks.host                # all, or those that are named
-python -m benchmarks.host --json benchmarks/host.json --as now
+python -m benchmarks.host --json benchmarks/host.json
 ```
 
-"Before" is the version before sums visited the tie groups with positives alone, and before plain
+The columns with letters are the [machines](#machines). "Worst" is the machine with the worst figure
+of the mark, and the nanoseconds are its own. Figures in brackets are those of the version before.
+That is the version before sums visited the tie groups with positives alone, and before plain
 calls went a direct way. It ran apart, under another load, so differences of less than a fifth mean
 nothing. Where a loop over lists is the rival, the loop has become faster too, by a third for lists
 of 1000.
@@ -56,7 +58,7 @@ the code. Fastest batches before and now: `roc_auc` of 1000 examples took 87 and
 `summary` of 10⁶ uniform scores took 4.0 times as long as the fastest sort before, and now 2.9 to
 3.2 times.
 
-{machine}
+Measured: {days}.
 
 Where the time of `summary` of 10⁶ uniform scores goes: a third into packing and the sort, a fifth
 into finding the groups with positives, and nearly two fifths into sums. More than half of the sums
@@ -91,11 +93,14 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.host", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="with all that begins so")
     parser.add_argument("--json", metavar="FILE", help="store the figures beside those in it")
-    parser.add_argument("--as", dest="column", choices=("before", "now", "slow"), default="now")
+    parser.add_argument("--as", dest="column", choices=("before", "now"), default="now")
     chosen = parser.parse_args(arguments)
-    stored = Path(chosen.json) if chosen.json else None
-    run: dict[str, Any] = json.loads(stored.read_text()) if stored and stored.exists() else {}
-    run.setdefault("machine", describe(on_gpu=False))
+    kept = Path(chosen.json) if chosen.json else None
+    runs = stored(kept) if kept and kept.exists() else {}
+    about = measured(on_gpu=False)
+    run = runs.setdefault(label(about, runs), {})
+    if "machine" not in run or (chosen.column == "now" and not chosen.names):
+        run["machine"] = about
     for row in ROWS:
         if chosen.names and not any(row.name.startswith(x) for x in chosen.names):
             continue
@@ -103,33 +108,40 @@ def main(arguments: list[str]) -> int:
         found = {"figure": figure, "ns": None if seconds is None else seconds / row.size * 1e9}
         run.setdefault(chosen.column, {})[f"{row.name}, {row.size}"] = found
         print(row.name, row.size, digits(figure), row.unit, row.mark, flush=True)
-        if stored:
-            stored.write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+        if kept:
+            kept.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
-def section(markdown: Callable[[Table], str]) -> str:
-    """The part of the page that is made of what is stored."""
-    run = json.loads(STORED.read_text(encoding="utf-8"))
-    sorts = (run[x]["np.sort, 1000000"]["ns"] for x in ("slow", "now"))
-    slow, fast = map(digits, sorts)
-    head = ("call", "n", "before", "now", "mark", "ns an element", "slow")
-    table = Table("", head, tuple(_cells(run, row) for row in ROWS))
-    about = run["machine"]
-    said = f"{about['cpu']}, {about['architecture']}, {about['cores']} cores. {about['date']}."
-    return f"{ABOUT.format(slow=slow, fast=fast, machine=said)}\n{markdown(table)}"
+def stored(path: Path = STORED) -> dict[str, dict[str, Any]]:
+    """The figures of each machine, by its label."""
+    found: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
-def _cells(run: dict[str, Any], row: Row) -> tuple[str, ...]:
-    found = {x: run.get(x, {}).get(f"{row.name}, {row.size}") for x in ("before", "now", "slow")}
-    figures = {k: "" if x is None else digits(x["figure"]) for k, x in found.items()}
-    now = found["now"] or {"figure": 0.0, "ns": None}
-    bound = row.mark.split()
-    holds = not bound or (now["figure"] <= float(bound[1])) == (bound[0] == "≤")
-    mark = f"{row.mark}{'' if holds else ', missed'}"
-    per = "" if now["ns"] is None else digits(now["ns"])
-    both = (f"{figures[x]} {row.unit}" for x in ("before", "now"))
-    return (row.name, power(row.size), *both, mark, per, figures["slow"])
+def section(runs: dict[str, dict[str, Any]], markdown: Callable[[Table], str]) -> str:
+    """The part of the page that is made of what is stored, of machines by the names given."""
+    head = ("call", "n", "unit", "mark", *runs, "worst", "ns an element")
+    table = Table("", head, tuple(_cells(runs, row) for row in ROWS))
+    days = ", ".join(f"{name} on {run['machine']['date']}" for name, run in runs.items())
+    return f"{ABOUT.format(days=days)}\n{markdown(table)}"
+
+
+def _cells(runs: dict[str, dict[str, Any]], row: Row) -> tuple[str, ...]:
+    name = f"{row.name}, {row.size}"
+    now = {x: run["now"][name] for x, run in runs.items() if name in run.get("now", {})}
+    before = {x: run["before"][name] for x, run in runs.items() if name in run.get("before", {})}
+    bracketed = {x: f"({digits(found['figure'])})" for x, found in before.items()}
+    shown = {x: digits(found["figure"]) for x, found in now.items()}
+    figures = (f"{shown.get(x, '')} {bracketed.get(x, '')}".strip() for x in runs)
+    sign, _, bound = row.mark.partition(" ")
+    choose = min if sign == "≥" else max
+    worst = choose(now, key=lambda x: now[x]["figure"]) if now else ""
+    verdict, per = worst, now[worst]["ns"] if now else None
+    if now and bound and (now[worst]["figure"] <= float(bound)) != (sign == "≤"):
+        verdict += ", missed"
+    beside = "" if per is None else digits(per)
+    return (row.name, power(row.size), row.unit, row.mark, *figures, verdict, beside)
 
 
 def paired(call: Callable[[], Any], rival: Callable[[], Any], pairs: int) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from benchmarks.cases import LOOP, MEASURES, OF_RANKING, ONE_CALL, RANK, SORT, TIE_FREE_SORT
@@ -63,6 +63,30 @@ class Row(NamedTuple):
 
 def rows(run: Result) -> list[Row]:
     return [_row(mark, mark.read(run)) for mark in MARKS]
+
+
+class Worst(NamedTuple):
+    """A mark beside what each machine measured, and the verdict of the worst of them."""
+
+    text: str
+    bound: str
+    measured: tuple[str, ...]
+    worst: str
+    verdict: str
+
+
+def worst_rows(runs: Mapping[str, Result]) -> list[Worst]:
+    return [_worst(mark, runs) for mark in MARKS]
+
+
+def _worst(mark: Mark, runs: Mapping[str, Result]) -> Worst:
+    seen = {name: mark.read(run) for name, run in runs.items()}
+    values = {name: x.value for name, x in seen.items() if x.value is not None}
+    choose = min if mark.at_least else max
+    name = choose(values, key=values.__getitem__) if values else next(iter(seen))
+    row = _row(mark, seen[name])
+    measured = tuple(_row(mark, x).measured for x in seen.values())
+    return Worst(row.text, row.bound, measured, name if values else "", row.verdict)
 
 
 def _row(mark: Mark, seen: Seen) -> Row:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from string import ascii_uppercase as LETTERS  # noqa: N812
 from typing import Any
 
-from benchmarks import host
+from benchmarks import host, machine
 from benchmarks.device import page as counted
-from benchmarks.tables import Table, tables
+from benchmarks.tables import Table, measurements, tables, worst_table
 
 Result = dict[str, Any]
 
@@ -33,17 +34,30 @@ process on the CPU.
 
 ```sh
 pip install -e ".[bench]"
-python -m benchmarks --quick  # a few minutes, all marks
-python -m benchmarks --json benchmarks/results/cpu.json
-python -m benchmarks report benchmarks/results/*.json \\
-    -o docs/benchmarks.md --figure docs/benchmarks.svg
+python -m benchmarks --quick                              # a few minutes, all marks
+python -m benchmarks --json benchmarks/results/           # kept as those of this machine
+python -m benchmarks.host --json benchmarks/host.json     # NumPy alone, in CPU time; kept too
+python -m benchmarks report --figure docs/benchmarks.svg  # this page, of all machines
 ```
+
+A file of results is named by its machine: the processor, the vector instructions that NumPy uses,
+and the nanoseconds that `np.sort` takes for an element. A later run on the same machine replaces
+it. Where `np.sort` is faster with narrower instructions, as on some processors with AVX-512, run
+both commands once more after `export NPY_DISABLE_CPU_FEATURES=X86_V4`, which counts as another
+machine.
 
 metrax is measured if it is installed (`pip install google-metrax`); the extra leaves it out,
 because it brings some twenty packages. `--only`, `--backends` and `--sizes` choose what runs,
 `--figure` draws. On a machine with a GPU the same commands measure it, if `torch` for CUDA,
-`jax[cuda12]` and `cupy-cuda12x` are installed; write to `benchmarks/results/gpu.json`. Sizes that
-need more than half of the available memory are left out.
+`jax[cuda12]` and `cupy-cuda12x` are installed. Sizes that need more than half of the available
+memory are left out.
+"""
+
+MACHINES = """\
+## Machines
+
+`np.sort` is timed for 10⁶ uniform float32, before a run. For each mark the worst machine counts.
+The measurements of one machine stand below, under its letter.
 """
 
 READING = """\
@@ -78,33 +92,42 @@ buffer after 16.
 """
 
 
-def page(runs: Iterable[Result], figure: str | None = None) -> str:
-    """The document, with a section for each run."""
+def page(runs: Mapping[str, Result], figure: str | None = None) -> str:
+    """The document: all machines and marks, then a section for each run, by its label."""
+    on_host = host.stored()
+    names = dict(zip(sorted({*runs, *on_host}), LETTERS, strict=False))
+    shown = {names[label]: run for label, run in sorted(runs.items())}
+    about = {label: run["machine"] for label, run in (*on_host.items(), *runs.items())}
+    machines = [(names[label], *machine.row(about[label])) for label in names]
     parts = [ABOUT]
     if figure:
         parts.append(f"![time over the sort's, by number of scores]({figure})\n")
-    parts += [_section(run) for run in runs]
-    return "\n".join((*parts, host.section(markdown), counted.section(markdown), READING))
+    parts += [MACHINES, markdown(Table("", ("", *machine.HEAD), machines))]
+    parts += ["## Marks\n", markdown(worst_table(shown))]
+    parts += [_section(name, run) for name, run in shown.items()]
+    of_host = {names[label]: on_host[label] for label in names if label in on_host}
+    return "\n".join((*parts, host.section(of_host, markdown), counted.section(markdown), READING))
 
 
-def _section(run: Result) -> str:
-    machine = run["machine"]
-    lines = [f"## {machine['gpu'] or machine['cpu']}\n", description(run), ""]
-    for table in tables(run):
-        lines += [f"### {table.title}\n", markdown(table)]
+def _section(name: str, run: Result) -> str:
+    about = run["machine"]
+    lines = [f"## {name}: {about['gpu'] or about['cpu']}\n", description(run), ""]
+    for table in measurements(run):
+        if table.rows:
+            lines += [f"### {table.title}\n", markdown(table)]
     return "\n".join(lines)
 
 
 def description(run: Result) -> str:
     """The machine, the versions and the command in a few lines."""
-    machine = run["machine"]
-    memory = f", {machine['memory_gib']} GiB of memory free" if machine["memory_gib"] else ""
-    load = machine["load_per_core"]
+    about = run["machine"]
+    memory = f", {about['memory_gib']} GiB of memory free" if about["memory_gib"] else ""
+    load = about["load_per_core"]
     busy = "" if load is None else f"; load before the run {load:g} per core"
-    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     return (
-        f"{machine['cpu']}, {machine['architecture']}, {machine['cores']} cores{memory}; "
-        f"{machine['gpu'] or 'no GPU'}{busy}. {machine['date']}.\n{versions}.\n`{run['command']}`"
+        f"{about['cpu']}, {about['architecture']}, {about['cores']} cores{memory}; "
+        f"{about['gpu'] or 'no GPU'}{busy}. {about['date']}.\n{versions}.\n`{run['command']}`"
     )
 
 

@@ -82,7 +82,7 @@ def run(plan: Plan, command: str, say: Say, keep: Callable[[Result], Any]) -> Re
     present = [BACKENDS[name] for name in chosen if reasons[name] is None]
     found: Result = {
         "command": command,
-        "machine": machine.describe(any(backend.on_gpu for backend in present)),
+        "machine": machine.measured(any(backend.on_gpu for backend in present)),
         "backends": reasons,
         "peers": {peer.name: peer.why_not for peer in PEERS},
         "results": [],

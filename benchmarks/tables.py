@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks import marks, resampling, streaming
@@ -51,6 +51,18 @@ def marks_table(run: Result) -> Table:
     chosen = " --only " in run["command"]
     rows = [tuple(row) for row in marks.rows(run) if row.measured or not chosen]
     return Table("Marks", ("mark", "bound", "measured", ""), rows)
+
+
+def worst_table(runs: Mapping[str, Result]) -> Table:
+    """All marks of several machines, less those that no run of some cases measured."""
+    chosen = all(" --only " in run["command"] for run in runs.values())
+    head = ("mark", "bound", *runs, "worst", "")
+    rows = [
+        (row.text, row.bound, *row.measured, row.worst, row.verdict)
+        for row in marks.worst_rows(runs)
+        if row.worst or not chosen
+    ]
+    return Table("Marks", head, rows)
 
 
 def measurements(run: Result) -> list[Table]:

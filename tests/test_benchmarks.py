@@ -21,6 +21,7 @@ from benchmarks import (
     data,
     groups,
     host,
+    machine,
     marks,
     memory,
     reference,
@@ -287,18 +288,49 @@ def test_command_line_writes_everything(tmp_path: Path, capsys: pytest.CaptureFi
     )
     assert found["machine"].keys() > {"cpu", "cores", "gpu", "date", "versions"}
     assert str(tmp_path) not in stored.read_text("utf-8")
-    assert page.read_text("utf-8") == report.page([json.loads(program.dump(found))])
+    name = machine.label(found["machine"], ())
+    assert page.read_text("utf-8") == report.page({name: json.loads(program.dump(found))})
     again = tmp_path / "again.md"
     assert program.main(["report", str(stored), "-o", str(again)]) == 0
-    assert again.read_text("utf-8") == report.page([found])
+    assert again.read_text("utf-8") == report.page({"run": found})
 
 
-def test_host_figures_are_kept_beside_each_other(tmp_path: Path):
+def test_results_in_a_folder_are_those_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    own = ["--backends", "numpy", "--sizes", "50", "--only", "uniform", "--seconds", "0"]
+    for ns in (10.0, 12.0, 40.0):  # the second is the first machine again
+        monkeypatch.setattr(machine, "sort_ns", lambda ns=ns: ns)
+        assert program.main([*own, "--json", str(tmp_path)]) == 0
+    found = {path.stem: json.loads(path.read_text("utf-8")) for path in tmp_path.iterdir()}
+    assert sorted(run["machine"]["sort_ns"] for run in found.values()) == [12, 40]
+    assert {name.rpartition("-")[2] for name in found} == {"10ns", "40ns"}
+
+
+def test_host_figures_are_kept_beside_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     stored = tmp_path / "host.json"
-    for column in ("before", "now"):
+    for ns, column in ((5.0, "before"), (5.0, "now"), (30.0, "now")):
+        monkeypatch.setattr(machine, "sort_ns", lambda ns=ns: ns)
         assert host.main(["np.sort", "--json", str(stored), "--as", column]) == 0
-    found = json.loads(stored.read_text("utf-8"))
-    assert found["before"].keys() == found["now"].keys() == {"np.sort, 1000000"}
+    first, second = json.loads(stored.read_text("utf-8")).values()
+    assert first["before"].keys() == first["now"].keys() == {"np.sort, 1000000"}
+    assert second.keys() == {"machine", "now"}
+
+
+def test_host_figures_are_judged_by_the_worst_machine():
+    def of(figure: float, ns: float | None = None) -> Any:
+        return {"roc_auc, 100": {"figure": figure, "ns": ns}, "gone, 1": {"figure": 1.0, "ns": 2.0}}
+
+    runs = {
+        "A": {"machine": {"date": "2020-01-01"}, "now": of(39.0, 3.0)},
+        "B": {"machine": {"date": "2020-01-02"}, "before": of(80.0), "now": of(41.0, 4.0)},
+        "C": {"machine": {"date": "2020-01-03"}, "before": of(90.0)},
+    }
+    page = host.section(runs, report.markdown)
+    assert "| roc_auc | 10² | µs | ≤ 40 | 39 | 41 (80) | (90) | B, missed | 4 |" in page
+    assert "| hit_rate | 10² | µs | ≤ 50 |  |  |  |  |  |" in page
+    runs["B"]["now"] = of(38.0)
+    assert "| 39 | 38 (80) | (90) | A | 3 |" in host.section(runs, report.markdown)
 
 
 def test_figure_is_drawn_or_said_to_be_missing(
@@ -348,7 +380,7 @@ def test_tables_are_rectangular(small_run: Any):
 
 
 def test_page_is_made_of_the_stored_runs():
-    runs = [json.loads(path.read_text("utf-8")) for path in STORED]
+    runs = {path.stem: json.loads(path.read_text("utf-8")) for path in STORED}
     figure = PAGE.with_suffix(".svg")
     shown = figure.name if figure.exists() else None
     assert PAGE.read_text("utf-8") == report.page(runs, shown)
