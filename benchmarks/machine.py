@@ -140,11 +140,9 @@ def sort_ns(n: int = 10**6) -> float:
 def code() -> str | None:
     """The commit of the library, with a + where files differ from it; None outside a checkout."""
     asked = ["git", "describe", "--always", "--exclude=*", "--dirty=+"]
+    here = Path(__file__).parent
     try:
-        here = Path(__file__).parent
-        return subprocess.check_output(
-            asked, cwd=here, stderr=subprocess.DEVNULL, text=True
-        ).strip()
+        said = subprocess.run(asked, cwd=here, check=True, capture_output=True, text=True)
     except (FileNotFoundError, subprocess.CalledProcessError):
         return None
     return said.stdout.strip()
