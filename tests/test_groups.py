@@ -12,7 +12,7 @@ import exact as ex
 import numpy as np
 import pytest
 from backends import MODES, Mode, available, in_full, mode_fixture, parameters
-from everything import MAIN
+from everything import EAGER, MAIN
 from expected import AT_QUOTA, BINS, as_floats, check, expected
 from hypothesis import given
 from hypothesis import strategies as st
@@ -584,6 +584,25 @@ def test_a_measure_knows_groups_or_says_that_it_does_not(name: str):
             assert value == ()
             continue
         np.testing.assert_allclose(value, np.array(exact), rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("mode", parameters(EAGER))
+def test_as_many_quotas_as_groups_warn(mode: Mode):
+    """Unless they only rise or only fall, as quotas for all do, or are a row for each group."""
+    y, s, groups = np.array([1, 0, 0] * 3), np.arange(9.0), np.repeat([0, 1, 2], 3)
+
+    def rates(s: Any, y: Any, groups: Any, **cut: Any) -> Any:
+        return qk.hit_rate(y, s, **({"groups": groups, "num_groups": 3} | cut))
+
+    message = r"3 numbers for 3 groups, and every .* pass an array of shape \(3, 1\)$"
+    for cut in ({"quota": [2, 2, 2]}, {"quota": np.array([1, 3, 2])}, {"fraction": (0.5, 0.5, 1)}):
+        with pytest.warns(UserWarning, match=f"^{next(iter(cut))} has {message}") as caught:
+            found = mode.run(functools.partial(rates, **cut), s, y, groups)
+        assert np.asarray(found).shape == (3, 3)
+        assert len(caught) == 1
+    for quota in ([1, 2, 3], [3, 2, 1], [2, 2], [[2], [2], [2]], 2):
+        mode.run(functools.partial(rates, quota=quota), s, y, groups)
+    mode.run(functools.partial(rates, quota=[2], num_groups=1), s, y, 0 * groups)
 
 
 def test_what_takes_no_groups_refuses_a_ranking_of_them():

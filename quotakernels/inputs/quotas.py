@@ -37,7 +37,7 @@ from quotakernels.inputs.columns import (
     refuse_records,
 )
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.warned import warn_once
+from quotakernels.inputs.quota_warnings import warn_below_one, warn_of_one_each
 
 N = TypeVar("N", bound=NamedTuple)
 
@@ -165,7 +165,8 @@ def wanted_masses(
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The wanted masses, shape (..., K), NaN where there are none, and the quota's own shape.
 
-    Of groups of examples the shape is (..., S, K).  Warns of a quota of less than one example.
+    Of groups of examples the shape is (..., S, K).  Warns of a quota of less than one example, and
+    of quotas that were meant for one group each.
     """
     if isinstance(table, ops.Around):
         masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
@@ -175,6 +176,10 @@ def wanted_masses(
         )
     if quota is not None and not table.weighted and concrete(table[0]):
         warn_below_one(quota)
+    if isinstance(table, ops.Groups) and table.segments and concrete(table[0]):
+        groups = table.segments.ids.shape[-1]
+        for name, given in (("quota", quota), ("fraction", fraction), ("budget", budget)):
+            warn_of_one_each(name, given, groups)
     return masses
 
 
@@ -332,18 +337,6 @@ def _within(
         expected = f"a number from 0 to {highest!r}, the {most.what}"
     _refuse_others(xp, most.name, value, right, expected)
     return xp.minimum(quota, whole), some if short == "all" else some & (quota <= limit)
-
-
-def warn_below_one(quota: Any) -> None:
-    """Warn of a single quota between 0 and 1, which was meant as a fraction in all likelihood."""
-    plain = type(quota) in (int, float)
-    single = plain or (is_array(quota) and quota.ndim == 0 and readable(quota))
-    if single and 0 < quota < 1:
-        number = f"{float(quota):.7g}"
-        warn_once(
-            f"quota={number} is less than one example; for a share of all examples pass "
-            f"fraction={number}"
-        )
 
 
 def whole_if_close(xp: Namespace, wanted: Array) -> Array:

@@ -110,8 +110,8 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     budget : number or array, shape Q, optional
         What the selected examples may cost together, from 0 to what all examples cost, in the unit
         of `cost` of `rank`.  The best are taken until it is spent.  Give exactly one of `quota`,
-        `fraction` and `budget`.  With `groups` each group has it for itself, and an array of shape
-        (S, Q) has a row for each group.
+        `fraction` and `budget`.  With `groups` each group has it for itself.  An array of shape
+        (S, Q) has a row for each group; a list holds several numbers for all groups.
     when_short : {"all", "nan"}, optional
         What happens if there are fewer examples than the quota, or all cost less than the budget.
         "all" selects all of them, which is the default with `groups`; "nan" gives NaN.
@@ -131,6 +131,12 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
         A quota below 0 or above n, a fraction outside (0, 1], a budget below 0 or above what all
         examples cost.  Where values cannot be read, such a quota gives NaN.  In a batch it gives
         NaN for the rows with fewer examples, unless `when_short` is "all".
+
+    Warns
+    -----
+    UserWarning
+        A single quota between 0 and 1.  As many numbers as groups, in neither rising nor falling
+        order, which were meant for one group each.
 
     Notes
     -----
