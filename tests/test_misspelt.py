@@ -198,6 +198,7 @@ def test_options_of_functions_from_elsewhere():
 
 
 def test_options_of_scorers():
+    pytest.importorskip("sklearn")
     sklearn = pytest.importorskip("quotakernels.adapters.sklearn")
     for name, call in (
         ("scorer", lambda **x: sklearn.scorer(qk.qrecall, **x)),
