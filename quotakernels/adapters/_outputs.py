@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from quotakernels._array import concrete
 from quotakernels.inputs.keywords import brief
 from quotakernels.measures._measure import refuse_arms
 from quotakernels.measures.by_group import check_complete, needs_costs
@@ -57,6 +58,16 @@ def check_metric(measures: Any, state: Any, cost: str | None, bound: Any) -> Non
             f"state must be for one list of scores, of shape (n,); got one with batch axes "
             f"{batch}: make a metric for each model or class, from like=scores[:, 0]"
         )
+
+
+def in_place_of(state: Any) -> Any:
+    """The state that a metric keeps next; raise for one that grows in a compiled step."""
+    if isinstance(state, ScoreBuffer) and not concrete(state.bad):
+        raise TypeError(
+            "a ScoreBuffer grows, so each step would be compiled anew; make the metric with "
+            "FixedScoreBuffer.empty(like, capacity=…), or update it outside of compiled steps"
+        )
+    return state
 
 
 class OutputNames(NamedTuple):

@@ -10,6 +10,7 @@ from quotakernels.adapters._outputs import (
     WHERE,
     OutputNames,
     check_metric,
+    in_place_of,
     reported,
 )
 from quotakernels.adapters.jax import emptied
@@ -63,7 +64,7 @@ def clu_metric(
         and ``sample_weight="sample_weights"`` if there are weights.
     cost : str, optional
         The name for the cost of each example, for measures at a budget.  Only a `ScoreBuffer` keeps
-        costs; it grows, so use it outside of compiled steps.
+        costs; it grows, so compiled steps refuse to merge it.
 
     bound : {"midpoint", "lower", "upper", "both"}
         Which number to report for two bounds, of scores of four bytes and more in a histogram.
@@ -131,7 +132,7 @@ class _StateMetric(Metric):  # type: ignore[misc]
 
     def merge(self, other: Any) -> Any:
         """Of the examples of both."""
-        return self.replace(state=self.state.merge(other.state))
+        return self.replace(state=in_place_of(self.state.merge(other.state)))
 
     def reduce(self) -> Any:
         """Of the examples of all that are stacked along the first axis."""

@@ -11,6 +11,7 @@ from quotakernels.adapters._outputs import (
     WHERE,
     OutputNames,
     check_metric,
+    in_place_of,
     reported,
 )
 from quotakernels.adapters.jax import emptied
@@ -37,8 +38,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         As `ScoreBuffer.compute` takes them.
     state : ScoreHistogram or FixedScoreBuffer
         For one list of scores.  The metric keeps an empty state like it.  Outside of compiled steps
-        it may be a `ScoreBuffer`, which grows.  A state with `num_groups` takes groups, and
-        measures then give a value for each group.
+        it may be a `ScoreBuffer`, which grows and which they refuse.  A state with `num_groups`
+        takes groups, and measures then give a value for each group.
     labels, scores, sample_weight, where, groups : str, or None
         The keywords of `update` for these arguments of the state's own `update`.  The last three
         may be None; then the metric does not take them.  With the default names they may be absent
@@ -121,9 +122,11 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         Raises
         ------
         TypeError, ValueError
-            Labels or scores that are missing; a batch that the state refuses.
+            Labels or scores that are missing; a batch that the state refuses; a `ScoreBuffer` in a
+            compiled step.
         """
-        self.state.set_value(self.names.updated(self.state.get_value(), outputs))
+        updated = self.names.updated(self.state.get_value(), outputs)
+        self.state.set_value(in_place_of(updated))
 
     def reset(self) -> None:
         """Forget all batches."""

@@ -45,8 +45,8 @@ class ScoreBuffer(NamedTuple):
     """All examples of all batches: a state that grows.  Every measure of it is exact.
 
     It never changes: `update` and `merge` return a new one, which shares the kept examples.  It is
-    a named tuple of arrays, so it passes through ``jax.jit``.  Where shapes must not change, as in
-    ``lax.scan``, use `FixedScoreBuffer`.
+    a named tuple of arrays, so it passes through ``jax.jit``.  A program that takes one is compiled
+    anew for each number of batches: in steps that are compiled use `FixedScoreBuffer`.
 
     Attributes
     ----------

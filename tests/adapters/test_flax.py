@@ -208,6 +208,26 @@ def test_which_of_two_bounds_is_reported():
             make(qk.roc_auc, coarse, bound="mean")
 
 
+def test_compiled_steps_refuse_a_state_that_grows():
+    """It would be compiled anew at each of them."""
+    state = qk.states.ScoreBuffer.empty(jnp.zeros(1, LOGITS.dtype))
+    metric, single = RankingMetric(qk.roc_auc, state), clu_metric(qk.roc_auc, state)
+    batch = {"labels": LABELS[0], "logits": LOGITS[0]}
+    message = r"^a ScoreBuffer grows, .*; make the metric with FixedScoreBuffer\.empty"
+
+    @nnx.jit
+    def step(metric: Any, batch: Any) -> None:
+        metric.update(**batch)
+
+    with pytest.raises(TypeError, match=message):
+        step(metric, batch)
+    merge = jax.jit(lambda whole, batch: whole.merge(single.from_model_output(**batch)))
+    with pytest.raises(TypeError, match=message):
+        merge(single.empty(), batch)
+    of_batch = jax.jit(lambda batch: single.from_model_output(**batch))(batch)
+    assert single.empty().merge(of_batch).compute() == qk.roc_auc(LABELS[0], LOGITS[0])
+
+
 def test_measures_at_a_budget():
     """Only a ScoreBuffer keeps costs; a step's output of that name is no cost unless it is said."""
     at_budget, costs = functools.partial(qk.hit_rate, budget=9), np.arange(1.0, 1 + LABELS.size)
