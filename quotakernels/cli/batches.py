@@ -9,11 +9,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from quotakernels.cli.columns import (
     are_positive,
     columns_read,
+    group_codes,
+    group_values,
     label_values,
     parse_label,
     positive_value,
@@ -22,6 +25,7 @@ from quotakernels.cli.columns import (
 )
 from quotakernels.cli.conditions import fulfilling, no_row_has
 from quotakernels.cli.csv_batches import csv_batches
+from quotakernels.cli.engine import GROUPED
 from quotakernels.cli.errors import InputError, RowError, no_rows
 from quotakernels.cli.files import (
     csv_names,
@@ -38,6 +42,7 @@ from quotakernels.evaluation.settings import Settings
 
 _R = TypeVar("_R")
 _ROWS_AT_ONCE = 2**18
+_GROUPS = 1000
 _EXACT_DIGITS, _LARGEST = 15, 2**53
 
 
@@ -93,8 +98,29 @@ class Rows(NamedTuple):
                 f"{error.message} (in {file})" if several else error.message
             ) from error
 
-    def batches(self, settings: Settings) -> Iterator[Batch]:
-        """Go over the labels and scores once."""
+    def groups(self, name: str) -> list[Any]:
+        """The names of the groups of rows, in order, of a pass over their column."""
+        found: dict[Any, None] = {}
+
+        def more(table: pa.Table) -> None:
+            found.update(dict.fromkeys(pc.unique(group_values(table, name)).to_pylist()))
+            if len(found) > _GROUPS:
+                raise InputError(
+                    f"column {name!r} has more than {_GROUPS} groups, for which --engine stream "
+                    f"does not count scores; {GROUPED}"
+                )
+
+        names = dict.fromkeys([name, *(x.column for x in self.where)])
+        for _ in self.read([*names], more):
+            pass
+        if len({isinstance(x, str) for x in found}) > 1:
+            raise InputError(
+                f"column {name!r} holds texts in some of the files and numbers in others"
+            )
+        return sorted(found)
+
+    def batches(self, settings: Settings, groups: list[Any] | None = None) -> Iterator[Batch]:
+        """Go over the labels and scores once; with groups, by their names, over these too."""
         kinds = {name: score_kind(self, name) for name in settings.models}
         values: list[Any] = []
 
@@ -104,7 +130,10 @@ class Rows(NamedTuple):
             scores = {name: scores_of(table, name, kind) for name, kind in kinds.items()}
             weight = settings.weight
             weights = None if weight is None else weight_column(table, weight)
-            return Batch(are_positive(column, positive), scores, weights)
+            codes = None
+            if groups is not None:
+                codes = group_codes(group_values(table, str(settings.grouped_by)), groups)
+            return Batch(are_positive(column, positive), scores, weights, codes)
 
         yield from self.read(columns_read(settings), batch)
         positive_value(values, settings.label, settings.pos_label)

@@ -58,16 +58,27 @@ def treatment_column(table: pa.Table, name: str) -> NDArray[np.float64]:
 
 def group_column(table: pa.Table, name: str) -> GroupsOfExamples:
     """Return the group of each row, and what names the groups, in order; dates become texts."""
+    column = group_values(table, name)
+    names = sorted(pc.unique(column).to_pylist())
+    return GroupsOfExamples(group_codes(column, names), np.asarray(names))
+
+
+def group_values(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return a column of what names the group of each row; dates become texts."""
     column = complete(table, name)
     kind = column.type
     if pa.types.is_temporal(kind):
-        column = column.cast(pa.string())
-    elif not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
+        return column.cast(pa.string())
+    if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
         expected = "expected whole numbers, texts or dates"
         raise InputError(f"column {name!r} holds values of type {kind}, {expected}")
-    names = sorted(pc.unique(column).to_pylist())
+    return column
+
+
+def group_codes(column: pa.ChunkedArray, names: list[Any]) -> NDArray[np.int64]:
+    """The place of each group among the names."""
     codes = pc.index_in(column, value_set=pa.array(names, column.type))
-    return GroupsOfExamples(codes.to_numpy().astype(np.int64), np.asarray(names))
+    return np.asarray(codes.to_numpy()).astype(np.int64)
 
 
 def columns_read(settings: Settings) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ _TABLE_BYTES = 160
 """Of the tables of a model, for each of its distinct scores."""
 _BEGINNING = 2**16
 _IN_MEMORY = "give --engine memory"
-_GROUPED = "give --engine duckdb for Parquet files, or --engine memory"
+GROUPED = "give --engine duckdb for Parquet files, or --engine memory"
 
 
 def streams(
@@ -95,11 +95,9 @@ def _refusals_of_stream(path: Path, settings: Settings) -> Iterable[str]:
     if settings.unit is not None or settings.tune:
         yield f"only counts rows, so it takes no --gain, --impact and --tune; {_IN_MEMORY}"
     if settings.cost is not None:
-        yield f"only counts rows, so it takes no --budget; {_GROUPED}"
+        yield f"only counts rows, so it takes no --budget; {GROUPED}"
     if settings.treatment is not None:
         yield f"counts all rows together, so it takes no --treatment; {_IN_MEMORY}"
-    if settings.grouped_by is not None:
-        yield f"counts all rows together, so it takes no --per and --by; {_GROUPED}"
     if are_left_out():
         yield f"takes no --drop-missing; {_IN_MEMORY}"
 

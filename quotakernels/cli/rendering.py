@@ -64,6 +64,7 @@ def print_bounded(evaluation: Evaluation, console: Console, everything: bool) ->
     _print_brief(evaluation, console)
     of_all = evaluation.sections if everything else []
     tables = [values_table(evaluation, section) for section in of_all]
+    tables += group_tables(evaluation)
     for table in tables:
         print_table(table, console)
     notes = [_MARK] if any(x.starred for x in tables) else []

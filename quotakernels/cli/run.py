@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+import numpy as np
 from rich.console import Console
 
 from quotakernels._replacing import is_stdout
@@ -117,9 +118,15 @@ def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
 
     amounts = () if settings.weight is None else (settings.weight,)
     rows = Rows(settings.source, path, settings.where, settings.models, amounts)
+    column = settings.grouped_by
     try:
-        with progress_bar(2) as step:
-            return evaluate_stream(settings, lambda: rows.batches(settings), step)
+        with progress_bar(2 if column is None else 3) as step:
+            names = None
+            if column is not None:
+                step(f"finding the groups of {column}")
+                names = rows.groups(column)
+            found = None if names is None else np.asarray(names)
+            return evaluate_stream(settings, lambda: rows.batches(settings, names), step, found)
     except UnfitError as error:
         raise InputError(str(error)) from error
 

@@ -6,35 +6,57 @@ best and the worst one are rankings.  Further passes find the ties of single cel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels import ops
 from quotakernels._array import namespace
-from quotakernels.ranking import Ranking, rank, ranking_of
+from quotakernels.ranking import Ranking, ranking_of
 
 _BITS = 20
 _AT_ONCE = 2**22
 """Scores of one cell that are kept; cells of more are divided until they are few."""
 
 
+Key: TypeAlias = str | tuple[str, int]
+"""A model, or a model and one of the groups of rows."""
+
+
 class Batch(NamedTuple):
     """Some of the rows: which are positive, the scores of each model, always of one type, and the
-    weights, if rows have some.
+    weights and the groups, if rows have some.
     """
 
     labels: NDArray[np.bool_]
     scores: Mapping[str, NDArray[Any]]
     weights: NDArray[np.float64] | None = None
+    groups: NDArray[np.int64] | None = None
 
-    def of(self, model: str) -> _Examples:
-        """The rows with the scores of one model; those of weight 0 count for nothing."""
-        found = _Examples(self.labels, self.scores[model], self.weights)
-        return found if self.weights is None else found.where(self.weights > 0)
+    def of(self, keys: Iterable[Key]) -> Iterator[tuple[Key, _Examples]]:
+        """The rows of each key in turn; those of weight 0 count for nothing."""
+        kept = slice(None) if self.weights is None else self.weights > 0
+        whole: dict[str, _Examples] = {}
+        parted: dict[str, _Examples] = {}
+        for key in keys:
+            model, group = (key, None) if isinstance(key, str) else key
+            if model not in whole:
+                examples = _Examples(self.labels, self.scores[model], self.weights)
+                whole[model] = examples.where(kept)
+            if group is None or self.groups is None:
+                yield key, whole[model]
+                continue
+            if not parted:
+                groups = self.groups[kept]
+                order = np.argsort(groups, kind="stable")
+                starts = np.searchsorted(groups[order], np.arange(groups.max(initial=0) + 2))
+            if model not in parted:
+                parted[model] = whole[model].where(order)
+            if group + 1 < len(starts) and starts[group] < starts[group + 1]:
+                yield key, parted[model].where(slice(starts[group], starts[group + 1]))
 
 
 class _Examples(NamedTuple):
@@ -42,10 +64,15 @@ class _Examples(NamedTuple):
     scores: NDArray[Any]
     weights: NDArray[np.float64] | None
 
-    def where(self, rows: NDArray[Any]) -> _Examples:
+    def where(self, rows: Any) -> _Examples:
         """Some of the rows."""
-        weights = None if self.weights is None else self.weights[rows]
-        return _Examples(self.labels[rows], self.scores[rows], weights)
+        return _Examples._make(None if x is None else x[rows] for x in self)
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Examples]) -> _Examples:
+        """The rows of several."""
+        columns = zip(*parts, strict=True)
+        return cls._make(None if x[0] is None else np.concatenate(x) for x in columns)
 
 
 Passes = Callable[[], Iterable[Batch]]
@@ -92,6 +119,11 @@ class Cells:
         """Where the order within a cell matters."""
         return ~self.ties & (self.counts > 0).all(axis=-1)
 
+    @property
+    def loose(self) -> NDArray[np.bool_]:
+        """In which cells some scores differ."""
+        return ~self.ties & (self.sizes > 0)
+
     def last_for(self, places: float) -> int:
         """The cell in which so many places, or so much weight, end."""
         reached = self.masses.sum(axis=-1).cumsum()
@@ -104,7 +136,15 @@ class Cells:
         return self._ranking(best=False), self._ranking(best=True)
 
     def _ranking(self, best: bool) -> Ranking:
-        """Each cell as two rows: what is not known as one class and the other, all else first."""
+        found = self.in_order(best)
+        masses = found.masses[:, ::-1].T if self.weighted else (None, None)
+        return ranking_of(ops.Groups(found.least, found.sizes, found.counts[:, 1], *masses))
+
+    def in_order(self, best: bool) -> Cells:
+        """Two cells for each: what is not known as one class and the other, all else first.
+
+        The ends of the two are equal, the greatest or the least score.
+        """
 
         def rows(cells: NDArray[Any]) -> NDArray[Any]:
             first = cells.copy()
@@ -113,11 +153,9 @@ class Cells:
 
         counts = rows(self.counts)
         there = _filled(counts)
-        counts, masses = counts[there], rows(self.masses)[there]
-        positive, negative = (masses[:, 1], masses[:, 0]) if self.weighted else (None, None)
-        least = self.least.repeat(2)[there]
-        table = ops.Groups(least, counts.sum(axis=-1), counts[:, 1], positive, negative)
-        return ranking_of(table)
+        first = np.where(self.unknown, self.greatest, self.least)
+        ends = np.stack([first, self.least], axis=1).reshape(-1)[there]
+        return Cells(ends, ends, counts[there], rows(self.masses)[there])
 
     def replaced(self, inner: Sequence[Inner]) -> Cells:
         """The cells, those of which the inner ones are known replaced by them."""
@@ -136,6 +174,25 @@ class Cells:
     def rows(self, rows: Any) -> Cells:
         """Some of the cells."""
         return Cells(*(x[rows] for x in vars(self).values()))
+
+
+def rankings_of_groups(of_each: Sequence[Cells]) -> tuple[Ranking, Ranking]:
+    """The worst and the best order of what is not known, of a ranking of groups."""
+    worst = _ranking_of_groups([x.in_order(best=False) for x in of_each])
+    if not any(x.unknown.any() for x in of_each):
+        return worst, worst
+    return worst, _ranking_of_groups([x.in_order(best=True) for x in of_each])
+
+
+def _ranking_of_groups(of_each: Sequence[Cells]) -> Ranking:
+    groups = np.repeat(np.arange(len(of_each)), [len(x.counts) for x in of_each])
+    every = Cells(*map(np.concatenate, zip(*(vars(x).values() for x in of_each), strict=True)))
+    masses: dict[str, Any] = {}
+    if every.weighted:
+        masses = {"weights": every.masses.sum(axis=-1), "positive_weights": every.masses[:, 1]}
+    counts = every.sizes, every.counts[:, 1]
+    beside = {"groups": groups, "num_groups": len(of_each), **masses}
+    return Ranking.from_counts(every.least, *counts, **beside)
 
 
 class Inner(NamedTuple):
@@ -188,24 +245,32 @@ def _filled(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
     return there
 
 
-def counted(passes: Passes, models: Sequence[str]) -> dict[str, Cells]:
-    """The cells of every model, after one pass."""
-    counters: dict[str, _Counter] = {}
+def counted(passes: Passes, keys: Sequence[Key], groups: int = 1) -> dict[Key, Cells]:
+    """The cells of every key, after one pass; one of a group has the fewer the more groups are."""
+    counters: dict[Key, _Counter] = {}
     for batch in passes():
-        for name in models:
-            examples = batch.of(name)
-            bins, number = _bins(examples.scores)
-            if name not in counters:
+        for key, examples in batch.of(keys):
+            bins, number = _bins(examples.scores, _bits(key, groups))
+            if key not in counters:
                 weighted = examples.weights is not None
-                counters[name] = _Counter(number, examples.scores.dtype, weighted)
-            counters[name].add(bins, examples)
-    return {name: x.cells for name, x in counters.items()}
+                counters[key] = _Counter(number, examples.scores.dtype, weighted)
+            counters[key].add(bins, examples)
+    for key in keys:
+        if key not in counters:  # a group of which no row has any weight
+            like = counters[key[0]]
+            counters[key] = _Counter(1, like.least.dtype, like.masses is not like.counts)
+    return {key: counters[key].cells for key in keys}
 
 
-def _bins(scores: NDArray[Any]) -> tuple[NDArray[Any], int]:
+def _bits(key: Key, groups: int) -> int:
+    """How finely scores are counted: all groups together have as many cells as all rows."""
+    return _BITS if isinstance(key, str) else max(_BITS - (groups - 1).bit_length(), 1)
+
+
+def _bins(scores: NDArray[Any], bits: int) -> tuple[NDArray[Any], int]:
     """The cell of each score in the first pass, and how many there are."""
     xp = namespace(scores)
-    bits = min(_BITS, ops.key_bits(xp, scores.dtype))
+    bits = min(bits, ops.key_bits(xp, scores.dtype))
     return ops.bin_rows(xp, scores, bits), 2**bits
 
 
@@ -214,6 +279,7 @@ class _Kept:
 
     def __init__(self, cells: Cells, place: int) -> None:
         self.place, self.ends = place, (cells.least[place], cells.greatest[place])
+        self.weighted = cells.weighted
         self.examples: list[_Examples] = []
 
     def add(self, examples: _Examples) -> None:
@@ -223,13 +289,14 @@ class _Kept:
 
     def inner(self) -> Inner:
         """The ties of the cell."""
-        labels, scores, weights = zip(*self.examples, strict=True)
-        together = None if weights[0] is None else np.concatenate(weights)
-        found = rank(np.concatenate(labels), np.concatenate(scores), sample_weight=together)
-        counts = np.stack([found.counts - found.positives, found.positives], axis=-1)
-        masses = np.stack([found.negative_weights, found.positive_weights], axis=-1)
-        ties = Cells(found.thresholds, found.thresholds, counts, masses).rows(found.counts > 0)
-        return Inner(np.array([self.place]), np.full(len(ties.counts), self.place), ties)
+        if not self.examples:
+            raise ChangedError(_CHANGED)
+        examples = _Examples.joined(self.examples)
+        ties, rising = np.unique(examples.scores, return_inverse=True)
+        counter = _Counter(max(len(ties), 1), ties.dtype, self.weighted)
+        counter.add(len(ties) - 1 - rising, examples)
+        found = counter.cells
+        return Inner(np.array([self.place]), np.full(len(found.counts), self.place), found)
 
 
 class _Divided:
@@ -238,16 +305,16 @@ class _Divided:
     A cell is divided by the bits of its scores, into the more parts the more examples it has.
     """
 
-    def __init__(self, cells: Cells, places: NDArray[np.intp]) -> None:
+    def __init__(self, cells: Cells, places: NDArray[np.intp], bits: int) -> None:
         chosen = cells.rows(places)
-        self.places, self.find = places, _finder(cells)
+        self.places, self.find = places, _finder(cells, bits)
         self.number = np.full(len(cells.counts), -1)
         self.number[places] = np.arange(len(places))
         self.top = _keys(chosen.greatest)
         span = (self.top - _keys(chosen.least)).view(np.uint64)
-        parts = 2**_BITS * chosen.sizes / chosen.sizes.sum()
-        bits = np.frexp(span.astype(np.float64))[1] - np.maximum(np.log2(parts), 1).astype(int)
-        self.shift = np.maximum(bits, 0).astype(np.uint64)
+        parts = 2**bits * chosen.sizes / chosen.sizes.sum()
+        width = np.frexp(span.astype(np.float64))[1] - np.maximum(np.log2(parts), 1).astype(int)
+        self.shift = np.maximum(width, 0).astype(np.uint64)
         self.sizes = (span >> self.shift).astype(np.int64) + 1
         self.starts = np.cumsum(self.sizes) - self.sizes
         self.counter = _Counter(int(self.sizes.sum()), cells.least.dtype, cells.weighted)
@@ -273,33 +340,34 @@ def _keys(scores: NDArray[Any]) -> NDArray[np.int64]:
     return keys
 
 
-def _finder(cells: Cells) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def _finder(cells: Cells, bits: int) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """What tells the places of the cells of scores: by a table as long as each has its own bin."""
-    bins, number = _bins(cells.least)
+    bins, number = _bins(cells.least, bits)
     if (np.diff(bins) > 0).all():
         place = np.zeros(number, dtype=np.int32)
         place[bins] = np.arange(len(bins))
-        return lambda scores: place[_bins(scores)[0]]
+        return lambda scores: place[_bins(scores, bits)[0]]
     rising, last = cells.least[::-1].copy(), len(bins) - 1
     return lambda scores: last - np.maximum(np.searchsorted(rising, scores, side="right") - 1, 0)
 
 
 def opened(
-    passes: Passes, cells: Mapping[str, Cells], ends: Mapping[str, set[int]]
-) -> dict[str, Cells]:
-    """The cells of every model after one more pass: ties where these end, and finer cells."""
-    openings: dict[str, list[_Kept | _Divided]] = {}
-    for name, x in cells.items():
-        kept = [k for k in sorted(ends.get(name, ())) if x.sizes[k] <= _AT_ONCE]
-        openings[name] = [_Kept(x, k) for k in kept]
+    passes: Passes, cells: Mapping[Key, Cells], ends: Mapping[Key, set[int]], groups: int = 1
+) -> dict[Key, Cells]:
+    """The cells of every key after one more pass: ties where these end, and finer cells."""
+    openings: dict[Key, list[_Kept | _Divided]] = {}
+    for key, x in cells.items():
+        bits = _bits(key, groups)
+        kept = [k for k in sorted(ends.get(key, ())) if x.sizes[k] <= _AT_ONCE >> (_BITS - bits)]
+        openings[key] = [_Kept(x, k) for k in kept]
         wanted = x.unknown
-        wanted[list(ends.get(name, ()))] = True
+        wanted[list(ends.get(key, ()))] = True
         wanted[kept] = False
         if wanted.any():
-            openings[name].append(_Divided(x, np.flatnonzero(wanted)))
+            openings[key].append(_Divided(x, np.flatnonzero(wanted), bits))
     for batch in passes():
-        for name, of_model in openings.items():
-            for opening in of_model:
-                opening.add(batch.of(name))
-    inner = {name: [x.inner() for x in of_model] for name, of_model in openings.items()}
-    return {name: x.replaced(inner[name]) if inner[name] else x for name, x in cells.items()}
+        for key, examples in batch.of(key for key, of_key in openings.items() if of_key):
+            for opening in openings[key]:
+                opening.add(examples)
+    inner = {key: [x.inner() for x in of_key] for key, of_key in openings.items()}
+    return {key: x.replaced(inner[key]) if inner[key] else x for key, x in cells.items()}

@@ -97,6 +97,10 @@ def _in_groups(values: GroupValues, row: int) -> dict[str, Any]:
     """What a model has in the groups: of each measure the mean over them, the spread and all."""
     found: dict[str, Any] = {}
     for name in (x.name for x in values.measures):
+        if name in values.bounds:
+            both = [_in_groups(values.at_bound(k), row)[name] for k in (0, 1)]
+            found[name] = _if_equal(*both) | {"bounds": both}
+            continue
         column = values.of(name)[row].tolist()
         found[name] = {
             "mean": _defined(values.mean(name, row)),
@@ -110,6 +114,15 @@ def _in_groups(values: GroupValues, row: int) -> dict[str, Any]:
             ends = (values.interval(name, row, k) for k in range(len(column)))
             found[name]["intervals"] = [[*map(_defined, both)] for both in ends]
     return found
+
+
+def _if_equal(lower: Any, upper: Any) -> Any:
+    """What both bounds have in common; None in the place of numbers between them."""
+    if isinstance(lower, dict):
+        return {name: _if_equal(lower[name], upper[name]) for name in lower}
+    if isinstance(lower, list):
+        return [*map(_if_equal, lower, upper)]
+    return lower if lower == upper else None
 
 
 def _between(groups: GroupResults, quota: Quota, row: int) -> dict[str, Any]:

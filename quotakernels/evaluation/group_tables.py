@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
-from quotakernels._text import number
+from quotakernels._text import between, number
 from quotakernels.evaluation.groups import APART, GroupResults, GroupValues, most
 from quotakernels.evaluation.measures import Column
 from quotakernels.evaluation.notes import heading_of
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.tables import Cell, Table, signed
+from quotakernels.evaluation.words import MINUS
 
 MANY = 30
 """Groups, of which a table or a drawing has all."""
@@ -65,14 +67,14 @@ def _spread(evaluation: Results, groups: GroupResults, quota: Quota | None) -> T
         if not measure.compared:
             continue
         means = [values.mean(measure.name, model) for model in range(len(evaluation.models))]
-        best = most(np.asarray(means))
+        best = most(np.asarray(means)) & (measure.name not in values.bounds)
         for model, name in enumerate(evaluation.models):
             defined = number(len(values.defined(measure.name, model)))
-            spread = [Cell(signed(measure.text(x))) for x in values.spread(measure.name, model)]
+            middle, *spread = _texts(values, measure, partial(_mean_and_spread, measure, model))
             ends = _ends(measure, *values.mean_interval(measure.name, model))
-            mean = Cell(signed(measure.text(means[model])), ends, bool(best[model]))
+            mean = Cell(middle, ends, bool(best[model]))
             words = (Cell(name, words=True), Cell(measure.title, words=True))
-            rows.append((*words, mean, Cell(defined), *spread))
+            rows.append((*words, mean, Cell(defined), *map(Cell, spread)))
     column = evaluation.settings.grouped_by
     caption = f"{_caption(evaluation, quota)}: means over {column} ({number(len(groups.names))})"
     return Table(caption, (*head, "highest"), tuple(rows), tuple(_notes(evaluation, groups, quota)))
@@ -142,9 +144,23 @@ def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, mode
 
 
 def _cell(values: GroupValues, measure: Column, model: int, group: int) -> Cell:
-    text = signed(measure.text(values.of(measure.name)[model, group]))
+    (text,) = _texts(values, measure, lambda x: [float(x.of(measure.name)[model, group])])
     ends = _ends(measure, *values.interval(measure.name, model, group))
     return Cell(text, ends, bool(values.best(measure)[model, group]))
+
+
+def _mean_and_spread(measure: Column, model: int, values: GroupValues) -> list[float]:
+    return [values.mean(measure.name, model), *values.spread(measure.name, model)]
+
+
+def _texts(
+    values: GroupValues, measure: Column, found: Callable[[GroupValues], list[float]]
+) -> list[str]:
+    """What is found in the values of a measure, or between its bounds."""
+    if measure.name not in values.bounds:
+        return [signed(measure.text(x)) for x in found(values)]
+    both = zip(found(values.at_bound(0)), found(values.at_bound(1)), strict=True)
+    return [between(*x).replace("-", MINUS) for x in both]
 
 
 def _ends(measure: Column, lower: float, upper: float) -> tuple[str, ...]:

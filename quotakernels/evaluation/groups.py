@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,13 @@ from quotakernels.evaluation.settings import Settings
 from quotakernels.inference.delong.interval import auc_interval
 from quotakernels.inference.proportions.hit_rate import hit_rate_interval
 from quotakernels.inputs.quotas import Totals
+from quotakernels.measures._measure import bounded_by_ties
 from quotakernels.measures.at_quota.selection_by_group import selection_by_group
 from quotakernels.measures.by_group import group_counts
 from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.measures.over_quotas.averages import average_hit_rate, average_qrecall
 from quotakernels.ranking import Ranking, table_of
+from quotakernels.states._compute import Bounds, bounds_of
 
 Floats = NDArray[np.float64]
 OVER_ALL = (
@@ -66,13 +68,24 @@ class GroupValues:
     """One value for each model, group and measure, shape (M, S, K), NaN where undefined.
 
     `ends` are those of each group's interval, lower and upper, shape (2, M, S), by the names of the
-    measures that have intervals, and `mean_ends` those of the means, shape (2, M).
+    measures that have intervals, and `mean_ends` those of the means, shape (2, M).  `bounds` are
+    lower and upper ones of measures that are not known exactly, shape (2, M, S); the values are
+    then the lower ones.
     """
 
     measures: tuple[Column, ...]
     array: Floats
     ends: Mapping[str, Floats] = field(default_factory=dict)
     mean_ends: Mapping[str, Floats] = field(default_factory=dict)
+    bounds: Mapping[str, Floats] = field(default_factory=dict)
+
+    def at_bound(self, which: int) -> GroupValues:
+        """The same with the lower bounds (0) or the upper ones (1) as values."""
+        columns = [
+            self.bounds[x.name][which] if x.name in self.bounds else self.of(x.name)
+            for x in self.measures
+        ]
+        return replace(self, array=np.stack(columns, axis=-1), bounds={})
 
     def of(self, name: str) -> Floats:
         """Return what each model and group has of a measure, shape (M, S)."""
@@ -96,7 +109,8 @@ class GroupValues:
     def best(self, measure: Column) -> NDArray[np.bool_]:
         """Tell which models have the most in each group, shape (M, S)."""
         values = self.of(measure.name)
-        return most(values) if measure.compared else np.zeros(values.shape, dtype=bool)
+        known = measure.compared and measure.name not in self.bounds
+        return most(values) if known else np.zeros(values.shape, dtype=bool)
 
     def defined(self, name: str, model: int) -> Floats:
         """Return a model's values of the groups in which a measure is defined."""
@@ -200,6 +214,28 @@ def group_results(
         fixed = None if quota.is_budget else level  # the places of a budget are not fixed
         values[quota] = _at_quota(rankings, filled, masses, fixed)
     return GroupResults(tuple(names.tolist()), rows, positives, masses, found, costs, values, apart)
+
+
+def bounded_in_groups(
+    settings: Settings, both: Sequence[tuple[Ranking, Ranking]], names: NDArray[Any]
+) -> GroupResults:
+    """The same where only the worst and the best order of some examples are known.
+
+    What quotas select is certain; measures over all quotas have bounds.
+    """
+    found = group_results(settings, [worst for worst, _ in both], names)
+    measures = tuple(x for x in OVER_ALL if bounded_by_ties(x.function, {}))
+    bounds = {x.name: np.stack([ends(x.function, *two) for two in both], axis=1) for x in measures}
+    lower = np.stack([bounds[x.name][0] for x in measures], axis=-1)
+    over_all = GroupValues(measures, lower, bounds=bounds)
+    return replace(found, values={**found.values, None: over_all})
+
+
+def ends(measure: Any, worst: Ranking, best: Ranking) -> Bounds:
+    """Both bounds of a measure, which are equal where nothing is unknown."""
+    if worst is best:
+        return Bounds(measure(worst), measure(worst))
+    return bounds_of(measure, {}, worst, best)
 
 
 def _places(ranking: Ranking, quota: Quota, masses: Floats) -> Floats:

@@ -13,9 +13,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from quotakernels.evaluation.cells import Batch, Cells, Passes, counted, opened
+from quotakernels.evaluation.cells import (
+    Batch,
+    Cells,
+    Key,
+    Passes,
+    counted,
+    opened,
+    rankings_of_groups,
+)
+from quotakernels.evaluation.compute import with_groups
 from quotakernels.evaluation.evaluation import Evaluation
+from quotakernels.evaluation.groups import bounded_in_groups, ends
 from quotakernels.evaluation.measures import AREAS, AT_QUOTA, OVER_ALL, Column
 from quotakernels.evaluation.quota import UnfitError
 from quotakernels.evaluation.results import Values
@@ -24,33 +35,47 @@ from quotakernels.measures._measure import bounded_by_ties
 from quotakernels.measures.over_quotas.areas import gini, pem, roc_auc
 from quotakernels.measures.over_quotas.averages import average_qrecall
 from quotakernels.ranking import Ranking
-from quotakernels.states._compute import Bounds, bounds_of
 
 
 def evaluate_stream(
-    settings: Settings, passes: Passes, on_step: Callable[[str], object] = lambda _: None
+    settings: Settings,
+    passes: Passes,
+    on_step: Callable[[str], object] = lambda _: None,
+    names: NDArray[Any] | None = None,
 ) -> Evaluation:
     """Evaluate models by passes over the rows: exactly at quotas, by bounds over all of them.
 
-    There are no intervals and tests, no gains, costs and groups, and no rankings.
+    `names` are those of the groups, if the rows have some.  There are no intervals and tests, no
+    gains and costs, and no rankings.
     """
     on_step("counting scores")
     rows = _Rows(passes)
-    cells = counted(rows, settings.models)
+    groups = 0 if names is None else len(names)
+    keys: list[Key] = [*settings.models, *((x, k) for x in settings.models for k in range(groups))]
+    cells = counted(rows, keys, groups)
     counts = rows.counts(cells[settings.models[0]])
-    settings.check_quotas(counts.total)
-    while wanted := _open_at_quotas(settings, cells, counts):
+    if settings.per is None:
+        settings.check_quotas(counts.total)
+    ends_of = _Ends(settings, counts, names is not None)
+    narrowed = not any(cells[key].unknown.any() for key in keys[len(settings.models) :])
+    while (wanted := ends_of.wanted(cells)) or not narrowed:
         on_step("opening the cells in which quotas end")
-        cells = opened(passes, cells, wanted)
+        cells, narrowed = opened(passes, cells, wanted, groups), True
     both = [cells[name].rankings() for name in settings.models]
     at_quota = {
         quota: _exact(AT_QUOTA[:3], [worst for worst, _ in both], quota.argument(counts.total))
-        for quota in settings.quotas
+        for quota in settings.quotas_over_all
     }
     over_all, areas = _bounded(_OVER_ALL, both), _bounded(_AREAS, both)
-    return Evaluation(
+    found = Evaluation(
         settings, *counts, over_all, areas, at_quota, best=[], rankings=[], rows_read=counts.rows
     )
+    if names is None:
+        return found
+    by_group = [
+        rankings_of_groups([cells[model, k] for k in range(groups)]) for model in settings.models
+    ]
+    return with_groups(found, bounded_in_groups(settings, by_group, names))
 
 
 _FUNCTIONS = {"roc_auc": roc_auc, "gini": gini, "pem": pem, "average_qrecall": average_qrecall}
@@ -79,14 +104,48 @@ class _Rows:
         return Counts(self.rows, self.positives, float(total), float(positive))
 
 
-def _open_at_quotas(
-    settings: Settings, cells: Mapping[str, Cells], counts: Counts
-) -> dict[str, set[int]]:
-    """The cells of each model in which a quota ends and that are no tie, if there are any."""
-    places = [quota.places(counts.total) for quota in settings.quotas if counts.total]
-    ends = {name: {x.last_for(k) for k in places} for name, x in cells.items()}
-    found = {name: {k for k in ends[name] if x.unknown[k]} for name, x in cells.items()}
-    return {name: x for name, x in found.items() if x}
+class _Ends:
+    """In which cells quotas end, of those that passes over the rows have to open."""
+
+    def __init__(self, settings: Settings, counts: Counts, grouped: bool) -> None:
+        self.quotas, self.per = settings.quotas if counts.total else (), settings.per is not None
+        self.over_all = () if self.per else self.quotas
+        self.total, self.grouped = counts.total, grouped
+
+    def wanted(self, cells: Mapping[Key, Cells]) -> dict[Key, set[int]]:
+        """The cells of every key that are to be opened, if there are any."""
+        found: dict[Key, set[int]] = {}
+        for key, x in cells.items():
+            if isinstance(key, str):
+                found[key] = self._of_all(x)
+            elif x.masses.any():
+                found[key] = self._of_group(x, cells[key[0]])
+        return {key: places for key, places in found.items() if places}
+
+    def _of_all(self, x: Cells) -> set[int]:
+        """Those of all rows; where groups share a quota, only a tie tells how much each has."""
+        ends = {x.last_for(quota.places(self.total)) for quota in self.over_all}
+        return _those(ends, x.loose if self.grouped else x.unknown)
+
+    def _of_group(self, x: Cells, whole: Cells) -> set[int]:
+        """Those of a group: where its own quota ends, or its share of one over all, and where its
+        scores are on both sides of the end of that.
+        """
+        total = x.masses.sum()
+        if self.per:
+            own = [float(quota.of_each(total)) for quota in self.quotas]
+        else:
+            own = [quota.places(self.total) * total / self.total for quota in self.quotas]
+        found = _those(set(map(x.last_for, own)), x.unknown)
+        for quota in self.over_all:
+            end = whole.last_for(quota.places(self.total))
+            across = (x.least <= whole.greatest[end]) & (x.greatest >= whole.least[end])
+            found |= set(np.flatnonzero(across & x.loose).tolist())
+        return found
+
+
+def _those(places: set[int], wanted: NDArray[np.bool_]) -> set[int]:
+    return {k for k in places if wanted[k]}
 
 
 def _exact(measures: Sequence[Column], rankings: Sequence[Ranking], quota: Any) -> Values:
@@ -96,12 +155,6 @@ def _exact(measures: Sequence[Column], rankings: Sequence[Ranking], quota: Any) 
 
 def _bounded(measures: tuple[Column, ...], both: Sequence[tuple[Ranking, Ranking]]) -> Values:
     """Both bounds of each measure, which are equal where nothing is unknown, and the lower ones."""
-    ends = np.asarray([[_ends(x.function, *two) for x in measures] for two in both])
-    bounds = {x.name: (ends[:, k, 0], ends[:, k, 1]) for k, x in enumerate(measures)}
-    return Values(measures, ends[..., 0], bounds=bounds)
-
-
-def _ends(measure: Any, worst: Ranking, best: Ranking) -> Bounds:
-    if worst is best:
-        return Bounds(measure(worst), measure(worst))
-    return bounds_of(measure, {}, worst, best)
+    both_ends = np.asarray([[ends(x.function, *two) for x in measures] for two in both])
+    bounds = {x.name: (both_ends[:, k, 0], both_ends[:, k, 1]) for k, x in enumerate(measures)}
+    return Values(measures, both_ends[..., 0], bounds=bounds)

@@ -31,6 +31,9 @@ COLUMNS = {
     "part": np.array(list("nns"))[RNG.integers(0, 3, N)],
     "large": np.where(Y, 2**53 + 1, 5),
     "w": RNG.random(N),
+    "row": np.arange(N),
+    "day": np.array(["2026-01-01", "2026-01-02"], "M8[D]")[RNG.integers(0, 2, N)],
+    "branch": RNG.integers(0, 40, N).astype("i2"),
 }
 GIVEN = ("--label", "y", "--score", "a", "--score", "b", "--score", "h")
 QUOTAS = ("--quota", "40", "--quota", "5%")
@@ -39,6 +42,7 @@ QUOTAS = ("--quota", "40", "--quota", "5%")
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "_ROWS_AT_ONCE", 128)
+    monkeypatch.setattr(batches, "_GROUPS", 400)
     monkeypatch.setattr(cells, "_BITS", 17)
 
 
@@ -118,11 +122,93 @@ def test_conditions_labels_and_no_quota(run: Run, data: Path) -> None:
     assert "Which model" not in outcome.out
 
 
+BY_GROUP = [
+    ("all.parquet", ("--per", "branch", "--quota", "4", "--quota", "10%")),
+    ("parts", ("--per", "part", "--quota", "40.5", "--weight", "w")),
+    ("all.arrow", ("--by", "branch", "--quota", "70", "--quota", "5%", "--quota", "900")),
+    ("parts", ("--by", "day", "--quota", "9.5%", "--weight", "w", "--where", "part=n")),
+    ("all.parquet", ("--by", "branch")),
+]
+
+
+@pytest.mark.parametrize("kept", [2**22, in_full(2)])
+@pytest.mark.parametrize(("name", "options"), [BY_GROUP[0], *(in_full(*x) for x in BY_GROUP[1:])])
+def test_groups_are_those_of_other_engines(
+    run: Run,
+    data: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    options: tuple[str, ...],
+    kept: int,
+) -> None:
+    monkeypatch.setattr(cells, "_BITS", 11)
+    monkeypatch.setattr(cells, "_AT_ONCE", kept)
+    given = (*GIVEN, *options, "--json")
+    exact = run("evaluate", data / "all.parquet", *given, "--engine", "memory").out
+    found = run("evaluate", data / name, *given, "--engine", "stream")
+    assert found.status == 0, found.err
+    wanted, told = json.loads(exact), json.loads(found.out)
+    _assert_alike(told["groups"], wanted["groups"])
+    for mine, other in zip(told["models"], wanted["models"], strict=True):
+        assert mine.get("quotas", {}).keys() == other.get("quotas", {}).keys()
+        for quota, at_quota in mine.get("quotas", {}).items():
+            _assert_alike(at_quota, other["quotas"][quota])
+        for measure in ("roc_auc", "average_qrecall"):
+            _assert_between(mine["groups"][measure], other["groups"][measure])
+
+
+def _assert_alike(found: Any, wanted: Any) -> None:
+    """All that the first has is in the other."""
+    if isinstance(found, dict):
+        for name, x in found.items():
+            _assert_alike(x, wanted[name])
+    elif isinstance(found, list):
+        assert len(found) == len(wanted)
+        for x, y in zip(found, wanted, strict=True):
+            _assert_alike(x, y)
+    elif isinstance(found, float):
+        assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+    else:
+        assert found == wanted
+
+
+def _assert_between(found: Any, wanted: Any) -> None:
+    """The values in groups lie between the bounds."""
+    lower, upper = found["bounds"]
+    triples = list(zip(lower["values"], wanted["values"], upper["values"], strict=True))
+    spreads = zip(*(x["spread"] for x in (lower, wanted, upper)), strict=True)
+    for low, exact, high in [*triples, *spreads]:
+        assert (low is None) == (exact is None) == (high is None)
+        assert exact is None or low - 1e-12 <= exact <= high + 1e-12
+    assert lower["mean"] - 1e-12 <= wanted["mean"] <= upper["mean"] + 1e-12
+    assert lower["groups"] == wanted["groups"] == found["groups"]
+    unknown = [low != high or low is None for low, _, high in triples]
+    assert [x is None for x in found["values"]] == unknown
+
+
+def test_tables_of_groups_are_printed(run: Run, data: Path) -> None:
+    given = ("evaluate", data / "parts", *GIVEN, "--quota", "40", "--by", "part")
+    wanted = run("evaluate", data / "all.parquet", *given[2:], "--engine", "memory").out
+    told = run(*given, "--engine", "stream").out
+    for caption, there in (
+        ("At quota 40: means over part (2)", r"h +AUC +(0\.\d{4}) +2"),
+        ("At quota 40: how far the groups of part are apart", r"a +(0\.\d{4}) +0\.\d{4} +"),
+        ("At quota 40 by a", r"n +\d+ +\d+ +([\d.]+) +0"),
+    ):
+        assert caption in told
+        assert re.findall(there, told) == re.findall(there, wanted) != []
+    assert re.search(r"a +AUC +0\.\d{4} to 0\.\d{4} +2", told)
+    assert not re.search(r"to 0\.\d{4}\*", told), "bounds tell of no best model"
+    assert "At quota 40 by a" in run(*given, "--engine", "stream", "--all").out
+
+
 REFUSED = [
     (("--confidence", "0.9"), "takes neither --confidence nor --compare; give --engine memory,"),
     (("--impact", "1,-1,0,0"), "takes no --gain, --impact and --tune; give --engine memory"),
     (("--budget", "9", "--cost", "w"), "takes no --budget; give --engine duckdb for Parquet"),
-    (("--per", "part", "--quota", "2"), "takes no --per and --by; give --engine duckdb"),
+    (("--by", "row"), "column 'row' has more than 400 groups, for which --engine stream does"),
+    (("--by", "w"), "column 'w' holds values of type double, expected whole numbers, texts"),
+    (("--per", "part", "--quota", "601"), "--quota 601 is more than the 592 rows of the largest"),
     (("--drop-missing",), "takes no --drop-missing; give --engine memory"),
     (
         ("--weight", "a"),

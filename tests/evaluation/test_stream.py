@@ -13,6 +13,7 @@ import quotakernels as qk
 from quotakernels.evaluation import cells, stream
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.settings import Settings
+from quotakernels.groups import selection_by_group
 
 N = 700
 QUOTAS = (Quota(1), Quota(33), Quota(12.5, "percent"), Quota(N), Quota(100, "percent"))
@@ -34,14 +35,15 @@ LABELS = RNG.random(N) < 0.3
 class Passes:
     """The rows in batches, and how often they were read."""
 
-    def __init__(self, labels: Any = LABELS, weights: Any = None) -> None:
-        self.labels, self.weights, self.number = labels, weights, 0
+    def __init__(self, labels: Any = LABELS, weights: Any = None, groups: Any = None) -> None:
+        self.labels, self.weights, self.groups, self.number = labels, weights, groups, 0
 
     def __call__(self) -> Iterator[cells.Batch]:
         self.number += 1
         for part in np.array_split(np.arange(N), 7):
-            weights = None if self.weights is None else self.weights[part]
-            yield cells.Batch(self.labels[part], {k: x[part] for k, x in SCORES.items()}, weights)
+            scores = {k: x[part] for k, x in SCORES.items()}
+            more = (None if x is None else x[part] for x in (self.weights, self.groups))
+            yield cells.Batch(self.labels[part], scores, *more)
 
 
 @pytest.mark.parametrize(("bits", "kept"), [in_full(20, 2**22), (6, 2**22), (6, 20), in_full(4, 1)])
@@ -89,6 +91,46 @@ def test_weights_count_as_in_memory(monkeypatch: pytest.MonkeyPatch, bits: int, 
     assert narrow > 20
 
 
+@pytest.mark.parametrize("kept", [2**22, in_full(8)])
+@pytest.mark.parametrize(("per", "by"), [("g", None), in_full(None, "g")])
+def test_groups_have_exact_quotas_and_bounds(
+    monkeypatch: pytest.MonkeyPatch, per: str | None, by: str | None, kept: int
+) -> None:
+    monkeypatch.setattr(cells, "_BITS", 8)
+    monkeypatch.setattr(cells, "_AT_ONCE", kept)
+    codes = RNG.integers(0, 5, N)
+    codes[codes == 3] = 4
+    settings = Settings("", "y", tuple(SCORES), QUOTAS[1:3], per=per, by=by)
+    names = np.array(list("abcde"))
+    passes = Passes(groups=codes)
+    found = stream.evaluate_stream(settings, passes, names=names).groups
+    assert passes.number == 2 if kept > N else passes.number > 2
+    assert found.names == tuple("abcde")
+    assert found.rows.tolist() == np.bincount(codes, minlength=5).tolist()
+    widths = []
+    for k, scores in enumerate(SCORES.values()):
+        ranking = qk.rank(LABELS, scores, groups=codes, num_groups=5)
+        for quota in settings.quotas:
+            taken = quota.of_each(np.bincount(codes, minlength=5))
+            if by is not None:
+                shared = selection_by_group(ranking, **quota.argument(N))
+                taken = shared.selected
+                wanted = [shared.demographic_parity_ratio, shared.equal_opportunity_difference]
+                np.testing.assert_allclose(found.apart[quota][k, :2], wanted, rtol=1e-14)
+                np.testing.assert_allclose(found.apart[quota][k, 2], shared.split_cost, atol=1e-12)
+            rates = qk.hit_rate(ranking, quota=taken[:, None])[:, 0]
+            np.testing.assert_allclose(found.values[quota].of("hit_rate")[k], rates, rtol=1e-14)
+        lower, upper = found.values[None].bounds["roc_auc"][:, k]
+        exact = qk.roc_auc(ranking)
+        there = np.arange(5) != 3
+        assert (lower <= exact)[there].all()
+        assert (exact <= upper)[there].all()
+        assert np.isnan([lower[3], exact[3], upper[3]]).all(), "it has no rows"
+        widths += (upper - lower)[there].tolist()
+    assert max(widths) < 0.2
+    assert max(widths) > 0 or kept < N
+
+
 def test_rows_without_any_weight_are_undefined() -> None:
     settings = Settings("", "y", ("normal",), (Quota(5, "percent"),), weight="w")
     found = stream.evaluate_stream(settings, Passes(weights=np.zeros(N)))
@@ -120,7 +162,7 @@ def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch, kept: int) -
     for late in ("fewer", "others", "none"):
 
         def changing(late: str = late) -> Iterator[cells.Batch]:
-            for k, (labels, scores, _) in enumerate(passes()):
+            for k, (labels, scores, *_) in enumerate(passes()):
                 number = len(labels) if passes.number == 1 or late == "others" else k and 9
                 shift = 9.5 if passes.number > 1 and late != "fewer" else 0.0
                 found = {name: x[:number] + shift for name, x in scores.items()}
