@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from quotakernels.cli.columns import (
     are_positive,
     columns_read,
+    cost_column,
     group_codes,
     group_values,
     label_values,
+    number_column,
     parse_label,
     positive_value,
     score_column,
@@ -36,8 +38,8 @@ from quotakernels.cli.files import (
     with_told,
 )
 from quotakernels.cli.formats import file_format, files_of, means_files
-from quotakernels.evaluation.cells import Batch
 from quotakernels.evaluation.conditions import Conditions
+from quotakernels.evaluation.passes import Batch
 from quotakernels.evaluation.settings import Settings
 
 _R = TypeVar("_R")
@@ -130,10 +132,14 @@ class Rows(NamedTuple):
             scores = {name: scores_of(table, name, kind) for name, kind in kinds.items()}
             weight = settings.weight
             weights = None if weight is None else weight_column(table, weight)
-            codes = None
+            codes = costs = gains = None
             if groups is not None:
                 codes = group_codes(group_values(table, str(settings.grouped_by)), groups)
-            return Batch(are_positive(column, positive), scores, weights, codes)
+            if settings.cost is not None:
+                costs = cost_column(table, settings.cost)
+            if settings.gain is not None and settings.unit is not None:
+                gains = number_column(table, settings.gain) - settings.unit.place_cost
+            return Batch(are_positive(column, positive), scores, weights, codes, costs, gains)
 
         yield from self.read(columns_read(settings), batch)
         positive_value(values, settings.label, settings.pos_label)

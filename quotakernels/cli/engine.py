@@ -92,10 +92,11 @@ def _refusals_of_stream(path: Path, settings: Settings) -> Iterable[str]:
             "keeps no rows to resample, so it takes neither --confidence nor --compare; give "
             "--engine memory, with a sample of the rows if they are too many"
         )
-    if settings.unit is not None or settings.tune:
-        yield f"only counts rows, so it takes no --gain, --impact and --tune; {_IN_MEMORY}"
-    if settings.cost is not None:
-        yield f"only counts rows, so it takes no --budget; {GROUPED}"
+    if settings.tune or (settings.unit is not None and not settings.quotas):
+        yield (
+            "finds no best cut, so it takes no --tune, and --gain and --impact only with --quota "
+            f"or --budget; {_IN_MEMORY}"
+        )
     if settings.treatment is not None:
         yield f"counts all rows together, so it takes no --treatment; {_IN_MEMORY}"
     if are_left_out():

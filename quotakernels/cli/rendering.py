@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from rich.console import Console
@@ -13,7 +13,7 @@ from rich.console import Console
 from quotakernels._text import counted, formatted, number
 from quotakernels.cli.tables import UNLIMITED, print_table
 from quotakernels.cli.terminal import TextConsole
-from quotakernels.evaluation.answers import Answer, which_model
+from quotakernels.evaluation.answers import Answer, what_will_it_bring, which_model
 from quotakernels.evaluation.brief import brief_tables
 from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.evaluation import Evaluation
@@ -60,8 +60,9 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
 
 
 def print_bounded(evaluation: Evaluation, console: Console, everything: bool) -> None:
-    """Print what is known after passes over the rows: the answer, and the tables with bounds."""
-    _print_brief(evaluation, console)
+    """Print what is known after passes over the rows: the answers, and the tables with bounds."""
+    paid = evaluation.gains is not None or evaluation.settings.cost is not None
+    _print_brief(evaluation, console, [what_will_it_bring(evaluation)] if paid else [])
     of_all = evaluation.sections if everything else []
     tables = [values_table(evaluation, section) for section in of_all]
     tables += group_tables(evaluation)
@@ -71,11 +72,12 @@ def print_bounded(evaluation: Evaluation, console: Console, everything: bool) ->
     console.print("\n" + "\n".join([*notes, _BOUNDED]), style="dim")
 
 
-def _print_brief(evaluation: Evaluation, console: Console) -> None:
-    """Print what the data are, which model to take, and the first tables."""
+def _print_brief(evaluation: Evaluation, console: Console, more: Sequence[Answer] = ()) -> None:
+    """Print what the data are, which model to take and more answers, and the first tables."""
     console.print(_data_line(evaluation))
     if evaluation.settings.quotas:
-        _print_answer(which_model(evaluation), console)
+        for answer in (which_model(evaluation), *more):
+            _print_answer(answer, console)
     for table in brief_tables(evaluation):
         print_table(table, console)
 

@@ -116,7 +116,7 @@ def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
     from quotakernels.cli.batches import Rows
     from quotakernels.evaluation.stream import evaluate_stream
 
-    amounts = () if settings.weight is None else (settings.weight,)
+    amounts = [x for x in (settings.weight, settings.cost, settings.gain) if x is not None]
     rows = Rows(settings.source, path, settings.where, settings.models, amounts)
     column = settings.grouped_by
     try:

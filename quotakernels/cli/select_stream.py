@@ -12,7 +12,8 @@ from quotakernels import _text
 from quotakernels.cli.batches import Rows, score_kind, scores_of
 from quotakernels.cli.columns import score_column
 from quotakernels.cli.selection import Selection, Ties, check_quota, reached, select_rows
-from quotakernels.evaluation.cells import Batch, counted, opened
+from quotakernels.evaluation.counting import counted, opened
+from quotakernels.evaluation.passes import Batch
 from quotakernels.evaluation.quota import Quota
 
 
@@ -48,6 +49,6 @@ def _edge(rows: Rows, score: str, kind: np.dtype[Any], quota: Quota, ties: Ties)
     total = int(cells[score].counts.sum())
     check_quota(quota, total, f"the {_text.counted(total, 'row', 'rows')}")
     places = float(ties.places(quota, np.asarray(total)))
-    while not cells[score].ties[end := cells[score].last_for(places)]:
+    while not cells[score].ties[end := min(cells[score].ends(places))]:
         cells = opened(passes, cells, {score: {end}})
     return cells[score].least[end], total

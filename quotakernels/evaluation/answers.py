@@ -54,7 +54,7 @@ def answers(evaluation: Results) -> list[Answer]:
     return [
         which_model(evaluation),
         Answer("How many should I take?", *_how_many(evaluation, choice)),
-        Answer("What will it bring?", *_what(evaluation, choice)),
+        what_will_it_bring(evaluation),
         Answer("How sure is the order of the models?", *how_sure(evaluation, choice)),
         *added,
     ]
@@ -64,6 +64,11 @@ def which_model(evaluation: Results) -> Answer:
     """Answer the first of them."""
     does = "fill my quota" if evaluation.settings.cost is None else "spend my budget"
     return Answer(f"Which model should {does}?", *_which(evaluation, first_choice(evaluation)))
+
+
+def what_will_it_bring(evaluation: Results) -> Answer:
+    """Answer the third."""
+    return Answer("What will it bring?", *_what(evaluation, first_choice(evaluation)))
 
 
 def _unsaid(evaluation: Results, what: str) -> Advice:

@@ -165,8 +165,10 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
     assert gains is not None
     nobody, everybody = evaluation.amount(gains.nobody), evaluation.amount(gains.everybody)
     if choice is None or not choice.places or choice.brings is None:
-        best = gains.at_best_cut.of_model(gains.best_model)
         beside = f"Selecting nobody brings {nobody}, selecting all {everybody}."
+        if not gains.cuts:  # as passes over the rows do not find the best cut
+            return nobody, (beside, _unit(evaluation))
+        best = gains.at_best_cut.of_model(gains.best_model)
         return f"{evaluation.amount(best['brings'])} at the best cut", (beside, _unit(evaluation))
     total = float(choice.brings[choice.order[0]])
     per_place = (total - gains.nobody) / choice.places

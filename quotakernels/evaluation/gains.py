@@ -11,7 +11,7 @@ import numpy as np
 from quotakernels._text import digits, money, number, percent
 from quotakernels.evaluation.measures import Column, places
 from quotakernels.evaluation.quota import Quota, UnfitError
-from quotakernels.evaluation.results import GainResults, Values
+from quotakernels.evaluation.results import GainResults, Results, Values
 from quotakernels.evaluation.settings import Counts, Sample
 from quotakernels.evaluation.unit import Unit
 from quotakernels.measures.at_quota.curves import Curve
@@ -61,8 +61,31 @@ def gain_results(
     def at_quota(quota: Quota) -> Values:
         return values(BROUGHT, lambda k: _at_quota(rankings[k], cuts[k], quota, counts))
 
-    sides, by_quota = _whole_gains(rankings[0].gains), {quota: at_quota(quota) for quota in quotas}
-    return GainResults(*sides, values(AT_BEST_CUT, at_best_cut), by_quota, cuts)
+    nobody, everybody, losses = _whole_gains(rankings[0].gains)
+    by_quota = {quota: at_quota(quota) for quota in quotas}
+    best = values(AT_BEST_CUT, at_best_cut)
+    return GainResults(nobody, everybody, by_quota, losses, best, cuts)
+
+
+def gains_at_quotas(
+    evaluation: Results, rankings: Sequence[Ranking], counts: Counts, nobody: float
+) -> GainResults:
+    """What each quota brings, of rankings with what selecting rows adds to selecting nobody.
+
+    They need be exact only where quotas end, so the best cuts are not known.
+    """
+    everybody = nobody + _whole_gains(rankings[0].gains)[1]
+
+    def at_quota(quota: Quota) -> Values:
+        argument = quota.argument(counts.most)
+        totals = [nobody + float(impact_at_quota(x, **argument).whole) for x in rankings]
+        filled = evaluation.places(quota).tolist()
+        pairs = zip(totals, filled, strict=True)
+        rows = [[total, (total - nobody) / k if k else math.nan] for total, k in pairs]
+        return Values(BROUGHT[:2], np.asarray(rows))
+
+    by_quota = {quota: at_quota(quota) for quota in evaluation.settings.quotas_over_all}
+    return GainResults(nobody, everybody, by_quota)
 
 
 def _at_cut(curve: Curve, threshold: float, whole: float) -> list[float]:

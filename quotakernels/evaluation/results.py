@@ -94,6 +94,9 @@ class Values:
         return marked
 
 
+NO_VALUES = Values((), np.empty((0, 0)))
+
+
 @dataclass(frozen=True)
 class Differences:
     """The tests of all pairs of models by one measure, over all quotas or at one.
@@ -124,10 +127,10 @@ class GainResults:
 
     nobody: float
     everybody: float
-    losses: bool
-    at_best_cut: Values
     at_quota: dict[Quota, Values]
-    cuts: list[BestBoundary]
+    losses: bool = False
+    at_best_cut: Values = NO_VALUES
+    cuts: list[BestBoundary] = field(default_factory=list)
     expected_within: Mapping[Quota, NDArray[np.float64]] = field(default_factory=dict)
     tests: tuple[Differences, ...] = ()
 
@@ -196,7 +199,8 @@ class Results:
         found = [Section("over_all", None, self.over_all), Section("areas", None, self.areas)]
         found += [Section("at_quota", *x) for x in self.at_quota.items()]
         if self.gains is not None:
-            found.append(Section("gains", None, self.gains.at_best_cut))
+            best_cut = self.gains.at_best_cut
+            found += [Section("gains", None, best_cut)] if best_cut.measures else []
             found += [Section("gains", *x) for x in self.gains.at_quota.items()]
         return found
 

@@ -8,27 +8,22 @@ the cells in which quotas end, so that the measures at these are exact, and divi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels.evaluation.cells import (
-    Batch,
-    Cells,
-    Key,
-    Passes,
-    counted,
-    opened,
-    rankings_of_groups,
-)
+from quotakernels.evaluation.cells import Cells, rankings_of_groups
 from quotakernels.evaluation.compute import with_groups
+from quotakernels.evaluation.counting import counted, opened
 from quotakernels.evaluation.evaluation import Evaluation
+from quotakernels.evaluation.gains import gains_at_quotas
 from quotakernels.evaluation.groups import bounded_in_groups, ends
-from quotakernels.evaluation.measures import AREAS, AT_QUOTA, OVER_ALL, Column
-from quotakernels.evaluation.quota import UnfitError
+from quotakernels.evaluation.measures import AREAS, AT_BUDGET, AT_QUOTA, OVER_ALL, Column
+from quotakernels.evaluation.passes import Batch, Key, Passes
+from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.results import Values
 from quotakernels.evaluation.settings import Counts, Settings
 from quotakernels.measures._measure import bounded_by_ties
@@ -46,7 +41,7 @@ def evaluate_stream(
     """Evaluate models by passes over the rows: exactly at quotas, by bounds over all of them.
 
     `names` are those of the groups, if the rows have some.  There are no intervals and tests, no
-    gains and costs, and no rankings.
+    best cuts and no rankings.
     """
     on_step("counting scores")
     rows = _Rows(passes)
@@ -55,21 +50,27 @@ def evaluate_stream(
     cells = counted(rows, keys, groups)
     counts = rows.counts(cells[settings.models[0]])
     if settings.per is None:
-        settings.check_quotas(counts.total)
+        settings.check_quotas(counts.most)
     ends_of = _Ends(settings, counts, names is not None)
     narrowed = not any(cells[key].unknown.any() for key in keys[len(settings.models) :])
     while (wanted := ends_of.wanted(cells)) or not narrowed:
         on_step("opening the cells in which quotas end")
         cells, narrowed = opened(passes, cells, wanted, groups), True
-    both = [cells[name].rankings() for name in settings.models]
-    at_quota = {
-        quota: _exact(AT_QUOTA[:3], [worst for worst, _ in both], quota.argument(counts.total))
-        for quota in settings.quotas_over_all
-    }
-    over_all, areas = _bounded(_OVER_ALL, both), _bounded(_AREAS, both)
+    nobody, of_models = _with_gains(settings, counts, [cells[x] for x in settings.models])
+    both = [x.rankings() for x in of_models]
+    worst_first = [worst for worst, _ in both]
     found = Evaluation(
-        settings, *counts, over_all, areas, at_quota, best=[], rankings=[], rows_read=counts.rows
+        settings,
+        *counts,
+        _bounded(_OVER_ALL, both),
+        _bounded(_AREAS, both),
+        {x: _exact(x, worst_first, counts) for x in settings.quotas_over_all},
+        best=[],
+        rankings=[],
+        rows_read=counts.rows,
     )
+    if settings.unit is not None:
+        found = replace(found, gains=gains_at_quotas(found, worst_first, counts, nobody))
     if names is None:
         return found
     by_group = [
@@ -101,16 +102,25 @@ class _Rows:
             negative, positive = cells.masses.sum(axis=0).tolist()
         if math.isinf(total := negative + positive):
             raise UnfitError("the sum of the weights is too large for a number")
-        return Counts(self.rows, self.positives, float(total), float(positive))
+        with np.errstate(invalid="ignore"):
+            cost = float(cells.costs.sum()) if cells.costs.size else math.nan
+            brings = float(np.abs(cells.gains).sum())
+        for sums, what in ((cost, "costs"), (brings, "gains")):
+            if math.isinf(sums):
+                raise UnfitError(f"the sum of the {what} is too large for a number")
+        return Counts(self.rows, self.positives, float(total), float(positive), cost)
 
 
 class _Ends:
     """In which cells quotas end, of those that passes over the rows have to open."""
 
     def __init__(self, settings: Settings, counts: Counts, grouped: bool) -> None:
-        self.quotas, self.per = settings.quotas if counts.total else (), settings.per is not None
+        self.quotas = settings.quotas if counts.total else ()
+        self.per, self.counts = settings.per is not None, counts
         self.over_all = () if self.per else self.quotas
-        self.total, self.grouped = counts.total, grouped
+        self.of_costs = settings.cost is not None
+        self.amounts = self.of_costs or settings.gain is not None
+        self.shared = grouped and not self.per
 
     def wanted(self, cells: Mapping[Key, Cells]) -> dict[Key, set[int]]:
         """The cells of every key that are to be opened, if there are any."""
@@ -122,35 +132,55 @@ class _Ends:
                 found[key] = self._of_group(x, cells[key[0]])
         return {key: places for key, places in found.items() if places}
 
+    def _at_ends(self, x: Cells, quotas: Iterable[float]) -> set[int]:
+        """Where quotas end in the order of a cell that matters: of one class alone only if rows
+        cost or bring something, or groups share the quota.
+        """
+        ends = set().union(*(x.ends(quota, self.of_costs) for quota in quotas))
+        open_ones = x.loose if self.amounts or self.shared else x.unknown
+        return {k for k in ends if open_ones[k]}
+
     def _of_all(self, x: Cells) -> set[int]:
-        """Those of all rows; where groups share a quota, only a tie tells how much each has."""
-        ends = {x.last_for(quota.places(self.total)) for quota in self.over_all}
-        return _those(ends, x.loose if self.grouped else x.unknown)
+        return self._at_ends(x, (quota.places(self.counts.most) for quota in self.over_all))
 
     def _of_group(self, x: Cells, whole: Cells) -> set[int]:
         """Those of a group: where its own quota ends, or its share of one over all, and where its
         scores are on both sides of the end of that.
         """
-        total = x.masses.sum()
+        most = (x.costs if self.of_costs else x.masses).sum()
         if self.per:
-            own = [float(quota.of_each(total)) for quota in self.quotas]
-        else:
-            own = [quota.places(self.total) * total / self.total for quota in self.quotas]
-        found = _those(set(map(x.last_for, own)), x.unknown)
-        for quota in self.over_all:
-            end = whole.last_for(quota.places(self.total))
+            return self._at_ends(x, (float(quota.of_each(most)) for quota in self.quotas))
+        share = most / self.counts.most if self.counts.most else 0.0
+        over_all = [quota.places(self.counts.most) for quota in self.over_all]
+        found = self._at_ends(x, (share * quota for quota in over_all))
+        for end in set().union(*(whole.ends(quota, self.of_costs) for quota in over_all)):
             across = (x.least <= whole.greatest[end]) & (x.greatest >= whole.least[end])
             found |= set(np.flatnonzero(across & x.loose).tolist())
         return found
 
 
-def _those(places: set[int], wanted: NDArray[np.bool_]) -> set[int]:
-    return {k for k in places if wanted[k]}
+def _with_gains(
+    settings: Settings, counts: Counts, cells: list[Cells]
+) -> tuple[float, list[Cells]]:
+    """What selecting nobody brings, and the cells with what selecting their rows adds to that."""
+    if settings.unit is None:
+        return 0.0, cells
+    impacts = settings.unit.tuned(counts.total, counts.positive_total)
+    if impacts is None:
+        return 0.0, cells
+    tp, fp, fn, tn = impacts
+    negative_total = counts.total - counts.positive_total
+    added = np.asarray([fp - tn, tp - fn])
+    return fn * counts.positive_total + tn * negative_total, [
+        replace(x, gains=x.masses * added) for x in cells
+    ]
 
 
-def _exact(measures: Sequence[Column], rankings: Sequence[Ranking], quota: Any) -> Values:
-    rows = [[x.value(ranking, **quota) for x in measures] for ranking in rankings]
-    return Values(tuple(measures), np.asarray(rows))
+def _exact(quota: Quota, rankings: Sequence[Ranking], counts: Counts) -> Values:
+    measures = AT_BUDGET if quota.is_budget else AT_QUOTA[:3]
+    argument = quota.argument(counts.most)
+    rows = [[x.value(ranking, **argument) for x in measures] for ranking in rankings]
+    return Values(measures, np.asarray(rows))
 
 
 def _bounded(measures: tuple[Column, ...], both: Sequence[tuple[Ranking, Ranking]]) -> Values:

@@ -16,7 +16,7 @@ from pyarrow import feather, parquet
 
 import quotakernels as qk
 from quotakernels.cli import batches, csv_batches
-from quotakernels.evaluation import cells
+from quotakernels.evaluation import counting
 
 Run = Callable[..., Any]
 N = 900
@@ -34,6 +34,9 @@ COLUMNS = {
     "row": np.arange(N),
     "day": np.array(["2026-01-01", "2026-01-02"], "M8[D]")[RNG.integers(0, 2, N)],
     "branch": RNG.integers(0, 40, N).astype("i2"),
+    "t": RNG.normal(Y).round(1),
+    "c": RNG.choice([0.0, 0.5, 3.25], N),
+    "v": RNG.normal(2 * Y - 1),
 }
 GIVEN = ("--label", "y", "--score", "a", "--score", "b", "--score", "h")
 QUOTAS = ("--quota", "40", "--quota", "5%")
@@ -43,7 +46,7 @@ QUOTAS = ("--quota", "40", "--quota", "5%")
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "_ROWS_AT_ONCE", 128)
     monkeypatch.setattr(batches, "_GROUPS", 400)
-    monkeypatch.setattr(cells, "_BITS", 17)
+    monkeypatch.setattr(counting, "_BITS", 17)
 
 
 @pytest.fixture
@@ -141,8 +144,8 @@ def test_groups_are_those_of_other_engines(
     options: tuple[str, ...],
     kept: int,
 ) -> None:
-    monkeypatch.setattr(cells, "_BITS", 11)
-    monkeypatch.setattr(cells, "_AT_ONCE", kept)
+    monkeypatch.setattr(counting, "_BITS", 11)
+    monkeypatch.setattr(counting, "_AT_ONCE", kept)
     given = (*GIVEN, *options, "--json")
     exact = run("evaluate", data / "all.parquet", *given, "--engine", "memory").out
     found = run("evaluate", data / name, *given, "--engine", "stream")
@@ -186,6 +189,63 @@ def _assert_between(found: Any, wanted: Any) -> None:
     assert [x is None for x in found["values"]] == unknown
 
 
+MONEY = [
+    ("all.parquet", ("--quota", "40", "--quota", "7.5%", "--gain", "v", "--place-cost", "0.25")),
+    ("parts", ("--quota", "40.5", "--quota", "0", "--gain", "v", "--weight", "w")),
+    ("all.arrow", ("--quota", "40", "--impact", "3,-1,-0.5,0.25", "--ratio", "2", "--by", "part")),
+    ("parts", ("--budget", "33.3", "--budget", "0", "--cost", "c", "--gain", "v")),
+    ("all.parquet", ("--budget", "100.1", "--cost", "c", "--weight", "w", "--by", "branch")),
+    ("parts", ("--budget", "7", "--cost", "c", "--per", "branch", "--where", "part=n")),
+]
+
+
+@pytest.mark.parametrize("kept", [2**22, in_full(2)])
+@pytest.mark.parametrize(("name", "options"), [MONEY[0], MONEY[3], *(in_full(*x) for x in MONEY)])
+def test_gains_and_budgets_are_those_of_other_engines(
+    run: Run,
+    data: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    options: tuple[str, ...],
+    kept: int,
+) -> None:
+    monkeypatch.setattr(counting, "_BITS", 9)
+    monkeypatch.setattr(counting, "_AT_ONCE", kept)
+    given = (*GIVEN, "--score", "t", *options)
+    exact = run("evaluate", data / "all.parquet", *given, "--json", "--engine", "memory").out
+    found = run("evaluate", data / name, *given, "--json", "--engine", "stream")
+    assert found.status == 0, found.err
+    wanted, told = json.loads(exact), json.loads(found.out)
+    models = zip(told.pop("models"), wanted.pop("models"), strict=True)
+    for name in ("source", "dominant", "best_by_quota"):
+        told.pop(name)
+    _assert_alike(told, wanted)
+    for mine, other in models:
+        at = "budgets" if "--budget" in options else "quotas"
+        assert mine[at].keys() == other[at].keys()
+        assert mine[at] != {}
+        _assert_alike(mine[at], other[at])
+        for at_quota in mine[at].values():
+            assert ("brings" in at_quota) == ("--gain" in options or "--impact" in options)
+
+
+def test_answers_tell_what_money_brings(run: Run, data: Path) -> None:
+    given = ("evaluate", data / "all.parquet", *GIVEN, "--quota", "40", "--gain", "v")
+    wanted = run(*given, "--engine", "memory").out
+    told = run(*given, "--engine", "stream").out
+    parts = [x.split("\n\n") for x in (told, wanted)]
+    for question in ("Which model should fill my quota? ", "What will it bring? "):
+        same = [next(x for x in part if x.startswith(question)) for part in parts]
+        assert same[0] == same[1]
+    assert "How many should I take" not in told
+    assert re.findall(r"\na +\S+ +\S+ +(\S+) ", told) == re.findall(
+        r"\na +\S+ +\S+ +(\S+) ", wanted
+    )
+    assert "What quota 40 brings" in run(*given, "--engine", "stream", "--all").out
+    nobody = run(*given[:-4], "--quota", "0", "--gain", "v", "--engine", "stream").out
+    assert "What will it bring? 0" in nobody
+
+
 def test_tables_of_groups_are_printed(run: Run, data: Path) -> None:
     given = ("evaluate", data / "parts", *GIVEN, "--quota", "40", "--by", "part")
     wanted = run("evaluate", data / "all.parquet", *given[2:], "--engine", "memory").out
@@ -204,8 +264,10 @@ def test_tables_of_groups_are_printed(run: Run, data: Path) -> None:
 
 REFUSED = [
     (("--confidence", "0.9"), "takes neither --confidence nor --compare; give --engine memory,"),
-    (("--impact", "1,-1,0,0"), "takes no --gain, --impact and --tune; give --engine memory"),
-    (("--budget", "9", "--cost", "w"), "takes no --budget; give --engine duckdb for Parquet"),
+    (("--impact", "1,-1,0,0"), "finds no best cut, so it takes no --tune, and --gain and --impact"),
+    (("--budget", "9", "--cost", "v"), "column 'v': -"),
+    (("--budget", "9999", "--cost", "w"), "--budget 9999 is more than what all rows cost, 4"),
+    (("--gain", "text", "--quota", "9"), "column 'text': \"it's\" at row 1 is not a number"),
     (("--by", "row"), "column 'row' has more than 400 groups, for which --engine stream does"),
     (("--by", "w"), "column 'w' holds values of type double, expected whole numbers, texts"),
     (("--per", "part", "--quota", "601"), "--quota 601 is more than the 592 rows of the largest"),
@@ -218,7 +280,7 @@ REFUSED = [
     (("--quota", "901"), "--quota 901 is more than the 900 rows"),
     (("--where", "part=x"), "no row has part = x"),
     (("--score", "large"), "whole numbers beyond 2**53 need another engine"),
-    (("--score", "c"), "has no column 'c'"),
+    (("--score", "d"), "has no column 'd'"),
 ]
 
 

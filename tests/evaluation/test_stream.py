@@ -10,7 +10,8 @@ import pytest
 from backends import in_full
 
 import quotakernels as qk
-from quotakernels.evaluation import cells, stream
+from quotakernels.evaluation import counting, stream
+from quotakernels.evaluation.passes import Batch, ChangedError
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.settings import Settings
 from quotakernels.groups import selection_by_group
@@ -38,20 +39,20 @@ class Passes:
     def __init__(self, labels: Any = LABELS, weights: Any = None, groups: Any = None) -> None:
         self.labels, self.weights, self.groups, self.number = labels, weights, groups, 0
 
-    def __call__(self) -> Iterator[cells.Batch]:
+    def __call__(self) -> Iterator[Batch]:
         self.number += 1
         for part in np.array_split(np.arange(N), 7):
             scores = {k: x[part] for k, x in SCORES.items()}
             more = (None if x is None else x[part] for x in (self.weights, self.groups))
-            yield cells.Batch(self.labels[part], scores, *more)
+            yield Batch(self.labels[part], scores, *more)
 
 
 @pytest.mark.parametrize(("bits", "kept"), [in_full(20, 2**22), (6, 2**22), (6, 20), in_full(4, 1)])
 def test_quotas_are_exact_and_bounds_hold(
     monkeypatch: pytest.MonkeyPatch, bits: int, kept: int
 ) -> None:
-    monkeypatch.setattr(cells, "_BITS", bits)
-    monkeypatch.setattr(cells, "_AT_ONCE", kept)
+    monkeypatch.setattr(counting, "_BITS", bits)
+    monkeypatch.setattr(counting, "_AT_ONCE", kept)
     passes = Passes()
     found = stream.evaluate_stream(Settings("", "y", tuple(SCORES), QUOTAS), passes)
     assert passes.number == 2 if kept > N else passes.number > 2
@@ -68,8 +69,8 @@ def test_quotas_are_exact_and_bounds_hold(
 
 @pytest.mark.parametrize(("bits", "kept"), [in_full(20, 2**22), (6, 20), in_full(4, 1)])
 def test_weights_count_as_in_memory(monkeypatch: pytest.MonkeyPatch, bits: int, kept: int) -> None:
-    monkeypatch.setattr(cells, "_BITS", bits)
-    monkeypatch.setattr(cells, "_AT_ONCE", kept)
+    monkeypatch.setattr(counting, "_BITS", bits)
+    monkeypatch.setattr(counting, "_AT_ONCE", kept)
     weights = RNG.choice([0.0, 0.1, 3.0, 1e-9, 1e9], N)
     settings = Settings("", "y", tuple(SCORES), (Quota(2e9), Quota(12.5, "percent")), weight="w")
     found = stream.evaluate_stream(settings, Passes(weights=weights))
@@ -96,8 +97,8 @@ def test_weights_count_as_in_memory(monkeypatch: pytest.MonkeyPatch, bits: int, 
 def test_groups_have_exact_quotas_and_bounds(
     monkeypatch: pytest.MonkeyPatch, per: str | None, by: str | None, kept: int
 ) -> None:
-    monkeypatch.setattr(cells, "_BITS", 8)
-    monkeypatch.setattr(cells, "_AT_ONCE", kept)
+    monkeypatch.setattr(counting, "_BITS", 8)
+    monkeypatch.setattr(counting, "_AT_ONCE", kept)
     codes = RNG.integers(0, 5, N)
     codes[codes == 3] = 4
     settings = Settings("", "y", tuple(SCORES), QUOTAS[1:3], per=per, by=by)
@@ -156,20 +157,20 @@ def test_one_class_is_undefined(labels: Any) -> None:
 
 @pytest.mark.parametrize("kept", [1, N])
 def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
-    monkeypatch.setattr(cells, "_BITS", 4)
-    monkeypatch.setattr(cells, "_AT_ONCE", kept)
+    monkeypatch.setattr(counting, "_BITS", 4)
+    monkeypatch.setattr(counting, "_AT_ONCE", kept)
     passes = Passes()
     for late in ("fewer", "others", "none"):
 
-        def changing(late: str = late) -> Iterator[cells.Batch]:
+        def changing(late: str = late) -> Iterator[Batch]:
             for k, (labels, scores, *_) in enumerate(passes()):
                 number = len(labels) if passes.number == 1 or late == "others" else k and 9
                 shift = 9.5 if passes.number > 1 and late != "fewer" else 0.0
                 found = {name: x[:number] + shift for name, x in scores.items()}
-                yield cells.Batch(labels[:number], found)
+                yield Batch(labels[:number], found)
 
         passes.number = 0
-        with pytest.raises(cells.ChangedError, match="changed between two passes"):
+        with pytest.raises(ChangedError, match="changed between two passes"):
             stream.evaluate_stream(Settings("", "y", ("normal",), QUOTAS[:2]), changing)
 
 
