@@ -126,18 +126,18 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
     first, *others = choice.order
     settings, found = evaluation.settings, choice.found
     per = settings.per
-    cases = evaluation.size(choice.places).first("case")
-    cases = cases if per is None else f"first {choice.quota} of each {per}"
-    cases = f"{cases} by {settings.models[first]}"
+    selected = evaluation.size(choice.places).first("row")
+    selected = selected if per is None else f"first {choice.quota} of each {per}"
+    selected = f"{selected} by {settings.models[first]}"
     flattered = _by_choice(evaluation, choice, percent) if choice.brings is None else ""
     several = settings.many(found[first])
     are = settings.are_positive(1 if evaluation.weighted and not several else found[first])
     number_found = f"{number(found[first])} {several or are}"
     rate = f"a hit rate of {percent(found[first] / choice.places)}{flattered}"
     if choice.brings is None and choice.beats_chance:
-        yield f"Take the {cases}: {number_found}, {rate}."
+        yield f"Take the {selected}: {number_found}, {rate}."
     else:
-        of_them = f"The {cases} hold" if several else f"Of the {cases},"
+        of_them = f"The {selected} hold" if several else f"Of the {selected},"
         yield f"{of_them} {number_found}: {rate}."
     # where models are compared by what they bring, the others' positives do not count
     rest = _each(evaluation, choice, "finds ", number) if choice.brings is None and others else []

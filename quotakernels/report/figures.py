@@ -158,6 +158,7 @@ def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
             ax = drawing.subplots()
             name, title, reading, keys = draw(shown, ax)
             ax.set_title("")
+            _in_rows(ax)
             _emphasise(ax, shown.winner)
             label = f"{title}: {listed(shown.names)}"
             yield Figure(name, title, reading, tuple(keys), _svg(drawing, ax, name, label))
@@ -188,6 +189,12 @@ def _defined(shown: _Shown) -> Iterator[Callable[[_Shown, Axes], Said]]:
         yield _dominance
     if both:
         yield from (_roc, _precision_recall, _areas)
+
+
+def _in_rows(ax: Axes) -> None:
+    """Call the examples of the axes rows, as the page does."""
+    for each in (ax, *ax.child_axes):
+        each.set_xlabel(each.get_xlabel().replace("examples", "rows"))
 
 
 def _emphasise(ax: Axes, winner: int | None) -> None:

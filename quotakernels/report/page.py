@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import jinja2
+from markupsafe import Markup, escape
 
 from quotakernels import __version__
 from quotakernels._text import counted, number
@@ -30,6 +32,7 @@ from quotakernels.report.data_facts import data_facts, data_line
 from quotakernels.report.figures import figures, legend
 from quotakernels.report.other_quotas import other_quotas
 
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 _FEW = 6
 """Models of which the longer tables are not folded."""
 
@@ -93,7 +96,13 @@ def _templates() -> Any:
         lstrip_blocks=True,
     )
     found.filters["breakable"] = breakable
+    found.filters["options_as_code"] = _options_as_code
     return found
+
+
+def _options_as_code(text: str) -> Markup:
+    """A text in which options of the command are code, which no line breaks at a hyphen."""
+    return Markup(_OPTION.sub(r"<code>\g<0></code>", str(escape(text))))
 
 
 def _title(evaluation: Results) -> str:

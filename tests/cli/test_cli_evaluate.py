@@ -186,7 +186,7 @@ def test_the_answer_comes_first_and_then_the_models_best_first(
     assert found["tree"] % 1 != 0  # ties at the threshold: an expected number
     which, sure, table, more, _ = text.split("\n\n")[1:]
     assert which.startswith(
-        "Which model should fill my quota? naive_bayes.\nTake the first 100 cases"
+        "Which model should fill my quota? naive_bayes.\nTake the first 100 rows"
     )
     assert (
         f"neural_net finds {found['neural_net']:.0f}, tree finds {found['tree']:.1f} and" in which

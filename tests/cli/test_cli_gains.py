@@ -138,11 +138,11 @@ def test_the_words_of_the_user(run: Run, arguments: list[Any]) -> None:
     words = ("--positives", "buyers", "--currency", "EUR")
     text = run(*arguments, "--quota", 2, "--gain", "g", *words).out
     assert "6 rows, 3 buyers (y), " in text
-    assert "Of the first 2 cases by a, 1 is positive (y): a hit rate of 50.0%." in text
+    assert "Of the first 2 rows by a, 1 is positive (y): a hit rate of 50.0%." in text
     assert "brings in EUR" in text
     assert "What will it bring? 6.00 EUR, at random " in text
     one = run(*arguments, "--quota", 1, "--positives", "buyers").out
-    assert "Take the first case by a: 1 is positive (y), a hit rate of 100.0%" in one
+    assert "Take the first row by a: 1 is positive (y), a hit rate of 100.0%" in one
 
 
 def test_example(run: Run) -> None:

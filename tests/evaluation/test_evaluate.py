@@ -486,7 +486,7 @@ def test_one_is_singular() -> None:
     texts = repr(found), *(" ".join(x.sentences) for x in found.answers), found._repr_html_()
     assert "3 rows, 1 positive (y_true)" in texts[0]
     assert "At quota 34% (1 row)" in texts[0]
-    assert "Take the first case by a: 1 is positive (y_true), a hit rate" in texts[1]
+    assert "Take the first row by a: 1 is positive (y_true), a hit rate" in texts[1]
     assert not any(re.search(r"\b1 (rows|places|buyers|positives)\b", x) for x in texts)
     one = qk.evaluate([0], {"a": [3]}, fraction=0.5)
     assert "The only row is not positive" in one.recommendation
@@ -528,7 +528,7 @@ def test_rankings_with_gains(gain: list[int]) -> None:
 def test_the_recommendation_and_a_short_repr(credit: Any) -> None:
     found = qk.evaluate("repaid", credit, quota=100)
     assert found.recommendation.startswith(
-        "Which model should fill my quota? naive_bayes. Take the first 100 cases by naive_bayes: "
+        "Which model should fill my quota? naive_bayes. Take the first 100 rows by naive_bayes: "
     )
     assert "With gain= or impacts= evaluate also says" in found.recommendation
     lines = repr(found).splitlines()

@@ -96,7 +96,7 @@ def test_first_answers_of_the_example(credit: Page) -> None:
     answers = credit.text.partition("On this page")[0]
     for said in (
         "Which model for 100 places? german_credit_scores.csv: 340 rows, 250 positive (repaid), 3 ",
-        "Which model should fill my quota? naive_bayes Take the first 100 cases by naive_bayes: 95 "
+        "Which model should fill my quota? naive_bayes Take the first 100 rows by naive_bayes: 95 "
         "are positive (repaid), a hit rate of 95.0% (the best of 3 here; expect 94.",
         "on other rows). neural_net finds 90, tree finds 73.5 and a random choice 73.5.",
         "100 places find 38.0% of all positives with naive_bayes; to find 50% takes 135",
@@ -139,7 +139,7 @@ def test_a_number_is_one_text_on_a_page(made: Made, tmp_path: Path) -> None:
     y, a = [1] * 4 + [0] * 36, [3] + [2] * 20 + [1] * 19
     path = write_columns(tmp_path / "tied.csv", y=y, a=a)
     text = read(made(path, "--label", "y", "--score", "a", "--quota", 2, drawn=False)).text
-    assert "Take the first 2 cases by a: 1.2 are positive (y)" in text
+    assert "Take the first 2 rows by a: 1.2 are positive (y)" in text
     assert "1.2 positives, at random 0.2 That is 0.95 more" in text
     assert "mark the best model" not in text, "there is one"
 
@@ -226,6 +226,21 @@ def test_undefined_cases_are_said_in_words(
     page = read(made(small, *options, *FEW, drawn=False))
     assert said in page.text
     assert re.search(r"\b(nan|inf|None)\b(?! of| of the)", page.text.replace("None: a", "")) is None
+
+
+def test_options_are_code_which_no_line_breaks(made: Made, small: Path) -> None:
+    page = read(made(small, "--label", "y", "--score", "a", "--score", "b", *FEW, drawn=False))
+    assert ("code", "--quota") in page.texts
+    style = "".join(text for tag, text in page.texts if tag == "style")
+    assert "\np code, li > code, dd code { white-space: nowrap; }" in style
+
+
+def test_axes_are_of_rows_as_the_text_is(made: Made, small: Path) -> None:
+    page = read(made(small, "--label", "y", "--score", "a", "--quota", 5, *FEW))
+    labels = [text for tag, text in page.texts if tag == "text"]
+    assert "Quota (rows)" in labels
+    assert "Quota (% of rows)" in labels
+    assert "examples" not in page.text
 
 
 def test_a_quota_that_is_too_large_is_refused(made: Made, small: Path) -> None:
