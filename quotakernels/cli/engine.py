@@ -16,6 +16,7 @@ from quotakernels.cli.formats import file_format, files_of, means_files
 from quotakernels.cli.missing import are_left_out
 from quotakernels.cli.options import bytes_of
 from quotakernels.evaluation.settings import Settings
+from quotakernels.evaluation.words import listed
 
 _SHARE = 0.25
 """Of the available memory, for the columns as they are read; evaluating them takes more."""
@@ -87,10 +88,10 @@ def _refusals_of_stream(path: Path, settings: Settings) -> Iterable[str]:
     """What a stream cannot do."""
     if file_format(path) not in ("parquet", "arrow", "csv"):
         yield "reads Parquet, Arrow and CSV files only"
-    if settings.resampling is not None:
+    if settings.resampling is not None and (only := _needs_resamples(settings)):
         yield (
-            "keeps no rows to resample, so it takes neither --confidence nor --compare; give "
-            "--engine memory, with a sample of the rows if they are too many"
+            f"keeps no rows to resample, so it takes {only}; give --engine memory, with a sample "
+            "of the rows if they are too many"
         )
     if settings.tune or (settings.unit is not None and not settings.quotas):
         yield (
@@ -101,6 +102,22 @@ def _refusals_of_stream(path: Path, settings: Settings) -> Iterable[str]:
         yield f"counts all rows together, so it takes no --treatment; {_IN_MEMORY}"
     if are_left_out():
         yield f"takes no --drop-missing; {_IN_MEMORY}"
+
+
+def _needs_resamples(settings: Settings) -> str:
+    """Which intervals and tests a stream does not take, as they are no closed forms; or nothing."""
+    if settings.resampling is not None and settings.resampling.compare:
+        return "no --compare"
+    if not settings.quotas:
+        return "--confidence only with --quota"
+    beside = {
+        "--weight": settings.weight,
+        "--budget": settings.cost,
+        "--gain": settings.gain,
+        "--per or --by": settings.grouped_by,
+    }
+    names = [name for name, column in beside.items() if column is not None]
+    return f"no --confidence with {listed(names)}" if names else ""
 
 
 def groups_first(path: Path, settings: Settings, engine: str) -> bool:

@@ -27,6 +27,7 @@ from quotakernels.evaluation.words import MINUS
 _MARK = "* the best model by that measure"
 _MARK_OF_ALL = f"{_MARK} (of S2, the area below chance, the smallest)"
 _BOUNDED = "Of two numbers the exact value lies between them; what quotas find is exact."
+_SURE = "score intervals of hit rates, and of impacts by those; of all else there are none."
 _POINTS, _PATIENCE_S = "Without intervals and tests, which follow:", 2.0
 _PEARSON = "Pearson: correlation of the selected scores with their own labels, 0 and 1"
 
@@ -69,6 +70,8 @@ def print_bounded(evaluation: Evaluation, console: Console, everything: bool) ->
     for table in tables:
         print_table(table, console)
     notes = [_MARK] if any(x.starred for x in tables) else []
+    if (resampling := evaluation.settings.resampling) is not None:
+        notes += [f"{resampling.percent} intervals: {_SURE}", *notes_of_hit_rates(evaluation)]
     console.print("\n" + "\n".join([*notes, _BOUNDED]), style="dim")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from quotakernels.evaluation.groups import APART, GroupResults, GroupValues
 from quotakernels.evaluation.intervals import CLOSED_FORMS
-from quotakernels.evaluation.notes import notes_of_intervals, pairs_of
+from quotakernels.evaluation.notes import notes_of_hit_rates, notes_of_intervals, pairs_of
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, GainResults, Results, Values
 from quotakernels.evaluation.segments import dominant
@@ -172,6 +172,15 @@ def _confidence(results: Results) -> dict[str, Any]:
     resampling = results.settings.resampling
     if resampling is None:
         return {}
+    if not resampling.resamples:  # as of passes over the rows
+        notes = [*notes_of_hit_rates(results)]
+        return {
+            "confidence": {
+                "level": resampling.tested_level,
+                "closed_forms": {"hit_rate": CLOSED_FORMS["hit_rate"]},
+                "notes": notes,
+            }
+        }
     drawn: dict[str, Any] = {
         "level": resampling.tested_level,
         "resamples": resampling.resamples,

@@ -185,11 +185,11 @@ def _interval(evaluation: Results, choice: Choice) -> str:
     gains, resampling = evaluation.gains, evaluation.settings.resampling
     if resampling is None or gains is None or not evaluation.has_intervals:
         return ""
-    if nothing_matters(gains):
+    if gains.cuts and nothing_matters(gains):
         return ""
     ends = gains.at_quota[choice.quota].interval("brings", choice.order[0])
     lower, upper = map(evaluation.amount, ends)
-    if lower == upper:
+    if lower == upper and gains.cuts:
         return ", the same in all resamples, so they do not show how sure it is"
     return f" ({plain(100 * resampling.tested_level)}% interval {lower} to {upper})"
 

@@ -68,23 +68,34 @@ def gain_results(
 
 
 def gains_at_quotas(
-    evaluation: Results, rankings: Sequence[Ranking], counts: Counts, nobody: float
+    results: Results, rankings: Sequence[Ranking], counts: Counts, unit: Unit
 ) -> GainResults:
-    """What each quota brings, of rankings with what selecting rows adds to selecting nobody.
+    """What each quota brings, of rankings that need be exact only where quotas end.
 
-    They need be exact only where quotas end, so the best cuts are not known.
+    So the best cuts are not known.  What impacts bring follows from the positives found.
     """
-    everybody = nobody + _whole_gains(rankings[0].gains)[1]
+    impacts = unit.tuned(counts.total, counts.positive_total)
+    positives, negatives = counts.positive_total, counts.total - counts.positive_total
+    if impacts is None:
+        nobody, everybody, _ = _whole_gains(rankings[0].gains)
+    else:
+        tp, fp, fn, tn = impacts
+        nobody, everybody = fn * positives + tn * negatives, tp * positives + fp * negatives
 
     def at_quota(quota: Quota) -> Values:
-        argument = quota.argument(counts.most)
-        totals = [nobody + float(impact_at_quota(x, **argument).whole) for x in rankings]
-        filled = evaluation.places(quota).tolist()
-        pairs = zip(totals, filled, strict=True)
-        rows = [[total, (total - nobody) / k if k else math.nan] for total, k in pairs]
-        return Values(BROUGHT[:2], np.asarray(rows))
+        filled = results.places(quota)
+        if impacts is None:
+            argument = quota.argument(counts.most)
+            total = np.asarray([float(impact_at_quota(x, **argument).whole) for x in rankings])
+        else:
+            rate = results.at_quota[quota].of("hit_rate")
+            found = np.where(filled > 0, rate * filled, 0.0)
+            total = nobody + (tp - fn) * found + (fp - tn) * (filled - found)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            per_place = np.where(filled > 0, (total - nobody) / filled, math.nan)
+        return Values(BROUGHT[:2], np.stack([total, per_place], axis=-1))
 
-    by_quota = {quota: at_quota(quota) for quota in evaluation.settings.quotas_over_all}
+    by_quota = {quota: at_quota(quota) for quota in results.settings.quotas_over_all}
     return GainResults(nobody, everybody, by_quota)
 
 

@@ -14,8 +14,16 @@ from numpy.typing import NDArray
 from quotakernels.evaluation.gains import AT_BEST_CUT, EXPECTED
 from quotakernels.evaluation.measures import AREAS, measures_at
 from quotakernels.evaluation.quota import Quota, QuotaArgument
-from quotakernels.evaluation.results import Differences, Ends, GainResults, Results, Values
+from quotakernels.evaluation.results import (
+    Differences,
+    Ends,
+    GainResults,
+    Results,
+    Values,
+    certain_ends,
+)
 from quotakernels.evaluation.settings import Resampling, Settings
+from quotakernels.evaluation.unit import Unit
 from quotakernels.inference.comparison.compare import Comparison, compare, comparison_of
 from quotakernels.inference.comparison.paired import tests_of
 from quotakernels.inference.delong.average_precision import (
@@ -251,10 +259,16 @@ def _ends_at(quota: Quota, drawn: ResampledGains, results: Results) -> Ends:
     in_resamples = results.weighted or quota.is_budget
     if unit is None or resampling is None or unit.impacts is None or in_resamples:
         return _ends(drawn.totals[quota])
+    return impact_ends_at(quota, results, results.rankings, unit)
+
+
+def impact_ends_at(quota: Quota, results: Results, rankings: Sequence[Ranking], unit: Unit) -> Ends:
+    """Of what a quota brings by impacts, of rows without weights."""
+    assert unit.impacts is not None
+    assert results.settings.resampling is not None
     impacts = unit.tuned(results.total, results.positive_total) or unit.impacts
-    at, level = results.places_at_random(quota), resampling.tested_level
-    both = np.stack([impact_ends(x, impacts, at, level) for x in results.rankings])
-    return Ends(both[:, 0], both[:, 1], np.zeros(len(both), dtype=np.int64))
+    at, level = results.places_at_random(quota), results.settings.resampling.tested_level
+    return certain_ends(np.stack([impact_ends(x, impacts, at, level) for x in rankings]))
 
 
 # tests

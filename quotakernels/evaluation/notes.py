@@ -146,7 +146,8 @@ def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:
     """Say where score intervals of the hit rate hold less often than they say."""
     if not evaluation.has_intervals or evaluation.weighted:
         return
-    positives, area = evaluation.positives, evaluation.over_all.of("roc_auc")
+    positives, areas = evaluation.positives, evaluation.over_all
+    area = areas.bounds["roc_auc"][1] if "roc_auc" in areas.bounds else areas.of("roc_auc")
     late = any(
         evaluation.places_at_random(q) > positives for q in evaluation.settings.quotas_over_all
     )

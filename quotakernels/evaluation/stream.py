@@ -15,17 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quotakernels._array import namespace
 from quotakernels.evaluation.cells import Cells, rankings_of_groups
 from quotakernels.evaluation.compute import with_groups
 from quotakernels.evaluation.counting import counted, opened
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.gains import gains_at_quotas
 from quotakernels.evaluation.groups import bounded_in_groups, ends
+from quotakernels.evaluation.intervals import impact_ends_at
 from quotakernels.evaluation.measures import AREAS, AT_BUDGET, AT_QUOTA, OVER_ALL, Column
 from quotakernels.evaluation.passes import Batch, Key, Passes
 from quotakernels.evaluation.quota import Quota, UnfitError
-from quotakernels.evaluation.results import Values
+from quotakernels.evaluation.results import Values, certain_ends
 from quotakernels.evaluation.settings import Counts, Settings
+from quotakernels.inference.proportions.hit_rate import around_cut, hit_rate_interval
 from quotakernels.measures._measure import bounded_by_ties
 from quotakernels.measures.over_quotas.areas import gini, pem, roc_auc
 from quotakernels.measures.over_quotas.averages import average_qrecall
@@ -40,9 +43,12 @@ def evaluate_stream(
 ) -> Evaluation:
     """Evaluate models by passes over the rows: exactly at quotas, by bounds over all of them.
 
-    `names` are those of the groups, if the rows have some.  There are no intervals and tests, no
-    best cuts and no rankings.
+    `names` are those of the groups, if the rows have some.  There are intervals at quotas where
+    these are closed forms, and no tests, no best cuts and no rankings.
     """
+    if settings.resampling is not None:
+        drawn = replace(settings.resampling, resamples=0, test_resamples=0)
+        settings = replace(settings, resampling=drawn)
     on_step("counting scores")
     rows = _Rows(passes)
     groups = 0 if names is None else len(names)
@@ -56,21 +62,27 @@ def evaluate_stream(
     while (wanted := ends_of.wanted(cells)) or not narrowed:
         on_step("opening the cells in which quotas end")
         cells, narrowed = opened(passes, cells, wanted, groups), True
-    nobody, of_models = _with_gains(settings, counts, [cells[x] for x in settings.models])
-    both = [x.rankings() for x in of_models]
+    both = [cells[x].rankings() for x in settings.models]
     worst_first = [worst for worst, _ in both]
     found = Evaluation(
         settings,
         *counts,
         _bounded(_OVER_ALL, both),
         _bounded(_AREAS, both),
-        {x: _exact(x, worst_first, counts) for x in settings.quotas_over_all},
+        {x: _exact(settings, x, worst_first, counts) for x in settings.quotas_over_all},
         best=[],
         rankings=[],
         rows_read=counts.rows,
     )
     if settings.unit is not None:
-        found = replace(found, gains=gains_at_quotas(found, worst_first, counts, nobody))
+        gains = gains_at_quotas(found, worst_first, counts, settings.unit)
+        if settings.resampling is not None:
+            sure = {
+                q: replace(x, ends={"brings": impact_ends_at(q, found, worst_first, settings.unit)})
+                for q, x in gains.at_quota.items()
+            }
+            gains = replace(gains, at_quota=sure)
+        found = replace(found, gains=gains)
     if names is None:
         return found
     by_group = [
@@ -121,6 +133,7 @@ class _Ends:
         self.of_costs = settings.cost is not None
         self.amounts = self.of_costs or settings.gain is not None
         self.shared = grouped and not self.per
+        self.sure = settings.resampling is not None
 
     def wanted(self, cells: Mapping[Key, Cells]) -> dict[Key, set[int]]:
         """The cells of every key that are to be opened, if there are any."""
@@ -141,7 +154,11 @@ class _Ends:
         return {k for k in ends if open_ones[k]}
 
     def _of_all(self, x: Cells) -> set[int]:
-        return self._at_ends(x, (quota.places(self.counts.most) for quota in self.over_all))
+        places = np.asarray([quota.places(self.counts.most) for quota in self.over_all])
+        if not self.sure:
+            return self._at_ends(x, places)
+        around = around_cut(namespace(places), places, np.asarray(self.counts.total))
+        return self._at_ends(x, np.concatenate([places, *around]))
 
     def _of_group(self, x: Cells, whole: Cells) -> set[int]:
         """Those of a group: where its own quota ends, or its share of one over all, and where its
@@ -159,28 +176,17 @@ class _Ends:
         return found
 
 
-def _with_gains(
-    settings: Settings, counts: Counts, cells: list[Cells]
-) -> tuple[float, list[Cells]]:
-    """What selecting nobody brings, and the cells with what selecting their rows adds to that."""
-    if settings.unit is None:
-        return 0.0, cells
-    impacts = settings.unit.tuned(counts.total, counts.positive_total)
-    if impacts is None:
-        return 0.0, cells
-    tp, fp, fn, tn = impacts
-    negative_total = counts.total - counts.positive_total
-    added = np.asarray([fp - tn, tp - fn])
-    return fn * counts.positive_total + tn * negative_total, [
-        replace(x, gains=x.masses * added) for x in cells
-    ]
-
-
-def _exact(quota: Quota, rankings: Sequence[Ranking], counts: Counts) -> Values:
+def _exact(settings: Settings, quota: Quota, rankings: Sequence[Ranking], counts: Counts) -> Values:
+    """What each model has at a quota, with the intervals that are closed forms."""
     measures = AT_BUDGET if quota.is_budget else AT_QUOTA[:3]
-    argument = quota.argument(counts.most)
+    argument, resampling = quota.argument(counts.most), settings.resampling
     rows = [[x.value(ranking, **argument) for x in measures] for ranking in rankings]
-    return Values(measures, np.asarray(rows))
+    if resampling is None:
+        return Values(measures, np.asarray(rows))
+    level = resampling.tested_level
+    found = [hit_rate_interval(x, confidence_level=level, **argument) for x in rankings]
+    both = np.asarray([[float(x.lower), float(x.upper)] for x in found])
+    return Values(measures, np.asarray(rows), {"hit_rate": certain_ends(both)})
 
 
 def _bounded(measures: tuple[Column, ...], both: Sequence[tuple[Ranking, Ranking]]) -> Values:

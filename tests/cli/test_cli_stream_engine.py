@@ -229,6 +229,38 @@ def test_gains_and_budgets_are_those_of_other_engines(
             assert ("brings" in at_quota) == ("--gain" in options or "--impact" in options)
 
 
+@pytest.mark.parametrize("kept", [2**22, in_full(2)])
+@pytest.mark.parametrize("options", [(), ("--impact", "3,-1,-0.5,0.25", "--ratio", "2")])
+def test_intervals_at_quotas_are_those_of_other_engines(
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], kept: int
+) -> None:
+    monkeypatch.setattr(counting, "_BITS", 6)
+    monkeypatch.setattr(counting, "_AT_ONCE", kept)
+    given = (*GIVEN, "--score", "t", "--quota", "40", "--quota", "7.5%", "--quota", "0", *options)
+    given = (*given, "--confidence", "90%")
+    exact = run("evaluate", data / "all.parquet", *given, "--json", "--engine", "memory").out
+    found = run("evaluate", data / "parts", *given, "--json", "--engine", "stream")
+    assert found.status == 0, found.err
+    wanted, told = json.loads(exact), json.loads(found.out)
+    sure = {"level": 0.9, "closed_forms": {"hit_rate": "score"}, "notes": []}
+    assert told["confidence"] == sure
+    assert wanted["confidence"]["closed_forms"]["hit_rate"] == "score"
+    for mine, other in zip(told["models"], wanted["models"], strict=True):
+        assert "intervals" not in mine
+        for quota in ("40", "7.5%", "0"):
+            intervals = mine["quotas"][quota]["intervals"]
+            assert intervals.keys() == {"hit_rate", *(["brings"] if options else [])}
+            _assert_alike(intervals, other["quotas"][quota]["intervals"])
+    lines = [
+        run("evaluate", data / "parts", *given, "--engine", x).out for x in ("stream", "memory")
+    ]
+    rows = [re.findall(r"^(\w) +.* (\S+% to \S+%) ", x, re.MULTILINE) for x in lines]
+    assert sorted(rows[0]) == sorted(rows[1]), "b and h bring the same but for rounding"
+    assert len(rows[0]) == 8
+    assert "90% intervals: score intervals of hit rates, and of impacts" in lines[0]
+    assert ("(90% interval" in lines[0]) == bool(options)
+
+
 def test_answers_tell_what_money_brings(run: Run, data: Path) -> None:
     given = ("evaluate", data / "all.parquet", *GIVEN, "--quota", "40", "--gain", "v")
     wanted = run(*given, "--engine", "memory").out
@@ -263,7 +295,16 @@ def test_tables_of_groups_are_printed(run: Run, data: Path) -> None:
 
 
 REFUSED = [
-    (("--confidence", "0.9"), "takes neither --confidence nor --compare; give --engine memory,"),
+    (("--confidence", "0.9"), "takes --confidence only with --quota; give --engine memory, with"),
+    (("--compare", "--score", "b"), "keeps no rows to resample, so it takes no --compare; give"),
+    (
+        ("--confidence", "0.9", "--quota", "9", "--weight", "w", "--gain", "v", "--by", "day"),
+        "takes no --confidence with --weight, --gain and --per or --by; give --engine memory",
+    ),
+    (
+        ("--confidence", "0.9", "--budget", "9", "--cost", "c"),
+        "takes no --confidence with --budget; give --engine memory",
+    ),
     (("--impact", "1,-1,0,0"), "finds no best cut, so it takes no --tune, and --gain and --impact"),
     (("--budget", "9", "--cost", "v"), "column 'v': -"),
     (("--budget", "9999", "--cost", "w"), "--budget 9999 is more than what all rows cost, 4"),

@@ -248,13 +248,17 @@ def moving_cut(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, 
     """The rate of positives at the cut, and the share of the examples beyond it."""
     whole = cast(xp, Totals(xp, table).whole[..., None], wanted.dtype)
     wanted = wanted + xp.zeros_like(whole)
-    away = xp.maximum(wanted**0.8 / 2, 5 * xp.ones_like(wanted))
-    first = xp.maximum(wanted - away, xp.zeros_like(wanted))
-    last = xp.minimum(wanted + away, whole)
+    first, last = around_cut(xp, wanted, whole)
     counted = positives_at(xp, table, xp.concat([first, last], axis=-1))
     quotas = wanted.shape[-1]
     between = counted[..., quotas:] - counted[..., :quotas]
     return (between + 0.5) / (last - first + 1), 1 - wanted / whole
+
+
+def around_cut(xp: Namespace, wanted: Array, whole: Array) -> tuple[Array, Array]:
+    """The places between which the rate of positives at the cut is counted."""
+    away = xp.maximum(wanted**0.8 / 2, 5 * xp.ones_like(wanted))
+    return xp.maximum(wanted - away, xp.zeros_like(wanted)), xp.minimum(wanted + away, whole)
 
 
 def _unknown(xp: Namespace, wanted: Array, listed: Array) -> Array:
