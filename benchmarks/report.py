@@ -28,9 +28,9 @@ The floor is each backend's own bare sort of the same scores. The peers are scik
 `roc_auc_score`, torchmetrics' exact `binary_auroc`, and metrax's `AUCROC`, which approximates by
 200 thresholds. They compute AUC alone. "Peer's AUC / time" is the time of the peer divided by our
 time for all four measures. JAX computes inside `jit` and without x64; compiling is reported
-separately. Memory is the peak beyond the input, in units of the scores. It is measured as NumPy's
-allocations, as the plan of a program that JAX has compiled, and as the resident set of a PyTorch
-process on the CPU.
+separately. Memory is the peak beyond the input, in units of the scores. For NumPy it is what is
+allocated, for JAX the plan of the compiled program, and for PyTorch the resident set of a process
+on the CPU.
 
 ```sh
 pip install -e ".[bench]"
@@ -42,9 +42,8 @@ python -m benchmarks report --figure docs/benchmarks.svg  # this page, of all ma
 
 A file of results is named by its machine: the processor, the vector instructions that NumPy uses,
 and the nanoseconds that `np.sort` takes for an element. A later run on the same machine replaces
-it. Where `np.sort` is faster with narrower instructions, as on some processors with AVX-512, run
-both commands once more after `export NPY_DISABLE_CPU_FEATURES=X86_V4`, which counts as another
-machine.
+it. On some processors with AVX-512 `np.sort` is faster with narrower instructions. There run both
+commands once more after `export NPY_DISABLE_CPU_FEATURES=X86_V4`: that counts as another machine.
 
 metrax is measured if it is installed (`pip install google-metrax`); the extra leaves it out,
 because it brings some twenty packages. `--only`, `--backends` and `--sizes` choose what runs,

@@ -102,8 +102,8 @@ BANDS = """\
 pointwise band is for one of these. A simultaneous band is for all of them together.
 
 Do not look along a pointwise band: it often misses somewhere. Simultaneous bands hold about their
-level, **with 20 positives or a few tied scores somewhat less, 90 to 92 %, and with five ratings and
-30 positives 81 to 91**. Pointwise bands hold 92 to 100 %.
+level. **With 20 positives or a few tied scores they hold somewhat less, 90 to 92 %, and with five
+ratings and 30 positives 81 to 91**. Pointwise bands hold 92 to 100 %.
 """
 OPTIMUM = """\
 `optimum_interval` of the best cut, for impacts with which a cut brings TPR − FPR. *The best cut's
@@ -175,9 +175,9 @@ The table says in how many of 100 data sets they find a difference. Intervals ar
 model.
 
 **With fewer than 30 positives, the bootstrap and DeLong's test find too many differences**: 8 to 9
-with 5 or 10, 14 and 10 with 3, 30 and 18 with 2, and the bootstrap 70 with 1. `compare` warns. The
-permutation test holds its level. The logit interval does too, from two positives on. The bootstrap
-interval needs 5: **with 1 to 3 it holds 17 to 84 %**.
+with 5 or 10, 14 and 10 with 3, 30 and 18 with 2. With 1 the bootstrap finds 70. `compare` warns.
+The permutation test holds its level. The logit interval does too, from two positives on. The
+bootstrap interval needs 5: **with 1 to 3 it holds 17 to 84 %**.
 """
 FEW_CLUSTERS = """\
 200 rows in a number of branches. The share of positives in a branch is 0.5 or 1.5 times the overall

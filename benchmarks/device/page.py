@@ -20,8 +20,8 @@ ABOUT = """\
 No GPU has run these calls yet. What a call launches and moves there can be counted without one. On
 PyTorch's meta device operations have shapes but no values. We count those that are not views, and
 the bytes that they read and write. For JAX we count in the program that XLA compiles for the CPU:
-its lines, its fused loops, and the memory it needs beside arguments and results. CuPy does not
-report what its functions launch, so it is not counted.
+lines, fused loops, and memory beside arguments and results. CuPy does not report what its functions
+launch, so it is not counted.
 
 The calls start from {n:,} float32 or bfloat16 scores and int64 labels (int32 in JAX). "Four" are
 AUC, PEM, average hit rate and average Qrecall of one ranking. Bytes and temporaries are multiples
@@ -51,18 +51,18 @@ By group the mark is 1.5 times the launches without groups: 48 for `rank`, 46 fo
 `hit_rate`. `rank` holds it: it sorts by score and then by group, and joins no keys. `roc_auc` takes
 56. It makes running counts and no more, as for one list, but by two sorts: 18 launches, where one
 list takes 10. Bad values are found by group, in 12 launches in place of 7, and sums begin anew in
-each group. `hit_rate` takes 66. For one list it needs no sort, only a selection, and PyTorch has
-none for lists of several lengths. 44 of these launches work on a number for each group, and move
-almost nothing.
+each group. `hit_rate` takes 66. For one list it needs no sort, only a selection. PyTorch has none
+for lists of several lengths. 44 of these launches work on a number for each group, and move almost
+nothing.
 
 Where XLA misses a mark, its list of buffers shows why. `summary` has room for 13.2 times the bytes
-of the scores; of its parts alone, average hit rate takes 8.1, average Qrecall 5.3 and AUC 5.3, and
-columns of all of them are there at once. The hull takes 10.5 times, of which 3 are the chain that
-it grows; of its 509 lines, 127 are the loop over the rows. Of the 492 lines of weighted AUC, 142
-make the ranking and 68 are a sum that is called five times. Floats are added in halves, and each
-half is written out, because XLA on the CPU gives wrong sums where it fuses the terms. Seconds of
-compiling depend on the load: metrax's `AUCROC`, which took 0.24 s of 1024 scores when the marks
-were set, took 0.23 s beside these.
+of the scores. Alone, average hit rate takes 8.1, average Qrecall 5.3 and AUC 5.3. Columns of all of
+them are there at once. The hull takes 10.5 times, of which 3 are the chain that it grows; of its
+509 lines, 127 are the loop over the rows. Of the 492 lines of weighted AUC, 142 make the ranking
+and 68 are a sum that is called five times. Floats are added in halves, and each half is written
+out, because XLA on the CPU gives wrong sums where it fuses the terms. Seconds of compiling depend
+on the load: metrax's `AUCROC`, which took 0.24 s of 1024 scores when the marks were set, took 0.23
+s beside these.
 """
 
 
