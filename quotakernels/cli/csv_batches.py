@@ -12,7 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from quotakernels.cli.dialect import MISSING, decoding, mark_of_thousands, wrong_encoding
+from quotakernels.cli.dialect import (
+    MISSING,
+    Dialect,
+    are_grouped,
+    as_decimals,
+    decoding,
+    mark_of_thousands,
+    wrong_encoding,
+)
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.files import csv_dialect, csv_names, csv_options, picked_columns
 
@@ -27,13 +35,47 @@ def csv_batches(
     floats, of which scores stay distinct.
     """
     dialect = csv_dialect(path)
+    texts_of = [*scores, *amounts]
+    marked: dict[str, bool] = {}
+
+    def as_written(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+        """Numbers as texts with decimal points; marks of thousands are left out where the column,
+        of which a batch tells too little, has no doubt.
+        """
+        texts, doubtful = pc.utf8_trim_whitespace(column), None
+        if name not in marked:
+            doubtful = _with_mark(texts, mark_of_thousands(dialect.decimal))
+        if doubtful is not None:
+            whole = (pc.utf8_trim_whitespace(x[name]) for x in _read(path, dialect, [name], [name]))
+            marked[name] = are_grouped(whole, dialect.decimal)
+        if doubtful is not None and not marked[name]:
+            raise _in_doubt(name, doubtful)
+        if name in marked:
+            return as_decimals(texts, dialect.decimal)
+        return texts if dialect.decimal == "." else pc.replace_substring(texts, ",", ".")
+
+    for batch in _read(path, dialect, names, texts_of):
+        table = batch
+        for name in {*texts_of} & set(table.column_names):
+            place = table.column_names.index(name)
+            floats = _as_floats(as_written(table.column(name), name), name, name in scores)
+            if floats is not None:
+                table = table.set_column(place, name, floats)
+        if table.num_rows:
+            yield table
+
+
+def _read(
+    path: Path, dialect: Dialect, names: Sequence[str] | None, texts: Sequence[str]
+) -> Iterator[pa.Table]:
+    """Go over columns of a file, some of them as texts."""
     options = csv_options(dialect)
     options["read_options"].block_size = _BLOCK_BYTES
     convert = csv.ConvertOptions(
         include_columns=picked_columns(path, csv_names(path), names),
         null_values=list(MISSING),
         strings_can_be_null=True,
-        column_types=dict.fromkeys([*scores, *amounts], pa.string()),
+        column_types=dict.fromkeys(texts, pa.string()),
         decimal_point=dialect.decimal,
     )
     with (
@@ -43,22 +85,7 @@ def csv_batches(
         if any(pa.types.is_binary(kind) for kind in reader.schema.types):
             raise wrong_encoding(path, dialect.encoding)
         for batch in reader:
-            table = pa.Table.from_batches([batch])
-            for name in {*scores, *amounts} & set(table.column_names):
-                place = table.column_names.index(name)
-                texts = _with_points(table.column(name), name, dialect.decimal)
-                floats = _as_floats(texts, name, name in scores)
-                table = table.set_column(
-                    place, name, table.column(name) if floats is None else floats
-                )
-            if table.num_rows:
-                yield table
-
-
-def _with_points(column: pa.ChunkedArray, name: str, decimal: str) -> pa.ChunkedArray:
-    texts = pc.utf8_trim_whitespace(column)
-    _refuse_marks(texts, name, mark_of_thousands(decimal))
-    return texts if decimal == "." else pc.replace_substring(texts, decimal, ".")
+            yield pa.Table.from_batches([batch])
 
 
 def _as_floats(texts: pa.ChunkedArray, name: str, distinct: bool) -> pa.ChunkedArray | None:
@@ -81,15 +108,20 @@ def _as_floats(texts: pa.ChunkedArray, name: str, distinct: bool) -> pa.ChunkedA
     return floats
 
 
-def _refuse_marks(texts: pa.ChunkedArray, name: str, mark: str) -> None:
-    """Raise for numbers with marks of thousands: a batch does not tell whether they are decimal."""
+def _with_mark(texts: pa.ChunkedArray, mark: str) -> str | None:
+    """The first number with a mark that may be one of thousands."""
     number = rf"^[+-]?[\d.,]*{re.escape(mark)}[\d.,]*([eE][+-]?\d+)?$"
-    for text in texts.filter(pc.match_substring_regex(texts, number)).slice(0, 1).to_pylist():
-        raise InputError(
-            f"column {name!r}: {text!r} has a {'comma' if mark == ',' else 'point'} that may mark "
-            "thousands or decimals, which --engine stream does not tell apart; write the numbers "
-            "without marks of thousands, or give --engine memory"
-        )
+    found: list[str] = texts.filter(pc.match_substring_regex(texts, number)).slice(0, 1).to_pylist()
+    return found[0] if found else None
+
+
+def _in_doubt(name: str, text: str) -> InputError:
+    mark = "comma" if "," in text else "point"
+    return InputError(
+        f"column {name!r}: {text!r} has a {mark} that may mark thousands or decimals, and no "
+        "number of the column tells, as one with both would; write the numbers without marks of "
+        "thousands, or give --engine memory"
+    )
 
 
 def _is_rounded(text: str) -> bool:

@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -128,8 +128,9 @@ def as_decimals(texts: Any, decimal: str) -> Any:
     return pc.replace_substring(ungrouped, decimal, ".")
 
 
-def are_grouped(texts: Any, decimal: str) -> bool:
-    """Whether all are numbers, of which some have marks of thousands and of decimals: `1.250,00`.
+def are_grouped(columns: Iterable[Any], decimal: str) -> bool:
+    """Whether all texts, of all parts of a column, are numbers, of which some have marks of
+    thousands and of decimals: `1.250,00`.
 
     Where none has both, `1.250` may be either; `0.250` is no number of thousands.
     """
@@ -137,8 +138,13 @@ def are_grouped(texts: Any, decimal: str) -> bool:
 
     group, point = re.escape(mark_of_thousands(decimal)), re.escape(decimal)
     number = rf"^[+-]?([1-9]\d{{0,2}}({group}\d{{3}})+|\d+)({point}\d+)?$"
-    both = pc.any(pc.match_substring_regex(texts, rf"{group}\d{{3}}{point}\d"))
-    return bool(both.as_py() and pc.all(pc.match_substring_regex(texts, number)).as_py())
+    some = False
+    for texts in columns:
+        if pc.all(pc.match_substring_regex(texts, number)).as_py() is False:
+            return False
+        both = pc.match_substring_regex(texts, rf"{group}\d{{3}}{point}\d")
+        some = some or bool(pc.any(both).as_py())
+    return some
 
 
 def has_marked_numbers(table: Any) -> bool:

@@ -176,7 +176,7 @@ def _ungrouped(table: pa.Table, decimal: str) -> pa.Table:
     """The table with numbers where texts are numbers with marks of thousands."""
     for place, name in enumerate(table.column_names):
         texts = table.column(place)
-        if pa.types.is_string(texts.type) and are_grouped(texts, decimal):
+        if pa.types.is_string(texts.type) and are_grouped([texts], decimal):
             numbers = as_decimals(texts, decimal).cast(pa.float64())
             table = table.set_column(place, name, numbers)
     return table

@@ -39,6 +39,7 @@ COLUMNS = {
     "v": RNG.normal(2 * Y - 1),
 }
 GIVEN = ("--label", "y", "--score", "a", "--score", "b", "--score", "h")
+ENGINES = ("stream", "memory")
 QUOTAS = ("--quota", "40", "--quota", "5%")
 
 
@@ -251,9 +252,7 @@ def test_intervals_at_quotas_are_those_of_other_engines(
             intervals = mine["quotas"][quota]["intervals"]
             assert intervals.keys() == {"hit_rate", *(["brings"] if options else [])}
             _assert_alike(intervals, other["quotas"][quota]["intervals"])
-    lines = [
-        run("evaluate", data / "parts", *given, "--engine", x).out for x in ("stream", "memory")
-    ]
+    lines = [run("evaluate", data / "parts", *given, "--engine", x).out for x in ENGINES]
     rows = [re.findall(r"^(\w) +.* (\S+% to \S+%) ", x, re.MULTILINE) for x in lines]
     assert sorted(rows[0]) == sorted(rows[1]), "b and h bring the same but for rounding"
     assert len(rows[0]) == 8
@@ -401,6 +400,7 @@ def test_weights_of_csv_may_begin_as_whole_numbers(
     [
         (("y;s", "1;0,5", "0;2", "1;1.250"), "'1.250' has a point"),
         (("y,s", "1,0.5", "0,2", '1,"1,250"'), "'1,250' has a comma"),
+        (("y,s", '1,"1,250.5"', "0,2", '1,"0,250"'), "'1,250.5' has a comma"),
     ],
 )
 def test_marks_of_thousands_are_refused(
@@ -411,6 +411,27 @@ def test_marks_of_thousands_are_refused(
     error = run("evaluate", path, "--label", "y", "--score", "s", "--engine", "stream").error
     assert f"column 's': {told} that may mark thousands" in " ".join(error.split())
     assert "give --engine memory" in " ".join(error.split())
+
+
+@pytest.mark.parametrize(("separator", "marks"), [(";", ".,"), in_full(",", ",.")])
+def test_marks_of_thousands_beside_decimals_are_read(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, marks: str
+) -> None:
+    """Only the last block tells that those of the first are of thousands."""
+    monkeypatch.setattr(csv_batches, "_BLOCK_BYTES", 2**9)
+    numbers = [f"{k * 7919:,}" for k in range(200)] + ["5,000.25", "-1,234,567.5", "NA", "12"]
+    numbers = [x.translate(str.maketrans(",.", marks)) for x in numbers]
+    rows = [f'{k % 2}{separator}{k}{separator}"{x}"' for k, x in enumerate(numbers)]
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join([separator.join("ysg"), *rows]))
+    asked = ("evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--quota", "90")
+    assert "missing value at row 203" in run(*asked, "--engine", "stream").error
+    path.write_text(path.read_text().replace('"NA"', '"0"'))
+    told, wanted = (json.loads(run(*asked, "--json", "--engine", x).out) for x in ENGINES)
+    assert told["brought_by_all"] == wanted["brought_by_all"] == sum(range(200)) * 7919 - 1229555.25
+    assert told["models"][0]["quotas"]["90"]["brings"] == pytest.approx(
+        wanted["models"][0]["quotas"]["90"]["brings"], rel=1e-14
+    )
 
 
 def test_bad_values_are_told_with_their_place(run: Run, tmp_path: Path) -> None:
