@@ -41,6 +41,12 @@ def keep(ctx: click.Context, option: click.Parameter, value: str | None) -> None
     ctx.meta.setdefault(_GIVEN, {})[option.name] = value
 
 
+def given() -> dict[str, str | None]:
+    """What the user says of a dialect, by the names of the options."""
+    ctx = click.get_current_context(silent=True)
+    return {} if ctx is None else ctx.meta.get(_GIVEN, {})
+
+
 def dialect_of(path: Path, separator: str = ",") -> Dialect:
     """What the user says, or else what the beginning of a file tells.
 
@@ -48,18 +54,17 @@ def dialect_of(path: Path, separator: str = ",") -> Dialect:
     """
     import pyarrow as pa
 
-    ctx = click.get_current_context(silent=True)
-    given: dict[str, str | None] = {} if ctx is None else ctx.meta.get(_GIVEN, {})
+    said = given()
     with pa.input_stream(str(path), compression="detect") as stream:
         first = stream.read(_BYTES)
-    encoding = given.get("encoding") or _encoding(path, first)
+    encoding = said.get("encoding") or _encoding(path, first)
     text = first.decode(encoding, errors="replace").removeprefix("\ufeff")
     if len(first) == _BYTES:  # the last record may be cut
         text = text[: text.rfind("\n") + 1] or text
     told = _TOLD.match(text)  # a first line for the spreadsheet, which is no record
     text = text[told.end() :] if told else text
-    found = given.get("sep") or (told[1] if told else _separator(text, separator))
-    decimal = given.get("decimal") or _decimal(_records(text, found), found)
+    found = said.get("sep") or (told[1] if told else _separator(text, separator))
+    decimal = said.get("decimal") or _decimal(_records(text, found), found)
     return Dialect(found, decimal, encoding, 1 if told else 0)
 
 

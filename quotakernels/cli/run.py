@@ -97,7 +97,8 @@ def evaluate_file(
                 settings, sample_of(settings, x), tuning, step, share.tell, on_points
             ),
         )
-        return replace(evaluation, rows_read=given.num_rows)
+        missing = given.num_rows - table.num_rows
+        return replace(evaluation, rows_read=given.num_rows, rows_missing=missing)
 
 
 def _evaluate_grouped(path: Path, settings: Settings, memory_limit: str | None) -> Evaluation:

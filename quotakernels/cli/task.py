@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import click
 
 from quotakernels.cli.completion import columns_of
+from quotakernels.cli.dialect import given
 from quotakernels.cli.errors import InputError, listed
 from quotakernels.cli.example import ATTRIBUTION, EXAMPLES, example_file
 from quotakernels.cli.formats import files_of
+from quotakernels.cli.missing import are_left_out
 from quotakernels.cli.streams import name_of, path_given
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.settings import Resampling, Settings
@@ -40,7 +42,7 @@ def task_of(
     chosen = _chosen(compare=compare, **options)
     if example is None:
         path, settings = _of_columns(file, chosen)
-        yield Task(path, settings, (str(path_given(path)),))
+        yield Task(path, settings, (str(path_given(path)), *_how_it_is_read()))
         return
     of_its_own = {"FILE": file, **{f"--{x.replace('_', '-')}": chosen[x] for x in _OF_FILES}}
     if given := [name for name, value in of_its_own.items() if value is not None]:
@@ -48,6 +50,15 @@ def task_of(
     settings = _checked(replace(EXAMPLES[example], **{key: x for key, x in chosen.items() if x}))
     with example_file(settings) as path:
         yield Task(path, settings, ("--example", example), tuple(ATTRIBUTION.splitlines()))
+
+
+def _how_it_is_read() -> Iterator[str]:
+    """The options that say so, as they were given."""
+    for name, value in given().items():
+        if value is not None:
+            yield from (f"--{name}", "tab" if value == "\t" else value)
+    if are_left_out():
+        yield "--drop-missing"
 
 
 def _chosen(

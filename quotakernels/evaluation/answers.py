@@ -11,6 +11,7 @@ import numpy as np
 from quotakernels._text import counted, formatted, number, percent, plain
 from quotakernels.evaluation.choice import (
     Choice,
+    expected_elsewhere,
     first_choice,
     no_best_cut,
     nothing_matters,
@@ -18,13 +19,15 @@ from quotakernels.evaluation.choice import (
     same,
 )
 from quotakernels.evaluation.gain_answers import at_best_cuts, how_many_by_gain, what_it_brings
-from quotakernels.evaluation.order import how_sure
+from quotakernels.evaluation.order import how_sure, is_unsure
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.segments import best_by_model
 from quotakernels.evaluation.uplift_answers import what_is_added
 from quotakernels.evaluation.words import Said, listed, sentence, whole
 
 _OTHERS = 3
+_CLEARLY = 4
+"""Standard deviations below chance, which a useless score is not by chance."""
 
 
 class Advice(str):
@@ -111,9 +114,34 @@ def _which(evaluation: Results, choice: Choice | None) -> Said:
     elif len(names) == 1:
         verdict = f"{names[0]}, the only model"
     else:
-        verdict = listed(winners, "or")
+        doubt = ", but not for sure" if is_unsure(evaluation, choice) else ""
+        verdict = f"{listed(winners, 'or')}{doubt}"
     said = (*_found(evaluation, choice), *_gains_found(evaluation, choice))
-    return verdict, (*said, *_part_of_a_place(evaluation, choice))
+    return verdict, (*said, *_part_of_a_place(evaluation, choice), *_odd_scores(evaluation))
+
+
+def _odd_scores(evaluation: Results) -> Iterator[str]:
+    """Which scores look like a mistake: those that are all the same, or the wrong way round."""
+    if evaluation.rows > 1 and evaluation.positive_total == evaluation.total:
+        yield "All rows are positive."
+        return
+    areas = evaluation.over_all.of("roc_auc")
+    # a stream has no rankings
+    for name, ranking, area in zip(evaluation.models, evaluation.rankings, areas, strict=False):
+        if evaluation.rows > 1 and np.count_nonzero(ranking.counts) == 1:
+            yield f"{name} gives all rows the same score."
+        elif area < 0.5 - _CLEARLY * _deviation_by_chance(evaluation):
+            has, turned = (formatted(x, ".3f") for x in (area, 1 - area))
+            yield (
+                f"The low scores of {name} are the positive ones: it has an AUC of {has}, and of "
+                f"{turned} with the sign of its scores changed."
+            )
+
+
+def _deviation_by_chance(evaluation: Results) -> float:
+    """The standard deviation of AUC if scores tell nothing of the labels (Mann and Whitney)."""
+    pairs = evaluation.positives * (evaluation.rows - evaluation.positives)
+    return math.sqrt((evaluation.rows + 1) / (12 * pairs)) if pairs else math.inf
 
 
 def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
@@ -169,7 +197,7 @@ def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
         f"{of_places(first)} selected {are_positive}; {', '.join(rest)}."
     )
     if choice.brings is None and (luck := _luck(evaluation, choice, form)):
-        yield f"{names[first]} is {luck}."
+        yield f"{names[first]} is {luck.replace('so probably', 'so it probably finds')}."
 
 
 def _by_choice(evaluation: Results, choice: Choice, form: Callable[[float], str]) -> str:
@@ -182,24 +210,10 @@ def _luck(evaluation: Results, choice: Choice, form: Callable[[float], str]) -> 
     """That the first is the best of several on the rows that judge it, and what to expect of it."""
     if len(choice.best) == len(choice.order):
         return ""
-    best, expected = f"the best of {len(choice.order)} here", _expected(evaluation, choice)
+    best, expected = f"the best of {len(choice.order)} here", expected_elsewhere(evaluation, choice)
     if math.isnan(expected):
         return f"{best}, so probably less on other rows"
     return f"{best}; expect {form(expected)} on other rows"
-
-
-def _expected(evaluation: Results, choice: Choice) -> float:
-    """What the first model will have on other rows of that by which models are compared.
-
-    NaN without resamples of all models.
-    """
-    gains = evaluation.gains
-    tested = evaluation.differences if gains is None else gains.tests
-    tests = [x.found for x in tested if x.quota == choice.quota]
-    if not tests or tests[0].names[0] != evaluation.models[choice.order[0]]:
-        return math.nan
-    # chance in the resamples is no reason to expect more than there was
-    return min(tests[0].expected, float(tests[0].estimate[0]))
 
 
 def _each(
@@ -226,7 +240,11 @@ def _the_others(first: float, others: list[float]) -> Iterator[str]:
 def _part_of_a_place(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What a quota means that is of each group, or no whole number of rows."""
     if evaluation.settings.per is not None:
-        yield f"This is {evaluation.size(choice.places)} in all."
+        short = 0 if evaluation.groups is None else evaluation.groups.short(choice.quota)
+        have = "group has" if short == 1 else "groups have"
+        fewer = f", as {number(short)} {have} fewer rows" if short else ""
+        fewer = fewer if not choice.quota.is_budget else ""
+        yield f"This is {evaluation.size(choice.places)} in all{fewer}."
     elif choice.quota.whole:
         asked = float(choice.quota.of_each(np.asarray(evaluation.rows)))
         if not whole(asked):

@@ -133,6 +133,20 @@ def choice_at(evaluation: Results, quota: Quota) -> Choice:
     )
 
 
+def expected_elsewhere(evaluation: Results, choice: Choice) -> float:
+    """What the first model will have on other rows of that by which models are compared.
+
+    NaN without resamples of all models.
+    """
+    gains = evaluation.gains
+    tested = evaluation.differences if gains is None else gains.tests
+    tests = [x.found for x in tested if x.quota == choice.quota]
+    if not tests or tests[0].names[0] != evaluation.models[choice.order[0]]:
+        return math.nan
+    # chance in the resamples is no reason to expect more than there was
+    return min(tests[0].expected, float(tests[0].estimate[0]))
+
+
 def first_choice(evaluation: Results) -> Choice | None:
     """The models at the first quota, if there is one."""
     quotas = evaluation.settings.quotas

@@ -41,6 +41,8 @@ class Evaluation(Results):
         How many examples of equal weight they are worth (Kish: (Σw)²/Σw²); NaN without weights.
     rows_read : int
         How many examples were given, including those that were left out.
+    rows_missing : int
+        How many of them the command left out because a value was missing.
     over_all, areas : Values
         The measures over all quotas, and those of ROC and precision-recall space, with a row for
         each model.  ``over_all.of("roc_auc")`` is one measure of all models.  With `confidence`,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from quotakernels._text import number, percent, plain
 from quotakernels.evaluation.choice import (
     Choice,
+    expected_elsewhere,
     fewer_places,
     no_best_cut,
     nothing_matters,
@@ -108,7 +111,7 @@ def _on_other_rows(
         less = f"{said}: not more than selecting nobody brings ({evaluation.amount(nobody)})."
         return less, "Not clear that any number pays"
     if expected <= whole:
-        less = f"{said}: not more than {all_of_it} may bring ({evaluation.amount(whole)})."
+        less = f"On other rows expect no more of them than of {all_of_it}."
         return less, f"Not clear that fewer than {all_of_it} are better"
     return f"{said}.", ""
 
@@ -136,7 +139,8 @@ def _within(evaluation: Results, gains: GainResults, choice: Choice) -> Said:
 
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:
     """Those that reach the threshold that was chosen on other rows, if the quota has room."""
-    model, chosen_on = gains.best_model, in_words(evaluation.settings.tune)
+    model = gains.best_model if choice is None or not choice.defined else choice.order[0]
+    chosen_on = in_words(evaluation.settings.tune)
     found, name = gains.at_best_cut.of_model(model), evaluation.models[model]
     reached, brings = number(found["quota"]), evaluation.amount(found["brings"])
     if not found["quota"]:
@@ -171,9 +175,13 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
         best = gains.at_best_cut.of_model(gains.best_model)
         return f"{evaluation.amount(best['brings'])} at the best cut", (beside, _unit(evaluation))
     total = float(choice.brings[choice.order[0]])
+    brings, expected = evaluation.amount(total), expected_elsewhere(evaluation, choice)
+    elsewhere = "" if math.isnan(expected) else evaluation.amount(expected)
+    if elsewhere not in ("", brings):
+        brings = f"{brings} here, {elsewhere} expected on other rows"
     per_place = (total - gains.nobody) / choice.places
     size = evaluation.size(choice.places)
-    return f"{evaluation.amount(total)}, at random {evaluation.amount(choice.random_brings)}", (
+    return f"{brings}, at random {evaluation.amount(choice.random_brings)}", (
         f"With {size}{_interval(evaluation, choice)}. Selecting nobody brings {nobody}, selecting "
         f"all {everybody}; each place adds {evaluation.amount(per_place)} on average.",
         _unit(evaluation),

@@ -33,6 +33,7 @@ OVER_ALL = (
 )
 _FILLED = (
     Column("places", "places", form=number, compared=False),
+    Column("found", "found", form=number, compared=False),
     Column("selection_rate", "selection\nrate", compared=False),
 )
 MEASURES = AT_QUOTA[:3]
@@ -274,14 +275,16 @@ def _at_quota(
     for ranking, taken in zip(rankings, filled, strict=True):
         of_each = [x.function(ranking, quota=taken[:, None])[:, 0] for x in MEASURES]
         with np.errstate(invalid="ignore"):
-            values.append(np.stack([taken, taken / masses, *of_each], axis=-1))
+            rate = of_each[[x.name for x in MEASURES].index("hit_rate")]
+            found = np.where(taken == 0, taken, taken * rate)
+            values.append(np.stack([taken, found, taken / masses, *of_each], axis=-1))
     ends = {}
     if level is not None:
-        found = [
+        rates = [
             hit_rate_interval(ranking, quota=taken[:, None], confidence_level=level)
             for ranking, taken in zip(rankings, filled, strict=True)
         ]
-        ends = {"hit_rate": _ends(found)}
+        ends = {"hit_rate": _ends(rates)}
     return GroupValues((*_FILLED, *MEASURES), np.stack(values), ends)
 
 

@@ -203,10 +203,13 @@ class ResampledGains(NamedTuple):
     def expected(self) -> NDArray[np.float64]:
         """What each model's best cut will bring on other rows."""
         assert self.best is not None
-        # chance in the resamples is no reason to expect more than there was
-        most: NDArray[np.float64]
-        most = np.minimum(self.best.expected.estimate, self.best.value.estimate)
-        return most
+        return _no_more_than_here(self.best)
+
+
+def _no_more_than_here(best: OptimumInterval) -> NDArray[np.float64]:
+    """What to expect on other rows: chance in the resamples is no reason to expect more."""
+    most: NDArray[np.float64] = np.minimum(best.expected.estimate, best.value.estimate)
+    return most
 
 
 def resampled_gains(
@@ -245,7 +248,7 @@ def _with_ends(gains: GainResults, drawn: ResampledGains, results: Results) -> G
         quota: replace(values, ends={"brings": _ends_at(quota, drawn, results)})
         for quota, values in gains.at_quota.items()
     }
-    within = {quota: x.expected.estimate for quota, x in drawn.within.items()}
+    within = {quota: _no_more_than_here(x) for quota, x in drawn.within.items()}
     return replace(gains, at_best_cut=at_best_cut, at_quota=at_quota, expected_within=within)
 
 

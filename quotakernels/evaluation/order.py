@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from quotakernels._text import fixed, formatted, number, percent
+from quotakernels._text import counted, fixed, formatted, number, percent
 from quotakernels.evaluation.choice import Choice, no_best_cut, same
 from quotakernels.evaluation.results import Differences, Results
 from quotakernels.evaluation.settings import Resampling, drawn_often
@@ -20,6 +20,7 @@ from quotakernels.evaluation.words import (
     sentence,
 )
 from quotakernels.inference.comparison.compare import Comparison
+from quotakernels.inference.resampling.few import ENOUGH_GROUPS
 
 _WHAT = {
     "roc_auc": "AUC",
@@ -43,13 +44,28 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
         return "That cannot be said", (
             "The test compares positives found, and no row is positive.",
         )
-    quota = None if choice is None else choice.quota
-    tested = evaluation.differences if gains is None else gains.tests
-    tests = [x for x in tested if x.quota == quota]
-    if resampling is None or not tests:
+    test = _test_of(evaluation, choice)
+    if resampling is None or test is None:
         asked = "--compare" if evaluation.settings.command else "compare=True"
         return "That cannot be said", (f"The models were not tested; {asked} tests them.",)
-    return _of_test(evaluation, choice, tests[0], resampling)
+    return _of_test(evaluation, choice, test, resampling)
+
+
+def is_unsure(evaluation: Results, choice: Choice) -> bool:
+    """Whether the models were tested, and the first may be that by chance."""
+    resampling, test = evaluation.settings.resampling, _test_of(evaluation, choice)
+    if resampling is None or test is None or any(map(math.isnan, test.found.estimate)):
+        return False
+    first = evaluation.models[choice.order[0]]
+    sure = is_first(test.found, first, resampling.tested_level)
+    return not sure or bool(_too_few_groups(evaluation))
+
+
+def _test_of(evaluation: Results, choice: Choice | None) -> Differences | None:
+    """The test by what made a model the first."""
+    quota = None if choice is None else choice.quota
+    tested = evaluation.differences if evaluation.gains is None else evaluation.gains.tests
+    return next((x for x in tested if x.quota == quota), None)
 
 
 def _interval(evaluation: Results, choice: Choice | None) -> Iterator[str]:
@@ -105,9 +121,19 @@ def _of_test(
     letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
     others = [x for x in found.names if x != first and (sure or not letters[x] & letters[first])]
     rivals = [x for x in found.names if x != first and x not in others]
+    if sure and (groups := _too_few_groups(evaluation)):
+        return f"Not sure: {groups} are too few for the test", (said,)
     by = "By AUC, " if test.measure == "roc_auc" else ""
     verdict = sentence(f"{by}{_verdict(first, rivals, others)}")
     return verdict, (said, *_told_apart(test, first, others))
+
+
+def _too_few_groups(evaluation: Results) -> str:
+    """How many groups were resampled, if that makes p-values too small."""
+    if evaluation.settings.per is None or evaluation.groups is None:
+        return ""
+    groups = len(evaluation.groups.names)
+    return counted(groups, "group", "groups") if groups < ENOUGH_GROUPS else ""
 
 
 def _told_apart(test: Differences, first: str, others: list[str]) -> Iterator[str]:

@@ -175,6 +175,7 @@ class Results:
     best: list[Segment]
     rankings: list[Ranking]
     rows_read: int = 0
+    rows_missing: int = 0
     gains: GainResults | None = None
     differences: tuple[Differences, ...] = ()
     groups: GroupResults | None = None

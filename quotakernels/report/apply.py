@@ -92,7 +92,9 @@ def _of_quota(evaluation: Results, file: Sequence[str], model: int, quota: Quota
     settings = evaluation.settings
     if settings.command:
         per = [] if settings.per is None else ["--per", settings.per]
-        asked = ["--quota", str(quota)]
+        # a share of the rows with every value is a smaller one of the rows with a score
+        fewer = evaluation.rows_missing > 0 and quota.percent and per == []
+        asked = ["--quota", plain(evaluation.places_at_random(quota)) if fewer else str(quota)]
         if settings.cost is not None:
             asked = ["--budget", str(quota), "--cost", settings.cost]
         return _command(evaluation, file, model, *asked, *per)

@@ -24,10 +24,12 @@ def data_line(evaluation: Results) -> str:
     settings = evaluation.settings
     chosen = f" with {in_words(settings.where)}" if settings.where else ""
     source = f"{settings.source}: " if settings.source else ""
+    missing = evaluation.rows_missing
+    left_out = f"; {number(missing)} with a missing value left out" if missing else ""
     return (
         f"{source}{counted(evaluation.rows, 'row', 'rows')}{chosen}, "
         f"{settings.counted(evaluation.positives)}, "
-        f"{counted(len(settings.models), 'model', 'models')}"
+        f"{counted(len(settings.models), 'model', 'models')}{left_out}"
     )
 
 
@@ -38,11 +40,7 @@ def data_facts(evaluation: Results) -> Iterator[Fact]:
         yield Fact("File", settings.source)
     read = "Rows in the file" if settings.command else "Rows given"
     yield Fact(read, number(evaluation.rows_read))
-    left = evaluation.rows_read - rows
-    if settings.where:
-        yield Fact("Rows left out", f"{number(left)}: not {in_words(settings.where)}")
-    else:
-        yield Fact("Rows left out", "none")
+    yield Fact("Rows left out", ", ".join(_left_out(evaluation)) or "none")
     yield Fact("Rows evaluated", number(rows))
     positive = f"{settings.label} = {settings.pos_label or 1}"
     yield Fact("Positive rows", f"{number(evaluation.positives)} ({positive})")
@@ -59,6 +57,15 @@ def data_facts(evaluation: Results) -> Iterator[Fact]:
     if evaluation.groups is not None:
         yield Fact(f"Groups ({settings.grouped_by})", number(len(evaluation.groups.names)))
     yield from _ties(evaluation)
+
+
+def _left_out(evaluation: Results) -> Iterator[str]:
+    missing, where = evaluation.rows_missing, evaluation.settings.where
+    if missing:
+        yield f"{number(missing)}: a missing value"
+    if where:
+        others = evaluation.rows_read - missing - evaluation.rows
+        yield f"{number(others)}: not {in_words(where)}"
 
 
 def _ties(evaluation: Results) -> Iterator[Fact]:

@@ -284,7 +284,7 @@ def test_tables_of_groups_are_printed(run: Run, data: Path) -> None:
     for caption, there in (
         ("At quota 40: means over part (2)", r"h +AUC +(0\.\d{4}) +2"),
         ("At quota 40: how far the groups of part are apart", r"a +(0\.\d{4}) +0\.\d{4} +"),
-        ("At quota 40 by a", r"n +\d+ +\d+ +([\d.]+) +0"),
+        ("At quota 40 by a", r"n +\d+ +\d+ +([\d.]+ +[\d.]+) +0"),
     ):
         assert caption in told
         assert re.findall(there, told) == re.findall(there, wanted) != []

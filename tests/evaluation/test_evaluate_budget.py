@@ -218,7 +218,7 @@ def test_the_answers_in_words(credit: Any):
     assert which.sentences == (
         "With 300,000 to spend, choosing by naive_bayes: 122.2 of 132.2 selected are positive "
         "(repaid); by neural_net 113.1 of 128.1, by tree 82.2 of 109.4, at random 71.4 of 97.1.",
-        "naive_bayes is the best of 3 here, so probably less on other rows.",
+        "naive_bayes is the best of 3 here, so it probably finds less on other rows.",
     )
     assert many.verdict == "132.2, which the budget pays for"
     assert what.sentences == (

@@ -104,7 +104,7 @@ def test_the_numbers_are_the_commands(
     assert {**content, "source": path.name} == printed
     assert content["groups"]["names"] == sorted(set(ROWS[beside[0]].tolist()))
     alone = [x for x in found.to_frame().itertuples() if pd.notna(x.group) and x.quota == 30]
-    assert len(alone) == (2 * 5 * 40 if "sample_weight" in options else 0)
+    assert len(alone) == (2 * 6 * 40 if "sample_weight" in options else 0)
 
 
 @pytest.mark.parametrize("quota", [{"quota": 5}, {"fraction": 0.1}])
@@ -254,7 +254,7 @@ def test_answers_are_about_all_that_the_groups_fill() -> None:
     which, many, what, sure = found.answers
     hits = 23 * found.at_quota[found.settings.quotas[0]].of("hit_rate")
     assert which.sentences[0].startswith(f"Take the first 5 of each branch by a: {hits[0]:.1f} are")
-    assert which.sentences[-1] == "This is 23 places in all."
+    assert which.sentences[-1] == "This is 23 places in all, as 1 group has fewer rows."
     assert many.sentences[0].startswith("23 places find ")
     assert "a random choice of 23 places, 5 of each branch, would find" in what.sentences[0]
     assert sure.sentences == ("The models were not tested; compare=True tests them.",)
@@ -301,11 +301,13 @@ def test_few_groups_are_shown_all_and_of_many_the_extremes(path: Path, command: 
     assert spread.caption == "At quota 5 of each branch (23 rows): means over branch (5)"
     assert spread.notes[0] == "1 of them has less than 5 and is selected whole."
     assert [row[0].text for row in first.rows] == ["east", "north", "south", "tiny", "west"]
-    assert [x.text for x in first.rows[3]][1:5] == ["3", "0", "3", "1.0000"]
+    assert [x.text for x in first.rows[3]][1:6] == ["3", "0", "3", "0", "1.0000"]
+    rates = few.groups.values[few.settings.quotas[0]].of("hit_rate")[0]
+    assert [float(x.text) for x in first.rows[0][3:5]] == [5, round(5 * rates[0], 1)]
     many = qk.evaluate("y", frame("client"), per="client", quota=2, confidence=0.9, n_resamples=9)
     _, first, _ = group_tables(many)
     assert first.caption.endswith(" by a, the 5 lowest and the 5 highest by hit rate")
-    rates = [float(row[5].text) for row in first.rows]
+    rates = [float(row[6].text) for row in first.rows]
     values = many.groups.values[many.settings.quotas[0]].defined("hit_rate", 0)
     assert rates == sorted(values)[:5] + sorted(values)[-5:]
     assert many.tables[-3].caption.endswith("(80 rows): means over client (40)")
@@ -383,3 +385,13 @@ def test_rankings_have_no_groups_to_tell_of() -> None:
     ranking = qk.rank(ROWS["y"], ROWS["a"])
     with pytest.raises(TypeError, match="^by needs labels and scores, and cannot be given for ra"):
         qk.evaluate({"a": ranking}, by=ROWS["branch"])
+
+
+def test_few_groups_are_not_enough_to_be_sure() -> None:
+    """With few groups the p-values of resampled groups are too small."""
+    labels, rng = np.arange(600) % 2, np.random.default_rng(1)
+    models = {"a": labels + rng.random(600), "b": rng.random(600)}
+    given: dict[str, Any] = {"quota": 9, "compare": True, "n_resamples": 50}
+    for number, verdict in ((5, "Not sure: 5 groups are too few for the test"), (50, "Sure that")):
+        found = qk.evaluate(labels, models, per=np.arange(600) // 2 % number, **given)
+        assert found.answers[3].verdict.startswith(verdict)

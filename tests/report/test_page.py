@@ -96,8 +96,9 @@ def test_first_answers_of_the_example(credit: Page) -> None:
     answers = credit.text.partition("On this page")[0]
     for said in (
         "Which model for 100 places? german_credit_scores.csv: 340 rows, 250 positive (repaid), 3 ",
-        "Which model should fill my quota? naive_bayes Take the first 100 rows by naive_bayes: 95 "
-        "are positive (repaid), a hit rate of 95.0% (the best of 3 here; expect 94.",
+        "Which model should fill my quota? naive_bayes, but not for sure Take the first 100 rows "
+        "by naive_bayes: 95 are positive (repaid), a hit rate of 95.0% (the best of 3 here; "
+        "expect 94.",
         "on other rows). neural_net finds 90, tree finds 73.5 and a random choice 73.5.",
         "100 places find 38.0% of all positives with naive_bayes; to find 50% takes 135",
         "What will it bring? 95 positives, at random 73.5 That is 21.5 more than a random choice",
@@ -369,3 +370,28 @@ def test_groups_are_drawn_and_listed(made: Made, small: Path) -> None:
     assert "At quota 5 of each part (10 rows): means over part (2)" in page.text
     assert "--quota 5 --per part -o selected.csv" in page.text
     assert "10 places: 5 of each part (2 groups)." in page.text
+
+
+def test_rows_with_a_missing_value_are_counted_and_left_out_by_its_command_too(
+    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A share of the rows that have every value is told to the command as a number of places."""
+    file, rng = tmp_path / "Bäume.csv", np.random.default_rng(5)
+    labels = [
+        "ja" if x else "" if k % 20 == 3 else "nein" for k, x in enumerate(rng.random(100) < 0.4)
+    ]
+    rows = [f"{y};{x:.3f}".replace(".", ",") for y, x in zip(labels, rng.random(100), strict=True)]
+    file.write_text("\n".join(["Käufer;Wert", *rows]), encoding="latin-1")
+    reading = ("--encoding", "latin-1", "--drop-missing")
+    options = ("--label", "Käufer", "--score", "Wert", "--pos-label", "ja", "--quota", "10%")
+    page = read(made(file, *options, *reading, *FEW, drawn=False))
+    missing = sum(not x for x in labels)
+    assert 0 < missing < 10
+    assert f"Rows left out {missing}: a missing value Rows evaluated {100 - missing}" in page.text
+    assert f", 1 model; {missing} with a missing value left out" in page.text
+    command = next(x for tag, x in page.texts if tag == "code" and " select " in x)
+    words = shlex.split(command.replace("selected.csv", shlex.quote(str(tmp_path / "out.csv"))))
+    capsys.readouterr()
+    app(words[1:], standalone_mode=False)
+    chosen = (tmp_path / "out.csv").read_text(encoding="utf-8-sig").splitlines()[1:]
+    assert len(chosen) == (100 - missing) // 10
