@@ -234,7 +234,7 @@ def select(
 
     A quota of 200 writes 200 rows. If more rows are tied at the edge than places are left, it draws
     some of them. 5% of the rows is rounded down. A budget skips rows that cost more than the money
-    left. --all-ties writes all tied rows and draws none; the column selection_probability is 1
+    left. --all-ties writes all tied rows and draws none. The column selection_probability is 1
     above the edge, and at the edge the share of the places or of the budget that is left. With
     several or large Parquet files, a --quota or --threshold holds only the selected rows in memory.
     The name of the output gives its format: .csv, .tsv, .xlsx, .parquet, .arrow or .feather.

@@ -70,7 +70,7 @@ class GroupMean(NamedTuple, Generic[T]):
     Attributes
     ----------
     value : array, shape (..., *rest)
-        The mean over the groups where the measure is defined; NaN if there is none, if their
+        The mean over the groups where the measure is defined.  NaN if there is none, if their
         weights are all 0, and if a group has a bad value that could not be read.
     defined : integer array, shape (..., *rest)
         How many these are.

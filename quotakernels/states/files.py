@@ -68,7 +68,7 @@ def save_state(
     """Write a state to a file, replacing an old file whole or not at all.
 
     Another process that reads the file sees the old file or the new one, also if this process is
-    killed or the machine stops; then a hidden file ``.NAME.….part`` may stay beside it.  The new
+    killed or the machine stops.  Then a hidden file ``.NAME.….part`` may stay beside it.  The new
     file has the mode and, where possible, the owner of the old one.  Links are followed; a pipe or
     a device is written directly.
 

@@ -51,8 +51,8 @@ _USUAL_BITS = {32: 16, 64: 19}
 class ScoreHistogram(NamedTuple):
     """How many examples of each class have scores that begin with the same bits.
 
-    A state for streams of any length.  It has a fixed size, merges by addition in any order, and is
-    a named tuple of arrays, so it passes through ``jax.jit``, ``lax.scan``, ``jax.vmap`` and
+    A state for streams of any length.  It has a fixed size and merges by addition in any order.  It
+    is a named tuple of arrays, so it passes through ``jax.jit``, ``lax.scan``, ``jax.vmap`` and
     ``jax.lax.psum``.  It assumes no range of the scores.  Each score of one or two bytes (float16,
     bfloat16, small integers) has a bin of its own, and all measures are exact.  Wider scores share
     bins.  Measures that never fall where the ROC curve rises then give guaranteed `Bounds`; other

@@ -241,10 +241,10 @@ def compare(
 
     In simulations of two equal models the bootstrap and DeLong's test found a difference at 5 % in
     7 to 9 % of all data sets with 5 to 20 positives.  The bootstrap found one in 14 to 70 with 3 to
-    1 positives, in 6 at an AUC of 0.98, in 7 to 9 with 4 to 30 clusters and in 38 with 2; the score
-    test in at most 6.  Intervals of differences of AUC near 1 are too narrow: those of 95 % held 85
-    to 88 % with an AUC of 0.998 and 30 positives.  Bootstrap intervals of hit rates held 92 %
-    there, and near a hit rate of 1 they held 49 %.
+    1 positives, in 6 at an AUC of 0.98, in 7 to 9 with 4 to 30 clusters and in 38 with 2.  The
+    score test found one in at most 6.  Intervals of differences of AUC near 1 are too narrow: those
+    of 95 % held 85 to 88 % with an AUC of 0.998 and 30 positives.  Bootstrap intervals of hit rates
+    held 92 % there, and near a hit rate of 1 they held 49 %.
 
     R resamples cannot give a p-value below 2/(1 + R), and R exchanges none below 1/(1 + R).  Holm's
     method multiplies it by up to the number of pairs, M(M - 1)/2.

@@ -100,8 +100,8 @@ def delong_test(
     the test assumes.
 
     In simulations of two equal models the test found a difference at 5 % in 7 to 10 % of all data
-    sets with 3 to 20 positives, and in 18 with 2.  With an AUC of 0.998 and 30 positives intervals
-    of 95 % held 85 %.
+    sets with 3 to 20 positives.  With 2 it found one in 18.  With an AUC of 0.998 and 30 positives
+    intervals of 95 % held 85 %.
 
     References
     ----------

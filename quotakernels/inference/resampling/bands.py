@@ -208,8 +208,8 @@ def curve_band(
     side it is at least as wide as the pointwise interval.  It is for the K points only, and
     promises nothing between them.
 
-    In simulations pointwise bands of 95 % held at a point in 92 to 100 %, and simultaneous bands at
-    six points in 90 to 97, with 20 positives in 90 to 92.  With scores of five values and 30
+    In simulations pointwise bands of 95 % held at a point in 92 to 100 %.  Simultaneous bands held
+    at six points in 90 to 97, with 20 positives in 90 to 92.  With scores of five values and 30
     positives simultaneous bands held in 81 to 91, and missed mostly near both ends of the curve.
 
     References

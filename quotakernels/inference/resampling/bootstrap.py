@@ -261,8 +261,8 @@ def bootstrap(
         than 60 clusters, or 20 groups of `group_mean`.  Unequal weights amount to fewer examples
         (Kish).  Above an AUC of 0.97 averages over all cuts need 3/(1 - AUC) positives and
         negatives.  All resamples have the same hit rate, so that its interval has no width.  With
-        10 to 40 clusters intervals of 95 % held 90 to 95 %, with 4 or 6 76 to 85, with 2 30 to 44;
-        with 4 groups 75 to 84, with 6 86 to 90, with 10 or 15 90 to 96.
+        10 to 40 clusters intervals of 95 % held 90 to 95 %, with 4 or 6 76 to 85, with 2 30 to 44.
+        With 4 groups they held 75 to 84, with 6 86 to 90, with 10 or 15 90 to 96.
 
     Notes
     -----
@@ -276,7 +276,7 @@ def bootstrap(
 
     In simulations intervals of 95 % held the true AUC, AHR and AQR in 92 to 97 %.  At an AUC of
     0.98 they held in 90 to 94.  At an AUC of 0.998 they held in 80 to 89, and those of the lift in
-    79 to 90.  With 20 positives those of AHR, AUC-PR and hit rates held in 91 to 97; with 1 to 3
+    79 to 90.  With 20 positives those of AHR, AUC-PR and hit rates held in 91 to 97.  With 1 to 3
     positives those of AUC held in 17 to 84.  Those of a hit rate near 1 held in 5 to 11.  There use
     `auc_interval`, `average_precision_interval` and `hit_rate_interval`.
 

@@ -123,7 +123,7 @@ def optimum_interval(
     cut brings.
 
     In simulations intervals of 95 % of `expected` held what the chosen cut brings in 93 to 94 %,
-    and in 88 with scores of eight values; percentiles of the value held it in 89 to 94.  What the
+    and in 88 with scores of eight values.  Percentiles of the value held it in 89 to 94.  What the
     best cut of the population brings, `expected` held in 91 with 20 positives, and in 86 with
     scores of eight values.
 

@@ -42,11 +42,11 @@ def average_hit_rate(table: ops.Groups) -> Array:
 
     Notes
     -----
-    Eq. 12 is taken literally: t[j] is the weight of position j and also enters HitRate(j).
-    Without ties this is the average precision.  With ties it is at most the mean of AHR over all
-    tie orders, and it can be below the pessimistic value: labels 0, 0, 1 with scores 0, 1, 0 give
-    7/24, and 1/3 with positives last.  So the optimistic and the pessimistic policy give no
-    bounds.  All scores equal: AHR is the prevalence.
+    Eq. 12 is taken literally: t[j] is the weight of position j and also enters HitRate(j).  Without
+    ties this is the average precision.  With ties it is at most the mean of AHR over all tie
+    orders.  It can be below the pessimistic value: labels 0, 0, 1 with scores 0, 1, 0 give 7/24,
+    and 1/3 with positives last.  So the optimistic and the pessimistic policy give no bounds.  All
+    scores equal: AHR is the prevalence.
 
     With weights, the mass and the positive mass of a tie group are spread evenly over its
     examples, which stay the positions.  Positions are examples, so a weight of 2 is not a

@@ -150,9 +150,9 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
         (i_tp, i_fp, i_fn, i_tn), as `impact` takes them.
     ratio : number or K numbers, optional
         The user's class ratio r = P′/N′, finite and above 0.  The table of every cut is tuned to
-        it, as by `tune_prevalence`; the default is the ratio of the data.  ι_σ is the same at every
-        ratio.  With K ratios all results have one more axis, (..., K) and (..., K, G + 1).  With
-        groups it is one number.
+        it, as by `tune_prevalence`.  The default is the ratio of the data.  ι_σ is the same at
+        every ratio.  With K ratios all results have one more axis, (..., K) and (..., K, G + 1).
+        With groups it is one number.
     kind : {"impact", "outcome"}
         The impact per example ι_I, for impacts that add up, or ι_σ of `outcome_impact`, for
         decisions that count by themselves.
@@ -241,7 +241,7 @@ def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
     """The confusion table at every cut, to publish for readers with their own impacts ([EL]).
 
     A reader who has the tables of all cuts can apply impacts of their own with `impact`, and a
-    class ratio of their own with `tune_prevalence`, and find the cut that is best for them.
+    class ratio of their own with `tune_prevalence`.  So they find the cut that is best for them.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 

@@ -126,8 +126,8 @@ def confusion_table(
     shape of the cells, of a `ClassTable` without its last two axes, and are floats as `rank`
     describes them.
 
-    The thresholds of curves and of `optimal_cut` are the scores of the last selected examples, so
-    that the table at ``roc_curve(ranking).threshold`` has the ``tp`` and ``fp`` of its vertices.
+    The thresholds of curves and of `optimal_cut` are the scores of the last selected examples.  So
+    the table at ``roc_curve(ranking).threshold`` has the ``tp`` and ``fp`` of its vertices.
 
     References
     ----------
