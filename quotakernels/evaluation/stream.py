@@ -58,10 +58,7 @@ def evaluate_stream(
     if settings.per is None:
         settings.check_quotas(counts.most)
     ends_of = _Ends(settings, counts, names is not None)
-    narrowed = not any(cells[key].unknown.any() for key in keys[len(settings.models) :])
-    while (wanted := ends_of.wanted(cells)) or not narrowed:
-        on_step("opening the cells in which quotas end")
-        cells, narrowed = opened(passes, cells, wanted, groups), True
+    cells = _narrowed(cells, keys[len(settings.models) :], ends_of, passes, groups, on_step)
     both = [cells[x].rankings() for x in settings.models]
     worst_first = [worst for worst, _ in both]
     found = Evaluation(
@@ -74,21 +71,8 @@ def evaluate_stream(
         rankings=[],
         rows_read=counts.rows,
     )
-    if settings.unit is not None:
-        gains = gains_at_quotas(found, worst_first, counts, settings.unit)
-        if settings.resampling is not None:
-            sure = {
-                q: replace(x, ends={"brings": impact_ends_at(q, found, worst_first, settings.unit)})
-                for q, x in gains.at_quota.items()
-            }
-            gains = replace(gains, at_quota=sure)
-        found = replace(found, gains=gains)
-    if names is None:
-        return found
-    by_group = [
-        rankings_of_groups([cells[model, k] for k in range(groups)]) for model in settings.models
-    ]
-    return with_groups(found, bounded_in_groups(settings, by_group, names))
+    found = _with_gains(found, worst_first, counts)
+    return found if names is None else _with_groups(found, cells, names)
 
 
 _FUNCTIONS = {"roc_auc": roc_auc, "gini": gini, "pem": pem, "average_qrecall": average_qrecall}
@@ -174,6 +158,44 @@ class _Ends:
             across = (x.least <= whole.greatest[end]) & (x.greatest >= whole.least[end])
             found |= set(np.flatnonzero(across & x.loose).tolist())
         return found
+
+
+def _narrowed(
+    cells: dict[Key, Cells],
+    of_groups: Sequence[Key],
+    ends_of: _Ends,
+    passes: Passes,
+    groups: int,
+    on_step: Callable[[str], object],
+) -> dict[Key, Cells]:
+    """The cells, opened until it is known where the quotas end and what the groups have."""
+    narrowed = not any(cells[key].unknown.any() for key in of_groups)
+    while (wanted := ends_of.wanted(cells)) or not narrowed:
+        on_step("opening the cells in which quotas end")
+        cells, narrowed = opened(passes, cells, wanted, groups), True
+    return cells
+
+
+def _with_gains(found: Evaluation, rankings: Sequence[Ranking], counts: Counts) -> Evaluation:
+    """With what the quotas bring and, where intervals are asked for, its ends."""
+    settings, unit = found.settings, found.settings.unit
+    if unit is None:
+        return found
+    gains = gains_at_quotas(found, rankings, counts, unit)
+    if settings.resampling is not None:
+        sure = {
+            q: replace(x, ends={"brings": impact_ends_at(q, found, rankings, unit)})
+            for q, x in gains.at_quota.items()
+        }
+        gains = replace(gains, at_quota=sure)
+    return replace(found, gains=gains)
+
+
+def _with_groups(found: Evaluation, cells: Mapping[Key, Cells], names: NDArray[Any]) -> Evaluation:
+    """With what each group has."""
+    of_each = ([cells[x, k] for k in range(len(names))] for x in found.settings.models)
+    by_group = [rankings_of_groups(x) for x in of_each]
+    return with_groups(found, bounded_in_groups(found.settings, by_group, names))
 
 
 def _exact(settings: Settings, quota: Quota, rankings: Sequence[Ranking], counts: Counts) -> Values:
