@@ -16,8 +16,11 @@ def cumulative_groups(
     For measures that are `by_positives` it may be those alone that hold positives.
     """
     arrays, library = (scores, labels, valid), native.library(xp)
-    if library == "numpy" and by_positives and valid is None:
-        return native.numpy_.groups_with_positives(scores, labels)
+    if by_positives and valid is None:
+        if library == "numpy":
+            return native.numpy_.groups_with_positives(scores, labels)
+        if library == "torch" and native.all_readable(scores, labels):
+            return native.torch_.groups_with_positives(scores, labels)
     if library != "torch" or scores.ndim != 1:
         return None
     if native.all_readable(*arrays) or native.torch_.are_mapped(*arrays):

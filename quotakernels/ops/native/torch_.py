@@ -11,7 +11,7 @@ import torch
 from quotakernels._array import Array, readable, to_numpy
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
-from quotakernels.ops._table import Amounts, Cumulative, Groups, Parts
+from quotakernels.ops._table import Amounts, Cumulative, Groups, Parts, Positives
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._torch_hull import LONGEST, ends_by_merging
 
@@ -420,6 +420,12 @@ def tie_groups(
     groups = numpy_.tie_groups(key, to_numpy(labels), masses, mask, given, amounts)
     table = groups.map(torch.from_numpy)
     return table._replace(thresholds=from_order_key(table.thresholds, scores.dtype))
+
+
+def groups_with_positives(scores: Array, labels: Array) -> Positives | None:
+    """NumPy finds them in readable memory."""
+    found = numpy_.groups_with_positives(to_numpy(order_key(scores)), to_numpy(labels))
+    return None if found is None else Positives(*map(torch.from_numpy, found[:3]))
 
 
 def source_of_draws(random_state: Any, dev: Any) -> Any:
