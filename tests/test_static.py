@@ -46,6 +46,7 @@ LAYERS = (
         "inputs.quota_warnings",
         "inputs.quotas",
         "inputs.shards",
+        "inputs.totals",
     ),
     ("inputs.gains", "inputs.positions"),
     ("inputs.models",),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from quotakernels._array import concrete
 from quotakernels.inputs.keywords import brief
-from quotakernels.measures._measure import refuse_arms
+from quotakernels.measures._facts import refuse_arms
 from quotakernels.measures.by_group import check_complete, needs_costs
 from quotakernels.states import ScoreBuffer, ScoreHistogram
 from quotakernels.states._compute import BOUNDS, Bounds, check_bounded, check_measures

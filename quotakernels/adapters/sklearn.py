@@ -11,7 +11,8 @@ import quotakernels as qk
 from quotakernels._elsewhere import nearest
 from quotakernels.inputs.keywords import brief, keywords_of, public, refuse_unknown
 from quotakernels.measures._direction import check_value, compared, direction_of, title_of
-from quotakernels.measures._measure import Measure, refuse_arms
+from quotakernels.measures._facts import refuse_arms
+from quotakernels.measures._measure import Measure
 from quotakernels.measures.by_group import mean_over_groups, needs_costs
 from quotakernels.ranking import TiePolicy
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import quotakernels
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.measures._direction import own_direction
-from quotakernels.measures._measure import refuse_arms
+from quotakernels.measures._facts import refuse_arms
 from quotakernels.measures.by_group import (
     MeanOverGroups,
     as_mean_over_groups,

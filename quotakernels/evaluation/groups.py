@@ -16,8 +16,8 @@ from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Settings
 from quotakernels.inference.delong.interval import auc_interval
 from quotakernels.inference.proportions.hit_rate import hit_rate_interval
-from quotakernels.inputs.quotas import Totals
-from quotakernels.measures._measure import bounded_by_ties
+from quotakernels.inputs.totals import Totals
+from quotakernels.measures._facts import bounded_by_ties
 from quotakernels.measures.at_quota.selection_by_group import selection_by_group
 from quotakernels.measures.by_group import group_counts
 from quotakernels.measures.over_quotas.areas import roc_auc

@@ -29,7 +29,7 @@ from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.results import Values, certain_ends
 from quotakernels.evaluation.settings import Counts, Settings
 from quotakernels.inference.proportions.hit_rate import around_cut, hit_rate_interval
-from quotakernels.measures._measure import bounded_by_ties
+from quotakernels.measures._facts import bounded_by_ties
 from quotakernels.measures.over_quotas.areas import gini, pem, roc_auc
 from quotakernels.measures.over_quotas.averages import average_qrecall
 from quotakernels.ranking import Ranking

@@ -11,7 +11,7 @@ from typing import Any
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, known, known_between, namespace, of_kind
-from quotakernels.inputs.quotas import Totals
+from quotakernels.inputs.totals import Totals
 
 MASSES = ("quota", "start", "stop", "positives", "tp", "fp", "fn", "tn")
 """Fields of results that are masses; all others are free of their unit."""

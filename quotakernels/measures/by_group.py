@@ -25,18 +25,18 @@ from quotakernels._types import A, ArrayOf, Generic, ListData, MeasureOptions, N
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, forwarding, keywords_of, public, refuse_unknown
 from quotakernels.inputs.numbers import checked
-from quotakernels.inputs.quotas import Totals, numbers_like
+from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._direction import headline_of, own_direction, title_of
-from quotakernels.measures._measure import (
-    Measure,
+from quotakernels.measures._facts import (
     made_here,
     needs_ideal,
     of_all_groups,
-    taken_of_rank,
     without_arms,
     without_costs,
     without_gains,
 )
+from quotakernels.measures._measure import Measure, taken_of_rank
 from quotakernels.ranking import Ranking, rank, ranked, table_of
 
 _OF_RANK = tuple(inspect.signature(rank).parameters)

@@ -24,7 +24,8 @@ from quotakernels._types import TiePolicy
 from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import brief, forwarding
-from quotakernels.inputs.quotas import Totals, in_library_of
+from quotakernels.inputs.quotas import in_library_of
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import COST, GAINS, GROUPS, TREATMENT, Measure
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.charts.powers import Chart

@@ -21,7 +21,7 @@ from quotakernels._array import (
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.warned import silently
 from quotakernels.measures._direction import check_value
-from quotakernels.measures._measure import bounded_by_ties
+from quotakernels.measures._facts import bounded_by_ties
 from quotakernels.measures.by_group import mean_over_groups, without_options
 from quotakernels.ranking import Ranking
 

@@ -18,7 +18,7 @@ from quotakernels._array import (
 )
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import check_flag, public
-from quotakernels.measures._measure import refuse_arms
+from quotakernels.measures._facts import refuse_arms
 from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (

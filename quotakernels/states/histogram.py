@@ -24,7 +24,7 @@ from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import numbers_like
 from quotakernels.inputs.shapes import refuse_columns
-from quotakernels.measures._measure import refuse_arms
+from quotakernels.measures._facts import refuse_arms
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (

@@ -25,14 +25,14 @@ from quotakernels.inference.comparison.paired import (
     optimism,
     test_for,
 )
-from quotakernels.inference.resampling.bootstrap import with_options
+from quotakernels.inference.resampling.options import with_options
 from quotakernels.inference.resampling.values import value_of
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.gains import Beside, validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
 from quotakernels.measures._direction import compared, direction_of
-from quotakernels.measures._measure import needs_ideal
+from quotakernels.measures._facts import needs_ideal
 from quotakernels.ranking import TiePolicy, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]

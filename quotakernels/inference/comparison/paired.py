@@ -22,9 +22,10 @@ from quotakernels.inference.comparison.permutation import (
 )
 from quotakernels.inference.comparison.selections import selections
 from quotakernels.inference.delong.difference import delong_test
-from quotakernels.inference.resampling.bootstrap import bootstrap, check_resampling
+from quotakernels.inference.resampling.bootstrap import bootstrap
 from quotakernels.inference.resampling.few import TESTS, warn_of_equal_rates, warn_of_few
 from quotakernels.inference.resampling.group_means import draws_groups
+from quotakernels.inference.resampling.options import check_resampling
 from quotakernels.inference.resampling.values import reporter
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.keywords import brief

@@ -13,7 +13,7 @@ from quotakernels.inference._areas import refuse_masses
 from quotakernels.inference._normal import check_level
 from quotakernels.inference.delong.interval import AucInterval
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import Totals
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums
 from quotakernels.ranking import Ranking

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, wide_float
-from quotakernels.inputs.quotas import Totals
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._reduction import Reduction, reduced
 
 

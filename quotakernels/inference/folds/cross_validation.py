@@ -23,12 +23,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inference._normal import check_level
-from quotakernels.inference.folds.corrected_t import (
-    ahead,
-    corrected,
-    first_less_second,
-    two_sided,
-)
+from quotakernels.inference.folds.corrected_t import ahead, corrected, first_less_second, two_sided
 from quotakernels.inference.folds.splits import (
     Folds,
     each_fold,
@@ -37,9 +32,10 @@ from quotakernels.inference.folds.splits import (
     validate_folds,
     why_undefined,
 )
-from quotakernels.inference.resampling.bootstrap import DataOptions, with_options
+from quotakernels.inference.resampling.bootstrap import DataOptions
 from quotakernels.inference.resampling.few import warn_of_equal_rates
 from quotakernels.inference.resampling.group_means import check_groups
+from quotakernels.inference.resampling.options import with_options
 from quotakernels.inference.resampling.values import leaves, trees_map
 from quotakernels.inputs.columns import adopt, as_column, check_types
 from quotakernels.inputs.examples import Validated, check_tie_policy

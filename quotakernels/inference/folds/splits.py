@@ -13,7 +13,7 @@ from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.shapes import column_hint
-from quotakernels.measures._measure import needs_ideal
+from quotakernels.measures._facts import needs_ideal
 from quotakernels.ranking import TiePolicy, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]

@@ -10,7 +10,8 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, constant, device, readable, to_numpy
 from quotakernels.inference._scipy import scipy
 from quotakernels.inputs.columns import first_bad
-from quotakernels.inputs.quotas import Totals, numbers_like, wanted_masses
+from quotakernels.inputs.quotas import numbers_like, wanted_masses
+from quotakernels.inputs.totals import Totals
 
 NDArray = np.ndarray[Any, Any]
 

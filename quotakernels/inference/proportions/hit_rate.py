@@ -22,7 +22,8 @@ from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference.proportions.binomial import exact_lower, wilson
 from quotakernels.inference.proportions.finite_population import Draws, ends, wanted_and_listed
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import Totals, whole_if_close
+from quotakernels.inputs.quotas import whole_if_close
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.hit_rate import positives_at, share_found
 from quotakernels.ranking import Ranking, table_of

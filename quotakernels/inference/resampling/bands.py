@@ -31,7 +31,8 @@ from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.numbers import checked
-from quotakernels.inputs.quotas import Totals, numbers_like
+from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._direction import compared
 from quotakernels.measures._measure import COST, GROUPS, TREATMENT, ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import cut_masses

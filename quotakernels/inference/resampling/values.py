@@ -35,7 +35,7 @@ from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.warned import silently
 from quotakernels.measures._direction import title_of
-from quotakernels.measures._measure import depends_on_positives_only, made_here
+from quotakernels.measures._facts import depends_on_positives_only, made_here
 from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.measures.over_quotas.summary import in_one_pass, sharing
 from quotakernels.ranking import Ranking, ranking_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, of_kind, wide_float
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
-from quotakernels.inputs.quotas import Totals
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.ranking import Ranking
 

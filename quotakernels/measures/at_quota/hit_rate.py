@@ -9,7 +9,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, namespace
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import Totals
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._kinds import QuotaMeasure
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.ranking import Ranking

@@ -11,7 +11,8 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, constant, device, namespace, wide_float
 from quotakernels._types import A, ArrayOf, GroupedData, Number, NumberOf, T, WhenShort
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import divisor, wanted_masses
+from quotakernels.inputs.quotas import wanted_masses
+from quotakernels.inputs.totals import divisor
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds

@@ -20,7 +20,8 @@ from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.gains import validate_scores
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.quotas import Totals, in_library_of, wanted_masses
+from quotakernels.inputs.quotas import in_library_of, wanted_masses
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._unsorted import ranking_at
 from quotakernels.measures.at_quota.curves import float_thresholds
 from quotakernels.measures.at_quota.whole_cases import whole_cases

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, compiled, mapped, namespace
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
-from quotakernels.inputs.quotas import Totals, numbers_like, wanted_masses, whole_if_close
+from quotakernels.inputs.quotas import numbers_like, wanted_masses, whole_if_close
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.hit_rate import positives_at
 from quotakernels.ranking import Ranking

@@ -10,7 +10,7 @@ from quotakernels import ops
 from quotakernels._array import Array, cast, device, namespace, wide_float
 from quotakernels._types import A, ArrayOf, GroupedData, T
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import Totals
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import row_ends
 from quotakernels.measures.over_quotas.harmonic import log_and_remainder

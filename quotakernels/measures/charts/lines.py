@@ -11,13 +11,9 @@ from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import COST, POSITIVE, Domains, of_numbers
-from quotakernels.inputs.quotas import ROUNDING, divisor
-from quotakernels.measures.charts.powers import (
-    ChartKind,
-    check_kind,
-    coordinates,
-    decisions,
-)
+from quotakernels.inputs.quotas import ROUNDING
+from quotakernels.inputs.totals import divisor
+from quotakernels.measures.charts.powers import ChartKind, check_kind, coordinates, decisions
 from quotakernels.measures.roc_pr.points import CLASSES
 
 

@@ -12,7 +12,7 @@ from quotakernels._array import Array, Namespace, cast, device, namespace, wide_
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import POSITIVE, Domains, checked, of_numbers
-from quotakernels.inputs.quotas import Totals
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures._scale import in_usual_units

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels.inputs.curve_points import cut_ends
-from quotakernels.inputs.quotas import Totals
+from quotakernels.inputs.totals import Totals
 
 
 class CutRows(NamedTuple):

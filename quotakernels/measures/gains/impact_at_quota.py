@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace, tolerance
-from quotakernels.inputs.quotas import Totals
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import measure
 from quotakernels.measures.at_quota.curves import (
     Curve,

@@ -10,7 +10,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import Totals
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced

@@ -10,7 +10,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace, of_kind
 from quotakernels._types import A, ArrayOf, GroupedData, T
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import Totals, divisor
+from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced

@@ -9,7 +9,8 @@ from quotakernels._array import Array, Namespace, namespace
 from quotakernels._types import A, ArrayOf, GroupedData, Number, NumberOf, T, WhenShort
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.numbers import checked
-from quotakernels.inputs.quotas import divisor, numbers_like, quota_masses, wanted_masses
+from quotakernels.inputs.quotas import numbers_like, quota_masses, wanted_masses
+from quotakernels.inputs.totals import divisor
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures._scale import in_usual_units

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 from quotakernels import ops
 from quotakernels._array import compiled, computing, device, finished, namespace, result_float
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
-from quotakernels.inputs.quotas import Totals
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.over_quotas.areas import advantage_areas, pairs_won

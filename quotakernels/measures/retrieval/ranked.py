@@ -17,16 +17,12 @@ from quotakernels._types import (
     WhenShort,
 )
 from quotakernels.inputs.positions import masses_and_positions
-from quotakernels.inputs.quotas import Totals
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._kinds import CutoffMeasure
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.retrieval.first import chance_of_none
-from quotakernels.measures.retrieval.positions import (
-    Positions,
-    found_before,
-    refuse_weights,
-)
+from quotakernels.measures.retrieval.positions import Positions, found_before, refuse_weights
 from quotakernels.ranking import Ranking
 
 

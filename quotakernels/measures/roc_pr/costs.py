@@ -13,7 +13,8 @@ from quotakernels._array import Array, Namespace, cast, namespace, tolerance
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import COST, Domains, checked, common_shape, of_numbers
-from quotakernels.inputs.quotas import Totals, numbers_like
+from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_thresholds

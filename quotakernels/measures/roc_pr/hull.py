@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
-from quotakernels.inputs.quotas import Totals, divisor
+from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import reduced

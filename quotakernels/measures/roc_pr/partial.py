@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import Totals, divisor
+from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._reduction import Reduction, reduced
 
 Standardized: TypeAlias = Literal["mcclish", False]

@@ -29,13 +29,8 @@ from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.numbers import checked, validate_numbers
 from quotakernels.inputs.predictions import Predictions
-from quotakernels.inputs.quotas import (
-    Totals,
-    as_float,
-    check_when_short,
-    in_library_of,
-    wanted_masses,
-)
+from quotakernels.inputs.quotas import as_float, check_when_short, in_library_of, wanted_masses
+from quotakernels.inputs.totals import Totals
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import below_cuts, cut_masses
 from quotakernels.measures.at_quota.hit_rate import positives_at

@@ -1,0 +1,105 @@
+"""The masses of all examples, and of each class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast, device, wide_float
+
+
+def divisor(xp: Namespace, mass: Array) -> Array:
+    """The mass, or where it is 0 something to divide by; no other mass is changed by it."""
+    return mass + xp.finfo(mass.dtype).smallest_normal
+
+
+class Totals:
+    """The masses of a table, each of shape (...), summed when it is first read.
+
+    Its readers may have `summed` the rows anyway.
+    """
+
+    def __init__(self, xp: Namespace, table: Any, summed: bool = False):
+        self._xp, self._table, self._summed = xp, table, summed
+        one_list = isinstance(table, ops.Positives) and table.mark is None
+        self._made: dict[str, Array] = ops.totals(table) if one_list else {}
+
+    @property
+    def whole(self) -> Array:
+        """Mass of all examples."""
+        return self._read("whole")
+
+    @property
+    def positive(self) -> Array:
+        """Mass of the positive ones."""
+        return self._read("positive")
+
+    @property
+    def negative(self) -> Array:
+        """Mass of the negative ones."""
+        return self._read("negative")
+
+    @property
+    def positives(self) -> Array:
+        """The number of positive examples, whole, and some number where a value was bad."""
+        return self._read("positives")
+
+    @property
+    def examples(self) -> Array:
+        """The number of examples, whole, and some number where a value was bad."""
+        return self._read("counts")
+
+    @property
+    def pairs(self) -> Array:
+        """The product of both masses: without weights how many pairs have one of each class."""
+        if "pairs" not in self._made:
+            self._made["pairs"] = self.positive * self.negative
+        return self._made["pairs"]
+
+    @property
+    def cost(self) -> Array:
+        """What all examples cost."""
+        return self._read("cost")
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter((self.whole, self.positive, self.negative))
+
+    def _read(self, name: str) -> Array:
+        if name not in self._made:
+            self._made[name] = self._new(name)
+        return self._made[name]
+
+    def _new(self, name: str) -> Array:
+        xp, table = self._xp, self._table
+        if isinstance(table, ops.Around):
+            whole, positive = table.whole[..., 0], table.positives[..., 0]
+            return {"whole": whole, "positive": positive}.get(name, whole - positive)
+        if name == "cost" and isinstance(table, ops.Groups):
+            return ops.group_total(xp, table, table.cost)
+        if name in ("counts", "positives"):
+            return self._number(name)
+        if table.weighted:
+            if name == "whole":
+                return self.positive + self.negative
+            return ops.group_total(xp, table, getattr(table, name))
+        mark = None if isinstance(table, ops.Groups) else table.mark
+        if mark is not None:
+            if name == "negative":
+                return self.whole - self.positive
+            return self._read("counts" if name == "whole" else "positives") * mark
+        if name == "negative":
+            number = self.examples - self.positives
+        else:
+            number = self._read("counts" if name == "whole" else "positives")
+        return cast(xp, number, wide_float(xp, device(number)))
+
+    def _number(self, name: str) -> Array:
+        table = self._table
+        if isinstance(table, ops.Positives):
+            return (table.starts if name == "counts" else table.found)[..., -1][()]
+        if isinstance(table, ops.Cumulative):
+            own = table.segments or table
+            sums = own.items if name == "counts" else own.found
+            return sums[1:] - sums[:-1] if table.segments else sums[..., -1]
+        return ops.number(self._xp, table, getattr(table, name), self._summed)
