@@ -26,7 +26,13 @@ import quotakernels as qk
 from quotakernels import ops
 from quotakernels._array import computing, device, namespace
 from quotakernels.ops import columns, elementwise, keys, native, scans, segments
-from quotakernels.ops.native import _numpy_rows, _numpy_words, numpy_
+from quotakernels.ops.native import (
+    _numpy_positive_sums,
+    _numpy_positives,
+    _numpy_rows,
+    _numpy_words,
+    numpy_,
+)
 from quotakernels.ops.native._numpy_summed import Runs
 from quotakernels.ranking import table_of
 
@@ -319,8 +325,9 @@ def test_groups_with_positives(monkeypatch, scores, prevalence):
 @pytest.mark.parametrize("prevalence", [0, 0.02, 0.5, 1])
 def test_sums_of_positives_are_those_of_all_rows(monkeypatch, levels, prevalence):
     """Of labels and scores NumPy counts the groups alone that hold positives, of a ranking all."""
-    for module in (_numpy_rows, _numpy_words):
+    for module in (_numpy_rows, _numpy_positive_sums, _numpy_words):
         monkeypatch.setattr(module, "BLOCK", 16)
+    monkeypatch.setattr(_numpy_positives, "MANY", 2**3)
     scores = RNG.integers(0, levels, 300) / 8
     labels = RNG.random(300) < prevalence * (1 if levels < 60 else scores / scores.mean())
     ranking = qk.rank(labels, scores)
@@ -345,10 +352,15 @@ def test_sums_of_runs(share):
 
 
 @of_fast_forms
-def test_long_lists_of_a_batch(monkeypatch):
-    """NumPy counts them one by one; a bad value spoils its own list."""
+@pytest.mark.parametrize("levels", [20, 10**6])
+@pytest.mark.parametrize("long", [1, 50])
+def test_long_lists_of_a_batch(monkeypatch, levels, long):
+    """NumPy counts them one by one, and sums so where groups are many; a bad value spoils its own
+    list.
+    """
     monkeypatch.setattr(numpy_, "LONG", 30)
-    s = RNG.integers(0, 20, (2, 3, 40)) / 4
+    monkeypatch.setattr(_numpy_positive_sums, "LONG", long)
+    s = RNG.integers(0, levels, (2, 3, 40)) / 4
     labels = RNG.random(s.shape) < np.array([0.1, 0.5, 1])[:, None]
     found = np.stack(qk.summary(labels, s), axis=-1)
     for i in np.ndindex(s.shape[:-1]):

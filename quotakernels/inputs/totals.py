@@ -58,6 +58,18 @@ class Totals:
         return self._made["pairs"]
 
     @property
+    def moment(self) -> Array:
+        """See `ops.moments`, of groups with positives."""
+        if "moment" not in self._made:
+            self.moment_from(self.examples)
+        return self._made["moment"]
+
+    def moment_from(self, least: Array) -> Array:
+        """The same with places of at least that."""
+        self._made["moment"], found = ops.moments(self._table, least)
+        return found
+
+    @property
     def cost(self) -> Array:
         """What all examples cost."""
         return self._read("cost")
@@ -97,7 +109,7 @@ class Totals:
     def _number(self, name: str) -> Array:
         table = self._table
         if isinstance(table, ops.Positives):
-            return (table.starts if name == "counts" else table.found)[..., -1][()]
+            return ops.totals(table)[name]
         if isinstance(table, ops.Cumulative):
             own = table.segments or table
             sums = own.items if name == "counts" else own.found

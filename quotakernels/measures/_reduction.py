@@ -14,8 +14,9 @@ class Reduction(NamedTuple):
 
     ``terms(*columns)`` gives the arrays to sum, of columns named as in `ops.Columns`;
     ``value(*sums)`` makes the value of the sums.  `whole` terms are whole numbers where the masses
-    are.  Summands `by_position` have the same sums, for tables in place, and those `of_positives`
-    for the tie groups alone that hold positives; ``mass_next`` is what stands before the next.
+    are.  Summands `by_position` have the same sums, for tables in place.  The reduction
+    `of_positives` has the same value, of the tie groups alone that hold positives: there
+    ``mass_next`` is what stands before the next, and ``single`` the positive of a group of one.
     """
 
     columns: tuple[str, ...]
@@ -23,15 +24,20 @@ class Reduction(NamedTuple):
     value: Callable[..., Any]
     whole: bool = False
     by_position: ops.Summands | None = None
-    of_positives: ops.Summands | None = None
+    of_positives: Reduction | None = None
+    beside: tuple[Array, ...] = ()
+    ties: ops.Summands | None = None
 
     def summands(self, xp: Namespace, table: Any) -> ops.Summands:
         """What is summed of this table."""
-        if self.of_positives is not None and isinstance(table, ops.Positives):
-            return self.of_positives
         if self.by_position is not None and ops.summed_by_position(xp, table):
             return self.by_position
-        return ops.Summands(self.columns, self.terms, self.whole)
+        return ops.Summands(self.columns, self.terms, self.whole, self.beside, self.ties)
+
+
+def without_sums(value: Callable[[], Any]) -> Reduction:
+    """A value that needs no sums but totals."""
+    return Reduction((), lambda: (), value)
 
 
 class Sums(NamedTuple):
@@ -50,7 +56,10 @@ def item_scale(xp: Namespace, table: ops.Groups, whole: Array) -> Array:
 
 def reduced(xp: Namespace, table: Any, *reductions: Reduction) -> list[Any]:
     """The values of all the reductions, from one pass over the table."""
-    if isinstance(table, ops.Positives) and any(r.of_positives is None for r in reductions):
-        table = ops.all_groups(table)
+    if isinstance(table, ops.Positives):
+        if all(r.of_positives for r in reductions):
+            reductions = tuple(r.of_positives for r in reductions if r.of_positives)
+        else:
+            table = ops.all_groups(table)
     sums = ops.sum_rows(xp, table, *(r.summands(xp, table) for r in reductions))
     return [r.value(*own) for r, own in zip(reductions, sums, strict=True)]

@@ -37,9 +37,11 @@ from quotakernels.ops.budgets import cost_within as cost_within
 from quotakernels.ops.budgets import mass_within as mass_within
 from quotakernels.ops.budgets import sums_within as sums_within
 from quotakernels.ops.columns import all_groups as all_groups
+from quotakernels.ops.columns import moments as moments
 from quotakernels.ops.columns import row_of_each as row_of_each
 from quotakernels.ops.columns import sum_rows as sum_rows
 from quotakernels.ops.columns import summed_by_position as summed_by_position
+from quotakernels.ops.columns import summed_where as summed_where
 from quotakernels.ops.columns import totals as totals
 from quotakernels.ops.cumulative import cumulative_groups as cumulative_groups
 from quotakernels.ops.cumulative import cumulative_segments as cumulative_segments

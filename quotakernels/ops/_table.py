@@ -363,6 +363,10 @@ class Positives(NamedTuple):
     found: Array
     mark: Array | None = None
 
+    def of_list(self, index: tuple[int, ...]) -> Positives:
+        """One list of a batch."""
+        return Positives(*(x[index] for x in self[:3]))
+
     @property
     def weighted(self) -> bool:
         """Never: masses of negatives are not summed."""
@@ -382,12 +386,21 @@ class Positives(NamedTuple):
 class Summands(NamedTuple):
     """What is summed: the arrays that ``terms(*columns)`` gives, of columns named as in `Columns`.
 
-    Those of `whole` summands are whole numbers where the masses are, below 2**62.
+    Those of `whole` summands are whole numbers where the masses are, below 2**62.  Of `Positives`
+    there may be numbers of each list `beside` the columns, shape (...), and summands of the `ties`,
+    the groups of several examples, to add to the same sums.
     """
 
     columns: tuple[str, ...]
     terms: Callable[..., tuple[Array, ...]]
     whole: bool = False
+    beside: tuple[Array, ...] = ()
+    ties: Summands | None = None
+
+    def of_list(self, index: tuple[int, ...]) -> Summands:
+        """What is summed of one list of a batch."""
+        beside, ties = tuple(x[index] for x in self.beside), self.ties
+        return self._replace(beside=beside, ties=ties and ties.of_list(index))
 
 
 class Rows(NamedTuple):

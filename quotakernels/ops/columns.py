@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
@@ -212,7 +213,7 @@ def sum_rows(
 ) -> list[tuple[Array, ...]]:
     """The sums of all terms, in floating point, from one pass over the table."""
     if isinstance(table, Positives):
-        return native.numpy_.sum_rows(table, parts)
+        return native.numpy_.sum_positives(table, parts)
     counted = isinstance(table, Cumulative)
     if native.library(xp) == "numpy" and (counted or table[0].ndim == 1) and not table.segments:
         return native.numpy_.sum_rows(table, parts)
@@ -229,6 +230,19 @@ def all_groups(table: Positives) -> Cumulative:
 def totals(table: Positives) -> dict[str, Array]:
     """Numbers of examples and of positive ones, whole and as floats, of NumPy."""
     return native.numpy_.totals(table)
+
+
+def moments(table: Positives, least: Array) -> tuple[Array, Array]:
+    """Σ t·(S + E) of each list, for groups of t positives between S and E examples, of NumPy.
+
+    And the same if places before the `least` count as that, which is an end of a group.
+    """
+    return native.numpy_.moments(table, least)
+
+
+def summed_where(chosen: Array, function: Callable[..., Array], *arguments: Array) -> Array:
+    """The sums over each list of what a function gives where `chosen` holds, of NumPy."""
+    return native.numpy_.summed_where(chosen, function, *arguments)
 
 
 def _sums(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
@@ -13,7 +14,7 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
-from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
+from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced, without_sums
 from quotakernels.measures.roc_pr.partial import Standardized, check_part, partial_auc
 from quotakernels.ranking import Ranking
 
@@ -106,20 +107,18 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
 
 
 def advantage_areas(
-    xp: Namespace, table: ops.Groups, total: Totals, method: Literal["sum", "area"]
+    xp: Namespace, table: Any, total: Totals, method: Literal["sum", "area"]
 ) -> Reduction:
     """S1, S2 and S3; d is a straight line within each row."""
     whole, positive = (ops.spread(xp, table, x) for x in (total.whole, total.positive))
     by_sum = method == "sum"
 
-    def terms(before: Array, found: Array, size: Array, here: Array) -> tuple[Array, Array]:
+    def terms(before: Array, found: Array, size: Array, here: Array) -> tuple[Array, ...]:
         """n·P·Σd of each row, above and below zero."""
         start = whole * found - positive * before
         return _by_side(xp, by_sum, start, whole * here - positive * size, size)
 
-    def value(above: Array, below: Array, *inside: Array) -> PemAreas:
-        if inside:
-            above, below = above + inside[0], below + inside[1]
+    def value(above: Array, below: Array) -> PemAreas:
         unit, optimum = total.whole * total.positive, total.pairs / (2 * total.positive)
         if table.weighted:
             scale = item_scale(xp, table, total.whole)
@@ -130,39 +129,54 @@ def advantage_areas(
     if not by_sum:
         return Reduction(columns, terms, value)
     by_position = _advantages(xp, table, whole, positive)
-    return Reduction(columns, terms, value, False, by_position, _falling(xp, whole, positive))
+    if not isinstance(table, ops.Positives):
+        return Reduction(columns, terms, value, False, by_position)
+
+    def of_both(smaller: Array) -> PemAreas:
+        """The other side by their difference, n·(n·P - Σ t·(S + E))/2."""
+        gained, lost = (ops.clip(xp, x, 0) * (total.whole / 2) for x in (surplus, -surplus))
+        return value(smaller + gained, smaller + lost)
+
+    surplus = total.examples * total.positives - total.moment
+    side = 1.0 - 2.0 * (surplus >= 0)
+    signed = (side, side * total.whole, side * total.positive)
+    return Reduction(columns, terms, value, False, by_position, _falling(xp, signed, of_both))
 
 
-def _falling(xp: Namespace, whole: Array, positive: Array) -> ops.Summands:
-    """The same from the last place of each group that holds positives down to the next group, where
-    it falls by P from place to place; and apart from these, of the other places of the group.
+def _falling(
+    xp: Namespace, signed: tuple[Array, Array, Array], value: Callable[..., PemAreas]
+) -> Reduction:
+    """The same of one side, that of the sign of the `signed` totals, by groups with positives.
+
+    From the last place of a group down to the next group, d falls by P from place to place, so it
+    is highest, or lowest, at one of these ends.  The other places of the group are summed apart.
     """
 
-    def terms(upto: Array, behind: Array, found_upto: Array, *row: Array) -> tuple[Array, ...]:
-        level = whole * found_upto - positive * upto
-        places, half = behind - upto + 1, positive / 2
-        first = xp.minimum(ops.clip(xp, xp.floor(level / positive) + 1, 0.0), places)
-        middle, row = level + half, (whole, positive, *row)
-        above = first * (middle - half * first)
-        below = (places - first) * (middle - half * (first + places))
-        return above, below, *ops.where_rare(xp, row[-1] > 1, 2, partial(_inside, xp), *row)
+    def terms(
+        upto: Array, behind: Array, found: Array, side: Array, whole: Array, positive: Array
+    ) -> tuple[Array]:
+        of_one = upto if side.ndim or side > 0 else behind
+        end = xp.where(side > 0, upto, behind) if side.ndim else of_one
+        most, fall = whole * found - positive * end, side * positive
+        falls = ops.summed_where(most > 0, partial(_fall, xp), most, behind - upto, fall)
+        return (falls[..., None],)
+
+    def inside(before: Array, found: Array, here: Array, size: Array, *signed: Array) -> Any:
+        """Of the places of a tie group but its last."""
+        _, whole, positive = signed
+        change = (whole * here - positive * size) * ((size - 1) / size)
+        return _by_side(xp, True, whole * found - positive * before, change, size - 1, (1,))
 
     row = ("mass_before", "positive_before", "positive", "mass")
-    return ops.Summands(("mass_upto", "mass_next", "positive_upto", *row), terms)
+    ties = ops.Summands(row, inside, beside=signed)
+    columns = ("mass_upto", "mass_next", "positive_upto")
+    return Reduction(columns, terms, value, beside=signed, ties=ties)
 
 
-def _inside(
-    xp: Namespace,
-    whole: Array,
-    positive: Array,
-    before: Array,
-    found: Array,
-    here: Array,
-    size: Array,
-) -> tuple[Array, Array]:
-    """Sums over the places of a tie group but its last."""
-    change = (whole * here - positive * size) * ((size - 1) / size)
-    return _by_side(xp, True, whole * found - positive * before, change, size - 1)
+def _fall(xp: Namespace, most: Array, further: Array, fall: Array) -> Array:
+    """The sum of the first place and of those further ones to which it falls, all above zero."""
+    number = xp.minimum(xp.floor(most / fall), further) + 1
+    return number * (most + (1 - number) * (fall / 2))
 
 
 def _advantages(
@@ -184,14 +198,20 @@ def _advantages(
 
 
 def _by_side(
-    xp: Namespace, by_sum: bool, start: Array, change: Array, size: Array
-) -> tuple[Array, Array]:
+    xp: Namespace,
+    by_sum: bool,
+    start: Array,
+    change: Array,
+    size: Array,
+    signs: tuple[int, ...] = (1, -1),
+) -> tuple[Array, ...]:
     """Sums, or areas, of lines above zero and below."""
     crossing = _crossing_sum if by_sum else _crossing_area
     line = size * start + change * ((size + (1 if by_sum else 0)) / 2)
     crosses = start * (start + change) < 0
 
-    def one(sign: int, low: float | None, high: float | None) -> Array:
+    def one(sign: int) -> Array:
+        low, high = (0.0, None) if sign > 0 else (None, 0.0)
         return ops.piecewise(
             xp,
             crosses,
@@ -200,7 +220,7 @@ def _by_side(
             *(start, change, size, line),
         )
 
-    return one(1, 0.0, None), one(-1, None, 0.0)
+    return tuple(map(one, signs))
 
 
 def _crossing_area(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
@@ -240,21 +260,20 @@ class Won(NamedTuple):
         return (self.twice - self.pairs) / self.pairs
 
 
-def pairs_won(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
+def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
     """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus."""
 
     def won_twice(before: Array, upto: Array, below: Array) -> tuple[Array]:
         return (below * (before + upto),)
 
-    def won_of_positives(before: Array, upto: Array, here: Array) -> tuple[Array]:
-        """By the negatives that stand behind them."""
-        return (here * (2 * ops.spread(xp, table, total.negative) - (before + upto)),)
+    def of_positives() -> Won:
+        """By the examples that stand behind them, of which all positives count for P²."""
+        most = total.positives * (2 * total.examples - total.positives)
+        return Won(most - total.moment, total.pairs)
 
     columns = ("positive_before", "positive_upto", "negative")
-    others = ("negative_before", "negative_upto", "positive")
-    of_positives = ops.Summands(others, won_of_positives, whole=True)
     value = lambda twice: Won(twice, total.pairs)  # noqa: E731
-    return Reduction(columns, won_twice, value, True, of_positives=of_positives)
+    return Reduction(columns, won_twice, value, True, of_positives=without_sums(of_positives))
 
 
 def _won(table: ops.Groups) -> Won:

@@ -13,7 +13,7 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import ValueMeasure, measure
-from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
+from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced, without_sums
 from quotakernels.measures.over_quotas.harmonic import WIDE, harmonic_sums, narrow_sums
 from quotakernels.ranking import Ranking
 
@@ -82,10 +82,8 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         tied = (items > 1) & (here > 0)  # without positives any formula gives 0
         return (ops.piecewise(xp, tied, several, partial(_single_share, xp), *row),)
 
-    def of_positives(upto: Array, found_upto: Array, *row: Array) -> tuple[Array]:
-        here, items = row[-2:]
-        single = here * (found_upto / divisor(xp, upto))
-        return (ops.piecewise(xp, items > 1, several, lambda *_: single, *row),)
+    def single(upto: Array, found_upto: Array, here: Array) -> tuple[Array]:
+        return (here * (found_upto / divisor(xp, upto)),)
 
     def each(
         found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array
@@ -96,12 +94,14 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
             quota = divisor(xp, before + mass * (place / items))
         return (share * ((found + share * place) / quota),)
 
+    value = lambda x: x / total.positive  # noqa: E731
     columns = ("mass_before", "mass", "positive_before", "positive", "items")
     masses = ("group_mass_before", "group_mass") if table.weighted else ()
     of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
     by_position = ops.Summands((*of_position, *masses), each)
-    counted = ops.Summands(("mass_upto", "positive_upto", *columns), of_positives)
-    return Reduction(columns, terms, lambda x: x / total.positive, False, by_position, counted)
+    ties = ops.Summands(columns, lambda *row: (several(*row),))
+    of_positives = Reduction(("mass_upto", "positive_upto", "single"), single, value, ties=ties)
+    return Reduction(columns, terms, value, False, by_position, of_positives)
 
 
 def _single_share(
@@ -216,11 +216,16 @@ def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = F
     if not by_area:
         defined = defined & (total.whole < EXACT)  # beyond, positions are not told apart
 
-    def value(*sums: Array) -> Array:
-        mean = reduction.value(*sums)
-        return xp.where(defined, mean, xp.full_like(mean, xp.nan))
+    def where_defined(reduction: Reduction) -> Reduction:
+        def value(*sums: Array) -> Array:
+            mean = reduction.value(*sums)
+            return xp.where(defined, mean, xp.full_like(mean, xp.nan))
 
-    return reduction._replace(value=value)
+        of_positives = reduction.of_positives
+        others = None if of_positives is None else where_defined(of_positives)
+        return reduction._replace(value=value, of_positives=others)
+
+    return where_defined(reduction)
 
 
 def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]:
@@ -247,7 +252,7 @@ def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tupl
     return before, before + mass, found, found + here
 
 
-def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) -> Reduction:
+def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduction:
     """In whole numbers: twice ΣT is `integer + part / items`.
 
     The only fraction is that of the group which the first position falls into.  While all that
@@ -263,11 +268,6 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
         nothing = xp.zeros_like(least, dtype=before.dtype)
         return (xp.where(before >= least, items * (found + upto), nothing),)
 
-    def each_of_positives(before: Array, upto: Array, here: Array) -> tuple[Array]:
-        """By the quotas from its end on that each positive counts for."""
-        end, whole = (ops.spread(xp, table, x) for x in (owner[1], total.whole))
-        return (here * (2 * whole - (xp.maximum(before, end) + xp.maximum(upto, end))),)
-
     def value(below: Array) -> Array:
         before, end, found, upto = owner
         items = end - before  # 0 only where there are no examples, where all is 0/0
@@ -280,10 +280,16 @@ def _qrecall_sum(xp: Namespace, table: ops.Groups, total: Totals, late: bool) ->
         whole = 2 * total.positive * (total.negative if late else total.negative + 1)
         return (integer * items + part) / (whole * items)
 
+    def of_positives() -> Array:
+        """By the quotas from the end of that group on that each positive counts for."""
+        return value(2 * total.examples * total.positives - moment)
+
     columns = ("mass_before", "mass", "positive_before", "positive_upto")
-    others = ("mass_before", "mass_upto", "positive")
-    of_positives = ops.Summands(others, each_of_positives, whole=True)
-    return Reduction(columns, full_groups, value, True, of_positives=of_positives)
+    reduction = Reduction(columns, full_groups, value, True)
+    if not isinstance(table, ops.Positives):
+        return reduction
+    moment = total.moment_from(owner[1])
+    return reduction._replace(of_positives=without_sums(of_positives))
 
 
 def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:

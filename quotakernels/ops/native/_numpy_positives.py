@@ -73,7 +73,7 @@ def _write(parts: list[Part], columns: NDArray) -> int:
 
 def totals(table: Positives) -> dict[str, NDArray]:
     """Numbers of examples and of positive ones, whole and as floats."""
-    counts, positives = (x[..., -1][()] for x in (table.starts, table.found))
+    counts, positives = (x[..., -1].astype(np.int64)[()] for x in (table.starts, table.found))
     whole, positive = counts * 1.0, positives * 1.0
     found = {"counts": counts, "positives": positives, "whole": whole, "positive": positive}
     return found | {"negative": whole - positive}
@@ -119,10 +119,24 @@ def _with_positives(words: NDArray) -> tuple[NDArray, NDArray, NDArray, int]:
     return starts.take(found), places.take(edges[1:]) + 1, found, number
 
 
+MANY = 2**5
+"""Where so many words are to a search, all runs of words are looked at."""
+
+
 def _first(words: NDArray, wanted: NDArray, behind: NDArray) -> NDArray:
     """Where runs of words begin that end before these places; only the longer ones are searched."""
     first = behind - 1
     longer = (words.take(first - 1) == wanted).nonzero()[0]
+    if MANY * longer.shape[0] > words.shape[0]:
+        return _first_of_all(words)
     if longer.shape[0]:
         first[longer] = words.searchsorted(wanted.take(longer))
+    return first
+
+
+def _first_of_all(words: NDArray) -> NDArray:
+    """Where all runs of negatives begin that have positives of their group behind them."""
+    starts = np.append(0, (words[1:] != words[:-1]).nonzero()[0] + 1)
+    runs = words.take(starts)
+    first: NDArray = starts.take((runs[1:] ^ runs[:-1] == 1).nonzero()[0])
     return first

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels.ops._table import Cumulative, Groups, Positives, Rows, Summands
+from quotakernels.ops._table import Cumulative, Groups, Rows, Summands
 
 NDArray = np.ndarray[Any, Any]
 
@@ -53,18 +53,14 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
     return sums
 
 
-def sum_rows(
-    table: Groups | Cumulative | Positives, parts: tuple[Summands, ...]
-) -> list[tuple[NDArray, ...]]:
+def sum_rows(table: Groups | Cumulative, parts: tuple[Summands, ...]) -> list[tuple[NDArray, ...]]:
     """Tables are read in blocks that stay in the cache."""
     sums = [
         [tuple(map(_sum, part.terms(*block.read(part.columns)))) for part in parts]
         for block in _BLOCKS[type(table)](table)
     ]
-    if len(sums) == 1:
-        return sums[0]
     return [
-        tuple(_total_of_blocks(x) for x in zip(*part, strict=True))
+        tuple(total_of_blocks(x) for x in zip(*part, strict=True))
         for part in zip(*sums, strict=True)
     ]
 
@@ -74,8 +70,10 @@ def _sum(x: NDArray) -> NDArray:
     return found
 
 
-def _total_of_blocks(sums: tuple[NDArray, ...]) -> NDArray:
+def total_of_blocks(sums: tuple[NDArray, ...]) -> NDArray:
     """What the sums of all blocks come to, of each list."""
+    if len(sums) == 1:
+        return sums[0]
     lists = np.stack(sums, axis=-1)
     totals = [_rounded_once(x) for x in lists.reshape(-1, len(sums)).tolist()]
     return np.asarray(totals).reshape(lists.shape[:-1])
@@ -90,7 +88,7 @@ def _rounded_once(sums: list[float]) -> float:
 
 
 @cache
-def _by_items(columns: tuple[str, ...]) -> tuple[str, ...]:
+def by_items(columns: tuple[str, ...]) -> tuple[str, ...]:
     """Without weights masses are numbers of items."""
     return tuple(x.replace("mass", "items") for x in columns)
 
@@ -103,7 +101,7 @@ class _Rows:
         self._made: dict[str, NDArray] = {}
 
     def read(self, columns: tuple[str, ...]) -> list[NDArray]:
-        names = columns if self._table.weighted else _by_items(columns)
+        names = columns if self._table.weighted else by_items(columns)
         for name in names:
             if name not in self._made:
                 self._make(name)
@@ -143,7 +141,7 @@ class _Counted:
         self._made = made
 
     def read(self, columns: tuple[str, ...]) -> list[NDArray]:
-        return [self._column(x) for x in _by_items(columns)]
+        return [self._column(x) for x in by_items(columns)]
 
     def _column(self, name: str) -> NDArray:
         if name not in self._made:
@@ -165,25 +163,9 @@ def _counted_blocks(table: Cumulative) -> Iterator[_Counted]:
         )
 
 
-def _blocks_of_positives(table: Positives) -> Iterator[_Counted]:
-    """The next place is that before the next group that holds positives."""
-    *lists, length = table.ends.shape
-    for block in blocks(length, max(2 * BLOCK // math.prod(lists), 1)):
-        rows = (..., slice(block.start, block.stop + 1))
-        starts, found = table.starts[rows].astype(np.float64), table.found[rows].astype(np.float64)
-        yield _Counted(
-            items_before=starts[..., :-1],
-            items_upto=table.ends[..., block].astype(np.float64),
-            items_next=starts[..., 1:],
-            positive_before=found[..., :-1],
-            positive_upto=found[..., 1:],
-        )
-
-
 _BLOCKS: dict[type, Any] = {
     Groups: _blocks_of_rows,
     Cumulative: _counted_blocks,
-    Positives: _blocks_of_positives,
 }
 
 

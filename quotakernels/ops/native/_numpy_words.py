@@ -101,7 +101,7 @@ def whole_groups(words: NDArray) -> Iterator[NDArray]:
     """Sorted words in blocks that end where a group does."""
     start, length = 0, words.shape[0]
     while start < length:
-        stop = start + BLOCK
+        stop = start + 2 * BLOCK
         stop = length if stop >= length else int(words.searchsorted(words[stop - 1] | 1, "right"))
         yield words[start:stop]
         start = stop

@@ -13,6 +13,11 @@ from quotakernels.ops._table import Amounts, Arms, Costs, Gains, Groups, Positiv
 from quotakernels.ops.native._numpy_draws import draws as draws
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
+from quotakernels.ops.native._numpy_positive_sums import largest_between as largest_between
+from quotakernels.ops.native._numpy_positive_sums import moments as moments
+from quotakernels.ops.native._numpy_positive_sums import sum_positives as sum_positives
+from quotakernels.ops.native._numpy_positive_sums import summed_where as summed_where
+from quotakernels.ops.native._numpy_positive_sums import sums_between as sums_between
 from quotakernels.ops.native._numpy_positives import all_groups as all_groups
 from quotakernels.ops.native._numpy_positives import of_lists, of_one_list
 from quotakernels.ops.native._numpy_positives import place_among as place_among
@@ -301,24 +306,6 @@ def halves(both: NDArray) -> tuple[NDArray, NDArray]:
     group = both - lower
     group >>= 32
     return lower, np.negative(group, out=group)
-
-
-def sums_between(x: NDArray, starts: NDArray) -> NDArray:
-    """Sums from each start to the next, 0 where they are the same."""
-    return _between(np.add, x, starts, 0)
-
-
-def largest_between(x: NDArray, starts: NDArray, least: float) -> NDArray:
-    """The largest from each start to the next, `least` where they are the same."""
-    return _between(np.maximum, x, starts, least)
-
-
-def _between(combine: np.ufunc, x: NDArray, starts: NDArray, nothing: float) -> NDArray:
-    found = np.full(starts.shape[0] - 1, nothing, dtype=x.dtype)
-    there = np.flatnonzero(starts[1:] > starts[:-1])
-    if there.size:
-        found[there] = combine.reduceat(x[: starts[-1]], starts[there])
-    return found
 
 
 def repeated_rows(counts: NDArray, length: int) -> NDArray:
