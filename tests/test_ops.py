@@ -295,7 +295,9 @@ def test_sums_over_parts_of_a_table(rows: int):
 
 
 @of_fast_forms
-@pytest.mark.parametrize("scores", ["few levels", "no ties", "far apart", "bool"])
+@pytest.mark.parametrize(
+    "scores", ["few levels", "no ties", "far apart", "bool", "logits", "zeros"]
+)
 @pytest.mark.parametrize("prevalence", [0, 0.02, 0.5, 1])
 def test_groups_with_positives(monkeypatch, scores, prevalence):
     """NumPy counts groups that hold positives, and all that is between two of them as one."""
@@ -306,6 +308,8 @@ def test_groups_with_positives(monkeypatch, scores, prevalence):
         scores, s
     )
     s = np.where(RNG.random(size) < 0.5, -s, s) if scores == "far apart" else s
+    if scores in ("logits", "zeros"):  # of both signs; with 0.0 and -0.0, or nothing else
+        s = (s - 0.5).astype(np.float32).round(2) * (scores == "logits")
     s = s > 0.5 if scores == "bool" else s
     labels = RNG.random(size) < prevalence
     counted = ops.cumulative_groups(namespace(s), s, labels, None, by_positives=True)

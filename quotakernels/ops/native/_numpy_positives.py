@@ -21,10 +21,14 @@ NDArray = np.ndarray[Any, Any]
 
 def of_one_list(key: NDArray, labels: NDArray) -> Positives:
     """The tie groups of one list of keys that hold positives."""
-    parts = sorted_words(key, labels, *extent_at_most(key))
-    if key.shape[0] <= BLOCK and len(parts) == 1:
+    return of_parts(sorted_words(key, labels, *extent_at_most(key)), labels)
+
+
+def of_parts(parts: list[Part], labels: NDArray) -> Positives:
+    """The same of sorted words."""
+    if labels.shape[0] <= BLOCK and len(parts) == 1:
         return _of_one_block(parts[0].words)
-    columns = np.empty((3, np.count_nonzero(labels) + 2), dtype=count_type(key.shape[0]))
+    columns = np.empty((3, np.count_nonzero(labels) + 2), dtype=count_type(labels.shape[0]))
     rows = _write(parts, columns)  # in one array the system gives large pages
     starts, ends, found = columns[:, : rows + 1]
     return Positives(starts, ends[:-1], found)

@@ -57,6 +57,38 @@ def sorted_words(key: NDArray, labels: NDArray, low: int, high: int) -> list[Par
     return parts
 
 
+def words_around_zero(bits: NDArray, labels: NDArray) -> NDArray | None:
+    """Sorted words of floats of both signs, of which these are the bits as signed integers.
+
+    No float lies between 0 and the smallest magnitude.  Where that gap is closed, most scores such
+    as logits fit one kind of word, as their keys do not.  None where they do not fit.
+    """
+    most = np.iinfo(bits.dtype).max
+    unsigned = f"u{bits.dtype.itemsize}"
+    gap, high = int(np.iinfo(unsigned).max), 0
+    for block in blocks(bits.shape[0]):
+        size = bits[block] & most
+        high = max(high, int(np.maximum.reduce(size)))
+        size -= 1  # of 0 it is the largest of all
+        gap = min(gap, int(np.minimum.reduce(size.view(unsigned))))
+    top = max(high - gap, 0)
+    if 2 * top > most:
+        return None
+    words = np.empty(bits.shape, dtype=unsigned)
+    for block in blocks(bits.shape[0]):
+        distance, sign = bits[block] & most, bits[block] >> (8 * bits.dtype.itemsize - 1)
+        distance -= min(gap, high)
+        np.maximum(distance, 0, out=distance)
+        distance ^= sign
+        distance -= sign
+        packed = words[block]
+        np.subtract(top, distance, out=packed.view(bits.dtype))
+        packed += packed
+        packed |= labels[block]
+    words.sort()
+    return words
+
+
 def count_type(length: int) -> Any:
     return np.int32 if length < 2**31 else np.int64
 

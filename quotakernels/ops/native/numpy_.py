@@ -19,7 +19,7 @@ from quotakernels.ops.native._numpy_positive_sums import sum_positives as sum_po
 from quotakernels.ops.native._numpy_positive_sums import summed_where as summed_where
 from quotakernels.ops.native._numpy_positive_sums import sums_between as sums_between
 from quotakernels.ops.native._numpy_positives import all_groups as all_groups
-from quotakernels.ops.native._numpy_positives import of_lists, of_one_list
+from quotakernels.ops.native._numpy_positives import of_lists, of_one_list, of_parts
 from quotakernels.ops.native._numpy_positives import place_among as place_among
 from quotakernels.ops.native._numpy_positives import totals as totals
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
@@ -29,7 +29,12 @@ from quotakernels.ops.native._numpy_rows import partial_harmonic_sums as partial
 from quotakernels.ops.native._numpy_rows import rows_at as rows_at
 from quotakernels.ops.native._numpy_rows import sum_rows as sum_rows
 from quotakernels.ops.native._numpy_summed import by_argsort, each_by_itself
-from quotakernels.ops.native._numpy_words import compact_groups, rising_order
+from quotakernels.ops.native._numpy_words import (
+    Part,
+    compact_groups,
+    rising_order,
+    words_around_zero,
+)
 
 NDArray = np.ndarray[Any, Any]
 
@@ -191,6 +196,10 @@ LONG = 2**9
 
 def groups_with_positives(scores: NDArray, labels: NDArray) -> Positives | None:
     """See `cumulative.cumulative_groups`: no other groups are told apart."""
+    if scores.ndim == 1 and scores.dtype.kind == "f" and scores.dtype.itemsize in (4, 8):
+        bits = scores.view(f"i{scores.dtype.itemsize}")
+        if np.minimum.reduce(bits) < 0 and (words := words_around_zero(bits, labels)) is not None:
+            return of_parts([Part(words, 0)], labels)
     key = order_key(scores)
     if key.dtype.kind == "f" or (key.ndim > 1 and (key.shape[-1] < LONG or not key.size)):
         return None

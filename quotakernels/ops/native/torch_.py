@@ -424,7 +424,8 @@ def tie_groups(
 
 def groups_with_positives(scores: Array, labels: Array) -> Positives | None:
     """NumPy finds them in readable memory."""
-    found = numpy_.groups_with_positives(to_numpy(order_key(scores)), to_numpy(labels))
+    key = scores if scores.dtype in (torch.float32, torch.float64) else order_key(scores)
+    found = numpy_.groups_with_positives(to_numpy(key), to_numpy(labels))
     return None if found is None else Positives(*map(torch.from_numpy, found[:3]))
 
 
