@@ -502,7 +502,7 @@ def ranked(*data: Any, ties: TiePolicy = "expected", ideal: bool = False, **name
 
 def _beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
     """A ranking with the gains of all examples, best first in their list or group."""
-    examples, _, good, _, groups = found = without_negative_gains(found)
+    examples, _, good, _, groups, _ = found = without_negative_gains(found)
     gain, valid = examples.gain, examples.valid
     best = Examples(gain, examples.labels, None, valid)
     ideal = rank_examples(best, "given", None, groups).thresholds
@@ -518,10 +518,9 @@ def counted(
     if ties != "expected" or weights is not None or any(x is not None for x in amounts):
         return None
     xp = namespace(scores)
-    if found.groups is None:
-        counts = ops.cumulative_groups(xp, scores, labels, valid, by_positives)
-    else:
-        counts = ops.cumulative_segments(xp, (scores, labels, valid), *found.groups)
+    if found.to_count is not None:
+        return ops.cumulative_segments((scores, labels, valid), *found.to_count)
+    counts = ops.cumulative_groups(xp, scores, labels, valid, by_positives)
     return counts if counts is None or found.good is None else _marked(xp, counts, found.good)
 
 
@@ -597,13 +596,14 @@ def ranking_of(table: ops.Groups, good: Array | None = None, with_bad: bool = Fa
     """The public form of a table: masses are never None, and mark rows that are not `good`.
 
     `good` has the shape (..., 1), or (..., S, 1) of groups; None where all are.  A table
-    `with_bad` values has examples in these rows too, which are left out.
+    `with_bad` values has examples in these rows too, which are left out; groups keep them, so that
+    the others stand where they stood.
     """
     segments = table.segments
     if segments and good is not None:
         segments = segments._replace(good=good)
         good = ops.spread(namespace(good), table, good[..., 0])
-    if with_bad and good is not None:
+    if with_bad and good is not None and not segments:
         table = _emptied(table, good)
     masses = with_marks((table.positive, table.negative), good)
     beside = (table.gains, table.layout, segments, table.costs, table.arms)

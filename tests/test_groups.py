@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 from fractions import Fraction
+from itertools import product
 from operator import mul
 from typing import Any
 
@@ -112,9 +113,10 @@ RANDOM = ("jax64-jit", "jax32-vmap", "torch-vmap")
 OF_LISTS = ("reciprocal_rank", "success", "dcg", "ndcg")
 
 
-def of_ranking(ranking: Any, prices: bool) -> dict[str, Any]:
-    found = {name: PUBLIC[name](ranking) for name in NUMBERS}
-    for name in (*AT_QUOTA, *OF_LISTS):
+def of_ranking(ranking: Any, prices: bool, weighted: bool = False) -> dict[str, Any]:
+    numbers = (name for name in NUMBERS if not (weighted and name in OF_COUNTS))
+    found = {name: PUBLIC[name](ranking) for name in numbers}
+    for name in AT_QUOTA if weighted else (*AT_QUOTA, *OF_LISTS):
         found[name + " at 5"] = PUBLIC[name](ranking, quota=5, when_short="all")
     if prices:
         for name in ("hit_rate", "positives_per_cost"):
@@ -455,6 +457,31 @@ def test_bad_values_spoil_their_group_alone(mode: Mode):
         assert np.isnan(found).all()
 
 
+@pytest.mark.long_program
+@pytest.mark.parametrize("names", [(), ("w",), ("where",)])
+def test_a_bad_label_changes_no_measure_of_other_groups(mode: Mode, names: tuple[str, ...]):
+    """The examples of its own group stay among the others, which stand where they stood."""
+
+    def computed(y: Any, s: Any, groups: Any, *beside: Any) -> dict[str, Any]:
+        given = {NAMES[name]: x for name, x in zip(names, beside, strict=True)}
+        given |= {"groups": groups, "num_groups": GROUPS, "validate": False}
+        ranking = qk.rank(y, s, **given)
+        single = {f"{x} alone": PUBLIC[x](y, s, **given) for x in ("roc_auc", "average_qrecall")}
+        single |= {"hit_rate alone": qk.hit_rate(y, s, quota=2, **given)}
+        ties = qk.average_hit_rate(y, s, ties="optimistic", **given)
+        return of_ranking(ranking, False, "w" in names) | single | {"optimistic": ties}
+
+    bad = DATA["y"].copy()
+    spoilt = int(DATA["groups"][next(k for k in range(SIZE) if DATA["w"][k] and DATA["where"][k])])
+    bad[np.flatnonzero((DATA["groups"] == spoilt) & (DATA["w"] > 0) & DATA["where"])[0]] = 2
+    beside = (DATA["s"][0], DATA["groups"], *(DATA[name] for name in names))
+    good, found = (mode.run(computed, y, *beside) for y in (DATA["y"], bad))
+    others = np.arange(GROUPS) != spoilt
+    for name, values in good.items():
+        assert np.isnan(found[name][spoilt]).all(), name
+        np.testing.assert_array_equal(found[name][others], values[others], err_msg=name)
+
+
 def test_counts_of_each_group(mode: Mode):
     found = mode.run(
         lambda y, s, g: qk.group_counts(qk.rank(y, s, groups=g, num_groups=GROUPS))[1:],
@@ -664,3 +691,46 @@ def test_random_groups_of_compiled_programs(weighted: bool, sizes: tuple[int, ..
             tensors = [torch.from_numpy(x) for x in columns]
             for found, wanted in zip(program(*tensors), measured(*tensors), strict=True):
                 torch.testing.assert_close(found, wanted, equal_nan=True, rtol=1e-14, atol=0)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+@pytest.mark.parametrize(("dtype", "masked"), [("float32", False), ("bfloat16", True)])
+def test_counts_of_groups_on_a_device_are_those_of_their_ranking(dtype: str, masked: bool):
+    """Where values cannot be read, what is counted alone finds bad ones when it has sorted them."""
+    import torch
+
+    cuts: tuple[dict[str, Any], ...] = (
+        *({"quota": 0}, {"quota": 2.5}, {"quota": [1, 50]}, {"fraction": 0.3}),
+        *({"quota": 4, "when_short": "nan"}, {"quota": torch.arange(8.0)[:, None] / 2}),
+    )
+    measures = [qk.roc_auc, qk.pem, qk.average_qrecall, functools.partial(qk.lift, quota=3)]
+    measures += [functools.partial(x, **cut) for x in (qk.hit_rate, qk.qrecall) for cut in cuts]
+    known: dict[str, Any] = {"num_groups": 8, "validate": False}
+
+    def measured(y: Any, s: Any, groups: Any, where: Any) -> list[Any]:
+        return [x(y, s, groups=groups, where=where, **known) for x in measures]
+
+    torch._dynamo.reset()
+    rng = np.random.default_rng(5)
+    program = torch.compile(measured, dynamic=False, fullgraph=True, backend="eager")
+    draws = ((2, 1), (6, 5), (6, 7), (40, 8))
+    for (levels, number), spoilt in product(draws, ("nothing", "label", "score", "id")):
+        y, s = rng.integers(0, 2, 37), rng.integers(0, levels, 37) / 4 - 1
+        s[rng.random(37) < 0.1], s[rng.random(37) < 0.1] = -0.0, np.inf
+        groups = rng.integers(0, number, 37)
+        match spoilt:
+            case "label":
+                y[rng.integers(37)] = 2
+            case "score":
+                s[rng.integers(37)] = np.nan
+            case "id":
+                groups[rng.integers(37)] = rng.choice([-1, 8, 10**12])
+        where = torch.from_numpy(rng.random(37) < 0.8) if masked else None
+        labels, scores, ids = (torch.from_numpy(x) for x in (y, s, groups))
+        scores = scores.to(getattr(torch, dtype))
+        ranking = qk.rank(labels, scores, groups=ids, where=where, **known)
+        counted = program(labels, scores, ids, where)
+        for measure, found in zip(measures, counted, strict=True):
+            exact = measure(ranking)
+            torch.testing.assert_close(found, exact, equal_nan=True, rtol=1e-15, atol=0)

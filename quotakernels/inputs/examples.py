@@ -29,6 +29,7 @@ from quotakernels._array import (
 from quotakernels.inputs.columns import adopt, check_types, example_columns, read_without_fault
 from quotakernels.inputs.groups import (
     GroupsOfExamples,
+    GroupsToCount,
     good_groups,
     ids_beside,
     kept_within,
@@ -73,7 +74,8 @@ class Validated(NamedTuple):
     had no bad value, shape (..., 1); None where all values were read, and so are good.
 
     The `mask` is that of the caller alone: examples of rows with a bad value count in it.  With
-    `groups` it is known of each group whether it had a bad value, shape (..., S, 1).
+    `groups` it is known of each group whether it had a bad value, shape (..., S, 1).  Groups
+    `to_count` have not been looked at.
     """
 
     examples: Examples
@@ -81,6 +83,7 @@ class Validated(NamedTuple):
     good: Array | None
     mask: Array | None
     groups: GroupsOfExamples | None = None
+    to_count: GroupsToCount | None = None
 
     @property
     def masked(self) -> Examples:
@@ -107,11 +110,13 @@ def validate_columns(
     leader: str = "y_score",
     batched: bool = False,
     num_groups: int | None = None,
+    by_counts: bool = False,
 ) -> Validated:
     """Check and convert the scores, which the leader names, and what is given beside them.
 
     Columns of `numbers` come out as wide floats, finite where they count, costs not negative,
-    treatments 0 or 1.  The scores of a state may be known to be a batch.
+    treatments 0 or 1.  The scores of a state may be known to be a batch.  For a caller to whom
+    counts serve there may be groups `to_count`.
     """
     check_flag("validate", validate)
     plain = validate and pos_label is None and num_groups is None
@@ -128,7 +133,7 @@ def validate_columns(
     check_shapes(arrays, leader, given, batched)
     on_host = host_view(tuple(arrays.values()))
     columns = arrays if on_host is None else dict(zip(arrays, on_host, strict=True))
-    found = _clean(columns, as_given, pos_label, validate, numbers, leader, ids)
+    found = _clean(columns, as_given, pos_label, validate, numbers, leader, ids, by_counts)
     return found if on_host is None else from_host_view(found, arrays[leader])
 
 
@@ -164,7 +169,8 @@ def _clean(
     validate: bool,
     numbers: tuple[str, ...],
     leader: str,
-    ids: Array | None,
+    ids: Array | int | None,
+    by_counts: bool,
 ) -> Validated:
     """Arrays of one library and of fitting shapes, when their values are checked too."""
     xp = namespace(arrays[leader])
@@ -177,16 +183,23 @@ def _clean(
         floats = {name: cast(xp, columns[name], wide) for name in numbers}
         weights, valid = weights_and_mask(xp, columns, wide)
         by_list = valid is None and ids is None and not (validate and readable(scores))
-        bad = bad_values(xp, scores, weights, leader, by_list)
+        mask = None if valid is None else _stretched(xp, valid, shape)
+        counts = by_counts and ids is not None and weights is None and not numbers
+        counts = counts and ops.counts_segments(xp, scores, labels, mask, columns["groups"])
+        bad = {} if counts else bad_values(xp, scores, weights, leader, by_list)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             one = arrays["y_true"] if valid is None else labels  # for all lists of a batch
             one, (unfit, expected) = positive_labels(xp, one, pos_label, valid)
             labels, unfit = (_stretched(xp, x, shape) for x in (one, unfit))
             bad["y_true"] = unfit, expected
         bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in floats.items()}
-        mask = None if valid is None else _stretched(xp, valid, shape)
         groups = None
         if ids is not None:
+            if counts:
+                unfit, _ = bad.get("y_true", (None, ""))
+                to_count = GroupsToCount(columns["groups"], ids, unfit)
+                examples = Examples(scores, labels, None, mask)
+                return Validated(examples, {}, None, mask, None, to_count)
             ids = ids_beside(xp, scores, ids)
             groups, bad["groups"] = kept_within(xp, columns["groups"], ids)
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, groups=groups)

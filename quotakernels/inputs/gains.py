@@ -37,11 +37,13 @@ def validated(
     num_groups: int | None = None,
     cost: Any = None,
     treatment: Any = None,
+    by_counts: bool = False,
 ) -> Validated:
     """Check and convert what `rank` takes."""
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     given |= {"groups": groups}
     beside = {"num_groups": num_groups, "cost": cost, "treatment": treatment}
+    beside |= {"by_counts": by_counts}
     return validate_with_gains(given, gain, gain_rejected, pos_label, validate, **beside)
 
 
@@ -72,6 +74,7 @@ def validate_with_gains(
     num_groups: int | None = None,
     cost: Any = None,
     treatment: Any = None,
+    by_counts: bool = False,
 ) -> Validated:
     """Check and convert labels and scores, and what is given beside them: gains, costs, treatments.
 
@@ -82,7 +85,8 @@ def validate_with_gains(
     if not (gain is None and _is_zero(gain_rejected)):
         given, gains = with_gains(given, gain, gain_rejected, leader)
         numbers = (*gains, *numbers)
-    found = validate_columns(given, pos_label, validate, numbers, leader, batched, num_groups)
+    known = (leader, batched, num_groups, by_counts)
+    found = validate_columns(given, pos_label, validate, numbers, *known)
     return _with_amounts(found, unlabelled="gain" in numbers)
 
 

@@ -48,10 +48,24 @@ class GroupsOfExamples(NamedTuple):
     ids: Array
 
 
+class GroupsToCount(NamedTuple):
+    """The same before anything was looked at: codes may be of no group, and scores NaN.
+
+    It tells which labels are `unfit`, None where none can be; `ids` may be how many there are.
+    """
+
+    codes: Array
+    ids: Array | int
+    unfit: Array | None
+
+
 def with_codes(
     given: dict[str, Any], num_groups: int | None
-) -> tuple[dict[str, Any], Array | None]:
-    """What is given with a number for each group, and what names the groups, in order."""
+) -> tuple[dict[str, Any], Array | int | None]:
+    """What is given with a number for each group, and what names the groups, in order.
+
+    That is how many there are, where the numbers are their names.
+    """
     if given.get("groups") is None:
         if num_groups is not None:
             raise TypeError("num_groups needs groups, the group of each example")
@@ -62,9 +76,7 @@ def with_codes(
         if isinstance(column, np.ndarray) and column.dtype.kind not in "biu":
             raise TypeError("with num_groups, groups must be integers from 0 on")
         with computing(xp):
-            size = number_of_groups(num_groups)
-            ids = xp.arange(size, dtype=xp.int64, device=device(column))
-            return given | {"groups": cast(xp, column, xp.int64)}, ids
+            return given | {"groups": cast(xp, column, xp.int64)}, number_of_groups(num_groups)
     codes, ids = numbered(column)
     return given | {"groups": codes}, ids
 
@@ -169,8 +181,10 @@ def _found(column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarr
     return ids, codes.reshape(column.shape)
 
 
-def ids_beside(xp: Namespace, scores: Array, ids: Array) -> Array:
+def ids_beside(xp: Namespace, scores: Array, ids: Array | int) -> Array:
     """The ids in the library and on the device of the scores; NumPy's may be strings."""
+    if isinstance(ids, int):
+        return xp.arange(ids, dtype=xp.int64, device=device(scores))
     if not isinstance(ids, np.ndarray) or isinstance(scores, np.ndarray):
         return ids
     if ids.dtype.kind not in "biu":

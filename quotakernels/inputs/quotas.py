@@ -101,6 +101,8 @@ def quota_masses(
     check_when_short(when_short)
     if budget is None and (mass := _mass_of_list(xp, table, quota, fraction)) is not None:
         return (mass,), ()
+    if fraction is None and (masses := _masses_of_counts(xp, table, quota, when_short)) is not None:
+        return (masses,), ()
     cuts = {"quota": quota, "fraction": fraction, "budget": budget}
     name, number = _only(cuts, priced=len(table.costs) > 0)
     said = called if name == "quota" else name
@@ -130,6 +132,19 @@ def _mass_of_list(xp: Namespace, table: ops.Groups, quota: Any, fraction: Any) -
         return None
     mass = known_mass(int(whole), quota, fraction)
     return None if mass is None else np.asarray([mass])
+
+
+def _masses_of_counts(
+    xp: Namespace, table: Any, quota: Any, when_short: WhenShort | None
+) -> Array | None:
+    """The masses, shape (S, 1), of a plain quota of each group of examples that are counted.
+
+    Of groups without examples nothing is defined, whatever the mass.
+    """
+    counted = isinstance(table, ops.Cumulative) and table.segments and when_short != "nan"
+    if not counted or type(quota) not in (int, float) or not quota >= 0:
+        return None
+    return ops.clip(xp, Totals(xp, table).whole[..., None], high=as_float(quota))
 
 
 def _refuse_others(xp: Namespace, name: str, value: Array, fits: Array, expected: str) -> None:

@@ -112,6 +112,8 @@ class Totals:
             return ops.totals(table)[name]
         if isinstance(table, ops.Cumulative):
             own = table.segments or table
-            sums = own.items if name == "counts" else own.found
+            sums = own.items
+            if name == "positives":
+                sums = ops.found_down_to(self._xp, table, sums)
             return sums[1:] - sums[:-1] if table.segments else sums[..., -1]
         return ops.number(self._xp, table, getattr(table, name), self._summed)

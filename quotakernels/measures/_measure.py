@@ -257,7 +257,8 @@ class Measure:
             if shape is not None:
                 result = _last_axis_as(xp, result, shape)
             result = finished(xp, result, dtype)
-            if isinstance(result, tuple) and isinstance(ranking, Ranking):  # whose sums may be 0
+            several = isinstance(result, tuple)  # whose sums may be 0
+            if isinstance(ranking, Ranking) and (several or ranking.groups):
                 good = good_rows(ranking)
                 if self.over_groups and good is not None:
                     good = xp.all(good, axis=-2)
@@ -328,11 +329,12 @@ class Measure:
             return ranked(**given, ideal=True)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
-        return self._ranked(validated(**given), ties, numbers)
+        by_counts = self._by_counts and ties == "expected"
+        return self._ranked(validated(**given, by_counts=by_counts), ties, numbers)
 
     def _ranked(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         """The ranking of checked examples, or what serves this measure in its place."""
-        by_counts = self._by_sums if found.groups is None else self._by_counts
+        by_counts = found.to_count is not None or (self._by_sums and found.groups is None)
         if by_counts and (counts := counted(found, ties, self.by_positives)) is not None:
             return counts
         return self._cut(found, ties, numbers)

@@ -95,7 +95,7 @@ def _around(
     before, here = counts[..., :2], counts[..., 2:4] - counts[..., :2]
     before, positive_before = before[..., :1], before[..., 1:]
     mass, positive = here[..., :1], here[..., 1:]
-    row = ops.Rows(before, before, positive_before, mass, mass, positive, mass - positive)
+    row = ops.Rows(before, before, positive_before, mass, mass, positive)
     positives, whole = counts[..., 4:5], counts[..., 5:]
     if valid is None:
         whole = xp.full_like(positives, scores.shape[-1])
@@ -108,7 +108,7 @@ def _around(
 def _one_class_first(xp: Namespace, around: ops.Around, is_positive: bool) -> ops.Around:
     """The tie group is the part of one class, of which the first comes before the other."""
     row = around.row
-    first = row.positive if is_positive else row.negative
+    first = row.positive if is_positive else row.mass - row.positive
     nothing = xp.zeros_like(first)
     found = first if is_positive else nothing
     within = around.wanted <= row.mass_before + first
@@ -116,5 +116,5 @@ def _one_class_first(xp: Namespace, around: ops.Around, is_positive: bool) -> op
     mass = ops.clip(xp, xp.where(within, first, row.mass - first), low=1.0)  # one is 0 at quota 0
     positive_before = row.positive_before + xp.where(within, nothing, found)
     positive = xp.where(within, found, row.positive - found)
-    part = ops.Rows(before, before, positive_before, mass, mass, positive, mass - positive)
+    part = ops.Rows(before, before, positive_before, mass, mass, positive)
     return around._replace(row=part)

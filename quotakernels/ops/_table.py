@@ -282,15 +282,17 @@ class Parts(NamedTuple):
     ----------
     ids : array, shape (S,)
         What names each group, in order.
-    items, found : integer arrays, shape (S + 1,)
-        How many examples, and positive ones, there are before each group, and before the end.
+    items : integer array, shape (S + 1,)
+        How many examples there are before each group, and before the end.
+    upto : integer array, shape (n + 1,)
+        How many positive ones there are among the first examples, from none to all of them.
     of_example : integer array, shape (n,)
-        The group of each example, in order.
+        The group of each example, in order; bad ones may be of none.
     """
 
     ids: Array
     items: Array
-    found: Array
+    upto: Array
     of_example: Array
 
 
@@ -307,7 +309,8 @@ class Cumulative(NamedTuple):
     Attributes
     ----------
     items, found : integer arrays, shape (..., G + 1)
-        How many examples there are down to each end, and how many positive ones.
+        How many examples there are down to each end, and how many positive ones.  Of groups of
+        examples the latter is an empty tuple, as `segments` tell it.
     begins : boolean array, shape (n,)
         Of one list, where a group begins among the sorted examples; an empty tuple if they were
         not sorted, or if one that does not count may stand among the others.
@@ -319,7 +322,7 @@ class Cumulative(NamedTuple):
     """
 
     items: Array
-    found: Array
+    found: Any
     begins: Array | tuple[()] = ()
     mark: Array | None = None
     segments: PartsOrNone = ()
@@ -416,7 +419,6 @@ class Rows(NamedTuple):
     items: Array
     mass: Array
     positive: Array
-    negative: Array
 
 
 class Around(NamedTuple):
@@ -455,7 +457,6 @@ class Around(NamedTuple):
         row = self.row
         row = row._replace(
             positive_before=row.mass_before - row.positive_before,
-            positive=row.negative,
-            negative=row.positive,
+            positive=row.mass - row.positive,
         )
         return self._replace(row=row, positives=self.whole - self.positives)

@@ -162,9 +162,16 @@ class CumulativeColumns:
         return sums - self._column(f"{base}_skipped", dtype) if table.segments else sums
 
     def _sums(self, counted: Any, base: str, dtype: Any) -> Array:
-        sums = {"items": counted.items, "positive": counted.found}.get(base)
-        sums = counted.items - counted.found if sums is None else sums
+        sums = counted.items
+        if base != "items":
+            found = found_down_to(self._xp, self._table, counted.items)
+            sums = found if base == "positive" else sums - found
         return sums if dtype == self._table.items.dtype else cast(self._xp, sums, dtype)
+
+
+def found_down_to(xp: Namespace, table: Cumulative, items: Array) -> Array:
+    """How many positive examples there are among the first `items`, the ends of rows or groups."""
+    return taken(xp, table.segments.upto, items) if table.segments else table.found
 
 
 def _by_items(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quotakernels._array import Array, Namespace
+from quotakernels._array import Array, Namespace, of_kind
 from quotakernels.ops import native
 from quotakernels.ops._table import Cumulative, InPlace, Positives
 from quotakernels.ops.tables import layout_of, on_device
@@ -30,14 +30,29 @@ def cumulative_groups(
     return counted if apart else counted._replace(begins=())
 
 
-def cumulative_segments(
+def counts_segments(
     xp: Namespace,
+    scores: Array,
+    labels: Array | None,
+    valid: Array | None,
+    codes: Array,
+) -> bool:
+    """Whether `cumulative_segments` serves: for a list of floats on a device of PyTorch."""
+    if labels is None or scores.ndim != 1:
+        return False
+    arrays = (scores, labels, valid, codes)
+    floats = of_kind(xp, scores.dtype, "real floating")
+    return floats and on_device(xp, *arrays) and not native.all_readable(*arrays)
+
+
+def cumulative_segments(
     examples: tuple[Array, Array, Array | None],
     codes: Array,
-    ids: Array,
-) -> Cumulative | None:
-    """The same of groups of counted examples, of a list on a device of PyTorch."""
-    arrays, one_list = (*examples, codes), examples[0].ndim == 1
-    if not one_list or 0 in ids.shape or native.all_readable(*arrays):
-        return None
-    return native.torch_.cumulative_segments(*arrays, ids) if on_device(xp, *arrays) else None
+    ids: Array | int,
+    unfit: Array | None,
+) -> Cumulative:
+    """The tie groups of groups of counted examples, of a list that `counts_segments`.
+
+    Labels may be `unfit`, scores NaN and codes those of no group, which the marks tell.
+    """
+    return native.torch_.cumulative_segments(*examples, codes, ids, unfit)

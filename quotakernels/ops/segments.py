@@ -127,7 +127,8 @@ def segment_of_row(xp: Namespace, table: Groups | Cumulative) -> Array:
     if not isinstance(table, Cumulative):
         return table.segments.of_row
     first = xp.clip(table.items[..., :-1], max=table.items.shape[-1] - 2)
-    return taken(xp, table.segments.of_example, first)
+    group = taken(xp, table.segments.of_example, first)
+    return xp.clip(group, min=0, max=table.segments.ids.shape[-1] - 1)
 
 
 def first_row(xp: Namespace, table: Groups | Cumulative) -> Array:
@@ -229,8 +230,8 @@ def rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Arra
     if not table.weighted:
         return _counted_rows_of_groups_at(xp, table, wanted)
     wide = wide_float(xp, device(table.counts))
-    columns = (table.counts, table.mass, table.positive, table.negative)
-    sums = [running_total(xp, table, x) for x in columns[:3]]
+    columns = (table.counts, table.mass, table.positive)
+    sums = [running_total(xp, table, x) for x in columns]
     low, stop = _ends(xp, table)
     whole = _at(xp, sums[1], xp.clip(stop - 1, min=0))
     whole = xp.where(stop > low, whole, xp.zeros_like(whole))
@@ -269,24 +270,20 @@ def _counted_rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> t
     own = cast(xp, _at(xp, columns, xp.expand_dims(index, axis=0)), wide)
     items_before, positive_before = before[0, ...], before[1, ...]
     items, positive = own[0, ...], own[1, ...]
-    mass = (items, positive, items - positive)
-    return index, Rows(items_before, items_before, positive_before, items, *mass)
+    return index, Rows(items_before, items_before, positive_before, items, items, positive)
 
 
-def summed_rows_of_groups_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
-    """The same of cumulative counts, which one search serves too."""
-    parts = table.segments
-    begins, stop = (xp.expand_dims(x, axis=-1) for x in (parts.items[:-1], parts.items[1:]))
-    place = xp.clip(cast(xp, xp.ceil(wanted), begins.dtype), min=1)
-    place = xp.minimum(begins + place, stop)
-    index = xp.reshape(bisect(xp, table.items[1:], _flat(xp, place)), place.shape)
-    ends = xp.concat([index, index + 1], axis=-1)
-    items = cast(xp, _at(xp, table.items, ends) - begins, wanted.dtype)
-    found = _at(xp, table.found, ends) - xp.expand_dims(parts.found[:-1], axis=-1)
-    found, size = cast(xp, found, wanted.dtype), index.shape[-1]
-    before, positive_before = items[..., :size], found[..., :size]
-    mass, positive = items[..., size:] - before, found[..., size:] - positive_before
-    return index, Rows(before, before, positive_before, mass, mass, positive, mass - positive)
+def summed_rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
+    """The same of cumulative counts.
+
+    Of no mass it is the row before the group, or its first one; either gives no positives.
+    """
+    return native.torch_.rows_of_groups_at(table, wanted)
+
+
+def won_twice_by_group(table: Cumulative) -> tuple[Array, Array]:
+    """Twice the pairs won within each group of examples, ties counted half, and all pairs."""
+    return native.torch_.won_twice_by_group(table)
 
 
 def _ends(xp: Namespace, table: Groups) -> tuple[Array, Array]:

@@ -270,13 +270,11 @@ def counts_around(
 def table_rows(xp: Namespace, table: Groups) -> Rows:
     """Every row of the table with what stands before it."""
     wide = wide_float(xp, device(table.counts))
-    items, mass, positive, negative = (
-        cast(xp, x, wide) for x in (table.counts, table.mass, table.positive, table.negative)
-    )
+    items, mass, positive = (cast(xp, x, wide) for x in (table.counts, table.mass, table.positive))
     mass_before = exclusive(xp, mass)
     items_before = exclusive(xp, items) if table.weighted else mass_before
     positive_before = exclusive(xp, positive)
-    return Rows(items_before, mass_before, positive_before, items, mass, positive, negative)
+    return Rows(items_before, mass_before, positive_before, items, mass, positive)
 
 
 def rows_at(
@@ -319,18 +317,18 @@ def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array
     index = _reached(xp, upto[0], wanted)
     mass, positive, end, found = (cast(xp, taken(xp, x, index), wide) for x in (*columns, *upto))
     before, positive_before = end - mass, found - positive
-    return index, Rows(before, before, positive_before, mass, mass, positive, mass - positive)
+    return index, Rows(before, before, positive_before, mass, mass, positive)
 
 
 def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     """Of cumulative counts, which are whole numbers: of no mass the row of the first example."""
     if table.segments:
-        return summed_rows_of_groups_at(xp, table, wanted)
+        return summed_rows_of_groups_at(table, wanted)
     place = clip(xp, cast(xp, xp.ceil(wanted), table.items.dtype), low=1)
     place = xp.minimum(place, table.items[..., -1:])
     index, before, upto, positive_before, positive_upto = ends_of_row_at(xp, table, place)
     mass, positive = upto - before, positive_upto - positive_before
-    return index, Rows(before, before, positive_before, mass, mass, positive, mass - positive)
+    return index, Rows(before, before, positive_before, mass, mass, positive)
 
 
 def ends_of_row_at(

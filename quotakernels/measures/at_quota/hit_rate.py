@@ -58,11 +58,12 @@ class _Filled(NamedTuple):
 
 
 def _filled(xp: Namespace, table: _Table, wanted: Array) -> _Filled:
+    if isinstance(table, ops.Cumulative):
+        _, row = ops.rows_at(xp, table, wanted)
+        within = wanted - row.mass_before
+        return _Filled(row.positive_before * row.mass + within * row.positive, row.mass)
     if isinstance(table, ops.Around):
         row, mass = table.row, table.row.mass
-    elif isinstance(table, ops.Cumulative):
-        _, row = ops.rows_at(xp, table, wanted)
-        mass = row.mass
     else:
         _, row = ops.rows_at(xp, ops.head(xp, table, wanted), wanted)
         mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
@@ -70,15 +71,15 @@ def _filled(xp: Namespace, table: _Table, wanted: Array) -> _Filled:
     return _Filled(row.positive_before * mass + within * row.positive, mass)
 
 
-def _share(xp: Namespace, value: Array) -> Array:
+def _share(xp: Namespace, table: _Table, value: Array) -> Array:
     """A share, which rounded sums of weights may lift above 1 by an ulp."""
-    return ops.clip(xp, value, high=1.0)
+    return value if isinstance(table, ops.Cumulative) else ops.clip(xp, value, high=1.0)
 
 
 def share_found(xp: Namespace, table: ops.Groups | ops.Around, wanted: Array) -> Array:
     """T(j) / j, of counts rounded once."""
     filled = _filled(xp, table, wanted)
-    return _share(xp, filled.numerator / (filled.denominator * wanted))
+    return _share(xp, table, filled.numerator / (filled.denominator * wanted))
 
 
 def positives_at(xp: Namespace, table: _Table, wanted: Array) -> Array:
@@ -210,7 +211,7 @@ def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     xp = namespace(wanted)
     filled = _filled(xp, table, wanted)
     positive = xp.expand_dims(Totals(xp, table).positive, axis=-1)
-    return _share(xp, filled.numerator / (filled.denominator * positive))
+    return _share(xp, table, filled.numerator / (filled.denominator * positive))
 
 
 @measure(

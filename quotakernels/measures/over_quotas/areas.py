@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, namespace
+from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.totals import Totals
@@ -276,8 +276,12 @@ def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
     return Reduction(columns, won_twice, value, True, of_positives=without_sums(of_positives))
 
 
-def _won(table: ops.Groups) -> Won:
+def _won(table: Any) -> Won:
     xp = namespace(table[0])
+    if isinstance(table, ops.Cumulative) and table.segments:
+        twice, pairs = ops.won_twice_by_group(table)
+        mark: Any = table.mark
+        return Won(cast(xp, twice, mark.dtype), pairs * mark)
     return reduced(xp, table, pairs_won(xp, table, Totals(xp, table)))[0]  # type: ignore[no-any-return]
 
 

@@ -199,7 +199,7 @@ def _sums_wanted(table: Groups) -> tuple[str, ...]:
 def _rows_within(table: Groups, wanted: NDArray, before: dict[str, float]) -> tuple[NDArray, Rows]:
     """The owners of the wanted masses among the rows of one block, with what is `before` it."""
     names = _sums_wanted(table)
-    values = {name: _read(table, name) for name in (*names, "negative")}
+    values = {name: _read(table, name) for name in (*names, "positive")}
     sums = {name: _sums_before(values[name], before[name]) for name in names}
     ends = sums["mass"][1:]
     place = ends.searchsorted(np.minimum(wanted, ends[-1]))
