@@ -8,7 +8,7 @@ import numpy as np
 
 from quotakernels.ops._table import GAIN_SCALE, Amounts, Arms, Costs, Gains, Groups
 from quotakernels.ops.native._numpy_rows import blocks
-from quotakernels.ops.native._numpy_words import count_type, rising_order
+from quotakernels.ops.native._numpy_words import count_type, in_order, rising_order
 
 NDArray = np.ndarray[Any, Any]
 
@@ -73,20 +73,53 @@ def each_by_itself(
 
 
 def by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:
-    order = rising_order(key)[::-1]
-    key, labels = key[order], labels[order]
-    weights = None if weights is None else weights[order]
-    amounts = amounts.of([x[order] for x in amounts.columns()])
-    del order  # as long as the weights
+    """In blocks that stay in the cache; there are no more groups than examples."""
+    length, rows = key.shape[0], 0
+    memory, examples = in_order(key, labels)
+    columns: list[NDArray] = []
+    for own_key, own_labels, places in examples:
+        own_weights = None if weights is None else weights.take(places)
+        own = amounts.of([x.take(places) for x in amounts.columns()])
+        block = _groups_in_order(own_key, own_labels, own_weights, own)
+        if own_key.shape[0] == length:
+            return block
+        found = list(block.arrays())
+        if not columns:
+            columns = _columns([x.dtype for x in found], length, memory)
+        behind = rows + found[0].shape[0]
+        for column, x in zip(columns, found, strict=True):
+            column[rows:behind] = x
+        rows = behind
+    several = 2 * rows < length  # of which a copy takes less than the memory of all
+    made = (x[:rows].copy() if several else x[:rows] for x in columns)
+    return block.map(lambda _: next(made))
+
+
+def _columns(dtypes: list[Any], length: int, memory: NDArray) -> list[NDArray]:
+    """Thresholds, counts, positives and sums; the last one has the memory that is left."""
+    dtypes[1:3] = [count_type(length)] * 2
+    *others, last = map(np.dtype, dtypes)
+    places = -(-length // 8)  # of eight items each, so that every column is aligned
+    every = np.empty(8 * places * sum(x.itemsize for x in others), dtype=np.uint8)
+    columns, start = [], 0  # in one array the system gives large pages
+    for dtype in others:
+        stop = start + 8 * places * dtype.itemsize
+        columns.append(every[start:stop].view(dtype)[:length])
+        start = stop
+    return [*columns, memory.view(last)]
+
+
+def _groups_in_order(
+    key: NDArray, labels: NDArray, weights: NDArray | None, amounts: Amounts
+) -> Groups:
+    """The table of examples that are in order; the weights are used up."""
     differs = np.ones(key.shape, dtype=bool)
     np.not_equal(key[1:], key[:-1], out=differs[1:])
     runs = Runs.starting(np.flatnonzero(differs), key.shape[0])
-    thresholds = key[runs.starts]
-    del key, differs
     positives = runs.sums(labels, runs.lengths.dtype)
     sums = _amounts_of_groups(runs, labels, weights, amounts)
     masses = (None, None) if weights is None else _by_class(runs, labels, weights)
-    return Groups(thresholds, runs.lengths, positives, *masses)._replace(**sums)
+    return Groups(key[runs.starts], runs.lengths, positives, *masses)._replace(**sums)
 
 
 def _by_class(runs: Runs, labels: NDArray, amounts: NDArray) -> tuple[NDArray, NDArray]:

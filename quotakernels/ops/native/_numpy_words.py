@@ -191,6 +191,83 @@ def rising_order(key: NDArray) -> NDArray:
     return order
 
 
+class InOrder(NamedTuple):
+    """Examples, best first and the last one first among equals, in blocks of whole groups.
+
+    `read` gives the keys, the labels and the places of each block, all of which are in `memory`,
+    eight bytes an example: what was read may be written over.
+    """
+
+    memory: NDArray
+    read: Iterator[tuple[NDArray, NDArray, NDArray]]
+
+
+def in_order(key: NDArray, labels: NDArray) -> InOrder:
+    """See `InOrder`; words that hold a key, a place and a label are not gathered."""
+    if key.dtype.kind != "f":
+        low, high = extent(key)
+        bits = (key.shape[0] - 1).bit_length() + 1
+        if (high - low).bit_length() + bits <= 64:
+            words = _words_with_places(key, labels, high, bits)
+            return InOrder(words, _read_words(words, key.dtype, high, bits))
+    order = rising_order(key)[::-1].copy()
+    return InOrder(order, _gathered(order, key, labels))
+
+
+def _words_with_places(key: NDArray, labels: NDArray, best: int, bits: int) -> NDArray:
+    """Sorted words of the distance from the best key, the place from the end, and the label."""
+    words = np.empty(key.shape, dtype=np.uint64)
+    places = np.arange(key.shape[0], 0, -1, dtype=np.int64)
+    for block in blocks(key.shape[0]):
+        packed = words[block]
+        packed[:] = key[block].astype(np.uint64)
+        np.subtract(np.uint64(best % 2**64), packed, out=packed)  # modulo 2**64 it is exact
+        packed <<= np.uint64(bits - 1)
+        packed |= (places[block] - 1).view(np.uint64)
+        packed += packed
+        packed |= labels[block]
+    words.sort()
+    return words
+
+
+def _read_words(
+    words: NDArray, key_type: Any, best: int, bits: int
+) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
+    start, last = 0, words.shape[0] - 1
+    first, places = np.asarray(best % 2**64, dtype=np.uint64), np.uint64(2 ** (bits - 1) - 1)
+    while start <= last:
+        stop = min(start + BLOCK, last + 1)
+        end = words[stop - 1] | np.uint64(2**bits - 1)
+        stop += int(words[stop:].searchsorted(end, "right"))
+        here = words[start:stop].copy()
+        labels = (here & np.uint64(1)).astype(np.bool)
+        key = (first - (here >> np.uint64(bits))).astype(key_type)
+        here >>= np.uint64(1)
+        here &= places
+        yield key, labels, last - here.view(np.int64)
+        start = stop
+
+
+def _gathered(
+    order: NDArray, key: NDArray, labels: NDArray
+) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
+    start, length = 0, order.shape[0]
+    while start < length:
+        stop = _behind(order, key, min(start + BLOCK, length))
+        here = order[start:stop].copy()
+        yield key.take(here), labels.take(here), here
+        start = stop
+
+
+def _behind(order: NDArray, key: NDArray, stop: int) -> int:
+    """Where the group ends that the place before `stop` is in."""
+    last, high = key[order[stop - 1]], order.shape[0]
+    while stop < high:
+        middle = (stop + high) // 2
+        stop, high = (middle + 1, high) if key[order[middle]] == last else (stop, middle)
+    return stop
+
+
 def _order_within(order: NDArray, key: NDArray, same: NDArray) -> None:
     """Put keys in order that follow each other as the `same`, since they were cut short."""
     there = key[order]
