@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
@@ -19,6 +19,8 @@ from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresho
 from quotakernels.ranking import Ranking
 
 Labels: TypeAlias = Literal["expected", "observed"]
+_Numbers: TypeAlias = Callable[[], Iterable[Array]]
+"""What gives the numbers of each part of a table."""
 
 
 class _Moments(NamedTuple):
@@ -46,29 +48,39 @@ class _Part(NamedTuple):
     within: Array | None
 
 
-def _relative_scores(xp: Namespace, parts: list[ops.Groups]) -> list[Array]:
+def _again(parts: list[ops.Groups], make: Callable[[], Iterator[Array]]) -> _Numbers:
+    """What is made for each part, made anew for each reader where all together may be long."""
+    if len(parts) > 1:
+        return make
+    made = list(make())
+    return lambda: made
+
+
+def _relative_scores(xp: Namespace, parts: list[ops.Groups]) -> Iterable[Array]:
     """Scores minus the best one of the list or group, in units of their range; 0 in empty rows.
 
     Squares of such numbers neither lose an offset's worth of digits nor overflow.
     """
-    filled = [part.counts > 0 for part in parts]
-    scores = _near_one(xp, parts, [ops.widened(xp, part.thresholds) for part in parts], filled)
-    inf = constant(xp, xp.inf, scores[0].dtype, device(scores[0]))
-    best = (xp.where(there, x, -inf) for x, there in zip(scores, filled, strict=True))
-    best = _largest(xp, parts, best)
-    for k, there in enumerate(filled):  # one by one, as all together may be long
-        scores[k] = xp.where(there, scores[k] - best, xp.zeros_like(scores[k]))
-    below_best = (xp.where(xp.isfinite(x), xp.abs(x), xp.zeros_like(x)) for x in scores)
-    span = _largest(xp, parts, below_best)
+    filled = _again(parts, lambda: (part.counts > 0 for part in parts))
+    scores = _near_one(xp, parts, filled)
+    first = next(iter(scores()))
+    inf = constant(xp, xp.inf, first.dtype, device(first))
+    counted = (xp.where(there, x, -inf) for x, there in zip(scores(), filled(), strict=True))
+    best = _largest(xp, parts, counted)
+
+    def below_best() -> Iterator[Array]:
+        for x, there in zip(scores(), filled(), strict=True):
+            yield xp.where(there, x - best, xp.zeros_like(x))
+
+    below = _again(parts, below_best)
+    span = _largest(
+        xp, parts, (xp.where(xp.isfinite(x), xp.abs(x), xp.zeros_like(x)) for x in below())
+    )
     span = xp.where(span > 0, span, xp.ones_like(span))
-    for k, below in enumerate(scores):
-        scores[k] = below / span
-    return scores
+    return (x / span for x in below())
 
 
-def _near_one(
-    xp: Namespace, parts: list[ops.Groups], scores: list[Array], filled: list[Array]
-) -> list[Array]:
+def _near_one(xp: Namespace, parts: list[ops.Groups], filled: _Numbers) -> _Numbers:
     """The scores times a power of two for each list or group, where they are far from 1.
 
     Then their range is no more than the largest float, and they are not subnormal.
@@ -78,10 +90,13 @@ def _near_one(
         key = ops.order_key(xp, xp.abs(scores))
         return xp.where(filled & xp.isfinite(scores), key, xp.zeros_like(key))
 
-    largest = _largest(xp, parts, map(size, scores, filled))
-    largest = ops.from_order_key(xp, largest, scores[0].dtype)
+    wide = _again(parts, lambda: (ops.widened(xp, part.thresholds) for part in parts))
+    largest = _largest(xp, parts, map(size, wide(), filled()))
+    largest = ops.from_order_key(xp, largest, next(iter(wide())).dtype)
     power = usual_unit(xp, largest)
-    return scores if power is None else [ops.scaled(xp, x, power) for x in scores]
+    if power is None:
+        return wide
+    return _again(parts, lambda: (ops.scaled(xp, x, power) for x in wide()))
 
 
 def _largest(xp: Namespace, parts: list[ops.Groups], numbers: Iterable[Array]) -> Array:
