@@ -28,6 +28,7 @@ from quotakernels.cli.options import (
     POS_LABEL,
     QUOTA,
     QUOTA_HELP,
+    SCORE,
     SEED,
     TIES,
     WEIGHT,
@@ -202,7 +203,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
     params=[FILE],
     sections={
         "Rows": (
-            Option(["--score"], type=COLUMN, required=True, help="Column of the scores."),
+            SCORE,
             Option(["--quota"], help=f"{QUOTA_HELP}.", **QUOTA),
             Option(
                 ["--threshold"],
@@ -282,7 +283,7 @@ def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
     sections={
         "Data": (
             Option(["--label"], type=COLUMN, required=True, help="Column of the labels."),
-            Option(["--score"], type=COLUMN, required=True, help="Column of the scores."),
+            SCORE,
             POS_LABEL,
             WEIGHT,
             WHERE,

@@ -19,7 +19,10 @@ from quotakernels.cli.streams import name_of
 _BYTES = 2**16
 """Of the beginning, which tells how the file is written."""
 _SEPARATORS = (",", ";", "\t", "|")
-MISSING = ("", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None")
+MISSING = (
+    *("", "NA", "N/A", "n/a", "null", "NULL", "None"),
+    *("#N/A", "#NV", "#N/D", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#NUM!", "#NAME?"),
+)
 """A NaN is not among them: it is a number that the user shall hear about."""
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+(,\d+)?|\d*(,\d+|\d))([eE][+-]?\d+)?")
 _TOLD = re.compile(r"sep=([,;|\t])\r?\n")

@@ -11,6 +11,7 @@ from quotakernels.cli.errors import InputError
 FORMATS = {
     ".csv": "csv",
     ".tsv": "csv",
+    ".txt": "csv",
     ".xlsx": "excel",
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -21,7 +22,7 @@ FORMATS = {
     ".jsonl": "json",
     ".ndjson": "json",
 }
-READABLE = "CSV, TSV or JSON lines (also .gz, .bz2, .zst), .xlsx, Parquet, Arrow/Feather, NPZ"
+READABLE = "CSV, TSV, TXT or JSON lines (also .gz, .bz2, .zst), .xlsx, Parquet, Arrow/Feather, NPZ"
 WRITABLE = ".csv, .tsv, .xlsx, .parquet, .arrow or .feather"
 _COMPRESSIONS = (".gz", ".bz2", ".zst")
 
@@ -31,7 +32,7 @@ def suffix_of(path: Path) -> str:
     name = path.name.lower()
     for compression in _COMPRESSIONS:
         inner = Path(name.removesuffix(compression)).suffix
-        if name.endswith(compression) and inner in (".csv", ".tsv", ".jsonl", ".ndjson"):
+        if name.endswith(compression) and inner in (".csv", ".tsv", ".txt", ".jsonl", ".ndjson"):
             return inner
     return path.suffix.lower()
 
@@ -68,4 +69,5 @@ def files_of(path: Path) -> list[Path]:
 def _within(path: Path) -> Iterable[Path]:
     if not path.is_dir():
         return map(Path, glob.glob(str(path), recursive=True))
-    return (x for x in path.rglob("*") if not x.name.startswith((".", "_", "~$")))
+    inner = (x for x in path.rglob("*") if not x.name.startswith((".", "_", "~$")))
+    return (x for x in inner if suffix_of(x) != ".txt")  # which is there to be read by people

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from quotakernels._text import counted, number
+from quotakernels.cli.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +40,8 @@ def kept_rows(table: pa.Table) -> pa.Array | None:
         where = ", ".join(f"{number(n)} in {name!r}" for name, n in counts.items() if n)
         have = "has a missing value and is" if rows == 1 else "have a missing value and are"
         of_all = f"{number(rows)} of {counted(table.num_rows, 'row', 'rows')}"
+        if rows == table.num_rows:
+            raise InputError(f"no row is left: all have a missing value: {where}")
         click.echo(f"{of_all} {have} left out: {where}", err=True)
     return pc.invert(left_out)
 

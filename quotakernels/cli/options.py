@@ -24,7 +24,12 @@ from quotakernels.evaluation.quota import Quota
 _CONDITION = re.compile(r"(.+?)(?:=(?==))?(=|!=|<=|>=|<|>)(.*)", re.DOTALL)
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B", re.IGNORECASE)
 _PREFIXES = ("", "K", "M", "G", "T")
-_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+_DOUBTFUL = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
+"""One mark and three digits: of thousands or of decimals."""
+_GROUPED = re.compile(
+    r"[+-]?[1-9]\d{0,2}(?:(?P<mark>[.,' ])\d{3})(?:(?P=mark)\d{3})*(?:(?!(?P=mark))[.,]\d+)?"
+)
 ENGINES = ("auto", "memory", "duckdb", "stream")
 Format = Literal["answer", "all", "json"]
 """What `evaluate` prints: the answer and its table, those and all others, or JSON."""
@@ -45,10 +50,30 @@ class DataPath(click.Path):
         return path if ctx is None or ctx.resilient_parsing else as_file(path, ctx)
 
 
+def parse_number(text: str, *, counted: bool = False) -> float:
+    """Read `1250.5` and `1250,5`, and marks of thousands where they leave no doubt: `1.250,5`.
+
+    Of something `counted`, such as places or money, `1,250` is a number of thousands, as it is
+    printed.
+    """
+    text = text.strip()
+    if counted and _THOUSANDS.fullmatch(text):
+        return float(text.replace(",", ""))
+    if _DOUBTFUL.fullmatch(text):
+        decimal = text.replace(",", ".")
+        if not counted and decimal == text and not text.endswith(".000"):
+            return float(text)
+        either = f"{decimal.replace('.', '')} or {decimal}0"
+        raise click.BadParameter(f"{text!r} may mean {either}: write one of these.")
+    if grouped := _GROUPED.fullmatch(text):
+        text = text.replace(grouped["mark"], "")
+    return float(text.replace(",", ".") if text.count(",") == 1 else text)
+
+
 def parse_impacts(text: str) -> tuple[float, ...]:
     """Read `5,-4,0,0` as the impacts of the four cells of a confusion table."""
     try:
-        impacts = tuple(float(part) for part in text.split(","))
+        impacts = tuple(parse_number(x) for x in text.split(";" if ";" in text else ","))
     except ValueError:
         impacts = ()
     if len(impacts) != 4 or not all(map(math.isfinite, impacts)):
@@ -103,12 +128,9 @@ def parse_quota(text: str) -> Quota:
     text = text.strip()
     percent = text.endswith("%")
     digits = text.removesuffix("%")
-    if percent:
-        digits = digits.replace(",", ".")  # of a decimal comma: 1,000% is no quota
-    elif _THOUSANDS.fullmatch(digits):
-        digits = digits.replace(",", "")
-    try:
-        amount = float(digits)
+    try:  # places have no decimal comma
+        part = re.fullmatch(r"\d*,(\d{1,2}|\d{4,})|0?,\d+", digits) and not percent
+        amount = math.nan if part else parse_number(digits, counted=not percent)
     except ValueError:
         amount = math.nan
     if percent and not 0 < amount <= 100:
@@ -144,19 +166,22 @@ class _Number(click.ParamType):  # type: ignore[type-arg]  # as _Column
     """A number, with a decimal point."""
 
     name = "number"
+    counted = False
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Read `0.8`."""
         try:
-            return float(value)
+            return parse_number(str(value), counted=self.counted)
         except ValueError:
             self.fail(f"{value!r} is not a number, as 0.8 is.", param, ctx)
 
 
 class _Amount(_Number):
     """A number of 0 or more."""
+
+    counted = True
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -217,9 +242,24 @@ def resamples_option(what: str) -> Option:
     return Option(["--resamples"], metavar="N", type=click.IntRange(min=1), help=said)
 
 
+def only_one(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> str | None:
+    """The only value that an option may have."""
+    if len(given) > 1:
+        raise click.BadParameter(f"give it once; got {', '.join(given)}.")
+    return given[0] if given else None
+
+
 FILE = Argument(["file"], type=DataPath(), required=False)
 LABEL = Option(["--label"], type=COLUMN, help="Column of the labels.")
 SCORES = Option(["--score"], type=COLUMN, multiple=True, help="Column of a model's scores; repeat.")
+SCORE = Option(
+    ["--score"],
+    type=COLUMN,
+    required=True,
+    multiple=True,  # so that none is dropped without a word
+    callback=only_one,
+    help="Column of the scores.",
+)
 QUOTA: dict[str, Any] = {"metavar": "Q", "type": parse_quota}
 QUOTA_HELP = "Places to fill, as in 200 or 5%"
 QUOTAS = Option(["--quota"], multiple=True, help=f"{QUOTA_HELP}; repeat.", **QUOTA)

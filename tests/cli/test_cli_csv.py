@@ -9,7 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
+
+from quotakernels.cli.options import parse_number
 
 Run = Callable[..., Any]
 GIVEN = ("--label", "y", "--score", "s")
@@ -165,6 +168,28 @@ def test_scores_of_many_digits_with_commas(run: Run, tmp_path: Path) -> None:
     assert "there is 1 more tie" in run("evaluate", path, *GIVEN).error
 
 
+@pytest.mark.parametrize(
+    ("text", "number", "counted"),
+    [
+        *(("0.8", 0.8, 0.8), ("0,35", 0.35, 0.35), ("5,50", 5.5, 5.5), ("-0.5", -0.5, -0.5)),
+        *(("1.000.000", 1e6, 1e6), ("1.000,5", 1000.5, 1000.5), ("1,000.5", 1000.5, 1000.5)),
+        *(("1'059.93", 1059.93, 1059.93), ("1 000", 1000, 1000), ("1e6", 1e6, 1e6)),
+        *(("500.125", 500.125, None), ("500.000", None, None), ("500,000", None, 500_000)),
+        *(("0.125", 0.125, 0.125), ("0,125", 0.125, 0.125), ("1000.500", 1000.5, 1000.5)),
+    ],
+)
+def test_numbers_with_commas_and_marks_of_thousands(
+    text: str, number: float | None, counted: float | None
+) -> None:
+    """What may be two numbers is refused; what is counted is read as it is printed."""
+    for wanted, is_counted in ((number, False), (counted, True)):
+        if wanted is not None:
+            assert parse_number(text, counted=is_counted) == wanted
+            continue
+        with pytest.raises(click.BadParameter, match=f"^'{text}' may mean 500[01]"):
+            parse_number(text, counted=is_counted)
+
+
 def test_numbers_on_the_line(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("y,s\n" + "1,0.5\n0,0.2\n" * 600, encoding="utf-8")
@@ -176,6 +201,9 @@ def test_numbers_on_the_line(run: Run, tmp_path: Path) -> None:
     assert share.out == run(*line, "--quota", "5.5%").out
     for quota in ("1,00", "1,5", ",100"):
         assert "is neither a number of places" in run(*line, "--quota", quota).error
+    doubt = run(*line, "--quota", "1.000").error
+    assert "'1.000' may mean 1000 or 1.0000: write one of these." in doubt
+    assert run(*line, "--quota", "1'000").out == run(*line, "--quota", 1000).out
     for level in ("100%", "0%", "x%", "95"):
         assert "--confidence" in run(*line, "--confidence", level).error
 
@@ -200,3 +228,33 @@ def test_marks_of_thousands_beside_decimals(run: Run, tmp_path: Path, text: str)
         lines = '1,"9,007,199,254,740,993.0",\n0,"9,007,199,254,740,992.0",\n'
     path.write_text(text + lines)
     assert "there is 1 more tie among the scores" in run("evaluate", path, *asked[:4]).error
+
+
+def test_text_of_a_spreadsheet(run: Run, tmp_path: Path) -> None:
+    """Text in UTF-16 with tabs is what spreadsheets write as .txt, and their errors are missing."""
+    path = tmp_path / "kunden.txt"
+    rows = ["Käufer\tWert", "1\t0,9", "0\t#NV", "0\t0,2", "1\t#DIV/0!", "1\t0,4"]
+    path.write_text("\n".join(rows), encoding="utf-16")
+    given = ("evaluate", path, "--label", "Käufer", "--score", "Wert")
+    assert "'Wert': missing value at row 2, 2 in all" in run(*given).error
+    kept = run(*given, "--drop-missing", "--quota", 2)
+    assert kept.status == 0, kept.err
+    assert "2 of 5 rows have a missing value and are left out: 2 in 'Wert'" in kept.err
+    assert "Take the first 2 rows by Wert: 2 are positive" in kept.out
+
+
+def test_a_column_without_values(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("y,s\n1,\n0,\n", encoding="utf-8")
+    said = "no row is left: all have a missing value: 2 in 's'"
+    assert said in run("evaluate", path, *GIVEN, "--drop-missing").error
+    chosen = ("select", path, "--score", "s", "--quota", 1, "-o", tmp_path / "b.csv")
+    assert said in run(*chosen, "--drop-missing").error
+
+
+def test_one_column_of_scores_is_selected_by(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("y,s,t\n1,0.5,0.1\n0,0.2,0.9\n", encoding="utf-8")
+    for command in (("select", path, "--quota", 1), ("tables", path, "--label", "y")):
+        given = (*command, "--score", "s", "--score", "t", "-o", tmp_path / "b.csv")
+        assert "Invalid value for '--score': give it once; got s, t." in run(*given).error
