@@ -99,6 +99,7 @@ class _Rows:
     def __init__(self, table: Groups, sums: dict[str, float]):
         self._table, self._sums = table, sums
         self._made: dict[str, NDArray] = {}
+        self._stored: dict[str, NDArray] = {}
 
     def read(self, columns: tuple[str, ...]) -> list[NDArray]:
         names = columns if self._table.weighted else by_items(columns)
@@ -109,7 +110,9 @@ class _Rows:
 
     def _make(self, name: str) -> None:
         base, _, part = name.partition("_")
-        values = _read(self._table, base)
+        if base not in self._stored:  # which may be a sum
+            self._stored[base] = _read(self._table, base)
+        values = self._stored[base]
         if not part:
             self._made[name] = values.astype(np.float64, copy=False)
             return
@@ -176,7 +179,7 @@ def rows_at(table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
     if table.counts.shape[0] <= size:
         return _rows_within(table, wanted, dict.fromkeys(names, 0.0))
     last = (table.counts.shape[0] - 1) // size
-    before = {name: _sums_of_blocks(_read(table, name), size) for name in names}
+    before = {name: _sums_of_blocks(table, name, size) for name in names}
     wanted = np.minimum(wanted, before["mass"][-1])
     owner = np.minimum(np.searchsorted(before["mass"][1:], wanted), last)
     index = np.empty(wanted.shape, dtype=np.int64)
@@ -211,10 +214,13 @@ def _rows_within(table: Groups, wanted: NDArray, before: dict[str, float]) -> tu
     return place, Rows(**stored)
 
 
-def _sums_of_blocks(x: NDArray, size: int = BLOCK) -> NDArray:
+def _sums_of_blocks(table: Groups, name: str, size: int = BLOCK) -> NDArray:
     """The sum before each block and after the last; the sum of 32-bit counts fits 32 bits."""
-    starts = np.arange(0, x.shape[0], size)
-    return np.append(0.0, np.cumsum(np.add.reduceat(x, starts, dtype=x.dtype), dtype=np.float64))
+    sums = [0.0]
+    for rows in blocks(table.counts.shape[0], 8 * size):  # masses are made anew
+        x = _read(_part(table, rows), name)
+        sums += np.add.reduceat(x, np.arange(0, x.shape[0], size), dtype=x.dtype).tolist()
+    return np.cumsum(sums, dtype=np.float64)
 
 
 def partial_harmonic_sums(before: NDArray, number: NDArray, most: int) -> tuple[NDArray, NDArray]:
@@ -229,5 +235,5 @@ def head(table: Groups, wanted: NDArray) -> Groups:
     if table.counts.shape[0] <= BLOCK:
         return table
     largest = np.max(wanted, where=wanted == wanted, initial=0)
-    stop = BLOCK * int(np.searchsorted(_sums_of_blocks(table.mass), largest) + 1)
+    stop = BLOCK * int(np.searchsorted(_sums_of_blocks(table, "mass"), largest) + 1)
     return table.map(lambda x: x[:stop])
