@@ -344,6 +344,13 @@ def test_sums_of_positives_are_those_of_all_rows(monkeypatch, levels, prevalence
         np.testing.assert_allclose(found, wanted, rtol=1e-13)
 
 
+@pytest.mark.parametrize("share", [0, 0.02, 0.3, 1])
+@pytest.mark.parametrize("size", [0, 7, 8, 203])
+def test_rare_places(share, size):
+    flags = RNG.random(size) < share
+    same(_numpy_rows.rare_places(flags), flags.nonzero()[0])
+
+
 @pytest.mark.parametrize("share", [0, 0.1, 0.9])
 def test_sums_of_runs(share):
     """NumPy sums runs of one row apart from others where these are few."""

@@ -152,7 +152,7 @@ def good_list(labels: Any, scores: Any) -> Validated | None:
     if y.dtype.kind != "b":
         if np.bitwise_or.reduce(y) >> 1:
             return None
-        labels = from_host_view(y.astype(np.bool), scores)
+        labels = from_host_view(y.astype(np.uint8).view(np.bool), scores)  # the faster cast
     return Validated(Examples(scores, labels, None, None), {}, None, None)
 
 

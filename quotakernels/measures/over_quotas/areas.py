@@ -207,7 +207,7 @@ def _by_side(
 ) -> tuple[Array, ...]:
     """Sums, or areas, of lines above zero and below."""
     crossing = _crossing_sum if by_sum else _crossing_area
-    line = size * start + change * ((size + (1 if by_sum else 0)) / 2)
+    line = size * start + change * ((size + 1 if by_sum else size) / 2)
     crosses = start * (start + change) < 0
 
     def one(sign: int) -> Array:

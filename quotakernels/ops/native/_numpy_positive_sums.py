@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._table import Positives, Summands
-from quotakernels.ops.native._numpy_rows import BLOCK, blocks, by_items, total_of_blocks
+from quotakernels.ops.native._numpy_rows import (
+    BLOCK,
+    blocks,
+    by_items,
+    rare_places,
+    total_of_blocks,
+)
+from quotakernels.ops.native._numpy_words import count_type
 
 NDArray = np.ndarray[Any, Any]
 
@@ -132,10 +139,10 @@ def _several(table: Positives) -> NDArray:
     if upto.ndim > 1:
         rows: NDArray = (upto - before > 1).reshape(-1).nonzero()[0]
         return rows
-    every = [
-        (upto[x] - before[x] > 1).nonzero()[0] + x.start for x in blocks(upto.shape[0], 2 * BLOCK)
-    ]
-    return every[0] if len(every) == 1 else np.concatenate(every)
+    flags = np.empty(upto.shape, dtype=np.bool)
+    for block in blocks(upto.shape[0], 2 * BLOCK):
+        np.greater(upto[block] - before[block], 1, out=flags[block])
+    return rare_places(flags) if flags.shape[0] > BLOCK else flags.nonzero()[0]
 
 
 def summed_where(chosen: NDArray, function: Callable[..., NDArray], *arguments: NDArray) -> NDArray:
@@ -156,12 +163,12 @@ def moments(table: Positives, least: NDArray) -> tuple[NDArray, NDArray]:
     starts, ends, found, _ = table
     row = int(starts[:-1].searchsorted(least))
     wide = np.float64 if 2 * int(starts[-1]) * int(found[-1]) < EXACT else np.int64
+    integer = count_type(2 * int(starts[-1]))
     whole, later = 0, 2 * int(least) * int(found[row])
     for block in blocks(ends.shape[0], 2 * BLOCK):
         behind = slice(block.start + 1, block.stop + 1)
-        terms = starts[block].astype(wide)
-        terms += ends[block]
-        terms *= found[behind] - found[block]
+        terms = (starts[block].astype(integer) + ends[block]).astype(wide)
+        terms *= (found[behind] - found[block]).astype(wide)
         whole += int(np.add.reduce(terms))
         if block.stop > row:
             later += int(np.add.reduce(terms[max(row - block.start, 0) :]))

@@ -23,6 +23,22 @@ def blocks(length: int, size: int = BLOCK) -> Iterator[slice]:
         yield slice(start, min(start + size, length))
 
 
+def rare_places(flags: NDArray) -> NDArray:
+    """Where flags of one list hold, if few do.
+
+    NumPy looks for each of few by itself.  Of so many that it does not, it looks at eight at once.
+    """
+    words = flags[: flags.shape[0] // 8 * 8].view(np.uint64)
+    some = (words != 0).nonzero()[0]
+    within = words.take(some).view(np.bool).nonzero()[0]
+    places = some.take(within >> 3)
+    places <<= 3
+    within &= 7
+    places += within
+    rest: NDArray = flags[words.shape[0] * 8 :].nonzero()[0]
+    return np.append(places, rest + words.shape[0] * 8) if rest.shape[0] else places
+
+
 def _part(table: Groups, rows: slice) -> Groups:
     is_whole = rows.stop - rows.start >= table.counts.shape[0]
     return table if is_whole else table.map(lambda x: x[rows])

@@ -46,9 +46,9 @@ class Runs(NamedTuple):
         """The sum of each run."""
         if self.rows is None:
             return np.asarray(np.add.reduceat(x, self.starts, dtype=dtype))
-        sums = x[self.starts].astype(dtype or x.dtype, copy=False)
+        sums = x.take(self.starts).astype(dtype or x.dtype, copy=False)
         if self.long.shape[0]:
-            sums[self.long] = np.add.reduceat(x[self.rows], self.within, dtype=dtype)
+            sums[self.long] = np.add.reduceat(x.take(self.rows), self.within, dtype=dtype)
         return sums
 
 
@@ -119,7 +119,7 @@ def _groups_in_order(
     positives = runs.sums(labels, runs.lengths.dtype)
     sums = _amounts_of_groups(runs, labels, weights, amounts)
     masses = (None, None) if weights is None else _by_class(runs, labels, weights)
-    return Groups(key[runs.starts], runs.lengths, positives, *masses)._replace(**sums)
+    return Groups(key.take(runs.starts), runs.lengths, positives, *masses)._replace(**sums)
 
 
 def _by_class(runs: Runs, labels: NDArray, amounts: NDArray) -> tuple[NDArray, NDArray]:
