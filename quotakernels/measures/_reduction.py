@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast
+from quotakernels.inputs.totals import Totals
 
 
 class Reduction(NamedTuple):
@@ -47,11 +48,11 @@ class Sums(NamedTuple):
     take: Callable[[Any], Any] = lambda value: value
 
 
-def item_scale(xp: Namespace, table: ops.Groups, whole: Array) -> Array:
+def item_scale(xp: Namespace, table: ops.Groups, total: Totals) -> Array:
     """The factor that gives masses a mean of one per example."""
     if table.weighted:
-        return cast(xp, ops.group_total(xp, table, table.counts), whole.dtype) / whole
-    return xp.ones_like(whole)
+        return cast(xp, total.examples, total.whole.dtype) / total.whole
+    return xp.ones_like(total.whole)
 
 
 def reduced(xp: Namespace, table: Any, *reductions: Reduction) -> list[Any]:

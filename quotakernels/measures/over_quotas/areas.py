@@ -121,7 +121,7 @@ def advantage_areas(
     def value(above: Array, below: Array) -> PemAreas:
         unit, optimum = total.whole * total.positive, total.pairs / (2 * total.positive)
         if table.weighted:
-            scale = item_scale(xp, table, total.whole)
+            scale = item_scale(xp, table, total)
             unit, optimum = unit / scale, optimum * scale
         return PemAreas(above / unit, xp.abs(below) / unit, optimum)
 

@@ -303,7 +303,7 @@ def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         return ((mass - left_out) * (left + found + here) / 2,)
 
     def value(below: Array) -> Array:
-        scale = item_scale(xp, table, total.whole)
+        scale = item_scale(xp, table, total)
         before, mass, found, here = _owner(xp, table, total.positive)
         found = found + (total.positive - before) / divisor(xp, mass) * here
         quotas = scale * total.negative + 1
