@@ -13,6 +13,7 @@ from quotakernels._replacing import is_stdout
 from quotakernels._text import number
 from quotakernels.cli.completion import SHELLS, script
 from quotakernels.cli.example import EXAMPLES, example_file
+from quotakernels.cli.numbers import NUMBER
 from quotakernels.cli.options import (
     COLUMN,
     DATA,
@@ -23,7 +24,6 @@ from quotakernels.cli.options import (
     GAINS,
     LEVEL,
     MONEY,
-    NUMBER,
     PER_OF_SELECTED,
     POS_LABEL,
     QUOTA,

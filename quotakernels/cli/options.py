@@ -17,6 +17,7 @@ from click.shell_completion import CompletionItem
 from quotakernels.cli import missing
 from quotakernels.cli.completion import columns_on_the_line
 from quotakernels.cli.dialect import keep
+from quotakernels.cli.numbers import AMOUNT, NUMBER, parse_number
 from quotakernels.cli.streams import as_file
 from quotakernels.evaluation.conditions import Condition
 from quotakernels.evaluation.quota import Quota
@@ -24,12 +25,6 @@ from quotakernels.evaluation.quota import Quota
 _CONDITION = re.compile(r"(.+?)(?:=(?==))?(=|!=|<=|>=|<|>)(.*)", re.DOTALL)
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B", re.IGNORECASE)
 _PREFIXES = ("", "K", "M", "G", "T")
-_THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
-_DOUBTFUL = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
-"""One mark and three digits: of thousands or of decimals."""
-_GROUPED = re.compile(
-    r"[+-]?[1-9]\d{0,2}(?:(?P<mark>[.,' ])\d{3})(?:(?P=mark)\d{3})*(?:(?!(?P=mark))[.,]\d+)?"
-)
 ENGINES = ("auto", "memory", "duckdb", "stream")
 Format = Literal["answer", "all", "json"]
 """What `evaluate` prints: the answer and its table, those and all others, or JSON."""
@@ -48,26 +43,6 @@ class DataPath(click.Path):
             return Path(pattern)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         return path if ctx is None or ctx.resilient_parsing else as_file(path, ctx)
-
-
-def parse_number(text: str, *, counted: bool = False) -> float:
-    """Read `1250.5` and `1250,5`, and marks of thousands where they leave no doubt: `1.250,5`.
-
-    Of something `counted`, such as places or money, `1,250` is a number of thousands, as it is
-    printed.
-    """
-    text = text.strip()
-    if counted and _THOUSANDS.fullmatch(text):
-        return float(text.replace(",", ""))
-    if _DOUBTFUL.fullmatch(text):
-        decimal = text.replace(",", ".")
-        if not counted and decimal == text and not text.endswith(".000"):
-            return float(text)
-        either = f"{decimal.replace('.', '')} or {decimal}0"
-        raise click.BadParameter(f"{text!r} may mean {either}: write one of these.")
-    if grouped := _GROUPED.fullmatch(text):
-        text = text.replace(grouped["mark"], "")
-    return float(text.replace(",", ".") if text.count(",") == 1 else text)
 
 
 def parse_impacts(text: str) -> tuple[float, ...]:
@@ -160,40 +135,6 @@ class _Level(click.ParamType):  # type: ignore[type-arg]  # as _Column
         if not 0 < level < 1:
             self.fail(f"{text!r} is not a level such as 95% or 0.95.", param, ctx)
         return level
-
-
-class _Number(click.ParamType):  # type: ignore[type-arg]  # as _Column
-    """A number, with a decimal point."""
-
-    name = "number"
-    counted = False
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Read `0.8`."""
-        try:
-            return parse_number(str(value), counted=self.counted)
-        except ValueError:
-            self.fail(f"{value!r} is not a number, as 0.8 is.", param, ctx)
-
-
-class _Amount(_Number):
-    """A number of 0 or more."""
-
-    counted = True
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Read `0.8`, and refuse what no budget can be."""
-        amount = super().convert(value, param, ctx)
-        if not 0 <= amount < math.inf:
-            self.fail(f"{value!r} is not a finite number of 0 or more.", param, ctx)
-        return amount
-
-
-NUMBER, AMOUNT = _Number(), _Amount()
 
 
 def parse_size(text: str) -> str:

@@ -133,6 +133,7 @@ def validate_columns(
     check_shapes(arrays, leader, given, batched)
     on_host = host_view(tuple(arrays.values()))
     columns = arrays if on_host is None else dict(zip(arrays, on_host, strict=True))
+    by_counts = by_counts and ids is not None and "sample_weight" not in columns and not numbers
     found = _clean(columns, as_given, pos_label, validate, numbers, leader, ids, by_counts)
     return found if on_host is None else from_host_view(found, arrays[leader])
 
@@ -184,27 +185,43 @@ def _clean(
         weights, valid = weights_and_mask(xp, columns, wide)
         by_list = valid is None and ids is None and not (validate and readable(scores))
         mask = None if valid is None else _stretched(xp, valid, shape)
-        counts = by_counts and ids is not None and weights is None and not numbers
-        counts = counts and ops.counts_segments(xp, scores, labels, mask, columns["groups"])
+        counts = by_counts and ops.counts_segments(xp, scores, labels, mask, columns["groups"])
         bad = {} if counts else bad_values(xp, scores, weights, leader, by_list)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             one = arrays["y_true"] if valid is None else labels  # for all lists of a batch
-            one, (unfit, expected) = positive_labels(xp, one, pos_label, valid)
-            labels, unfit = (_stretched(xp, x, shape) for x in (one, unfit))
-            bad["y_true"] = unfit, expected
+            labels, bad["y_true"] = _positive(xp, one, shape, pos_label, valid)
         bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in floats.items()}
         groups = None
+        if ids is not None and counts:
+            return _to_count(scores, labels, mask, columns["groups"], ids, bad)
         if ids is not None:
-            if counts:
-                unfit, _ = bad.get("y_true", (None, ""))
-                to_count = GroupsToCount(columns["groups"], ids, unfit)
-                examples = Examples(scores, labels, None, mask)
-                return Validated(examples, {}, None, mask, None, to_count)
             ids = ids_beside(xp, scores, ids)
             groups, bad["groups"] = kept_within(xp, columns["groups"], ids)
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, groups=groups)
         valid = None if valid is None else _stretched(xp, valid, shape)
     return Validated(Examples(scores, labels, weights, valid), floats, good, mask, groups)
+
+
+def _positive(
+    xp: Namespace, labels: Array, shape: tuple[int, ...], pos_label: Any, valid: Array | None
+) -> tuple[Array, tuple[Array, str]]:
+    """Which labels are positive, and which are bad, of the shape of the scores."""
+    labels, (unfit, expected) = positive_labels(xp, labels, pos_label, valid)
+    return _stretched(xp, labels, shape), (_stretched(xp, unfit, shape), expected)
+
+
+def _to_count(
+    scores: Array,
+    labels: Array | None,
+    mask: Array | None,
+    codes: Array,
+    ids: Array | int,
+    bad: dict[str, tuple[Array, str]],
+) -> Validated:
+    """Groups of which nothing was looked at but the labels."""
+    unfit, _ = bad.get("y_true", (None, ""))
+    examples = Examples(scores, labels, None, mask)
+    return Validated(examples, {}, None, mask, None, GroupsToCount(codes, ids, unfit))
 
 
 def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:

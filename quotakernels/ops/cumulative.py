@@ -5,6 +5,7 @@ from __future__ import annotations
 from quotakernels._array import Array, Namespace, of_kind
 from quotakernels.ops import native
 from quotakernels.ops._table import Cumulative, InPlace, Positives
+from quotakernels.ops.keys import key_bits
 from quotakernels.ops.tables import layout_of, on_device
 
 
@@ -37,12 +38,12 @@ def counts_segments(
     valid: Array | None,
     codes: Array,
 ) -> bool:
-    """Whether `cumulative_segments` serves: for a list of floats on a device of PyTorch."""
+    """Whether `cumulative_segments` serves: PyTorch, on a device, one list of what floats hold."""
     if labels is None or scores.ndim != 1:
         return False
     arrays = (scores, labels, valid, codes)
-    floats = of_kind(xp, scores.dtype, "real floating")
-    return floats and on_device(xp, *arrays) and not native.all_readable(*arrays)
+    exact = of_kind(xp, scores.dtype, "real floating") or key_bits(xp, scores.dtype) <= 32
+    return exact and on_device(xp, *arrays) and not native.all_readable(*arrays)
 
 
 def cumulative_segments(

@@ -276,7 +276,8 @@ def _counted_rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> t
 def summed_rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     """The same of cumulative counts.
 
-    Of no mass it is the row before the group, or its first one; either gives no positives.
+    Of no mass it is the row before the group, or its first one; either gives no positives.  No
+    mass is beyond the group.
     """
     return native.torch_.rows_of_groups_at(table, wanted)
 

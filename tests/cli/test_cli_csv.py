@@ -12,7 +12,7 @@ from typing import Any
 import click
 import pytest
 
-from quotakernels.cli.options import parse_number
+from quotakernels.cli.numbers import parse_number
 
 Run = Callable[..., Any]
 GIVEN = ("--label", "y", "--score", "s")

@@ -248,7 +248,8 @@ def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tupl
             first = xp.minimum(first + 1, total.examples)
         _, *ends = ops.ends_of_row_at(xp, table, xp.expand_dims(first, axis=-1))
         return tuple(x[..., 0] for x in ends)
-    before, mass, found, here = _owner(xp, table, total.positive + 1 if late else total.positive)
+    first = xp.minimum(total.positive + 1, total.whole) if late else total.positive
+    before, mass, found, here = _owner(xp, table, first)
     return before, before + mass, found, found + here
 
 
