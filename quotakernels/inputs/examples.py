@@ -177,28 +177,27 @@ def _clean(
     xp = namespace(arrays[leader])
     with computing(xp):
         arrays = one_absent_example(xp, arrays)
-        shape = arrays[leader].shape
-        columns = {name: _stretched(xp, x, shape) for name, x in arrays.items()}
+        columns = {name: _stretched(xp, x, arrays[leader].shape) for name, x in arrays.items()}
         scores, labels = columns[leader], columns.get("y_true")
         wide = wide_float(xp, device(scores))
         floats = {name: cast(xp, columns[name], wide) for name in numbers}
         weights, valid = weights_and_mask(xp, columns, wide)
         by_list = valid is None and ids is None and not (validate and readable(scores))
-        mask = None if valid is None else _stretched(xp, valid, shape)
+        mask = None if valid is None else _stretched(xp, valid, scores.shape)
         counts = by_counts and ops.counts_segments(xp, scores, labels, mask, columns["groups"])
         bad = {} if counts else bad_values(xp, scores, weights, leader, by_list)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             one = arrays["y_true"] if valid is None else labels  # for all lists of a batch
-            labels, bad["y_true"] = _positive(xp, one, shape, pos_label, valid)
+            labels, bad["y_true"] = _positive(xp, one, scores.shape, pos_label, valid)
         bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in floats.items()}
-        groups = None
         if ids is not None and counts:
             return _to_count(scores, labels, mask, columns["groups"], ids, bad)
+        groups = None
         if ids is not None:
             ids = ids_beside(xp, scores, ids)
             groups, bad["groups"] = kept_within(xp, columns["groups"], ids)
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, groups=groups)
-        valid = None if valid is None else _stretched(xp, valid, shape)
+        valid = None if valid is None else _stretched(xp, valid, scores.shape)
     return Validated(Examples(scores, labels, weights, valid), floats, good, mask, groups)
 
 
