@@ -217,13 +217,13 @@ def in_order(key: NDArray, labels: NDArray) -> InOrder:
 def _words_with_places(key: NDArray, labels: NDArray, best: int, bits: int) -> NDArray:
     """Sorted words of the distance from the best key, the place from the end, and the label."""
     words = np.empty(key.shape, dtype=np.uint64)
-    places = np.arange(key.shape[0], 0, -1, dtype=np.int64)
-    for block in blocks(key.shape[0]):
+    ramp, last = np.arange(BLOCK, dtype=np.uint64), key.shape[0] - 1
+    for block in blocks(key.shape[0], BLOCK):
         packed = words[block]
-        packed[:] = key[block].astype(np.uint64)
+        packed[:] = key[block]
         np.subtract(np.uint64(best % 2**64), packed, out=packed)  # modulo 2**64 it is exact
         packed <<= np.uint64(bits - 1)
-        packed |= (places[block] - 1).view(np.uint64)
+        packed |= np.uint64(last - block.start) - ramp[: packed.shape[0]]
         packed += packed
         packed |= labels[block]
     words.sort()

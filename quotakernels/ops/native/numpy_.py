@@ -33,6 +33,7 @@ from quotakernels.ops.native._numpy_words import (
     Part,
     compact_groups,
     rising_order,
+    sorted_words,
     words_around_zero,
 )
 
@@ -198,7 +199,10 @@ def groups_with_positives(scores: NDArray, labels: NDArray) -> Positives | None:
     """See `cumulative.cumulative_groups`: no other groups are told apart."""
     if scores.ndim == 1 and scores.dtype.kind == "f" and scores.dtype.itemsize in (4, 8):
         bits = scores.view(f"i{scores.dtype.itemsize}")
-        if np.minimum.reduce(bits) < 0 and (words := words_around_zero(bits, labels)) is not None:
+        if np.minimum.reduce(bits) >= 0:
+            parts = sorted_words(bits, labels, 0, np.iinfo(bits.dtype).max)
+            return of_parts(parts, labels)
+        if (words := words_around_zero(bits, labels)) is not None:
             return of_parts([Part(words, 0)], labels)
     key = order_key(scores)
     if key.dtype.kind == "f" or (key.ndim > 1 and (key.shape[-1] < LONG or not key.size)):
