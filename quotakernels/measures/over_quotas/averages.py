@@ -83,7 +83,7 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         return (ops.piecewise(xp, tied, several, partial(_single_share, xp), *row),)
 
     def single(upto: Array, found_upto: Array, here: Array) -> tuple[Array]:
-        return (here * (found_upto / divisor(xp, upto)),)
+        return (here * (found_upto / xp.maximum(upto, 1.0)),)  # 0 where there are no examples yet
 
     def each(
         found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array

@@ -23,8 +23,6 @@ NDArray = np.ndarray[Any, Any]
 
 EXACT = 2**53
 """Whole numbers up to this are exact in floating point."""
-
-
 LONG = 2**12
 """Lists of as many groups are read one by one."""
 
@@ -60,7 +58,8 @@ def sum_positives(table: Positives, parts: tuple[Summands, ...]) -> list[tuple[N
     if table.ends.ndim > 1 and table.ends.shape[-1] >= LONG:
         return _sums_of_lists(table, parts)
     every = [_sums_of_block(groups, parts) for groups in _blocks(table)]
-    every += _sums_of_ties(table, tuple(part.ties or Summands((), _nothing) for part in parts))
+    if any(part.ties for part in parts) and (rows := _several(table)).shape[0]:
+        every += _sums_of_ties(table, rows, tuple(part.ties or _NOTHING for part in parts))
     found = []
     for part in zip(*every, strict=True):
         sums = zip(*(x for x in part if x), strict=True)
@@ -79,8 +78,7 @@ def _sums_of_lists(table: Positives, parts: tuple[Summands, ...]) -> list[tuple[
     return [tuple(np.asarray(x).reshape(shape) for x in part) for part in lists]
 
 
-def _nothing() -> tuple[()]:
-    return ()
+_NOTHING = Summands((), lambda: ())
 
 
 def _sums_of_block(groups: _Visited, parts: tuple[Summands, ...]) -> list[tuple[NDArray, ...]]:
@@ -110,15 +108,12 @@ def _blocks(table: Positives) -> Iterator[_Visited]:
 
 
 def _sums_of_ties(
-    table: Positives, parts: tuple[Summands, ...]
+    table: Positives, rows: NDArray, parts: tuple[Summands, ...]
 ) -> Iterator[list[tuple[NDArray, ...]]]:
     """The sums over groups of several examples alone, of one list in blocks."""
-    if not any(part.columns for part in parts):
-        return
     starts, ends, found = (x.reshape(-1) for x in table[:3])
     *shape, length = table.ends.shape
-    rows = _several(table)
-    for block in blocks(rows.shape[0], max(1, rows.shape[0]) if shape else 2 * BLOCK):
+    for block in blocks(rows.shape[0], rows.shape[0] if shape else 2 * BLOCK):
         row = rows[block]
         lists = row // length
         first = row + lists  # columns of starts have one more row in each list
@@ -136,13 +131,13 @@ def _of_lists(x: NDArray, lists: NDArray) -> NDArray:
 def _several(table: Positives) -> NDArray:
     """The places, in the flat table, of groups of several examples."""
     before, upto = table.starts[..., :-1], table.ends
-    if upto.ndim > 1:
+    if upto.ndim > 1 or upto.shape[0] <= BLOCK:
         rows: NDArray = (upto - before > 1).reshape(-1).nonzero()[0]
         return rows
     flags = np.empty(upto.shape, dtype=np.bool)
     for block in blocks(upto.shape[0], 2 * BLOCK):
         np.greater(upto[block] - before[block], 1, out=flags[block])
-    return rare_places(flags) if flags.shape[0] > BLOCK else flags.nonzero()[0]
+    return rare_places(flags)
 
 
 def summed_where(chosen: NDArray, function: Callable[..., NDArray], *arguments: NDArray) -> NDArray:

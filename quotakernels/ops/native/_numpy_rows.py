@@ -88,8 +88,8 @@ def _sum(x: NDArray) -> NDArray:
 
 def total_of_blocks(sums: tuple[NDArray, ...]) -> NDArray:
     """What the sums of all blocks come to, of each list."""
-    if len(sums) == 1:
-        return sums[0]
+    if len(sums) <= 2:
+        return sums[0] if len(sums) == 1 else np.asarray(sums[0] + sums[1])
     lists = np.stack(sums, axis=-1)
     totals = [_rounded_once(x) for x in lists.reshape(-1, len(sums)).tolist()]
     return np.asarray(totals).reshape(lists.shape[:-1])
