@@ -37,7 +37,7 @@ from quotakernels.inputs.groups import (
     with_codes,
 )
 from quotakernels.inputs.keywords import brief, check_flag
-from quotakernels.inputs.labels import numeric_labels, positive_labels
+from quotakernels.inputs.labels import numeric_labels, positive_labels, zero_or_one
 from quotakernels.inputs.shapes import check_shapes
 
 TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
@@ -151,9 +151,9 @@ def good_list(labels: Any, scores: Any) -> Validated | None:
     if (best := np.maximum.reduce(s)) != best:  # NaN, if one is
         return None
     if y.dtype.kind != "b":
-        if np.bitwise_or.reduce(y) >> 1:
+        if (flags := zero_or_one(y)) is None:
             return None
-        labels = from_host_view(y.astype(np.uint8).view(np.bool), scores)  # the faster cast
+        labels = from_host_view(flags, scores)
     return Validated(Examples(scores, labels, None, None), {}, None, None)
 
 
@@ -177,6 +177,8 @@ def _clean(
     xp = namespace(arrays[leader])
     with computing(xp):
         arrays = one_absent_example(xp, arrays)
+        if pos_label is None and (flags := zero_or_one(arrays.get("y_true"))) is not None:
+            arrays = arrays | {"y_true": flags}
         columns = {name: _stretched(xp, x, arrays[leader].shape) for name, x in arrays.items()}
         scores, labels = columns[leader], columns.get("y_true")
         wide = wide_float(xp, device(scores))
@@ -266,12 +268,22 @@ def bad_values(
     if of_kind(xp, scores.dtype, "real floating"):
         unfit = ops.nans(xp, scores) if by_list else xp.isnan(scores)
         bad[leader] = (unfit, "a number, or where=False for an example to leave out")
-    if weights is not None:
-        most = float(xp.finfo(weights.dtype).max) / max(weights.shape[-1], 1)  # their sum is finite
-        right = (weights >= 0) & (weights <= most)
-        expected = "a finite weight, not negative, and small enough for a finite sum"
-        bad["sample_weight"] = (~right, expected)
-    return bad
+    return bad if weights is None else bad | bad_weights(xp, weights)
+
+
+def bad_weights(xp: Namespace, weights: Array) -> dict[str, tuple[Array, str]]:
+    """The same for weights; nothing where NumPy sees that all are good."""
+    most = float(xp.finfo(weights.dtype).max) / max(weights.shape[-1], 1)  # their sum is finite
+    if isinstance(weights, np.ndarray) and _all_between(weights, 0, most):
+        return {}
+    right = (weights >= 0) & (weights <= most)
+    expected = "a finite weight, not negative, and small enough for a finite sum"
+    return {"sample_weight": (~right, expected)}
+
+
+def _all_between(x: np.ndarray[Any, Any], low: float, high: float) -> bool:
+    """What two passes tell, where to find each that is not takes several; none of a NaN is."""
+    return bool(x.size and np.minimum.reduce(x, None) >= low and np.maximum.reduce(x, None) <= high)
 
 
 def unfit_amounts(

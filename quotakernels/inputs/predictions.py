@@ -11,7 +11,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, computing, device, of_kind, wide_float
 from quotakernels.inputs.columns import adopt, check_types, example_columns
 from quotakernels.inputs.examples import (
-    bad_values,
+    bad_weights,
     one_absent_example,
     raise_or_exclude,
     weights_and_mask,
@@ -69,7 +69,7 @@ def validate_predictions(
         else:
             found, bad = _several_classes(xp, columns, num_classes)
         if weights is not None:
-            bad["sample_weight"] = bad_values(xp, weights, weights)["sample_weight"]
+            bad |= bad_weights(xp, weights)
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate)
         valid = None if valid is None else xp.broadcast_to(valid, shape)
     return xp, Predictions(found["y_true"], found["y_pred"], weights, valid, good)
