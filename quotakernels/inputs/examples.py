@@ -133,6 +133,8 @@ def validate_columns(
     check_shapes(arrays, leader, given, batched)
     on_host = host_view(tuple(arrays.values()))
     columns = arrays if on_host is None else dict(zip(arrays, on_host, strict=True))
+    if pos_label is None and (flags := zero_or_one(columns.get("y_true"))) is not None:
+        columns = columns | {"y_true": flags}
     by_counts = by_counts and ids is not None and "sample_weight" not in columns and not numbers
     found = _clean(columns, as_given, pos_label, validate, numbers, leader, ids, by_counts)
     return found if on_host is None else from_host_view(found, arrays[leader])
@@ -177,8 +179,6 @@ def _clean(
     xp = namespace(arrays[leader])
     with computing(xp):
         arrays = one_absent_example(xp, arrays)
-        if pos_label is None and (flags := zero_or_one(arrays.get("y_true"))) is not None:
-            arrays = arrays | {"y_true": flags}
         columns = {name: _stretched(xp, x, arrays[leader].shape) for name, x in arrays.items()}
         scores, labels = columns[leader], columns.get("y_true")
         wide = wide_float(xp, device(scores))
