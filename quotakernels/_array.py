@@ -448,10 +448,12 @@ def finished(xp: Namespace, result: Any, dtype: Any) -> Any:
     return mapped(lambda x: finish(xp, x, dtype if x.dtype == xp.float64 else x.dtype), result)
 
 
-def by_numpy(function: Callable[[Any], Any], table: Any) -> Any:
-    """What a function makes of a table of NumPy's arrays."""
+def by_numpy(function: Callable[..., Any], *tables: Any) -> Any:
+    """What a function makes of tables of NumPy's arrays."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        found = function(table)
+        found = function(*tables)
+    if type(found) is np.float64 or (type(found) is np.ndarray and found.shape == (1,)):
+        return found
     return finished(_host_namespace(), found, np.float64)
 
 

@@ -644,6 +644,8 @@ def table_of_one_list(ranking: Ranking) -> ops.Groups | None:
     """
     scores, mass = ranking.thresholds, ranking.positive_weights
     plain = type(scores) is np.ndarray and scores.ndim == 1 and mass.dtype.kind in "iu"
-    if not plain or any((ranking.gains, *ranking[7:])) or mass[0] < 0:
+    if not plain or ranking.gains or ranking.groups or ranking.costs or ranking.arms:
+        return None
+    if mass[0] < 0:
         return None
     return ops.Groups(*ranking[:3], None, None, (), ranking.layout)

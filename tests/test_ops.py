@@ -299,10 +299,13 @@ def test_sums_over_parts_of_a_table(rows: int):
     "scores", ["few levels", "no ties", "far apart", "bool", "logits", "zeros"]
 )
 @pytest.mark.parametrize("prevalence", [0, 0.02, 0.5, 1])
-def test_groups_with_positives(monkeypatch, scores, prevalence):
+@pytest.mark.parametrize("short", [True, False])
+def test_groups_with_positives(monkeypatch, scores, prevalence, short):
     """NumPy counts groups that hold positives, and all that is between two of them as one."""
     monkeypatch.setattr(_numpy_words, "BLOCK", 16)
     size = 300
+    for name in () if short else ("SHORT", "WIDENED"):
+        monkeypatch.setattr(native.numpy_, name, size - 1)
     s = RNG.random(size)
     s = {"few levels": np.floor(9 * s), "far apart": s * 10.0 ** RNG.choice([-300, 9], size)}.get(
         scores, s
@@ -332,6 +335,7 @@ def test_sums_of_positives_are_those_of_all_rows(monkeypatch, levels, prevalence
     for module in (_numpy_rows, _numpy_positive_sums, _numpy_words):
         monkeypatch.setattr(module, "BLOCK", 16)
     monkeypatch.setattr(_numpy_positives, "MANY", 2**3)
+    monkeypatch.setattr(native.numpy_, "SHORT", 16)
     scores = RNG.integers(0, levels, 300) / 8
     labels = RNG.random(300) < prevalence * (1 if levels < 60 else scores / scores.mean())
     ranking = qk.rank(labels, scores)
@@ -718,6 +722,37 @@ def test_rows_of_positions_in_numpy(behind: int):
     np.testing.assert_array_equal(ops.row_of_each(xp, table, ends, numbers), wanted)
     with standard_forms():
         np.testing.assert_array_equal(ops.row_of_each(xp, table, ends, numbers), wanted)
+
+
+@of_fast_forms
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "bool"])
+@pytest.mark.parametrize("mass", [0.0, 0.5, 3.0, 7.25, 40.0])
+def test_quota_of_one_list(dtype: str, mass: float):
+    scores = (RNG.integers(-4, 5, 40) / 2).astype(dtype)
+    labels, xp = RNG.random(40) < 0.4, namespace(scores)
+    found = ops.around(xp, scores, labels, mass)
+    place = max(int(np.ceil(mass)), 1)
+    with standard_forms():
+        assert ops.around(xp, scores, labels, mass) is None
+        threshold, counts = ops.counts_around(xp, scores, labels, None, place)
+    before, found_before, end, found_upto, positives = counts
+    same(found.thresholds, threshold)
+    same(np.concatenate([found.wanted, found.whole, found.positives]), [mass, 40, positives])
+    same(np.concatenate(found.row[:3]), [before, before, found_before])
+    same(np.concatenate(found.row[3:]), [end - before, end - before, found_upto - found_before])
+
+
+@of_fast_forms
+def test_every_group_of_a_list():
+    """None where a product of sums may leave the whole numbers of floating point."""
+    xp, few = namespace(np.empty(0)), np.array([3, 1, 2], dtype=np.int32)
+    table = ops.Groups(np.array([3.0, 2.0, 1.0]), few, np.minimum(few, 1), None, None)
+    found = ops.every_group(xp, table)
+    same(np.concatenate(found[:3]), [0, 3, 4, 6, 3, 4, 6, 0, 1, 2, 3])
+    many = few.astype(np.int64) * 2**25
+    assert ops.every_group(xp, table._replace(counts=many, positives=many)) is None
+    with standard_forms():
+        assert ops.every_group(xp, table) is None
 
 
 HULLS = ("any", "all tied", "all on one line", "on a circle", "one row", "no row", "sparse")

@@ -40,6 +40,8 @@ from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.labels import numeric_labels, positive_labels, zero_or_one
 from quotakernels.inputs.shapes import check_shapes
 
+NDArray = np.ndarray[Any, Any]
+
 TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
 
 
@@ -147,22 +149,27 @@ def good_list(labels: Any, scores: Any) -> Validated | None:
     """
     plain = type(scores) is np.ndarray and type(labels) is np.ndarray
     pair: Any = (scores, labels) if plain else host_view((scores, labels)) or (None, None)
-    s, y = pair
-    if not (_is_list(s, "fiub") and _is_list(y, "iub")) or s.shape != y.shape or s.size == 0:
+    if not all(isinstance(x, np.ndarray) for x in pair) or (good := good_labels(*pair)) is None:
         return None
-    if (best := np.maximum.reduce(s)) != best:  # NaN, if one is
-        return None
-    if y.dtype.kind != "b":
-        if (flags := zero_or_one(y)) is None:
-            return None
-        labels = from_host_view(flags, scores)
+    if good is not pair[1]:
+        labels = from_host_view(good, scores)
     return Validated(Examples(scores, labels, None, None), {}, None, None)
 
 
-def _is_list(x: Any, kinds: str) -> bool:
-    """Whether NumPy has it as one list of numbers of these kinds."""
-    there = isinstance(x, np.ndarray) and x.ndim == 1
-    return there and x.dtype.kind in kinds and x.dtype.isnative
+def good_labels(scores: NDArray, labels: NDArray) -> NDArray | None:
+    """The labels as flags, of one list of NumPy; None unless they and the scores are good."""
+    kind, type_ = labels.dtype.kind, scores.dtype
+    if kind not in "iub" or type_.kind not in "fiub":
+        return None
+    if scores.ndim != 1 or scores.shape != labels.shape or scores.size == 0:
+        return None
+    if not (labels.dtype.isnative and type_.isnative):
+        return None
+    if type_.kind == "f" and (best := np.maximum.reduce(scores)) != best:  # NaN, if one is
+        return None
+    if kind == "b":
+        return labels
+    return zero_or_one(labels)
 
 
 def _clean(

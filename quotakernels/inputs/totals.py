@@ -59,9 +59,9 @@ class Totals:
 
     @property
     def moment(self) -> Array:
-        """See `ops.moments`, of groups with positives."""
+        """See `ops.moment`, of groups with positives."""
         if "moment" not in self._made:
-            self.moment_from(self.examples)
+            self._made["moment"] = ops.moment(self._table)
         return self._made["moment"]
 
     def moment_from(self, least: Array) -> Array:

@@ -17,7 +17,6 @@ from quotakernels._array import (
     finished,
     from_host_view,
     host_view,
-    is_tensor,
     mapped,
     namespace,
     result_float,
@@ -28,6 +27,7 @@ from quotakernels.inputs.gains import validated
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.quotas import in_library_of, masses_or_all, wanted_masses
+from quotakernels.measures._direct import table_at_quota, table_of_positives, table_of_ranking
 from quotakernels.measures._options import MeasureWithOptions, named
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
@@ -40,7 +40,6 @@ from quotakernels.ranking import (
     rank_examples,
     ranked,
     table_of,
-    table_of_one_list,
 )
 
 M = TypeVar("M")
@@ -162,13 +161,13 @@ class Measure:
         self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
         self.own_keywords = (*self._numbers, *self._options)
-        self.takes_costs = self.of_costs or "budget" in self._numbers
+        self._alone = not self._needed and self._of_nothing_else()
         data = taken_of_rank(self.of_gains, self.takes_costs, self.of_arms)
         self.__signature__ = inspect.Signature([*data.values(), *numbers, *options])
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        if not keywords and self._alone and (table := self._direct(*arguments)) is not None:
-            return by_numpy(self._function, table)
+        if (found := self._direct(arguments, keywords)) is not None:
+            return found
         numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         options = {name: keywords.pop(name) for name in self._options if name in keywords}
         if keywords:
@@ -184,6 +183,16 @@ class Measure:
             return from_host_view(found, ranking[0])
         return self._computed(ranking, numbers, options)
 
+    @property
+    def takes_costs(self) -> bool:
+        """Whether there may be costs of the examples."""
+        return self.of_costs or "budget" in self._numbers
+
+    def _of_nothing_else(self) -> bool:
+        """Whether it is of labels and scores alone."""
+        others = self.of_gains or self.of_costs or self.of_arms or self.of_ideal
+        return self.validator is _no_numbers and not others
+
     def lacking(self, options: Mapping[str, Any]) -> list[str]:
         """Keywords that it needs beside these, or one of which; empty if it needs none."""
         absent = [name for name in self._needed if name not in options]
@@ -192,22 +201,20 @@ class Measure:
         cuts = [x for x in (*CUTS, "threshold", "between") if x in self._numbers]
         return [] if any(options.get(x) is not None for x in cuts) else cuts
 
-    @property
-    def _alone(self) -> bool:
-        """Whether it needs no more than labels and scores."""
-        beside = (self.of_gains, self.of_costs, self.of_arms, self.of_ideal, *self._needed)
-        return self.validator is _no_numbers and not any(beside)
-
-    def _direct(self, *data: Any) -> Any:
-        """The table of a call that says nothing but labels and scores in a list of NumPy each, or
-        the ranking of such a list: of these no question is left that the general way has to ask.
-        """
-        if len(data) == 1 and isinstance(data[0], Ranking):
-            return table_of_one_list(data[0])
-        if len(data) != 2 or not (self._by_sums and self.by_positives) or is_tensor(data[1]):
+    def _direct(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """What `_direct` has a way to; None of all other calls."""
+        if keywords:
+            if not (self.local and self.validator is wanted_masses):
+                return None
+            found = table_at_quota(arguments, keywords)
+            return None if found is None else by_numpy(self._function, *found)[0]
+        if not self._alone:
             return None
-        found = good_list(*data)
-        return None if found is None else counted(found, "expected", by_positives=True)
+        of_positives = self._by_sums and self.by_positives
+        table = table_of_ranking(arguments, of_positives and self._by_counts)
+        if table is None and of_positives:
+            table = table_of_positives(arguments)
+        return None if table is None else by_numpy(self._function, table)
 
     def with_options(self, *, name: str | None = None, **options: Any) -> MeasureWithOptions[Any]:
         """The measure with some of its keyword arguments fixed, like ``functools.partial``.

@@ -58,8 +58,11 @@ def item_scale(xp: Namespace, table: ops.Groups, total: Totals) -> Array:
 def reduced(xp: Namespace, table: Any, *reductions: Reduction) -> list[Any]:
     """The values of all the reductions, from one pass over the table."""
     if isinstance(table, ops.Positives):
-        if all(r.of_positives for r in reductions):
-            reductions = tuple(r.of_positives for r in reductions if r.of_positives)
+        own = [r.of_positives for r in reductions if r.of_positives is not None]
+        if len(own) == len(reductions):
+            if not any(r.columns for r in own):  # of totals alone
+                return [r.value() for r in own]
+            reductions = tuple(own)
         else:
             table = ops.all_groups(table)
     sums = ops.sum_rows(xp, table, *(r.summands(xp, table) for r in reductions))

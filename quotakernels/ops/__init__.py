@@ -38,6 +38,7 @@ from quotakernels.ops.budgets import mass_within as mass_within
 from quotakernels.ops.budgets import sums_within as sums_within
 from quotakernels.ops.columns import all_groups as all_groups
 from quotakernels.ops.columns import found_down_to as found_down_to
+from quotakernels.ops.columns import moment as moment
 from quotakernels.ops.columns import moments as moments
 from quotakernels.ops.columns import row_of_each as row_of_each
 from quotakernels.ops.columns import sum_rows as sum_rows
@@ -47,6 +48,7 @@ from quotakernels.ops.columns import totals as totals
 from quotakernels.ops.cumulative import counts_segments as counts_segments
 from quotakernels.ops.cumulative import cumulative_groups as cumulative_groups
 from quotakernels.ops.cumulative import cumulative_segments as cumulative_segments
+from quotakernels.ops.cumulative import every_group as every_group
 from quotakernels.ops.drawing import coins as coins
 from quotakernels.ops.drawing import draws as draws
 from quotakernels.ops.drawing import source_of_draws as source_of_draws
@@ -99,6 +101,7 @@ from quotakernels.ops.segments import sums_behind as sums_behind
 from quotakernels.ops.segments import total_behind as total_behind
 from quotakernels.ops.segments import won_twice_by_group as won_twice_by_group
 from quotakernels.ops.tables import amount_columns as amount_columns
+from quotakernels.ops.tables import around as around
 from quotakernels.ops.tables import counts_around as counts_around
 from quotakernels.ops.tables import ends_of_row_at as ends_of_row_at
 from quotakernels.ops.tables import filled_first as filled_first

@@ -239,11 +239,13 @@ def totals(table: Positives) -> dict[str, Array]:
     return native.numpy_.totals(table)
 
 
-def moments(table: Positives, least: Array) -> tuple[Array, Array]:
-    """Σ t·(S + E) of each list, for groups of t positives between S and E examples, of NumPy.
+def moment(table: Positives) -> Array:
+    """Σ t·(S + E) of each list, for groups of t positives between S and E examples, of NumPy."""
+    return native.numpy_.moment(table)
 
-    And the same if places before the `least` count as that, which is an end of a group.
-    """
+
+def moments(table: Positives, least: Array) -> tuple[Array, Array]:
+    """The same, and what it is if places before the `least`, an end of a group, count as that."""
     return native.numpy_.moments(table, least)
 
 

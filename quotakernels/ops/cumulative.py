@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quotakernels._array import Array, Namespace, of_kind
 from quotakernels.ops import native
-from quotakernels.ops._table import Cumulative, InPlace, Positives
+from quotakernels.ops._table import Cumulative, Groups, InPlace, Positives
 from quotakernels.ops.keys import key_bits
 from quotakernels.ops.tables import layout_of, on_device
 
@@ -29,6 +29,14 @@ def cumulative_groups(
     counted = native.torch_.cumulative_groups(*arrays)
     apart = isinstance(layout_of(xp, scores, valid, True), InPlace)
     return counted if apart else counted._replace(begins=())
+
+
+def every_group(xp: Namespace, table: Groups) -> Positives | None:
+    """All tie groups of a list in the place of those that hold positives, if sums stay exact.
+
+    For measures that read nothing but whole numbers.
+    """
+    return native.numpy_.every_group(table) if native.library(xp) == "numpy" else None
 
 
 def counts_segments(

@@ -266,18 +266,23 @@ def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
     def won_twice(before: Array, upto: Array, below: Array) -> tuple[Array]:
         return (below * (before + upto),)
 
-    def of_positives() -> Won:
-        """By the examples that stand behind them, of which all positives count for P²."""
-        most = total.positives * (2 * total.examples - total.positives)
-        return Won(most - total.moment, total.pairs)
-
     columns = ("positive_before", "positive_upto", "negative")
     value = lambda twice: Won(twice, total.pairs)  # noqa: E731
-    return Reduction(columns, won_twice, value, True, of_positives=without_sums(of_positives))
+    of_positives = without_sums(partial(_won_of_positives, total))
+    return Reduction(columns, won_twice, value, True, of_positives=of_positives)
+
+
+def _won_of_positives(total: Totals) -> Won:
+    """By the examples that stand behind them, of which all positives count for P²."""
+    positives = total.positives
+    most = positives * (2 * total.examples - positives)
+    return Won(most - total.moment, total.pairs)
 
 
 def _won(table: Any) -> Won:
     xp = namespace(table[0])
+    if isinstance(table, ops.Positives):
+        return _won_of_positives(Totals(xp, table))
     if isinstance(table, ops.Cumulative) and table.segments:
         twice, pairs = ops.won_twice_by_group(table)
         mark: Any = table.mark

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._table import Positives, Summands
+from quotakernels.ops.native._numpy_positives import EXACT
 from quotakernels.ops.native._numpy_rows import (
     BLOCK,
     blocks,
@@ -21,8 +22,6 @@ from quotakernels.ops.native._numpy_words import count_type
 
 NDArray = np.ndarray[Any, Any]
 
-EXACT = 2**53
-"""Whole numbers up to this are exact in floating point."""
 LONG = 2**12
 """Lists of as many groups are read one by one."""
 
@@ -149,6 +148,15 @@ def summed_where(chosen: NDArray, function: Callable[..., NDArray], *arguments: 
     lists = places // length
     taken = (x.reshape(-1).take(places if x.shape[-1] == length else lists) for x in arguments)
     return _by_list(function(*taken), lists, shape)
+
+
+def moment(table: Positives) -> NDArray:
+    """See `columns.moment`."""
+    starts, ends, found, _ = table
+    if ends.ndim > 1 or ends.shape[0] > LONG or starts.dtype != np.int64:
+        return moments(table, starts[..., -1])[0]
+    both: NDArray = (starts[:-1] + ends).dot(found[1:] - found[:-1])
+    return both
 
 
 def moments(table: Positives, least: NDArray) -> tuple[NDArray, NDArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,16 +10,18 @@ import numpy as np
 
 from quotakernels._array import Array
 from quotakernels.ops._bits import bits_from_key, key_from_bits
-from quotakernels.ops._table import Amounts, Arms, Costs, Gains, Groups, Positives
+from quotakernels.ops._table import Amounts, Arms, Around, Costs, Gains, Groups, Positives, Rows
 from quotakernels.ops.native._numpy_draws import draws as draws
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
 from quotakernels.ops.native._numpy_positive_sums import largest_between as largest_between
+from quotakernels.ops.native._numpy_positive_sums import moment as moment
 from quotakernels.ops.native._numpy_positive_sums import moments as moments
 from quotakernels.ops.native._numpy_positive_sums import sum_positives as sum_positives
 from quotakernels.ops.native._numpy_positive_sums import summed_where as summed_where
 from quotakernels.ops.native._numpy_positive_sums import sums_between as sums_between
 from quotakernels.ops.native._numpy_positives import all_groups as all_groups
+from quotakernels.ops.native._numpy_positives import every_group as every_group
 from quotakernels.ops.native._numpy_positives import of_lists, of_one_list, of_parts
 from quotakernels.ops.native._numpy_positives import place_among as place_among
 from quotakernels.ops.native._numpy_positives import totals as totals
@@ -28,6 +31,13 @@ from quotakernels.ops.native._numpy_rows import in_parts as in_parts
 from quotakernels.ops.native._numpy_rows import partial_harmonic_sums as partial_harmonic_sums
 from quotakernels.ops.native._numpy_rows import rows_at as rows_at
 from quotakernels.ops.native._numpy_rows import sum_rows as sum_rows
+from quotakernels.ops.native._numpy_short import (
+    SHORT,
+    WIDENED,
+    of_words,
+    packed_bits,
+    packed_wide,
+)
 from quotakernels.ops.native._numpy_summed import by_argsort, each_by_itself
 from quotakernels.ops.native._numpy_words import (
     Part,
@@ -79,7 +89,7 @@ def from_order_key(key: NDArray, dtype: Any) -> NDArray:
 
 def bits_of_key(key: NDArray) -> NDArray:
     """The bits of the floats that have these keys."""
-    if key.size and key.min() >= 0:  # see `key_of_bits`
+    if key.size and np.minimum.reduce(key, axis=None) >= 0:  # see `key_of_bits`
         return key
     return np.asarray(bits_from_key(key, 8 * key.dtype.itemsize))
 
@@ -163,7 +173,22 @@ def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
 def kth_largest(key: NDArray, k: NDArray | int) -> NDArray:
     """One list is only partitioned."""
     rank = key.shape[0] - (k if isinstance(k, int) else int(k[0]))
-    return np.partition(key, rank)[rank : rank + 1]
+    parted = key.copy()
+    parted.partition(rank)
+    return parted[rank : rank + 1]
+
+
+def around(scores: NDArray, labels: NDArray, mass: float) -> Around:
+    """See `tables.around`."""
+    key, size = order_key(scores), scores.shape[0]
+    there = kth_largest(key, max(math.ceil(mass), 1))
+    upto, above = key >= there, key > there
+    counted = counts([above, above & labels, upto, upto & labels, labels]).astype(np.float64)
+    before, found_before, end, found, positives = counted[:, None]
+    here, positive = end - before, found - found_before
+    row = Rows(before, before, found_before, here, here, positive)
+    whole, wanted = np.asarray([[size], [mass]], dtype=np.float64)
+    return Around(wanted, from_order_key(there, scores.dtype), row, whole, positives)
 
 
 def tie_groups(
@@ -197,6 +222,8 @@ LONG = 2**9
 
 def groups_with_positives(scores: NDArray, labels: NDArray) -> Positives | None:
     """See `cumulative.cumulative_groups`: no other groups are told apart."""
+    if scores.ndim == 1 and (words := _words_of_few(scores, labels)) is not None:
+        return of_words(words)
     if scores.ndim == 1 and scores.dtype.kind == "f" and scores.dtype.itemsize in (4, 8):
         bits = scores.view(f"i{scores.dtype.itemsize}")
         if np.minimum.reduce(bits) >= 0:
@@ -208,6 +235,16 @@ def groups_with_positives(scores: NDArray, labels: NDArray) -> Positives | None:
     if key.dtype.kind == "f" or (key.ndim > 1 and (key.shape[-1] < LONG or not key.size)):
         return None
     return of_one_list(key, labels) if key.ndim == 1 else of_lists(key, labels)
+
+
+def _words_of_few(scores: NDArray, labels: NDArray) -> NDArray | None:
+    """Words of a short list, if one step packs them."""
+    length, size = scores.shape[0], scores.dtype.itemsize
+    if length <= SHORT and size in (4, 8):
+        words = packed_bits(scores, labels)
+        if words is not None:
+            return words
+    return packed_wide(order_key(scores), labels) if length <= WIDENED and size <= 4 else None
 
 
 def _empty_row(scores: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:
