@@ -390,12 +390,6 @@ def without_options(measure: Any, /, **options: Any) -> tuple[Any, dict[str, Any
     return function, options
 
 
-def refuse_costs(measure: Any, instead: str) -> None:
-    """Raise for a measure, or a mean of one over groups, that needs what each example costs."""
-    if name := needs_costs(measure):
-        raise TypeError(f"{name} needs what each example costs; {instead}")
-
-
 def _weights(xp: Namespace, table: ops.Groups, weights: Any) -> Array:
     """What each group counts for, shape (..., S); NaN where a weight is bad."""
     whole, positive, negative = Totals(xp, table)
