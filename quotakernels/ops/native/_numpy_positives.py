@@ -109,7 +109,9 @@ def all_groups(table: Positives) -> Cumulative:
 
 
 def every_group(table: Groups) -> Positives | None:
-    """See `cumulative.every_group`."""
+    """See `cumulative.every_group`; columns of many rows would take more memory than the table."""
+    if table.counts.shape[0] > BLOCK:
+        return None
     sums = np.zeros((2, table.counts.shape[0] + 1), dtype=np.int64)
     items, found = sums
     np.add.accumulate(table.counts, out=items[1:])
