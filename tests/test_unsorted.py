@@ -82,3 +82,21 @@ def test_nothing_is_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     for measured in (qk.roc_auc, qk.rank):
         with pytest.raises(AssertionError, match="sorted"):
             measured(LABELS[0], SCORES[0])
+
+
+@of_fast_forms
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
+def test_one_quota_of_every_float_of_pytorch(dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    labels = torch.from_numpy(LABELS[0])
+    scores = torch.from_numpy(SCORES[0]).to(getattr(torch, dtype))
+    cuts: tuple[dict[str, Any], ...] = ({"quota": 1}, {"quota": 4}, {"fraction": 0.7})
+    for cut in cuts:
+        for measure in (qk.hit_rate, qk.qrecall, qk.lift, qk.precision):
+            for beside in ({}, {"where": torch.from_numpy(MASK[1])}, {"ties": "pessimistic"}):
+                ranking = qk.rank(labels, scores, **beside)
+                assert measure(labels, scores, **cut, **beside) == measure(ranking, **cut)
+        shares = qk.select(scores, **cut)
+        assert shares.tolist() == qk.select(scores.to(torch.float64), **cut).tolist()
+        exact = qk.quota_threshold(scores.to(torch.float64), **cut)
+        assert float(qk.quota_threshold(scores, **cut).threshold) == float(exact.threshold)

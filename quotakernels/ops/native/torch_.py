@@ -310,9 +310,11 @@ def on_host(function: Callable[..., Any], *arrays: Array | None) -> Any:
 
 
 def kth_largest(key: Array, k: Array | int) -> Array:
-    """One list in readable memory is partitioned by NumPy."""
+    """One list in readable memory is partitioned by NumPy, which knows no bfloat16."""
     place = k if isinstance(k, int) else to_numpy(k)
-    return torch.from_numpy(numpy_.kth_largest(to_numpy(key), place))
+    is_short = key.is_floating_point() and key.dtype.itemsize <= 2
+    wide = key.to(torch.float32) if is_short else key
+    return torch.from_numpy(numpy_.kth_largest(to_numpy(wide), place)).to(key.dtype)
 
 
 def selected(key: Array, k: int) -> Array:
