@@ -446,7 +446,7 @@ def _check_batch(preds: Any, target: Any, dtype: Any) -> None:
     if preds.ndim != 1:
         raise ValueError(
             "preds must have shape (n,), the scores of one model for one class; got "
-            f"{tuple(preds.shape)}; take a column, such as preds[:, 0], or put the metric in "
+            f"{tuple(preds.shape)}; take a column, such as preds[:, 1], or put the metric in "
             "torchmetrics.wrappers.MultioutputWrapper, which has one for each column"
         )
     if isinstance(target, torch.Tensor) and target.shape != preds.shape:
