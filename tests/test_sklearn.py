@@ -259,6 +259,30 @@ def test_groups_are_routed():
 
 
 @pytest.mark.usefixtures("routing")
+def test_a_request_of_weights_leaves_that_of_groups_and_costs():
+    gauc = qk.group_mean(qk.roc_auc, weights="examples")
+    model = GaussianNB().set_fit_request(sample_weight=False)
+    given = {"cv": FOLDS, "error_score": "raise"}
+    params = {"sample_weight": WEIGHTS, "groups": USERS}
+    both = scorer(gauc).set_score_request(sample_weight=True, groups=True)
+    wanted = cross_val_score(model, X, CODES, scoring=both, params=params, **given)
+    weights = scorer(gauc).set_score_request(sample_weight=True)
+    found = cross_val_score(model, X, CODES, scoring=weights, params=params, **given)
+    assert found.tolist() == wanted.tolist()
+    assert clone(weights).get_metadata_routing().score.requests["groups"] is True
+    none = scorer(gauc).set_score_request(groups=False)
+    assert none.get_metadata_routing().score.requests["groups"] is False
+    paid = scorer(qk.qrecall, budget=20).set_score_request(sample_weight=True)
+    assert paid.get_metadata_routing().score.requests["cost"] is True
+    several = multimetric(gauc=scorer(gauc), auc=SCORERS["roc_auc"])
+    assert several.get_metadata_routing().score.requests["groups"] is True
+    found = cross_validate(
+        GaussianNB(), X, CODES, scoring=several, params={"groups": USERS}, **given
+    )
+    assert not np.isnan(found["test_gauc"]).any()
+
+
+@pytest.mark.usefixtures("routing")
 def test_groups_of_folds_are_no_business_of_a_scorer_that_asks_for_none():
     folds, params = GroupKFold(3), {"groups": USERS}
     given = {"cv": folds, "params": params, "error_score": "raise"}

@@ -48,6 +48,14 @@ _REQUESTS = {"estimator": UNUSED, "groups": False, "cost": False}
 """What is asked for, of what `score` takes, where nobody says otherwise."""
 
 
+def _asking(request: Any, owner: Any, **needed: bool) -> Any:
+    """A request for what is needed too, unless the user has said something of it."""
+    said = owner._metadata_request.score.requests if hasattr(owner, "_metadata_request") else {}
+    for name in (x for x, is_needed in needed.items() if is_needed and x not in said):
+        request.score.add_request(param=name, alias=True)
+    return request
+
+
 class Scorer(_BaseScorer):  # type: ignore[misc]
     """What `scorer` makes: to scikit-learn, a scorer as those of ``make_scorer``."""
 
@@ -196,11 +204,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         A mean over groups requests them, and a budget costs, unless something else was said.
         """
         request = super(_BaseScorer, self)._get_metadata_request()
-        if not hasattr(self, "_metadata_request"):
-            asked = {"groups": self._by_group, "cost": self.needs_costs}
-            for name in (x for x, needed in asked.items() if needed):
-                request.score.add_request(param=name, alias=True)
-        return request
+        return _asking(request, self, groups=self._by_group, cost=self.needs_costs)
 
     def __sklearn_clone__(self) -> Scorer:
         return copy.deepcopy(self)
@@ -239,6 +243,14 @@ class Scorers(BaseEstimator):  # type: ignore[misc]
 
     def __init__(self, scorers: dict[str, Scorer]):
         self.scorers = scorers
+
+    def _get_metadata_request(self) -> Any:
+        """What one of the scorers needs is requested."""
+        scorers = self.scorers.values()
+        groups, costs = (
+            any(getattr(x, of) for x in scorers) for of in ("_by_group", "needs_costs")
+        )
+        return _asking(super()._get_metadata_request(), self, groups=groups, cost=costs)
 
     def score(
         self,
