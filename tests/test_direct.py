@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ SUMS = (
     qk.pem_areas,
     qk.summary,
 )
+COUNTED = (qk.roc_auc, qk.gini, qk.pem, qk.average_qrecall)
 CUTS = (qk.hit_rate, qk.qrecall, qk.lift)
 TYPES = ("float16", "float32", "float64", "int8", "int32", "int64", "uint32", "uint64", "bool")
 KINDS = ("no ties", "few levels", "both signs", "one class", "one score")
@@ -54,6 +56,31 @@ def test_values(dtype: str, kind: str):
         for measure in CUTS:
             for quota in (0, 1, size / 2, size):
                 both_ways(measure, *data, **({"quota": quota} if quota >= 1 else {"fraction": 0.3}))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", [(3, 2), (2, 3, 9), (40, 1000)])
+def test_batches(dtype: str, kind: str, shape: tuple[int, ...]):
+    labels, scores = (x.reshape(shape) for x in examples(dtype, kind, math.prod(shape)))
+    for measure in SUMS:
+        both_ways(measure, labels, scores)
+        both_ways(measure, labels[(0,) * (len(shape) - 1)], scores)
+
+
+def test_long_lists_of_a_batch(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("quotakernels.measures._direct.LONG", 600)
+    labels, scores = (x.reshape(2, 3, 600) for x in examples("float32", "no ties", 3600))
+    for measure in SUMS:  # sums of floats may be made in another order
+        for y in (labels, labels[0, 0]):
+            found, wanted = measure(y, scores), measure(y, scores, ties="expected")
+            np.testing.assert_allclose(found, wanted, rtol=1e-15 * 4 * (measure not in COUNTED))
+
+
+def test_columns_are_refused():
+    labels, scores = examples("float32", "no ties", 9)
+    with pytest.raises(ValueError, match="the last axis holds the examples"):
+        qk.roc_auc(labels[:, None], scores[:, None])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -30,6 +30,7 @@ from quotakernels.ops.native import (
     _numpy_positive_sums,
     _numpy_positives,
     _numpy_rows,
+    _numpy_short,
     _numpy_words,
     numpy_,
 )
@@ -305,7 +306,7 @@ def test_groups_with_positives(monkeypatch, scores, prevalence, short):
     monkeypatch.setattr(_numpy_words, "BLOCK", 16)
     size = 300
     for name in () if short else ("SHORT", "WIDENED"):
-        monkeypatch.setattr(native.numpy_, name, size - 1)
+        monkeypatch.setattr(_numpy_short, name, size - 1)
     s = RNG.random(size)
     s = {"few levels": np.floor(9 * s), "far apart": s * 10.0 ** RNG.choice([-300, 9], size)}.get(
         scores, s
@@ -328,6 +329,35 @@ def test_groups_with_positives(monkeypatch, scores, prevalence, short):
 
 
 @of_fast_forms
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
+@pytest.mark.parametrize("levels", [2, 50, 10**6])
+@pytest.mark.parametrize("signs", [1, 2])
+@pytest.mark.parametrize("shape", [(700,), (3, 700), (2, 3, 700)])
+def test_short_lists(monkeypatch, dtype, levels, signs, shape):
+    """They have the groups with positives, and the moments, of longer ones, each by itself."""
+    monkeypatch.setattr(_numpy_short, "BLOCK", 1500)
+    scores = RNG.integers(levels // 2 - signs * levels // 2, levels, shape)
+    scores = (scores % 100 if dtype == "int8" else scores / 8).astype(dtype)
+    labels, xp = RNG.random(shape) < 0.3, namespace(scores)
+    lists = [(scores[i], labels[i]) for i in np.ndindex(shape[:-1])]
+
+    def found() -> list[Any]:
+        moments = ops.moments_of(xp, scores, labels)
+        tables = ops.cumulative_groups(xp, scores, labels, None, by_positives=True)
+        each = [ops.cumulative_groups(xp, *x, None, by_positives=True) for x in lists]
+        moments = [np.broadcast_to(x, shape[:-1]) for x in moments]
+        return [*moments, *tables[:3], *(x for table in each for x in table[:3])]
+
+    short = found()
+    monkeypatch.setattr(_numpy_short, "SHORT", 0)
+    monkeypatch.setattr(_numpy_short, "WIDENED", 0)
+    for x, y in zip(short, found(), strict=True):
+        same(x, y)
+    with standard_forms():
+        assert ops.moments_of(xp, scores, labels) is None
+
+
+@of_fast_forms
 @pytest.mark.parametrize("levels", [1, 7, 60, 10**6])
 @pytest.mark.parametrize("prevalence", [0, 0.02, 0.5, 1])
 def test_sums_of_positives_are_those_of_all_rows(monkeypatch, levels, prevalence):
@@ -335,7 +365,7 @@ def test_sums_of_positives_are_those_of_all_rows(monkeypatch, levels, prevalence
     for module in (_numpy_rows, _numpy_positive_sums, _numpy_words):
         monkeypatch.setattr(module, "BLOCK", 16)
     monkeypatch.setattr(_numpy_positives, "MANY", 2**3)
-    monkeypatch.setattr(native.numpy_, "SHORT", 16)
+    monkeypatch.setattr(_numpy_short, "SHORT", 16)
     scores = RNG.integers(0, levels, 300) / 8
     labels = RNG.random(300) < prevalence * (1 if levels < 60 else scores / scores.mean())
     ranking = qk.rank(labels, scores)

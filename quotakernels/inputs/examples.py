@@ -149,7 +149,9 @@ def good_list(labels: Any, scores: Any) -> Validated | None:
     """
     plain = type(scores) is np.ndarray and type(labels) is np.ndarray
     pair: Any = (scores, labels) if plain else host_view((scores, labels)) or (None, None)
-    if not all(isinstance(x, np.ndarray) for x in pair) or (good := good_labels(*pair)) is None:
+    if not all(isinstance(x, np.ndarray) and x.ndim == 1 for x in pair):
+        return None
+    if (good := good_labels(*pair)) is None:
         return None
     if good is not pair[1]:
         labels = from_host_view(good, scores)
@@ -157,15 +159,22 @@ def good_list(labels: Any, scores: Any) -> Validated | None:
 
 
 def good_labels(scores: NDArray, labels: NDArray) -> NDArray | None:
-    """The labels as flags, of one list of NumPy; None unless they and the scores are good."""
-    kind, type_ = labels.dtype.kind, scores.dtype
+    """The labels of lists of NumPy as flags, None unless they and the scores are good.
+
+    Lists of one batch may have the same labels.
+    """
+    kind, type_, shape = labels.dtype.kind, scores.dtype, scores.shape
     if kind not in "iub" or type_.kind not in "fiub":
         return None
-    if scores.ndim != 1 or scores.shape != labels.shape or scores.size == 0:
+    if scores.size == 0 or (shape != labels.shape and shape[-1:] != labels.shape):
+        return None
+    if shape[-1] == 1 < len(shape):  # which may be columns
         return None
     if not (labels.dtype.isnative and type_.isnative):
         return None
-    if type_.kind == "f" and (best := np.maximum.reduce(scores)) != best:  # NaN, if one is
+    if (
+        type_.kind == "f" and (best := np.maximum.reduce(scores, axis=None)) != best
+    ):  # NaN, if one is
         return None
     if kind == "b":
         return labels

@@ -10,7 +10,6 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 from quotakernels._array import (
     Array,
     Namespace,
-    by_numpy,
     compiled,
     computing,
     device,
@@ -27,7 +26,7 @@ from quotakernels.inputs.gains import validated
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, refuse_unknown
 from quotakernels.inputs.quotas import in_library_of, masses_or_all, wanted_masses
-from quotakernels.measures._direct import table_at_quota, table_of_positives, table_of_ranking
+from quotakernels.measures._direct import value_at_quota, value_of_lists, value_of_ranking
 from quotakernels.measures._options import MeasureWithOptions, named
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
@@ -204,17 +203,15 @@ class Measure:
     def _direct(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """What `_direct` has a way to; None of all other calls."""
         if keywords:
-            if not (self.local and self.validator is wanted_masses):
-                return None
-            found = table_at_quota(arguments, keywords)
-            return None if found is None else by_numpy(self._function, *found)[0]
+            is_cut = self.local and self.validator is wanted_masses
+            return value_at_quota(self._function, arguments, keywords) if is_cut else None
         if not self._alone:
             return None
         of_positives = self._by_sums and self.by_positives
-        table = table_of_ranking(arguments, of_positives and self._by_counts)
-        if table is None and of_positives:
-            table = table_of_positives(arguments)
-        return None if table is None else by_numpy(self._function, table)
+        if len(arguments) == 1:
+            return value_of_ranking(self._function, arguments, of_positives and self._by_counts)
+        by_moments = self.sums is not None and self.sums.by_moments
+        return value_of_lists(self._function, arguments, by_moments) if of_positives else None
 
     def with_options(self, *, name: str | None = None, **options: Any) -> MeasureWithOptions[Any]:
         """The measure with some of its keyword arguments fixed, like ``functools.partial``.

@@ -42,10 +42,14 @@ def without_sums(value: Callable[[], Any]) -> Reduction:
 
 
 class Sums(NamedTuple):
-    """How a measure is made of a reduction: ``take(value)`` of what ``make(…)`` makes."""
+    """How a measure is made of a reduction: ``take(value)`` of what ``make(…)`` makes.
+
+    The measure may take `ops.Moments` too, in place of a table.
+    """
 
     make: Callable[..., Reduction]
     take: Callable[[Any], Any] = lambda value: value
+    by_moments: bool = False
 
 
 def item_scale(xp: Namespace, table: ops.Groups, total: Totals) -> Array:

@@ -20,6 +20,7 @@ from quotakernels.ops._table import GainsOrNone as GainsOrNone
 from quotakernels.ops._table import Groups as Groups
 from quotakernels.ops._table import InPlace as InPlace
 from quotakernels.ops._table import Layout as Layout
+from quotakernels.ops._table import Moments as Moments
 from quotakernels.ops._table import Positives as Positives
 from quotakernels.ops._table import Rows as Rows
 from quotakernels.ops._table import Segments as Segments
@@ -49,6 +50,7 @@ from quotakernels.ops.cumulative import counts_segments as counts_segments
 from quotakernels.ops.cumulative import cumulative_groups as cumulative_groups
 from quotakernels.ops.cumulative import cumulative_segments as cumulative_segments
 from quotakernels.ops.cumulative import every_group as every_group
+from quotakernels.ops.cumulative import moments_of as moments_of
 from quotakernels.ops.drawing import coins as coins
 from quotakernels.ops.drawing import draws as draws
 from quotakernels.ops.drawing import source_of_draws as source_of_draws

@@ -386,6 +386,22 @@ class Positives(NamedTuple):
         return ()
 
 
+class Moments(NamedTuple):
+    """What measures of pairs need of lists, whole numbers of shape (...).
+
+    Attributes
+    ----------
+    counts, positives : integer arrays, shape (...)
+        How many examples there are, and how many positive ones.
+    moment : integer array, shape (...)
+        Σ t·(S + E), for tie groups of t positives between S and E examples.
+    """
+
+    counts: Array
+    positives: Array
+    moment: Array
+
+
 class Summands(NamedTuple):
     """What is summed: the arrays that ``terms(*columns)`` gives, of columns named as in `Columns`.
 

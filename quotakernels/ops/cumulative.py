@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quotakernels._array import Array, Namespace, of_kind
 from quotakernels.ops import native
-from quotakernels.ops._table import Cumulative, Groups, InPlace, Positives
+from quotakernels.ops._table import Cumulative, Groups, InPlace, Moments, Positives
 from quotakernels.ops.keys import key_bits
 from quotakernels.ops.tables import layout_of, on_device
 
@@ -29,6 +29,11 @@ def cumulative_groups(
     counted = native.torch_.cumulative_groups(*arrays)
     apart = isinstance(layout_of(xp, scores, valid, True), InPlace)
     return counted if apart else counted._replace(begins=())
+
+
+def moments_of(xp: Namespace, scores: Array, labels: Array) -> Moments | None:
+    """The moments of counted examples, of NumPy and scores of which it has the bits."""
+    return native.numpy_.moments_of(scores, labels) if native.library(xp) == "numpy" else None
 
 
 def every_group(xp: Namespace, table: Groups) -> Positives | None:

@@ -273,13 +273,18 @@ def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
 
 
 def _won_of_positives(total: Totals) -> Won:
-    """By the examples that stand behind them, of which all positives count for P²."""
-    positives = total.positives
-    most = positives * (2 * total.examples - positives)
-    return Won(most - total.moment, total.pairs)
+    return Won(_won_twice(total.examples, total.positives, total.moment), total.pairs)
+
+
+def _won_twice(examples: Array, positives: Array, moment: Array) -> Array:
+    """By the examples that stand behind positives, of which all of these count for P²."""
+    return positives * (2 * examples - positives) - moment
 
 
 def _won(table: Any) -> Won:
+    if isinstance(table, ops.Moments):
+        pairs = table.positives * 1.0 * (table.counts - table.positives)
+        return Won(_won_twice(*table), pairs)
     xp = namespace(table[0])
     if isinstance(table, ops.Positives):
         return _won_of_positives(Totals(xp, table))
@@ -322,7 +327,7 @@ class _RocAuc(ValueMeasure):
     monotone="always",
     by_positives=True,
     by_counts=True,
-    sums=Sums(pairs_won, attrgetter("share")),
+    sums=Sums(pairs_won, attrgetter("share"), by_moments=True),
 )
 def roc_auc(
     table: ops.Groups,
@@ -398,7 +403,7 @@ def roc_auc(
     signed=True,
     by_positives=True,
     by_counts=True,
-    sums=Sums(pairs_won, attrgetter("surplus")),
+    sums=Sums(pairs_won, attrgetter("surplus"), by_moments=True),
 )
 def gini(table: ops.Groups) -> Array:
     """Gini coefficient, 2·AUC - 1.
@@ -435,7 +440,7 @@ def gini(table: ops.Groups) -> Array:
     signed=True,
     by_positives=True,
     by_counts=True,
-    sums=Sums(pairs_won, attrgetter("surplus")),
+    sums=Sums(pairs_won, attrgetter("surplus"), by_moments=True),
 )
 def pem(table: ops.Groups) -> Array:
     """PEM, the performance relative to chance and optimum over all quotas ([AR] eq. 14-15).

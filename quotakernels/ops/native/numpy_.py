@@ -9,11 +9,24 @@ from typing import Any
 import numpy as np
 
 from quotakernels._array import Array
-from quotakernels.ops._bits import bits_from_key, key_from_bits
-from quotakernels.ops._table import Amounts, Arms, Around, Costs, Gains, Groups, Positives, Rows
+from quotakernels.ops._table import (
+    Amounts,
+    Arms,
+    Around,
+    Costs,
+    Gains,
+    Groups,
+    Moments,
+    Positives,
+    Rows,
+)
 from quotakernels.ops.native._numpy_draws import draws as draws
 from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
 from quotakernels.ops.native._numpy_hull import merged as merged
+from quotakernels.ops.native._numpy_keys import bits_of_key as bits_of_key
+from quotakernels.ops.native._numpy_keys import from_order_key as from_order_key
+from quotakernels.ops.native._numpy_keys import key_of_bits as key_of_bits
+from quotakernels.ops.native._numpy_keys import order_key as order_key
 from quotakernels.ops.native._numpy_positive_sums import largest_between as largest_between
 from quotakernels.ops.native._numpy_positive_sums import moment as moment
 from quotakernels.ops.native._numpy_positive_sums import moments as moments
@@ -32,11 +45,11 @@ from quotakernels.ops.native._numpy_rows import partial_harmonic_sums as partial
 from quotakernels.ops.native._numpy_rows import rows_at as rows_at
 from quotakernels.ops.native._numpy_rows import sum_rows as sum_rows
 from quotakernels.ops.native._numpy_short import (
-    SHORT,
-    WIDENED,
+    moment_of_few,
+    moments_of_few,
+    of_few,
     of_words,
-    packed_bits,
-    packed_wide,
+    words_of_few,
 )
 from quotakernels.ops.native._numpy_summed import by_argsort, each_by_itself
 from quotakernels.ops.native._numpy_words import (
@@ -51,47 +64,6 @@ NDArray = np.ndarray[Any, Any]
 
 _INFINITIES = {16: 0x7C00, 32: 0x7F80_0000, 64: 0x7FF0_0000_0000_0000}
 """The bits of infinite floats, by how many there are."""
-
-
-def _has_bits(dtype: Any) -> bool:
-    """Floats of up to 64 bits, the extension type bfloat16 (kind V) included."""
-    if dtype.kind == "f":
-        return bool(dtype.itemsize <= 8)
-    return bool(dtype.kind == "V" and dtype.name == "bfloat16")
-
-
-def order_key(scores: NDArray) -> NDArray:
-    """See `keys.order_key`."""
-    if not _has_bits(scores.dtype):
-        return scores.view(np.uint8) if scores.dtype.kind == "b" else scores
-    return key_of_bits(scores.view(np.dtype(f"i{scores.dtype.itemsize}")))
-
-
-def key_of_bits(bits: NDArray) -> NDArray:
-    """The keys of floats, of which these are the bits as signed integers."""
-    width = 8 * bits.dtype.itemsize
-    if bits.size and np.minimum.reduce(bits, axis=None) >= 0:
-        return bits  # those of a float that is not negative are its key
-    if bits.ndim != 1 or bits.shape[0] <= BLOCK:
-        return np.asarray(key_from_bits(bits, width))
-    key = np.empty(bits.shape, dtype=bits.dtype)
-    for block in blocks(bits.shape[0]):
-        key[block] = key_from_bits(bits[block], width)
-    return key
-
-
-def from_order_key(key: NDArray, dtype: Any) -> NDArray:
-    """See `keys.from_order_key`."""
-    if not _has_bits(dtype):
-        return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
-    return bits_of_key(key).view(dtype)
-
-
-def bits_of_key(key: NDArray) -> NDArray:
-    """The bits of the floats that have these keys."""
-    if key.size and np.minimum.reduce(key, axis=None) >= 0:  # see `key_of_bits`
-        return key
-    return np.asarray(bits_from_key(key, 8 * key.dtype.itemsize))
 
 
 def running_max(x: NDArray) -> NDArray:
@@ -222,7 +194,7 @@ LONG = 2**9
 
 def groups_with_positives(scores: NDArray, labels: NDArray) -> Positives | None:
     """See `cumulative.cumulative_groups`: no other groups are told apart."""
-    if scores.ndim == 1 and (words := _words_of_few(scores, labels)) is not None:
+    if scores.ndim == 1 and (words := words_of_few(scores, labels)) is not None:
         return of_words(words)
     if scores.ndim == 1 and scores.dtype.kind == "f" and scores.dtype.itemsize in (4, 8):
         bits = scores.view(f"i{scores.dtype.itemsize}")
@@ -231,20 +203,45 @@ def groups_with_positives(scores: NDArray, labels: NDArray) -> Positives | None:
             return of_parts(parts, labels)
         if (words := words_around_zero(bits, labels)) is not None:
             return of_parts([Part(words, 0)], labels)
+    if scores.ndim > 1 and (scores.shape[-1] < LONG or not scores.size):
+        return None
+    if scores.ndim > 1 and (few := of_few(*_as_rows(scores, labels))) is not None:
+        shape = scores.shape[:-1]
+        return Positives(*(x.reshape(*shape, x.shape[-1]) for x in few[:3]))
     key = order_key(scores)
-    if key.dtype.kind == "f" or (key.ndim > 1 and (key.shape[-1] < LONG or not key.size)):
+    if key.dtype.kind == "f":
         return None
     return of_one_list(key, labels) if key.ndim == 1 else of_lists(key, labels)
 
 
-def _words_of_few(scores: NDArray, labels: NDArray) -> NDArray | None:
-    """Words of a short list, if one step packs them."""
-    length, size = scores.shape[0], scores.dtype.itemsize
-    if length <= SHORT and size in (4, 8):
-        words = packed_bits(scores, labels)
-        if words is not None:
-            return words
-    return packed_wide(order_key(scores), labels) if length <= WIDENED and size <= 4 else None
+def moments_of(scores: NDArray, labels: NDArray) -> Moments | None:
+    """See `cumulative.moments_of`."""
+    size = np.int64(scores.shape[-1])
+    if scores.ndim > 1:
+        return _moments_of_lists(scores, labels, size)
+    found = moment_of_few(scores, labels)
+    if found is None and (table := groups_with_positives(scores, labels)) is not None:
+        found = table.found[-1], moment(table)
+    return None if found is None else Moments(size, *found)
+
+
+def _moments_of_lists(scores: NDArray, labels: NDArray, size: Any) -> Moments | None:
+    """Of lists that share their labels, or not."""
+    lists = _as_rows(scores, np.broadcast_to(labels, scores.shape))
+    found = moments_of_few(*lists)
+    if found is None:
+        every = [moments_of(*x) for x in zip(*lists, strict=True)]
+        if any(x is None for x in every):
+            return None
+        _, *sums = zip(*every, strict=True)
+        found = np.asarray(sums[0]), np.asarray(sums[1])
+    positives, whole = (x.reshape(scores.shape[:-1]) for x in found)
+    return Moments(size, positives, whole)
+
+
+def _as_rows(*arrays: NDArray) -> list[NDArray]:
+    """Several lists along one axis."""
+    return [x.reshape(-1, x.shape[-1]) for x in arrays]
 
 
 def _empty_row(scores: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:
