@@ -303,6 +303,15 @@ def test_hit_rates_that_all_resamples_have_are_warned_of():
     qk.inference.fold_summary(qk.hit_rate, labels, scores, folds, fraction=0.7)
 
 
+def test_hit_rates_that_nearly_all_resamples_have_are_warned_of():
+    """Of 1000, a few of which have another one, the interval has no width either."""
+    labels, scores = [1] * 20 + [0] * 80, np.arange(100, 0, -1)
+    with pytest.warns(UserWarning, match=f"^nearly all resamples {EQUAL}"):
+        found = qk.bootstrap(qk.hit_rate, labels, scores, quota=10, random_state=0)
+    assert found.lower == found.upper == 1
+    assert 0 < np.count_nonzero(found.resamples < 1) < 25
+
+
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
 def test_intervals_are_those_of_scipy(method: Any):
     """Of the same resamples."""

@@ -249,9 +249,9 @@ def bootstrap(
         narrow with fewer than 5 positives or negatives, or clusters that have one, and with fewer
         than 60 clusters, or 20 groups of `group_mean`.  Unequal weights amount to fewer examples
         (Kish).  Above an AUC of 0.97 averages over all cuts need 3/(1 - AUC) positives and
-        negatives.  All resamples have the same hit rate, so that its interval has no width.  With
-        10 to 40 clusters intervals of 95 % held 90 to 95 %, with 4 or 6 76 to 85, with 2 30 to 44.
-        With 4 groups they held 75 to 84, with 6 86 to 90, with 10 or 15 90 to 96.
+        negatives.  Nearly all resamples have the same hit rate, so that its interval has no
+        width.  Intervals of 95 % held 90 to 95 % with 10 to 40 clusters, 76 to 85 with 4 or 6, and
+        30 to 44 with 2; and 90 to 96 % with 10 or 15 groups, 86 to 90 with 6, and 75 to 84 with 4.
 
     Notes
     -----
