@@ -363,3 +363,14 @@ def test_quotas_below_one_example_that_warn(mode: Mode):
     mode.run(lambda s, y: qk.hit_rate(y, s, quota=0), S, Y)
     mode.run(lambda s, y: qk.hit_rate(y, s, fraction=0.05), S, Y)
     mode.run(lambda s, y, w: qk.hit_rate(y, s, quota=0.05, sample_weight=w), S, Y, W)
+
+
+def test_a_number_below_one_is_warned_of_while_jax_traces():
+    """Once, where the call stands, and not of what a program is given."""
+    jax = pytest.importorskip("jax")
+    y, s = jax.numpy.asarray([1, 0, 1]), jax.numpy.asarray([0.9, 0.8, 0.7])
+    program = jax.jit(lambda y, s: qk.hit_rate(y, s, quota=0.05))
+    with pytest.warns(UserWarning, match=r"^quota=0\.05 is less than one example") as noted:
+        program(y, s), program(y, s)
+    assert [x.filename for x in noted] == [__file__]
+    jax.jit(lambda y, s, quota: qk.hit_rate(y, s, quota=quota))(y, s, 0.05)

@@ -78,7 +78,8 @@ def wanted_masses(
         masses = quota_masses(
             xp, table, quota=quota, fraction=fraction, budget=budget, when_short=when_short
         )
-    if quota is not None and not table.weighted and concrete(table[0]):
+    known = concrete(table[0]) or (library(table[0]) == "jax" and type(quota) is float)
+    if quota is not None and not table.weighted and known:
         warn_below_one(quota)
     if isinstance(table, ops.Groups) and table.segments and concrete(table[0]):
         groups = table.segments.ids.shape[-1]
