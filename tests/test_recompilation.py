@@ -108,3 +108,16 @@ def test_the_program_of_a_function_is_kept():
     xp = jax.numpy
     assert compiled(double, xp) is compiled(double, xp)
     assert compiled(double, np) is double
+
+
+def test_several_thresholds_make_one_graph_each_without_a_break():
+    """From the second one on torch.compile takes a number for any."""
+    torch = pytest.importorskip("torch")
+    y, s = torch.tensor([1, 0, 1, 0]), torch.tensor([3.0, 2.0, 1.0, 0.0])
+    torch._dynamo.reset()
+    program = torch.compile(
+        lambda t: qk.precision(y, s, threshold=t), fullgraph=True, backend="eager"
+    )
+    for threshold in (1.5, 2.5, 0.1, -3.0, 9.0):
+        exact = qk.precision(y, s, threshold=threshold)
+        torch.testing.assert_close(program(threshold), exact, equal_nan=True, rtol=0, atol=0)

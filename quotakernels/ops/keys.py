@@ -106,7 +106,10 @@ def plain_threshold(xp: Namespace, scores: Array, number: float, inclusive: bool
     Between two numbers of their type it becomes the upper one, or the lower if that is not to be
     reached.
     """
-    if native.library(xp) not in ("cupy", "torch") or not is_float(xp, scores):
+    library = native.library(xp)
+    if library not in ("cupy", "torch") or not is_float(xp, scores):
+        return None
+    if library == "torch" and native.torch_.is_compiling():  # where a number may be a symbol
         return None
     return _rounded_up(xp, scores, number) if inclusive else -_rounded_up(xp, scores, -number)
 

@@ -288,11 +288,16 @@ def _pattern_counts(scores: Array, labels: Array, valid: Array | None) -> Array:
     return torch.cat([above.flip(-1), zero, below], dim=-1)
 
 
+def is_compiling() -> bool:
+    """Whether ``torch.compile`` traces, for which a number of Python may stand for any."""
+    return bool(torch.compiler.is_compiling())
+
+
 def are_mapped(*arrays: Array | None) -> bool:
     """Whether ``vmap`` goes over one of them, for which some functions copy, or loop."""
     wrapped = torch._C._functorch.is_functorch_wrapped_tensor
     given = (x for x in arrays if x is not None)
-    return not torch.compiler.is_compiling() and any(wrapped(x) for x in given)
+    return not is_compiling() and any(wrapped(x) for x in given)
 
 
 def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
