@@ -124,6 +124,11 @@ def placement(x: Array) -> Any:
     return place
 
 
+def may_warn(x: Array) -> bool:
+    """Whether Python may warn of a plain number: torch.compile would break the graph there."""
+    return concrete(x) or library(x) == "jax"
+
+
 def concrete(x: Array) -> bool:
     """Whether `x` holds values, on whatever device, instead of standing for them in a trace."""
     if is_tensor(x):

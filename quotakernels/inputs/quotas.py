@@ -20,6 +20,7 @@ from quotakernels._array import (
     is_array,
     library,
     mapped,
+    may_warn,
     namespace,
     of_kind,
     readable,
@@ -78,7 +79,7 @@ def wanted_masses(
         masses = quota_masses(
             xp, table, quota=quota, fraction=fraction, budget=budget, when_short=when_short
         )
-    known = concrete(table[0]) or (library(table[0]) == "jax" and type(quota) is float)
+    known = concrete(table[0]) or (type(quota) is float and may_warn(table[0]))
     if quota is not None and not table.weighted and known:
         warn_below_one(quota)
     if isinstance(table, ops.Groups) and table.segments and concrete(table[0]):
