@@ -400,7 +400,31 @@ def test_buffers_side_by_side_are_undefined_one_by_one():
     full = qk.states.FixedScoreBuffer.empty(np.zeros((2, 0)), capacity=2)
     full = full.update([1, 0], [[0.5, 0.25], [0.5, 0.25]])
     full = full._replace(filled=np.asarray([2, 3]), bad=np.asarray([0, 1]))
-    assert np.array_equal(full.compute(qk.roc_auc), [1.0, np.nan], equal_nan=True)
+    with pytest.warns(UserWarning, match="^the measures of 1 of 2 lists of this state are NaN: 1"):
+        found = full.compute(qk.roc_auc)
+    assert np.array_equal(found, [1.0, np.nan], equal_nan=True)
+
+
+def test_a_bad_batch_of_a_program_is_told_after_it():
+    """Once, whatever is computed, and not in the program itself."""
+    jax = pytest.importorskip("jax")
+    scores = jax.numpy.asarray([0.5, np.nan])
+
+    @jax.jit
+    def step(state: Any, y: Any, s: Any) -> Any:
+        state = state.update(y, s)
+        return state, state.ranking()
+
+    for name, make in STATES.items():
+        if name == "buffer":
+            continue
+        state = make(scores, False)
+        for _ in range(2):
+            state, _ = step(state, jax.numpy.asarray([1, 0]), scores)
+        with pytest.warns(UserWarning, match="^all measures of this state are NaN: 2 b") as told:
+            state.compute(qk.roc_auc)
+        (warning,) = told
+        assert warning.filename == __file__
 
 
 @pytest.mark.parametrize("capacity", [0, -1, 2.5, True, "3", None, 2**40 + 1, 2**80])

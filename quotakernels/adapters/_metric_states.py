@@ -11,6 +11,7 @@ import torch
 from quotakernels._array import namespace
 from quotakernels.adapters.torch_distributed import added_sums
 from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.warned import silently
 from quotakernels.ops.binning import bin_rows
 from quotakernels.states import ScoreBuffer, ScoreHistogram
 from quotakernels.states._compute import bounds_of, measured
@@ -66,7 +67,9 @@ class KeptHistogram:
         (piece,) = batch.pieces
         rows = bin_rows(namespace(piece.scores), piece.scores, self.bits)
         coarse = batch._replace(pieces=(piece._replace(scores=-rows),))
-        ends = coarse.ranking("pessimistic"), coarse.ranking("optimistic")
+        worst = coarse.ranking("pessimistic")
+        with silently():
+            ends = worst, coarse.ranking("optimistic")
         return measured(measures, lambda f, own: bounds_of(f, own, *ends), {})
 
 

@@ -18,6 +18,7 @@ from quotakernels._array import (
     of_kind,
     wide_float,
 )
+from quotakernels.inputs.warned import warn_once
 
 NUMBERS = ("model",)
 """Fields that hold no amounts: which one of several it is."""
@@ -46,6 +47,22 @@ def good_rows(ranking: Any) -> Array | None:
     if end is not None and (end >= 0).all():
         return None
     return mass[..., -1:] >= 0
+
+
+def warn_of_bad(bad: Array) -> None:
+    """Warn of the batches of a state that had a bad value, if their numbers, of each list of
+    scores, can be read.
+    """
+    host = known_end(bad[..., None])
+    if host is None or not host.any():
+        return
+    batches, lists = host.sum(), (host > 0).sum()
+    number = "1 batch" if batches == 1 else f"{batches} batches"
+    what = "all measures" if bad.ndim == 0 else f"the measures of {lists} of {host.size} lists"
+    warn_once(
+        f"{what} of this state are NaN: {number} held a bad value, such as a NaN score or a label "
+        "other than 0 and 1, which a program or validate=False let pass"
+    )
 
 
 def nan_unless_valid(xp: Namespace, result: Any, good: Array | None) -> Any:

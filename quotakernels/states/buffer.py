@@ -21,6 +21,7 @@ from quotakernels._array import (
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.groups import GroupsOfExamples, ids_of, numbered, of_their_group
+from quotakernels.inputs.invalid_rows import warn_of_bad
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._alike import check_alike
@@ -56,7 +57,7 @@ class ScoreBuffer(NamedTuple):
         For each batch: scores, labels and the other columns, None for those that were not given.
     bad : int64 array, shape (...), or (..., S) with `num_groups`
         How many batches had bad values that could not be read, and so could not be refused.  If
-        there was one, all measures are NaN.
+        there was one, all measures are NaN; outside of programs on the CPU a warning says so.
     groups : tuple of arrays
         For each batch: the id of each example; empty without groups.
 
@@ -234,6 +235,7 @@ def ranking_without_faults(
     with computing(xp):
         if known(bad == 0):
             return rank_examples(examples, ties, groups=groups)
+        warn_of_bad(bad)
         good = (bad == 0)[..., None]
         if groups is None:
             sound = xp.broadcast_to(good, examples.scores.shape)

@@ -20,10 +20,12 @@ from quotakernels._array import (
 )
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import check_tie_policy
+from quotakernels.inputs.invalid_rows import warn_of_bad
 from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import numbers_like
 from quotakernels.inputs.shapes import refuse_columns
+from quotakernels.inputs.warned import silently
 from quotakernels.measures._facts import refuse_arms
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of
 from quotakernels.states._alike import check_alike
@@ -295,6 +297,7 @@ class ScoreHistogram(NamedTuple):
             good = _countable(xp, self.counts)
             if readable(good) and not bool(xp.all(good)):
                 raise ValueError("the state holds 2**63 examples or more")
+            warn_of_bad(self.bad)
             good = (good & (self.bad == 0))[..., None]
             return ranking_of(compiled(_table, xp, ("ties",))(self, good, ties=ties), good)
 
@@ -322,7 +325,9 @@ class ScoreHistogram(NamedTuple):
             if isinstance(measure, Mapping):
                 return {name: Bounds(x, x) for name, x in found.items()}
             return Bounds(found, found)
-        ends = self.ranking("pessimistic"), self.ranking("optimistic")
+        worst = self.ranking("pessimistic")
+        with silently():
+            ends = worst, self.ranking("optimistic")
         return measured(measure, lambda f, own: bounds_of(f, own, *ends), options)
 
     def compute(self, measure: Any, **options: Any) -> Any:

@@ -120,7 +120,10 @@ def histogram_of_models() -> None:
     whole = reduced(state)
     assert whole.bad.tolist() == [0, 1]
     assert int(whole.counts[0].sum()) == N
-    lower, upper = whole.compute(roc_auc)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        lower, upper = whole.compute(roc_auc)
+    assert [str(x.message)[:36] for x in told] == ["the measures of 1 of 2 lists of this"]
     assert lower[0] <= roc_auc(labels, scores) <= upper[0]
     assert torch.isnan(lower[1])
 
