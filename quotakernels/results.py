@@ -12,6 +12,7 @@ from quotakernels.inference.proportions.hit_rate import HitRateInterval
 from quotakernels.inference.resampling.bands import CurveBand
 from quotakernels.inference.resampling.bootstrap import BootstrapResult
 from quotakernels.inference.resampling.optimum import OptimumInterval
+from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.at_quota.hit_rate import LiftTable
 from quotakernels.measures.at_quota.selection import QuotaThreshold
@@ -72,6 +73,7 @@ __all__ = [
     "PrPoints",
     "QuotaImpact",
     "QuotaThreshold",
+    "RankingAtQuota",
     "Regions",
     "RocCurve",
     "RocHull",

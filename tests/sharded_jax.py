@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from backends import tree_map
 from jax.sharding import Mesh, PartitionSpec
 from sharded import assert_same, scores_of
 
@@ -25,7 +26,7 @@ def at_quota(y: Any, scores: Any, mask: Any, quota: Any) -> Any:
     given = {"where": mask, "across": across}
     found = {k: qk.rank_at_quota(y, s, quota=quota, **given) for k, s in scores.items()}
     share = qk.rank_at_quota(y, scores["float32"], fraction=0.3, ties="pessimistic", **given)
-    return found, share, qk.hit_rate(found["float32"], quota=quota)
+    return found, share, qk.hit_rate(found["float32"])
 
 
 def check(types: tuple[str, ...]) -> None:
@@ -47,8 +48,8 @@ def check(types: tuple[str, ...]) -> None:
             assert_same(ranking, wanted, quota, (name, quota))
         pessimistic = qk.rank(y, scores["float32"], where=mask, ties="pessimistic")
         wanted_share = qk.hit_rate(pessimistic, fraction=0.3)
-        assert qk.hit_rate(qk.Ranking(*map(np.asarray, share)), fraction=0.3) == wanted_share
-        assert np.isnan(qk.hit_rate(found["rows"], quota=1.0)).tolist() == [False, True, False]
+        assert qk.hit_rate(tree_map(np.asarray, share)) == wanted_share
+        assert np.isnan(qk.qrecall(found["rows"])).tolist() == [False, True, False]
         right = qk.hit_rate(qk.rank(y, scores["float32"], where=mask), quota=quota)
         np.testing.assert_array_equal(rate, right.astype(rate.dtype))
 

@@ -40,9 +40,9 @@ def check_bad(shard: int, labels: Any, scores: Any) -> None:
     if shard == 2:
         s[0] = torch.nan
     ranking = qk.rank_at_quota(y, s, quota=3, across=across)
-    assert torch.isnan(qk.hit_rate(ranking, quota=3)), "one bad score makes all shards invalid"
+    assert torch.isnan(qk.hit_rate(ranking)), "one bad score makes all shards invalid"
     masked = qk.rank_at_quota(y, s, quota=3, where=~torch.isnan(s), across=across)
-    assert not torch.isnan(qk.hit_rate(masked, quota=3))
+    assert not torch.isnan(qk.hit_rate(masked))
     with pytest.raises(TypeError, match="another on other shards"):
         qk.rank_at_quota(y, s.double() if shard == 1 else s, quota=3, across=across)
 

@@ -325,7 +325,7 @@ AT_QUOTA = {
     "quota_threshold": lambda **q: qk.quota_threshold(S, **q),
     "impact_at_quota": lambda **q: qk.impact_at_quota(None, S, gain=GAINS, **q),
     "mixture": lambda **q: qk.mixture(qk.roc_hull(Y, S), **q),
-    "rank_at_quota": lambda **q: qk.hit_rate(qk.rank_at_quota(Y, S, **q), **q),
+    "rank_at_quota": lambda **q: qk.hit_rate(qk.rank_at_quota(Y, S, **q)),
     "one_vs_rest": lambda **q: qk.one_vs_rest(qk.hit_rate, Y, np.stack([-S, S], -1), **q),
     "buffer": lambda **q: qk.states.ScoreBuffer.empty(S).update(Y, S).compute(qk.hit_rate, **q),
     "histogram": lambda **q: qk.states.ScoreHistogram.of(Y, S).compute(qk.hit_rate, **q),

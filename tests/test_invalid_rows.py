@@ -40,8 +40,9 @@ def amounts(y: Any, s: Any, p: Any, m: Any, **given: Any) -> dict[str, Any]:
     for name in ("roc_curve", "pr_curve", "hit_rate_curve", "lift_table"):
         found[name] = PUBLIC[name](ranking)
     if "sample_weight" not in given:
-        ranking = qk.rank_at_quota(y, s, where=m, quota=0, **given)
-        found["at_one_quota"] = qk.confusion_table(ranking, quota=0)
+        found["at_one_quota"] = qk.confusion_table(
+            qk.rank_at_quota(y, s, where=m, quota=0, **given)
+        )
     hull = qk.family_hull([qk.rank(y, s, where=m, **given)] * 2)
     return found | {
         "hull": (hull.fp, hull.tp),

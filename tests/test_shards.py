@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -11,9 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from backends import any_quota, available
+from capabilities import NUMBERS
+from public_names import PUBLIC
 from sharded import POLICIES, assert_same, in_threads, scores_of
 
 import quotakernels as qk
+from quotakernels.measures._measure import Measure
 
 TESTS = Path(__file__).parent
 Y, S = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
@@ -37,7 +41,7 @@ def check_three_shards(dtype: str, ties: Any, batch: Any, rng: np.random.Generat
     scores = scores_of(dtype, (*batch, size), rng)
     quota = float(rng.uniform(0, size if mask is None else mask.sum(-1).min()))
 
-    def on_shard(k: int, across: Any) -> qk.Ranking:
+    def on_shard(k: int, across: Any) -> Any:
         own = slice(bounds[k], bounds[k + 1])
         keep = None if mask is None else mask[:, own]
         given: Any = {"quota": quota, "where": keep, "ties": ties, "across": across}
@@ -45,10 +49,9 @@ def check_three_shards(dtype: str, ties: Any, batch: Any, rng: np.random.Generat
 
     wanted = qk.rank(y, scores, where=mask, ties=ties)
     end = qk.quota_threshold(scores, where=mask, quota=quota).threshold
-    for ranking in in_threads(3, on_shard):
-        assert_same(ranking, wanted, quota, (ties, batch, bounds))
-        thresholds = ranking.thresholds[..., 0].astype(end.dtype)
-        np.testing.assert_array_equal(thresholds[end == end], end[end == end])
+    for found in in_threads(3, on_shard):
+        assert_same(found, wanted, quota, (ties, batch, bounds))
+        np.testing.assert_array_equal(found.threshold, end)
 
 
 @pytest.mark.parametrize(
@@ -72,13 +75,13 @@ def test_bad_values_make_all_shards_undefined():
     def on_shard(k: int, across: Any, **own: Any) -> Any:
         return qk.rank_at_quota(labels[k], [3.0, 2.0, 1.0], quota=2, across=across, **own)
 
-    rates = [qk.hit_rate(x, quota=2) for x in in_threads(2, on_shard)]
+    rates = [qk.hit_rate(x) for x in in_threads(2, on_shard)]
     assert np.isnan(rates).all()
     mask = [True, False, True]
     found = in_threads(2, lambda k, across: on_shard(k, across, where=mask))
-    assert [qk.hit_rate(x, quota=2) for x in found] == [1, 1]
+    assert [qk.hit_rate(x) for x in found] == [1, 1]
     found = in_threads(2, lambda k, across: on_shard(k, across, where=[k == 0] * 3))
-    assert [qk.hit_rate(x, quota=2) for x in found] == [0.5, 0.5]
+    assert [qk.hit_rate(x) for x in found] == [0.5, 0.5]
 
 
 def test_a_quota_above_all_examples_is_an_error_on_every_shard():
@@ -123,7 +126,33 @@ def test_bits_that_cannot_be_read():
     xs = pytest.importorskip("array_api_strict")
     with pytest.raises(TypeError, match=r"^y_score has dtype .*float64, whose bits"):
         qk.rank_at_quota(xs.asarray(Y), xs.asarray(S), quota=2, across=lambda x: x)
-    assert qk.hit_rate(qk.rank_at_quota(xs.asarray(Y), xs.asarray(S), quota=2), quota=2) == 0.75
+    assert qk.hit_rate(qk.rank_at_quota(xs.asarray(Y), xs.asarray(S), quota=2)) == 0.75
+
+
+@pytest.mark.parametrize("name", [k for k, x in PUBLIC.items() if isinstance(x, Measure)])
+def test_measures_are_right_at_the_quota_or_need_the_whole_ranking(name: str):
+    measure = PUBLIC[name]
+    own = {x: value for x, value in NUMBERS.items() if x in inspect.signature(measure).parameters}
+    at_quota = qk.rank_at_quota(Y, S, quota=2)
+    if not measure.local:
+        with pytest.raises(TypeError, match=f"^{name} needs the whole ranking; rank_at_quota"):
+            measure(at_quota, **own)
+        return
+    np.testing.assert_equal(measure(at_quota, **own), measure(qk.rank(Y, S), quota=2, **own))
+    for other in ({"quota": 2}, {"fraction": 0.4}):
+        with pytest.raises(TypeError, match="^(quota|fraction) cannot be combined with a RankingA"):
+            measure(at_quota, **own, **other)
+
+
+def test_what_is_made_of_all_cuts_needs_the_whole_ranking():
+    at_quota = qk.rank_at_quota(Y, S, quota=2)
+    for function, name in ((qk.optimal_cut, "optimal_cut"), (qk.tables.table_curve, "table_curve")):
+        with pytest.raises(TypeError, match=f"^{name} needs the whole ranking"):
+            function(qk.f_score, at_quota)
+    with pytest.raises(TypeError, match="^threshold cannot be combined with a RankingAtQuota"):
+        qk.f_score(at_quota, threshold=0.8)
+    with pytest.raises(TypeError, match="^ties cannot be combined with a Ranking"):
+        qk.hit_rate(at_quota, ties="expected")
 
 
 def run(name: str, *arguments: str, **env: str) -> subprocess.Popen[str]:

@@ -18,6 +18,7 @@ from quotakernels._types import (
 )
 from quotakernels.inputs.quotas import masses_or_all, wanted_masses
 from quotakernels.measures._measure import Validator, ValueMeasure
+from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.ranking import Ranking
 
 
@@ -54,6 +55,9 @@ class QuotaMeasure(ValueMeasure):
     local = True
 
     if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: RankingAtQuota[T]) -> T: ...
 
         @overload
         def __call__(

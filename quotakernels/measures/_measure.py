@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 
+from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -30,7 +31,7 @@ from quotakernels.measures._direct import value_at_quota, value_of_lists, value_
 from quotakernels.measures._options import MeasureWithOptions, named
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
-from quotakernels.measures._unsorted import ranking_at
+from quotakernels.measures._unsorted import RankingAtQuota, ranking_at
 from quotakernels.ranking import (
     Ranking,
     TiePolicy,
@@ -317,15 +318,24 @@ class Measure:
                 raise TypeError(f"{caller} got {name} twice")
             given[name] = value
         name = "ranking" if "ranking" in given else "y_true"
-        if isinstance(given.get(name), Ranking):
-            ranking: Ranking = given.pop(name)
+        if isinstance(given.get(name), (Ranking, RankingAtQuota)):
+            ranking = given.pop(name)
             for extra in given:
                 raise TypeError(f"{extra} cannot be combined with a Ranking; pass it to rank")
-            return ranking
+            whole = isinstance(ranking, Ranking)
+            return ranking if whole else self._around(ranking, numbers, caller)
         if "ranking" in given:
             raise TypeError(f"ranking must be a Ranking; got {type(given[name]).__name__}")
         self._check_complete(caller, given)
         return self._checked(given, numbers)
+
+    def _around(self, at_quota: RankingAtQuota, numbers: dict[str, Any], caller: str) -> ops.Around:
+        """What there is at the one quota that is known, of measures that need no more."""
+        if not self.local or caller != self.__name__:  # which compares all cuts
+            raise TypeError(f"{caller} needs the whole ranking; rank_at_quota knows one quota only")
+        for name in (name for name, x in numbers.items() if x is not None):
+            raise TypeError(f"{name} cannot be combined with a RankingAtQuota, which has its quota")
+        return at_quota.around
 
     def _checked(self, given: dict[str, Any], numbers: dict[str, Any]) -> Any:
         """The ranking of what is given by name, once it is checked."""

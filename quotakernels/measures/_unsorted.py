@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import (
+    Across,
     Array,
     Namespace,
     cast,
@@ -14,12 +15,42 @@ from quotakernels._array import (
     computing,
     constant,
     device,
+    in_short,
+    is_array,
     namespace,
     wide_float,
 )
+from quotakernels._types import Generic, T
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.quotas import check_when_short, in_library_of, known_mass, quota_masses
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
+
+
+class RankingAtQuota(NamedTuple, Generic[T]):
+    """What measures at one quota need of all examples: the tie group in which it ends.
+
+    `rank_at_quota` makes it.  `hit_rate`, `qrecall`, `lift`, `confusion_table` and the measures of
+    a table take it in the place of a `Ranking`, without a quota, as it has one.  All other measures
+    need the whole ranking, and refuse it.
+
+    Attributes
+    ----------
+    threshold : array, shape (...)
+        The score at which the quota ends, as that of `quota_threshold`.
+    around : named tuple of arrays, shape (..., 1)
+        How many examples the quota takes, and how many of them, and how many positive ones, are
+        above that score, tied at it, and there at all.
+    """
+
+    threshold: T
+    around: ops.Around
+
+    def __repr__(self) -> str:
+        """Library, and of one list how many examples there are."""
+        if not is_array(self.threshold):  # a tree of something else
+            return f"RankingAtQuota{tuple.__repr__(self)}"
+        whole, positives = self.around.whole, self.around.positives
+        return in_short("RankingAtQuota", whole, whole.shape, [whole], [positives])
 
 
 def ranking_at(
@@ -45,7 +76,7 @@ def ranking_at(
         with computing(xp):
             wanted, place = _wanted(xp, counted, quota, fraction, when_short)
             if wanted is not None:
-                find = compiled(_around, xp, ("ties",))
+                find = compiled(around_of, xp, ("ties",))
                 around: ops.Around = find(counted, found.good, wanted, place, ties=ties)
                 return around
     return rank_examples(examples, ties, found.good, found.groups)
@@ -81,16 +112,23 @@ def last_place(xp: Namespace, wanted: Array) -> Array:
     return cast(xp, xp.ceil(last), xp.int64)
 
 
-def _around(
-    examples: Examples, good: Array | None, wanted: Array, place: Any, *, ties: TiePolicy
+def around_of(
+    examples: Examples,
+    good: Array | None,
+    wanted: Array,
+    place: Any,
+    *,
+    ties: TiePolicy,
+    across: Across | None = None,
 ) -> ops.Around:
+    """Where the wanted mass ends among the examples, or those of all shards together."""
     xp = namespace(wanted)
     scores, labels, _, valid, *_ = examples
     shape = (*scores.shape[:-1], 1)
     wanted = wanted if wanted.shape == shape else xp.broadcast_to(wanted, shape)
     if not isinstance(place, int):
         place = last_place(xp, wanted)
-    thresholds, counts = ops.counts_around(xp, scores, labels, valid, place)
+    thresholds, counts = ops.counts_around(xp, scores, labels, valid, place, across)
     counts = cast(xp, counts, wanted.dtype)
     before, here = counts[..., :2], counts[..., 2:4] - counts[..., :2]
     before, positive_before = before[..., :1], before[..., 1:]

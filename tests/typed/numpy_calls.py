@@ -57,6 +57,14 @@ def at_a_quota(y: NDArray[np.bool_], s: Floats, ranking: qk.Ranking[Floats]) -> 
     assert_type(qk.qrecall(y, s, fraction=0.05, where=y), Floats)
     assert_type(qk.lift(ranking, fraction=0.05), Floats)
     assert_type(qk.lift(ranking, quota=np.int64(3)), Floats)
+    at_quota = qk.rank_at_quota(y, s, quota=3)
+    assert_type(at_quota, results.RankingAtQuota[Floats])
+    assert_type(qk.hit_rate(at_quota), Floats)
+    assert_type(qk.f_score(at_quota, beta=2), Floats)
+    assert_type(qk.confusion_table(at_quota), tables.ConfusionTable[Floats])
+    qk.hit_rate(at_quota, quota=3)  # wrong
+    qk.roc_auc(at_quota)  # wrong
+    qk.pearson(at_quota, quota=3)  # wrong
     assert_type(qk.pearson(y, s, quota=3, labels="observed"), Floats)
     assert_type(retrieval.success(y, s, quota=[1, 3], when_short="all"), Floats)
     assert_type(retrieval.reciprocal_rank(ranking), Floats)

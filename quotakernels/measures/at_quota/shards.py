@@ -7,14 +7,25 @@ from functools import partial
 from typing import Any, overload
 
 from quotakernels import ops
-from quotakernels._array import Across, Array, Namespace, compiled, computing, namespace
+from quotakernels._array import (
+    Across,
+    Array,
+    Namespace,
+    compiled,
+    computing,
+    device,
+    finished,
+    namespace,
+    result_float,
+)
 from quotakernels._types import A, ArrayOf, NumberOf
 from quotakernels.inputs.examples import Examples, check_tie_policy, validate_columns
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.quotas import in_library_of, quota_masses
+from quotakernels.inputs.quotas import in_library_of, wanted_masses
 from quotakernels.inputs.shards import checked_sum, sound_examples
-from quotakernels.measures._unsorted import last_place
-from quotakernels.ranking import Ranking, TiePolicy, ranking_of
+from quotakernels.measures._unsorted import RankingAtQuota, around_of, last_place
+from quotakernels.measures.at_quota.curves import float_thresholds
+from quotakernels.ranking import TiePolicy
 
 
 @overload
@@ -28,7 +39,7 @@ def rank_at_quota(
     ties: TiePolicy = "expected",
     validate: bool = True,
     across: Across | None = None,
-) -> Ranking[A]: ...
+) -> RankingAtQuota[A]: ...
 
 
 @overload
@@ -42,7 +53,7 @@ def rank_at_quota(
     ties: TiePolicy = "expected",
     validate: bool = True,
     across: Across | None = None,
-) -> Ranking[A]: ...
+) -> RankingAtQuota[A]: ...
 
 
 @public
@@ -58,11 +69,11 @@ def rank_at_quota(
     ties: TiePolicy = "expected",
     validate: bool = True,
     across: Across | None = None,
-) -> Ranking:
-    """A ranking for one quota only, without a sort; the scores may lie on many shards.
+) -> RankingAtQuota:
+    """What one quota needs of a ranking, without a sort; the scores may lie on many shards.
 
-    It has three rows: all scores above the one at which the quota ends, those equal to it, and
-    the rest.  At that quota they give the exact hit rate, Qrecall, lift and confusion table.
+    It gives the exact hit rate, Qrecall, lift and confusion table at that quota, and the measures
+    of that table.  They take it without a quota, in the place of a `Ranking`; all others refuse it.
 
     Takes labels, scores and keywords as `rank` does, except the following.
 
@@ -85,10 +96,8 @@ def rank_at_quota(
 
     Returns
     -------
-    Ranking
-        The same on all shards, in the library and on the device of the input; 6 rows under the
-        optimistic and the pessimistic policy.  All thresholds are the score at which the quota
-        ends.  At other quotas, and for measures of the whole ranking, it is wrong.
+    RankingAtQuota
+        The same on all shards, in the library and on the device of the input.
 
     Raises
     ------
@@ -97,8 +106,8 @@ def rank_at_quota(
         read; an `across` that does not return such a sum.
     ValueError
         Several quotas; ``ties="given"``.  With `across` a bad score or label does not raise,
-        because the other shards would wait.  Instead the ranking of that row of the batch is empty,
-        and its measures are NaN, on all shards.
+        because the other shards would wait.  Instead all measures of that row of the batch are
+        NaN, on all shards.
 
     See Also
     --------
@@ -121,9 +130,9 @@ def rank_at_quota(
     Examples
     --------
     >>> from quotakernels import hit_rate, rank_at_quota
-    >>> ranking = rank_at_quota([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], quota=2)
-    >>> print(ranking.counts, ranking.positives, hit_rate(ranking, quota=2))
-    [1 2 2] [1 1 1] 0.75
+    >>> found = rank_at_quota([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], quota=2)
+    >>> print(found.threshold, hit_rate(found))
+    0.8 0.75
     """
     if sample_weight is not None:
         raise TypeError("sample_weight needs sorted scores; use rank, on all examples together")
@@ -139,12 +148,13 @@ def rank_at_quota(
     xp = namespace(examples.scores)
     with computing(xp):
         whole = _program(_in_one_group, xp, across)(examples)
-        (wanted,), shape = quota_masses(xp, whole, quota=quota, fraction=fraction)
+        (wanted,), shape = wanted_masses(xp, whole, quota=quota, fraction=fraction)
         if shape:
             raise ValueError("rank_at_quota takes one quota; got several")
-        around = _program(_grouped_around, xp, across, ("ties",))
-        ranking: Ranking = around(examples, good, wanted, ties=ties)
-        return ranking
+        find = _program(_at_quota, xp, across, ("ties",))
+        found: RankingAtQuota = find(examples, good, wanted, ties=ties)
+        dtype = result_float(xp, device(examples.scores))
+        return found._replace(threshold=finished(xp, found.threshold, dtype))
 
 
 def _program(
@@ -164,22 +174,18 @@ def _in_one_group(examples: Examples, across: Across | None = None) -> ops.Group
     return ops.Groups(examples.scores[..., :1], sizes[..., :1], sizes[..., 1:], None, None)
 
 
-def _grouped_around(
+def _at_quota(
     examples: Examples,
     good: Array | None,
     wanted: Array,
     *,
     ties: TiePolicy,
     across: Across | None = None,
-) -> Ranking:
-    """A row for all scores above the end of a quota, one for those at it, one for the rest."""
-    xp = namespace(wanted)
-    scores, labels, _, valid, *_ = examples
-    valid = xp.ones_like(labels) if valid is None else valid
-    there, ends = ops.counts_around(xp, scores, labels, valid, last_place(xp, wanted), across)
-    items = xp.concat([ends[..., 0:1], ends[..., 2:3], ends[..., 5:]], axis=-1)
-    positives = xp.concat([ends[..., 1:2], ends[..., 3:5]], axis=-1)
-    counts, positives = (x - ops.shifted(xp, x, 1, 0) for x in (items, positives))
-    thresholds = xp.broadcast_to(there, counts.shape)
-    table = ops.Groups(thresholds, counts, positives, None, None)
-    return ranking_of(ops.split_ties(xp, table, ties), good)
+) -> RankingAtQuota:
+    xp, labels = namespace(wanted), examples.labels
+    if examples.valid is None:  # the shards of the others are counted too
+        examples = examples._replace(valid=xp.ones_like(labels))
+    around = around_of(examples, good, wanted, last_place(xp, wanted), ties=ties, across=across)
+    score, filled = float_thresholds(xp, around.thresholds), around.wanted > 0
+    threshold = xp.where(filled, score, xp.full_like(score, xp.nan))
+    return RankingAtQuota(threshold[..., 0], around)

@@ -16,6 +16,7 @@ from quotakernels._types import (
     T,
 )
 from quotakernels.measures._measure import ValueMeasure
+from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.ranking import Ranking
@@ -32,6 +33,8 @@ class CellMeasure(TableMeasure, ValueMeasure):
 
         @overload
         def __call__(self, table: AnyTable[A]) -> A: ...
+        @overload
+        def __call__(self, ranking: RankingAtQuota[T]) -> T: ...
         @overload
         def __call__(self, ranking: Ranking[T], *, quota: Number) -> T: ...
         @overload
@@ -70,6 +73,8 @@ class ImpactMeasure(TableMeasure, Generic[R, C]):
         def __call__(self, table: ConfusionTable[Any], *, impacts: Any) -> R: ...
         @overload
         def __call__(self, table: ClassTable[Any], *, impacts: Any) -> C: ...
+        @overload
+        def __call__(self, ranking: RankingAtQuota[Any], *, impacts: Any) -> R: ...
         @overload
         def __call__(self, ranking: Ranking[Any], *, quota: Number, impacts: Any) -> R: ...
         @overload

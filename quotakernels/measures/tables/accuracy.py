@@ -18,6 +18,7 @@ from quotakernels._types import (
 )
 from quotakernels.inputs.numbers import COST
 from quotakernels.measures._measure import ValueMeasure, measure
+from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.measures.tables._kinds import AnyTable, CellMeasure, ImpactMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, diagonal, off_diagonal
 from quotakernels.measures.tables.measure import TableMeasure, largest
@@ -116,6 +117,8 @@ class _FScore(TableMeasure, ValueMeasure):
 
         @overload
         def __call__(self, table: AnyTable[A], *, beta: Number = 1.0) -> A: ...
+        @overload
+        def __call__(self, ranking: RankingAtQuota[T], *, beta: Number = 1.0) -> T: ...
         @overload
         def __call__(self, ranking: Ranking[T], *, quota: Number, beta: Number = 1.0) -> T: ...
         @overload
@@ -246,6 +249,10 @@ class _ExpectedCost(TableMeasure, ValueMeasure):
 
         @overload
         def __call__(self, table: AnyTable[A], *, cost_fp: Number, cost_fn: Number) -> A: ...
+        @overload
+        def __call__(
+            self, ranking: RankingAtQuota[T], *, cost_fp: Number, cost_fn: Number
+        ) -> T: ...
         @overload
         def __call__(
             self, ranking: Ranking[T], *, quota: Number, cost_fp: Number, cost_fn: Number

@@ -30,6 +30,7 @@ from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import AMOUNT, RATE, Domains, checked, of_numbers
 from quotakernels.inputs.predictions import class_number, validate_predictions
 from quotakernels.measures._measure import measure
+from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, binary_cells, class_cells
 from quotakernels.measures.tables.measure import CutMeasure
 from quotakernels.ranking import Ranking
@@ -40,6 +41,8 @@ class _TableAtCut(CutMeasure):
 
     if TYPE_CHECKING:
 
+        @overload
+        def __call__(self, ranking: RankingAtQuota[T]) -> ConfusionTable[T]: ...
         @overload
         def __call__(self, ranking: Ranking[T], *, quota: Number) -> ConfusionTable[T]: ...
         @overload

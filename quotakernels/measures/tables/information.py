@@ -18,6 +18,7 @@ from quotakernels._types import (
 )
 from quotakernels.inputs.numbers import POSITIVE
 from quotakernels.measures._measure import ValueMeasure, measure
+from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.measures.over_quotas.harmonic import log_and_remainder
 from quotakernels.measures.tables._kinds import AnyTable, CellMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
@@ -120,6 +121,8 @@ class _MutualInformation(TableMeasure, ValueMeasure):
 
         @overload
         def __call__(self, table: AnyTable[A], *, base: Number | None = None) -> A: ...
+        @overload
+        def __call__(self, ranking: RankingAtQuota[T], *, base: Number | None = None) -> T: ...
         @overload
         def __call__(
             self, ranking: Ranking[T], *, quota: Number, base: Number | None = None
