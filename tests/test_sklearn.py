@@ -20,7 +20,9 @@ pytest.importorskip("sklearn")
 
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.cluster import KMeans
+from sklearn.ensemble import IsolationForest
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -557,6 +559,48 @@ def test_bad_data():
         gini(GaussianNB(), X, CODES)
     with pytest.raises(ValueError, match="has several outputs"):
         gini(type("Two", (), {"classes_": [np.arange(2)] * 2})(), X, CODES)
+
+
+def test_regressors_and_rankers_score_by_what_they_predict():
+    model = LinearRegression().fit(X, CODES)
+    wanted = qk.hit_rate(CODES, model.predict(X), quota=10)
+    for labels, options in ((CODES, {}), (np.asarray(["no", "yes"])[CODES], {"pos_label": "yes"})):
+        assert get_scorer("hit_rate", quota=10, **options)(model, X, labels) == wanted
+    assert get_scorer("hit_rate", quota=10, response_method="predict")(model, X, CODES) == wanted
+    both = multimetric(auc=SCORERS["roc_auc"], top=get_scorer("hit_rate", quota=10))
+    assert both(model, X, CODES) == {"auc": qk.roc_auc(CODES, model.predict(X)), "top": wanted}
+    outliers = IsolationForest(random_state=0).fit(X)
+    assert SCORERS["gini"](outliers, X, CODES) == qk.gini(CODES, outliers.decision_function(X))
+    grouped = scorer(qk.group_mean(qk.roc_auc))
+    ids = np.arange(60) % 4
+    mean = qk.group_mean(qk.roc_auc, CODES, model.predict(X), groups=ids).value
+    assert grouped(model, X, CODES, groups=ids) == mean
+
+
+def test_ranked_lists_need_no_quota():
+    model, ids = GaussianNB().fit(X, CODES), np.arange(60) % 4
+    scores = model.predict_proba(X)[:, 1]
+    for options in ({}, {"fraction": 0.1}):
+        found = scorer(qk.group_mean(qk.retrieval.ndcg), **options)(model, X, CODES, groups=ids)
+        mean = qk.group_mean(qk.retrieval.ndcg, CODES, scores, groups=ids, **options)
+        assert found == mean.value
+
+
+def test_what_regressors_and_rankers_cannot_be_asked():
+    model, codes = LinearRegression().fit(X, CODES), CODES
+    with pytest.raises(ValueError, match=r"^y_true is 0\.5 at position 0; expected 0 or 1"):
+        SCORERS["gini"](model, X, codes + 0.5)
+    with pytest.raises(TypeError, match=r"needs a classifier; LinearRegression\(\) has no cl"):
+        get_scorer("hit_rate", quota=3, average="macro")(model, X, codes)
+    with pytest.raises(TypeError, match=r"needs a classifier; LinearRegression\(\) has no cl"):
+        get_scorer("f_score", response_method="predict")(model, X, codes)
+    with pytest.raises(ValueError, match=r"^quota is 90.0; .* in this fold; fraction= is a share"):
+        get_scorer("hit_rate", quota=90)(model, X, codes)
+    clusters = KMeans(2, n_init=1, random_state=0).fit(X)
+    with pytest.raises(TypeError, match=r"no classes_ and predicts whole numbers, .*'predict'$"):
+        SCORERS["gini"](clusters, X, codes)
+    kept = get_scorer("gini", response_method="predict")(clusters, X, codes)
+    assert kept == qk.gini(codes, clusters.predict(X))
 
 
 def test_scikit_learn_is_asked_for(monkeypatch: pytest.MonkeyPatch):

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import column_or_1d
+
+NUMBERS = ("decision_function", "predict")
+"""Methods of estimators without classes that give scores."""
 
 
 class Responses:
@@ -16,10 +20,13 @@ class Responses:
         self._known: dict[str, Any] = {}
 
     def classes(self) -> Any:
-        """The classes of the estimator, in its order."""
-        classes = getattr(self.estimator, "classes_", None)
+        """The classes of the estimator, in its order; None of a regressor or a ranker."""
+        model = self.estimator
+        classes = getattr(model, "classes_", None)
         if classes is None:
-            raise AttributeError(f"{self.estimator!r} has no classes_: is it a fitted classifier?")
+            if is_classifier(model):
+                raise AttributeError(f"{model!r} has no classes_: is it a fitted classifier?")
+            return None
         if isinstance(classes, list) and any(np.ndim(x) for x in classes):
             raise ValueError(f"{self.estimator!r} has several outputs; a scorer takes one")
         return np.asarray(classes)
@@ -48,6 +55,16 @@ class Responses:
         if scores.ndim == 1 and number == 2:
             return scores if place == 1 else _negative(name, scores)
         return self.of_all(number, methods)[:, place]
+
+    def of_no_class(self, methods: str | tuple[str, ...] | None) -> Any:
+        """Scores of an estimator without classes, shape (n,)."""
+        name, scores = self._response(methods or NUMBERS)
+        if methods is None and name == "predict" and scores.dtype.kind != "f":
+            raise TypeError(
+                f"{self.estimator!r} has no classes_ and predicts whole numbers, which may be "
+                "classes; if they are scores pass response_method='predict'"
+            )
+        return scores
 
     def predicted(self) -> Any:
         """The predicted classes, by their places among those of the estimator."""

@@ -113,10 +113,13 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         """The measure of responses."""
         self._check_beside(groups, cost)
         classes = responses.classes()
-        codes = class_codes(y, classes)
+        codes = y if classes is None else class_codes(y, classes)
         given: Any = {"sample_weight": sample_weight, "ties": self.ties}
         try:
-            if self._predicts:
+            if classes is None:
+                given |= {"groups": groups, "cost": cost}
+                value = self._of_no_class(responses, y, given)
+            elif self._predicts:
                 value = self._of_predictions(codes, responses.predicted(), classes, sample_weight)
             elif self.average is None:
                 place = self._positive(classes)
@@ -133,6 +136,14 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
                     raise ValueError(f"{error} in this fold; {instead}") from None
             raise
         return self._sign * float(value)
+
+    def _of_no_class(self, responses: Responses, y: Any, given: dict[str, Any]) -> Any:
+        """The measure of the scores that a regressor or a ranker gives."""
+        if self._predicts or self.average is not None:
+            raise TypeError(f"{self!r} needs a classifier; {responses.estimator!r} has no classes_")
+        scores = responses.of_no_class(self.response_method)
+        labels = column_or_1d(y)
+        return self._of_ranking(qk.rank(labels, scores, pos_label=self.pos_label, **given))
 
     def _check_beside(self, groups: Any, cost: Any) -> None:
         """Raise for groups where they do not belong, and for what is needed and absent."""

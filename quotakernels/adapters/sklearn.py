@@ -13,7 +13,7 @@ from quotakernels.inputs.keywords import brief, keywords_of, public, refuse_unkn
 from quotakernels.measures._direction import check_value, compared, direction_of, title_of
 from quotakernels.measures._facts import refuse_arms
 from quotakernels.measures._measure import Measure
-from quotakernels.measures.by_group import mean_over_groups, needs_costs
+from quotakernels.measures.by_group import mean_over_groups, needs_costs, without_options
 from quotakernels.ranking import TiePolicy
 
 try:
@@ -26,8 +26,10 @@ except ImportError as error:
 __all__ = ["SCORERS", "get_scorer", "multimetric", "scorer"]
 
 AVERAGES = ("macro", "weighted", "micro")
+SMALL = ([1, 0], [1, 1], [1, 0])
+"""The counts of a ranking to try options on."""
 LARGE = ([1, 0], [2**40, 2**40], [2**40, 0])
-"""The counts of a ranking into which every quota fits, to try options on."""
+"""The same, into which every quota fits."""
 ANY_BUDGET: Any = {"positive_costs": [2.0**80, 0.0], "negative_costs": [0.0, 2.0**80]}
 """Its costs, for those that need some."""
 ONE_OF_EACH = qk.tables.ConfusionTable(1, 1, 1, 1)
@@ -59,7 +61,8 @@ def scorer(
         For more than two classes: how `one_vs_rest` averages the measure over them.
     response_method : str or tuple of str, optional
         The method that gives the scores: the first of these that the estimator has.  By default
-        ``("decision_function", "predict_proba")``; with `average`, ``"predict_proba"``.  With
+        ``("decision_function", "predict_proba")``; with `average`, ``"predict_proba"``.  Of
+        regressors and rankers ``("decision_function", "predict")``; their labels are 0 and 1.  With
         ``"predict"`` and no cut, a measure of confusion tables judges the predicted classes.
     greater_is_better : bool, optional
         With False the scorer gives the negative of the measure.  By default as the measure says;
@@ -99,8 +102,10 @@ def scorer(
     predicts = response_method == "predict" and lacks_a_cut(measure, options)
     _check_options(measure, options, predicts, ties, average, pos_label)
     costs = ANY_BUDGET if needs_costs(measure, **options) else {}
-    large = qk.Ranking.from_counts(*LARGE, **costs)
-    tried = of_one_group(measure)(ONE_OF_EACH if predicts else large, **options)
+    plain, own = without_options(measure, **options)
+    fits = isinstance(plain, Measure) and own.keys().isdisjoint(("quota", "budget"))
+    ranking = qk.Ranking.from_counts(*(SMALL if fits else LARGE), **costs)
+    tried = of_one_group(measure)(ONE_OF_EACH if predicts else ranking, **options)
     check_value(measure, tried)
     if isinstance(tried, tuple) or np.ndim(tried):
         kind = type(tried).__name__ if isinstance(tried, tuple) else "several numbers"
