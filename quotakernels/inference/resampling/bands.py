@@ -178,7 +178,8 @@ def curve_band(
     confidence_level : float
         The share of such bands that should hold the true curve, or at each point its value.
     method : str
-        As in `bootstrap`.
+        As in `bootstrap`.  The default is "percentile", because percentiles of rising curves rise
+        too; the corrections of the other intervals differ from point to point.
 
     Returns
     -------
