@@ -51,7 +51,7 @@ from quotakernels.measures.tables.rates import (
     recall,
     true_negative_rate,
 )
-from quotakernels.measures.tables.tuning import normalize_table, tune_prevalence
+from quotakernels.measures.tables.tuning import normalize_table, tune_ratio
 
 __all__ = [
     "ClassTable",
@@ -97,5 +97,5 @@ __all__ = [
     "table_curve",
     "total_impact",
     "true_negative_rate",
-    "tune_prevalence",
+    "tune_ratio",
 ]

@@ -55,7 +55,7 @@ CALLS: dict[str, list[Callable[[Any], Any]]] = {
     "beta": [lambda x: qk.f_score(TABLE, beta=x)],
     "i_tp": [lambda x: qk.tables.impact(TABLE, impacts=(x, 1, 1, 1))],
     "impacts": [lambda x: qk.tables.impact(qk.tables.ClassTable([[1, 2], [3, 4]]), impacts=x)],
-    "ratio": [lambda x: qk.tables.tune_prevalence(TABLE, x)],
+    "ratio": [lambda x: qk.tables.tune_ratio(TABLE, x)],
     "fn": [lambda x: qk.accuracy(qk.tables.ConfusionTable(1, 2, x, 4))],
     "cells": [lambda x: qk.accuracy(qk.tables.ClassTable(x))],
     "classes": [lambda x: qk.one_vs_rest(qk.roc_auc, Y, [[1.0] * 4] * 3, classes=x)],

@@ -184,7 +184,7 @@ def test_tables_of_all_cuts_with_weights_and_other_ratios():
     assert quota.tolist() == [0, 0.5, 3.5, 7.5]
     np.testing.assert_array_equal(threshold, [np.nan, 9, 8, 1])
     tuned = qk.tables.cut_tables(ranking, ratio=0.25).table
-    np.testing.assert_allclose(tuned, qk.tables.tune_prevalence(found.table, 0.25), rtol=1e-15)
+    np.testing.assert_allclose(tuned, qk.tables.tune_ratio(found.table, 0.25), rtol=1e-15)
     np.testing.assert_allclose(sum(tuned), 1, rtol=1e-15)
     even = qk.tables.cut_tables(Y[0], S[0], ratio=1).table
     both = [

@@ -219,10 +219,10 @@ def test_tuned_to_the_class_ratio(name: str):
     for measure in MEASURES[name]:
         changed = False
         for setting in measure.settings:
-            tuned = measure(qk.tables.tune_prevalence(ConfusionTable(*CELLS), 0.25), setting)
+            tuned = measure(qk.tables.tune_ratio(ConfusionTable(*CELLS), 0.25), setting)
             own = measure(CELLS, setting)
             for other in other_ratios():
-                again = measure(qk.tables.tune_prevalence(ConfusionTable(*other), 0.25), setting)
+                again = measure(qk.tables.tune_ratio(ConfusionTable(*other), 0.25), setting)
                 poles = name == "base ratio"  # its denominator may vanish but for rounding
                 real = np.abs(tuned) < 1e6 if poles else np.ones_like(inside)
                 assert near(again[real], tuned[real]), (name, setting)

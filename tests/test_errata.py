@@ -275,7 +275,7 @@ def test_impact_of_normalised_cells_is_that_of_the_ratio_one():
     differ = 0
     for t in FULL:
         cells = impact.normalize_table(t)
-        assert cells == impact.tune_prevalence(t, 1)
+        assert cells == impact.tune_ratio(t, 1)
         differ += impact.impact(cells, IMPACTS).whole != impact.impact(t, IMPACTS).whole
     assert differ > len(FULL) / 2
 
@@ -313,7 +313,7 @@ RATIOS = (F(1, 100), F(1, 2), 1, 2, 100)
 @verifies("Sections 1 and 7.1, TAR")
 def test_accuracy_rises_with_the_class_ratio_if_positives_are_found_more_often():
     for t in FULL:
-        values = [confusion.accuracy(impact.tune_prevalence(t, r)) for r in RATIOS]
+        values = [confusion.accuracy(impact.tune_ratio(t, r)) for r in RATIOS]
         sensitivity, specificity = confusion.recall(t), confusion.true_negative_rate(t)
         assert {(b > a) - (b < a) for a, b in pairwise(values)} == {
             (sensitivity > specificity) - (sensitivity < specificity)
@@ -323,7 +323,7 @@ def test_accuracy_rises_with_the_class_ratio_if_positives_are_found_more_often()
 @verifies("Section 1, F_β")
 def test_f_rises_with_the_class_ratio():
     for t in FULL:
-        tuned = [impact.tune_prevalence(t, r) for r in RATIOS]
+        tuned = [impact.tune_ratio(t, r) for r in RATIOS]
         for beta in (F(1, 10), F(1), F(10)):
             values = [confusion.f_score(one, beta) for one in tuned]
             assert all(a < b for a, b in pairwise(values))
@@ -337,7 +337,7 @@ def test_f_rises_with_the_class_ratio():
 def test_correlation_and_information_do_not_fall_with_the_class_ratio(measure: Any):
     table = qk.tables.ConfusionTable(*map(float, ANTI_CCP))
     ratios = [1e-9, 0.01, 1, 100, 1e9]
-    least, rare, even, common, most = measure(qk.tables.tune_prevalence(table, ratios))
+    least, rare, even, common, most = measure(qk.tables.tune_ratio(table, ratios))
     assert least < rare < even > common > most
 
 
@@ -408,7 +408,7 @@ def test_errors_of_type_one_are_false_alarms():
 def test_what_does_not_move_with_rejected_negatives_or_the_class_ratio():
     for t in FULL:
         assert confusion.f_score(t, 2) == confusion.f_score(t._replace(tn=t.tn + 5), 2)
-        tuned = [impact.tune_prevalence(t, r) for r in RATIOS]
+        tuned = [impact.tune_ratio(t, r) for r in RATIOS]
         for free in (confusion.informedness, confusion.diagnostic_odds_ratio):
             assert {free(one) for one in tuned} == {free(t)}
         assert len({impact.outcome_impact(one, IMPACTS) for one in tuned}) == 1

@@ -39,7 +39,7 @@ def test_all_small_tables(mode: Mode):
         table = qk.tables.ConfusionTable(*cells)
         found = {name: PUBLIC[name](table, impacts=IMPACTS) for name in MEASURES}
         return found | {
-            "tuned": qk.tables.tune_prevalence(table, 0.25),
+            "tuned": qk.tables.tune_ratio(table, 0.25),
             "even": qk.tables.normalize_table(table),
         }
 
@@ -50,7 +50,7 @@ def test_all_small_tables(mode: Mode):
             near(f"{name}.{field}", getattr(found[name], field), column)
     for name, ratio in (("tuned", 0.25), ("even", 1)):
         for row, table in enumerate(TABLES):
-            exact = ex.impact.tune_prevalence(table, ratio)
+            exact = ex.impact.tune_ratio(table, ratio)
             if exact is None:
                 assert np.isnan(sum(x[row] for x in found[name]))
                 continue
@@ -100,7 +100,7 @@ def test_best_boundary_at_another_class_ratio(ratio: float):
     for y, s in ex.cases(4):
         groups = ex.groups(y, s)
         found = qk.best_boundary(y, s, impacts=IMPACTS, ratio=ratio)
-        tuned = [ex.impact.tune_prevalence(t, Fraction(ratio)) for t in tables_at_cuts(groups)]
+        tuned = [ex.impact.tune_ratio(t, Fraction(ratio)) for t in tables_at_cuts(groups)]
         if None in tuned:
             assert np.isnan(found.value)
             continue
@@ -127,7 +127,7 @@ def test_best_boundary_at_another_class_ratio_elsewhere(mode: Mode):
 
     found = mode.run(run, np.asarray(y), np.asarray(s, dtype=float), np.asarray(w))
     exact = [
-        ex.impact.impact(ex.impact.tune_prevalence(t, Fraction(2.1)), IMPACTS).whole
+        ex.impact.impact(ex.impact.tune_ratio(t, Fraction(2.1)), IMPACTS).whole
         for t in tables_at_cuts(ex.groups(y, s, w))
     ]
     real = np.diff(found.curve.quota, prepend=-1) > 0  # padded in programs
@@ -189,11 +189,11 @@ def test_what_is_no_table():
     for kind, bad in wrong.items():
         message = rf"^table must be a ConfusionTable; got {kind}$"
         with pytest.raises(TypeError, match=message):
-            qk.tables.tune_prevalence(bad, 1)
+            qk.tables.tune_ratio(bad, 1)
         with pytest.raises(TypeError, match=message):
             qk.tables.normalize_table(bad)
     with pytest.raises(TypeError, match=r"^table must be a ConfusionTable, since .* a ClassTable"):
-        qk.tables.tune_prevalence(qk.tables.ClassTable(np.eye(3)), 1)
+        qk.tables.tune_ratio(qk.tables.ClassTable(np.eye(3)), 1)
     with pytest.raises(ValueError, match=r"^cells is -1"):
         qk.tables.normalize_table(qk.tables.ClassTable([[1, -1], [0, 1]]))
 
@@ -211,7 +211,7 @@ def test_bad_calls():
         qk.best_boundary([1, 0], [0.5, 0.1], impacts=IMPACTS, kind="mean")
     for bad in (0, -1, np.inf, np.nan):
         with pytest.raises(ValueError, match=r"^ratio is .*expected a finite number above 0"):
-            qk.tables.tune_prevalence(table, bad)
+            qk.tables.tune_ratio(table, bad)
         with pytest.raises(ValueError, match=r"^ratio is .*expected a finite number above 0"):
             qk.best_boundary([1, 0], [0.5, 0.1], impacts=IMPACTS, ratio=bad)
     with pytest.raises(ValueError, match=r"^ratio must be a number or a list of them; got shape"):

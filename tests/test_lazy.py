@@ -153,7 +153,7 @@ def impacts(ranking: qk.Ranking, table: qk.tables.ConfusionTable, w: Any) -> dic
     classes = qk.tables.ClassTable(w[..., :4, None] * w[..., None, :4])
     parts |= {f"{x} of classes": PUBLIC[x](classes, impacts=classes.cells) for x in OF_IMPACT}
     parts |= {
-        "tuned": qk.tables.tune_prevalence(table, w[..., :2]),
+        "tuned": qk.tables.tune_ratio(table, w[..., :2]),
         "even": qk.tables.normalize_table(table),
     }
     parts["even classes"] = qk.tables.normalize_table(classes)

@@ -215,7 +215,7 @@ def curves_of_outcomes(axes: Any) -> None:
 
 def curves_of_impact(axes: Any) -> None:
     """ι_I of the seven cases against the boundary, one positive to ten negatives."""
-    tuned = qk.tables.tune_prevalence(qk.confusion_table(simulated(0.1), threshold=AT), 0.1)
+    tuned = qk.tables.tune_ratio(qk.confusion_table(simulated(0.1), threshold=AT), 0.1)
     shown = [(name, qk.tables.impact(tuned, impacts=c.impacts).whole) for name, c in CASES.items()]
     draw_curves(axes, shown, impact_optima(0.1))
     axes.axhline(0, color="0.5", linewidth=0.8)

@@ -138,7 +138,7 @@ def diagnosis() -> str:
     """ι_I of both tests with as many ill as healthy, and with a tenth of them."""
     rows = []
     for ratio in (1, 0.1):
-        tuned = [qk.tables.tune_prevalence(test.table(), ratio) for test in TESTS.values()]
+        tuned = [qk.tables.tune_ratio(test.table(), ratio) for test in TESTS.values()]
         values = [qk.tables.impact(one, impacts=DOLLARS).whole for one in tuned]
         rows.append((f"{ratio:g}", *(signed(value) for value in values)))
     return table(("ill to healthy", *(f"ι_I, {name}" for name in TESTS)), rows)
@@ -161,7 +161,7 @@ def loan_table(name: str) -> qk.tables.ConfusionTable:
 
 def impact_of_loans(found: qk.tables.ConfusionTable, ratio: Any) -> Any:
     """ι_I at this class ratio."""
-    return qk.tables.impact(qk.tables.tune_prevalence(found, ratio), impacts=LOANS).whole
+    return qk.tables.impact(qk.tables.tune_ratio(found, ratio), impacts=LOANS).whole
 
 
 def table_9() -> str:
@@ -181,7 +181,7 @@ def table_9() -> str:
 
 def cost_of_loans(found: qk.tables.ConfusionTable) -> Any:
     """A loan defaulted costs 5, a good applicant refused 1."""
-    tuned = qk.tables.tune_prevalence(found, RATIOS[2])
+    tuned = qk.tables.tune_ratio(found, RATIOS[2])
     return qk.tables.expected_cost(tuned, cost_fp=5, cost_fn=1)
 
 

@@ -54,7 +54,7 @@ def evaluate(
     sample_weight: Any = None,
     where: Any = None,
     pos_label: Any = None,
-    confidence: float | None = None,
+    confidence_level: float | None = None,
     compare: bool = False,
     n_resamples: int | None = None,
     random_state: int = 0,
@@ -97,7 +97,7 @@ def evaluate(
         of `gain`.
     ratio, prevalence : number, optional
         The class ratio r = P′/N′ where the scores will be used, or the share r/(1 + r) of positives
-        there.  What `impacts` bring is tuned to it as by `tune_prevalence`, for as many examples as
+        there.  What `impacts` bring is tuned to it as by `tune_ratio`, for as many examples as
         there are.  Quotas, measures and resamples keep the class ratio of the examples.
     tune : boolean array, shape (n,), optional
         The examples on which each model's best cut is chosen, with `gain` or `impacts`.
@@ -111,7 +111,7 @@ def evaluate(
         1 for each example that was treated, 0 for each control: adds the uplift at each quota.
     sample_weight, where, pos_label
         As in `rank`, of shape (n,), the same for all models.
-    confidence : float, optional
+    confidence_level : float, optional
         The level of the intervals, such as 0.95; none without it.
     compare : bool
         Whether the differences of all pairs of models are tested.
@@ -159,7 +159,7 @@ def evaluate(
     beside |= _asked(per=per, by=by, cost=cost, treatment=treatment)
     quotas = _quotas(quota=quota, fraction=fraction, budget=budget)
     unit = place_cost or None, _cells(impacts), tune, ratio, prevalence
-    how = confidence, compare, n_resamples, random_state
+    how = confidence_level, compare, n_resamples, random_state
     found = _found(y_true, models, beside, _Wanted(quotas, unit, how, pos_label, progress))
     return _in_words(found, positives, currency)
 
@@ -179,9 +179,9 @@ def _found(y_true: Any, models: Any, beside: dict[str, Any], wanted: _Wanted) ->
     if models is not None:
         return _of_models(models, {"y_true": y_true, **beside}, wanted)
     _, impacts, _, ratio, prevalence = wanted.unit
-    confidence, compare, *_ = wanted.how
+    level, compare, *_ = wanted.how
     beside |= _asked(impacts=impacts, ratio=ratio, prevalence=prevalence)
-    beside |= _asked(pos_label=wanted.pos_label, confidence=confidence, compare=compare)
+    beside |= _asked(pos_label=wanted.pos_label, confidence_level=level, compare=compare)
     return _of_rankings(y_true, wanted.quotas, beside)
 
 

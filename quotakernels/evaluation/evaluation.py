@@ -45,8 +45,9 @@ class Evaluation(Results):
         How many of them the command left out because a value was missing.
     over_all, areas : Values
         The measures over all quotas, and those of ROC and precision-recall space, with a row for
-        each model.  ``over_all.of("roc_auc")`` is one measure of all models.  With `confidence`,
-        ``over_all.interval("roc_auc", 0)`` has both ends of the first model's interval.
+        each model.  ``over_all.of("roc_auc")`` is one measure of all models.  With a
+        `confidence_level`, ``over_all.interval("roc_auc", 0)`` has both ends of the first model's
+        interval.
     at_quota : mapping from Quota to Values
         The measures at each quota or budget.
     best : list of Segment

@@ -11,7 +11,12 @@ Said = tuple[str, tuple[str, ...]]
 """An answer in a few words, and the sentences that say what they mean."""
 MINUS = "\N{MINUS SIGN}"
 _MANY = 3
-_IN_PYTHON = {"impact": "impacts", "resamples": "n_resamples", "seed": "random_state"}
+_IN_PYTHON = {
+    "confidence": "confidence_level",
+    "impact": "impacts",
+    "resamples": "n_resamples",
+    "seed": "random_state",
+}
 
 
 def named_option(name: str, command: bool) -> str:

@@ -56,7 +56,7 @@ def test_the_reader_finds_the_best_boundary(
     best = qk.best_boundary(credit["repaid"], credit["tree"], impacts=impacts)
     positives = float(np.sum(credit["repaid"]))
     own_ratio = positives / (len(credit["repaid"]) - positives)
-    tuned = published if ratio is None else qk.tables.tune_prevalence(published, own_ratio)
+    tuned = published if ratio is None else qk.tables.tune_ratio(published, own_ratio)
     found = qk.tables.impact(tuned, impacts=impacts).whole
     quota, value, threshold = compact(best.curve.quota, *best.curve)
     np.testing.assert_allclose(found, value, rtol=0, atol=1e-14)

@@ -58,7 +58,7 @@ def command(
 # the command's numbers
 
 
-SURE = {"confidence": 0.9, "compare": True, "n_resamples": 120, "random_state": 5}
+SURE = {"confidence_level": 0.9, "compare": True, "n_resamples": 120, "random_state": 5}
 SAID_SURE = ("--confidence", 0.9, "--compare", "--resamples", 120, "--seed", 5)
 
 
@@ -114,7 +114,7 @@ def test_a_mail_campaign(command: Callable[..., str], shared: Path) -> None:
         place_cost=0.8,
         where=~trained,
         tune=trained,
-        confidence=0.95,
+        confidence_level=0.95,
         compare=True,
         n_resamples=20,
     )
@@ -150,7 +150,7 @@ def test_what_gains_bring_is_as_sure_as_resamples_one_by_one_say(credit: Any) ->
     y, score = credit["repaid"].to_numpy(), credit["tree"].to_numpy()
     gain = np.where(y == 1, 1.7, -3.1) + np.arange(y.size) % 11 / 7
     options: dict[str, Any] = {"n_resamples": 60, "random_state": 2}
-    sure: dict[str, Any] = {"confidence": 0.9, **options}
+    sure: dict[str, Any] = {"confidence_level": 0.9, **options}
     found = qk.evaluate(y, {"a": score}, quota=[100, 200], gain=gain, **sure).gains
     half = np.arange(y.size) % 2 == 0
     tuned = qk.evaluate(y, {"a": score}, where=half, tune=~half, gain=gain, **sure).gains
@@ -197,7 +197,7 @@ def test_impacts_are_tuned_to_the_users_class_ratio(weight: Any):
         assert found.gains.nobody == pytest.approx(size * best.curve.value[0])
         assert found.gains.everybody == pytest.approx(size * best.curve.value[-1])
         table = qk.confusion_table(Y, scores, quota=2, sample_weight=weight)
-        tuned = qk.tables.tune_prevalence(table, 2.1)
+        tuned = qk.tables.tune_ratio(table, 2.1)
         brings = next(iter(found.gains.at_quota.values())).of("brings")[k]
         assert brings == pytest.approx(size * qk.tables.impact(tuned, impacts=impacts).whole)
     same = qk.evaluate(Y, S, prevalence=2.1 / 3.1, **given)
@@ -213,7 +213,7 @@ def test_impacts_are_tuned_to_the_users_class_ratio(weight: Any):
 
 def test_intervals_at_a_quota_are_of_the_tuned_impacts():
     """As of rows of which each class counts as much as its impacts are multiplied."""
-    given = {"quota": 3, "confidence": 0.9, "n_resamples": 50}
+    given = {"quota": 3, "confidence_level": 0.9, "n_resamples": 50}
     found = qk.evaluate(Y, S, impacts=(4, -3, -1, 0.5), ratio=3, **given)
     by_hand = qk.evaluate(Y, S, impacts=(6, -1.5, -1.5, 0.25), **given)
     (ends,), (expected,) = (
@@ -235,7 +235,7 @@ def test_the_page_is_the_commands(
     words = ("--positives", "good loans", "--currency", "EUR")
     said = ("--impact", "0,-5,-1,0", *words) if unit else ()
     command("report", "--example", "credit", "--resamples", 120, *said, "-o", output)
-    options = {"quota": 100, "confidence": 0.95, "compare": True, "n_resamples": 120}
+    options = {"quota": 100, "confidence_level": 0.95, "compare": True, "n_resamples": 120}
     found = qk.evaluate("repaid", credit, **options, **unit)
     path = tmp_path / "python.html"
     assert found.to_html(path) is None
@@ -297,7 +297,7 @@ def test_the_page_takes_the_names_that_it_was_given() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:60 resamples cannot tell")
-@pytest.mark.parametrize("sure", [{"confidence": 0.9}, {}])
+@pytest.mark.parametrize("sure", [{"confidence_level": 0.9}, {}])
 def test_differences_of_what_models_bring(credit: Any, sure: dict[str, float]) -> None:
     labels, models = credit["repaid"], credit[[*MODELS]]
     drawn = {"n_resamples": 60, "random_state": 5}
@@ -305,7 +305,7 @@ def test_differences_of_what_models_bring(credit: Any, sure: dict[str, float]) -
     impacts = (0, -5, -1, 0)
     found = qk.evaluate(labels, models, quota=100, impacts=impacts, compare=True, **drawn, **sure)
     best_cuts, at_quota = (x for x in found.differences if x.measure == "brings")
-    drawn["confidence_level"] = sure.get("confidence", 0.95)
+    drawn["confidence_level"] = sure.get("confidence_level", 0.95)
     pairs = [
         (best_cuts, qk.compare(qk.best_quota, labels, models, **given, **drawn)),
         (at_quota, qk.compare(qk.impact_at_quota, labels, models, quota=100, **given, **drawn)),
@@ -452,8 +452,8 @@ def test_masked_values_are_never_bad() -> None:
         ({"gain": Y, "tune": [True]}, "tune must hold a boolean for each label"),
         ({"gain": Y * np.nan}, "gain"),
         ({"gain": "spend"}, "gain is not the name of a column: 'spend'"),
-        ({"confidence": 95}, "confidence must be above 0 and below 1; got 95"),
-        ({"n_resamples": 9}, "n_resamples and random_state go with confidence or compare"),
+        ({"confidence_level": 95}, "confidence_level must be above 0 and below 1; got 95"),
+        ({"n_resamples": 9}, "n_resamples and random_state go with confidence_level or compare"),
     ],
 )
 def test_errors_name_the_arguments(given: dict[str, Any], message: str) -> None:
@@ -586,7 +586,7 @@ def test_notes_of_areas_near_1_are_for_as_few_examples_as_lose_hardly_any_pair()
     assert qk.roc_auc(labels, scores) == 1 - 50.5 / 2400
     for times in (1, 10):
         given = {"a": np.tile(scores, times)}
-        found = qk.evaluate(np.tile(labels, times), given, confidence=0.95, n_resamples=20)
+        found = qk.evaluate(np.tile(labels, times), given, confidence_level=0.95, n_resamples=20)
         assert any("the AUC of a, which is near 1" in x for x in found.notes) == (times == 1)
 
 
@@ -595,7 +595,7 @@ def test_notes_tell_where_few_positives_make_intervals_too_narrow(weights: Any) 
     scores = np.random.default_rng(1).normal(size=100)
     for positives in (4, 5, 29, 35):
         labels = np.arange(100) % 20 < 1 if positives == 5 else np.arange(100) < positives
-        given = {"quota": 10, "confidence": 0.95, "n_resamples": 20, "sample_weight": weights}
+        given = {"quota": 10, "confidence_level": 0.95, "n_resamples": 20, "sample_weight": weights}
         found = qk.evaluate(labels, {"a": scores}, **given)
         few, fewer = (any(x in y for y in found.notes) for x in ("for few rows", "fewer than 5"))
         kish = positives if weights is None else positives * found.effective_rows / 100
@@ -606,7 +606,7 @@ def test_notes_tell_where_few_positives_make_intervals_too_narrow(weights: Any) 
 
 
 def test_frames_hold_every_value_with_its_interval() -> None:
-    options = {"confidence": 0.9, "n_resamples": 50, "impacts": (1, -1, 0, 0)}
+    options = {"confidence_level": 0.9, "n_resamples": 50, "impacts": (1, -1, 0, 0)}
     found = qk.evaluate(Y, S, quota=2, **options)
     rows = found.to_frame("pandas")
     frame = rows.set_index(["model", "quota", "measure"])
@@ -626,7 +626,7 @@ def test_frames_hold_every_value_with_its_interval() -> None:
 @pytest.mark.parametrize("quota", [None, 30])
 def test_the_order_is_said_with_the_p_value_of_the_table(credit: Any, quota: int | None) -> None:
     given = {"quota": quota, "impacts": (0, -5, -1, 0), "n_resamples": 120}
-    sure, compared = {"confidence": 0.95}, {"compare": True}
+    sure, compared = {"confidence_level": 0.95}, {"compare": True}
     found = [qk.evaluate("repaid", credit, **given, **x) for x in (compared, sure, sure | compared)]
     for differences in (found[0].differences, found[2].differences):
         test = [x.found for x in differences if x.measure == "brings"][0 if quota is None else 1]
@@ -654,7 +654,7 @@ def test_displays() -> None:
 def test_progress_is_told(credit: Any) -> None:
     told: list[tuple[int, int]] = []
     qk.evaluate(
-        "repaid", credit, confidence=0.9, n_resamples=40, progress=lambda *x: told.append(x)
+        "repaid", credit, confidence_level=0.9, n_resamples=40, progress=lambda *x: told.append(x)
     )
     assert told.count((40, 40)) == 3
 
@@ -667,7 +667,7 @@ def test_numpy_alone_suffices() -> None:
         "    sys.modules[name] = None\n"
         "import quotakernels as qk\n"
         "found = qk.evaluate([1, 0, 1], {'a': [3, 2, 1], 'b': [1, 2, 3]}, quota=1, gain=[1, 2, 3],"
-        " confidence=0.9, n_resamples=9)\n"
+        " confidence_level=0.9, n_resamples=9)\n"
         "print(found, found._repr_html_(), found.to_json(), found.recommendation)\n"
         "for what in (found.to_html, found.plot, found.to_frame):\n"
         "    try:\n"
@@ -696,7 +696,7 @@ def test_the_first_is_sure_by_its_own_pairs_and_pairs_differ_by_holm() -> None:
     assert test.p_value[0, 1:].max() < 0.05 < test.p_adjusted[0, 1:].max()
     assert set(test.letters[0]) & set(test.letters[1])
     assert found.answers[3].verdict == "By AUC, sure that a is the first"
-    stricter = qk.evaluate(labels, models, compare=True, confidence=0.99).answers[3].verdict
+    stricter = qk.evaluate(labels, models, compare=True, confidence_level=0.99).answers[3].verdict
     assert stricter == "By AUC, not sure: the models cannot be told apart"
 
 

@@ -120,7 +120,7 @@ def test_intervals_of_what_a_budget_brings(credit: Any):
     y, models, cost = credit["repaid"], credit[[*NAMES]], credit["credit_amount"]
     gain, drawn = np.where(y, 1, -5) * cost, {"n_resamples": 40, "random_state": 3}
     given = {"gain": gain, "cost": cost}
-    found = qk.evaluate(y, models, budget=2e5, confidence=0.9, compare=True, **given, **drawn)
+    found = qk.evaluate(y, models, budget=2e5, confidence_level=0.9, compare=True, **given, **drawn)
     assert found.gains is not None
     ((_, values),) = found.gains.at_quota.items()
     measure = functools.partial(qk.impact_at_quota, budget=2e5)
@@ -184,7 +184,7 @@ def test_groups_share_one_budget(weight: Any):
 @pytest.mark.parametrize("kind", ["per", "by"])
 def test_groups_of_a_budget_have_intervals(kind: str, credit: Any):
     y, cost, group = credit["repaid"], credit["credit_amount"], np.arange(len(credit)) % 20
-    given = {"confidence": 0.9, "compare": True, "n_resamples": 40, "random_state": 3}
+    given = {"confidence_level": 0.9, "compare": True, "n_resamples": 40, "random_state": 3}
     found = qk.evaluate(y, credit[[*NAMES]], budget=2e4, cost=cost, **{kind: group}, **given)
     assert found.groups is not None
     assert not np.isnan(found.groups.values[None].mean_interval("roc_auc", 0)).any()
@@ -235,7 +235,9 @@ def test_intervals_and_tests_are_those_of_the_same_resamples(credit: Any):
     y, cost = credit["repaid"].to_numpy(), credit["credit_amount"].to_numpy()
     models = {name: credit[name].to_numpy() for name in NAMES[:2]}
     drawn = {"n_resamples": 60, "random_state": 3}
-    found = qk.evaluate(y, models, budget=2e5, cost=cost, confidence=0.9, compare=True, **drawn)
+    found = qk.evaluate(
+        y, models, budget=2e5, cost=cost, confidence_level=0.9, compare=True, **drawn
+    )
     ((_, values),) = found.at_quota.items()
     priced_drawn = {"cost": cost, "confidence_level": 0.9, **drawn}
     for name in ("hit_rate", "qrecall", "positives_per_cost"):

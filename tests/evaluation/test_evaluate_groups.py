@@ -84,7 +84,13 @@ def given(*more: object) -> tuple[object, ...]:
     ("options", "arguments"),
     [
         (
-            {"quota": 5, "fraction": 0.1, "per": "branch", "confidence": 0.9, "n_resamples": 20},
+            {
+                "quota": 5,
+                "fraction": 0.1,
+                "per": "branch",
+                "confidence_level": 0.9,
+                "n_resamples": 20,
+            },
             ("--quota", 5, "--quota", "10%", "--per", "branch", *SURE),
         ),
         (
@@ -109,7 +115,9 @@ def test_the_numbers_are_the_commands(
 
 @pytest.mark.parametrize("quota", [{"quota": 5}, {"fraction": 0.1}])
 def test_quotas_of_each_group_are_those_of_the_library(quota: dict[str, Any]) -> None:
-    found = qk.evaluate("y", frame("branch"), per="branch", confidence=0.9, n_resamples=9, **quota)
+    found = qk.evaluate(
+        "y", frame("branch"), per="branch", confidence_level=0.9, n_resamples=9, **quota
+    )
     groups = found.groups
     assert groups is not None
     (_, areas), (asked, rates) = groups.values.items()
@@ -209,7 +217,7 @@ def test_how_far_groups_are_apart_has_intervals(asked: dict[str, Any]) -> None:
     drawn = {"n_resamples": 40, "random_state": 3}
     price = np.arange(SIZE) % 7 / 2.0
     beside = frame("branch").assign(**({"price": price} if "cost" in asked else {}))
-    found = qk.evaluate("y", beside, by="branch", **asked, confidence=0.9, **drawn)
+    found = qk.evaluate("y", beside, by="branch", **asked, confidence_level=0.9, **drawn)
     given = asked | ({"cost": price} if "cost" in asked else {})
     (quota,) = found.settings.quotas
     models = json.loads(found.to_json())["models"]
@@ -263,7 +271,7 @@ def test_answers_are_about_all_that_the_groups_fill() -> None:
 @pytest.mark.filterwarnings("ignore:only .* with fewer than")
 def test_means_and_what_is_found_together_are_drawn_by_groups() -> None:
     drawn = {"n_resamples": 60, "random_state": 3}
-    asked = {"per": "client", "quota": 2, "compare": True, "confidence": 0.9}
+    asked = {"per": "client", "quota": 2, "compare": True, "confidence_level": 0.9}
     found = qk.evaluate("y", frame("client"), **asked, **drawn)
     groups, (quota,) = found.groups, found.settings.quotas
     assert groups is not None
@@ -290,7 +298,7 @@ def test_means_and_what_is_found_together_are_drawn_by_groups() -> None:
 
 @pytest.mark.parametrize(("group", "few"), [("branch", True), ("client", False)])
 def test_few_groups_have_intervals_that_are_too_narrow(group: str, few: bool) -> None:
-    found = qk.evaluate("y", frame(group), per=group, quota=2, confidence=0.9, n_resamples=9)
+    found = qk.evaluate("y", frame(group), per=group, quota=2, confidence_level=0.9, n_resamples=9)
     told = "\n".join(notes_of_intervals(found))
     assert ("With fewer than 20 groups these intervals are too narrow" in told) == few
 
@@ -304,7 +312,9 @@ def test_few_groups_are_shown_all_and_of_many_the_extremes(path: Path, command: 
     assert [x.text for x in first.rows[3]][1:6] == ["3", "0", "3", "0", "1.0000"]
     rates = few.groups.values[few.settings.quotas[0]].of("hit_rate")[0]
     assert [float(x.text) for x in first.rows[0][3:5]] == [5, round(5 * rates[0], 1)]
-    many = qk.evaluate("y", frame("client"), per="client", quota=2, confidence=0.9, n_resamples=9)
+    many = qk.evaluate(
+        "y", frame("client"), per="client", quota=2, confidence_level=0.9, n_resamples=9
+    )
     _, first, _ = group_tables(many)
     assert first.caption.endswith(" by a, the 5 lowest and the 5 highest by hit rate")
     rates = [float(row[6].text) for row in first.rows]

@@ -66,7 +66,14 @@ def test_intervals_weights_masks_and_budgets():
     where = RNG.random(N) < 0.9
     given: dict[str, Any] = {"sample_weight": weight, "where": where, "treatment": MAILED}
     found = qk.evaluate(
-        BOUGHT, MODELS, budget=40, cost=cost, confidence=0.9, n_resamples=50, compare=True, **given
+        BOUGHT,
+        MODELS,
+        budget=40,
+        cost=cost,
+        confidence_level=0.9,
+        n_resamples=50,
+        compare=True,
+        **given,
     )
     (values,) = found.at_quota.values()
     wanted = uplift_at_quota(BOUGHT, MODELS["uplift"], cost=cost, budget=40, **given)

@@ -71,10 +71,10 @@ def impact(t: Table, impacts: Sequence[Number], total: bool = False) -> Impact:
 
 def normalize_table(t: Table) -> Table | None:
     """Each class with half of the mass: tp/(2P), fp/(2N), fn/(2P), tn/(2N)."""
-    return tune_prevalence(t, 1)
+    return tune_ratio(t, 1)
 
 
-def tune_prevalence(t: Table, class_ratio: Number) -> Table | None:
+def tune_ratio(t: Table, class_ratio: Number) -> Table | None:
     """The positives with the mass r/(1 + r), the negatives with 1/(1 + r), r = P'/N'.
 
     Undefined when the table lacks a class.

@@ -249,7 +249,7 @@ def of_gains(y: NDArray[np.int64], s: Floats, gain: Floats) -> None:
 
 
 def of_evaluations(y: NDArray[np.int64], s: Floats) -> None:
-    found = qk.evaluate(y, {"a": s}, quota=[2, 3], impacts=(1, -1, 0, 0), confidence=0.9)
+    found = qk.evaluate(y, {"a": s}, quota=[2, 3], impacts=(1, -1, 0, 0), confidence_level=0.9)
     assert_type(found, results.Evaluation)
     assert_type(found.to_json(), str)
     assert_type(found.over_all.of("roc_auc"), Floats)

@@ -150,7 +150,7 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
         (i_tp, i_fp, i_fn, i_tn), as `impact` takes them.
     ratio : number or K numbers, optional
         The user's class ratio r = P′/N′, finite and above 0.  The table of every cut is tuned to
-        it, as by `tune_prevalence`.  The default is the ratio of the data.  ι_σ is the same at
+        it, as by `tune_ratio`.  The default is the ratio of the data.  ι_σ is the same at
         every ratio.  With K ratios all results have one more axis, (..., K) and (..., K, G + 1).
         With groups it is one number.
     kind : {"impact", "outcome"}
@@ -241,14 +241,14 @@ def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
     """The confusion table at every cut, to publish for readers with their own impacts ([EL]).
 
     A reader who has the tables of all cuts can apply impacts of their own with `impact`, and a
-    class ratio of their own with `tune_prevalence`.  So they find the cut that is best for them.
+    class ratio of their own with `tune_ratio`.  So they find the cut that is best for them.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Parameters
     ----------
     ratio : number or K numbers, optional
-        Tune the tables to this class ratio r = P′/N′, finite and above 0, as `tune_prevalence`
+        Tune the tables to this class ratio r = P′/N′, finite and above 0, as `tune_ratio`
         does; 1 gives the tables of `normalize_table`.  With K ratios all results have the shape
         (..., K, G + 1).
 

@@ -62,7 +62,7 @@ def normalize_table(table: T) -> T:
     0.375 0.125 0.125 0.375
     """
     if not isinstance(table, ClassTable):
-        return tune_prevalence(table, 1.0)
+        return tune_ratio(table, 1.0)
     xp, (cells,) = validate_class_cells(table)
     dtype = result_float(xp, device(cells))
     with computing(xp):
@@ -73,7 +73,7 @@ def normalize_table(table: T) -> T:
 
 
 @public
-def tune_prevalence(table: ConfusionTable, ratio: Number) -> ConfusionTable:
+def tune_ratio(table: ConfusionTable, ratio: Number) -> ConfusionTable:
     """A confusion table tuned to another ratio of the classes, with the same rates ([EL]).
 
     Parameters
@@ -94,8 +94,8 @@ def tune_prevalence(table: ConfusionTable, ratio: Number) -> ConfusionTable:
 
     Examples
     --------
-    >>> from quotakernels.tables import ConfusionTable, tune_prevalence
-    >>> print(*tune_prevalence(ConfusionTable(tp=3, fp=10, fn=1, tn=30), 1 / 3))
+    >>> from quotakernels.tables import ConfusionTable, tune_ratio
+    >>> print(*tune_ratio(ConfusionTable(tp=3, fp=10, fn=1, tn=30), 1 / 3))
     0.1875 0.1875 0.0625 0.5625
     """
     if not isinstance(table, ConfusionTable):
