@@ -248,11 +248,13 @@ def like_tuple(given: Any, parts: Iterable[Any]) -> Any:
 
 def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
     """The same tuples and mappings, of what the function makes of each array; None stays."""
-    if isinstance(tree, Mapping):
-        return {name: mapped(function, x) for name, x in tree.items()}
+    if tree is None:
+        return None
     if isinstance(tree, tuple):
-        return like_tuple(tree, (mapped(function, x) for x in tree))
-    return None if tree is None else function(tree)
+        return like_tuple(tree, [mapped(function, x) for x in tree])
+    if not hasattr(tree, "dtype") and isinstance(tree, Mapping):
+        return {name: mapped(function, x) for name, x in tree.items()}
+    return function(tree)
 
 
 def from_host_view(result: Any, scores: Array) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from quotakernels import ops
@@ -11,7 +12,12 @@ from quotakernels._array import Array, Namespace, cast, device, wide_float
 
 def divisor(xp: Namespace, mass: Array) -> Array:
     """The mass, or where it is 0 something to divide by; no other mass is changed by it."""
-    return mass + xp.finfo(mass.dtype).smallest_normal
+    return mass + _smallest_normal(xp, mass.dtype)
+
+
+@cache
+def _smallest_normal(xp: Namespace, dtype: Any) -> Any:
+    return xp.finfo(dtype).smallest_normal
 
 
 class Totals:

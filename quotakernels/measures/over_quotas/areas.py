@@ -239,7 +239,7 @@ def _crossing_sum(xp: Namespace, start: Array, change: Array, size: Array) -> Ar
     rises = change > 0
     first = xp.where(rises, before_zero + 1, xp.ones_like(size))
     last = xp.where(rises, size, before_zero)
-    ends = (xp.maximum(start + k * slope, xp.zeros_like(start)) for k in (first, last))
+    ends = (ops.clip(xp, start + k * slope, 0.0) for k in (first, last))
     return (last - first + 1) * sum(ends) / 2
 
 

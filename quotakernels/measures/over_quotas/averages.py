@@ -246,7 +246,7 @@ def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tupl
         first = total.positives
         if late:
             first = xp.minimum(first + 1, total.examples)
-        _, *ends = ops.ends_of_row_at(xp, table, xp.expand_dims(first, axis=-1))
+        _, *ends = ops.ends_of_row_at(xp, table, first[..., None])
         return tuple(x[..., 0] for x in ends)
     first = xp.minimum(total.positive + 1, total.whole) if late else total.positive
     before, mass, found, here = _owner(xp, table, first)

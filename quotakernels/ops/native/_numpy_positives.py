@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,10 +40,11 @@ def of_parts(parts: list[Part], labels: NDArray) -> Positives:
 
 def of_sorted(words: NDArray) -> Positives:
     """The same of sorted words of one block."""
-    begin, end, found_here, positives = _with_positives(words)
-    starts, ends, found = np.zeros((3, begin.shape[0] + 2), dtype=begin.dtype)
-    starts[1:-1], ends[1:-1], found[1:-1] = begin, end, found_here
-    starts[-1], found[-1] = words.shape[0], positives
+    runs = _runs(words)
+    columns = np.zeros((3, runs.groups + 2), dtype=np.int64)
+    rows, positives = _fill(columns, 1, runs, 0, 0)
+    starts, ends, found = columns
+    starts[rows], found[rows] = words.shape[0], positives
     return Positives(starts, ends[:-1], found)
 
 
@@ -70,12 +71,8 @@ def _write(parts: list[Part], columns: NDArray) -> int:
     rows = 1
     for part in parts:
         for words in whole_groups(part.words):
-            begin, end, found_here, positives = _with_positives(words)
-            behind = rows + begin.shape[0]
-            if done:
-                begin, end, found_here = begin + done, end + done, found_here + found_before
-            starts[rows:behind], ends[rows:behind], found[rows:behind] = begin, end, found_here
-            rows, done, found_before = behind, done + words.shape[0], found_before + positives
+            rows, found_before = _fill(columns, rows, _runs(words), done, found_before)
+            done += words.shape[0]
     starts[rows], found[rows] = done, found_before
     return rows
 
@@ -140,22 +137,50 @@ def places_of_positives(words: NDArray) -> NDArray:
     return places
 
 
-def _with_positives(words: NDArray) -> tuple[NDArray, NDArray, NDArray, int]:
-    """Where the groups with positives start and end, what is found before each; and in all."""
-    places = places_of_positives(words)
-    number, starts = places.shape[0], places
+class _Runs(NamedTuple):
+    """The places of positives, where the group of each begins, and which of them are the last of
+    their groups, but for the very last one.
+    """
+
+    places: NDArray
+    starts: NDArray
+    last: NDArray
+
+    @property
+    def groups(self) -> int:
+        """The number of groups with positives."""
+        return self.last.shape[0] + 1 if self.places.shape[0] else 0
+
+
+def _runs(words: NDArray) -> _Runs:
+    """Those of sorted words."""
+    starts = places = places_of_positives(words)
     here = words.take(places)
     tied = (words.take(places - 1) ^ here == 1).nonzero()[0]
     if tied.shape[0]:  # with negatives, which stand before them
         starts = places.copy()
         starts[tied] = _first(words, here.take(tied) - here.dtype.type(1), places.take(tied))
     last = (here[1:] != here[:-1]).nonzero()[0]
-    if last.shape[0] + 1 >= number:
-        return starts, places + 1, np.arange(number), number
-    edges = np.empty(last.shape[0] + 2, dtype=last.dtype)
-    edges[0], edges[1:-1], edges[-1] = -1, last, number - 1
-    found = edges[:-1] + 1
-    return starts.take(found), places.take(edges[1:]) + 1, found, number
+    return _Runs(places, starts, last)
+
+
+def _fill(columns: NDArray, row: int, runs: _Runs, done: int, found: int) -> tuple[int, int]:
+    """Write the groups from a row on, behind so many words and positives; and what is then next."""
+    places, starts, last = runs
+    if not runs.groups:
+        return row, found
+    behind = row + runs.groups
+    begin, end, before = columns[:, row:behind]
+    begin[0], end[-1], before[0] = starts[0] + done, places[-1] + 1 + done, found
+    if runs.groups == places.shape[0]:
+        begin[1:], end[:-1] = starts[1:], places[:-1]
+    else:
+        begin[1:], end[:-1] = starts[1:].take(last), places.take(last)
+    before[1:] = last
+    begin[1:] += done
+    end[:-1] += done + 1
+    before[1:] += found + 1
+    return behind, found + places.shape[0]
 
 
 MANY = 2**5

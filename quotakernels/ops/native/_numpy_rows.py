@@ -109,6 +109,9 @@ def by_items(columns: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(x.replace("mass", "items") for x in columns)
 
 
+_TOGETHER = ("mass", "positive")
+
+
 class _Rows:
     """The columns of some rows as floats; sums go on from those of the rows before."""
 
@@ -126,13 +129,30 @@ class _Rows:
 
     def _make(self, name: str) -> None:
         base, _, part = name.partition("_")
-        if base not in self._stored:  # which may be a sum
-            self._stored[base] = _read(self._table, base)
-        values = self._stored[base]
+        values = self._column(base)
         if not part:
             self._made[name] = values.astype(np.float64, copy=False)
             return
-        sums = _sums_before(values, self._sums.get(base, 0.0))
+        if self._table.weighted and base in _TOGETHER and values.dtype == np.float64:
+            self._store_both()
+        else:
+            self._store(base, _sums_before(values, self._sums.get(base, 0.0)))
+
+    def _column(self, base: str) -> NDArray:
+        if base not in self._stored:  # which may be a sum
+            self._stored[base] = _read(self._table, base)
+        return self._stored[base]
+
+    def _store_both(self) -> None:
+        """One running sum of pairs waits for each step as long as one of numbers."""
+        columns = [self._column(x) for x in _TOGETHER]
+        pairs = np.empty(columns[0].shape[0] + 1, dtype=np.complex128)
+        pairs[0], pairs.real[1:], pairs.imag[1:] = 0.0, *columns
+        np.add.accumulate(pairs, out=pairs)
+        for name, sums in zip(_TOGETHER, (pairs.real, pairs.imag), strict=True):
+            self._store(name, sums + self._sums.get(name, 0.0))
+
+    def _store(self, base: str, sums: NDArray) -> None:
         self._made[f"{base}_before"], self._made[f"{base}_upto"] = sums[:-1], sums[1:]
         self._sums[base] = float(sums[-1])
 
