@@ -159,6 +159,21 @@ def test_three_classes_are_refused_or_nan(mode: Mode, labels, pos_label, shown):
             mode.run(with_label, labels, S)
 
 
+@pytest.mark.parametrize(
+    ("labels", "pos_label", "message"),
+    [
+        (["b", "a", "a"], "yes", "; y_true holds 'b', 'a'$"),
+        (list("abcdef"), "a", "; y_true holds 'a', 'b', 'c', 'd', 'e', …$"),
+        ([1, 2, 1], 3, "; y_true holds 1, 2$"),
+        ([0, 1, 1], "yes", "^pos_label='yes' cannot be .* of dtype int64; y_true holds 0, 1$"),
+        ([0, 1, 1], 0.5, "^pos_label=0.5 cannot occur .* of dtype int64; y_true holds 0, 1$"),
+    ],
+)
+def test_a_wrong_pos_label_is_told_which_labels_occur(labels: Any, pos_label: Any, message: str):
+    with pytest.raises((TypeError, ValueError), match=message):
+        qk.roc_auc(labels, range(len(labels)), pos_label=pos_label)
+
+
 def test_three_strings_are_refused():
     labels = STRINGS.copy()
     labels[4] = "ye"

@@ -168,6 +168,20 @@ def test_swapped_arguments(mode: Mode):
             mode.run(lambda s, y: qk.roc_auc(s, y), S, Y)
 
 
+SECOND = "holds only 0 and 1: labels come first, scores second$"
+
+
+def test_swapped_arguments_are_told():
+    scores, flags = [0.25, 0.75, 0.5], [0, 1, 1]
+    with pytest.raises(ValueError, match=f"^y_true is 0.25 .*0; expected 0 or 1; y_score {SECOND}"):
+        qk.hit_rate(scores, flags, quota=2)
+    with pytest.raises(ValueError, match=r"; models\['a'\] " + SECOND):
+        qk.compare(qk.roc_auc, scores, {"a": flags, "b": [True, False, False]})
+    for labels in ([1, 2, 2], [1.0, 0.0, np.nan]):  # by which a rule is judged
+        with pytest.raises(ValueError, match="; for other labels pass pos_label$"):
+            qk.roc_auc(labels, flags)
+
+
 @pytest.mark.parametrize("mode", parameters(every.EAGER))
 def test_validate_changes_no_valid_result(mode: Mode):
     given = mode.run(lambda y, s, w: qk.rank(y, s, sample_weight=w), Y, S, W)

@@ -37,7 +37,12 @@ from quotakernels.inputs.groups import (
     with_codes,
 )
 from quotakernels.inputs.keywords import brief, check_flag
-from quotakernels.inputs.labels import numeric_labels, positive_labels, zero_or_one
+from quotakernels.inputs.labels import (
+    numeric_labels,
+    positive_labels,
+    told_of_labels,
+    zero_or_one,
+)
 from quotakernels.inputs.shapes import check_shapes
 
 NDArray = np.ndarray[Any, Any]
@@ -339,7 +344,12 @@ def raise_or_exclude(
             counted = xp.expand_dims(valid, axis=-2) if several and valid is not None else valid
             wrong = unfit if counted is None else unfit & counted
             place = xp.matrix_transpose(wrong) if several else wrong
-            read_without_fault(xp, name, as_given[name], place, expected, validate)
+            try:
+                read_without_fault(xp, name, as_given[name], place, expected, validate)
+            except ValueError as error:
+                if name not in ("y_true", "y_pred"):
+                    raise
+                raise ValueError(told_of_labels(str(error), name, as_given)) from None
         elif name != "groups" or not_read is None:  # which are looked at below
             flags = xp.any(unfit, axis=-2) if several else unfit
             not_read = flags if not_read is None else not_read | flags

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, constant, device, namespace, of_kind
+from quotakernels._array import Array, Namespace, constant, device, namespace, of_kind, readable
 
 NAMED_LABELS = "OUST"
 """NumPy's kinds of labels that are no numbers: objects, and strings of three sorts."""
+
+
+ONE_OTHER = "pos_label or a single other label"
+"""What is expected of labels beside `pos_label`."""
 
 
 def numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
@@ -22,9 +26,42 @@ def numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
     return y_true, None if pos_label is None else label_number(y_true, pos_label)
 
 
+def told_of_labels(message: str, name: str, given: dict[str, Array]) -> str:
+    """A message about a bad label that says which occur, or that the scores were given first."""
+    if ONE_OTHER in message:
+        return message + _that_occur(name, given[name])
+    leader = next(iter(given))
+    swapped = {leader, name}.isdisjoint(("y_pred",)) and _are_fractions(given[name])
+    if not (swapped and set(_first_values(given[leader])) <= {0, 1}):
+        return message
+    what, _, _ = message.partition("; for other labels")
+    return f"{what}; {leader} holds only 0 and 1: labels come first, scores second"
+
+
+def _are_fractions(labels: Array) -> bool:
+    return any(isinstance(x, float) and x % 1 > 0 for x in _first_values(labels))
+
+
+def _that_occur(name: str, labels: Array) -> str:
+    """The labels that occur, for messages, if they can be read."""
+    seen = [repr(x) for x in dict.fromkeys(_first_values(labels)) if x == x]
+    listed = ", ".join([*seen[:5], *(["…"] if len(seen) > 5 else [])])
+    return f"; {name} holds {listed}" if seen else ""
+
+
+def _first_values(x: Array) -> list[Any]:
+    """As many as messages look at, none where they cannot be read."""
+    if not readable(x):
+        return []
+    flat = namespace(x).reshape(x, (-1,))
+    first = flat[: min(flat.shape[0], 1000)]
+    values: list[Any] = (first if hasattr(first, "tolist") else np.asarray(first)).tolist()
+    return values
+
+
 def _way_out(y_true: np.ndarray[Any, Any]) -> str:
     """What to do with labels that are no numbers."""
-    seen = list(dict.fromkeys(y_true.ravel()[:1000].tolist()))
+    seen = list(dict.fromkeys(_first_values(y_true)))
     if seen and all(isinstance(x, (bool, int, float)) and x in (0, 1) for x in seen):
         return f"these have dtype {y_true.dtype}: pass y_true.astype(int)"
     known = f", the positive one of {seen[0]!r} and {seen[1]!r}" if len(seen) == 2 else ""
@@ -44,7 +81,8 @@ def label_number(y_true: Array, label: Any, name: str = "pos_label") -> Any:
     xp, dtype = namespace(y_true), y_true.dtype
     number = label.item() if isinstance(label, np.generic) else label
     if not isinstance(number, (bool, int, float)):
-        raise TypeError(f"{name}={label!r} cannot be compared with y_true, of dtype {dtype}")
+        known = _that_occur("y_true", y_true)
+        raise TypeError(f"{name}={label!r} cannot be compared with y_true, of dtype {dtype}{known}")
     if of_kind(xp, dtype, "bool"):
         number, fits = bool(number), number in (0, 1)
     elif of_kind(xp, dtype, "integral"):
@@ -54,7 +92,8 @@ def label_number(y_true: Array, label: Any, name: str = "pos_label") -> Any:
     else:
         number, fits = float(number), number == number
     if not fits:
-        raise ValueError(f"{name}={label!r} cannot occur in y_true, of dtype {dtype}")
+        known = _that_occur("y_true", y_true)
+        raise ValueError(f"{name}={label!r} cannot occur in y_true, of dtype {dtype}{known}")
     return number
 
 
@@ -97,4 +136,4 @@ def positive_labels(
     wrong = ~positive & (key != xp.take_along_axis(key, first, axis=-1))
     if of_kind(xp, labels.dtype, "real floating"):
         wrong = wrong | xp.isnan(labels)
-    return positive, (wrong, "pos_label or a single other label")
+    return positive, (wrong, ONE_OTHER)
