@@ -71,7 +71,9 @@ def in_place_of(state: Any) -> Any:
 
 
 class OutputNames(NamedTuple):
-    """What the outputs that a state needs are called; the last four may be None."""
+    """What the outputs that a state needs are called, of which four may be None, and the positive
+    label.
+    """
 
     labels: str
     scores: str
@@ -79,6 +81,7 @@ class OutputNames(NamedTuple):
     where: str | None
     groups: str | None
     cost: str | None
+    pos_label: Any
 
     def updated(self, state: Any, outputs: Mapping[str, Any]) -> Any:
         """The state after one more batch, out of all that a model and its step have put out."""
@@ -91,6 +94,7 @@ class OutputNames(NamedTuple):
             _named(self.scores, outputs),
             sample_weight=_named(self.sample_weight, outputs, SAMPLE_WEIGHT),
             where=_named(self.where, outputs, WHERE),
+            pos_label=self.pos_label,
             **beside,
         )
 

@@ -42,6 +42,7 @@ def clu_metric(
     where: str | None = WHERE,
     groups: str | None = GROUPS,
     cost: str | None = None,
+    pos_label: Any = None,
     bound: Literal["midpoint", "lower", "upper", "both"] = "midpoint",
 ) -> type[Any]:
     """A metric class in the style of CLU, which keeps a state and computes measures of it.
@@ -65,7 +66,8 @@ def clu_metric(
     cost : str, optional
         The name for the cost of each example, for measures at a budget.  Only a `ScoreBuffer` keeps
         costs; it grows, so compiled steps refuse to merge it.
-
+    pos_label : optional
+        As `rank` takes it.
     bound : {"midpoint", "lower", "upper", "both"}
         Which number to report for two bounds, of scores of four bytes and more in a histogram.
         ``"both"`` gives `Bounds`.
@@ -103,7 +105,7 @@ def clu_metric(
     0.75
     """
     check_metric(measures, emptied(state), cost, bound)
-    names = OutputNames(labels, scores, sample_weight, where, groups, cost)
+    names = OutputNames(labels, scores, sample_weight, where, groups, cost, pos_label)
 
     @flax.struct.dataclass
     class RankingMetric(_StateMetric):

@@ -47,7 +47,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
     cost : str, optional
         The keyword for the cost of each example, for measures at a budget.  Only a `ScoreBuffer`
         keeps costs.
-
+    pos_label : optional
+        As `rank` takes it.
     bound : {"midpoint", "lower", "upper", "both"}
         Which number to report for two bounds, of scores of four bytes and more in a histogram.  The
         exact value is at most half their distance from the midpoint.  ``"both"`` gives `Bounds`.
@@ -100,6 +101,7 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         where: str | None = WHERE,
         groups: str | None = GROUPS,
         cost: str | None = None,
+        pos_label: Any = None,
         bound: Literal["midpoint", "lower", "upper", "both"] = "midpoint",
     ) -> None:
         start = emptied(state)
@@ -107,7 +109,7 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         self.several = isinstance(measures, Mapping)
         self.bound = bound
         self.measures = tuple(measures.items()) if self.several else measures
-        self.names = OutputNames(labels, scores, sample_weight, where, groups, cost)
+        self.names = OutputNames(labels, scores, sample_weight, where, groups, cost, pos_label)
         self.state = nnx.metrics.MetricState(start)
 
     def update(self, **outputs: Any) -> None:

@@ -60,8 +60,8 @@ def warn_of_bad(bad: Array) -> None:
     number = "1 batch" if batches == 1 else f"{batches} batches"
     what = "all measures" if bad.ndim == 0 else f"the measures of {lists} of {host.size} lists"
     warn_once(
-        f"{what} of this state are NaN: {number} held a bad value, such as a NaN score or a label "
-        "other than 0 and 1, which a program or validate=False let pass"
+        f"{what} of this state are NaN: {number} held a bad value, such as a NaN score or a wrong "
+        "label, which a program or validate=False let pass"
     )
 
 

@@ -79,6 +79,19 @@ def test_names_that_were_chosen_are_not_optional(name: str):
     assert metric.compute() == 0.75
 
 
+def test_the_positive_label_may_have_another_name():
+    state = qk.states.ScoreHistogram.empty(LOGITS[0])
+    metric = RankingMetric(qk.roc_auc, state, pos_label=7)
+    step = nnx.jit(lambda metric, y, s: metric.update(labels=y, logits=s))
+    of_clu = clu_metric(qk.roc_auc, state, pos_label=7)
+    other = of_clu.empty()
+    for labels, logits in zip(LABELS, LOGITS, strict=True):
+        step(metric, 6 * labels + 1, logits)
+        other = other.merge(of_clu.from_model_output(labels=6 * labels + 1, logits=logits))
+    wanted = qk.roc_auc(LABELS.reshape(-1), LOGITS.reshape(-1))
+    assert metric.compute() == other.compute() == wanted
+
+
 @pytest.mark.full
 def test_groups_of_compiled_steps():
     """A value for each group, and their mean; no groups are ignored in silence."""
