@@ -51,6 +51,7 @@ from quotakernels.ops.cumulative import cumulative_groups as cumulative_groups
 from quotakernels.ops.cumulative import cumulative_segments as cumulative_segments
 from quotakernels.ops.cumulative import every_group as every_group
 from quotakernels.ops.cumulative import moments_of as moments_of
+from quotakernels.ops.cumulative import with_positives as with_positives
 from quotakernels.ops.drawing import coins as coins
 from quotakernels.ops.drawing import draws as draws
 from quotakernels.ops.drawing import source_of_draws as source_of_draws

@@ -102,14 +102,16 @@ def in_one_pass(measures: Mapping[str, Measure], table: ops.Groups) -> dict[str,
     sums = {name: measure.sums for name, measure in measures.items() if measure.sums is not None}
     makes = tuple(dict.fromkeys(each.make for each in sums.values()))
     with computing(xp):
-        found = compiled(_reduced, xp, ("makes",))(table, makes=makes)
+        by_positives = all(measure.by_positives for measure in measures.values())
+        rows = (by_positives and ops.with_positives(xp, table)) or table
+        found = compiled(_reduced, xp, ("makes",))(rows, makes=makes)
         values = dict(zip(makes, found, strict=True))
         return {
             name: finished(xp, each.take(values[each.make]), dtype) for name, each in sums.items()
         }
 
 
-def _reduced(table: ops.Groups, *, makes: tuple[Callable[..., Reduction], ...]) -> list[Any]:
-    xp: Any = namespace(table.counts)
+def _reduced(table: Any, *, makes: tuple[Callable[..., Reduction], ...]) -> list[Any]:
+    xp: Any = namespace(table[0])
     total = Totals(xp, table)
     return reduced(xp, table, *(make(xp, table, total) for make in makes))

@@ -105,6 +105,21 @@ def all_groups(table: Positives) -> Cumulative:
     return Cumulative(items, positives, mark=mark)
 
 
+def with_positives(table: Groups) -> Positives | None:
+    """See `cumulative.with_positives`."""
+    counts, positives = table.counts, table.positives
+    if counts.ndim > 1 or table.weighted or table.segments:
+        return None
+    whole = np.add.reduce(counts, dtype=np.int64)
+    integer = count_type(whole)
+    rows = positives.nonzero()[0]
+    starts, ends, found = np.zeros((3, rows.shape[0] + 2), dtype=integer)
+    upto = counts.cumsum(dtype=integer).take(rows)
+    ends[1:-1], starts[1:-1], starts[-1] = upto, upto - counts.take(rows), whole
+    np.add.accumulate(positives.take(rows), dtype=integer, out=found[2:])
+    return Positives(starts, ends[:-1], found)
+
+
 def every_group(table: Groups) -> Positives | None:
     """See `cumulative.every_group`; columns of many rows would take more memory than the table."""
     if table.counts.shape[0] > BLOCK:

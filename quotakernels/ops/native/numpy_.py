@@ -38,6 +38,7 @@ from quotakernels.ops.native._numpy_positives import every_group as every_group
 from quotakernels.ops.native._numpy_positives import of_lists, of_one_list, of_parts
 from quotakernels.ops.native._numpy_positives import place_among as place_among
 from quotakernels.ops.native._numpy_positives import totals as totals
+from quotakernels.ops.native._numpy_positives import with_positives as with_positives
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
 from quotakernels.ops.native._numpy_rows import head as head
 from quotakernels.ops.native._numpy_rows import in_parts as in_parts
