@@ -27,11 +27,11 @@ _EXACT_BITS = 53
 
 
 class AbsentColumnError(ValueError):
-    """A column that no file has."""
+    """Columns that no file has."""
 
-    def __init__(self, column: str, available: list[str]):
-        super().__init__(f"there is no column {column!r}; there are {available}")
-        self.column, self.available = column, available
+    def __init__(self, columns: list[str], available: list[str]):
+        super().__init__(f"there is no column {columns[0]!r}; there are {available}")
+        self.columns, self.available = columns, available
 
 
 class _Alike(NamedTuple):
@@ -120,10 +120,10 @@ def _groups(
 
 
 def _refuse_absent(groups: Sequence[_Alike], names: Sequence[str]) -> None:
+    if absent := [x for x in dict.fromkeys(names) if not any(x in g.kinds for g in groups)]:
+        raise AbsentColumnError(absent, list(groups[0].kinds))
     for name in names:
         has, lacks = ([g for g in groups if (name in g.kinds) is x] for x in (True, False))
-        if not has:
-            raise AbsentColumnError(name, list(groups[0].kinds))
         if lacks:
             raise ValueError(f"{lacks[0].files[0]} has no column {name!r}; {has[0].files[0]} has")
 

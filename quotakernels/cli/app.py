@@ -17,7 +17,6 @@ from quotakernels.cli.numbers import NUMBER
 from quotakernels.cli.options import (
     COLUMN,
     DATA,
-    DIALECT,
     DROP_MISSING,
     ENGINES,
     FILE,
@@ -28,6 +27,7 @@ from quotakernels.cli.options import (
     POS_LABEL,
     QUOTA,
     QUOTA_HELP,
+    READING,
     SCORE,
     SEED,
     TIES,
@@ -42,7 +42,12 @@ from quotakernels.cli.options import (
 )
 from quotakernels.cli.pages import CommandPage, GroupPage
 from quotakernels.cli.query import DIALECTS, Columns, grouped_query
-from quotakernels.cli.task import refuse_label_as_score, refuse_to_overwrite, task_of
+from quotakernels.cli.task import (
+    refuse_label_as_score,
+    refuse_to_overwrite,
+    refuse_unread_options,
+    task_of,
+)
 from quotakernels.evaluation.settings import Settings
 
 
@@ -98,7 +103,7 @@ def app() -> None:
                 help="The most memory to use, as in 4GB.",
             ),
         ),
-        "CSV, where the detection is wrong": DIALECT,
+        "How FILE is read": READING,
         "Output": (
             Option(["--all", "everything"], is_flag=True, help="Print all measures and tests."),
             Option(["--json", "as_json"], is_flag=True, help="Print everything as JSON."),
@@ -168,7 +173,7 @@ def evaluate(
             resamples_option("intervals and tests"),
             SEED,
         ),
-        "CSV, where the detection is wrong": DIALECT,
+        "How FILE is read": READING,
         "Output": (output_option("Page to write."),),
     },
     short_help="Write a page that says which model should fill a quota.",
@@ -218,7 +223,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
             *TIES,
             example_option("Select from the shipped example scores."),
         ),
-        "CSV, where the detection is wrong": DIALECT,
+        "How FILE is read": READING,
         "Output": (output_option("File to write."),),
     },
     short_help="Write the rows that fill the quota, best first.",
@@ -289,7 +294,7 @@ def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
             WHERE,
             DROP_MISSING,
         ),
-        "CSV, where the detection is wrong": DIALECT,
+        "How FILE is read": READING,
         "Output": (
             Option(
                 ["--ratio"],
@@ -326,6 +331,7 @@ def tables(
     from quotakernels.cli.writing import write_table
 
     refuse_label_as_score(label, (score,))
+    refuse_unread_options(file)
     refuse_to_overwrite(file, output)
     settings = Settings("", label, (score,), **columns)
     with progress_bar(1) as step:

@@ -5,6 +5,8 @@ An error names the column and the first bad row; rows count from 1, without the 
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from quotakernels.cli.errors import InputError, RowError, missing_value, third_label
+from quotakernels.cli.given import given
 from quotakernels.evaluation.settings import Sample, Settings
 from quotakernels.inputs.groups import GroupsOfExamples
 
 _Value = bool | int | float | str
+_MARKED = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*")
+"""A number with marks that are those of thousands or of decimals."""
+_SPACED = re.compile(r"[-+' \u00a0\u2019\u202f]")
 
 
 def score_column(table: pa.Table, name: str) -> NDArray[Any]:
@@ -119,8 +125,7 @@ def label_values(
     values = list(dict.fromkeys([*known, *pc.unique(column).to_pylist()]))
     if len(values) > 2:
         row = pc.index(column, values[2]).as_py() + 1
-        count, first = str(len(values)), values[:3]
-        raise RowError(lambda place: third_label(name, count, first, place), row)
+        raise RowError(lambda place: third_label(name, str(len(values)), values, place), row)
     return column, values
 
 
@@ -191,11 +196,17 @@ def _hint(text: str) -> str:
         return "; write it without the % sign"
     if any(sign in text for sign in "$€£¥"):
         return "; write it without the sign of the currency"
-    try:
-        float(text.replace(",", "").replace(".", ""))
-    except ValueError:
-        return ""
-    return "; write it without marks of thousands, or give the decimal mark of CSV by --decimal"
+    asked = given().get("decimal") is not None
+    if not asked and (marked := _MARKED.fullmatch(text)):
+        name, other = ("point", ",") if marked[1] == "." else ("comma", ".")
+        either = f"marks thousands, or --decimal {marked[1]} if it marks decimals"
+        return f"; give --decimal {other} if its {name} {either}"
+    if not any(map(str.isdigit, text)):
+        return f"; if it means that there is no value, give --missing {shlex.quote(text)}"
+    if _SPACED.sub("", text).replace(",", "").replace(".", "").isdecimal():
+        more = "" if asked else ", or give the decimal mark by --decimal"
+        return f"; write it without marks of thousands{more}"
+    return ""
 
 
 def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, expected: str) -> None:
@@ -221,8 +232,12 @@ def positive_value(values: list[_Value], name: str, pos_label: str | None) -> _V
     wanted = parse_label(pos_label, sample)
     if wanted in values or (zero_one and wanted in (0, 1)):
         return type(sample)(wanted)
+    word = pos_label.strip().casefold()
+    alike = [x for x in values if str(x).strip().casefold() == word]
+    meant = f"; did you mean --pos-label {shlex.quote(str(alike[0]))}?" if alike else ""
     raise InputError(
-        f"--pos-label {pos_label} is not among the labels of column {name!r}: {_listed(values)}"
+        f"--pos-label {pos_label} is not among the labels of column {name!r}: "
+        f"{_listed(values)}{meant}"
     )
 
 

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from quotakernels.cli.dialect import (
-    MISSING,
     Dialect,
     are_grouped,
     as_decimals,
@@ -23,6 +22,7 @@ from quotakernels.cli.dialect import (
 )
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.files import csv_dialect, csv_names, csv_options, picked_columns
+from quotakernels.cli.missing import missing_words
 
 _BLOCK_BYTES = 2**24
 _SURE_LENGTH = 16  # fifteen digits and a decimal point stay distinct as floats
@@ -71,9 +71,11 @@ def _read(
     """Go over columns of a file, some of them as texts."""
     options = csv_options(dialect)
     options["read_options"].block_size = _BLOCK_BYTES
+    picked = picked_columns(path, csv_names(path), names)
+    dialect.refuse_doubtful(picked)
     convert = csv.ConvertOptions(
-        include_columns=picked_columns(path, csv_names(path), names),
-        null_values=list(MISSING),
+        include_columns=picked,
+        null_values=missing_words(),
         strings_can_be_null=True,
         column_types=dict.fromkeys(texts, pa.string()),
         decimal_point=dialect.decimal,
@@ -120,7 +122,7 @@ def _in_doubt(name: str, text: str) -> InputError:
     return InputError(
         f"column {name!r}: {text!r} has a {mark} that may mark thousands or decimals, and no "
         "number of the column tells, as one with both would; write the numbers without marks of "
-        "thousands, or give --engine memory"
+        "thousands, or say by --decimal which mark is that of decimals"
     )
 
 

@@ -6,48 +6,56 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import click
-
 from quotakernels.cli.errors import InputError
+from quotakernels.cli.given import given
+from quotakernels.cli.header import (
+    ROWS_TRIED,
+    header_row,
+    names_below,
+    no_header_row,
+    row_of,
+    title_above,
+)
+from quotakernels.cli.missing import missing_words
 from quotakernels.cli.streams import name_of
 
 _BYTES = 2**16
 """Of the beginning, which tells how the file is written."""
 _SEPARATORS = (",", ";", "\t", "|")
-MISSING = (
-    *("", "NA", "N/A", "n/a", "null", "NULL", "None"),
-    *("#N/A", "#NV", "#N/D", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#NUM!", "#NAME?"),
-)
-"""A NaN is not among them: it is a number that the user shall hear about."""
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+(,\d+)?|\d*(,\d+|\d))([eE][+-]?\d+)?")
+_EMPTY = re.compile(r"([ ,;|\t\"]*\r?\n)+")
 _TOLD = re.compile(r"sep=([,;|\t])\r?\n")
+_POINTS = re.compile(r"[+-]?[\d.]*\d([eE][+-]?\d+)?")
+_WHOLE = re.compile(r"[+-]?(\d{1,3}|[1-9]\d{0,2}(\.\d{3})+)")
+"""A number of thousands with all its points, or of less."""
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
-_GIVEN = f"{__name__}.given"
 
 
 class Dialect(NamedTuple):
-    """The separator of columns, the decimal mark of numbers, the encoding, and lines to skip."""
+    """The separator of columns, the decimal mark of numbers, the encoding, lines to skip, and the
+    columns whose points may mark thousands.
+    """
 
     separator: str
     decimal: str
     encoding: str
     skipped: int = 0
+    doubtful: tuple[str, ...] = ()
 
-
-def keep(ctx: click.Context, option: click.Parameter, value: str | None) -> None:
-    """Keep what the user says of a dialect for as long as the command runs."""
-    ctx.meta.setdefault(_GIVEN, {})[option.name] = value
-
-
-def given() -> dict[str, str | None]:
-    """What the user says of a dialect, by the names of the options."""
-    ctx = click.get_current_context(silent=True)
-    return {} if ctx is None else ctx.meta.get(_GIVEN, {})
+    def refuse_doubtful(self, names: Sequence[str]) -> None:
+        """Raise if one of the columns is in doubt."""
+        for name in names:
+            if name in self.doubtful:
+                raise InputError(
+                    f"column {name!r}: all its points may mark thousands, so 1.250 may be 1250; "
+                    "give --decimal , if they do, or --decimal . if they mark decimals"
+                )
 
 
 def dialect_of(path: Path, separator: str = ",") -> Dialect:
@@ -65,10 +73,17 @@ def dialect_of(path: Path, separator: str = ",") -> Dialect:
     if len(first) == _BYTES:  # the last record may be cut
         text = text[: text.rfind("\n") + 1] or text
     told = _TOLD.match(text)  # a first line for the spreadsheet, which is no record
-    text = text[told.end() :] if told else text
+    skipped, text = _from_header(path, text, told.end() if told else 0)
     found = said.get("sep") or (told[1] if told else _separator(text, separator))
-    decimal = said.get("decimal") or _decimal(_records(text, found), found)
-    return Dialect(found, decimal, encoding, 1 if told else 0)
+    records = _records(text, found)
+    if "\0" not in text:  # else it is in another encoding
+        separators = [found] if _are_alike(records) else [found, *_SEPARATORS]
+        _refuse_title(path, text, skipped, separators)
+    if (decimal := said.get("decimal")) is not None:
+        return Dialect(found, decimal, encoding, skipped)
+    decimal = _decimal(records, found)
+    doubtful = _doubtful(records) if decimal == "." and found != "," else ()
+    return Dialect(found, decimal, encoding, skipped, doubtful)
 
 
 def written_like(output: Path, source: Path | None) -> Dialect:
@@ -124,8 +139,46 @@ def _encoding(path: Path, first: bytes) -> str:
     return "utf-8"
 
 
+def _from_header(path: Path, text: str, start: int) -> tuple[int, str]:
+    """How many lines come before the names of the columns, and the text from there on.
+
+    Lines without values are not counted among the records, wherever they are.
+    """
+    if (row := header_row()) is None:
+        empty = _EMPTY.match(text, start)
+        start = start if empty is None else empty.end()
+        return text.count("\n", 0, start), text[start:]
+    *above, below = text.split("\n", row - 1)
+    if len(above) < row - 1 or not below:
+        raise no_header_row(name_of(path))
+    return row - 1, below
+
+
+def _refuse_title(path: Path, text: str, skipped: int, separators: Iterable[str]) -> None:
+    """Raise if the first line holds a title by one of some separators."""
+    for separator in separators:
+        rows = _numbered(text, separator, skipped)
+        beginning = [row_of(*x) for x in islice(rows, 1 + ROWS_TRIED)]
+        if names := names_below(beginning):
+            raise title_above(name_of(path), beginning[0], names)
+
+
 def _records(text: str, separator: str) -> list[list[str]]:
-    return [x for x in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if x]
+    return [cells for _, cells in _numbered(text, separator)]
+
+
+def _numbered(text: str, separator: str, before: int = 0) -> Iterator[tuple[int, list[str]]]:
+    """The records, each with the number of its first line, where some lines come before all."""
+    reader, number = csv.reader(io.StringIO(text, newline=""), delimiter=separator), 1
+    for cells in reader:
+        if cells:
+            yield before + number, cells
+        number = reader.line_num + 1
+
+
+def _are_alike(records: list[list[str]]) -> bool:
+    """Whether all records have as many columns, of which there are several."""
+    return len({len(x) for x in records}) == 1 and len(records[0]) > 1
 
 
 def as_decimals(texts: Any, decimal: str) -> Any:
@@ -140,13 +193,14 @@ def are_grouped(columns: Iterable[Any], decimal: str) -> bool:
     """Whether all texts, of all parts of a column, are numbers, of which some have marks of
     thousands and of decimals: `1.250,00`.
 
-    Where none has both, `1.250` may be either; `0.250` is no number of thousands.
+    Where none has both, `1.250` may be either, unless the user says which mark is that of decimals;
+    `0.250` is no number of thousands.
     """
     import pyarrow.compute as pc
 
     group, point = re.escape(mark_of_thousands(decimal)), re.escape(decimal)
     number = rf"^[+-]?([1-9]\d{{0,2}}({group}\d{{3}})+|\d+)({point}\d+)?$"
-    some = False
+    some = given().get("decimal") is not None
     for texts in columns:
         if pc.all(pc.match_substring_regex(texts, number)).as_py() is False:
             return False
@@ -172,9 +226,8 @@ def _separator(text: str, usual: str) -> str:
     """The separator that cuts all records alike, into most columns; or else the first record."""
 
     def columns(separator: str) -> tuple[bool, int, bool]:
-        sizes = [len(record) for record in _records(text, separator)]
-        alike = len(set(sizes)) == 1 and sizes[0] > 1
-        return alike, sizes[0] if sizes else 0, separator == usual
+        records = _records(text, separator)
+        return _are_alike(records), len(records[0]) if records else 0, separator == usual
 
     return max(_SEPARATORS, key=columns)
 
@@ -183,10 +236,29 @@ def _decimal(records: list[list[str]], separator: str) -> str:
     """A comma where a column has numbers with commas that are not those of thousands."""
     if separator == ",":
         return "."
-    for column in zip(*records[1:], strict=False):
-        cells = [cell.strip() for cell in column if cell.strip() not in (*MISSING, "NaN", "nan")]
+    for _, cells in _columns(records):
         commas = [cell for cell in cells if "," in cell]
         numbers = commas and all(_NUMBER.fullmatch(cell) for cell in cells)
         if numbers and (separator == ";" or not all(_THOUSANDS.fullmatch(x) for x in commas)):
             return ","
     return "."
+
+
+def _doubtful(records: list[list[str]]) -> tuple[str, ...]:
+    """The columns of numbers whose points may all mark thousands; none if a column tells that
+    points mark decimals.
+    """
+    found = []
+    for name, cells in _columns(records):
+        if any("." in x for x in cells) and all(map(_POINTS.fullmatch, cells)):
+            if not all(map(_WHOLE.fullmatch, cells)):
+                return ()
+            found.append(name)
+    return tuple(found)
+
+
+def _columns(records: list[list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """The columns with their names, without the cells that hold no value."""
+    none = (*missing_words(), "NaN", "nan")
+    for name, *column in zip(*records, strict=False):
+        yield name, [cell.strip() for cell in column if cell.strip() not in none]

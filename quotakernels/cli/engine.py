@@ -13,7 +13,7 @@ from quotakernels._text import formatted
 from quotakernels.cli.columns import columns_read
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.formats import file_format, files_of, means_files
-from quotakernels.cli.missing import are_left_out
+from quotakernels.cli.missing import given_options
 from quotakernels.cli.options import bytes_of
 from quotakernels.evaluation.settings import Settings
 from quotakernels.evaluation.words import listed
@@ -54,7 +54,7 @@ def streams(
 def selects_in_passes(path: Path) -> bool:
     """Whether rows are selected with few of them in memory: those of several or large files."""
     several = means_files(path) and file_format(path) == "parquet"
-    return not are_left_out() and (several or _is_too_large(path, None))
+    return not given_options() and (several or _is_too_large(path, None))
 
 
 def _distinct_at_most(path: Path, settings: Settings) -> int:
@@ -100,8 +100,8 @@ def _refusals_of_stream(path: Path, settings: Settings) -> Iterable[str]:
         )
     if settings.treatment is not None:
         yield f"counts all rows together, so it takes no --treatment; {_IN_MEMORY}"
-    if are_left_out():
-        yield f"takes no --drop-missing; {_IN_MEMORY}"
+    if asked := given_options():
+        yield f"takes no {listed(asked)}; {_IN_MEMORY}"
 
 
 def _needs_resamples(settings: Settings) -> str:
@@ -151,8 +151,8 @@ def _refusals(path: Path, settings: Settings) -> Iterable[str]:
         )
     if settings.treatment is not None:
         yield "--treatment needs every row in memory; give --engine memory"
-    if are_left_out():
-        yield "--drop-missing needs every row in memory; give --engine memory"
+    if asked := given_options():
+        yield f"every row must be in memory for {listed(asked)}; {_IN_MEMORY}"
     if find_spec("duckdb") is None:
         yield (
             "grouping its rows needs the package 'duckdb', which is not installed; give "

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 import click
 
 from quotakernels.cli.terminal import printable
+from quotakernels.evaluation.words import listed as in_words
 
 _LISTED = 20
 """Names of columns that a message lists at most."""
@@ -35,12 +36,18 @@ class RowError(InputError):
         return InputError(self.said(place))
 
 
-def no_column(source: str, name: str, available: Sequence[str]) -> InputError:
-    """The error of a column that is not there, with the name that was probably meant."""
-    by_spelling = {other.casefold(): other for other in available}
-    near = [by_spelling[other] for other in get_close_matches(name.casefold(), by_spelling, n=1)]
-    start = f"did you mean {near[0]!r}? It has" if near else "it has"
-    return InputError(f"{source} has no column {name!r}; {start} {listed(available)}")
+def no_columns(source: str, names: Sequence[str], available: Sequence[str]) -> InputError:
+    """The error of columns that are not there, with the names that were probably meant."""
+    by_spelling = {other.strip().casefold(): other for other in available}
+    near = (get_close_matches(x.strip().casefold(), by_spelling, n=1) for x in names)
+    meant = list(dict.fromkeys(repr(by_spelling[x[0]]) for x in near if x))
+    absent = f"column{'s' if len(names) > 1 else ''} {in_words(list(map(repr, names)))}"
+    start = f"did you mean {in_words(meant)}? It has" if meant else "it has"
+    named = [x for x in available if x.strip()]
+    held = [listed(named)] if named else []
+    if nameless := len(available) - len(named):
+        held.append(f"{nameless} without a name (--header-row tells in which row names are)")
+    return InputError(f"{source} has no {absent}; {start} {' and '.join(held)}")
 
 
 def no_rows(source: str) -> InputError:
@@ -59,12 +66,28 @@ def missing_value(name: str, place: str, count: int) -> str:
 
 def third_label(name: str, number: str, values: Sequence[object], place: str) -> str:
     """What is said of labels that are not binary: how many, the first ones, where the third is."""
-    shown = ", ".join(map(repr, values))
+    shown = ", ".join(map(repr, values[:_LISTED]))
+    variants = _variants(values)
+    advice = (
+        f"{in_words(list(map(repr, variants)))} differ only in case or spaces: write them alike"
+        if variants
+        else "make a column for each class that has 1 where a row is of it and 0 elsewhere"
+    )
+    words = [x for x in values if isinstance(x, str)]
+    more = ", or say by --missing which one is none" if words and not variants else ""
     return (
         f"column {name!r}: labels are not binary: {number} different values ({shown}; "
-        f"the third one first in {place}); "
-        "make a column for each class that has 1 where a row is of it and 0 elsewhere"
+        f"the third one first in {place}); {advice}{more}"
     )
+
+
+def _variants(values: Sequence[object]) -> list[object]:
+    """The first values that are the same word, written in several ways."""
+    words: dict[str, list[object]] = {}
+    for value in values:
+        if isinstance(value, str):
+            words.setdefault(value.strip().casefold(), []).append(value)
+    return next((x for x in words.values() if len(x) > 1), [])
 
 
 def merged_scores(name: str, ties: int, example: str = "") -> InputError:

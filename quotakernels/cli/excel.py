@@ -1,9 +1,10 @@
-"""Spreadsheets in .xlsx files: the first sheet, with the names of the columns in its first row."""
+"""Spreadsheets in .xlsx files: one sheet, with the names of the columns above their values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, dropwhile, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -12,25 +13,44 @@ import openpyxl
 import pyarrow as pa
 from openpyxl.utils.exceptions import InvalidFileException
 
-from quotakernels.cli.dialect import MISSING
-from quotakernels.cli.errors import InputError
+from quotakernels.cli.errors import InputError, listed
+from quotakernels.cli.given import given
+from quotakernels.cli.header import (
+    ROWS_TRIED,
+    header_row,
+    names_below,
+    no_header_row,
+    row_of,
+    title_above,
+)
+from quotakernels.cli.missing import missing_words
 from quotakernels.cli.streams import name_of
 from quotakernels.cli.terminal import printable
+
+_Row = tuple[int, tuple[Any, ...]]
+"""The number of a row in its sheet, and its cells."""
+_SAID = f"{__name__}.said"
 
 
 def names(path: Path) -> list[str]:
     """The names of the columns."""
-    with _rows(path) as rows:
-        return _names(next(rows, ()))
+    with _from_header(path) as rows:
+        first = list(islice(rows, 1 + ROWS_TRIED))
+    beginning = [row_of(*row) for row in first]
+    if below := names_below(beginning):
+        raise title_above(name_of(path), beginning[0], below)
+    return _names(first[0][1]) if first else []
 
 
 def read(path: Path, picked: Sequence[str]) -> pa.Table:
     """The columns of these names; what is no value in a CSV file is none here."""
-    with _rows(path) as rows:
-        places = {name: k for k, name in enumerate(_names(next(rows, ())))}
-        filled = [row for row in rows if any(cell is not None for cell in row)]
+    words = frozenset(missing_words())
+    with _from_header(path) as rows:
+        _, header = next(rows, (0, ()))
+        places = {name: k for k, name in enumerate(_names(header))}
+        filled = [cells for _, cells in rows if any(cell is not None for cell in cells)]
     return pa.table(
-        {name: _column([_cell(row, places[name]) for row in filled]) for name in picked}
+        {name: _column([_cell(row, places[name], words) for row in filled]) for name in picked}
     )
 
 
@@ -45,33 +65,69 @@ def write(table: pa.Table, file: BinaryIO) -> None:
 
 
 @contextmanager
-def _rows(path: Path) -> Iterator[Iterator[tuple[Any, ...]]]:
+def _from_header(path: Path) -> Iterator[Iterator[_Row]]:
+    """The rows of the sheet from the one that names the columns on."""
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     except (InvalidFileException, KeyError) as error:
         raise InputError(f"{name_of(path)} is not an .xlsx file") from error
     try:
-        first, *others = book.worksheets
-        if others:
-            said = f"{name_of(path)}: the sheet {first.title!r} is read, the first of several"
-            click.echo(printable(said), err=True)
-        yield first.iter_rows(values_only=True)
+        rows = enumerate(_sheet(path, book.worksheets).iter_rows(values_only=True), start=1)
+        filled = dropwhile(_is_empty, islice(rows, (header_row() or 1) - 1, None))
+        if (first := next(filled, None)) is None and header_row() is not None:
+            raise no_header_row(name_of(path))
+        yield filled if first is None else chain([first], filled)
     finally:
         book.close()
+
+
+def _sheet(path: Path, sheets: Sequence[Any]) -> Any:
+    """The sheet that the user names or counts, or else the first."""
+    asked = given().get("sheet")
+    if asked is None:
+        if len(sheets) > 1:
+            which = f"the sheet {sheets[0].title!r} is read, the first of several"
+            _say_once(f"{name_of(path)}: {which}; --sheet reads another")
+        return sheets[0]
+    named = [x for x in sheets if x.title.casefold() == asked.casefold()]
+    if not named and asked.isdecimal():
+        named = list(sheets[int(asked) - 1 :])[:1] if int(asked) else []
+    if not named:
+        titles = listed([repr(x.title) for x in sheets])
+        raise InputError(f"{name_of(path)} has no sheet {asked!r}; it has {titles}")
+    return named[0]
+
+
+def _say_once(text: str) -> None:
+    """Tell something of a file that may be opened several times."""
+    ctx = click.get_current_context(silent=True)
+    said = set() if ctx is None else ctx.meta.setdefault(_SAID, set())
+    if text not in said:
+        said.add(text)
+        click.echo(printable(text), err=True)
+
+
+def _is_empty(row: _Row) -> bool:
+    return not row_of(*row).filled
 
 
 def _names(row: tuple[Any, ...]) -> list[str]:
     return ["" if cell is None else str(cell) for cell in row]
 
 
-def _cell(row: tuple[Any, ...], place: int) -> Any:
+def _cell(row: tuple[Any, ...], place: int, words: frozenset[str]) -> Any:
     value = row[place] if place < len(row) else None
-    return None if value in MISSING else value
+    return None if str(value) in words else value
 
 
 def _column(cells: list[Any]) -> pa.Array:
-    """Values of one type, or else their texts."""
+    """Values of one type, or else their texts, of numbers with the decimal mark of the others."""
     try:
         return pa.array(cells)
     except pa.ArrowException:
-        return pa.array([None if cell is None else str(cell) for cell in cells])
+        return pa.array([None if cell is None else _text(cell) for cell in cells])
+
+
+def _text(cell: Any) -> str:
+    mark = given().get("decimal") or "."
+    return str(cell).replace(".", mark) if isinstance(cell, float) else str(cell)

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 
 from quotakernels.cli.dialect import (
-    MISSING,
     Dialect,
     are_grouped,
     as_decimals,
@@ -23,8 +22,10 @@ from quotakernels.cli.dialect import (
     has_marked_numbers,
     wrong_encoding,
 )
-from quotakernels.cli.errors import InputError, no_column, no_rows
+from quotakernels.cli.errors import InputError, no_columns, no_rows
 from quotakernels.cli.formats import READABLE, file_format, files_of, means_files, suffix_of
+from quotakernels.cli.given import given
+from quotakernels.cli.missing import missing_words, without_words
 from quotakernels.cli.places import of_files
 from quotakernels.cli.streams import name_of
 from quotakernels.cli.together import together
@@ -49,7 +50,7 @@ def read_table(
                 table = of_files(table, {file: x.num_rows for file, x in parts.items()})
     if not table.num_rows:
         raise no_rows(name_of(path))
-    return table
+    return table if names is None else without_words(table)
 
 
 def _part(file: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
@@ -118,13 +119,13 @@ def refusing(path: Path) -> Iterator[None]:
 
 def picked_columns(path: Path, available: Sequence[str], names: Sequence[str] | None) -> list[str]:
     """Return the columns to read; refuse one that is not there, or there more than once."""
-    for name in dict.fromkeys(available if names is None else names):
-        count = available.count(name)
-        if count == 0:
-            raise no_column(name_of(path), name, available)
-        if count > 1:
+    picked = list(dict.fromkeys(available if names is None else names))
+    if absent := [name for name in picked if name not in available]:
+        raise no_columns(name_of(path), absent, available)
+    for name in picked:
+        if (count := available.count(name)) > 1:
             raise InputError(f"{name_of(path)} has {count} columns with the name {name!r}")
-    return list(dict.fromkeys(available if names is None else names))
+    return picked
 
 
 def csv_dialect(path: Path) -> Dialect:
@@ -158,9 +159,11 @@ def csv_table(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Tabl
     from pyarrow import csv as arrow_csv
 
     picked, dialect = picked_columns(path, csv_names(path), names), csv_dialect(path)
+    if not as_text:
+        dialect.refuse_doubtful(picked)
     convert = arrow_csv.ConvertOptions(
         include_columns=picked,
-        null_values=[] if as_text else list(MISSING),
+        null_values=[] if as_text else missing_words(),
         strings_can_be_null=not as_text,
         column_types=dict.fromkeys(picked, pa.string()) if as_text else None,
         decimal_point=dialect.decimal,
@@ -272,7 +275,9 @@ def _excel_names(path: Path) -> list[str]:
 def _read_excel(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
     from quotakernels.cli import excel
 
-    return excel.read(path, picked_columns(path, excel.names(path), names))
+    table = excel.read(path, picked_columns(path, excel.names(path), names))
+    decimal = given().get("decimal")
+    return table if decimal is None else _ungrouped(table, decimal)
 
 
 _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]] = {

@@ -28,7 +28,7 @@ from quotakernels.cli.errors import (
     InputError,
     merged_scores,
     missing_value,
-    no_column,
+    no_columns,
     no_rows,
     third_label,
 )
@@ -106,7 +106,7 @@ def _source(connection: Any, path: Path, settings: Settings) -> ParquetFiles:
     try:
         found = dataset(connection, full, columns_read(settings), in_parts, filtered)
     except AbsentColumnError as error:
-        raise no_column(settings.source, error.column, error.available) from error
+        raise no_columns(settings.source, error.columns, error.available) from error
     kinds = dict(zip(found.rows.columns, found.rows.types, strict=True))
     _refuse_merged(found.rows, [x for x in settings.models if _is_wide(kinds[x])])
     columns = ", ".join(_column(x, kinds[x]) for x in dict.fromkeys(columns_read(settings)))

@@ -9,22 +9,47 @@ import click
 
 from quotakernels._text import counted, number
 from quotakernels.cli.errors import InputError
+from quotakernels.cli.given import given
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ASKED = f"{__name__}.asked"
+_WORDS = (
+    *("", "NA", "N/A", "n/a", "null", "NULL", "None"),
+    *("#N/A", "#NV", "#N/D", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#NUM!", "#NAME?"),
+)
+"""A NaN is not among them: it is a number that the user shall hear about."""
 
 
-def keep(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    """Keep what the user asks for as long as the command runs."""
-    ctx.meta[_ASKED] = value
+def missing_words() -> list[str]:
+    """The cells of text files and spreadsheets that hold no value; the user may add some."""
+    asked = given().get("missing", ())
+    return [*_WORDS, *(text for x in asked for text in (x, f" {x}", f"{x} "))]
+
+
+def given_options() -> list[str]:
+    """What the user asks for of missing values, which only rows in memory allow."""
+    return [f"--{x.replace('_', '-')}" for x in ("drop_missing", "missing") if given().get(x)]
 
 
 def are_left_out() -> bool:
     """Whether the user asked for it."""
-    ctx = click.get_current_context(silent=True)
-    return ctx is not None and bool(ctx.meta.get(_ASKED))
+    return bool(given().get("drop_missing"))
+
+
+def without_words(table: pa.Table) -> pa.Table:
+    """The table with no value where a cell, as text, is what the user says means so."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words, rows = given().get("missing"), pa.array(range(table.num_rows))
+    for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        if words and not pa.types.is_nested(column.type):
+            texts = pc.utf8_trim_whitespace(column.cast(pa.string()))
+            missing = pc.is_in(texts.combine_chunks(), value_set=pa.array(words))
+            # Taking the row None gives a missing value of any type.
+            table = table.set_column(place, name, column.take(pc.if_else(missing, None, rows)))
+    return table
 
 
 def kept_rows(table: pa.Table) -> pa.Array | None:

@@ -14,9 +14,8 @@ import click
 from click import Argument, Option
 from click.shell_completion import CompletionItem
 
-from quotakernels.cli import missing
 from quotakernels.cli.completion import columns_on_the_line
-from quotakernels.cli.dialect import keep
+from quotakernels.cli.given import keep
 from quotakernels.cli.numbers import AMOUNT, NUMBER, parse_number
 from quotakernels.cli.streams import as_file
 from quotakernels.evaluation.conditions import Condition
@@ -225,7 +224,7 @@ WHERE = Option(
 DROP_MISSING = Option(
     ["--drop-missing"],
     is_flag=True,
-    callback=missing.keep,
+    callback=keep,
     expose_value=False,
     help="Leave out rows with a missing value in a column that is used.",
 )
@@ -308,30 +307,35 @@ TIES = (
     ),
     SEED,
 )
-DIALECT = (
-    Option(
-        ["--sep"],
-        metavar="C",
-        type=parse_separator,
-        callback=keep,
-        expose_value=False,
-        help="Separator of columns, as in ; or tab.",
-    ),
-    Option(
-        ["--decimal"],
-        type=click.Choice([".", ","]),
-        callback=keep,
-        expose_value=False,
-        help="Decimal mark of numbers.",
-    ),
-    Option(
-        ["--encoding"],
-        metavar="NAME",
-        type=parse_encoding,
-        callback=keep,
-        expose_value=False,
-        help="Encoding, as in latin-1.",
-    ),
+_READING: dict[str, dict[str, Any]] = {
+    "--sep": {
+        "metavar": "C",
+        "type": parse_separator,
+        "help": "CSV: separator of columns, as in ; or tab, if the detection is wrong.",
+    },
+    "--decimal": {
+        "type": click.Choice([".", ","]),
+        "help": "Decimal mark; the other one is that of thousands.",
+    },
+    "--encoding": {
+        "metavar": "NAME",
+        "type": parse_encoding,
+        "help": "CSV: encoding, as in latin-1.",
+    },
+    "--sheet": {"metavar": "NAME", "help": ".xlsx: name or number of the sheet."},
+    "--header-row": {
+        "metavar": "N",
+        "type": click.IntRange(min=1),
+        "help": "Row with the names of the columns.",
+    },
+    "--missing": {
+        "metavar": "VALUE",
+        "multiple": True,
+        "help": "Cells that hold no value, as in k.A.; repeat.",
+    },
+}
+READING = tuple(
+    Option([name], callback=keep, expose_value=False, **look) for name, look in _READING.items()
 )
 OUTPUT_FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 

@@ -23,7 +23,7 @@ from quotakernels.cli.progress import progress_bar
 from quotakernels.cli.select_stream import select_stream
 from quotakernels.cli.selection import Selection, Ties, reached, select_of_each, select_rows
 from quotakernels.cli.streams import name_of
-from quotakernels.cli.task import refuse_to_overwrite
+from quotakernels.cli.task import refuse_to_overwrite, refuse_unread_options
 from quotakernels.cli.terminal import printable
 from quotakernels.cli.writing import output_format, write_table
 from quotakernels.evaluation.conditions import Conditions
@@ -63,6 +63,7 @@ def write_selected(
     """Write the rows that fill a quota, spend a budget or reach a threshold, and say so."""
     asked = _Asked(score, quota, threshold, per, where, ties, money_of(**money))
     asked.check()
+    refuse_unread_options(file)
     refuse_to_overwrite(file, output)
     with progress_bar(1) as step:
         step(f"selecting rows of {name_of(file)}")

@@ -10,17 +10,23 @@ from typing import Any, NamedTuple
 
 import click
 
-from quotakernels.cli.completion import columns_of
-from quotakernels.cli.dialect import given
 from quotakernels.cli.errors import InputError, listed
 from quotakernels.cli.example import ATTRIBUTION, EXAMPLES, example_file
-from quotakernels.cli.formats import files_of
-from quotakernels.cli.missing import are_left_out
+from quotakernels.cli.files import column_names
+from quotakernels.cli.formats import file_format, files_of
+from quotakernels.cli.given import given, on_the_line
 from quotakernels.cli.streams import name_of, path_given
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.settings import Resampling, Settings
 from quotakernels.evaluation.unit import Unit
 
+_TYPES = {"csv": "CSV", "excel": ".xlsx"}
+_OF_FORMATS = {
+    **dict.fromkeys(("sep", "encoding"), ("csv",)),
+    **dict.fromkeys(("decimal", "header_row"), ("csv", "excel")),
+    "sheet": ("excel",),
+}
+"""The types of files that options are for."""
 _OF_FILES = ("label", "weight", "pos_label")
 """Options that an example has values of its own for."""
 
@@ -42,23 +48,14 @@ def task_of(
     chosen = _chosen(compare=compare, **options)
     if example is None:
         path, settings = _of_columns(file, chosen)
-        yield Task(path, settings, (str(path_given(path)), *_how_it_is_read()))
+        yield Task(path, settings, (str(path_given(path)), *on_the_line()))
         return
     of_its_own = {"FILE": file, **{f"--{x.replace('_', '-')}": chosen[x] for x in _OF_FILES}}
-    if given := [name for name, value in of_its_own.items() if value is not None]:
-        raise click.UsageError(f"--example cannot be combined with {' and '.join(given)}.")
+    if unfit := [name for name, value in of_its_own.items() if value is not None]:
+        raise click.UsageError(f"--example cannot be combined with {' and '.join(unfit)}.")
     settings = _checked(replace(EXAMPLES[example], **{key: x for key, x in chosen.items() if x}))
     with example_file(settings) as path:
         yield Task(path, settings, ("--example", example), tuple(ATTRIBUTION.splitlines()))
-
-
-def _how_it_is_read() -> Iterator[str]:
-    """The options that say so, as they were given."""
-    for name, value in given().items():
-        if value is not None:
-            yield from (f"--{name}", "tab" if value == "\t" else value)
-    if are_left_out():
-        yield "--drop-missing"
 
 
 def _chosen(
@@ -93,11 +90,12 @@ def _chosen(
 def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settings]:
     """The file, and what is evaluated of it."""
     if file is None or chosen["label"] is None or not chosen["models"]:
-        names = columns_of(file)
+        names = [] if file is None else column_names(file)
         known = f" {name_of(file)} has the columns {listed(names)}." if file and names else ""
         needed = "FILE, --label and --score are needed, or --example credit."
         raise click.UsageError(needed + known)
     refuse_label_as_score(chosen["label"], chosen["models"])
+    refuse_unread_options(file)
     source = name_of(file) if file.exists() else str(file)
     return file, _checked(Settings(source, command=True, **chosen))
 
@@ -115,6 +113,15 @@ def refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
     """Raise for a column that would be both."""
     if label in scores:
         raise click.UsageError(f"{label!r} is given as --label and as --score.")
+
+
+def refuse_unread_options(file: Path) -> None:
+    """Raise for an option that says how files of another type are read."""
+    for name, kinds in _OF_FORMATS.items():
+        if given().get(name) is not None and file_format(file) not in kinds:
+            types = " and ".join(_TYPES[x] for x in kinds)
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} is for {types} files; {name_of(file)} is none")
 
 
 def refuse_to_overwrite(file: Path, output: Path) -> None:

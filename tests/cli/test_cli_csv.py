@@ -57,7 +57,7 @@ def test_separators_and_decimals_are_found(
         (
             "y\ts\n1\t1,234\n0\t2,500\n",
             (),
-            "'1,234' at row 1 is not a number; write it without marks of thousands",
+            "'1,234' at row 1 is not a number; give --decimal . if its comma marks thousands, or",
         ),
         (
             "y;s\n1;0.5\n0;0,25\n",
@@ -67,15 +67,29 @@ def test_separators_and_decimals_are_found(
         ("y;s\n0;0,5%\n1;7%\n", (), "'0,5%' at row 1 is not a number; write it without the % sign"),
         ("y;s\n0;5,5 €\n1;7,0 €\n", (), "write it without the sign of the currency"),
         ("y;s\n0;0,5\n1;1.234\n", (), "'0,5' at row 1 is not a number; write it without"),
-        ("y;s;t\n0;1.234;0,5\n", (), "'1.234' at row 1 is not a number; write it without marks"),
+        (
+            "y;s;t\n0;1.234;0,5\n",
+            (),
+            "'1.234' at row 1 is not a number; give --decimal , if its point marks thousands, or",
+        ),
+        ("y;s\n0;1.060\n1;960\n", (), "column 's': all its points may mark thousands, so"),
+        ("y\ts\n0\t1.060\n1\t960\n", (), "give --decimal , if they do, or --decimal . if"),
+        ("y;s\n0;1.060\n1;0.5\n", ("--decimal", ","), "'1.060' at row 1 is not a number; write it"),
         ('y,s\n0,"1,250.50"\n1,"0,500"\n', (), "'1,250.50' at row 1 is not a number; write it"),
         ("y;s\n0;1.250,50\n1;0.500\n", (), "'1.250,50' at row 1 is not a number; write it"),
         ("y;s\n0;1.250,50\n1;-0.250\n", (), "'1.250,50' at row 1 is not a number; write it"),
         ('y,s\n0,"1,250.50"\n1,"-0,250"\n', (), "'1,250.50' at row 1 is not a number; write it"),
         ("y;s\n0;0,5\n1;NA\n", (), "missing value at row 2"),
-        ("y;s\n0;0,5\n1;high\n", (), "'high' at row 2 is not a number\n"),
+        (
+            "y;s\n0;0,5\n1;k. A.\n",
+            (),
+            "'k. A.' at row 2 is not a number; if it means that there is no value, "
+            "give --missing 'k. A.'\n",
+        ),
+        ("y;s\n0;0,5\n1;5 km\n", (), "'5 km' at row 2 is not a number\n"),
+        ("y;s\n0;0,5\n1;1 250\n", (), "'1 250' at row 2 is not a number; write it without marks"),
         ("y;s\n1;2\n3\n", (), "Expected 2 columns, got 1"),
-        ("y;s\n1;0.5\n", ("--sep", ","), "no column 'y'; it has y;s"),
+        ("y;s\n1;0.5\n", ("--sep", ","), "no columns 'y' and 's'; it has y;s"),
         ("y,s\n1,0.5\n", ("--sep", ";;"), "';;' is not one character, as in ; or tab"),
         ("y,s\n1,0.5\n", ("--decimal", "x"), "'x' is not one of"),
         ("y,s\n1,0.5\n", ("--encoding", "utf-9"), "'utf-9' is not an encoding"),
@@ -101,6 +115,13 @@ def test_what_cannot_be_told(
         ("y s\n1 2\n0 1\n", ("--sep", " ")),
         ("y\ts,t\n1\t2\n0\t1\n", ("--sep", "tab", "--score", "s,t")),
         ("y;s\r\n1;0,5\r\n\r\n0;0,25\r\n", ()),
+        ("y;s\n1;1.060\n0;960\n", ("--decimal", ",")),
+        ("y;s\n0;1.060\n1;960\n", ("--decimal", ".")),
+        ("y;s;t\n1;1.060;0,5\n0;960;0,5\n", ("--decimal", ",")),
+        ("y;s\n1;1.060\n0;960,25\n", ("--decimal", ",")),
+        ("y;s\n0;1.060\n1;960\n0;0.5\n", ()),  # the last number tells
+        ("y;s\n0;1.060\n1;1960\n", ()),
+        ('y,s\n1,"1,060"\n0,960\n', ("--decimal", ".")),
     ],
 )
 def test_what_can_be_told(run: Run, tmp_path: Path, content: str, options: tuple[str, ...]) -> None:

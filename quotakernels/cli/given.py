@@ -1,0 +1,33 @@
+"""What the user says of how a file is read; it holds for as long as the command runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+_GIVEN = f"{__name__}.given"
+
+
+def keep(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+    """Keep the value of an option."""
+    ctx.meta.setdefault(_GIVEN, {})[option.name] = value
+
+
+def given() -> dict[str, Any]:
+    """The values of these options, by their names; none outside a command."""
+    ctx = click.get_current_context(silent=True)
+    return {} if ctx is None else ctx.meta.get(_GIVEN, {})
+
+
+def on_the_line() -> Iterator[str]:
+    """The options that were given, as words of a command."""
+    for name, value in given().items():
+        option = f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            yield from [option] if value else []
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            if one is not None:
+                yield from (option, "tab" if one == "\t" else str(one))

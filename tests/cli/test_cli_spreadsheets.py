@@ -1,0 +1,235 @@
+"""Files from spreadsheets: titles above the names, sheets, cells without a value, several types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from quotakernels.cli import csv_batches
+from quotakernels.cli.app import app
+from quotakernels.cli.options import READING
+
+Run = Callable[..., Any]
+HEADER = "Nr;Antwort;Wert"
+ROWS = ["1;Ja;0,75", "2;Nein;0,25", "3;Ja;0,5"]
+GIVEN = ("--label", "Antwort", "--pos-label", "Ja", "--score", "Wert")
+READ = {"evaluate", "report", "select", "tables"}
+
+
+def write_csv(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(f"{line}\r\n" for line in lines), encoding="utf-8", newline="")
+    return path
+
+
+def write_excel(path: Path, lines: list[str], *before: str) -> Path:
+    """A sheet of these lines, after sheets with one cell."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title in before:
+        book.create_sheet(title).append(["Deckblatt"])
+    sheet = book.create_sheet("Daten")
+    for line in lines:
+        cells = [cell.strip() or None for cell in line.split(";")]
+        sheet.append([float(x.replace(",", ".")) if x and "," in x else x for x in cells])
+    book.save(path)
+    return path
+
+
+WRITERS: dict[str, Callable[..., Path]] = {"a.csv": write_csv, "a.xlsx": write_excel}
+
+
+def auc(run: Run, path: Path, *options: object) -> float:
+    outcome = run("evaluate", path, *GIVEN, "--json", *options)
+    assert outcome.status == 0, outcome.err
+    found: float = json.loads(outcome.out)["models"][0]["roc_auc"]
+    return found
+
+
+@pytest.mark.parametrize("command", app.commands)
+def test_all_commands_read_files_alike(command: str) -> None:
+    own = [x for x in READING if x in app.commands[command].params]
+    assert own == (list(READING) if command in READ else [])
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("above", [[], [""], [";;", " ; ;"], ["", ";;"]])
+def test_empty_rows_above_the_names_are_left_out(
+    run: Run, tmp_path: Path, name: str, above: list[str]
+) -> None:
+    assert auc(run, WRITERS[name](tmp_path / name, [*above, HEADER, *ROWS])) == 1
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize(
+    "above", [["Kampagne; 1"], ["Kampagne 1;;", ";;"], ["", "Kampagne 1"], [";Stand: 31.12.;", ""]]
+)
+def test_a_title_above_the_names(run: Run, tmp_path: Path, name: str, above: list[str]) -> None:
+    above = [x.replace("; 1", "") if name == "a.xlsx" else x.replace("; 1", ", 1") for x in above]
+    path, row = WRITERS[name](tmp_path / name, [*above, HEADER, *ROWS]), len(above) + 1
+    title = next(x for x in above if x.strip(";")).strip(";")
+    first = above.index(next(x for x in above if x.strip(";"))) + 1
+    for words in (("evaluate", path, *GIVEN), ("evaluate", path)):
+        error = run(*words).error
+        assert f"{name}: row {first} holds " in error
+        assert title.partition(",")[0] in error
+        assert f"seem to be in row {row}: give --header-row {row}\n" in error
+    assert auc(run, path, "--header-row", row) == 1
+    assert f"{name} has no row 99, which" in run("evaluate", path, *GIVEN, "--header-row", 99).error
+    output = tmp_path / "b.csv"
+    chosen = run("select", path, "--score", "Wert", "--quota", 1, "--header-row", row, "-o", output)
+    assert chosen.status == 0, chosen.err
+    expected = [HEADER, ROWS[0]] if name == "a.csv" else ["Nr,Antwort,Wert", "1,Ja,0.75"]
+    assert output.read_text(encoding="utf-8").split() == expected
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [";a;s", "x;1;2", "y;0;1"],  # a name that is missing, and values below
+        ["a", "1", "0"],
+        ["a;s", "1;2", "0;1"],
+        ["a;s;;", "1;2;3;4", "0;1;2;3"],
+    ],
+)
+def test_names_that_are_no_title(run: Run, tmp_path: Path, lines: list[str]) -> None:
+    path = write_csv(tmp_path / "a.csv", lines)
+    error = run("evaluate", path, "--label", "y", "--score", "a").error
+    assert "a.csv has no column 'y'; it has a" in error
+    assert ("without a name (--header-row tells" in error) == (";" in (lines[0][0], lines[0][-1]))
+
+
+def test_a_note_with_separators_is_no_row_of_names(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('y,s\n1,"a; b; c; d"\n0,"a; b; c; d"\n', encoding="utf-8")
+    assert "no columns 'Antwort' and 'Wert'; it has y, s" in run("evaluate", path, *GIVEN).error
+
+
+def test_sheets(run: Run, tmp_path: Path) -> None:
+    path = write_excel(tmp_path / "a.xlsx", ["Titel", HEADER, *ROWS], "Deckblatt", "2")
+    assert auc(run, path, "--sheet", "daten", "--header-row", 2) == 1
+    assert auc(run, path, "--sheet", "3", "--header-row", 2) == 1
+    given = ("evaluate", path, *GIVEN)
+    first = run(*given).error
+    assert first.count("the sheet 'Deckblatt' is read, the first of several; --sheet reads") == 1
+    for sheet in ("2", "1"):
+        assert "it has Deckblatt" in run(*given, "--sheet", sheet).error
+    for sheet in ("4", "0", "x"):
+        error = run(*given, "--sheet", sheet).error
+        assert f"a.xlsx has no sheet '{sheet}'; it has 'Deckblatt', '2', 'Daten'" in error
+
+
+def test_numbers_that_are_text_in_a_spreadsheet(run: Run, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book, path = openpyxl.Workbook(), tmp_path / "a.xlsx"
+    for row in (("Antwort", "Wert"), ("Ja", "1.250,5"), ("Nein", 0.5), ("Nein", "960")):
+        book.active.append(row)
+    book.save(path)
+    assert "'1.250,5' at row 1 is not a number" in run("evaluate", path, *GIVEN).error
+    assert auc(run, path, "--decimal", ",") == 1
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_words_for_missing_values(run: Run, tmp_path: Path, name: str) -> None:
+    rows = [*ROWS, "4;Nein;k. A. ", "5;-;0,9", "6;Nein;-99"]
+    path = WRITERS[name](tmp_path / name, [HEADER, *rows])
+    given = ("evaluate", path, *GIVEN)
+    assert "or say by --missing which one is none" in run(*given).error
+    error = run(*given, "--where", "Nr!=5").error
+    assert "column 'Wert': 'k. A." in error
+    assert "if it means that there is no value, give --missing 'k. A." in error
+    words = [x for word in ("-", "k. A.", "-99") for x in ("--missing", word)]
+    assert "column 'Antwort': missing value at row 5; fill" in run(*given, *words).error
+    kept = run(*given, *words, "--drop-missing", "--json")
+    assert "3 of 6 rows have a missing value and are left out: 1 in 'Antwort', 2 in" in kept.err
+    assert json.loads(kept.out)["models"][0]["roc_auc"] == 1
+    output = tmp_path / "b.csv"
+    chosen = ("select", path, "--score", "Wert", "--quota", 5, "--drop-missing", "-o", output)
+    assert "--quota 5 is more than the 4 rows" in run(*chosen, *words).error
+    assert run(*chosen[:5], 4, *chosen[6:], *words).status == 0
+    assert "-99" not in output.read_text(encoding="utf-8")
+
+
+def test_missing_values_of_types_with_numbers(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    labels = pa.array(["Ja", "Nein", "k.A.", "Nein"]).dictionary_encode()
+    more = {"Wert": [0.9, 0.1, 0.5, -99.0], "seen": [[1]] * 4}
+    parquet.write_table(pa.table({"Antwort": labels, **more}), path)
+    words = ("--missing", "k.A.", "--missing", "-99", "--drop-missing")
+    assert auc(run, path, *words) == 1
+    for engine, said in (
+        ("duckdb", "every row must be in memory for --drop-missing and --missing"),
+        ("stream", "takes no --drop-missing and --missing; give --engine memory"),
+    ):
+        error = run("evaluate", path, *GIVEN, *words, "--engine", engine).error
+        assert said in " ".join(error.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--sheet", "1"), "--sheet is for .xlsx files; a.npz is none"),
+        (("--header-row", "2"), "--header-row is for CSV and .xlsx files; a.npz is none"),
+        (("--sep", ";"), "--sep is for CSV files; a.npz is none"),
+    ],
+)
+def test_options_for_files_of_other_types(
+    run: Run, tmp_path: Path, options: tuple[str, str], said: str
+) -> None:
+    path, output = tmp_path / "a.npz", tmp_path / "b.csv"
+    np.savez(path, Antwort=["Ja", "Nein"], Wert=[1, 0])
+    for words in (
+        ("evaluate", path, *GIVEN),
+        ("report", path, *GIVEN, "-o", tmp_path / "a.html"),
+        ("select", path, "--score", "Wert", "--quota", 1, "-o", output),
+        ("tables", path, *GIVEN, "-o", output),
+    ):
+        assert said in run(*words, *options).error
+
+
+def test_all_absent_columns_are_told_at_once(run: Run, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", [HEADER, *ROWS])
+    error = run("evaluate", path, "--label", "antwort", "--score", "Werte", "--by", "Region").error
+    assert "a.csv has no columns 'antwort', 'Werte' and 'Region'; did you mean 'Antwort' and" in (
+        error
+    )
+    pytest.importorskip("duckdb")
+    table = pa.table({"Antwort": ["Ja"], "Wert": [1.0]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    given = ("--label", "antwort", "--score", "Werte", "--engine", "duckdb")
+    error = run("evaluate", tmp_path / "a.parquet", *given).error
+    assert "a.parquet has no columns 'antwort' and 'Werte'; did you mean" in error
+
+
+def test_labels_in_several_ways_of_writing(run: Run, tmp_path: Path) -> None:
+    rows = ["1;Ja;0,5", "2;Nein;0,25", "3;ja;0,5", "4;ja ;0,5"]
+    path = write_csv(tmp_path / "a.csv", [HEADER, *rows])
+    error = run("evaluate", path, *GIVEN).error
+    assert "4 different values ('Ja', 'Nein', 'ja', 'ja '; the third one first in row 3)" in error
+    assert "'Ja', 'ja' and 'ja ' differ only in case or spaces: write them alike" in error
+    write_csv(path, [HEADER, *rows[:2]])
+    error = run(
+        "evaluate", path, "--label", "Antwort", "--pos-label", "ja", "--score", "Wert"
+    ).error
+    assert "--pos-label ja is not among the labels of column 'Antwort': 'Ja' and 'Nein'; " in error
+    assert "did you mean --pos-label Ja?" in error
+
+
+@pytest.mark.parametrize("rows", [["1;0,5", "0;2", "1;1.250"], ["1;1.250", "0;960"]])
+def test_streams_take_marks_of_thousands_by_the_decimal_mark(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[str]
+) -> None:
+    monkeypatch.setattr(csv_batches, "_BLOCK_BYTES", 16)
+    path = write_csv(tmp_path / "a.csv", ["y;s", *rows])
+    given = ("evaluate", path, "--label", "y", "--score", "s", "--decimal", ",", "--quota", 1)
+    told, wanted = (run(*given, "--engine", x).out.splitlines() for x in ("stream", "memory"))
+    assert told[:6] == wanted[:6]
+    assert "the first row by s: 1 is positive" in wanted[4]
+    assert "--decimal" in run(*given[:6], "--engine", "stream").error
