@@ -129,9 +129,9 @@ def keyword_hint(keyword: str, known: Iterable[str]) -> str:
     names = list(known)
     if keyword in _DECISIONS and "threshold" in names:
         return f"; decisions are counted by {_PREDICTIONS}"
-    if keyword == "groups" and "y_true" in names:
-        instead = "pass per= or by=" if "per" in names else "call it with one group's examples"
-        return f"; {instead}"
+    if keyword in ("groups", "num_groups") and "y_true" in names:
+        alone = "call it with one group's examples, or with where=groups == id"
+        return "; pass per= or by=" if "per" in names else f"; {alone}"
     meant = [x for x in [_KEYWORDS.get(keyword)] if x in names]
     meant = meant or difflib.get_close_matches(keyword, names, n=1)
     return f"; did you mean {meant[0]!r}?" if meant else ""

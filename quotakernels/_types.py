@@ -166,8 +166,12 @@ class TableOptions(TypedDict, total=False):
     impacts: Iterable[Any]
 
 
-class TableData(GroupedData[A], TableOptions, total=False):
+class TableData(Data[A], TableOptions, total=False):
     """These, beside labels and scores."""
+
+
+class GroupedTableData(GroupedData[A], TableOptions, total=False):
+    """The same of functions that know groups of examples."""
 
 
 class MeasureOptions(TableOptions, total=False):

@@ -464,8 +464,8 @@ def rank(
     input, in the widest real float there: float64, or float32 under JAX without x64, on TPU and on
     MPS.
 
-    With `groups` there is still one sort, and nothing is padded.  Curves, charts and
-    hulls refuse groups, and so does what reads a point off them.
+    With `groups` there is still one sort, and nothing is padded.  Curves, charts and hulls take no
+    groups, nor does what reads a point off them.
 
     References
     ----------

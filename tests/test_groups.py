@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import inspect
 from fractions import Fraction
 from itertools import product
 from operator import mul
@@ -596,8 +597,12 @@ def test_a_measure_knows_groups_or_says_that_it_does_not(name: str):
     }
     own |= {k: x for k, x in needed.items() if k in measure._needed}
     if not measure.by_group:
-        with pytest.raises(TypeError, match=f"^{name} takes no groups; call it with one group's"):
+        assert "groups" not in inspect.signature(measure).parameters
+        instead = "; call it with one group's examples, or with where=groups == id"
+        with pytest.raises(TypeError, match=f"^{name} got an unexpected .*groups'{instead}$"):
             measure(y, s, groups=groups, **own, **amounts)
+        with pytest.raises(TypeError, match=f"^{name} takes no groups{instead}"):
+            measure(qk.rank(y, s, groups=groups, **amounts), **own)
         return
     found = measure(y, s, groups=groups, **own, **amounts)
     columns = {"y_true": y, "y_score": s, **amounts}
@@ -651,6 +656,10 @@ def test_what_takes_no_groups_refuses_a_ranking_of_them():
         (functools.partial(qk.inference.compare_selections, DATA["y"], DATA["s"]), "call it with"),
         (functools.partial(qk.inference.vote, DATA["y"], DATA["s"]), "call it with one group's e"),
         (functools.partial(qk.rank_at_quota, DATA["y"], DATA["s"], quota=2), "call it with one g"),
+        (
+            functools.partial(qk.tables.table_curve, qk.f_score, DATA["y"], DATA["s"][0]),
+            "call it with one group's e",
+        ),
         (functools.partial(qk.evaluate, DATA["y"], {"a": DATA["s"][0]}), "pass per= or by="),
         (functools.partial(qk.one_vs_rest, qk.roc_auc, [0, 1], np.eye(2)), "call the measu"),
         (

@@ -271,7 +271,7 @@ def test_wrong_calls():
         auuc(Y, S, treatment=T, normalize="max")
     with pytest.raises(ValueError, match=r"^treatment must have shape \(4,\), as y_score has"):
         uplift_at_quota(Y, S, treatment=T[:3], quota=1)
-    with pytest.raises(TypeError, match="^uplift_curve takes no groups"):
+    with pytest.raises(TypeError, match="^uplift_curve got .* 'groups'; call it with one"):
         uplift_curve(Y, S, treatment=T, groups=[0, 0, 1, 1])
     with pytest.raises(TypeError, match="^treatment is not for roc_auc; it is for"):
         qk.bootstrap(qk.roc_auc, Y, S, treatment=T)

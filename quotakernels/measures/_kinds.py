@@ -10,6 +10,7 @@ from quotakernels._types import (
     AtBudget,
     AtFraction,
     AtQuota,
+    Data,
     GroupedData,
     Number,
     T,
@@ -43,6 +44,22 @@ class NumberMeasure(ValueMeasure):
             validate: bool = True,
             groups: ArrayOf[Any] | None = None,
             num_groups: int | None = None,
+        ) -> A: ...
+
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+class OneListMeasure(ValueMeasure):
+    """A measure of one list of scores that is a number."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> T: ...
+
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
         ) -> A: ...
 
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...

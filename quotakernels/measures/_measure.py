@@ -61,8 +61,6 @@ CUTS = ("quota", "fraction", "budget")
 """What may say how many are selected."""
 GROUPS = ("groups", "num_groups")
 """What of these makes groups of examples."""
-DATA = tuple(name for name in _FROM_DATA if name not in (*GAINS, *COST, *TREATMENT))
-"""What all measures take."""
 
 
 def _no_numbers(*_: Any) -> tuple[tuple[()], None]:
@@ -162,7 +160,7 @@ class Measure:
         self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
         self.own_keywords = (*self._numbers, *self._options)
         self._alone = not self._needed and self._of_nothing_else()
-        data = taken_of_rank(self.of_gains, self.takes_costs, self.of_arms)
+        data = taken_of_rank(self.of_gains, self.takes_costs, self.of_arms, self.by_group)
         self.__signature__ = inspect.Signature([*data.values(), *numbers, *options])
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
@@ -290,7 +288,7 @@ class Measure:
         if isinstance(ranking, Ranking) and ranking.groups:
             raise TypeError(
                 f"{self.__name__} takes no groups; call it with one group's examples, or with "
-                "where=groups == id for each id, as it is of one list"
+                "where=groups == id"
             )
         return table_of(xp, ranking)
 
@@ -419,8 +417,10 @@ def measure(
     return lambda function: kind(function, *arguments, **facts)
 
 
-def taken_of_rank(of_gains: bool, takes_costs: bool, of_arms: bool) -> dict[str, inspect.Parameter]:
+def taken_of_rank(
+    of_gains: bool, takes_costs: bool, of_arms: bool, by_group: bool
+) -> dict[str, inspect.Parameter]:
     """The parameters of `rank` that a measure with these facts takes."""
-    kept = ((GAINS, of_gains), (COST, takes_costs), (TREATMENT, of_arms))
+    kept = ((GAINS, of_gains), (COST, takes_costs), (TREATMENT, of_arms), (GROUPS, by_group))
     left_out = {name for names, takes in kept if not takes for name in names}
     return {name: p for name, p in _FROM_DATA.items() if name not in left_out}

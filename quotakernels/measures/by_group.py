@@ -186,7 +186,7 @@ class MeanOverGroups:
         return mean_of_groups(self.of_groups(y_true, **own))
 
     def _ranked(self, y_true: Any, y_score: Any, given: dict[str, Any]) -> Ranking:
-        taken = taken_of_rank(self.of_gains, self.takes_costs, self.of_arms)
+        taken = taken_of_rank(self.of_gains, self.takes_costs, self.of_arms, by_group=True)
         refuse_unknown(self.__name__, given, list(taken))
         if given.get("groups") is None:
             raise TypeError("group_mean needs groups, the group of each example")

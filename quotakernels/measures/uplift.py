@@ -13,6 +13,7 @@ from quotakernels._types import (
     AtBudget,
     AtFraction,
     AtQuota,
+    Data,
     GroupedData,
     Number,
     T,
@@ -83,7 +84,7 @@ class _UpliftCurve(Measure):
             y_score: ArrayOf[A],
             *,
             treatment: ArrayOf[A],
-            **data: Unpack[GroupedData[A]],
+            **data: Unpack[Data[A]],
         ) -> Curve[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

@@ -42,6 +42,8 @@ def numbers(y: NDArray[np.int64], s: NDArray[np.float32], w: Floats) -> None:
     qk.pr_auc(y, s, mehtod="exact")  # wrong
     qk.pr_auc(y, s, method="exat")  # wrong
     qk.average_qrecall(y, s, start=3)  # wrong
+    qk.roc_curve(y, s, groups=y)  # wrong
+    qk.roc_hull_auc(y, s, groups=y)  # wrong
     qk.rank(y)  # wrong
     qk.rank(3, 0.5)  # wrong
     qk.rank(y, s, sample_weights=w)  # wrong

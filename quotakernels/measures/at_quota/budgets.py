@@ -12,10 +12,10 @@ from quotakernels._types import (
     AtBudget,
     AtFraction,
     AtQuota,
+    Data,
     GainAtBudget,
     GainAtFraction,
     GainAtQuota,
-    GroupedData,
     Number,
     T,
     WhenShort,
@@ -121,7 +121,7 @@ class _BudgetCurve(Measure):
             y_score: ArrayOf[A],
             *,
             cost: ArrayOf[A],
-            **data: Unpack[GroupedData[A]],
+            **data: Unpack[Data[A]],
         ) -> Curve[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, of_kind, wide_float
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
+from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.ranking import Ranking
@@ -125,7 +125,7 @@ class _CurveMeasure(Measure):
         def __call__(self, ranking: Ranking[T]) -> Curve[T]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
         ) -> Curve[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, o
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, constant, device, namespace, wide_float
-from quotakernels._types import A, ArrayOf, GroupedData, Number, NumberOf, T, WhenShort
+from quotakernels._types import A, ArrayOf, Data, GroupedData, Number, NumberOf, T, WhenShort
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import wanted_masses
 from quotakernels.inputs.totals import divisor
@@ -321,7 +321,7 @@ class _PearsonCurve(Measure):
             y_score: ArrayOf[A],
             *,
             labels: Labels = "expected",
-            **data: Unpack[GroupedData[A]],
+            **data: Unpack[Data[A]],
         ) -> Curve[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

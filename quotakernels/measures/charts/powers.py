@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, o
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, NumberOf, T
+from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import POSITIVE, Domains, checked, of_numbers
 from quotakernels.inputs.totals import Totals
@@ -198,7 +198,7 @@ class _PowersChart(Measure):
             *,
             kind: ChartKind,
             smoothing: float = 1.0,
-            **data: Unpack[GroupedData[A]],
+            **data: Unpack[Data[A]],
         ) -> Chart[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

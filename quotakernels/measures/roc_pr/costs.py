@@ -10,7 +10,7 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace, tolerance
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
+from quotakernels._types import A, ArrayOf, Data, Generic, Number, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import COST, Domains, checked, common_shape, of_numbers
 from quotakernels.inputs.quotas import numbers_like
@@ -42,7 +42,7 @@ class _HMeasure(ValueMeasure):
             y_score: ArrayOf[A],
             *,
             cost_distribution: CostDistribution = "prevalence",
-            **data: Unpack[GroupedData[A]],
+            **data: Unpack[Data[A]],
         ) -> A: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -276,7 +276,7 @@ class _BestOperatingPoint(Measure):
             cost_fp: NumberOf[A],
             cost_fn: NumberOf[A],
             prevalence: NumberOf[A] | None = None,
-            **data: Unpack[GroupedData[A]],
+            **data: Unpack[Data[A]],
         ) -> OperatingPoint[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

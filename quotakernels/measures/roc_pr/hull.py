@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
+from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.totals import Totals, divisor
-from quotakernels.measures._kinds import NumberMeasure
+from quotakernels.measures._kinds import OneListMeasure
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import reduced
 from quotakernels.measures.over_quotas.areas import pairs_won
@@ -52,7 +52,7 @@ class _RocHull(Measure):
         def __call__(self, ranking: Ranking[T]) -> RocHull[T]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
         ) -> RocHull[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -127,7 +127,7 @@ def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) 
 
 
 @measure(
-    NumberMeasure,
+    OneListMeasure,
     greater_is_better=True,
     monotone="always",
     by_positives=True,
@@ -176,7 +176,7 @@ class _AchievablePrCurve(Measure):
         def __call__(self, ranking: Ranking[T]) -> PrCurve[T]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
         ) -> PrCurve[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -209,7 +209,7 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
     return pr_vertices(xp, ops.filled_first(xp, hull_table(xp, table)), "roc")
 
 
-@measure(NumberMeasure, greater_is_better=True, monotone="always", best_of_cuts=True)
+@measure(OneListMeasure, greater_is_better=True, monotone="always", best_of_cuts=True)
 def achievable_pr_auc(table: ops.Groups) -> Array:
     """Exact area under the achievable precision-recall curve.
 

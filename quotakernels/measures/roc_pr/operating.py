@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, tolerance, wide_float
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
+from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, Number, NumberOf, T
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import check_flag
 from quotakernels.inputs.numbers import RATE, checked
@@ -169,7 +169,7 @@ class _AtPrecision(Measure):
             *,
             precision: NumberOf[A],
             interpolate: bool = False,
-            **data: Unpack[GroupedData[A]],
+            **data: Unpack[Data[A]],
         ) -> CurvePoint[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -253,7 +253,7 @@ class _AtRecall(Measure):
             *,
             recall: NumberOf[A],
             interpolate: bool = False,
-            **data: Unpack[GroupedData[A]],
+            **data: Unpack[Data[A]],
         ) -> CurvePoint[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -337,7 +337,7 @@ class _AtFpr(Measure):
             *,
             fpr: NumberOf[A],
             interpolate: bool = False,
-            **data: Unpack[GroupedData[A]],
+            **data: Unpack[Data[A]],
         ) -> CurvePoint[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -422,7 +422,7 @@ class _AtTpr(Measure):
             *,
             tpr: NumberOf[A],
             interpolate: bool = False,
-            **data: Unpack[GroupedData[A]],
+            **data: Unpack[Data[A]],
         ) -> CurvePoint[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
@@ -494,6 +494,19 @@ def _one(*_: Any) -> tuple[tuple[()], tuple[()]]:
 
 
 class _PointMeasure(Measure):
+    validator = staticmethod(_one)
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, ranking: Ranking[T]) -> CurvePoint[T]: ...
+        @overload
+        def __call__(
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
+        ) -> CurvePoint[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+class _PointOfEachGroup(Measure):
     validator = staticmethod(_one)
     if TYPE_CHECKING:
 
@@ -585,7 +598,7 @@ def break_even_point(table: ops.Groups) -> CurvePoint:
     return _extreme(xp, found, found.tp / line.positive)
 
 
-@measure(_PointMeasure, greater_is_better=True, headline="value", by_group=True)
+@measure(_PointOfEachGroup, greater_is_better=True, headline="value", by_group=True)
 def kolmogorov_smirnov(table: ops.Groups) -> CurvePoint:
     """Kolmogorov-Smirnov statistic: the largest TPR - FPR of all cuts, also the empty one.
 
@@ -638,7 +651,7 @@ class _DetCurveMeasure(Measure):
         def __call__(self, ranking: Ranking[T]) -> DetCurve[T]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
         ) -> DetCurve[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
+from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._kinds import CutoffMeasure, NumberMeasure
@@ -57,7 +57,7 @@ class _PrCurveMeasure(Measure):
             y_score: ArrayOf[A],
             *,
             start: Start = "roc",
-            **data: Unpack[GroupedData[A]],
+            **data: Unpack[Data[A]],
         ) -> PrCurve[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

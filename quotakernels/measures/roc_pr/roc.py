@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Namespace, cast, device, namespace, wide_float
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
+from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.ranking import Ranking
@@ -45,7 +45,7 @@ class _RocCurveMeasure(Measure):
         def __call__(self, ranking: Ranking[T]) -> RocCurve[T]: ...
         @overload
         def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
+            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
         ) -> RocCurve[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

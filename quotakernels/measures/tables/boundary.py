@@ -17,7 +17,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
+from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, Number, NumberOf, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.numbers import POSITIVE, checked
 from quotakernels.inputs.quotas import numbers_like
@@ -231,7 +231,7 @@ class _CutTables(Measure):
             y_score: ArrayOf[A],
             *,
             ratio: NumberOf[A] | None = None,
-            **data: Unpack[GroupedData[A]],
+            **data: Unpack[Data[A]],
         ) -> CutTables[A]: ...
         def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 

@@ -22,11 +22,11 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
-from quotakernels._types import A, ArrayOf, Generic, T, TableData, TableOptions
+from quotakernels._types import A, ArrayOf, Generic, GroupedTableData, T, TableData, TableOptions
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, forwarding, refuse_unknown
 from quotakernels.measures._direction import direction_of, own_direction, title_of
-from quotakernels.measures._measure import COST, DATA, GAINS, TREATMENT, Measure
+from quotakernels.measures._measure import COST, GAINS, GROUPS, TREATMENT, Measure, taken_of_rank
 from quotakernels.measures.at_quota.curves import (
     Curve,
     beside_cuts,
@@ -79,7 +79,7 @@ def table_curve(
 ) -> Curve[A]: ...
 
 
-@forwarding(rank, without=(*GAINS, *COST, *TREATMENT))
+@forwarding(rank, without=(*GAINS, *COST, *TREATMENT, *GROUPS))
 def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     """A measure of confusion tables at every cut of a ranking.
 
@@ -102,7 +102,7 @@ def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     Raises
     ------
     TypeError
-        Anything but such a measure; groups.
+        Anything but such a measure.
 
     See Also
     --------
@@ -120,7 +120,7 @@ def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     >>> print(curve.quota, curve.value.round(3))
     [0 1 3 4 5] [0.    0.385 0.667 0.938 0.882]
     """
-    chosen, ranking, own = _called("table_curve", measure, data, keywords)
+    chosen, ranking, own = _called("table_curve", measure, data, keywords, by_group=False)
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
@@ -146,7 +146,7 @@ def optimal_cut(
     y_score: ArrayOf[A],
     *,
     maximize: bool | None = None,
-    **data: Unpack[TableData[A]],
+    **data: Unpack[GroupedTableData[A]],
 ) -> OptimalCut[A]: ...
 
 
@@ -220,7 +220,7 @@ def best_and_curve(
     caller: str = "optimal_cut",
 ) -> tuple[OptimalCut, Curve]:
     """The best cut, and the measure at all cuts, of one ranking made once."""
-    chosen, ranking, own = _called(caller, measure, data, keywords)
+    chosen, ranking, own = _called(caller, measure, data, keywords, by_group=True)
     largest = direction_of(chosen, maximize, "maximize")
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
@@ -239,7 +239,7 @@ def best_and_curve(
 
 
 def _called(
-    caller: str, measure: Any, data: tuple[Any, ...], keywords: dict[str, Any]
+    caller: str, measure: Any, data: tuple[Any, ...], keywords: dict[str, Any], by_group: bool
 ) -> tuple[TableMeasure, Ranking, dict[str, Any]]:
     """The measure, the ranking, and the measure's own numbers."""
     while isinstance(measure, functools.partial) and not measure.args:
@@ -252,7 +252,8 @@ def _called(
             f"before labels and scores or a Ranking; got {brief(measure)}"
         )
     own = measure.take_own(keywords)
-    refuse_unknown(caller, keywords, ("ranking",), DATA)
+    taken = taken_of_rank(of_gains=False, takes_costs=False, of_arms=False, by_group=by_group)
+    refuse_unknown(caller, keywords, ("ranking",), taken)
     return measure, measure.ranking(data, keywords, own, caller), own
 
 
