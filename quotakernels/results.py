@@ -1,6 +1,15 @@
-"""What functions return: named tuples whose fields are arrays, and an `Evaluation`."""
+"""What functions return: named tuples whose fields are arrays, and an `Evaluation`, with what it
+holds.
+"""
 
+from quotakernels.evaluation.answers import Answer
 from quotakernels.evaluation.evaluation import Evaluation
+from quotakernels.evaluation.groups import GroupResults, GroupValues
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.results import Differences, GainResults, Values
+from quotakernels.evaluation.segments import Segment
+from quotakernels.evaluation.settings import Settings
+from quotakernels.evaluation.tables import Table
 from quotakernels.inference.comparison.compare import Comparison
 from quotakernels.inference.comparison.selections import SelectionComparison
 from quotakernels.inference.comparison.voting import Vote
@@ -38,6 +47,7 @@ from quotakernels.measures.tables.impact import ClassImpact, Impact, OutcomeImpa
 from quotakernels.measures.tables.optimal import OptimalCut
 
 __all__ = [
+    "Answer",
     "AucCovariance",
     "AucInterval",
     "BestBoundary",
@@ -53,11 +63,15 @@ __all__ = [
     "CutTables",
     "DelongTest",
     "DetCurve",
+    "Differences",
     "Evaluation",
     "FoldSummary",
     "FoldTest",
+    "GainResults",
     "GroupCounts",
     "GroupMean",
+    "GroupResults",
+    "GroupValues",
     "HitRateInterval",
     "Impact",
     "LiftTable",
@@ -71,6 +85,7 @@ __all__ = [
     "PemAreas",
     "PrCurve",
     "PrPoints",
+    "Quota",
     "QuotaImpact",
     "QuotaThreshold",
     "RankingAtQuota",
@@ -78,8 +93,12 @@ __all__ = [
     "RocCurve",
     "RocHull",
     "RocPoints",
+    "Segment",
     "SelectionByGroup",
     "SelectionComparison",
+    "Settings",
     "Summary",
+    "Table",
+    "Values",
     "Vote",
 ]

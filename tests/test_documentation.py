@@ -13,6 +13,8 @@ import pytest
 from public_names import PATHS, PUBLIC
 from test_docs import ROOT, measures
 
+from quotakernels import results
+
 DOCS = ROOT / "docs"
 SECTIONS = ("Returns", "References", "Examples")
 CUT = ("threshold", "quota", "fraction", "budget", "inclusive", "when_short")
@@ -162,6 +164,13 @@ def test_reference_has_every_public_name_once():
     public = [*own, *adapters(), *displays()]
     assert sorted(entries) == sorted(public)
     assert set(entries.values()) == {1}
+
+
+@pytest.mark.parametrize("name", results.__all__)
+def test_results_are_made_of_public_types(name: str):
+    entries = re.findall(r"^\w.* : (.+)$", sections(docstring(name)).get("Attributes", ""), re.M)
+    held = {x for entry in entries for x in re.findall(r"\b[A-Z][a-z]\w+", entry)} - {"None"}
+    assert held <= PUBLIC.keys()
 
 
 def linked_pages(upto: str | None = None) -> list[str]:

@@ -36,7 +36,15 @@ class Advice(str):
 
 @dataclass(frozen=True)
 class Answer:
-    """A question, the answer in a few words, and what these words mean."""
+    """A question, the answer in a few words, and what these words mean.
+
+    Attributes
+    ----------
+    question, verdict : str
+        Such as "Which model should fill my quota?" and the name of a model.
+    sentences : tuple of str
+        What the verdict means, and what else to ask for.
+    """
 
     question: str
     verdict: str

@@ -66,12 +66,21 @@ def most(worth: Floats, nothing: Floats | float = 0.0) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class GroupValues:
-    """One value for each model, group and measure, shape (M, S, K), NaN where undefined.
+    """One value for each model, group and measure, NaN where undefined.
 
-    `ends` are those of each group's interval, lower and upper, shape (2, M, S), by the names of the
-    measures that have intervals, and `mean_ends` those of the means, shape (2, M).  `bounds` are
-    lower and upper ones of measures that are not known exactly, shape (2, M, S); the values are
-    then the lower ones.
+    Attributes
+    ----------
+    measures : tuple of columns
+        What the measures are; each column has a `name`, that of the library's function.
+    array : array, shape (M, S, K)
+        The values of K measures of M models in S groups.
+    ends : mapping from name to array, shape (2, M, S)
+        Lower and upper ends of each group's interval, of the measures that have intervals.
+    mean_ends : mapping from name to array, shape (2, M)
+        Those of the means over the groups.
+    bounds : mapping from name to array, shape (2, M, S)
+        Lower and upper bounds of measures that are not known exactly; the values are then the lower
+        ones.
     """
 
     measures: tuple[Column, ...]
@@ -133,12 +142,25 @@ class GroupValues:
 
 @dataclass(frozen=True)
 class GroupResults:
-    """Every model in every group, under None over all quotas and then at each.
+    """Every model in every group.
 
-    Of each group there are its name, the numbers of its rows and positives, their masses (without
-    weights the same numbers), and with budgets what the rows cost.  `apart` has the values APART at
-    each quota over all, shape (M, 3), and `apart_ends` those of their intervals, lower and upper,
-    shape (2, M, 3).
+    Attributes
+    ----------
+    names : tuple, length S
+        The groups, in order.
+    rows, positives : integer arrays, shape (S,)
+        How many rows each group has, and how many positive ones.
+    masses, positive_masses : arrays, shape (S,)
+        Their total weights; without weights the same numbers.
+    costs : array, shape (S,)
+        With budgets what the rows of each group cost; else NaN.
+    values : mapping from Quota, or None, to GroupValues
+        The measures at each quota, and under None those over all quotas.
+    apart : mapping from Quota to an array, shape (M, 3)
+        At each quota over all how far the selection rates of groups are apart: parity ratio, parity
+        difference, equal opportunity difference.
+    apart_ends : mapping from Quota to an array, shape (2, M, 3)
+        Lower and upper ends of their intervals.
     """
 
     names: tuple[Any, ...]

@@ -26,8 +26,14 @@ QuotaArgument: TypeAlias = dict[str, Any]
 class Quota:
     """A number of places, a percentage of all examples, or a budget for what these cost.
 
-    Only a budget is another number of places for each model.  `whole` rounds down to whole
-    places.
+    Attributes
+    ----------
+    amount : float
+        How much of the unit.
+    unit : {"places", "percent", "budget"}
+        What it is counted in.  Only a budget is another number of places for each model.
+    whole : bool
+        Whether it is rounded down to whole places.
     """
 
     amount: float

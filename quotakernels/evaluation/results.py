@@ -40,8 +40,18 @@ def certain_ends(both: NDArray[np.float64]) -> Ends:
 class Values:
     """One value per model (row) and measure (column), NaN where undefined.
 
-    `ends` are those of the measures that have intervals, by their names.  `bounds` are lower and
-    upper ones of measures that are not known exactly; the values are then the lower ones.
+    Attributes
+    ----------
+    measures : tuple of columns
+        What the measures are; each column has a `name`, that of the library's function.
+    array : array, shape (models, measures)
+        The values.
+    ends : mapping from name to a named tuple of arrays, shape (models,)
+        The `lower` and `upper` ends of the measures that have intervals, and how many resamples
+        leave them `undefined`.
+    bounds : mapping from name to two arrays, shape (models,)
+        Lower and upper bounds of measures that are not known exactly; the values are then the lower
+        ones.
     """
 
     measures: tuple[Column, ...]
@@ -106,10 +116,19 @@ NO_VALUES = Values((), np.empty((0, 0)))
 class Differences:
     """The tests of all pairs of models by one measure, over all quotas or at one.
 
-    By what they bring, "brings", those over all quotas are of the best cuts.
-
-    `too_few` says that no resamples of this number could tell models apart, and `notes` what else
-    makes the tests worth little.
+    Attributes
+    ----------
+    measure : str
+        The name of the measure.  By what models bring, "brings", the tests over all quotas are of
+        the best cuts.
+    quota : Quota or None
+        At which quota; None over all quotas.
+    found : Comparison
+        The differences, their intervals and p-values.
+    notes : tuple of str
+        What makes the tests worth little.
+    too_few : bool
+        Whether no resamples of this number could tell models apart.
     """
 
     measure: str
@@ -123,11 +142,23 @@ class Differences:
 class GainResults:
     """What every model brings at its best cut and at each quota, in the user's unit.
 
-    `nobody` and `everybody` are what selecting none and all brings, and `losses` whether selecting
-    some row brings less than nothing.  `cuts` are all cuts of each model, and what they bring.
-    `expected_within` is what the best use of each quota's places, or of fewer, will bring on other
-    rows, if there are intervals and the cuts were chosen here.  `tests` are of the best cuts, and
-    of each quota.
+    Attributes
+    ----------
+    nobody, everybody : float
+        What selecting none and all brings.
+    at_quota : dict from Quota to Values
+        What the models bring at each quota.
+    losses : bool
+        Whether selecting some row brings less than nothing.
+    at_best_cut : Values
+        What they bring at their best cuts.
+    cuts : list of BestBoundary
+        All cuts of each model, and what they bring.
+    expected_within : mapping from Quota to an array, shape (models,)
+        What the best use of the quota's places, or of fewer, will bring on other rows, if there are
+        intervals and the cuts were chosen here.
+    tests : tuple of Differences
+        The tests of the best cuts, and of each quota.
     """
 
     nobody: float

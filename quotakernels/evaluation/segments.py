@@ -13,7 +13,15 @@ _SHOWN = 3
 
 
 class Segment(NamedTuple):
-    """Quotas from one to another at which no model finds more positives than these."""
+    """Quotas from one to another at which no model finds more positives than these.
+
+    Attributes
+    ----------
+    start, stop : float
+        The first and the last quota.
+    models : tuple of int
+        The positions of these models.
+    """
 
     start: float
     stop: float

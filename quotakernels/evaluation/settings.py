@@ -182,7 +182,30 @@ def resamples_for(models: int, level: float | None) -> int:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is evaluated, and by which names; `command` says who asked."""
+    """What is evaluated, and by which names.
+
+    Attributes
+    ----------
+    source, label : str
+        What the data and the labels are called.
+    models : tuple of str
+        The names of the models.
+    quotas : tuple of Quota
+        The quotas or budgets.
+    weight, cost, per, by, treatment : str or None
+        What the arguments of that name are called; None of those that were not given.
+    pos_label : str or None
+        The value of positive labels, if it was given.
+    unit : record or None
+        What gains are: a `column` less a `place_cost`, or `impacts` at a `ratio` of the classes.
+    where, tune : tuple of conditions
+        Which rows were used, and which chose the best cut.
+    resampling : record or None
+        With intervals or tests: their `level`, whether to `compare`, the `resamples` of intervals,
+        the `test_resamples`, and the `seed`.
+    called, currency : str
+        What positives and amounts are called in sentences.
+    """
 
     source: str
     label: str

@@ -36,9 +36,19 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a caption; each row begins with its heading.
+    """A table of texts, as the command and the page show it.
 
-    Line breaks in headings keep the columns narrow.
+    Attributes
+    ----------
+    caption : str
+        What the table shows.
+    head : tuple of str
+        The headings of the columns; line breaks keep these narrow.
+    rows : tuple of tuples of cells
+        Each row begins with its heading.  A cell has a `text`, the ends of an `interval`, and
+        whether it is the `best` of its column.
+    notes : tuple of str
+        What to mind.
     """
 
     caption: str
