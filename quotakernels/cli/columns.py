@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from quotakernels.cli.errors import InputError, RowError, missing_value, third_label
+from quotakernels.cli.errors import InputError, RowError, missing_value, no_groups, third_label
 from quotakernels.cli.given import given
 from quotakernels.evaluation.settings import Sample, Settings
 from quotakernels.inputs.groups import GroupsOfExamples
@@ -76,8 +76,8 @@ def group_values(table: pa.Table, name: str) -> pa.ChunkedArray:
     if pa.types.is_temporal(kind):
         return column.cast(pa.string())
     if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
-        expected = "expected whole numbers, texts or dates"
-        raise InputError(f"column {name!r} holds values of type {kind}, {expected}")
+        fractions = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        raise no_groups(name, kind, fractions)
     return column
 
 

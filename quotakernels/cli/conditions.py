@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
 from functools import reduce
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from quotakernels.evaluation.conditions import Condition, Conditions, in_words
 from quotakernels.evaluation.quota import UnfitError
 
 _R = TypeVar("_R")
+_EQUALITY = ("=", "!=")
 _RELATIONS: dict[str, Callable[[Any, Any], pa.ChunkedArray]] = {
     "=": pc.equal,
     "!=": pc.not_equal,
@@ -57,13 +58,13 @@ def of_rows(table: pa.Table, conditions: Conditions, result: Callable[[pa.Table]
 def wanted(condition: Condition, sample: Any) -> Any:
     """The value of a condition, of the type that values of its column have."""
     name, relation, text = condition
-    if relation not in ("=", "!=") and isinstance(sample, (str, bool)):
+    if relation not in _EQUALITY and isinstance(sample, (str, bool)):
         held = "texts" if isinstance(sample, str) else "true and false"
         raise InputError(f"column {name!r} holds {held}; {relation} is for numbers and dates")
     is_date = isinstance(sample, date)
     found = _date(text, type(sample)) if is_date else parse_label(text, sample)
     if found is None:
-        what = "a date, as in 2026-01-31" if is_date else "a number, as in 0.5"
+        what = "a date, as in 2026-01-31 or 31.01.2026" if is_date else "a number, as in 0.5"
         raise InputError(f"{condition}: column {name!r} needs {what}")
     return found
 
@@ -75,14 +76,35 @@ def no_row_has(conditions: Conditions) -> InputError:
 
 def _date(text: str, kind: type[date]) -> date | None:
     try:
+        day = datetime.strptime(text.strip(), "%d.%m.%Y")
+        return day if issubclass(kind, datetime) else day.date()
+    except ValueError:
+        pass
+    try:
         return kind.fromisoformat(text)
     except ValueError:
         return None
+
+
+def _days(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """The dates that texts such as 31.12.2025 stand for; texts without a date stay as they are."""
+    texts = pc.unique(column)
+    days = [_date(text, date) for text in texts.to_pylist()]
+    if not any(days):
+        return column
+    if None in days:
+        bad = texts[days.index(None)]
+        said = f"column {name!r}: {bad.as_py()!r} at"
+        row = pc.index(column, bad).as_py() + 1
+        raise RowError(lambda place: f"{said} {place} is not a date such as 31.12.2025", row)
+    return pa.chunked_array([pa.array(days).take(pc.index_in(column, texts).combine_chunks())])
 
 
 def _holds(table: pa.Table, condition: Condition) -> pa.ChunkedArray:
     column = complete(table, condition.column)
     if not len(column):
         raise no_row_has((condition,))
+    if condition.relation not in _EQUALITY and isinstance(column[0].as_py(), str):
+        column = _days(column, condition.column)
     value = pa.scalar(wanted(condition, column[0].as_py()))
     return _RELATIONS[condition.relation](column, value)

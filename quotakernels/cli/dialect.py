@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from quotakernels.cli.errors import InputError
+from quotakernels.cli.formats import suffix_of
 from quotakernels.cli.given import given
 from quotakernels.cli.header import (
     ROWS_TRIED,
@@ -89,21 +90,27 @@ def dialect_of(path: Path, separator: str = ",") -> Dialect:
 def written_like(output: Path, source: Path | None) -> Dialect:
     """How to write a CSV file beside the one that was read: for the same spreadsheet."""
     source_dialect = Dialect(",", ".", "utf-8") if source is None else dialect_of(source)
-    semicolons = source_dialect.separator == ";" or source_dialect.decimal == ","
-    separator = "\t" if output.suffix.lower() == ".tsv" else ";" if semicolons else ","
-    return Dialect(separator, source_dialect.decimal, _encoding_to_write(source))
+    separator, decimal = source_dialect.separator, source_dialect.decimal
+    renamed = source is not None and suffix_of(source) != output.suffix.lower()
+    if output.suffix.lower() == ".tsv":
+        separator = "\t"
+    elif separator == decimal or (separator == "\t" and renamed):
+        separator = ";" if decimal == "," else ","
+    encoding = _encoding_to_write(source, source_dialect.encoding)
+    return Dialect(separator, decimal, encoding)
 
 
-def _encoding_to_write(source: Path | None) -> str:
-    """UTF-8; with a byte order mark, which spreadsheets look for, if the source has one."""
+def _encoding_to_write(source: Path | None, encoding: str) -> str:
+    """UTF-8; with a byte order mark, by which spreadsheets know it, if the source has one or is in
+    another encoding.
+    """
     import pyarrow as pa
 
     if source is None:
         return "utf-8"
     with pa.input_stream(str(source), compression="detect") as stream:
-        first = stream.read(3)
-    marks = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    return "utf-8-sig" if first.startswith(marks) else "utf-8"
+        marked = stream.read(3) == codecs.BOM_UTF8
+    return "utf-8-sig" if marked or encoding not in ("utf-8", "ascii") else "utf-8"
 
 
 @contextmanager

@@ -90,6 +90,15 @@ def _variants(values: Sequence[object]) -> list[object]:
     return next((x for x in words.values() if len(x) > 1), [])
 
 
+def no_groups(name: str, kind: object, fractions: bool) -> InputError:
+    """The error of a column that names no groups."""
+    held = "numbers with decimals" if fractions else f"values of type {kind}"
+    advice = "; round them, or write a class for each row" if fractions else ""
+    return InputError(
+        f"column {name!r} holds {held}, but groups are whole numbers, texts or dates{advice}"
+    )
+
+
 def merged_scores(name: str, ties: int, example: str = "") -> InputError:
     """The error of scores that differ in the file, and not as floats of 64 bits."""
     more = "is 1 more tie" if ties == 1 else f"are {ties} more ties"

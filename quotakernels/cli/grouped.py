@@ -29,6 +29,7 @@ from quotakernels.cli.errors import (
     merged_scores,
     missing_value,
     no_columns,
+    no_groups,
     no_rows,
     third_label,
 )
@@ -192,8 +193,7 @@ def _group(rows: ParquetFiles, name: str) -> str:
         text = f"CAST({sql.identifier(name)} AS VARCHAR)"
         column = text if kind.id == "date" else group_of(rows.rows, name)
     except TypeError:
-        expected = "expected whole numbers, texts or dates"
-        raise InputError(f"column {name!r} holds values of type {kind}, {expected}") from None
+        raise no_groups(name, kind, kind.id in ("double", "float", "decimal")) from None
     _refuse_missing(rows, name, _first_row(rows.rows, _missing(name))[0])
     return column
 

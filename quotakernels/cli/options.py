@@ -60,7 +60,10 @@ def parse_condition(text: str) -> Condition:
     found = _CONDITION.fullmatch(text)
     if found is None:
         raise click.BadParameter(f"{text!r} is not a condition such as train=0 or 'age>=40'.")
-    return Condition(*found.groups())
+    column, relation, value = found.groups()
+    if column.endswith(" ") and value.startswith(" "):  # as in 'age >= 40'
+        column, value = column.strip(), value.strip()
+    return Condition(column, relation, value)
 
 
 class _Column(click.ParamType):  # type: ignore[type-arg]  # which older ones do not take

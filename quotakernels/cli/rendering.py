@@ -29,6 +29,10 @@ _MARK_OF_ALL = f"{_MARK} (of S2, the area below chance, the smallest)"
 _BOUNDED = "Of two numbers the exact value lies between them; what quotas find is exact."
 _SURE = "score intervals of hit rates, and of impacts by those; of all else there are none."
 _POINTS, _PATIENCE_S = "Without intervals and tests, which follow:", 2.0
+_AREAS = (
+    "S1 and S2: sums over all quotas of how far Qrecall is above and below chance;\n"
+    "S3: S1 of the best order, so that PEM is (S1 - S2)/S3"
+)
 _PEARSON = "Pearson: correlation of the selected scores with their own labels, 0 and 1"
 
 
@@ -136,11 +140,10 @@ def _print_all(evaluation: Evaluation, console: Console) -> None:
     tables += group_tables(evaluation)
     for table in tables:
         print_table(table, console)
-    notes = ([_MARK_OF_ALL] if any(x.starred for x in tables) else []) + (
-        [_PEARSON] if settings.quotas_over_all and settings.cost is None else []
-    )
-    if notes:
-        console.print("\n" + "\n".join(notes))
+    notes = ([_MARK_OF_ALL] if any(x.starred for x in tables) else []) + [_AREAS]
+    if settings.quotas_over_all and settings.cost is None:
+        notes.append(_PEARSON)
+    console.print("\n" + "\n".join(notes))
     for table in pair_tables(evaluation):
         print_table(table, console)
     if (resampling := settings.resampling) is not None:

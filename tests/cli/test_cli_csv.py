@@ -149,7 +149,7 @@ def test_encodings(run: Run, tmp_path: Path, encoding: str) -> None:
         assert "a.csv is not text in UTF-8" in outcome.err
         outcome = run(*line, "--encoding", encoding)
     assert outcome.status == 0, outcome.err
-    mark = "\ufeff" if encoding in ("utf-8-sig", "utf-16") else ""
+    mark = "" if encoding == "utf-8" else "\ufeff"
     assert output.read_text(encoding="utf-8") == mark + 'näme;y;s\n"Müller; x";1;0,75\n'
     wrong = run(*line, "--encoding", "ascii")
     assert "a.csv is not text in ascii" in wrong.error
@@ -169,18 +169,42 @@ def test_the_output_is_written_as_the_input(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("y;s\n1;0,5\n0;0,5\n", encoding="utf-8")
     given = ("select", path, "--score", "s", "--quota", 1, "--all-ties", "-o")
-    for name, expected in {
-        "b.csv": "y;s;selection_probability\n1;0,5;0,5\n0;0,5;0,5\n",
-        "b.tsv": "y\ts\tselection_probability\n1\t0,5\t0,5\n0\t0,5\t0,5\n",
-    }.items():
+    expected = "y;s;selection_probability\n1;0,5;0,5\n0;0,5;0,5\n"
+    for name, separator in {"b.csv": ";", "b.tsv": "\t"}.items():
         assert run(*given, tmp_path / name).status == 0
-        assert (tmp_path / name).read_text(encoding="utf-8") == expected
+        found = (tmp_path / name).read_text(encoding="utf-8")
+        assert found == expected.replace(";", separator)
     output = tmp_path / "b.parquet"
     assert run(*given, output).status == 0
     again = run("select", output, "--score", "s", "--quota", 1, "-o", tmp_path / "c.csv")
     assert again.status == 0
     text = (tmp_path / "c.csv").read_text(encoding="utf-8")
     assert text.startswith("y,s,selection_probability\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "separator", "decimal", "output", "written"),
+    [
+        ("a.csv", "\t", ",", "b.csv", "\t"),
+        ("a.txt", "\t", ",", "b.txt", "\t"),
+        ("a.txt", "\t", ",", "b.csv", ";"),
+        ("a.tsv", "\t", ".", "b.csv", ","),
+        ("a.csv", "|", ",", "b.csv", "|"),
+        ("a.csv", ";", ".", "b.csv", ";"),
+        ("a.csv", ",", ",", "b.csv", ";"),
+    ],
+)
+def test_the_separator_of_the_output(
+    run: Run, tmp_path: Path, name: str, separator: str, decimal: str, output: str, written: str
+) -> None:
+    lines, path = ["y;s;t", "1;0.5;2.5"], tmp_path / output
+    cells = [[x.replace(".", decimal) for x in line.split(";")] for line in lines]
+    quoted = [[f'"{x}"' if separator in x else x for x in row] for row in cells]
+    text = "".join(f"{separator.join(row)}\n" for row in quoted)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    given = ("select", tmp_path / name, "--score", "s", "--quota", 1, "--decimal", decimal)
+    assert run(*given, "-o", path).status == 0
+    assert path.read_text(encoding="utf-8").splitlines() == [written.join(row) for row in cells]
 
 
 def test_scores_of_many_digits_with_commas(run: Run, tmp_path: Path) -> None:

@@ -169,7 +169,11 @@ BAD = [
     ({"w": [1, None, 1]}, ("--where", "w=1"), "column 'w': missing value at row 2"),
     ({}, ("--quota", "4"), "--quota 4 is more than the 3 rows"),
     ({}, ("--per", "w", "--quota", "3"), "--quota 3 is more than the 1 row of the largest group"),
-    ({}, ("--by", "s"), "column 's' holds values of type DOUBLE, expected whole numbers, texts or"),
+    (
+        {},
+        ("--by", "s"),
+        "column 's' holds numbers with decimals, but groups are whole numbers, texts or",
+    ),
     ({"w": ["a", None, "b"]}, ("--by", "w"), "column 'w': missing value at row 2; fill these"),
     ({}, ("--gain", "w"), "--gain, --impact and --tune need every row in memory"),
     ({}, ("--impact", "1,0,0,0"), "--gain, --impact and --tune need every row in memory"),

@@ -254,6 +254,9 @@ def test_every_layout_shows_every_number(
     text = after_the_answer(run(*arguments, "--all").out)
     assert sum(line.startswith(MODELS) for line in text.splitlines()) == model_rows
     assert max(map(len, text.splitlines())) <= (width or 80)
+    assert (
+        " ".join(text.split()).count("S1 and S2: sums over all quotas of how far Qrecall is") == 1
+    )
     for model in json.loads(run(*arguments, "--json").out)["models"]:
         assert f"S3 = {model.pop('s3'):.0f})" in text
         for group in (model, *model["quotas"].values()):

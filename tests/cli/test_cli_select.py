@@ -238,7 +238,7 @@ def test_a_quota_of_each_group_is_refused(run: Run, table: Callable[..., Path]) 
             path,
             "rate",
             1,
-            "column 'rate' holds values of type double, expected whole numbers, text",
+            "column 'rate' holds numbers with decimals, but groups are whole numbers, text",
         ),
         (path, "brnch", 1, "data.csv has no column 'brnch'; did you mean 'branch'?"),
         (

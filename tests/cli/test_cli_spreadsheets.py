@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -233,3 +234,62 @@ def test_streams_take_marks_of_thousands_by_the_decimal_mark(
     assert told[:6] == wanted[:6]
     assert "the first row by s: 1 is positive" in wanted[4]
     assert "--decimal" in run(*given[:6], "--engine", "stream").error
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+@pytest.mark.parametrize(
+    ("asked", "rows"),
+    [
+        ("day>=01.12.2025", 2),
+        ("day >= 1.12.2025", 2),
+        ("day > 2025-12-01", 1),
+        ("day<1.12.2025", 1),
+        ("day=01.12.2025", 1),
+    ],
+)
+def test_days_in_the_german_way(
+    run: Run, tmp_path: Path, engine: str, asked: str, rows: int
+) -> None:
+    """In a text file they are texts, in others dates, which the condition may write either way."""
+    days = ["30.11.2025", "01.12.2025", "02.01.2026"]
+    path = write_csv(tmp_path / "a.csv", ["y;s;day", *(f"1;0,5;{x}" for x in days)])
+    dates = pa.array([date(2025, 11, 30), date(2025, 12, 1), date(2026, 1, 2)])
+    times = dates.cast(pa.timestamp("us"))
+    content = pa.table({"y": [1] * 3, "s": [0.5] * 3, "day": dates, "time": times})
+    parquet.write_table(content, tmp_path / "a.parquet")
+    given = ("--label", "y", "--score", "s", "--engine", engine)
+    for file, condition in (
+        (path, asked),
+        (tmp_path / "a.parquet", asked),
+        (tmp_path / "a.parquet", asked.replace("day", "time")),
+    ):
+        outcome = run("evaluate", file, *given, "--where", condition)
+        assert outcome.status == 0, outcome.err
+        assert f"\n{rows} row" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("day>=31.02.2025", "column 'day' needs a date, as in 2026-01-31 or 31.01.2026"),
+        ("day>=1.1.25", "column 'day' needs a date, as in 2026-01-31 or 31.01.2026"),
+        (
+            "other<1.1.2025",
+            "column 'other': '31.02.2025' at row 2 is not a date such as 31.12.2025",
+        ),
+        ("text<1.1.2025", "column 'text' holds texts; < is for numbers and dates"),
+    ],
+)
+def test_what_is_no_day(run: Run, tmp_path: Path, asked: str, said: str) -> None:
+    lines = ["y;s;day;other;text", "1;1;1.1.2025;1.1.2025;a", "1;1;2.1.2025;31.02.2025;b"]
+    path = write_csv(tmp_path / "a.csv", lines)
+    assert said in run("evaluate", path, "--label", "y", "--score", "s", "--where", asked).error
+
+
+def test_spaces_of_names_and_values_in_conditions(run: Run, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", ["y;s;a ;a", "1;1; x;x", "0;1; x;y"])
+    given = ("evaluate", path, "--label", "y", "--score", "s", "--where")
+    for asked in ("a = x", "a = x ", "a=x"):
+        assert "\n1 row," in run(*given, asked).out
+    for asked in ("a =x", "a= x"):
+        assert f"no row has {asked.replace('=', ' = ')}" in run(*given, asked).error

@@ -309,7 +309,7 @@ REFUSED = [
     (("--budget", "9999", "--cost", "w"), "--budget 9999 is more than what all rows cost, 4"),
     (("--gain", "text", "--quota", "9"), "column 'text': \"it's\" at row 1 is not a number"),
     (("--by", "row"), "column 'row' has more than 400 groups, for which --engine stream does"),
-    (("--by", "w"), "column 'w' holds values of type double, expected whole numbers, texts"),
+    (("--by", "w"), "column 'w' holds numbers with decimals, but groups are whole numbers, texts"),
     (("--per", "part", "--quota", "601"), "--quota 601 is more than the 592 rows of the largest"),
     (("--drop-missing",), "takes no --drop-missing; give --engine memory"),
     (

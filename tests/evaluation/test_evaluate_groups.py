@@ -381,7 +381,12 @@ def test_what_is_refused(options: dict[str, Any], kind: type[Exception], message
 
 def test_what_the_command_refuses(path: Path, command: Command) -> None:
     for options, message in {
-        ("--per", "a", "--quota", 2): "column 'a' holds values of type double, expected whole",
+        (
+            "--per",
+            "a",
+            "--quota",
+            2,
+        ): "column 'a' holds numbers with decimals, but groups are whole",
         ("--by", "brunch"): "rows.csv has no column 'brunch'; did you mean 'branch'?",
         ("--per", "branch"): "--per needs --quota or --budget; without one, --by gives the AUC",
         ("--per", "branch", "--by", "part", "--quota", 1): "--per gives each group a quota of its",
