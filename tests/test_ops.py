@@ -30,6 +30,7 @@ from quotakernels.ops.native import (
     _numpy_positive_sums,
     _numpy_positives,
     _numpy_rows,
+    _numpy_segments,
     _numpy_short,
     _numpy_words,
     numpy_,
@@ -394,6 +395,76 @@ def test_sums_of_runs(share):
         found = Runs.starting(starts, 500).sums(numbers, dtype)
         same(found, np.add.reduceat(numbers, starts, dtype=dtype))
         assert found.dtype == (dtype or x.dtype)
+
+
+@pytest.mark.parametrize("levels", [1, 30, 10**5, None])
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_counts_of_runs(levels, dtype):
+    """NumPy counts examples of few ties as single ones first, and of none as they are."""
+    keys, labels = np.arange(1000), RNG.integers(0, 2, 1000)
+    if levels is not None:
+        keys = np.sort(RNG.integers(0, levels, 1000))
+        keys[10:14] = keys[10]
+    words = (2 * keys + labels).astype(dtype)
+    columns = np.zeros((2, 1001), dtype=np.int32)
+    chosen = _numpy_words.counted_runs(words, keys[1:] == keys[:-1], *columns)
+    distinct, counts = np.unique(keys, return_counts=True)
+    same(chosen >> 1, distinct)
+    same(columns[0, : counts.shape[0]], counts)
+    same(columns[1, : counts.shape[0]], np.bincount(np.searchsorted(distinct, keys), labels))
+    assert not columns[:, counts.shape[0] :].any()
+
+
+@of_fast_forms
+@pytest.mark.parametrize("scores", ["bytes", "floats", "doubles", "unsigned", "close"])
+@pytest.mark.parametrize("number", [1, 7, 200])
+@pytest.mark.parametrize("masked", [False, True])
+def test_words_of_groups(monkeypatch, scores, number, masked):
+    """NumPy sorts words of group, key and label; where these are too long, of group and place.
+
+    Scores that are close, with others far away, have the same words but for the place.
+    """
+    for module in (_numpy_segments, _numpy_words):
+        monkeypatch.setattr(module, "BLOCK", 16)
+    size = 500
+    s: Any = {
+        "bytes": RNG.integers(-128, 128, size).astype(np.int8),
+        "floats": RNG.normal(size=size).astype(np.float32),
+        "doubles": RNG.choice(RNG.normal(size=size), size),
+        "unsigned": RNG.integers(0, 2**64 - 1, size, np.uint64),
+        "close": 1 + RNG.integers(0, 1000, size) * 2.0**-52,
+    }[scores]
+    if scores == "close":
+        s[[3, 99]] = 1e300, -1e300
+    labels, groups = RNG.random(size) < 0.3, RNG.integers(0, number, size) // 3 * 3
+    there = RNG.random(size) < 0.5 if masked else np.ones(size, dtype=bool)
+    mask = {"where": there} if masked else {}
+    table = qk.rank(labels, s, groups=groups, num_groups=number + 2, **mask)
+    starts, rows = [], []
+    for k in range(number + 2):
+        starts.append(len(rows))
+        here = there & (groups == k)
+        for t in np.unique(s[here])[::-1]:
+            tied = here & (s == t)
+            rows.append((k, t, tied.sum(), (tied & labels).sum()))
+    columns = (table.groups.of_row, table.thresholds, table.counts, table.positives)
+    same(columns, tuple(np.asarray(x) for x in zip(*rows, strict=True)))
+    same(table.groups.starts, np.asarray([*starts, len(rows)]))
+    assert [x.dtype for x in columns] == [np.int64, s.dtype, np.int32, np.int32]
+    with standard_forms():
+        examples = (s, labels, None, None)
+        assert ops.segmented_groups(namespace(s), examples, groups, np.arange(number)) is None
+
+
+@pytest.mark.parametrize("size", [1, 5, 40])
+@pytest.mark.parametrize("length", [1, 9, 300])
+def test_where_groups_begin(library, size, length):
+    """Rows behind the last group count for it."""
+    group, ids = np.sort(RNG.integers(0, 30, length)), np.arange(size)
+    found, plain = both(library, segments.segments_of, group, ids)
+    same(found, plain)
+    same(found.starts, group.searchsorted(np.arange(size + 1)))
+    same(found.of_row, np.minimum(group, size - 1))
 
 
 @of_fast_forms

@@ -31,7 +31,6 @@ from quotakernels.inputs.groups import (
     GroupsOfExamples,
     GroupsToCount,
     good_groups,
-    ids_beside,
     kept_within,
     of_their_group,
     with_codes,
@@ -217,8 +216,7 @@ def _clean(
             return _to_count(scores, labels, mask, columns["groups"], ids, bad)
         groups = None
         if ids is not None:
-            ids = ids_beside(xp, scores, ids)
-            groups, bad["groups"] = kept_within(xp, columns["groups"], ids)
+            groups, bad["groups"] = kept_within(xp, scores, columns["groups"], ids)
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, groups=groups)
         valid = None if valid is None else _stretched(xp, valid, scores.shape)
     return Validated(Examples(scores, labels, weights, valid), floats, good, mask, groups)

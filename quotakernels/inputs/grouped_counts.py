@@ -22,7 +22,6 @@ from quotakernels.inputs.columns import MASS_ROUNDING, adopt, as_column, read_wi
 from quotakernels.inputs.groups import (
     GroupsOfExamples,
     good_groups,
-    ids_beside,
     kept_within,
     of_their_group,
     with_codes,
@@ -74,8 +73,7 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
         columns = {name: _computable(xp, name, x) for name, x in columns.items()}
         groups = both = outside = nowhere = None
         if ids is not None:
-            ids = ids_beside(xp, columns["thresholds"], ids)
-            groups, outside = kept_within(xp, columns.pop("groups"), ids)
+            groups, outside = kept_within(xp, columns["thresholds"], columns.pop("groups"), ids)
             nowhere = outside[0]
         good = good_rows(xp, named, _bad_values(xp, columns, outside), None, groups, nowhere)
         if groups is not None:

@@ -196,11 +196,18 @@ def ids_beside(xp: Namespace, scores: Array, ids: Array | int) -> Array:
 
 
 def kept_within(
-    xp: Namespace, codes: Array, ids: Array
+    xp: Namespace, scores: Array, codes: Array, named: Array | int
 ) -> tuple[GroupsOfExamples, tuple[Array, str]]:
-    """Groups, each example in one of them; which are of no group, and what was expected."""
+    """Groups, each example in one of them; which are of no group, and what was expected.
+
+    None is where ids were numbered, and not only their number is given.
+    """
+    ids = ids_beside(xp, scores, named)
     size = ids.shape[0]
-    if 0 not in codes.shape and known_between(codes, -1, size):
+    numbered = not isinstance(named, int) or (
+        0 not in codes.shape and known_between(codes, -1, size)
+    )
+    if size and numbered:
         within, nowhere = codes, xp.zeros_like(codes, dtype=xp.bool)
     else:
         within = xp.clip(codes, 0, max(size - 1, 0))

@@ -82,8 +82,11 @@ def _halves(xp: Namespace, both: Array) -> tuple[Array, Array]:
 def segments_of(xp: Namespace, group: Array, ids: Array, behind: bool = True) -> Segments:
     """Where groups of examples begin, by the group of each row; some may be `behind` the last."""
     size = ids.shape[-1]
-    every = xp.arange(size + 1, dtype=group.dtype, device=device(group))
-    starts = bisect(xp, group, xp.broadcast_to(every, (*group.shape[:-1], size + 1)))
+    if native.library(xp) == "numpy" and group.ndim == 1:
+        starts = native.numpy_.first_of_each(group, size)
+    else:
+        every = xp.arange(size + 1, dtype=group.dtype, device=device(group))
+        starts = bisect(xp, group, xp.broadcast_to(every, (*group.shape[:-1], size + 1)))
     ids = xp.broadcast_to(ids, (*group.shape[:-1], size))
     behind = behind and not known(group[..., -1:] < size)  # groups rise
     of_row = xp.clip(group, min=0, max=max(size - 1, 0)) if behind else group

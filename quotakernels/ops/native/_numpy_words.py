@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._table import Groups
-from quotakernels.ops.native._numpy_rows import BLOCK, blocks
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks, rare_places
 
 NDArray = np.ndarray[Any, Any]
 
@@ -93,7 +93,7 @@ def count_type(length: int) -> Any:
     return np.int32 if length < 2**31 else np.int64
 
 
-def _pack(key: NDArray, labels: NDArray, best: int, packed: NDArray) -> None:
+def pack(key: NDArray, labels: NDArray, best: int, packed: NDArray) -> None:
     top = packed.dtype.type(best % 2 ** (8 * packed.itemsize))
     same = key.dtype.itemsize == packed.itemsize
     key = key.view(packed.dtype) if same else key.astype(packed.dtype)
@@ -105,10 +105,10 @@ def _pack(key: NDArray, labels: NDArray, best: int, packed: NDArray) -> None:
 def _packed(key: NDArray, labels: NDArray, best: int, bits: int) -> NDArray:
     words = np.empty(key.shape, dtype=np.uint32 if bits == 31 else np.uint64)
     if key.shape[0] <= BLOCK:
-        _pack(key, labels, best, words)
+        pack(key, labels, best, words)
         return words
     for block in blocks(key.shape[0]):
-        _pack(key[block], labels[block], best, words[block])
+        pack(key[block], labels[block], best, words[block])
     return words
 
 
@@ -121,7 +121,7 @@ def _packed_halves(key: NDArray, labels: NDArray, best: int, bits: int) -> list[
     for block in blocks(key.shape[0]):
         packed = np.empty(block.stop - block.start, dtype=words.dtype)
         below = key[block] <= best - 2**bits
-        _pack(key[block], labels[block], best, packed)
+        pack(key[block], labels[block], best, packed)
         above, below = np.flatnonzero(~below), np.flatnonzero(below)
         words[front : front + above.size] = packed[above]
         words[back - below.size : back] = packed[below]
@@ -129,12 +129,17 @@ def _packed_halves(key: NDArray, labels: NDArray, best: int, bits: int) -> list[
     return [Part(words[:front], best), Part(words[front:], best - 2**bits)]
 
 
-def whole_groups(words: NDArray) -> Iterator[NDArray]:
-    """Sorted words in blocks that end where a group does."""
+def whole_groups(words: NDArray, lower: int = 1) -> Iterator[NDArray]:
+    """Sorted words in blocks that end where the bits above so many of the lowest change.
+
+    What was read may be written over.
+    """
     start, length = 0, words.shape[0]
     while start < length:
-        stop = start + 2 * BLOCK
-        stop = length if stop >= length else int(words.searchsorted(words[stop - 1] | 1, "right"))
+        stop = min(start + 2 * BLOCK, length)
+        if stop < length:
+            end = words[stop - 1] | words.dtype.type(2**lower - 1)
+            stop += int(words[stop:].searchsorted(end, "right"))
         yield words[start:stop]
         start = stop
 
@@ -142,24 +147,58 @@ def whole_groups(words: NDArray) -> Iterator[NDArray]:
 def _rows_of_words(parts: list[Part], key_type: Any, most: int) -> Groups:
     """The table, of at most so many rows, of sorted words."""
     integer = count_type(sum(part.words.shape[0] for part in parts))
-    keys, counts, positives = _columns(most, key_type, integer)
+    keys, counts, positives = table_columns(most, key_type, integer)
     rows = 0
     for part in parts:
         best = np.asarray(part.best, dtype=key_type)
         for words in whole_groups(part.words):
-            distance, is_last = words >> 1, np.ones(words.shape, dtype=bool)
-            np.not_equal(distance[1:], distance[:-1], out=is_last[:-1])
-            last = is_last.nonzero()[0]
-            into = slice(rows, rows + last.shape[0])
-            np.subtract(best, distance[last].astype(key_type), out=keys[into])
-            _steps((words & 1).cumsum(dtype=integer)[last], positives[into])
-            last += 1
-            _steps(last, counts[into])
+            distance = words >> 1
+            chosen = counted_runs(
+                words, distance[1:] == distance[:-1], counts[rows:], positives[rows:]
+            )
+            distance = distance if chosen is words else chosen >> 1
+            into = slice(rows, rows + distance.shape[0])
+            np.subtract(best, distance.astype(key_type), out=keys[into])
             rows = into.stop
     return Groups(keys[:rows], counts[:rows], positives[:rows], None, None)
 
 
-def _columns(length: int, key_type: Any, integer: Any) -> list[NDArray]:
+FEW = 16
+"""Where at most one example in so many has the key of the next, all count as single ones first."""
+
+
+def counted_runs(words: NDArray, same: NDArray, counts: NDArray, positives: NDArray) -> NDArray:
+    """The last word of each run of equal keys; its counts are written to two columns.
+
+    The lowest bit of a word is the label.  Flags tell which have the `same` key as the next word.
+    """
+    several = np.count_nonzero(same)
+    rows = words.shape[0] - several
+    counts, positives = counts[:rows], positives[:rows]
+    is_last = np.append(~same, True) if several else None
+    if is_last is not None and FEW * several > rows:
+        last, labels = is_last.nonzero()[0], words.astype(counts.dtype)
+        labels &= 1
+        _steps(labels.cumsum(dtype=labels.dtype).take(last), positives)
+        chosen = words.take(last)
+        last += 1
+        _steps(last, counts)
+        return chosen
+    chosen = words if is_last is None else words[is_last]
+    counts.fill(1)
+    positives[:] = chosen
+    positives &= 1
+    if several:
+        others = rare_places(same)
+        row = others - np.arange(several)
+        starts = np.append(0, (row[1:] != row[:-1]).nonzero()[0] + 1)
+        row = row.take(starts)
+        counts[row] += np.diff(starts, append=several).astype(counts.dtype)
+        positives[row] += np.add.reduceat(words.take(others) & 1, starts).astype(counts.dtype)
+    return chosen
+
+
+def table_columns(length: int, key_type: Any, integer: Any) -> list[NDArray]:
     """For keys and two counts, together if they may be: the system then gives large pages."""
     if np.dtype(key_type).itemsize == np.dtype(integer).itemsize:
         keys, *counts = np.empty((3, length), dtype=integer)

@@ -1,0 +1,172 @@
+"""Tables of groups of examples for NumPy: words that begin with the group are sorted once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quotakernels.ops._table import Groups
+from quotakernels.ops.native._numpy_keys import from_order_key, order_key
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks, rare_places
+from quotakernels.ops.native._numpy_words import (
+    count_type,
+    counted_runs,
+    extent,
+    pack,
+    rising_order,
+    table_columns,
+    whole_groups,
+)
+
+NDArray = np.ndarray[Any, Any]
+
+
+class _Words(NamedTuple):
+    """Sorted words: the group, `below` it so many bits, and the label in the last of these.
+
+    `read` gives their keys, and `blocks` whole rows, as `_blocks_of_keys` and `_blocks_of_places`.
+    """
+
+    words: NDArray
+    below: int
+    read: Callable[[NDArray], NDArray]
+    blocks: Iterator[tuple[NDArray, NDArray, NDArray | None]]
+
+
+def segmented_groups(
+    scores: NDArray,
+    labels: NDArray,
+    weights: NDArray | None,
+    valid: NDArray | None,
+    codes: NDArray,
+    size: int,
+) -> tuple[Groups, NDArray] | None:
+    """See `tables.segmented_groups`: the table of one list without weights, and each row's group.
+
+    None of all else, of no example, and where 64 bits do not hold a group and a place.
+    """
+    if weights is not None or codes.ndim != 1:
+        return None
+    if valid is not None and not valid.all():
+        scores, labels, codes = scores[valid], labels[valid], codes[valid]
+    key, codes = order_key(scores), codes.astype(np.int64, copy=False).view(np.uint64)
+    if key.shape[0] == 0 or key.dtype.kind == "f":
+        return None
+    low, high = extent(key)
+    bits, upper = (high - low).bit_length(), (size - 1).bit_length()
+    if upper + bits < 64:
+        found = _of_keys(key, labels, codes, high, bits, upper)
+    elif upper + (key.shape[0] - 1).bit_length() < 63:
+        found = _of_places(key, labels, codes, high, bits, upper)
+    else:
+        return None
+    table, group = _table(found, key.dtype, min(key.shape[0], size << bits))
+    return table._replace(thresholds=from_order_key(table.thresholds, scores.dtype)), group
+
+
+def _of_keys(
+    key: NDArray, labels: NDArray, codes: NDArray, best: int, bits: int, upper: int
+) -> _Words:
+    """Words of the distance from the best key, in so many bits, below the `upper` of the group."""
+    words: NDArray = np.empty(key.shape, dtype=np.uint32 if upper + bits < 32 else np.uint64)
+    narrow, top = np.dtype(np.uint32 if bits < 32 else np.uint64), np.asarray(best, dtype=key.dtype)
+    lower = np.empty(BLOCK, dtype=narrow)
+    for block in blocks(key.shape[0], BLOCK):
+        packed, distance = words[block], lower[: block.stop - block.start]
+        pack(key[block], labels[block], best, distance)
+        np.left_shift(codes[block], np.uint64(bits + 1), out=packed, casting="unsafe")
+        packed |= distance
+    words.sort()
+
+    def read(words: NDArray) -> NDArray:
+        distance = words.astype(narrow)
+        distance >>= narrow.type(1)
+        distance &= narrow.type(2**bits - 1)
+        found: NDArray = np.subtract(top, distance.astype(key.dtype))
+        return found
+
+    return _Words(words, bits + 1, read, _blocks_of_keys(words))
+
+
+def _blocks_of_keys(words: NDArray) -> Iterator[tuple[NDArray, NDArray, None]]:
+    """Which words are of one row with the next."""
+    for here in whole_groups(words):
+        distance = here >> 1
+        yield here, distance[1:] == distance[:-1], None
+
+
+def _of_places(
+    key: NDArray, labels: NDArray, codes: NDArray, best: int, bits: int, upper: int
+) -> _Words:
+    """Words of as much of the distance as there is space for, and of the place."""
+    lower = (key.shape[0] - 1).bit_length() + 1
+    lost = np.uint64(upper + bits + lower - 64)
+    words = np.empty(key.shape, dtype=np.uint64)
+    ramp = np.arange(0, 2 * BLOCK, 2, dtype=np.uint64)
+    for block in blocks(key.shape[0], BLOCK):
+        packed = words[block]
+        packed[:] = key[block]
+        np.subtract(np.uint64(best % 2**64), packed, out=packed)  # modulo 2**64 it is exact
+        packed >>= lost
+        packed <<= np.uint64(lower)
+        packed |= codes[block] << np.uint64(64 - upper)
+        packed |= ramp[: packed.shape[0]] + np.uint64(2 * block.start)
+        packed |= labels[block]
+    words.sort()
+
+    def read(words: NDArray) -> NDArray:
+        place = words & np.uint64(2**lower - 1)
+        place >>= np.uint64(1)
+        found: NDArray = key.take(place.view(np.int64))
+        return found
+
+    return _Words(words, 64 - upper, read, _blocks_of_places(words, lower, read))
+
+
+def _blocks_of_places(
+    words: NDArray, lower: int, read: Callable[[NDArray], NDArray]
+) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
+    """The same, and the keys, by which words are put in order that are equal above the place."""
+    for here in whole_groups(words, lower):
+        begin, own = here >> np.uint64(lower), read(here)
+        same = begin[1:] == begin[:-1]
+        if same.any():
+            if (same & (own[1:] > own[:-1])).any():
+                at = np.flatnonzero(np.append(same, False) | np.append(False, same))
+                order = at[rising_order(own[at])[::-1]]
+                order = order[rising_order(begin[order])]
+                here[at], own[at] = here[order], own[order]
+            same &= own[1:] == own[:-1]
+        yield here, same, own
+
+
+def _table(found: _Words, key_type: Any, most: int) -> tuple[Groups, NDArray]:
+    """The table, of at most so many rows; their groups are written over the words if they fit."""
+    length, rows = found.words.shape[0], 0
+    keys, counts, positives = table_columns(most, key_type, count_type(length))
+    long = found.words.dtype == np.uint64
+    group = found.words if long else np.empty(most, dtype=np.uint64)
+    for here, same, own in found.blocks:
+        chosen = counted_runs(here, same, counts[rows:], positives[rows:])
+        into = slice(rows, rows + chosen.shape[0])
+        keys[into] = found.read(chosen) if own is None or chosen is not here else own
+        np.right_shift(chosen, chosen.dtype.type(found.below), out=group[into])
+        rows = into.stop
+    group = group[:rows]
+    group = group.copy() if 2 * rows < length else group  # which takes less than the memory of all
+    return Groups(keys[:rows], counts[:rows], positives[:rows], None, None), group.view(np.int64)
+
+
+def first_of_each(group: NDArray, size: int) -> NDArray:
+    """Where each number from 0 on up to `size` begins in a rising list of some, or would begin."""
+    changes = group[1:] != group[:-1]
+    few = 8 * np.count_nonzero(changes) < changes.shape[0]
+    last = rare_places(changes) if few else changes.nonzero()[0]
+    ends = np.append(last + 1, group.shape[0])
+    number = group.take(ends - 1)
+    ends = ends[: number.searchsorted(size)]  # those of smaller numbers
+    starts = np.zeros(size + 1, dtype=np.int64)
+    starts[number[: ends.shape[0]] + 1] = np.diff(ends, prepend=0)
+    return starts.cumsum(out=starts)
