@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 from benchmarks import cases, marks, resampling
@@ -27,6 +30,22 @@ def row(text: str, *results: Any, **changes: Any) -> marks.Row:
 
 TIE_FREE = f"{marks.SCALAR}: no ties, 10⁷, / np.sort"
 TORCH = "PyTorch CPU, the four, 10⁶: torchmetrics binary_auroc takes × as long"
+PEERS = (
+    "the four, uniform, 10⁶: scikit-learn's roc_auc_score takes × as long",
+    TORCH,
+    "JAX CPU, the four, 10⁶: metrax's AUCROC takes × as long",
+)
+"""Those of which the README speaks, in its order."""
+README = Path(__file__).resolve().parents[1] / "README.md"
+RESULTS = README.parent / "benchmarks" / "results"
+
+
+def test_the_readme_says_at_most_what_each_machine_measured():
+    found = [json.loads(path.read_text("utf-8")) for path in RESULTS.glob("*.json")]
+    rows = [x for run in found for x in marks.rows(run) if x.text in PEERS]
+    slowest = [min(float(x.measured) for x in rows if x.text == peer) for peer in PEERS]
+    said = README.read_text("utf-8").partition("- **Speed.**")[2].partition("[Benchmarks]")[0]
+    assert re.findall(r"1/(\d+) of", said) == [str(int(x)) for x in slowest]
 
 
 def test_every_mark_has_a_row():
