@@ -34,6 +34,49 @@ def test_of_buffers() -> None:
     assert repr(batch) == "ScoreBuffer(shape=(2, 5), numpy)"
 
 
+def test_of_states_of_a_fixed_size() -> None:
+    fixed = qk.states.FixedScoreBuffer.empty(S[:0], capacity=900).update(Y, S, where=S > 0.7)
+    assert repr(fixed) == "FixedScoreBuffer(shape=(900,), numpy, 3 examples, 2 positive)"
+    histogram = qk.states.ScoreHistogram.of(Y, S, bits=8)
+    assert repr(histogram) == "ScoreHistogram(shape=(256,), numpy, 5 examples, 3 positive)"
+    many = qk.states.ScoreHistogram.empty(like=[S, S], bits=8, num_groups=3)
+    assert repr(many) == "ScoreHistogram(shape=(2, 3, 256), numpy)"
+    many = qk.states.FixedScoreBuffer.empty(like=[S, S], capacity=9)
+    assert repr(many) == "FixedScoreBuffer(shape=(2, 9), numpy)"
+
+
+WITH_THEIR_OWN = {"BootstrapResult", "Comparison", "Evaluation", "RankingAtQuota"}
+
+
+@pytest.mark.parametrize("name", sorted({*qk.results.__all__} - WITH_THEIR_OWN))
+def test_records_show_plain_numbers(name: str) -> None:
+    kind = getattr(qk.results, name)
+    fields = [np.float32(0.1) if k else np.asarray([1.0, 2.5]) for k in range(len(kind._fields))]
+    shown = repr(kind(*fields))
+    assert shown.startswith(f"{name}(")
+    assert "np." not in shown
+    assert "=0.1" in shown
+
+
+def test_records_show_numbers_as_they_are() -> None:
+    found = qk.inference.auc_interval(Y, S)
+    numbers = ", ".join(f"{k}={float(x)}" for k, x in found._asdict().items())
+    assert repr(found) == f"AucInterval({numbers})"
+    table = qk.tables.confusion_table(Y, S, quota=2)
+    assert repr(table) == "ConfusionTable(tp=1.5, fp=0.5, fn=1.5, tn=1.5)"
+
+
+def test_of_metrics() -> None:
+    pytest.importorskip("torchmetrics")
+    from quotakernels.adapters.torchmetrics import RankingMetric
+
+    assert repr(RankingMetric(qk.roc_auc)) == "RankingMetric(roc_auc)"
+    both = {"auc": qk.roc_auc, "hits": qk.hit_rate.with_options(quota=3)}
+    assert repr(RankingMetric(both, groups="mean")) == "RankingMetric(auc, hits, groups='mean')"
+    coarse = RankingMetric(both["hits"], state="histogram")
+    assert repr(coarse) == "RankingMetric(hit_rate_quota_3, state='histogram')"
+
+
 def test_what_is_traced_is_not_read() -> None:
     jax = pytest.importorskip("jax")
     said: list[str] = []

@@ -21,7 +21,7 @@ PACKAGE = Path(quotakernels.__file__).parent
 MAX_CODE_LINES, MAX_FUNCTION_LINES = 300, 35
 
 LAYERS = (
-    ("_elsewhere", "_frames", "_text", "_version"),
+    ("_elsewhere", "_frames", "_records", "_text", "_version"),
     ("inputs", "inputs.keywords"),
     ("_array", "_types"),
     ("_bits", "_replacing"),

@@ -267,6 +267,13 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         """
         return self._entries_of(self._kept.read(self).compute(self._functions()))
 
+    def extra_repr(self) -> str:
+        """The names of the measures, and what was chosen besides."""
+        chosen = {"state": self._settings["state"], "groups": self.groups}
+        usual = {"state": "buffer", "groups": None}
+        changed = (f"{name}={x!r}" for name, x in chosen.items() if x != usual[name])
+        return ", ".join([*self._several(), *changed])
+
     def _functions(self) -> Mapping[str, Callable[..., Any]]:
         """What is computed of the ranking, by name."""
         several = self._several()

@@ -21,6 +21,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, ListData, MeasureOptions, Numbers, T
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, forwarding, keywords_of, public, refuse_unknown
@@ -45,6 +46,7 @@ GroupWeights: TypeAlias = Literal["examples", "positives", "negatives"]
 FINITE = (lambda x: (x >= 0) & (x < math.inf), "a finite number, not negative")
 
 
+@plainly
 class GroupCounts(NamedTuple, Generic[T]):
     """What each group of examples has.
 
@@ -64,6 +66,7 @@ class GroupCounts(NamedTuple, Generic[T]):
     positives: T | Any
 
 
+@plainly
 class GroupMean(NamedTuple, Generic[T]):
     """The mean of a measure over groups of examples.
 

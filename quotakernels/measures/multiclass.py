@@ -20,6 +20,7 @@ from quotakernels._array import (
     result_float,
     wide_float,
 )
+from quotakernels._records import plainly
 from quotakernels._types import TiePolicy
 from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.examples import Examples, check_tie_policy
@@ -56,6 +57,7 @@ CUTS = (
 """Results that name cuts, which are others in every class, so that there is no average of them."""
 
 
+@plainly
 class OneVsRest(NamedTuple):
     """A measure of every class against the rest, and the average.
 

@@ -18,6 +18,7 @@ from quotakernels._array import (
     of_kind,
     tolerance,
 )
+from quotakernels._records import plainly
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.warned import silently
 from quotakernels.measures._direction import check_value
@@ -33,6 +34,7 @@ _KEEP = (
 )
 
 
+@plainly
 class Bounds(NamedTuple):
     """Two numbers between which the exact value of a measure certainly lies.
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels._array import namespace
 from quotakernels._bits import WIDTHS, dtype_name, from_bits, to_bits
+from quotakernels._records import plainly
 from quotakernels._version import __version__
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import brief, public
@@ -24,6 +25,7 @@ _KINDS: dict[str, Any] = {x.__name__: x for x in (ScoreHistogram, ScoreBuffer, F
 _TITLES = {"kind": "kind", "scores": "type of scores", "batch": "batch axes"}
 
 
+@plainly
 class StateInfo(NamedTuple):
     """The description of a state in its file.
 

@@ -12,6 +12,8 @@ from quotakernels._array import (
     compiled,
     computing,
     device,
+    in_short,
+    is_array,
     namespace,
     readable,
     wide_float,
@@ -133,6 +135,13 @@ class FixedScoreBuffer(NamedTuple):
                 xp.zeros((), dtype=xp.int64, device=place),
                 xp.zeros(lists, dtype=xp.int64, device=place),
             )
+
+    def __repr__(self) -> str:
+        """Shape and library; of one list also how many examples count, if that is known."""
+        if not is_array(self.scores):  # a tree of something else
+            return f"FixedScoreBuffer{tuple.__repr__(self)}"
+        columns = [self.valid], [self.labels & self.valid]
+        return in_short("FixedScoreBuffer", self.scores, self.scores.shape, *columns)
 
     def __reduce__(self) -> Any:
         return pickled(self)

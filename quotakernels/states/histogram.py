@@ -13,6 +13,8 @@ from quotakernels._array import (
     compiled,
     computing,
     device,
+    in_short,
+    is_array,
     namespace,
     of_kind,
     readable,
@@ -166,6 +168,13 @@ class ScoreHistogram(NamedTuple):
             validate=validate,
             groups=groups,
         )
+
+    def __repr__(self) -> str:
+        """Shape and library; of one list also how many examples there are, if that is known."""
+        if not is_array(self.counts):  # a tree of something else
+            return f"ScoreHistogram{tuple.__repr__(self)}"
+        shape, columns = self.counts.shape[:-1], ([self.counts], [self.counts[..., 1]])
+        return in_short("ScoreHistogram", self.counts, shape, *columns)
 
     def __reduce__(self) -> Any:
         return pickled(self)

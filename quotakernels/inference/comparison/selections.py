@@ -11,6 +11,7 @@ from quotakernels._array import (
     computing,
     namespace,
 )
+from quotakernels._records import plainly
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference._scipy import scipy
 from quotakernels.inference.proportions.hit_rate import moving_cut
@@ -115,6 +116,7 @@ class Score(NamedTuple):
         return first - second - half, first - second + half
 
 
+@plainly
 class SelectionComparison(NamedTuple):
     """How two selections of equal size differ; plain numbers.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, computing, device, finished, namespace, result_float
+from quotakernels._records import plainly
 from quotakernels.inference.comparison.compare import CompareOptions, data_of, estimates_of
 from quotakernels.inference.resampling.options import with_options
 from quotakernels.inputs.columns import adopt, as_column
@@ -23,6 +24,7 @@ from quotakernels.ranking import TiePolicy
 NDArray = np.ndarray[Any, Any]
 
 
+@plainly
 class Vote(NamedTuple):
     """Models in order of a measure, and the measure of the mean scores of the best.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from quotakernels._array import Array, computed, computing, namespace
+from quotakernels._records import plainly
 from quotakernels.inference._areas import AreaName, refuse_weights, scale_of
 from quotakernels.inference.delong.placements import lost_pairs, share, spread_of
 from quotakernels.inputs.columns import as_column, read_without_fault
@@ -12,6 +13,7 @@ from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.keywords import public
 
 
+@plainly
 class AucCovariance(NamedTuple):
     """Areas of several models on the same examples, and their covariances.
 

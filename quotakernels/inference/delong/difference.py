@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from quotakernels._array import Array, Namespace, computed, namespace
+from quotakernels._records import plainly
 from quotakernels.inference import _student as student
 from quotakernels.inference._areas import AreaName, refuse_masses, refuse_weights, scale_of
 from quotakernels.inference._normal import check_level, quantile, two_sided
@@ -18,6 +19,7 @@ from quotakernels.measures._models import in_one_library
 from quotakernels.ranking import Ranking, table_of
 
 
+@plainly
 class DelongTest(NamedTuple):
     """The difference of two areas and the test that it is 0; all of one shape.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inference import _student as student
 from quotakernels.inference._areas import AreaName, refuse_masses, scale_of
@@ -17,6 +18,7 @@ from quotakernels.measures._measure import Measure, measure
 from quotakernels.ranking import Ranking
 
 
+@plainly
 class AucInterval(NamedTuple, Generic[T]):
     """An area with its confidence interval; all of one shape.
 

@@ -22,6 +22,7 @@ from quotakernels._array import (
     to_numpy,
     wide_float,
 )
+from quotakernels._records import plainly
 from quotakernels.inference._normal import check_level
 from quotakernels.inference.folds.corrected_t import ahead, corrected, first_less_second, two_sided
 from quotakernels.inference.folds.splits import (
@@ -48,6 +49,7 @@ from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import TiePolicy
 
 
+@plainly
 class FoldSummary(NamedTuple):
     """A measure over the folds of a cross-validation.
 
@@ -81,6 +83,7 @@ class FoldSummary(NamedTuple):
     pooled: Array | None
 
 
+@plainly
 class FoldTest(NamedTuple):
     """The difference of two models over the folds, and the test that it is 0.
 

@@ -16,6 +16,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, Generic, Number, NumberOf, T
 from quotakernels.inference._areas import refuse_masses
 from quotakernels.inference._normal import check_level, quantile
@@ -31,6 +32,7 @@ from quotakernels.ranking import Ranking, table_of
 Method = Literal["score", "wilson", "exact"]
 
 
+@plainly
 class HitRateInterval(NamedTuple, Generic[T]):
     """A hit rate with its confidence interval; all of one shape.
 

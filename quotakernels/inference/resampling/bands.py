@@ -22,6 +22,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, GroupedData, Number, NumberOf, T
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inference.resampling.few import flags_of, kish, units_of
@@ -113,6 +114,7 @@ SAME_VALUE = 2.0**-40
 """Relative standard error that is put down to rounding."""
 
 
+@plainly
 class CurveBand(NamedTuple):
     """A curve at K places, and the band around it.
 

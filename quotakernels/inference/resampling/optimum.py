@@ -21,6 +21,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._records import plainly
 from quotakernels.inference.resampling.bands import SAME_VALUE
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap, summary
 from quotakernels.inference.resampling.intervals import IntervalMethod, defined
@@ -38,6 +39,7 @@ from quotakernels.measures.tables.optimal import best_and_curve, optimal_cut
 from quotakernels.ranking import Ranking, rank, ranked, table_of
 
 
+@plainly
 class OptimumInterval(NamedTuple):
     """The best cut and what it brings, with intervals.
 

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, of_kind, wide_float
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.ranking import Ranking
 
 
+@plainly
 class Curve(NamedTuple, Generic[T]):
     """A measure at every cut: cut g selects the first g tie groups, cut 0 nothing.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, namespace
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.totals import Totals
@@ -15,6 +16,7 @@ from quotakernels.measures._measure import Measure, measure
 from quotakernels.ranking import Ranking
 
 
+@plainly
 class LiftTable(NamedTuple, Generic[T]):
     """The examples in bins of equal size, best first; every field has shape (..., bins), or
     (..., S, bins) with groups.

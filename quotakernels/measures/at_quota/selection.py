@@ -15,6 +15,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, NumberOf, T, WhenShort
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, Validated
@@ -46,6 +47,7 @@ class _Selected(_Scored[A], total=False):
     random_state: Any
 
 
+@plainly
 class QuotaThreshold(NamedTuple, Generic[T]):
     """Where a quota ends, each of the shape of the batch and the quota.
 

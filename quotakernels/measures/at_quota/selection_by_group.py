@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, compiled, mapped, namespace
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
 from quotakernels.inputs.quotas import numbers_like, wanted_masses, whole_if_close
 from quotakernels.inputs.totals import Totals
@@ -14,6 +15,7 @@ from quotakernels.measures.at_quota.hit_rate import positives_at
 from quotakernels.ranking import Ranking
 
 
+@plainly
 class SelectionByGroup(NamedTuple, Generic[T]):
     """What each group gets of one quota over all examples, and how far the groups are apart.
 

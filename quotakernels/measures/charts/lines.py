@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, tolerance
+from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import COST, POSITIVE, Domains, of_numbers
@@ -148,6 +149,7 @@ _LEVELS: Domains = {
 _WITHOUT_LEVEL = ("chance", "break_even")
 
 
+@plainly
 class ChartLine(NamedTuple, Generic[T]):
     """A line of a chart, as points on it.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, o
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import POSITIVE, Domains, checked, of_numbers
@@ -151,6 +152,7 @@ def decisions(
     return ConfusionTable(tp, fp, xp.clip(positives - tp, 0), xp.clip(negatives - fp, 0))
 
 
+@plainly
 class Chart(NamedTuple, Generic[T]):
     """The cuts of a ranking in a chart: the empty cut, and one at the end of each tie group.
 
@@ -170,6 +172,7 @@ class Chart(NamedTuple, Generic[T]):
     quota: Any
 
 
+@plainly
 class ChartPoints(NamedTuple, Generic[T]):
     """Points of a chart.
 

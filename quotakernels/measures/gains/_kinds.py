@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace
+from quotakernels._records import plainly
 from quotakernels._types import (
     A,
     ArrayOf,
@@ -26,6 +27,7 @@ from quotakernels.measures.tables.cells import ConfusionTable, wanted_cut
 from quotakernels.ranking import Ranking
 
 
+@plainly
 class QuotaImpact(NamedTuple, Generic[T]):
     """Total gain at a quota, in the unit of the gains.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.totals import Totals
@@ -19,6 +20,7 @@ from quotakernels.measures.roc_pr.partial import Standardized, check_part, parti
 from quotakernels.ranking import Ranking
 
 
+@plainly
 class PemAreas(NamedTuple, Generic[T]):
     """The three areas of PEM = (S1 - S2) / S3, each of shape (...).
 

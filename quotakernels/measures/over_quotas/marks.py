@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.totals import Totals
@@ -18,6 +19,7 @@ from quotakernels.measures.over_quotas.harmonic import harmonic_sums
 from quotakernels.ranking import Ranking
 
 
+@plainly
 class Marks(NamedTuple, Generic[T]):
     """Normalised measures, each of shape (...), or (..., S) of S groups: 0 is chance and 1 the
     optimum, or worst and best.

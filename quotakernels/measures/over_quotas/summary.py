@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import compiled, computing, device, finished, namespace, result_float
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
@@ -16,6 +17,7 @@ from quotakernels.measures.over_quotas.averages import hit_rate_mean, qrecall_me
 from quotakernels.ranking import Ranking
 
 
+@plainly
 class Summary(NamedTuple, Generic[T]):
     """All measures over all quotas, each of shape (...).
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace, tolerance
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, Number, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import COST, Domains, checked, common_shape, of_numbers
@@ -150,6 +151,7 @@ SAME_COST = 2.0**-48
 """Relative difference below which two costs are taken as equal."""
 
 
+@plainly
 class OperatingPoint(NamedTuple, Generic[T]):
     """A cut and what it costs, each of the shape of the batch and the costs.
 

@@ -14,6 +14,7 @@ from quotakernels._array import (
     namespace,
     result_float,
 )
+from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import adopt, check_same_totals
 from quotakernels.inputs.keywords import brief, public
@@ -39,6 +40,7 @@ _SPACES = ("roc", "pr")
 _AXES = ("quota", "fpr", "recall")
 
 
+@plainly
 class Regions(NamedTuple, Generic[T]):
     """The stretches of an axis in which the same models are best, from 0 to its end.
 

@@ -20,6 +20,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._records import plainly
 from quotakernels._types import Generic, Number, T
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.invalid_rows import nan_unless_valid
@@ -33,6 +34,7 @@ from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.measures.roc_pr.hull import RocHull, hull_ends, hull_vertices
 
 
+@plainly
 class Mixture(NamedTuple, Generic[T]):
     """Two cuts of a hull, and how to mix them to reach a point between them.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._kinds import OneListMeasure
@@ -17,6 +18,7 @@ from quotakernels.measures.roc_pr.roc import roc_vertices
 from quotakernels.ranking import Ranking
 
 
+@plainly
 class RocHull(NamedTuple, Generic[T]):
     """The vertices of the upper convex hull of a ROC curve, from (0, 0) to (1, 1).
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, tolerance, wide_float
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, Number, NumberOf, T
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import check_flag
@@ -29,6 +30,7 @@ SAME_RATE = 2.0**-49
 """Relative difference up to which two rates are taken as equal."""
 
 
+@plainly
 class CurvePoint(NamedTuple, Generic[T]):
     """A point of a curve, and the cut that reaches it.
 
@@ -49,6 +51,7 @@ class CurvePoint(NamedTuple, Generic[T]):
     quota: T
 
 
+@plainly
 class DetCurve(NamedTuple, Generic[T]):
     """The points of a DET curve, one for each vertex of the ROC curve.
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, tolerance
+from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import (
@@ -25,6 +26,7 @@ Cut: TypeAlias = tuple[NumberOf[A], NumberOf[A]]
 """False and true positives."""
 
 
+@plainly
 class RocPoints(NamedTuple, Generic[T]):
     """Points of ROC space.
 
@@ -38,6 +40,7 @@ class RocPoints(NamedTuple, Generic[T]):
     tpr: T
 
 
+@plainly
 class PrPoints(NamedTuple, Generic[T]):
     """Points of precision-recall space.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.totals import Totals, divisor
@@ -22,6 +23,7 @@ Start = Literal["roc", "horizontal"]
 _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 
 
+@plainly
 class PrCurve(NamedTuple, Generic[T]):
     """The vertices of a precision-recall curve: the empty cut, and the end of each tie group.
 

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Namespace, cast, device, namespace, wide_float
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, T
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.ranking import Ranking
 
 
+@plainly
 class RocCurve(NamedTuple, Generic[T]):
     """The vertices of a ROC curve: the empty cut, and one at the end of each tie group.
 

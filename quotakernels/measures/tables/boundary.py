@@ -17,6 +17,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, Number, NumberOf, T
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.numbers import POSITIVE, checked
@@ -33,6 +34,7 @@ from quotakernels.ranking import Ranking
 ImpactKind: TypeAlias = Literal["impact", "outcome"]
 
 
+@plainly
 class BestBoundary(NamedTuple, Generic[T]):
     """The cut with the largest impact, and the impact of every cut.
 
@@ -59,6 +61,7 @@ class BestBoundary(NamedTuple, Generic[T]):
     curve: Curve[T] | Any
 
 
+@plainly
 class CutTables(NamedTuple, Generic[T]):
     """The confusion table at every cut: cut g selects the first g tie groups, cut 0 nothing.
 

@@ -22,6 +22,7 @@ from quotakernels._array import (
     result_float,
     wide_float,
 )
+from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import as_column, check_one_device, refuse_records
 from quotakernels.inputs.curve_points import cut_ends
@@ -36,6 +37,7 @@ from quotakernels.measures.at_quota.curves import below_cuts, cut_masses
 from quotakernels.measures.at_quota.hit_rate import positives_at
 
 
+@plainly
 class ConfusionTable(NamedTuple, Generic[T]):
     """Selected and rejected examples of two classes.
 
@@ -66,6 +68,7 @@ class ConfusionTable(NamedTuple, Generic[T]):
     tn: T
 
 
+@plainly
 class ClassTable(NamedTuple, Generic[T]):
     """Labels and predictions of K classes.
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quotakernels._array import Array, namespace
+from quotakernels._records import plainly
 from quotakernels.measures._measure import measure
 from quotakernels.measures.tables._kinds import ImpactMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.tuning import tuned
 
 
+@plainly
 class Impact(NamedTuple):
     """The impact per example, and its two parts.
 
@@ -27,6 +29,7 @@ class Impact(NamedTuple):
     rejected: Array
 
 
+@plainly
 class OutcomeImpact(NamedTuple):
     """The impact of one example of each output.
 
@@ -43,6 +46,7 @@ class OutcomeImpact(NamedTuple):
     mean: Array
 
 
+@plainly
 class ClassImpact(NamedTuple):
     """An impact of K classes.
 

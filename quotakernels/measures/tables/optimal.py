@@ -22,6 +22,7 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
+from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedTableData, T, TableData, TableOptions
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, forwarding, refuse_unknown
@@ -43,6 +44,7 @@ SAME_VALUE = 2.0**-49
 """Difference up to which two values are taken as equal, relative to what their rounding is."""
 
 
+@plainly
 class OptimalCut(NamedTuple, Generic[T]):
     """The best of all cuts by a measure; if several are best, the first.
 
