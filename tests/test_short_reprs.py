@@ -45,10 +45,11 @@ def test_of_states_of_a_fixed_size() -> None:
     assert repr(many) == "FixedScoreBuffer(shape=(2, 9), numpy)"
 
 
-WITH_THEIR_OWN = {"BootstrapResult", "Comparison", "Evaluation", "RankingAtQuota"}
+WITH_THEIR_OWN = {"BootstrapResult", "Comparison", "RankingAtQuota"}
+RECORDS = {name for name in qk.results.__all__ if hasattr(getattr(qk.results, name), "_fields")}
 
 
-@pytest.mark.parametrize("name", sorted({*qk.results.__all__} - WITH_THEIR_OWN))
+@pytest.mark.parametrize("name", sorted(RECORDS - WITH_THEIR_OWN))
 def test_records_show_plain_numbers(name: str) -> None:
     kind = getattr(qk.results, name)
     fields = [np.float32(0.1) if k else np.asarray([1.0, 2.5]) for k in range(len(kind._fields))]

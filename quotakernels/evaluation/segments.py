@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from quotakernels._records import plainly
 from quotakernels._text import number, percent
 from quotakernels.measures.roc_pr.dominance import compare_curves
 from quotakernels.ranking import Ranking
@@ -12,6 +13,7 @@ from quotakernels.ranking import Ranking
 _SHOWN = 3
 
 
+@plainly
 class Segment(NamedTuple):
     """Quotas from one to another at which no model finds more positives than these.
 
