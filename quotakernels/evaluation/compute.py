@@ -43,13 +43,13 @@ def evaluate_sample(
         settings = replace(settings, resampling=resampling.for_rows(counts.rows))
     if settings.per is None:
         settings.check_quotas(counts.most)
+    brings = {} if settings.unit is None else gains_of(settings.unit, sample)
     groups = None
     if sample.groups is not None:
         codes, names = sample.groups
-        by_group = [rank(**sample.of(model), groups=codes) for model in settings.models]
+        by_group = [rank(**sample.of(model) | brings, groups=codes) for model in settings.models]
         groups = group_results(settings, by_group, names)
     thresholds = None if tuning is None else _best_thresholds(settings, tuning)
-    brings = {} if settings.unit is None else gains_of(settings.unit, sample)
     treated = {} if sample.treatment is None else {"treatment": sample.treatment}
 
     def ranked(model: str) -> Ranking:

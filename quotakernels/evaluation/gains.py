@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from quotakernels._text import digits, money, number, percent
-from quotakernels.evaluation.measures import Column, places
+from quotakernels.evaluation.measures import BRINGS, Column, places
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.results import GainResults, Results, Values
 from quotakernels.evaluation.settings import Counts, Sample
@@ -24,7 +24,7 @@ _ROUNDING = 1e-12
 
 
 BROUGHT = (
-    Column("brings", "brings", form=money, end_form=money),
+    BRINGS,
     Column("per_place", "per\nplace", form=digits, compared=False),
     Column("best_places"),
     Column("best_places_bring"),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from quotakernels._array import namespace
 from quotakernels._text import number
-from quotakernels.evaluation.measures import AT_BUDGET, AT_QUOTA, Column, places
+from quotakernels.evaluation.measures import AT_BUDGET, AT_QUOTA, BRINGS, Column, places
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Settings
 from quotakernels.inference.delong.interval import auc_interval
@@ -20,6 +20,7 @@ from quotakernels.inputs.totals import Totals
 from quotakernels.measures._facts import bounded_by_ties
 from quotakernels.measures.at_quota.selection_by_group import selection_by_group
 from quotakernels.measures.by_group import group_counts
+from quotakernels.measures.gains.impact_at_quota import impact_at_quota
 from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.measures.over_quotas.averages import average_hit_rate, average_qrecall
 from quotakernels.ranking import Ranking, table_of
@@ -293,9 +294,11 @@ def _at_quota(
     rankings: Sequence[Ranking], filled: Sequence[Floats], masses: Floats, level: float | None
 ) -> GroupValues:
     """The measures of groups in which each model fills so many places, by its own order there."""
-    values = []
+    measures, values = (*_FILLED, *MEASURES), []
+    paid = [BRINGS] if rankings and rankings[0].gains else []
     for ranking, taken in zip(rankings, filled, strict=True):
         of_each = [x.function(ranking, quota=taken[:, None])[:, 0] for x in MEASURES]
+        of_each += [impact_at_quota(ranking, quota=taken[:, None]).whole[:, 0] for _ in paid]
         with np.errstate(invalid="ignore"):
             rate = of_each[[x.name for x in MEASURES].index("hit_rate")]
             found = np.where(taken == 0, taken, taken * rate)
@@ -307,7 +310,7 @@ def _at_quota(
             for ranking, taken in zip(rankings, filled, strict=True)
         ]
         ends = {"hit_rate": _ends(rates)}
-    return GroupValues((*_FILLED, *MEASURES), np.stack(values), ends)
+    return GroupValues((*measures, *paid), np.stack(values), ends)
 
 
 def _ends(found: Sequence[Any]) -> Floats:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from quotakernels._text import digits, fixed, number
+from quotakernels._text import digits, fixed, money, number
 from quotakernels.evaluation.quota import Quota
 from quotakernels.measures.at_quota.budgets import positives_per_cost
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
@@ -87,6 +87,8 @@ AT_QUOTA = (
     Column("lift", "lift", lift),
     Column(_PEARSON.__name__, "Pearson", _PEARSON),
 )
+
+BRINGS = Column("brings", "brings", form=money, end_form=money)
 
 
 def places(ranking: Ranking, **cut: Any) -> Any:

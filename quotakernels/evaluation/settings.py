@@ -339,7 +339,8 @@ class Settings:
             )
         if self.per is not None and self.unit is not None:
             raise UnfitError(
-                f"{gain} and {impact} need one selection over all rows, so {per} is not possible"
+                f"{gain} and {impact} need one selection over all rows, so {per} is not possible; "
+                f"{by} shows what each group brings"
             )
 
 

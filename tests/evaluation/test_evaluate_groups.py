@@ -353,6 +353,32 @@ def test_groups_have_the_averages_and_the_best_model_of_each_is_marked(
     assert "*" not in tied, "one model is the best of nothing"
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize(
+    "unit", [{"gain": "client", "place_cost": 2.5}, {"impacts": (5, -1, -2, 0.5)}]
+)
+@pytest.mark.parametrize("limit", [{"quota": 30}, {"budget": 40, "cost": "part"}])
+def test_what_groups_bring_is_what_all_bring(
+    weight: str | None, unit: dict[str, Any], limit: dict[str, Any]
+) -> None:
+    """Ties at the edge of the quota are in several groups, which share the places."""
+    named = [x for x in (*unit.values(), *limit.values(), weight) if isinstance(x, str)]
+    rows = FRAME[["y", "a", "b", "branch", *named]]
+    found = qk.evaluate("y", rows, by="branch", sample_weight=weight, **unit, **limit)
+    (quota,) = found.settings.quotas
+    assert found.groups is not None
+    assert found.gains is not None
+    of_groups = found.groups.values[quota].of("brings")
+    np.testing.assert_allclose(of_groups.sum(axis=1), found.gains.at_quota[quota].of("brings"))
+    assert (of_groups[:, 0] != of_groups[:, 1]).all()
+    table = [x for x in group_tables(found) if "by a" in x.caption]
+    assert table[0].head[-2:] == ("brings", "AUC")
+    rows = rows.drop(columns=unit.get("gain", []))
+    without = qk.evaluate("y", rows, by="branch", sample_weight=weight, **limit)
+    assert without.groups is not None
+    assert "brings" not in [x.name for x in without.groups.values[quota].measures]
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
@@ -390,7 +416,15 @@ def test_what_the_command_refuses(path: Path, command: Command) -> None:
         ("--by", "brunch"): "rows.csv has no column 'brunch'; did you mean 'branch'?",
         ("--per", "branch"): "--per needs --quota or --budget; without one, --by gives the AUC",
         ("--per", "branch", "--by", "part", "--quota", 1): "--per gives each group a quota of its",
-        ("--per", "w", "--quota", 2, "--gain", "b"): "--gain and --impact need one selection over",
+        (
+            "--per",
+            "w",
+            "--quota",
+            2,
+            "--gain",
+            "b",
+        ): "--gain and --impact need one selection over all "
+        "rows, so --per is not possible; --by shows what each group brings",
         ("--per", "branch", "--quota", 99): "rows of the largest group by 'branch'",
     }.items():
         assert message in command("evaluate", path, *given(*options))
