@@ -263,7 +263,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         """The measure as a tensor, or a dictionary of tensors.
 
         Several measures have entries by their names.  A measure that returns a record has an entry
-        for each field, such as ``roc_curve_fpr``.
+        for each field, such as ``roc_curve_fpr``.  Lightning's ``log_dict`` takes a dictionary, its
+        ``log`` does not.
         """
         return self._entries_of(self._kept.read(self).compute(self._functions()))
 

@@ -44,6 +44,7 @@ def test_lightning_logs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             self.several = torchmetrics.MetricCollection(
                 {"midpoint": coarse, "sum": torchmetrics.SumMetric()}
             )
+            self.entries = RankingMetric({"gini": qk.gini, "eer": qk.points.equal_error_rate})
             self.seen: list[Any] = []
 
         def training_step(self, batch: Any, index: int) -> Any:
@@ -57,9 +58,14 @@ def test_lightning_logs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             self.auc.update(scores, batch[1])
             self.several["midpoint"].update(scores, batch[1])
             self.seen.append((scores, batch[1]))
+            self.entries.update(scores, batch[1])
             self.log("hit_rate", self.hits)
             self.log("auc", self.auc)
             self.log("midpoint", self.several["midpoint"], on_step=False, on_epoch=True)
+
+        def on_validation_epoch_end(self) -> None:
+            self.log_dict(self.entries.compute())
+            self.entries.reset()
 
         def configure_optimizers(self) -> Any:
             return torch.optim.SGD(self.parameters(), lr=0.1)
@@ -82,6 +88,8 @@ def test_lightning_logs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     ranking = qk.rank(seen, scores)
     assert logged["hit_rate"] == qk.hit_rate(ranking, quota=30)
     assert logged["auc"] == qk.roc_auc(ranking)
+    assert logged["gini"] == qk.gini(ranking)
+    assert logged["eer_value"] == qk.points.equal_error_rate(ranking).value
     assert abs(logged["midpoint"] - qk.roc_auc(ranking)) < 0.01
     assert model.state_dict().keys() == {"linear.weight", "linear.bias"}
     assert list(tmp_path.iterdir()) == []
