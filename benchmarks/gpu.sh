@@ -31,7 +31,7 @@ for library in $libraries; do
     echo "== tests of $library"
     QUOTAKERNELS_QUICK_OF=$library timeout "$share" "$run" -m pytest -q -m quick -W default -p no:cacheprovider \
         tests/test_small_cases.py tests/test_relations.py tests/test_table_measures.py tests/test_confusion.py \
-        tests/test_optimal.py tests/test_bad_values.py 2>&1 | tee "$out/tests/$library.txt" | tail -1 ||
+        tests/test_best_cut.py tests/test_bad_values.py 2>&1 | tee "$out/tests/$library.txt" | tail -1 ||
         echo "ended early, or failed" | tee -a "$out/tests/$library.txt"
 done
 echo "== transfers"

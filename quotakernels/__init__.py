@@ -40,10 +40,10 @@ from quotakernels.measures.roc_pr.precision_recall import (
 )
 from quotakernels.measures.roc_pr.roc import roc_curve
 from quotakernels.measures.tables.accuracy import accuracy, expected_cost, f_score
+from quotakernels.measures.tables.best_cut import best_cut
 from quotakernels.measures.tables.boundary import best_boundary
 from quotakernels.measures.tables.confusion import confusion_table
 from quotakernels.measures.tables.informedness import informedness, matthews_corrcoef
-from quotakernels.measures.tables.optimal import optimal_cut
 from quotakernels.measures.tables.rates import precision, recall
 from quotakernels.ranking import Ranking, rank
 
@@ -114,6 +114,7 @@ __all__ = [
     "average_precision",
     "average_qrecall",
     "best_boundary",
+    "best_cut",
     "best_operating_point",
     "best_quota",
     "bootstrap",
@@ -143,7 +144,6 @@ __all__ = [
     "mixture",
     "normalized_marks",
     "one_vs_rest",
-    "optimal_cut",
     "pearson",
     "pearson_curve",
     "pem",

@@ -19,8 +19,8 @@ from quotakernels.inference.delong.interval import AucInterval
 from quotakernels.inference.folds.cross_validation import FoldSummary, FoldTest
 from quotakernels.inference.proportions.hit_rate import HitRateInterval
 from quotakernels.inference.resampling.bands import CurveBand
+from quotakernels.inference.resampling.best_cut import BestCutInterval
 from quotakernels.inference.resampling.bootstrap import BootstrapResult
-from quotakernels.inference.resampling.optimum import OptimumInterval
 from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.at_quota.hit_rate import LiftTable
@@ -42,15 +42,17 @@ from quotakernels.measures.roc_pr.operating import CurvePoint, DetCurve
 from quotakernels.measures.roc_pr.points import PrPoints, RocPoints
 from quotakernels.measures.roc_pr.precision_recall import PrCurve
 from quotakernels.measures.roc_pr.roc import RocCurve
+from quotakernels.measures.tables.best_cut import BestCut
 from quotakernels.measures.tables.boundary import BestBoundary, CutTables
 from quotakernels.measures.tables.impact import ClassImpact, Impact, OutcomeImpact
-from quotakernels.measures.tables.optimal import OptimalCut
 
 __all__ = [
     "Answer",
     "AucCovariance",
     "AucInterval",
     "BestBoundary",
+    "BestCut",
+    "BestCutInterval",
     "BootstrapResult",
     "Chart",
     "ChartLine",
@@ -79,8 +81,6 @@ __all__ = [
     "Mixture",
     "OneVsRest",
     "OperatingPoint",
-    "OptimalCut",
-    "OptimumInterval",
     "OutcomeImpact",
     "PemAreas",
     "PrCurve",

@@ -13,6 +13,7 @@ from quotakernels.measures.tables.accuracy import (
     g_measure,
     misclassification_rate,
 )
+from quotakernels.measures.tables.best_cut import best_cut, table_curve
 from quotakernels.measures.tables.boundary import best_boundary, cut_tables
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.confusion import (
@@ -40,7 +41,6 @@ from quotakernels.measures.tables.odds import (
     negative_likelihood_ratio,
     positive_likelihood_ratio,
 )
-from quotakernels.measures.tables.optimal import optimal_cut, table_curve
 from quotakernels.measures.tables.rates import (
     bias,
     false_negative_rate,
@@ -60,6 +60,7 @@ __all__ = [
     "base_ratio",
     "bennett_s",
     "best_boundary",
+    "best_cut",
     "bias",
     "bookmaker_correlation",
     "cell_impacts",
@@ -87,7 +88,6 @@ __all__ = [
     "mutual_information",
     "negative_likelihood_ratio",
     "normalize_table",
-    "optimal_cut",
     "outcome_impact",
     "positive_likelihood_ratio",
     "precision",

@@ -206,8 +206,8 @@ CALLS = {
         lambda t: ex.impact.impact(t, IMPACTS, total=True).whole,
         threshold=0.5,
     ),
-    "optimal_cut": Call(
-        lambda y, s, **given: qk.optimal_cut(qk.informedness, y, s, **given).value, _best
+    "best_cut": Call(
+        lambda y, s, **given: qk.best_cut(qk.informedness, y, s, **given).value, _best
     ),
     "tpr_at": Call(
         lambda y, s, **given: qk.points.tpr_at(y, s, fpr=0.5, **given).value,

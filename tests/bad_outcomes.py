@@ -14,7 +14,7 @@ from backends import MODES, Mode, tree_map
 from bad_inputs import CALLS, OPTION_CALLS, Input, Option, S, Y
 from expected import as_floats, check, ulps
 
-from quotakernels.measures.tables.optimal import SAME_VALUE
+from quotakernels.measures.tables.best_cut import SAME_VALUE
 
 
 class Way(NamedTuple):
@@ -149,7 +149,7 @@ def _assert_near(name: str, found: np.ndarray, wanted: np.ndarray) -> None:
     Cuts whose values differ by rounding alone are equally good.
     """
     limits = np.finfo(found.dtype)
-    slack = max(SAME_VALUE, 2 * limits.eps) if name == "optimal_cut" else limits.tiny
+    slack = max(SAME_VALUE, 2 * limits.eps) if name == "best_cut" else limits.tiny
     close = np.abs(found - wanted) <= slack
     assert ulps(np.where(close, wanted, found).astype(found.dtype), wanted) <= 16
 

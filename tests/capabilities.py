@@ -24,7 +24,7 @@ OF_FILES = ("load_state", "save_state", "state_info")
 """A file holds values, so that these never meet arrays without."""
 ON_HOST = ("compare", "compare_selections", "evaluate", "vote")
 """Their results depend on values, names in order, so that these refuse arrays without."""
-OF_DRAWS = ("bootstrap", "curve_band", "optimum_interval")
+OF_DRAWS = ("bootstrap", "curve_band", "best_cut_interval")
 """Tensors without values have no random numbers; test_bootstrap and test_bands run these in a JAX
 program."""
 OF_FOLDS = ("fold_summary", "fold_test")
@@ -89,7 +89,7 @@ def has(name: str, argument: str) -> bool:
 
 OF_PAIRS = ("delong_test", "fold_test")
 """Their two models may have batch axes."""
-OF_DATA = ("optimal_cut", "table_curve")
+OF_DATA = ("best_cut", "table_curve")
 """They take labels and scores by position only."""
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
 S = np.asarray([0.9, 0.8, 0.8, 0.6, 0.5, 0.5, 0.3, 0.1])
@@ -102,12 +102,12 @@ GIVEN = {**LABELS, **SCORES, **NUMBERS, "models": {"a": S, "b": S[::-1]}}
 DRAWN = {"n_resamples": 9, "random_state": 1}
 MORE: dict[str, dict[str, Any]] = {
     "table_curve": {"measure": qk.recall},
-    "optimal_cut": {"measure": qk.recall},
+    "best_cut": {"measure": qk.recall},
     "curve_band": {"curve": "roc", **DRAWN},
     "bootstrap": {"measure": qk.roc_auc, **DRAWN},
     "compare": {"measure": qk.roc_auc, **DRAWN},
     "vote": {"measure": qk.roc_auc},
-    "optimum_interval": {"best": qk.best_boundary, "impacts": (1, -1, 0, 0), **DRAWN},
+    "best_cut_interval": {"best": qk.best_boundary, "impacts": (1, -1, 0, 0), **DRAWN},
     "fold_summary": {"measure": qk.roc_auc},
     "fold_test": {"measure": qk.roc_auc},
     "one_vs_rest": {"measure": qk.roc_auc},

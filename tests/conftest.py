@@ -57,12 +57,12 @@ mode = mode_fixture(DISTINCT)
 
 PRINT_TABLES = {
     *("best_boundary", "best_quota", "compare_curves", "cut_tables", "hit_rate_curve"),
-    *("lift_curve", "optimal_cut", "pearson_curve", "qrecall_curve", "rank", "table_curve"),
+    *("lift_curve", "best_cut", "pearson_curve", "qrecall_curve", "rank", "table_curve"),
 }
 """Functions whose examples print a table of one list, which is padded without the fast forms."""
 
 
-FAST_EXAMPLES = PRINT_TABLES | {"compare", "curve_band", "optimum_interval"}
+FAST_EXAMPLES = PRINT_TABLES | {"compare", "curve_band", "best_cut_interval"}
 """Those, and functions whose examples print what other draws than the fast ones would change."""
 
 
@@ -132,7 +132,7 @@ QUICK = frozenset(
 test_static test_documentation test_counterparts test_capabilities test_misspelt
 test_every_measure_is_right_on_every_small_case test_relations test_metamorphic test_published
 test_errata test_ranking_by_hand test_table_measures test_class_measures test_confusion
-test_impact test_example_impact test_optimal test_points test_bootstrap
+test_impact test_example_impact test_best_cut test_points test_bootstrap
 test_delong test_letters test_text test_bad_inputs test_bad_labels
 test_bad_scores test_bad_quotas test_bad_weights test_bad_shapes test_bad_calls test_bad_tables
 test_names_elsewhere test_sizes test_cli_evaluate test_cli_exact test_cli_gains test_cli_input

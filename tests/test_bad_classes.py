@@ -123,7 +123,7 @@ def test_what_does_not_count_is_never_bad():
     assert ulps(weighted.per_class, kept.per_class) <= 4
 
 
-CUT = partial(qk.optimal_cut, qk.f_score)
+CUT = partial(qk.best_cut, qk.f_score)
 ERRORS = [
     ({"measure": "roc_auc"}, TypeError, "measure must be a measure of this library"),
     ({"measure": qk.select}, TypeError, "measure must be a measure of this library"),
@@ -133,13 +133,13 @@ ERRORS = [
         TypeError,
         r"table_curve needs a .*partial\(table_curve, f_s",
     ),
-    ({"measure": qk.optimal_cut}, TypeError, r"optimal_cut needs a .*partial\(optimal_cut, f_s"),
+    ({"measure": qk.best_cut}, TypeError, r"best_cut needs a .*partial\(best_cut, f_s"),
     (
-        {"measure": partial(qk.optimal_cut, qk.f_score, [0, 1])},
+        {"measure": partial(qk.best_cut, qk.f_score, [0, 1])},
         TypeError,
         "measure must be a measure of",
     ),
-    ({"measure": CUT}, ValueError, "optimal_cut gives cuts, which have no average"),
+    ({"measure": CUT}, ValueError, "best_cut gives cuts, which have no average"),
     ({"measure": qk.tables.cut_tables}, ValueError, "cut_tables gives cuts, which have no average"),
     ({"average": "samples"}, ValueError, "average must be one of 'macro', 'weighted', 'micro', No"),
     ({"ties": "none"}, ValueError, "ties must be one of"),

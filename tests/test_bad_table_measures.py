@@ -39,14 +39,14 @@ def test_bad_calls():
         (lambda: qk.confusion_table([0, 1], [1, 2], quota=3), ValueError, "^quota is 3"),
         (lambda: qk.confusion_table([0, 1], [1, 2], quota=1, inclusive=False), TypeError, "^incl"),
         (lambda: qk.confusion_table([0, 1], [1, 2], threshold=1, inclusive=1), TypeError, "^incl"),
-        (lambda: qk.optimal_cut(qk.roc_auc, [0, 1], [1, 2]), TypeError, "^optimal_cut needs"),
+        (lambda: qk.best_cut(qk.roc_auc, [0, 1], [1, 2]), TypeError, "^best_cut needs"),
         (
-            lambda: qk.optimal_cut(qk.tables.bias, [0, 1], [1, 2]),
+            lambda: qk.best_cut(qk.tables.bias, [0, 1], [1, 2]),
             TypeError,
             "^bias does not say whether",
         ),
         (lambda: qk.tables.table_curve([1, 2], [0, 1]), TypeError, "^table_curve needs"),
-        (lambda: qk.optimal_cut(qk.recall, [0, 1], [1, 2], maximize=0), TypeError, "^maximize"),
+        (lambda: qk.best_cut(qk.recall, [0, 1], [1, 2], maximize=0), TypeError, "^maximize"),
     ]
     for call, error, match in calls:
         with pytest.raises(error, match=match):

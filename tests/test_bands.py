@@ -257,7 +257,7 @@ def test_bad_bands(curve: Any, options: dict[str, Any], error: type[Exception], 
 IMPACTS = (3, -1, 0, 0.5)
 CHOICES: list[tuple[Any, dict[str, Any]]] = [
     (qk.best_boundary, {"impacts": IMPACTS}),
-    (qk.optimal_cut, {"measure": qk.expected_cost, "cost_fp": 1, "cost_fn": 2}),
+    (qk.best_cut, {"measure": qk.expected_cost, "cost_fp": 1, "cost_fn": 2}),
 ]
 
 
@@ -266,7 +266,7 @@ CHOICES: list[tuple[Any, dict[str, Any]]] = [
 def test_the_best_cut_of_each_resample(best: Any, own: dict[str, Any], weights: Any):
     """Of rows that are really repeated, and what its threshold brings on all examples."""
     given = {"sample_weight": weights, "random_state": 3}
-    found = qk.inference.optimum_interval(best, Y, S, n_resamples=30, **given, **own)
+    found = qk.inference.best_cut_interval(best, Y, S, n_resamples=30, **given, **own)
     plan = plan_of(validated(Y, S, weights).examples, None, False, False, 3, "expected")
     more = np.empty((2, 30))
     for number, counts in enumerate(plan.counts(range(30))):
@@ -305,7 +305,7 @@ def test_every_library_gives_bands_and_optima(mode: Mode):
     def found_by(y: Any, s: Any) -> Any:
         draw = {"n_resamples": 300, "random_state": random_state(mode)}
         band = qk.inference.curve_band("roc", y, s, fpr=[0.2, 0.5, 1], simultaneous=True, **draw)
-        return band, qk.inference.optimum_interval(qk.best_boundary, y, s, impacts=IMPACTS, **draw)
+        return band, qk.inference.best_cut_interval(qk.best_boundary, y, s, impacts=IMPACTS, **draw)
 
     band, best = mode.run(found_by, Y, S)
     wanted = small("roc", Y, S, fpr=[0.2, 0.5, 1], simultaneous=True)
@@ -314,7 +314,7 @@ def test_every_library_gives_bands_and_optima(mode: Mode):
     assert np.allclose(band.lower, wanted.lower, atol=0.12)
     assert np.allclose(band.upper, wanted.upper, atol=0.12)
     assert np.all(band.lower[:, -1] == 1)
-    wanted = qk.inference.optimum_interval(qk.best_boundary, Y, S, impacts=IMPACTS, random_state=1)
+    wanted = qk.inference.best_cut_interval(qk.best_boundary, Y, S, impacts=IMPACTS, random_state=1)
     for name in ("value", "threshold", "quota"):
         np.testing.assert_allclose(getattr(best, name)[0], getattr(wanted, name)[0], rtol=1e-6)
     assert np.allclose(best.value.lower, wanted.value.lower, atol=0.1)
@@ -322,7 +322,7 @@ def test_every_library_gives_bands_and_optima(mode: Mode):
 
 
 def test_where_it_is_best_to_select_nobody():
-    found = qk.inference.optimum_interval(
+    found = qk.inference.best_cut_interval(
         qk.best_boundary, Y, S[0], impacts=(-1, -1, 0, 0), n_resamples=20
     )
     assert found.quota[:5] == (0, 0, 0, 0, 0)
@@ -335,14 +335,14 @@ def test_what_nobody_brings_is_certain_unless_the_labels_decide_it():
     labels, scores = np.arange(7) % 2, np.asarray([6, 1, 5, 2, 4, 3, 0])
     drawn: dict[str, Any] = {"n_resamples": 100, "random_state": 1}
     for impacts, value in (((2, -9, 0, 0), 0), ((2, -9, 0.3, 0.3), 0.3), ((0.7, 0.7, -9, 0), 0.7)):
-        found = qk.inference.optimum_interval(
+        found = qk.inference.best_cut_interval(
             qk.best_boundary, labels, scores, impacts=impacts, **drawn
         )
         assert found.quota.estimate == (7 if value == 0.7 else 0)
         assert value == 0.7 or found.value.upper > value, "resamples have better cuts"
         assert found.expected[:3] == pytest.approx((value,) * 3, abs=1e-12)
         assert found.optimism == 0
-    found = qk.inference.optimum_interval(
+    found = qk.inference.best_cut_interval(
         qk.best_boundary, labels, scores, impacts=(2, -9, -1, 0), **drawn
     )
     assert found.quota.estimate == 0
@@ -351,7 +351,7 @@ def test_what_nobody_brings_is_certain_unless_the_labels_decide_it():
 
 def test_a_cut_that_is_chosen_among_noise_brings_less_than_it_seems():
     labels, scores = np.arange(200) % 2, np.random.default_rng(2).random(200)
-    found = qk.inference.optimum_interval(
+    found = qk.inference.best_cut_interval(
         qk.best_boundary, labels, scores, impacts=(1, -1, 0, 0), n_resamples=300, random_state=1
     )
     expected = found.value.estimate - found.optimism
@@ -360,13 +360,13 @@ def test_a_cut_that_is_chosen_among_noise_brings_less_than_it_seems():
 
 
 def test_bad_optima():
-    with pytest.raises(TypeError, match="best must be best_boundary, optimal_cut or best_quota"):
-        qk.inference.optimum_interval(qk.best_operating_point, Y, S[0])
+    with pytest.raises(TypeError, match="best must be best_boundary, best_cut or best_quota"):
+        qk.inference.best_cut_interval(qk.best_operating_point, Y, S[0])
     with pytest.raises(TypeError, match="best_quota needs what each example brings"):
-        qk.inference.optimum_interval(qk.best_quota, Y, S[0])
+        qk.inference.best_cut_interval(qk.best_quota, Y, S[0])
     with pytest.raises(TypeError, match="maximize must be True, False or None"):
-        qk.inference.optimum_interval(qk.optimal_cut, Y, S[0], measure=qk.recall, maximize=1)
+        qk.inference.best_cut_interval(qk.best_cut, Y, S[0], measure=qk.recall, maximize=1)
     with pytest.raises(TypeError, match="needs a measure of confusion tables"):
-        qk.inference.optimum_interval(qk.optimal_cut, Y, S[0])
+        qk.inference.best_cut_interval(qk.best_cut, Y, S[0])
     with pytest.raises(TypeError, match="impacts"):
-        qk.inference.optimum_interval(qk.best_boundary, Y, S[0])
+        qk.inference.best_cut_interval(qk.best_boundary, Y, S[0])

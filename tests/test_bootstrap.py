@@ -549,11 +549,11 @@ OF_OPTIONS = [call for call in BAD if not call[0].keys() & {"measure", "quota"}]
 
 @pytest.mark.parametrize(("given", "error", "message"), OF_OPTIONS)
 def test_bad_calls_of_others(given: dict[str, Any], error: type[Exception], message: str):
-    """`compare`, `curve_band` and `optimum_interval` have these options too."""
+    """`compare`, `curve_band` and `best_cut_interval` have these options too."""
     best, models = {"impacts": (1, 1, 1, 1)}, {"a": S[0], "b": S[1]}
     calls: list[Callable[..., Any]] = [
         lambda **x: qk.inference.curve_band("roc", Y, S[0], **x),
-        lambda **x: qk.inference.optimum_interval(qk.best_boundary, Y, S[0], **best, **x),
+        lambda **x: qk.inference.best_cut_interval(qk.best_boundary, Y, S[0], **best, **x),
     ]
     if not given.keys() & {"method", "poisson"}:
         calls.append(lambda **x: qk.compare(qk.roc_auc, Y, models, test="bootstrap", **x))

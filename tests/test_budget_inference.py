@@ -14,7 +14,7 @@ from backends import MODES, Mode, mode_fixture
 from exact.budgets import priced, priced_groups, quota_of_budget
 
 import quotakernels as qk
-from quotakernels.inference import curve_band, fold_summary, fold_test, optimum_interval
+from quotakernels.inference import best_cut_interval, curve_band, fold_summary, fold_test
 from quotakernels.inference.resampling.plan import plan_of
 from quotakernels.inputs.gains import validated
 
@@ -206,4 +206,4 @@ def test_wrong_calls():
     with pytest.raises(TypeError, match="^curve_band takes no cost"):
         curve_band("qrecall", Y, S, cost=COST)
     with pytest.raises(TypeError, match="cost"):
-        optimum_interval(qk.best_boundary, Y, S, impacts=(3, -1, 0, 0), cost=COST)
+        best_cut_interval(qk.best_boundary, Y, S, impacts=(3, -1, 0, 0), cost=COST)

@@ -516,7 +516,7 @@ def test_the_measure_comes_first():
     for before in (qk.bootstrap, qk.inference.fold_summary, qk.inference.fold_test):
         with pytest.raises(TypeError, match="^measure must be a function .* comes first; got an"):
             before(Y, GOOD, qk.roc_auc, *[Y for _ in range(before is not qk.bootstrap)])
-    for function in (qk.optimal_cut, qk.tables.table_curve):
+    for function in (qk.best_cut, qk.tables.table_curve):
         with pytest.raises(TypeError, match=f"^{function.__name__} needs .* comes first"):
             function(Y, GOOD, qk.f_score)
 

@@ -254,7 +254,7 @@ def test_infinite_ratios():
 
 def some_of_all(y: Any, s: Any, p: Any, w: Any) -> Any:
     ranking = qk.rank(y, s, sample_weight=w)
-    best = qk.optimal_cut(qk.tables.cohen_kappa, ranking)
+    best = qk.best_cut(qk.tables.cohen_kappa, ranking)
     classes = qk.tables.confusion_table_from_predictions(y, p, num_classes=3)
     return (
         qk.confusion_table(y, s, threshold=[0.625, np.nan]),

@@ -83,16 +83,16 @@ def test_best_cuts_of_tables(mode: Mode, names: tuple[str, ...]):
         return (
             qk.best_boundary(ranking, impacts=IMPACTS),
             qk.best_boundary(ranking, impacts=IMPACTS, kind="outcome"),
-            qk.optimal_cut(qk.informedness, ranking),
-            qk.optimal_cut(qk.expected_cost, ranking, cost_fp=3, cost_fn=2),
+            qk.best_cut(qk.informedness, ranking),
+            qk.best_cut(qk.expected_cost, ranking, cost_fp=3, cost_fn=2),
             qk.points.kolmogorov_smirnov(ranking),
         )
 
     exact = (
         lambda x: ex.impact.best_boundary(x, IMPACTS),
         lambda x: ex.impact.best_boundary(x, IMPACTS, "outcome"),
-        lambda x: ex.confusion.optimal_cut(x, ex.confusion.informedness),
-        lambda x: ex.confusion.optimal_cut(
+        lambda x: ex.confusion.best_cut(x, ex.confusion.informedness),
+        lambda x: ex.confusion.best_cut(
             x, lambda table: ex.confusion.expected_cost(table, 3, 2), lowest=True
         ),
         lambda x: ex.operating.kolmogorov_smirnov(x) if x else None,
@@ -214,7 +214,7 @@ def test_bad_values_spoil_the_best_cut_of_their_group_alone(mode: Mode):
         return (
             qk.best_quota(ranking).value,
             qk.best_boundary(ranking, impacts=IMPACTS).quota,
-            qk.optimal_cut(qk.f_score, ranking).value,
+            qk.best_cut(qk.f_score, ranking).value,
             qk.tables.cell_impacts(ranking, threshold=0.0).tp,
             qk.pearson(ranking, quota=2, labels="observed"),
         )
@@ -236,7 +236,7 @@ def test_grouped_is_a_loop(seed: int, size: int, number: int, levels: int):
     exact = (
         (qk.best_quota, gains, {}),
         (qk.best_boundary, columns, {"impacts": IMPACTS}),
-        (functools.partial(qk.optimal_cut, qk.f_score), columns, {}),
+        (functools.partial(qk.best_cut, qk.f_score), columns, {}),
         (qk.tables.cell_impacts, gains, {"quota": [1, 2], "when_short": "all"}),
         (qk.tables.cell_impacts, gains, {"threshold": 2.0**20 + 0.5}),
     )

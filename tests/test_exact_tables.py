@@ -302,7 +302,7 @@ def test_best_boundary_of_impact_lies_on_the_hull(impacts):
 )
 def test_best_cut_lies_on_the_hull(measure):
     for ranking in rankings():
-        best = confusion.optimal_cut(ranking, measure)
+        best = confusion.best_cut(ranking, measure)
         if measure is not confusion.matthews_signed_square or (best and best.value > 0):
             assert_on_hull(ranking, best)
 

@@ -364,8 +364,8 @@ def test_the_optimism_of_the_best_quota():
     y, s = np.tile(Y[0], 4), np.tile(S[0], 4) + np.tile(Y[0], 4)
     gain = np.where(y, 5.0, -2.0)
     given: dict[str, Any] = {"random_state": 1, "n_resamples": 100}
-    found = qk.inference.optimum_interval(qk.best_quota, y, s, gain=gain, **given)
-    wanted = qk.inference.optimum_interval(qk.best_boundary, y, s, impacts=(5, -2, 0, 0), **given)
+    found = qk.inference.best_cut_interval(qk.best_quota, y, s, gain=gain, **given)
+    wanted = qk.inference.best_cut_interval(qk.best_boundary, y, s, impacts=(5, -2, 0, 0), **given)
     for name in ("value", "expected"):
         for field in ("estimate", "lower", "upper"):
             x, z = (getattr(getattr(each, name), field) for each in (found, wanted))
@@ -384,7 +384,7 @@ def test_the_best_cut_within_a_limit(mode: Mode):
     def run(y: Any, s: Any, g: Any) -> Any:
         given: dict[str, Any] = {"random_state": random_state(mode), "n_resamples": 6}
         limits: list[dict[str, Any]] = [{}, {"quota": 3}, {"fraction": 0.5}, {"quota": 0}]
-        best = functools.partial(qk.inference.optimum_interval, qk.best_quota, y, s, gain=g)
+        best = functools.partial(qk.inference.best_cut_interval, qk.best_quota, y, s, gain=g)
         return tuple(best(**given, **x)[:3] for x in limits)
 
     found = mode.run(run, Y, S, G)
@@ -401,13 +401,13 @@ def test_the_best_cut_within_a_limit(mode: Mode):
 
 
 def test_limits_of_other_best_cuts():
-    interval = functools.partial(qk.inference.optimum_interval, n_resamples=5, random_state=1)
+    interval = functools.partial(qk.inference.best_cut_interval, n_resamples=5, random_state=1)
     y, s = Y[0], S[0]
     cheap = {"measure": qk.expected_cost, "cost_fp": 1, "cost_fn": 3}
     curve = qk.tables.table_curve(qk.expected_cost, y, s, cost_fp=1, cost_fn=3)
-    found = interval(qk.optimal_cut, y, s, quota=4, **cheap)
+    found = interval(qk.best_cut, y, s, quota=4, **cheap)
     assert found.value.estimate == curve.value[curve.quota <= 4].min()
-    assert np.all(found.value.resamples >= interval(qk.optimal_cut, y, s, **cheap).value.resamples)
+    assert np.all(found.value.resamples >= interval(qk.best_cut, y, s, **cheap).value.resamples)
     with pytest.raises(TypeError, match=r"^quota must be one number; got shape \(2,\)"):
         interval(qk.best_boundary, y, s, impacts=(1, -1, 0, 0), quota=[1, 2])
     with pytest.raises(ValueError, match=r"^quota is 99"):
@@ -425,8 +425,8 @@ def test_gains_that_no_measure_uses_are_told():
         lambda: qk.bootstrap(functools.partial(qk.roc_auc), Y[0], S[0], gain=G[0]),
         lambda: qk.bootstrap({"auc": qk.roc_auc, "pem": qk.pem}, Y[0], S[0], gain=G[0]),
         lambda: qk.inference.fold_summary(qk.pem, Y[0], S[0], Y[0], gain=G[0]),
-        lambda: qk.inference.optimum_interval(
-            qk.optimal_cut, Y[0], S[0], measure=qk.accuracy, gain=G[0]
+        lambda: qk.inference.best_cut_interval(
+            qk.best_cut, Y[0], S[0], measure=qk.accuracy, gain=G[0]
         ),
     ):
         with pytest.raises(TypeError, match="^gain is not for [a-z]"):

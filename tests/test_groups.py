@@ -664,7 +664,7 @@ def test_what_takes_no_groups_refuses_a_ranking_of_them():
         (functools.partial(qk.one_vs_rest, qk.roc_auc, [0, 1], np.eye(2)), "call the measu"),
         (
             functools.partial(
-                *(qk.inference.optimum_interval, qk.optimal_cut, DATA["y"], DATA["s"]),
+                *(qk.inference.best_cut_interval, qk.best_cut, DATA["y"], DATA["s"]),
                 measure=qk.f_score,
             ),
             "call it with one group's e",

@@ -216,5 +216,5 @@ def test_bad_calls():
             qk.best_boundary([1, 0], [0.5, 0.1], impacts=IMPACTS, ratio=bad)
     with pytest.raises(ValueError, match=r"^ratio must be a number or a list of them; got shape"):
         qk.tables.cut_tables([1, 0], [0.5, 0.1], ratio=[[1, 2]])
-    with pytest.raises(TypeError, match=r"^optimal_cut compares single values; impact has several"):
-        qk.optimal_cut(qk.tables.impact, [1, 0], [0.5, 0.1], impacts=IMPACTS)
+    with pytest.raises(TypeError, match=r"^best_cut compares single values; impact has several"):
+        qk.best_cut(qk.tables.impact, [1, 0], [0.5, 0.1], impacts=IMPACTS)

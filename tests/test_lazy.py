@@ -131,7 +131,7 @@ def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
     named["f_score at a quota"] = qk.f_score(ranking, quota=2, beta=w[..., :1])
     named["expected_cost"] = qk.expected_cost(table, cost_fp=w[..., :2], cost_fn=2)
     named["base_ratio"] = qk.tables.base_ratio(table, impacts=(w[..., :2], 1, 2, 0))
-    best = qk.optimal_cut(qk.recall, ranking)
+    best = qk.best_cut(qk.recall, ranking)
     curve = qk.tables.table_curve(qk.precision, ranking)
     predicted = qk.tables.confusion_table_from_predictions(y, p, sample_weight=w)
     classes = qk.tables.confusion_table_from_predictions(y, p, num_classes=3)
@@ -139,7 +139,7 @@ def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
     rates = qk.tables.confusion_table_from_rates(prevalence=s, tpr=s, fpr=0.5)
     ratios = qk.tables.confusion_table_from_rates(prevalence=s, lr_positive=1 + w, lr_negative=s)
     own = {"cost_fp": w[..., :1], "cost_fn": 2}
-    cheap = qk.optimal_cut(qk.expected_cost, ranking, **own)
+    cheap = qk.best_cut(qk.expected_cost, ranking, **own)
     parts = {"table": table, "best": best, "curve": curve, "predicted": predicted, "cheap": cheap}
     parts |= {"classes": classes.by_class(), "rates": rates, "ratios": ratios}
     for name, part in parts.items():

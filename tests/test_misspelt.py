@@ -151,7 +151,7 @@ def called_with(options: dict[str, Any], measure: Any) -> Iterator[tuple[str, An
     yield "fold_summary", lambda: qk.inference.fold_summary(measure, Y, S, folds, **options)
     yield "fold_test", lambda: qk.inference.fold_test(measure, Y, [S, S], folds, **options)
     yield "one_vs_rest", lambda: qk.one_vs_rest(measure, folds, np.stack([S] * 5, -1), **options)
-    yield "optimal_cut", lambda: qk.optimal_cut(measure, Y, S, **options)
+    yield "best_cut", lambda: qk.best_cut(measure, Y, S, **options)
     yield "table_curve", lambda: qk.tables.table_curve(measure, Y, S, **options)
 
 
@@ -159,14 +159,14 @@ def test_options_of_measures():
     for name, call in called_with({"bta": 2}, qk.f_score):
         with pytest.raises(TypeError, match=f"^{name} got .* 'bta'; did you mean 'beta'"):
             call()
-    given = {"best": qk.optimal_cut, "y_true": Y, "y_score": S, "measure": qk.f_score}
+    given = {"best": qk.best_cut, "y_true": Y, "y_score": S, "measure": qk.f_score}
     for wrong, right in (("bta", "beta"), ("n_resample", "n_resamples"), ("maximise", "maximize")):
-        with pytest.raises(TypeError, match=f"^optimum_interval got .* '{wrong}'; .* '{right}'"):
-            qk.inference.optimum_interval(**given, **{wrong: 2})
+        with pytest.raises(TypeError, match=f"^best_cut_interval got .* '{wrong}'; .* '{right}'"):
+            qk.inference.best_cut_interval(**given, **{wrong: 2})
     several = {"a": qk.hit_rate, "b": functools.partial(qk.f_score, threshold=3)}
     with pytest.raises(TypeError, match="^bootstrap got .* 'quot'; did you mean 'quota'"):
         qk.bootstrap(several, Y, S, quot=3)
-    for call in (qk.optimal_cut, qk.tables.table_curve):
+    for call in (qk.best_cut, qk.tables.table_curve):
         with pytest.raises(TypeError, match=f"^{call.__name__} got an unexpected .* 'threshold'$"):
             call(qk.f_score, Y, S, threshold=3)
     with pytest.raises(TypeError, match=r"^f_score got .* 'bta'; did you mean 'beta'"):
@@ -185,8 +185,8 @@ def test_a_name_in_the_place_of_a_measure_is_told_before_its_options():
     for call in (qk.group_mean, qk.one_vs_rest):
         with pytest.raises(TypeError, match=r"^measure must be a measure .*; got 'lift'$"):
             call("lift", Y, S, quota=3)
-    with pytest.raises(TypeError, match="^optimal_cut needs a measure"):
-        qk.optimal_cut("f_score", Y, S, beta=2)
+    with pytest.raises(TypeError, match="^best_cut needs a measure"):
+        qk.best_cut("f_score", Y, S, beta=2)
 
 
 def test_options_of_functions_from_elsewhere():
@@ -212,7 +212,7 @@ def test_options_of_scorers():
 def test_errors_name_the_call():
     for name, call in (
         ("best_boundary", lambda *x: qk.best_boundary(*x, impacts=(1, 1, 1, 1))),
-        ("optimal_cut", lambda *x: qk.optimal_cut(qk.f_score, *x)),
+        ("best_cut", lambda *x: qk.best_cut(qk.f_score, *x)),
         ("table_curve", lambda *x: qk.tables.table_curve(qk.f_score, *x)),
     ):
         with pytest.raises(TypeError, match=f"^{name} needs y_true and y_score, or a Ranking"):

@@ -277,7 +277,7 @@ def test_results_of_every_kind_in_every_mode(mode: Mode):
 
 
 def best_of_each(y: Any, s: Any) -> tuple[Any, ...]:
-    best = functools.partial(qk.optimal_cut, qk.expected_cost)
+    best = functools.partial(qk.best_cut, qk.expected_cost)
     curve = functools.partial(qk.tables.table_curve, qk.f_score, beta=2)
     own: list[tuple[Any, dict[str, Any]]] = [
         (qk.best_boundary, {"impacts": (3, -1, 0, 0)}),
@@ -295,7 +295,7 @@ def test_the_best_cut_of_each_class(mode: Mode):
         data = np.broadcast_to(y, s.shape[:-1]) == k, s[..., k]
         boundary = qk.best_boundary(*data, impacts=(3, -1, 0, 0))
         cheap = {"cost_fp": 1, "cost_fn": 2}
-        cut = qk.optimal_cut(qk.expected_cost, *data, **cheap)
+        cut = qk.best_cut(qk.expected_cost, *data, **cheap)
         curve = qk.tables.table_curve(qk.f_score, *data, beta=2)
         pairs = [
             *zip(found[0][:4], boundary[:4], strict=True),

@@ -102,7 +102,7 @@ def test_relations():
     for _ in range(30):
         y, s = RNG.integers(0, 2, 30), RNG.integers(0, 12, 30).astype(float)
         ranking = qk.rank(y, s)
-        best = qk.optimal_cut(qk.informedness, ranking)
+        best = qk.best_cut(qk.informedness, ranking)
         ks = qk.points.kolmogorov_smirnov(ranking)
         assert ks.value == pytest.approx(best.value)
         assert qk.points.break_even_point(ranking).value == pytest.approx(

@@ -146,7 +146,7 @@ def test_measures_are_right_at_the_quota_or_need_the_whole_ranking(name: str):
 
 def test_what_is_made_of_all_cuts_needs_the_whole_ranking():
     at_quota = qk.rank_at_quota(Y, S, quota=2)
-    for function, name in ((qk.optimal_cut, "optimal_cut"), (qk.tables.table_curve, "table_curve")):
+    for function, name in ((qk.best_cut, "best_cut"), (qk.tables.table_curve, "table_curve")):
         with pytest.raises(TypeError, match=f"^{name} needs the whole ranking"):
             function(qk.f_score, at_quota)
     with pytest.raises(TypeError, match="^threshold cannot be combined with a RankingAtQuota"):

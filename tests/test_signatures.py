@@ -108,9 +108,7 @@ def test_a_function_shows_its_parameters(name: str):
     assert several <= ({inspect.Parameter.VAR_KEYWORD} if takes_measures else set())
 
 
-@pytest.mark.parametrize(
-    ("name", "like"), [("optimal_cut", qk.gini), ("table_curve", qk.roc_curve)]
-)
+@pytest.mark.parametrize(("name", "like"), [("best_cut", qk.gini), ("table_curve", qk.roc_curve)])
 def test_a_function_of_cuts_shows_the_parameters_of_measures(name: str, like: Measure):
     shown = inspect.signature(FUNCTIONS[name]).parameters
     of_measures = inspect.signature(like).parameters

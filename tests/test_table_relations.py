@@ -185,7 +185,7 @@ def rankings() -> tuple[np.ndarray, np.ndarray]:
 def best_cuts(labels: Any, scores: Any) -> dict[str, Any]:
     ranking = qk.rank(labels, scores)
     found: dict[str, Any] = {
-        name: qk.optimal_cut(measure, ranking, **own).optima
+        name: qk.best_cut(measure, ranking, **own).optima
         for name, (measure, own, _) in BY_MEASURE.items()
     }
     for name, impacts in BY_IMPACT.items():
@@ -218,7 +218,7 @@ def exact_optima() -> list[dict[str, tuple[Any, set[tuple[int, int]]]]]:
     for labels, scores in zip(*(x.tolist() for x in rankings()), strict=True):
         groups = ex.groups(labels, scores)
         best: dict[str, Any] = {
-            name: ex.confusion.optimal_cut(groups, measure)
+            name: ex.confusion.best_cut(groups, measure)
             for name, (*_, measure) in BY_MEASURE.items()
         }
         best |= {name: ex.impact.best_boundary(groups, i) for name, i in BY_IMPACT.items()}
@@ -261,7 +261,7 @@ def best_and_hull(best: Any, *data: Any) -> tuple[set[tuple[int, int]], set[tupl
 
 def test_a_tied_optimum_may_lie_on_an_edge():
     data = [1, 1, 0, 1, 0, 0], [4, 3, 3, 2, 2, 1]
-    optima, hull = best_and_hull(qk.optimal_cut(qk.accuracy, *data), *data)
+    optima, hull = best_and_hull(qk.best_cut(qk.accuracy, *data), *data)
     assert optima == {(0, 1), (1, 2), (2, 3)}
     assert optima - hull == {(1, 2)}
     assert_on_hull(optima, hull)
@@ -270,7 +270,7 @@ def test_a_tied_optimum_may_lie_on_an_edge():
 def test_what_is_needed_for_the_hull():
     """An MCC that is not positive, and errors that pay, have their optimum below it."""
     data = [0, 0, 1], [3, 2, 1]
-    mcc = qk.optimal_cut(qk.matthews_corrcoef, *data)
+    mcc = qk.best_cut(qk.matthews_corrcoef, *data)
     assert mcc.value < 0
     for best in (mcc, qk.best_boundary(*data, impacts=(0, 3, 1, 0))):
         optima, hull = best_and_hull(best, *data)

@@ -56,7 +56,7 @@ def optimum(source: Scores, draw: Draw) -> Iterator[Seen]:
     """What the best cut brings: the population's best, and the chosen one among the population."""
     labels, scores = source.sample(draw.rng)
     given = {"impacts": _impacts(source), **draw.arguments()}
-    found = qk.inference.optimum_interval(qk.best_boundary, labels, scores, method="bca", **given)
+    found = qk.inference.best_cut_interval(qk.best_boundary, labels, scores, method="bca", **given)
     best = _best(source)
     place = np.searchsorted(best.threshold, float(found.threshold.estimate))
     chosen = float(best.along[place]) if place < best.along.size else 0.0

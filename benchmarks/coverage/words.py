@@ -106,7 +106,7 @@ level. **With 20 positives or a few tied scores they hold somewhat less, 90 to 9
 ratings and 30 positives 81 to 91**. Pointwise bands hold 92 to 100 %.
 """
 OPTIMUM = """\
-`optimum_interval` of the best cut, for impacts with which a cut brings TPR − FPR. *The best cut's
+`best_cut_interval` of the best cut, for impacts with which a cut brings TPR − FPR. *The best cut's
 value* is the most that any cut brings in the population. *The chosen cut's value* is what the cut
 that was best on the sample brings in the population: what its user will get. *The best share* is
 the share of the selected at the best cut.

@@ -17,7 +17,7 @@ PUBLIC: dict[str, Any] = {
 }
 UNCOUNTED = (
     *("compare", "compare_selections", "evaluate"),  # their results are made on the host
-    *("bootstrap", "curve_band", "optimum_interval"),  # their draws outweigh the rest
+    *("bootstrap", "curve_band", "best_cut_interval"),  # their draws outweigh the rest
     *("fold_summary", "fold_test", "one_vs_rest"),  # other measures, several times
     *("auc_covariance", "delong_test"),  # of several models
 )
@@ -47,7 +47,7 @@ def measured(name: str, examples: Examples, **options: Any) -> Any:
     """A public function of labels and scores, with what it needs beside them."""
     function = PUBLIC[name]
     data = {"y_true": examples.labels, "y_score": examples.scores, **options}
-    data |= {"measure": qk.recall} if name in ("optimal_cut", "table_curve") else {}
+    data |= {"measure": qk.recall} if name in ("best_cut", "table_curve") else {}
     if name == "group_mean":
         return function(qk.roc_auc, **data, groups=examples.labels, num_groups=GROUPS)
     needed = {"impacts": (1, -1, 0, 0), "cost_fp": 1, "cost_fn": 2, "kind": "roc"}

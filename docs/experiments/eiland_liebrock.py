@@ -86,7 +86,7 @@ class Optimum(NamedTuple):
 
 
 def optimum(name: str, found: Any, ratio: float, odds: float) -> Optimum:
-    """What `optimal_cut` or `best_boundary` found."""
+    """What `best_cut` or `best_boundary` found."""
     cut = qk.confusion_table(simulated(ratio), threshold=found.threshold)
     boundary, value = float(found.threshold), float(found.value)
     return Optimum(name, boundary, boundary_at(odds, ratio), float(qk.recall(cut)), value)
@@ -97,7 +97,7 @@ def f_optima(ratio: float) -> list[Optimum]:
     """F_β is best where the probability of being positive is F_β/(1 + β²)."""
     found = []
     for beta in BETAS:
-        best = qk.optimal_cut(qk.f_score, simulated(ratio), beta=beta)
+        best = qk.best_cut(qk.f_score, simulated(ratio), beta=beta)
         probability = float(best.value) / (1 + beta**2)
         odds = probability / (1 - probability)
         found.append(optimum(f"F_β, β = {beta:g}", best, ratio, odds))
@@ -117,7 +117,7 @@ def other_optima(ratio: float) -> list[Optimum]:
     """Accuracy (TAR), informedness, MCC and IC; where the last two are best has no closed form."""
     odds = {"accuracy": 1.0, "informedness": ratio}
     return [
-        optimum(name, qk.optimal_cut(measure, simulated(ratio)), ratio, odds.get(name, np.nan))
+        optimum(name, qk.best_cut(measure, simulated(ratio)), ratio, odds.get(name, np.nan))
         for name, measure in COMMON.items()
     ]
 

@@ -33,8 +33,8 @@ from quotakernels.inference.delong.average_precision import (
 from quotakernels.inference.delong.interval import auc_interval
 from quotakernels.inference.proportions.hit_rate import hit_rate_interval
 from quotakernels.inference.proportions.impact import impact_ends
+from quotakernels.inference.resampling.best_cut import BestCutInterval, ValueAt, optima
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
-from quotakernels.inference.resampling.optimum import OptimumInterval, ValueAt, optima
 from quotakernels.inputs.models import stacked
 from quotakernels.inputs.warned import silently
 from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall
@@ -196,8 +196,8 @@ class ResampledGains(NamedTuple):
     """
 
     totals: dict[Quota | None, BootstrapResult]
-    best: OptimumInterval | None = None
-    within: Mapping[Quota, OptimumInterval] = {}
+    best: BestCutInterval | None = None
+    within: Mapping[Quota, BestCutInterval] = {}
 
     @property
     def expected(self) -> NDArray[np.float64]:
@@ -206,7 +206,7 @@ class ResampledGains(NamedTuple):
         return _no_more_than_here(self.best)
 
 
-def _no_more_than_here(best: OptimumInterval) -> NDArray[np.float64]:
+def _no_more_than_here(best: BestCutInterval) -> NDArray[np.float64]:
     """What to expect on other rows: chance in the resamples is no reason to expect more."""
     most: NDArray[np.float64] = np.minimum(best.expected.estimate, best.value.estimate)
     return most

@@ -13,13 +13,14 @@ from quotakernels.inference.delong.interval import auc_interval
 from quotakernels.inference.folds.cross_validation import fold_summary, fold_test
 from quotakernels.inference.proportions.hit_rate import hit_rate_interval
 from quotakernels.inference.resampling.bands import curve_band
+from quotakernels.inference.resampling.best_cut import best_cut_interval
 from quotakernels.inference.resampling.bootstrap import bootstrap
-from quotakernels.inference.resampling.optimum import optimum_interval
 
 __all__ = [
     "auc_covariance",
     "auc_interval",
     "average_precision_interval",
+    "best_cut_interval",
     "bootstrap",
     "compare",
     "compare_selections",
@@ -29,6 +30,5 @@ __all__ = [
     "fold_summary",
     "fold_test",
     "hit_rate_interval",
-    "optimum_interval",
     "vote",
 ]

@@ -255,7 +255,7 @@ def group_mean(
     y_score: Any = None,
     *,
     weights: Any = None,
-    **keywords: Any,
+    **options: Any,
 ) -> Any:
     """Mean of a measure over groups of examples.
 
@@ -271,8 +271,8 @@ def group_mean(
         The weight of each group: 1 by default; the mass of its examples, of its positives or of its
         negatives (without sample weights their number); or numbers, not negative, in ascending
         order of the ids.
-    **keywords
-        The measure's own, such as `quota`.
+    **options
+        The measure's own arguments, such as `quota`.
 
     Returns
     -------
@@ -321,7 +321,7 @@ def group_mean(
         raise TypeError(f"measure must be a measure of this library; got {brief(measure)}")
     if name := of_all_groups(measure):
         raise TypeError(f"{name} is about all groups together, so it has no mean over them")
-    given, own = _parted(keywords)
+    given, own = _parted(options)
     mean = MeanOverGroups(measure, weights, own)
     if y_true is None and y_score is None:
         for name in given:

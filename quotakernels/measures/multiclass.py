@@ -35,8 +35,8 @@ from quotakernels.measures.roc_pr.hull import RocHull
 from quotakernels.measures.roc_pr.operating import CurvePoint, DetCurve
 from quotakernels.measures.roc_pr.precision_recall import PrCurve
 from quotakernels.measures.roc_pr.roc import RocCurve
+from quotakernels.measures.tables.best_cut import BestCut, best_cut, table_curve
 from quotakernels.measures.tables.boundary import BestBoundary, CutTables
-from quotakernels.measures.tables.optimal import OptimalCut, optimal_cut, table_curve
 from quotakernels.ranking import Ranking, rank, rank_examples, table_of
 
 Average: TypeAlias = Literal["macro", "weighted", "micro"] | None
@@ -49,7 +49,7 @@ CUTS = (
     CutTables,
     DetCurve,
     OperatingPoint,
-    OptimalCut,
+    BestCut,
     PrCurve,
     RocCurve,
     RocHull,
@@ -91,15 +91,15 @@ def one_vs_rest(
     where: Any = None,
     ties: TiePolicy = "expected",
     validate: bool = True,
-    **own: Any,
+    **options: Any,
 ) -> OneVsRest:
     """A measure for each of K classes against the rest, and the average over the classes.
 
     Parameters
     ----------
     measure : measure of this library
-        `roc_auc`, `average_hit_rate`, `lift`, `summary`, …; or `optimal_cut` or `table_curve` with
-        a measure of tables, such as ``functools.partial(optimal_cut, f_score)``.
+        `roc_auc`, `average_hit_rate`, `lift`, `summary`, …; or `best_cut` or `table_curve` with
+        a measure of tables, such as ``functools.partial(best_cut, f_score)``.
     y_true : array, shape (n,) or (..., n)
         The class of each example: 0 to K - 1, of any dtype; or labels of any kind, with `classes`.
     y_score : array, shape (..., n, K)
@@ -114,8 +114,8 @@ def one_vs_rest(
         classes apart.
     sample_weight, where, ties, validate : optional
         As in `rank`; arrays have one value for each example.
-    **own : optional
-        The measure's own parameters, such as `quota` or `fraction`, the same for all classes.  With
+    **options
+        The measure's own arguments, such as `quota` or `fraction`, the same for all classes.  With
         "micro" a quota counts the n·K pooled examples.
 
     Returns
@@ -158,14 +158,14 @@ def one_vs_rest(
      [0.   0.  ]]
     """
     check_tie_policy(ties)
-    _check_call(measure, average, own)
+    _check_call(measure, average, options)
     examples, good = validate_classes(y_true, y_score, classes, sample_weight, where, validate)
     pooled = average == "micro"
     problems = _pooled(examples) if pooled else _by_class(examples)
     ranking = in_library_of(
-        rank_examples(problems, ties, good), own.get("quota"), own.get("fraction")
+        rank_examples(problems, ties, good), options.get("quota"), options.get("fraction")
     )
-    results = _measured(measure, ranking, own, average)
+    results = _measured(measure, ranking, options, average)
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
@@ -204,7 +204,7 @@ def _is_of_cuts(measure: Any) -> bool:
     function, given = (
         (measure.func, measure.args) if isinstance(measure, partial) else (measure, ())
     )
-    if function not in (optimal_cut, table_curve):
+    if function not in (best_cut, table_curve):
         return False
     if not given:
         name = function.__name__

@@ -132,7 +132,7 @@ def test_what_the_best_cut_and_a_quota_bring(
     outcome = run(*EXAMPLE, *asked, "--quota", 100, "--score", "naive_bayes")
     (model,) = json.loads(outcome.out)["models"]
     best = model["best_cut"]
-    wanted = qk.inference.optimum_interval(
+    wanted = qk.inference.best_cut_interval(
         qk.best_boundary,
         credit["repaid"],
         credit["naive_bayes"],

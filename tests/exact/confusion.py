@@ -42,7 +42,7 @@ class Rates(NamedTuple):
     fpr: Fraction
 
 
-class OptimalCut(NamedTuple):
+class BestCut(NamedTuple):
     """The best of all cuts, the smallest quota among equal ones, and which cuts are equal."""
 
     value: Value
@@ -362,9 +362,9 @@ def table_curve(ranking: Sequence[Group], measure: Callable[[Table], Value]) -> 
     ]
 
 
-def optimal_cut(
+def best_cut(
     ranking: Sequence[Group], measure: Callable[[Table], Value], lowest: bool = False
-) -> OptimalCut | None:
+) -> BestCut | None:
     """The cut with the highest (or lowest) defined value; undefined when there is none.
 
     Optima are equal exactly when the values are: of a root, ask for its signed square.
@@ -376,4 +376,4 @@ def optimal_cut(
     best = min(defined) if lowest else max(defined)
     optima = tuple(point.value == best for point in curve)
     first = curve[optima.index(True)]
-    return OptimalCut(best, first.threshold, first.quota, optima)
+    return BestCut(best, first.threshold, first.quota, optima)

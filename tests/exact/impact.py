@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from .at_quota import ratio, select
 from .classes import Cells, cells, column_sums, mass, row_sums
-from .confusion import CurvePoint, OptimalCut, Table, optimal_cut, table, table_curve
+from .confusion import BestCut, CurvePoint, Table, best_cut, table, table_curve
 from .table import Group, Number
 
 
@@ -149,7 +149,7 @@ def best_boundary(
         "impact": lambda t: impact(t, impacts).whole,
         "outcome": lambda t: outcome_impact(t, impacts).mean,
     }[kind]
-    best = optimal_cut(ranking, measure)
+    best = best_cut(ranking, measure)
     return None if best is None else BestBoundary(*best, table_curve(ranking, measure))
 
 
@@ -244,7 +244,7 @@ def example_impact_curve(rows: Sequence[GainGroup]) -> list[CurvePoint]:
     ]
 
 
-def best_example_quota(rows: Sequence[GainGroup]) -> OptimalCut:
+def best_example_quota(rows: Sequence[GainGroup]) -> BestCut:
     """The cut with the highest whole impact, which is that of the highest net impact.
 
     No quota between two cuts is better than both.
@@ -253,7 +253,7 @@ def best_example_quota(rows: Sequence[GainGroup]) -> OptimalCut:
     best = max(point.value for point in curve)
     optima = tuple(point.value == best for point in curve)
     first = curve[optima.index(True)]
-    return OptimalCut(best, first.threshold, first.quota, optima)
+    return BestCut(best, first.threshold, first.quota, optima)
 
 
 def category_means(

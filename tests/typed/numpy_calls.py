@@ -218,15 +218,15 @@ def handed_on(y: NDArray[np.int64], s: Floats) -> None:
 
 
 def of_cuts(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> None:
-    assert_type(qk.optimal_cut(qk.f_score, y, s, beta=2), results.OptimalCut[Floats])
-    assert_type(qk.optimal_cut(qk.f_score.with_options(beta=2), ranking).value, Floats)
+    assert_type(qk.best_cut(qk.f_score, y, s, beta=2), results.BestCut[Floats])
+    assert_type(qk.best_cut(qk.f_score.with_options(beta=2), ranking).value, Floats)
     assert_type(tables.table_curve(qk.accuracy, ranking).value, Floats)
     tables.table_curve(lambda table: table.tp - table.fp, ranking)
-    qk.optimal_cut(y, s, qk.f_score)  # wrong
-    qk.optimal_cut(qk.roc_auc, y, s)  # wrong
-    qk.optimal_cut(qk.f_score, y, s, maximize="yes")  # wrong
-    qk.optimal_cut(qk.f_score, y, s, bta=2)  # wrong
-    qk.optimal_cut(qk.f_score, ranking, bta=2)  # wrong
+    qk.best_cut(y, s, qk.f_score)  # wrong
+    qk.best_cut(qk.roc_auc, y, s)  # wrong
+    qk.best_cut(qk.f_score, y, s, maximize="yes")  # wrong
+    qk.best_cut(qk.f_score, y, s, bta=2)  # wrong
+    qk.best_cut(qk.f_score, ranking, bta=2)  # wrong
     tables.table_curve(qk.f_score, y, s, quota=3)  # wrong
     best = qk.best_boundary(ranking, impacts=(2, -1, 0, 0))
     assert_type(best, results.BestBoundary[Floats])

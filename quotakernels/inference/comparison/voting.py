@@ -18,7 +18,7 @@ from quotakernels.inputs.gains import Beside
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import label_of, named_scores
 from quotakernels.measures._direction import compared
-from quotakernels.measures.tables.optimal import SAME_VALUE
+from quotakernels.measures.tables.best_cut import SAME_VALUE
 from quotakernels.ranking import TiePolicy
 
 NDArray = np.ndarray[Any, Any]
@@ -119,8 +119,8 @@ def vote(
         Whether the largest value is the best.  By default as the measure says.
     sample_weight, where, pos_label, ties, validate
         As in `rank`, of shape (n,), the same for all models.
-    **options : optional
-        The measure's own keywords, such as ``quota=100``.
+    **options
+        The measure's own arguments, such as ``quota=100``.
 
     Returns
     -------

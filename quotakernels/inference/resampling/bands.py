@@ -152,7 +152,7 @@ def curve_band(
     simultaneous: bool = False,
     confidence_level: float = 0.95,
     method: IntervalMethod = "percentile",
-    **resampling: Any,
+    **options: Any,
 ) -> CurveBand:
     """Confidence band of a curve, by the bootstrap: at each point, or for the whole curve at once.
 
@@ -197,7 +197,7 @@ def curve_band(
     See Also
     --------
     bootstrap : intervals of any measure.
-    optimum_interval : how sure the best cut is.
+    best_cut_interval : how sure the best cut is.
 
     Notes
     -----
@@ -236,13 +236,13 @@ def curve_band(
     >>> print(whole.lower.round(2), whole.upper.round(2))
     [0.17 0.63] [0.31 0.81]
     """
-    for name in (x for x in _REFUSED if resampling.get(x) is not None):
+    for name in (x for x in _REFUSED if options.get(x) is not None):
         raise TypeError(f"curve_band takes no {name}{_REFUSED[name]}")
     places = {"fraction": fraction, "quota": quota, "fpr": fpr}
     chosen, name, at = _chosen(curve, {k: x for k, x in places.items() if x is not None})
     measure = compared(functools.partial(_CURVES[chosen], **{name: at}))
-    resampling["confidence_level"] = confidence_level
-    found = bootstrap(measure, y_true, y_score, method=method, **resampling)
+    options["confidence_level"] = confidence_level
+    found = bootstrap(measure, y_true, y_score, method=method, **options)
     xp, dtype = namespace(found.resamples), found.resamples.dtype
     with computing(xp):
         wide = wide_float(xp, device(found.resamples))
@@ -251,10 +251,10 @@ def curve_band(
         at = numbers_like(found.resamples, name, at)
         if simultaneous:
             ends = _simultaneous(xp, found, _range(xp, chosen, name, at), confidence_level)
-        if _has_exact_ends(chosen, resampling):
-            data = {k: x for k, x in resampling.items() if k in _DATA}
+        if _has_exact_ends(chosen, options):
+            data = {k: x for k, x in options.items() if k in _DATA}
             examples = validated(y_true, y_score, **data).examples
-            few = _few(xp, examples, resampling.get("clusters"), (chosen, name), at)
+            few = _few(xp, examples, options.get("clusters"), (chosen, name), at)
             ends = _beyond(xp, found.estimate, ends, *few, (1 - confidence_level) / 2)
         band = CurveBand(at, found.estimate, *ends, found.standard_error, found.undefined)
         return finished(xp, band, dtype)  # type: ignore[no-any-return]

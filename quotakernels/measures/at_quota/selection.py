@@ -106,7 +106,7 @@ def select(
     whole: bool = False,
     random_state: Any = None,
 ) -> Array:
-    """Probability of each example of being among the j best, when ties are broken at random.
+    """The probability that each example is among the j best, when ties are broken at random.
 
     It is 1 above the threshold and 0 below it.  At the threshold it is the number of places that
     remain, divided by the number of tied examples.

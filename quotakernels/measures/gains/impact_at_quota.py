@@ -23,9 +23,9 @@ from quotakernels.measures.gains.columns import (
     rows_to_cut,
     selected,
 )
+from quotakernels.measures.tables.best_cut import SAME_VALUE, best_of_these
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.measures.tables.cells import ConfusionTable
-from quotakernels.measures.tables.optimal import SAME_VALUE, best_cut
 
 
 @measure(GainsAtQuota, greater_is_better=True, headline="whole", by_group=True)
@@ -146,7 +146,7 @@ def best_quota(table: ops.Groups) -> BestBoundary:
     nobody = beside_cuts(xp, table, Totals(xp, table).whole) == 0
     value = xp.where(nobody, xp.full_like(value, xp.nan), value)
     curve = Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
-    best = best_cut(table, curve, real_cuts(xp, table), _rounding(xp, table))
+    best = best_of_these(table, curve, real_cuts(xp, table), _rounding(xp, table))
     return BestBoundary(*best, () if table.segments else curve)
 
 

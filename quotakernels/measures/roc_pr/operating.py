@@ -22,8 +22,8 @@ from quotakernels.measures.at_quota.curves import (
     cut_thresholds,
     real_cuts,
 )
+from quotakernels.measures.tables.best_cut import best_of_these
 from quotakernels.measures.tables.cells import cut_cells
-from quotakernels.measures.tables.optimal import best_cut
 from quotakernels.ranking import Ranking
 
 SAME_RATE = 2.0**-49
@@ -615,7 +615,7 @@ def kolmogorov_smirnov(table: ops.Groups) -> CurvePoint:
 
     See Also
     --------
-    optimal_cut : of `informedness` it is the same cut.
+    best_cut : of `informedness` it is the same cut.
 
     Notes
     -----
@@ -643,7 +643,7 @@ def _largest_distance(table: ops.Groups) -> CurvePoint:
     fp, tp = (cast(xp, x, negative.dtype) for x in cut_masses(xp, table))
     value = (tp * negative - fp * positive) / (negative * positive)
     cuts = Curve(fp + tp, value, cut_thresholds(xp, table))
-    best = best_cut(table, cuts, real_cuts(xp, table))[:3]
+    best = best_of_these(table, cuts, real_cuts(xp, table))[:3]
     return CurvePoint(*(xp.expand_dims(x, axis=-1) for x in best))
 
 

@@ -24,10 +24,10 @@ from quotakernels.inputs.numbers import POSITIVE, checked
 from quotakernels.inputs.quotas import numbers_like
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.measures.tables.best_cut import SAME_VALUE, best_of_these, cuts_of
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.impact import mean_impact, mean_outcome
 from quotakernels.measures.tables.measure import impacts_like, in_usual_unit, largest
-from quotakernels.measures.tables.optimal import SAME_VALUE, best_cut, cuts_of
 from quotakernels.measures.tables.tuning import tuned
 from quotakernels.ranking import Ranking
 
@@ -168,7 +168,7 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
 
     See Also
     --------
-    optimal_cut : the cut that is best by any measure of confusion tables.
+    best_cut : the cut that is best by any measure of confusion tables.
     best_quota : the cut that brings the most where each example has its own gain.
 
     Notes
@@ -217,7 +217,7 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     curve = curve._replace(value=of_cells(floats, ConfusionTable(*impacts)))
     unit = largest(*impacts)
     unit = xp.max(unit, axis=-1, keepdims=True) if unit.ndim else unit
-    best = best_cut(table, curve, real, tolerance(unit, SAME_VALUE) * unit)
+    best = best_of_these(table, curve, real, tolerance(unit, SAME_VALUE) * unit)
     return BestBoundary(*best, () if table.segments else curve)
 
 

@@ -120,7 +120,7 @@ def confusion_table(
     See Also
     --------
     confusion_table_from_predictions, confusion_table_from_rates : other ways to a table.
-    table_curve, optimal_cut : a measure of the tables at all cuts.
+    table_curve, best_cut : a measure of the tables at all cuts.
 
     Notes
     -----
@@ -129,7 +129,7 @@ def confusion_table(
     shape of the cells, of a `ClassTable` without its last two axes, and are floats as `rank`
     describes them.
 
-    The thresholds of curves and of `optimal_cut` are the scores of the last selected examples.  So
+    The thresholds of curves and of `best_cut` are the scores of the last selected examples.  So
     the table at ``roc_curve(ranking).threshold`` has the ``tp`` and ``fp`` of its vertices.
 
     References

@@ -33,14 +33,14 @@ from quotakernels.measures._direction import direction_of
 from quotakernels.measures._measure import COST, GROUPS, TREATMENT
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota
+from quotakernels.measures.tables.best_cut import SAME_VALUE as LAST_PLACES
+from quotakernels.measures.tables.best_cut import best_and_curve, best_cut
 from quotakernels.measures.tables.boundary import BestBoundary, best_boundary
-from quotakernels.measures.tables.optimal import SAME_VALUE as LAST_PLACES
-from quotakernels.measures.tables.optimal import best_and_curve, optimal_cut
 from quotakernels.ranking import Ranking, rank, ranked, table_of
 
 
 @plainly
-class OptimumInterval(NamedTuple):
+class BestCutInterval(NamedTuple):
     """The best cut and what it brings, with intervals.
 
     Attributes
@@ -68,7 +68,7 @@ class OptimumInterval(NamedTuple):
 
 
 @forwarding(bootstrap, without=GROUPS)
-def optimum_interval(
+def best_cut_interval(
     best: Any,
     y_true: Any,
     y_score: Any,
@@ -76,8 +76,8 @@ def optimum_interval(
     quota: Any = None,
     fraction: Any = None,
     method: IntervalMethod = "percentile",
-    **keywords: Any,
-) -> OptimumInterval:
+    **options: Any,
+) -> BestCutInterval:
     """Confidence intervals of the best cut and of what it brings, and its optimism (bootstrap).
 
     The best cut is found again in each resample.  The other keywords are those of `bootstrap`.
@@ -85,7 +85,7 @@ def optimum_interval(
     Parameters
     ----------
     best : function
-        The function that chooses the cut: `best_boundary`, `optimal_cut` or `best_quota`.
+        The function that chooses the cut: `best_boundary`, `best_cut` or `best_quota`.
     y_true, y_score : arrays, shape (n,) and (..., n)
         As in `bootstrap`; models are leading axes of the scores and share the resamples.
     quota, fraction : number, optional
@@ -93,12 +93,12 @@ def optimum_interval(
     method : str
         As in `bootstrap`; `expected` does not depend on it.  The default is "percentile", because
         the best cut jumps when examples are left out, by which "bca" and "expanded" are corrected.
-    **keywords
+    **options
         The function's own arguments, such as ``impacts=(5, -4, 0, 0)`` or ``measure=informedness``.
 
     Returns
     -------
-    OptimumInterval
+    BestCutInterval
         NaN where no cut has a value; resamples whose weight is less than the quota are undefined.
 
     Raises
@@ -134,11 +134,11 @@ def optimum_interval(
     --------
     >>> import numpy as np
     >>> from quotakernels import best_boundary
-    >>> from quotakernels.inference import optimum_interval
+    >>> from quotakernels.inference import best_cut_interval
     >>> rng = np.random.default_rng(1)
     >>> labels = rng.random(500) < 0.2
     >>> scores = rng.normal(2 * labels)
-    >>> found = optimum_interval(
+    >>> found = best_cut_interval(
     ...     best_boundary, labels, scores, impacts=(3, -1, 0, 0), random_state=1
     ... )
     >>> print(found.quota.estimate, found.quota.lower.round(), found.quota.upper.round())
@@ -149,15 +149,15 @@ def optimum_interval(
     >>> print(expected.estimate.round(3), expected.lower.round(2), expected.upper.round(2))
     0.331 0.23 0.43
     """
-    if not any(best is one for one in (best_boundary, optimal_cut, best_quota)):
-        wanted = "best_boundary, optimal_cut or best_quota"
+    if not any(best is one for one in (best_boundary, best_cut, best_quota)):
+        wanted = "best_boundary, best_cut or best_quota"
         raise TypeError(f"best must be {wanted}; got {brief(best)}")
-    for name in (x for x in GROUPS if keywords.get(x) is not None):
-        raise TypeError(f"optimum_interval takes no {name}; call it with one group's examples")
-    refuse_unused(keywords.get("measure", best), Beside(gain=keywords.get("gain")))
+    for name in (x for x in GROUPS if options.get(x) is not None):
+        raise TypeError(f"best_cut_interval takes no {name}; call it with one group's examples")
+    refuse_unused(options.get("measure", best), Beside(gain=options.get("gain")))
     limit = {name: x for name, x in (("quota", quota), ("fraction", fraction)) if x is not None}
-    own = {name: x for name, x in keywords.items() if name not in _OF_BOOTSTRAP}
-    resampling = {name: x for name, x in keywords.items() if name in _OF_BOOTSTRAP}
+    own = {name: x for name, x in options.items() if name not in _OF_BOOTSTRAP}
+    resampling = {name: x for name, x in options.items() if name in _OF_BOOTSTRAP}
     limits = [limit] if limit else []
     return optima(best, own, limits, y_true, y_score, method, **resampling)[-1][0]
 
@@ -180,7 +180,7 @@ def optima(
     y_score: Any,
     method: IntervalMethod = "percentile",
     **resampling: Any,
-) -> list[tuple[OptimumInterval, BootstrapResult]]:
+) -> list[tuple[BestCutInterval, BootstrapResult]]:
     """The best of all cuts, and those within some limits, on the same resamples.
 
     Beside each is what it brings to select just as much as the limit, where that is straight
@@ -196,7 +196,7 @@ def optima(
         there = value_at(curve, threshold.resamples)
         more = _without_choice(found, quota.estimate, curve, value.resamples, there)
         optimism, expected = _expected(value.estimate, more, level)
-        intervals.append((OptimumInterval(value, threshold, quota, optimism, expected), filled))
+        intervals.append((BestCutInterval(value, threshold, quota, optimism, expected), filled))
     return intervals
 
 
@@ -224,9 +224,9 @@ class _Cuts:
 
     def __init__(self, best: Any, own: dict[str, Any], limits: Sequence[Mapping[str, Any]]):
         self.limits, self.sign = limits, 1
-        boundary: Callable[..., BestBoundary] = _of_cuts if best is optimal_cut else best
+        boundary: Callable[..., BestBoundary] = _of_cuts if best is best_cut else best
         self.boundary = functools.partial(boundary, **own)
-        if best is optimal_cut and limits:
+        if best is best_cut and limits:
             largest = direction_of(own.get("measure"), own.get("maximize"), "maximize")
             self.sign = 1 if largest else -1
 
@@ -252,7 +252,7 @@ class _Cuts:
 def _of_cuts(
     ranking: Ranking, *, measure: Any = None, maximize: bool | None = None, **own: Any
 ) -> BestBoundary:
-    """What `optimal_cut` finds, with its curve."""
+    """What `best_cut` finds, with its curve."""
     best, curve = best_and_curve(measure, (ranking,), maximize, own)
     return BestBoundary(*best, curve)
 

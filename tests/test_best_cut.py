@@ -32,26 +32,26 @@ def test_curves_have_the_measure_at_every_cut():
 def best_of(y: Any, s: Any) -> Any:
     ranking = qk.rank(y, s)
     return (
-        qk.optimal_cut(qk.informedness, ranking),
-        qk.optimal_cut(qk.f_score, ranking, beta=0.5),
-        qk.optimal_cut(qk.expected_cost, y, s, cost_fp=1, cost_fn=0.5),
-        qk.optimal_cut(qk.tables.positive_likelihood_ratio, ranking),
+        qk.best_cut(qk.informedness, ranking),
+        qk.best_cut(qk.f_score, ranking, beta=0.5),
+        qk.best_cut(qk.expected_cost, y, s, cost_fp=1, cost_fn=0.5),
+        qk.best_cut(qk.tables.positive_likelihood_ratio, ranking),
     )
 
 
 def test_the_measure_says_what_is_best():
     y, s, own = [1, 0, 1, 0, 0], [5, 4, 3, 2, 1], {"cost_fp": 1, "cost_fn": 4}
     cheapest, dearest = (
-        qk.optimal_cut(qk.expected_cost, y, s, maximize=x, **own) for x in (None, True)
+        qk.best_cut(qk.expected_cost, y, s, maximize=x, **own) for x in (None, True)
     )
     curve = qk.tables.table_curve(qk.expected_cost, y, s, **own)
     assert (cheapest.value, dearest.value) == (min(curve.value), max(curve.value))
     with pytest.warns(UserWarning, match="^only 2 positives: intervals are too narrow"):
-        found = qk.inference.optimum_interval(
-            qk.optimal_cut, y, s, measure=qk.expected_cost, n_resamples=20, random_state=1, **own
+        found = qk.inference.best_cut_interval(
+            qk.best_cut, y, s, measure=qk.expected_cost, n_resamples=20, random_state=1, **own
         )
     assert found.value.estimate == cheapest.value
-    least = qk.optimal_cut(qk.tables.bias, y, s, maximize=False)
+    least = qk.best_cut(qk.tables.bias, y, s, maximize=False)
     assert (least.value, least.quota) == (0, 0)
 
 
@@ -81,29 +81,29 @@ def test_measures_with_options_are_taken():
     """As `with_options` and `functools.partial` give them; later options go before theirs."""
     y, s = [1, 0, 1, 1, 0, 0], [6, 5, 4, 3, 2, 1]
     costs = {"cost_fp": 1, "cost_fn": 3}
-    wanted = qk.optimal_cut(qk.expected_cost, y, s, **costs)
+    wanted = qk.best_cut(qk.expected_cost, y, s, **costs)
     for measure in (
         qk.expected_cost.with_options(**costs),
         functools.partial(qk.expected_cost.with_options(cost_fp=1), cost_fn=3),
     ):
-        assert qk.optimal_cut(measure, y, s).value == wanted.value
-        assert qk.optimal_cut(measure, y, s).threshold == wanted.threshold
+        assert qk.best_cut(measure, y, s).value == wanted.value
+        assert qk.best_cut(measure, y, s).threshold == wanted.threshold
         again = qk.tables.table_curve(measure, y, s, cost_fn=7).value
         np.testing.assert_array_equal(
             again, qk.tables.table_curve(qk.expected_cost, y, s, cost_fp=1, cost_fn=7).value
         )
-    with pytest.raises(TypeError, match="^optimal_cut got an unexpected .* 'threshold'"):
-        qk.optimal_cut(qk.f_score.with_options(threshold=3), y, s)
+    with pytest.raises(TypeError, match="^best_cut got an unexpected .* 'threshold'"):
+        qk.best_cut(qk.f_score.with_options(threshold=3), y, s)
 
 
 def test_all_optima_are_found():
-    best = qk.optimal_cut(qk.informedness, [1, 0, 1, 0], [4, 3, 2, 1])
+    best = qk.best_cut(qk.informedness, [1, 0, 1, 0], [4, 3, 2, 1])
     np.testing.assert_array_equal(best.optima, [False, True, False, True, False])
     assert (best.value, best.threshold, best.quota) == (0.5, 4, 1)
     random = np.random.default_rng(2)
     for _ in range(50):
         labels, scores = random.integers(0, 2, 30), random.integers(0, 12, 30)
-        best = qk.optimal_cut(qk.matthews_corrcoef, labels, scores)
+        best = qk.best_cut(qk.matthews_corrcoef, labels, scores)
         curve = qk.tables.table_curve(qk.matthews_corrcoef, labels, scores)
         cells = qk.confusion_table(labels, scores, threshold=curve.threshold)
         with localcontext(prec=40):
@@ -114,7 +114,7 @@ def test_all_optima_are_found():
 
 
 def test_no_optimum():
-    best = qk.optimal_cut(qk.informedness, [1, 1], [0.2, 0.1])
+    best = qk.best_cut(qk.informedness, [1, 1], [0.2, 0.1])
     assert np.isnan([best.value, best.threshold, best.quota]).all()
     assert not best.optima.any()
 
@@ -125,7 +125,7 @@ def of_units(y: Any, s: Any, units: Any) -> Any:
     impacts = (5 * unit, -4 * unit, 0, 0)
     best = [qk.best_boundary(ranking, impacts=impacts, kind=kind)[:4] for kind in KINDS]
     costs = {"cost_fp": 4 * unit, "cost_fn": 5 * unit}
-    return (*best, qk.optimal_cut(qk.expected_cost, ranking, **costs)[:4])
+    return (*best, qk.best_cut(qk.expected_cost, ranking, **costs)[:4])
 
 
 KINDS: Any = ("impact", "outcome")
@@ -161,9 +161,9 @@ def test_every_unit_and_no_unit():
         even = qk.best_boundary(y, s, impacts=(0.1 * unit, -0.3 * unit, 0, 0))
         assert optima(even) == [False, True, False, False, False]
         cheap = {"cost_fp": 0.1 * unit, "cost_fn": 0.05 * unit}
-        found = qk.optimal_cut(qk.expected_cost, y, s, **cheap)
+        found = qk.best_cut(qk.expected_cost, y, s, **cheap)
         assert optima(found) == [False, True, False, True, False]
-    free = qk.optimal_cut(qk.expected_cost, y, s, cost_fp=0, cost_fn=0)
+    free = qk.best_cut(qk.expected_cost, y, s, cost_fp=0, cost_fn=0)
     assert all(optima(free))
 
 
@@ -176,20 +176,20 @@ def test_measures_of_ones_own():
         found = (1 + square) * table.tp
         return found / (found + square * table.fn + table.fp)
 
-    known = qk.optimal_cut(qk.f_score, y, s, beta=2)
-    own = qk.optimal_cut(weighed, y, s, beta=2, maximize=True)
+    known = qk.best_cut(qk.f_score, y, s, beta=2)
+    own = qk.best_cut(weighed, y, s, beta=2, maximize=True)
     assert (own.threshold, own.quota) == (known.threshold, known.quota)
     fixed = functools.partial(weighed, beta=2)
     curve = qk.tables.table_curve(fixed, qk.rank(y, s))
     np.testing.assert_allclose(curve.value, qk.tables.table_curve(qk.f_score, y, s, beta=2).value)
-    wrong = qk.optimal_cut(lambda table: table.fp + table.fn, y, s, maximize=False)
-    assert wrong.threshold == qk.optimal_cut(qk.accuracy, y, s).threshold
+    wrong = qk.best_cut(lambda table: table.fp + table.fn, y, s, maximize=False)
+    assert wrong.threshold == qk.best_cut(qk.accuracy, y, s).threshold
 
 
 def test_bad_measures_of_ones_own():
     y, s = [1, 0], [2, 1]
     with pytest.raises(TypeError, match="does not say whether more is better"):
-        qk.optimal_cut(lambda table: table.tp, y, s)
+        qk.best_cut(lambda table: table.tp, y, s)
     with pytest.raises(TypeError, match=r"must give a number for each cut, .* shape \(3,\); got 1"):
         qk.tables.table_curve(lambda table: 1, y, s)
     with pytest.raises(TypeError, match="needs a measure of confusion tables"):

@@ -45,7 +45,7 @@ SAME_VALUE = 2.0**-49
 
 
 @plainly
-class OptimalCut(NamedTuple, Generic[T]):
+class BestCut(NamedTuple, Generic[T]):
     """The best of all cuts by a measure; if several are best, the first.
 
     Attributes
@@ -68,7 +68,7 @@ class OptimalCut(NamedTuple, Generic[T]):
 
 @overload
 def table_curve(
-    measure: OfTables, ranking: Ranking[T], **own: Unpack[TableOptions]
+    measure: OfTables, ranking: Ranking[T], **options: Unpack[TableOptions]
 ) -> Curve[T]: ...
 
 
@@ -82,7 +82,7 @@ def table_curve(
 
 
 @forwarding(rank, without=(*GAINS, *COST, *TREATMENT, *GROUPS))
-def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
+def table_curve(measure: Any, *data: Any, **options: Any) -> Curve:
     """A measure of confusion tables at every cut of a ranking.
 
     After the measure come labels and scores, or a `Ranking`; the other keywords are those of
@@ -93,8 +93,8 @@ def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     measure : measure of a `ConfusionTable`
         `f_score`, `informedness`, …, also with options fixed; or a function of your own of a table
         whose cells are floats of shape (..., G + 1), and of keyword-only numbers.
-    **keywords : optional
-        The measure's own parameters, such as `beta`, which broadcast against (..., G + 1).
+    **options
+        The measure's own arguments, such as `beta`, which broadcast against (..., G + 1).
 
     Returns
     -------
@@ -108,7 +108,7 @@ def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
 
     See Also
     --------
-    optimal_cut : the best of these cuts, also of each group.
+    best_cut : the best of these cuts, also of each group.
 
     References
     ----------
@@ -122,7 +122,7 @@ def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
     >>> print(curve.quota, curve.value.round(3))
     [0 1 3 4 5] [0.    0.385 0.667 0.938 0.882]
     """
-    chosen, ranking, own = _called("table_curve", measure, data, keywords, by_group=False)
+    chosen, ranking, own = _called("table_curve", measure, data, options, by_group=False)
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
@@ -132,30 +132,28 @@ def table_curve(measure: Any, *data: Any, **keywords: Any) -> Curve:
 
 
 @overload
-def optimal_cut(
+def best_cut(
     measure: OfTables,
     ranking: Ranking[T],
     *,
     maximize: bool | None = None,
-    **own: Unpack[TableOptions],
-) -> OptimalCut[T]: ...
+    **options: Unpack[TableOptions],
+) -> BestCut[T]: ...
 
 
 @overload
-def optimal_cut(
+def best_cut(
     measure: OfTables,
     y_true: ArrayOf[A],
     y_score: ArrayOf[A],
     *,
     maximize: bool | None = None,
     **data: Unpack[GroupedTableData[A]],
-) -> OptimalCut[A]: ...
+) -> BestCut[A]: ...
 
 
 @forwarding(rank, without=(*GAINS, *COST, *TREATMENT))
-def optimal_cut(
-    measure: Any, *data: Any, maximize: bool | None = None, **keywords: Any
-) -> OptimalCut:
+def best_cut(measure: Any, *data: Any, maximize: bool | None = None, **options: Any) -> BestCut:
     """The cut of a ranking at which a measure of confusion tables is best.
 
     After the measure come labels and scores, or a `Ranking`; the other keywords are those of
@@ -168,12 +166,12 @@ def optimal_cut(
     maximize : bool, optional
         True if the largest value is the best, False if the smallest is.  By default as the measure
         says; give it for measures without a direction, such as `bias`.
-    **keywords : optional
-        The measure's own parameters, one number each.
+    **options
+        The measure's own arguments, one number each.
 
     Returns
     -------
-    OptimalCut
+    BestCut
         NaN where the measure is undefined at every cut.
 
     Raises
@@ -200,18 +198,18 @@ def optimal_cut(
 
     Examples
     --------
-    >>> from quotakernels import expected_cost, informedness, optimal_cut, rank
+    >>> from quotakernels import expected_cost, informedness, best_cut, rank
     >>> ranking = rank([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1])
-    >>> best = optimal_cut(informedness, ranking)
+    >>> best = best_cut(informedness, ranking)
     >>> print(best.value, best.threshold, best.quota, best.optima)
     0.5 0.6 4.0 [False False False  True False]
-    >>> print(optimal_cut(expected_cost, ranking, cost_fp=3, cost_fn=1).threshold)
+    >>> print(best_cut(expected_cost, ranking, cost_fp=3, cost_fn=1).threshold)
     0.9
-    >>> of_each = optimal_cut(informedness, [1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6], groups=list("aabb"))
+    >>> of_each = best_cut(informedness, [1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6], groups=list("aabb"))
     >>> print(of_each.value, of_each.threshold)
     [1. 0.] [0.9 nan]
     """
-    return best_and_curve(measure, data, maximize, keywords)[0]
+    return best_and_curve(measure, data, maximize, options)[0]
 
 
 def best_and_curve(
@@ -219,8 +217,8 @@ def best_and_curve(
     data: tuple[Any, ...],
     maximize: bool | None,
     keywords: dict[str, Any],
-    caller: str = "optimal_cut",
-) -> tuple[OptimalCut, Curve]:
+    caller: str = "best_cut",
+) -> tuple[BestCut, Curve]:
     """The best cut, and the measure at all cuts, of one ranking made once."""
     chosen, ranking, own = _called(caller, measure, data, keywords, by_group=True)
     largest = direction_of(chosen, maximize, "maximize")
@@ -234,9 +232,9 @@ def best_and_curve(
             raise TypeError(f"{caller} compares single values; {chosen.__name__} has several")
         unit = chosen.unit(xp, cells, own)
         rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
-        best = compiled(best_cut, xp, ("maximize",))
+        best = compiled(best_of_these, xp, ("maximize",))
         curve = curve._replace(value=value)
-        found: OptimalCut = best(table, curve, real, rounding, maximize=largest)
+        found: BestCut = best(table, curve, real, rounding, maximize=largest)
         return finished(xp, found, dtype), finished(xp, curve, dtype)
 
 
@@ -296,14 +294,14 @@ def cuts_of(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
     return cut_cells(xp, table), Curve(quota, quota, cut_thresholds(xp, table)), real
 
 
-def best_cut(
+def best_of_these(
     table: ops.Groups,
     curve: Curve,
     real: Array,
     rounding: Array | None = None,
     *,
     maximize: bool = True,
-) -> OptimalCut:
+) -> BestCut:
     """The first of the best points of a curve, or of that of each group, among the real cuts.
 
     Values that differ by no more than `rounding`, which is beside the cuts, are equal: by default
@@ -328,7 +326,7 @@ def best_cut(
 
     quota = cast(xp, curve.quota, wide_float(xp, device(curve.quota)))
     value, threshold, quota = (at_first(x) for x in (curve.value, curve.threshold, quota))
-    return OptimalCut(value, threshold, quota, () if table.segments else optima)
+    return BestCut(value, threshold, quota, () if table.segments else optima)
 
 
 def _highest(xp: Namespace, table: ops.Groups, value: Array) -> Array:
