@@ -57,7 +57,7 @@ def test_the_measure_says_what_is_best():
 
 @pytest.mark.long_program
 @main_modes
-def test_optimal_cuts(mode: Mode):
+def test_best_cuts(mode: Mode):
     found = mode.run(best_of, Y, S)
     for row in range(len(Y)):
         data = Y[row], S[row]
