@@ -88,8 +88,9 @@ def money(amount: Any) -> str:
 
 
 def digits(value: Any) -> str:
-    """Write a number with four digits."""
-    return formatted(value, ",.4g")
+    """Write a number with four digits, or a large one whole."""
+    known = rounded(value)
+    return formatted(known, ",.0f" if 9999.5 <= abs(known) < 1e15 else ",.4g")
 
 
 def between(lower: float, upper: float) -> str:

@@ -52,6 +52,9 @@ addEventListener("load", () => {
   const found = [seen()];
   moved(slider, 300); found.push(seen());
   moved(field, 151); found.push(seen());
+  for (const typed of [12.6, 9999, -3]) {
+    moved(field, typed); field.dispatchEvent(new Event("change")); found.push(seen());
+  }
   document.body.textContent = JSON.stringify(found);
 });
 """
@@ -70,7 +73,15 @@ addEventListener("load", () => {
       const drawing = box(x.ownerSVGElement), text = box(x);
       return text.left < drawing.left - 1 || text.right > drawing.right + 1;
     });
+    const scrolled = [...page.querySelectorAll(".scroll")].filter((x) => {
+      if (x.scrollWidth <= x.clientWidth) return false;
+      x.scrollLeft = x.scrollWidth;
+      const out = (y) => box(y).left < box(x).left - 1 || box(y).right > box(x).right + 1;
+      return x.scrollLeft <= 0 || [...x.querySelectorAll("caption, tbody tr > :first-child")]
+        .filter((y) => y.checkVisibility()).some(out);
+    });
     return {
+      lost: scrolled.map((x) => x.textContent.trim().slice(0, 40)),
       overflow: page.documentElement.scrollWidth - frame.clientWidth,
       wide: wide.map((x) => x.tagName), out: out.map((x) => x.textContent),
       answer: box(page.getElementById("answer")).bottom - frame.clientHeight,
@@ -119,7 +130,7 @@ def test_the_quota_moves(
     """By the slider and by the field beside it; hit rates are those of the library."""
     page = made("--example", "credit", "--quota", 100).read_text(encoding="utf-8")
     frame = f'<iframe style="width:1280px;height:800px" srcdoc="{html.escape(page)}"></iframe>'
-    first, far, typed = told_by(MOVE, frame, tmp_path)
+    first, far, typed, part, above, below = told_by(MOVE, frame, tmp_path)
     assert not first["hidden"]
     assert first["brief"] == "none", "the table that moves has the same"
     assert first["said"] == (
@@ -139,6 +150,10 @@ def test_the_quota_moves(
         assert seen["best"] == [x for x, y in zip(names, rates, strict=True) if y == max(rates)]
         moved = seen["lines"][0] - first["lines"][0]
         assert moved == pytest.approx((quota - 100) * first["axis"], abs=0.5)
+    for seen, quota in ((part, 13), (above, 340), (below, 0)):
+        assert seen["field"] == seen["slider"] == str(quota), "whole places that there are"
+    assert part["said"].endswith(" in 13 places (at random 9.6).")
+    assert below["said"] == "That selects nobody."
 
 
 @pytest.mark.full
@@ -164,6 +179,7 @@ def test_what_fits_and_what_is_read_first(
         where = f"{page} at the {size}: {found}"
         assert found["overflow"] <= 0, where
         assert found["wide"] == found["out"] == [], where
+        assert found["lost"] == [], f"what rows are stays in sight: {where}"
         assert found["verdicts"] == 4, where
         assert found["smallest"] >= 10, where
         assert found["largest"] <= 16, where

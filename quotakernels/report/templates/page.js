@@ -86,13 +86,19 @@
       line.setAttribute("transform", `translate(${((now[model] - before[model]) * scale).toFixed(2)} 0)`);
     }
   };
+  /* What is asked for, within what there is; rows are whole. */
+  const wanted = (input) => {
+    const x = Math.min(Math.max(Number(input.value) || 0, 0), data.end);
+    return slider.step === "1" ? Math.round(x) : x;
+  };
   const move = (from, to) => {
-    const x = Math.min(Math.max(Number(from.value) || 0, 0), data.end);
+    const x = wanted(from);
     to.value = x;
     show(x);
   };
   slider.addEventListener("input", () => move(slider, field));
   field.addEventListener("input", () => move(field, slider));
+  field.addEventListener("change", () => { field.value = wanted(field); });
   slider.value = field.value = data.start;
   for (const hidden of document.querySelectorAll(".scripted")) hidden.hidden = false;
   show(data.start);
