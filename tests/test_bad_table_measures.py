@@ -46,7 +46,11 @@ def test_bad_calls():
             "^bias does not say whether",
         ),
         (lambda: qk.tables.table_curve([1, 2], [0, 1]), TypeError, "^table_curve needs"),
-        (lambda: qk.best_cut(qk.recall, [0, 1], [1, 2], maximize=0), TypeError, "^maximize"),
+        (
+            lambda: qk.best_cut(qk.recall, [0, 1], [1, 2], greater_is_better=0),
+            TypeError,
+            "^greater_is_better",
+        ),
     ]
     for call, error, match in calls:
         with pytest.raises(error, match=match):

@@ -364,8 +364,8 @@ def test_bad_optima():
         qk.inference.best_cut_interval(qk.best_operating_point, Y, S[0])
     with pytest.raises(TypeError, match="best_quota needs what each example brings"):
         qk.inference.best_cut_interval(qk.best_quota, Y, S[0])
-    with pytest.raises(TypeError, match="maximize must be True, False or None"):
-        qk.inference.best_cut_interval(qk.best_cut, Y, S[0], measure=qk.recall, maximize=1)
+    with pytest.raises(TypeError, match="greater_is_better must be True, False or None"):
+        qk.inference.best_cut_interval(qk.best_cut, Y, S[0], measure=qk.recall, greater_is_better=1)
     with pytest.raises(TypeError, match="needs a measure of confusion tables"):
         qk.inference.best_cut_interval(qk.best_cut, Y, S[0])
     with pytest.raises(TypeError, match="impacts"):

@@ -42,7 +42,7 @@ def best_of(y: Any, s: Any) -> Any:
 def test_the_measure_says_what_is_best():
     y, s, own = [1, 0, 1, 0, 0], [5, 4, 3, 2, 1], {"cost_fp": 1, "cost_fn": 4}
     cheapest, dearest = (
-        qk.best_cut(qk.expected_cost, y, s, maximize=x, **own) for x in (None, True)
+        qk.best_cut(qk.expected_cost, y, s, greater_is_better=x, **own) for x in (None, True)
     )
     curve = qk.tables.table_curve(qk.expected_cost, y, s, **own)
     assert (cheapest.value, dearest.value) == (min(curve.value), max(curve.value))
@@ -51,7 +51,7 @@ def test_the_measure_says_what_is_best():
             qk.best_cut, y, s, measure=qk.expected_cost, n_resamples=20, random_state=1, **own
         )
     assert found.value.estimate == cheapest.value
-    least = qk.best_cut(qk.tables.bias, y, s, maximize=False)
+    least = qk.best_cut(qk.tables.bias, y, s, greater_is_better=False)
     assert (least.value, least.quota) == (0, 0)
 
 
@@ -177,12 +177,12 @@ def test_measures_of_ones_own():
         return found / (found + square * table.fn + table.fp)
 
     known = qk.best_cut(qk.f_score, y, s, beta=2)
-    own = qk.best_cut(weighed, y, s, beta=2, maximize=True)
+    own = qk.best_cut(weighed, y, s, beta=2, greater_is_better=True)
     assert (own.threshold, own.quota) == (known.threshold, known.quota)
     fixed = functools.partial(weighed, beta=2)
     curve = qk.tables.table_curve(fixed, qk.rank(y, s))
     np.testing.assert_allclose(curve.value, qk.tables.table_curve(qk.f_score, y, s, beta=2).value)
-    wrong = qk.best_cut(lambda table: table.fp + table.fn, y, s, maximize=False)
+    wrong = qk.best_cut(lambda table: table.fp + table.fn, y, s, greater_is_better=False)
     assert wrong.threshold == qk.best_cut(qk.accuracy, y, s).threshold
 
 

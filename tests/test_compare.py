@@ -117,19 +117,19 @@ def test_bootstrap_differences_are_of_the_same_resamples():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("maximize", [True, False])
-def test_what_the_best_of_several_models_is_expected_to_have(maximize: bool):
+@pytest.mark.parametrize("greater_is_better", [True, False])
+def test_what_the_best_of_several_models_is_expected_to_have(greater_is_better: bool):
     """Resample by resample, also where less is better: BAD turned round is then the best."""
-    found = compared("bootstrap", maximize=maximize, n_resamples=240)
+    found = compared("bootstrap", greater_is_better=greater_is_better, n_resamples=240)
     stack = np.stack(list(MODELS.values()))
     drawn = qk.bootstrap(qk.roc_auc, Y, stack, n_resamples=240, random_state=1)
-    pick = max if maximize else min
+    pick = max if greater_is_better else min
     more = Fraction(0)
     for values in drawn.resamples.T:
         best = pick(range(len(values)), key=values.__getitem__)
         more += Fraction(values[best]) - Fraction(drawn.estimate[best])
     assert found.expected == pytest.approx(float(Fraction(found.estimate[0]) - more / 240))
-    assert (found.expected < found.estimate[0]) == maximize
+    assert (found.expected < found.estimate[0]) == greater_is_better
     assert np.isnan(compared("permutation", n_resamples=240).expected)
 
 
@@ -180,8 +180,8 @@ def test_columns_of_a_data_frame_are_models():
 
 @pytest.mark.parametrize("test", ["bootstrap", in_full("permutation")])
 def test_a_measure_of_whole_numbers_is_one_of_floats(test: str):
-    found = compared(test, measure=lambda x: x.positives[..., 0], maximize=True)
-    wanted = compared(test, measure=lambda x: x.positives[..., 0] * 1.0, maximize=True)
+    found = compared(test, measure=lambda x: x.positives[..., 0], greater_is_better=True)
+    wanted = compared(test, measure=lambda x: x.positives[..., 0] * 1.0, greater_is_better=True)
     assert found.estimate.tolist() == [qk.rank(Y, MODELS[x]).positives[0] for x in found.names]
     assert all(
         np.array_equal(*pair, equal_nan=True) for pair in zip(found[1:7], wanted[1:7], strict=True)
@@ -271,7 +271,7 @@ def test_less_is_better_for_errors():
     assert found.names == most.names
     assert found.estimate[0] < found.estimate[-1]
     assert np.array_equal(found.p_value, most.p_value)
-    turned = compared("permutation", measure=error, maximize=True, n_resamples=119)
+    turned = compared("permutation", measure=error, greater_is_better=True, n_resamples=119)
     assert set(turned.estimate) == set(found.estimate)
     assert turned.estimate[0] > turned.estimate[-1]
     cost = {"cost_fp": 1, "cost_fn": 1, "quota": 24}
@@ -283,12 +283,17 @@ def test_a_measure_without_a_direction_must_be_given_one():
     own = functools.partial(qk.hit_rate, quota=24)
     for measure, name in ((lambda x: own(x), "<lambda>"), (qk.tables.bias, "bias")):
         given = {"quota": 24} if measure is qk.tables.bias else {}
-        with pytest.raises(TypeError, match=f"^{name} does not say whether more is better; give m"):
+        with pytest.raises(
+            TypeError,
+            match=f"^{name} does not say whether more is better; give greater_is_better=True",
+        ):
             compared("bootstrap", measure=measure, n_resamples=240, **given)
-        found = compared("bootstrap", measure=measure, maximize=True, n_resamples=240, **given)
+        found = compared(
+            "bootstrap", measure=measure, greater_is_better=True, n_resamples=240, **given
+        )
         assert found.estimate[0] >= found.estimate[-1]
-    with pytest.raises(TypeError, match="^maximize must be True, False or None; got 1"):
-        compared("delong", maximize=1)
+    with pytest.raises(TypeError, match="^greater_is_better must be True, False or None; got 1"):
+        compared("delong", greater_is_better=1)
 
 
 @pytest.mark.full

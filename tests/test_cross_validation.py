@@ -207,10 +207,10 @@ def test_which_of_two_is_the_better_one():
         assert found["accuracy"].better == found["errors"].better == sign
         assert found["errors"].difference == pytest.approx(-found["accuracy"].difference)
         assert np.isnan([found["bias"].better, found["own"].better]).all()
-        least = qk.inference.fold_test(measures, Y, [a, b], FOLDS, maximize=False)
+        least = qk.inference.fold_test(measures, Y, [a, b], FOLDS, greater_is_better=False)
         assert least["own"].better == least["accuracy"].better == -sign
-    with pytest.raises(TypeError, match="^maximize must be True, False or None; got 'no'"):
-        qk.inference.fold_test(qk.roc_auc, Y, [A, B], FOLDS, maximize="no")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="^greater_is_better must be True, False or None; got 'no'"):
+        qk.inference.fold_test(qk.roc_auc, Y, [A, B], FOLDS, greater_is_better="no")  # type: ignore[arg-type]
     with pytest.warns(UserWarning, match="no positives"):
         nothing = qk.inference.fold_test(qk.roc_auc, Y & False, [A, B], FOLDS)
     assert np.isnan(nothing.better)

@@ -72,7 +72,9 @@ def test_no_coin_toss_is_the_best_by_pearson():
     """The correlation of two scores with their expected labels is 1 by construction."""
     toss = np.asarray([1, 0, 1, 0, 0, 1, 1, 0, 0, 0])
     assert qk.pearson(Y, toss, quota=10) == 1 > qk.pearson(Y, GOOD, quota=10)
-    with pytest.raises(TypeError, match=r'give maximize=True .*, and labels="observed": with the'):
+    with pytest.raises(
+        TypeError, match=r'give greater_is_better=True .*, and labels="observed": with the'
+    ):
         qk.compare(qk.pearson, Y, {"good": GOOD, "toss": toss}, quota=10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of so few examples
@@ -82,7 +84,7 @@ def test_no_coin_toss_is_the_best_by_pearson():
             {"toss": toss, "good": GOOD},
             quota=10,
             labels="observed",
-            maximize=True,
+            greater_is_better=True,
             random_state=0,
         )
     assert found.names[0] == "good"

@@ -52,7 +52,7 @@ def found(w: Any, u: Any) -> dict[str, Any]:
     for name in OF_TABLES:
         values[f"{name} table"] = PUBLIC[name](table)
         values[f"{name} curve"] = qk.tables.table_curve(PUBLIC[name], ranking)
-        values[f"{name} best"] = qk.best_cut(PUBLIC[name], ranking, maximize=True)
+        values[f"{name} best"] = qk.best_cut(PUBLIC[name], ranking, greater_is_better=True)
     values |= {f"{name} classes": PUBLIC[name](classes) for name in OF_CLASSES}
     values |= {f"area {kind}": qk.charts.chart_area(ranking, kind=kind) for kind in KINDS}
     values |= {

@@ -160,7 +160,11 @@ def test_options_of_measures():
         with pytest.raises(TypeError, match=f"^{name} got .* 'bta'; did you mean 'beta'"):
             call()
     given = {"best": qk.best_cut, "y_true": Y, "y_score": S, "measure": qk.f_score}
-    for wrong, right in (("bta", "beta"), ("n_resample", "n_resamples"), ("maximise", "maximize")):
+    for wrong, right in (
+        ("bta", "beta"),
+        ("n_resample", "n_resamples"),
+        ("greater_is_bettr", "greater_is_better"),
+    ):
         with pytest.raises(TypeError, match=f"^best_cut_interval got .* '{wrong}'; .* '{right}'"):
             qk.inference.best_cut_interval(**given, **{wrong: 2})
     several = {"a": qk.hit_rate, "b": functools.partial(qk.f_score, threshold=3)}

@@ -183,7 +183,7 @@ def test_models_are_compared_by_one_of_its_numbers():
 
     models = {"one": S[0], "two": S[1]}
     given: dict[str, Any] = {"groups": G % 2, "n_resamples": 100, "random_state": 1}
-    found = qk.compare(ratio, Y, models, maximize=True, **given)
+    found = qk.compare(ratio, Y, models, greater_is_better=True, **given)
     estimates = qk.groups.selection_by_group(Y, S, groups=G % 2, quota=9).demographic_parity_ratio
     np.testing.assert_array_equal(np.sort(found.estimate), np.sort(estimates))
     with pytest.raises(TypeError, match="^measure must give one number for each model; got a Sel"):

@@ -70,10 +70,12 @@ def test_where_less_is_better_and_measures_of_ones_own():
     cost = vote(qk.expected_cost, LABELS, MODELS, cost_fp=1, cost_fn=3, quota=9)
     assert (np.diff(cost.single) >= 0).all()
     assert cost.votes[cost.best - 1] == cost.votes.min()
-    assert vote(qk.roc_auc, LABELS, MODELS, maximize=False).names == tuple(
+    assert vote(qk.roc_auc, LABELS, MODELS, greater_is_better=False).names == tuple(
         reversed(vote(qk.roc_auc, LABELS, MODELS).names)
     )
-    own = vote(lambda ranking: -qk.hit_rate(ranking, quota=6), LABELS, MODELS, maximize=False)
+    own = vote(
+        lambda ranking: -qk.hit_rate(ranking, quota=6), LABELS, MODELS, greater_is_better=False
+    )
     known = vote(partial(qk.hit_rate, quota=6), LABELS, MODELS)
     assert (own.names, own.best) == (known.names, known.best)
     np.testing.assert_array_equal(own.votes, -known.votes)

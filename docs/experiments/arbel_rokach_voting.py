@@ -218,7 +218,7 @@ def _scores(
 
 def votes(labels: np.ndarray, unseen: np.ndarray, single: np.ndarray) -> np.ndarray:
     """The mean score of the best X models, ranked by PEM."""
-    found = qk.inference.vote(lambda x: qk.pem(x).round(9), labels, unseen, maximize=True)
+    found = qk.inference.vote(lambda x: qk.pem(x).round(9), labels, unseen, greater_is_better=True)
     means: np.ndarray = found.means(single)
     return means.round(DIGITS)
 
@@ -309,7 +309,7 @@ def _differs(found: Votes, name: str, best: int, other: int) -> Iterator[bool]:
             continue
         two = {"best": votes[best], "other": votes[other]}
         result = qk.compare(
-            MEASURES[name], labels, two, stratified=True, random_state=0, maximize=True
+            MEASURES[name], labels, two, stratified=True, random_state=0, greater_is_better=True
         )
         yield bool(result.lower[0, 1] > 0)
 

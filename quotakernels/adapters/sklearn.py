@@ -111,7 +111,7 @@ def scorer(
         kind = type(tried).__name__ if isinstance(tried, tuple) else "several numbers"
         name = title_of(measure)
         raise TypeError(f"a scorer gives one number; with these options {name} gives {kind}")
-    better = direction_of(measure, greater_is_better, "greater_is_better")
+    better = direction_of(measure, greater_is_better)
     return Scorer(measure, options, ties, pos_label, average, response_method, better)
 
 

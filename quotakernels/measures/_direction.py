@@ -15,20 +15,20 @@ def own_direction(measure: Any) -> bool | None:
     return direction
 
 
-def direction_if_any(measure: Any, given: bool | None, name: str) -> bool | None:
-    """Whether more of a measure is better: what is given by that name, or the measure's own."""
+def direction_if_any(measure: Any, given: bool | None) -> bool | None:
+    """Whether more of a measure is better: what is given, or the measure's own."""
     if given is not None and not isinstance(given, bool):
-        raise TypeError(f"{name} must be True, False or None; got {brief(given)}")
+        raise TypeError(f"greater_is_better must be True, False or None; got {brief(given)}")
     return own_direction(measure) if given is None else given
 
 
-def direction_of(measure: Any, given: bool | None, name: str) -> bool:
+def direction_of(measure: Any, given: bool | None) -> bool:
     """The same where there must be one."""
-    direction = direction_if_any(measure, given, name)
+    direction = direction_if_any(measure, given)
     if direction is None:
         raise TypeError(
-            f"{title_of(measure)} does not say whether more is better; give {name}=True or "
-            f"{name}=False{getattr(_inner(measure), 'advice', '')}"
+            f"{title_of(measure)} does not say whether more is better; give greater_is_better=True "
+            f"or greater_is_better=False{getattr(_inner(measure), 'advice', '')}"
         )
     return direction
 

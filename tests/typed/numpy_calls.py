@@ -224,7 +224,7 @@ def of_cuts(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> Non
     tables.table_curve(lambda table: table.tp - table.fp, ranking)
     qk.best_cut(y, s, qk.f_score)  # wrong
     qk.best_cut(qk.roc_auc, y, s)  # wrong
-    qk.best_cut(qk.f_score, y, s, maximize="yes")  # wrong
+    qk.best_cut(qk.f_score, y, s, greater_is_better="yes")  # wrong
     qk.best_cut(qk.f_score, y, s, bta=2)  # wrong
     qk.best_cut(qk.f_score, ranking, bta=2)  # wrong
     tables.table_curve(qk.f_score, y, s, quota=3)  # wrong

@@ -125,7 +125,7 @@ def compare(
     models: Any,
     *,
     test: TestName | None = None,
-    maximize: bool | None = None,
+    greater_is_better: bool | None = None,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
     stratified: bool = False,
@@ -166,7 +166,7 @@ def compare(
         `delong_test` for `roc_auc`, `gini` and `pem`, and the score test of `compare_selections`
         for `hit_rate` at one quota.  The default is the closed form if the measure has one and
         examples have no weights and no clusters, and else the bootstrap.
-    maximize : bool, optional
+    greater_is_better : bool, optional
         Whether more is better.  By default as the measure says; give it for functions of your own,
         and for measures without a direction, such as `bias`.
     n_resamples : int
@@ -197,8 +197,8 @@ def compare(
     ------
     TypeError
         Models that are not a mapping from strings, a data frame or an array; scores without values,
-        in a trace; a measure that returns another record; no `maximize` for a measure without a
-        direction.
+        in a trace; a measure that returns another record; no `greater_is_better` for a measure
+        without a direction.
     ValueError
         Fewer than two models; scores of different lengths; a measure with more than one number for
         each model, such as at several quotas or of groups; a measure that depends on the values of
@@ -278,7 +278,7 @@ def compare(
     raw = (sample_weight, where, pos_label, validate, *beside)
     drawn = _drawn(n_resamples, random_state, clusters, ties, workers, max_memory, progress)
     names, asked = _asked(applied, y_true, models, raw, confidence_level, drawn)
-    return _comparison(names, asked, test, maximize, stratified)
+    return _comparison(names, asked, test, greater_is_better, stratified)
 
 
 def _drawn(*how: Any) -> dict[str, Any]:
@@ -321,18 +321,20 @@ def _comparison(
     names: list[str],
     asked: Measured,
     test: TestName | None,
-    maximize: bool | None,
+    greater_is_better: bool | None,
     stratified: bool,
 ) -> Comparison:
     """The estimates, and the tests of all pairs."""
     test = test or test_for(asked, stratified)
-    estimate, sign = estimates_of(asked.measure, asked.found, asked.drawn["ties"], maximize)
+    estimate, sign = estimates_of(
+        asked.measure, asked.found, asked.drawn["ties"], greater_is_better
+    )
     tests = by_test(test, asked._replace(estimate=estimate), stratified)
     return comparison_of(names, estimate, sign, tests, asked.confidence_level)
 
 
 def estimates_of(
-    measure: Any, data: Validated, ties: TiePolicy, maximize: bool | None
+    measure: Any, data: Validated, ties: TiePolicy, greater_is_better: bool | None
 ) -> tuple[NDArray, int]:
     """The measure of each model, one number, and the sign by which more of it is better."""
     found = value_of(measure, ranked_by_group(data, ties, needs_ideal(measure)))
@@ -347,7 +349,7 @@ def estimates_of(
             f"got shape {tuple(found.shape)}{hint}"
         )
     estimate = host_floats(found)
-    return estimate, 1 if direction_of(measure, maximize, "maximize") else -1
+    return estimate, 1 if direction_of(measure, greater_is_better) else -1
 
 
 def comparison_of(

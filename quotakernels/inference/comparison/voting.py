@@ -90,7 +90,7 @@ def vote(
     models: Any,
     *,
     best: int | None = None,
-    maximize: bool | None = None,
+    greater_is_better: bool | None = None,
     sample_weight: Any = None,
     where: Any = None,
     pos_label: Any = None,
@@ -115,7 +115,7 @@ def vote(
         of a list of arrays, are called "0", "1", ….
     best : int, optional
         X, how many models vote; by default the number for which `measure` is best.
-    maximize : bool, optional
+    greater_is_better : bool, optional
         Whether the largest value is the best.  By default as the measure says.
     sample_weight, where, pos_label, ties, validate
         As in `rank`, of shape (n,), the same for all models.
@@ -168,11 +168,11 @@ def vote(
     beside = (sample_weight, where, pos_label, validate, *Beside())
     labelled = {label_of(models, name): x for name, x in named.items()}
     found, _ = data_of(labelled, y_true, beside)
-    single, sign = estimates_of(applied, found, ties, maximize)
+    single, sign = estimates_of(applied, found, ties, greater_is_better)
     order = np.argsort(-sign * single, kind="stable")  # NaN last
     means = _running_means([found.examples.scores[k, ...] for k in order.tolist()])
     together = {str(k): means[k, ...] for k in range(len(named))}
-    votes, _ = estimates_of(applied, data_of(together, y_true, beside)[0], ties, maximize)
+    votes, _ = estimates_of(applied, data_of(together, y_true, beside)[0], ties, greater_is_better)
     names = tuple([*named][k] for k in order)
     return Vote(names, single[order], votes, wanted or _first_best(sign * votes))
 

@@ -66,12 +66,14 @@ def first_less_second(pair: list[Array]) -> Array:
         return xp.where(same, xp.zeros_like(less), less)
 
 
-def ahead(difference: Array, maximize: bool | None) -> Array:
+def ahead(difference: Array, greater_is_better: bool | None) -> Array:
     """1 where a difference is in favour of the first, -1 of the second, 0 of neither."""
     xp = namespace(difference)
-    if maximize is None:
+    if greater_is_better is None:
         return xp.full_like(difference, xp.nan)
-    signs = (difference > 0, difference < 0) if maximize else (difference < 0, difference > 0)
+    signs = (
+        (difference > 0, difference < 0) if greater_is_better else (difference < 0, difference > 0)
+    )
     first, second = (cast(xp, x, difference.dtype) for x in signs)
     return xp.where(xp.isnan(difference), difference, first - second)
 

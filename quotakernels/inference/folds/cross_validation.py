@@ -136,7 +136,7 @@ class FoldSummaryOptions(FoldOptions, total=False):
 class FoldTestOptions(FoldOptions, total=False):
     """Those of `fold_test`."""
 
-    maximize: bool | None
+    greater_is_better: bool | None
 
 
 @overload
@@ -359,7 +359,7 @@ def fold_test(
     models: Any,
     folds: Any,
     *,
-    maximize: bool | None = None,
+    greater_is_better: bool | None = None,
     confidence_level: float = 0.95,
     n_train: float | None = None,
     sample_weight: Any = None,
@@ -390,7 +390,7 @@ def fold_test(
         models.
     folds : array, shape (n,) or (repeats, n)
         The fold of each example, as in `fold_summary`; both models were trained on the same.
-    maximize : bool, optional
+    greater_is_better : bool, optional
         Whether more is better, for the field `better` only.  By default as the measure says; give
         it for functions of your own.
     confidence_level : float
@@ -452,7 +452,7 @@ def fold_test(
             found.append(each_fold(applied, data, split, ties))
     differences = trees_map(first_less_second, found)
     _warn(measure, differences, data, split)
-    return _each_tested(split, confidence_level, measure, maximize, differences)
+    return _each_tested(split, confidence_level, measure, greater_is_better, differences)
 
 
 def _scores(models: Any, y_true: Any) -> Iterable[Array]:
@@ -463,20 +463,24 @@ def _scores(models: Any, y_true: Any) -> Iterable[Array]:
 
 
 def _each_tested(
-    folds: Folds, confidence_level: float, measure: Any, maximize: bool | None, differences: Any
+    folds: Folds,
+    confidence_level: float,
+    measure: Any,
+    greater_is_better: bool | None,
+    differences: Any,
 ) -> Any:
     """The test of a measure's differences, or those of each in a mapping, by its own direction."""
     if isinstance(measure, Mapping):
         return {
-            name: _each_tested(folds, confidence_level, each, maximize, differences[name])
+            name: _each_tested(folds, confidence_level, each, greater_is_better, differences[name])
             for name, each in measure.items()
         }
-    direction = direction_if_any(measure, maximize, "maximize")
+    direction = direction_if_any(measure, greater_is_better)
     return mapped(lambda x: _tested(x, folds, confidence_level, direction), differences)
 
 
 def _tested(
-    values: Array, folds: Folds, confidence_level: float, maximize: bool | None
+    values: Array, folds: Folds, confidence_level: float, greater_is_better: bool | None
 ) -> FoldTest:
     xp = namespace(values)
     dtype = values.dtype
@@ -489,5 +493,5 @@ def _tested(
         undefined = values.shape[-1] - 1 - found.freedom
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
         tested = (statistic, found.freedom, p_value, undefined, shaped)
-        test = FoldTest(*found[:4], *tested, ahead(found.mean, maximize))
+        test = FoldTest(*found[:4], *tested, ahead(found.mean, greater_is_better))
         return finished(xp, test, dtype)  # type: ignore[no-any-return]

@@ -227,7 +227,7 @@ class _Cuts:
         boundary: Callable[..., BestBoundary] = _of_cuts if best is best_cut else best
         self.boundary = functools.partial(boundary, **own)
         if best is best_cut and limits:
-            largest = direction_of(own.get("measure"), own.get("maximize"), "maximize")
+            largest = direction_of(own.get("measure"), own.get("greater_is_better"))
             self.sign = 1 if largest else -1
 
     def __call__(self, ranking: Ranking) -> _Found:
@@ -250,10 +250,10 @@ class _Cuts:
 
 
 def _of_cuts(
-    ranking: Ranking, *, measure: Any = None, maximize: bool | None = None, **own: Any
+    ranking: Ranking, *, measure: Any = None, greater_is_better: bool | None = None, **own: Any
 ) -> BestBoundary:
     """What `best_cut` finds, with its curve."""
-    best, curve = best_and_curve(measure, (ranking,), maximize, own)
+    best, curve = best_and_curve(measure, (ranking,), greater_is_better, own)
     return BestBoundary(*best, curve)
 
 

@@ -268,7 +268,7 @@ def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") ->
 
     With expected labels, few distinct scores make the value large by themselves, and two distinct
     scores make it 1, -1 or NaN: a coin toss gets 1.  So this measure has no direction, and
-    `compare` asks for ``maximize``.  Compare models by observed labels.  These have the same
+    `compare` asks for `greater_is_better`.  Compare models by observed labels.  These have the same
     covariance with the scores and the variance h(1 - h), where h is the hit rate; the result is the
     point-biserial correlation.  If no tie group has both classes, both correlations are the same.
 

@@ -136,7 +136,7 @@ def best_cut(
     measure: OfTables,
     ranking: Ranking[T],
     *,
-    maximize: bool | None = None,
+    greater_is_better: bool | None = None,
     **options: Unpack[TableOptions],
 ) -> BestCut[T]: ...
 
@@ -147,13 +147,15 @@ def best_cut(
     y_true: ArrayOf[A],
     y_score: ArrayOf[A],
     *,
-    maximize: bool | None = None,
+    greater_is_better: bool | None = None,
     **data: Unpack[GroupedTableData[A]],
 ) -> BestCut[A]: ...
 
 
 @forwarding(rank, without=(*GAINS, *COST, *TREATMENT))
-def best_cut(measure: Any, *data: Any, maximize: bool | None = None, **options: Any) -> BestCut:
+def best_cut(
+    measure: Any, *data: Any, greater_is_better: bool | None = None, **options: Any
+) -> BestCut:
     """The cut of a ranking at which a measure of confusion tables is best.
 
     After the measure come labels and scores, or a `Ranking`; the other keywords are those of
@@ -163,7 +165,7 @@ def best_cut(measure: Any, *data: Any, maximize: bool | None = None, **options: 
     ----------
     measure : measure of a `ConfusionTable`
         As `table_curve` takes it.
-    maximize : bool, optional
+    greater_is_better : bool, optional
         True if the largest value is the best, False if the smallest is.  By default as the measure
         says; give it for measures without a direction, such as `bias`.
     **options
@@ -209,19 +211,19 @@ def best_cut(measure: Any, *data: Any, maximize: bool | None = None, **options: 
     >>> print(of_each.value, of_each.threshold)
     [1. 0.] [0.9 nan]
     """
-    return best_and_curve(measure, data, maximize, options)[0]
+    return best_and_curve(measure, data, greater_is_better, options)[0]
 
 
 def best_and_curve(
     measure: TableMeasure | None,
     data: tuple[Any, ...],
-    maximize: bool | None,
+    greater_is_better: bool | None,
     keywords: dict[str, Any],
     caller: str = "best_cut",
 ) -> tuple[BestCut, Curve]:
     """The best cut, and the measure at all cuts, of one ranking made once."""
     chosen, ranking, own = _called(caller, measure, data, keywords, by_group=True)
-    largest = direction_of(chosen, maximize, "maximize")
+    largest = direction_of(chosen, greater_is_better)
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
@@ -232,9 +234,9 @@ def best_and_curve(
             raise TypeError(f"{caller} compares single values; {chosen.__name__} has several")
         unit = chosen.unit(xp, cells, own)
         rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
-        best = compiled(best_of_these, xp, ("maximize",))
+        best = compiled(best_of_these, xp, ("greater_is_better",))
         curve = curve._replace(value=value)
-        found: BestCut = best(table, curve, real, rounding, maximize=largest)
+        found: BestCut = best(table, curve, real, rounding, greater_is_better=largest)
         return finished(xp, found, dtype), finished(xp, curve, dtype)
 
 
@@ -300,7 +302,7 @@ def best_of_these(
     real: Array,
     rounding: Array | None = None,
     *,
-    maximize: bool = True,
+    greater_is_better: bool = True,
 ) -> BestCut:
     """The first of the best points of a curve, or of that of each group, among the real cuts.
 
@@ -308,7 +310,7 @@ def best_of_these(
     `SAME_VALUE`, or that share of the best value if that is more.
     """
     xp = namespace(curve.value)
-    value = curve.value if maximize else -curve.value
+    value = curve.value if greater_is_better else -curve.value
     there = real & ~xp.isnan(value)
     value = xp.where(there, value, xp.full_like(value, -xp.inf))
     top = beside_cuts(xp, table, _highest(xp, table, value))
