@@ -92,9 +92,12 @@ class Rows(NamedTuple):
         try:
             yield
         except RowError as error:
-            row = error.row if chosen is None else int(np.flatnonzero(chosen)[error.row - 1]) + 1
-            place = f"row {before + row}"
-            raise error.at(f"{place} of {file}" if several else place) from error
+
+            def place(row: int) -> str:
+                own = row if chosen is None else int(np.flatnonzero(chosen)[row - 1]) + 1
+                return f"row {before + own} of {file}" if several else f"row {before + own}"
+
+            raise error.placed(place) from error
         except InputError as error:
             raise InputError(
                 f"{error.message} (in {file})" if several else error.message

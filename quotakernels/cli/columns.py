@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from quotakernels.cli.errors import InputError, RowError, missing_value, no_groups, third_label
+from quotakernels.cli.errors import (
+    ColumnsError,
+    InputError,
+    RowError,
+    missing_value,
+    no_groups,
+    third_label,
+)
 from quotakernels.cli.given import given
 from quotakernels.evaluation.settings import Sample, Settings
 from quotakernels.inputs.groups import GroupsOfExamples
@@ -96,16 +105,22 @@ def columns_read(settings: Settings) -> tuple[str, ...]:
 
 
 def sample_of(settings: Settings, rows: pa.Table) -> Sample:
-    """The columns that settings name as arrays."""
-    labels = label_column(rows, settings.label, settings.pos_label)
-    weights = None if settings.weight is None else weight_column(rows, settings.weight)
-    gains = None if settings.gain is None else number_column(rows, settings.gain)
-    scores = {name: score_column(rows, name) for name in settings.models}
-    column = settings.grouped_by
-    groups = None if column is None else group_column(rows, column)
-    costs = None if settings.cost is None else cost_column(rows, settings.cost)
-    treated = settings.treatment
-    treatment = None if treated is None else treatment_column(rows, treated)
+    """The columns that settings name as arrays; an error tells of all columns that are none."""
+    errors: list[InputError] = []
+
+    def read(kind: Callable[[pa.Table, str], Any], name: str | None) -> Any:
+        try:
+            return None if name is None else kind(rows, name)
+        except InputError as error:
+            errors.append(error)
+
+    labels = read(partial(label_column, pos_label=settings.pos_label), settings.label)
+    scores = {name: read(score_column, name) for name in settings.models}
+    weights, gains = read(weight_column, settings.weight), read(number_column, settings.gain)
+    groups, costs = read(group_column, settings.grouped_by), read(cost_column, settings.cost)
+    treatment = read(treatment_column, settings.treatment)
+    if errors:
+        raise errors[0] if len(errors) == 1 else ColumnsError(errors)
     return Sample(labels, scores, weights, gains, groups, costs, treatment)
 
 

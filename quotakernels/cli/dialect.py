@@ -78,8 +78,8 @@ def dialect_of(path: Path, separator: str = ",") -> Dialect:
     found = said.get("sep") or (told[1] if told else _separator(text, separator))
     records = _records(text, found)
     if "\0" not in text:  # else it is in another encoding
-        separators = [found] if _are_alike(records) else [found, *_SEPARATORS]
-        _refuse_title(path, text, skipped, separators)
+        others = () if said.get("sep") or _are_alike(records) else _SEPARATORS
+        _refuse_title(path, text, skipped, (found, *others))
     if (decimal := said.get("decimal")) is not None:
         return Dialect(found, decimal, encoding, skipped)
     decimal = _decimal(records, found)

@@ -31,9 +31,27 @@ class RowError(InputError):
         super().__init__(said(f"row {row}"))
         self.said, self.row = said, row
 
-    def at(self, place: str) -> InputError:
-        """The error for those who know where the row is."""
-        return InputError(self.said(place))
+    def placed(self, place: Callable[[int], str]) -> InputError:
+        """The error for those who know where rows are."""
+        return InputError(self.said(place(self.row)))
+
+
+class ColumnsError(RowError):
+    """What is wrong with several columns, a line for each."""
+
+    def __init__(self, errors: Sequence[InputError]) -> None:
+        super().__init__(lambda _: _lines(errors), 0)
+        self.errors = errors
+
+    def placed(self, place: Callable[[int], str]) -> InputError:
+        """The errors, those of rows with their places."""
+        return InputError(
+            _lines([x.placed(place) if isinstance(x, RowError) else x for x in self.errors])
+        )
+
+
+def _lines(errors: Sequence[InputError]) -> str:
+    return "\n".join(dict.fromkeys(x.message for x in errors))
 
 
 def no_columns(source: str, names: Sequence[str], available: Sequence[str]) -> InputError:

@@ -124,7 +124,8 @@ def picked_columns(path: Path, available: Sequence[str], names: Sequence[str] | 
         raise no_columns(name_of(path), absent, available)
     for name in picked:
         if (count := available.count(name)) > 1:
-            raise InputError(f"{name_of(path)} has {count} columns with the name {name!r}")
+            which = f"with the name {name!r}" if name else "without a name"
+            raise InputError(f"{name_of(path)} has {count} columns {which}: name each alone")
     return picked
 
 

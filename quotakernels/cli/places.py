@@ -34,7 +34,7 @@ def placing(table: pa.Table) -> Iterator[None]:
     try:
         yield
     except RowError as error:
-        raise error.at(_place(table, error.row)) from error
+        raise error.placed(lambda row: _place(table, row)) from error
 
 
 def _place(table: pa.Table, row: int) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
+import shlex
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -207,6 +210,48 @@ def test_all_absent_columns_are_told_at_once(run: Run, tmp_path: Path) -> None:
     given = ("--label", "antwort", "--score", "Werte", "--engine", "duckdb")
     error = run("evaluate", tmp_path / "a.parquet", *given).error
     assert "a.parquet has no columns 'antwort' and 'Werte'; did you mean" in error
+
+
+@pytest.mark.parametrize("name", ["a.csv", "*.csv"])
+def test_all_columns_with_bad_values_are_told_at_once(run: Run, tmp_path: Path, name: str) -> None:
+    write_csv(tmp_path / "a.csv", ["y;s;w;g", "1;0,5;2;0,5", ";0,2;k.A.;0,5", "0;0,4;-1;1,5"])
+    given = ("evaluate", tmp_path / name, "--label", "y", "--score", "s")
+    more = ("--weight", "w", "--by", "g")
+    of_file = f" of {tmp_path / 'a.csv'}" if name == "*.csv" else ""
+    assert run(*given, *more).error == (
+        f"Error: column 'y': missing value at row 2{of_file}; fill these rows, or leave them out "
+        f"by --drop-missing\ncolumn 'w': 'k.A.' at row 2{of_file} is not a number; if it means "
+        "that there is no value, give --missing k.A.\ncolumn 'g' holds numbers with decimals, but "
+        "groups are whole numbers, texts or dates; round them, or write a class for each row\n"
+    )
+    error = run(*given, *more, "--missing", "k.A.", "--where", "s>0.3").error
+    assert f"column 'w': -1.0 at row 3{of_file}, expected a finite weight of 0 or more" in error
+    assert "column 'y'" not in error
+
+
+def test_how_a_file_is_read_is_in_the_commands_of_a_page(run: Run, tmp_path: Path) -> None:
+    rows = [f"{k};{('Ja', 'Nein')[k % 3 > 0]};{k % 7},5" for k in range(30)]
+    path = write_excel(tmp_path / "a.xlsx", ["Titel", HEADER, *rows, "31;-;5,5"], "Deckblatt")
+    page, chosen = tmp_path / "a.html", tmp_path / "b.csv"
+    words = ("--sheet", "Daten", "--header-row", 2, "--missing", "-", "--missing", "k. A.")
+    asked = ("report", path, *GIVEN, "--quota", 5, *words, "--drop-missing", "--decimal", ",")
+    outcome = run(*asked, "--resamples", 20, "-o", page)
+    assert outcome.status == 0, outcome.err
+    command = re.search(
+        r"<code>(quotakernels select .*?)</code>", page.read_text("utf-8"), re.DOTALL
+    )
+    assert command is not None
+    line = shlex.split(html.unescape(command[1]).replace("\\\n", " "))
+    for name in ("--sheet Daten", "--header-row 2", "--missing - --missing 'k. A.'", "--decimal ,"):
+        assert name in shlex.join(line)
+    assert run(*(chosen if x.endswith(".csv") else x for x in line[1:])).status == 0
+    assert len(chosen.read_text("utf-8").splitlines()) == 6
+
+
+def test_columns_without_names_are_not_written(run: Run, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", ["y;s;;", "1;0,5;;", "0;0,2;;"])
+    chosen = ("select", path, "--score", "s", "--quota", 1, "-o", tmp_path / "b.csv")
+    assert "a.csv has 2 columns without a name: name each alone" in run(*chosen).error
 
 
 def test_labels_in_several_ways_of_writing(run: Run, tmp_path: Path) -> None:
