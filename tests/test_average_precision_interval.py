@@ -148,6 +148,12 @@ def test_bad_scores(mode: Mode):
         mode.run(average_precision_interval, Y, scores)
 
 
+def test_a_measure_stands_for_its_name():
+    for name in ("average_precision", "average_hit_rate"):
+        of_name = average_precision_interval(Y, S[0], measure=name)
+        assert average_precision_interval(Y, S[0], measure=getattr(qk, name)) == of_name
+
+
 def test_wrong_calls():
     with pytest.raises(TypeError, match="^the ranking has weights, but the variance assumes"):
         average_precision_interval(Y, S[0], sample_weight=np.ones(N))

@@ -344,6 +344,12 @@ def test_weights_are_refused():
             call(Y, [A, A], sample_weight=A)
 
 
+def test_a_measure_stands_for_its_name():
+    for name in ("roc_auc", "gini", "pem"):
+        of_name = qk.inference.auc_interval(Y, A, measure=name)
+        assert qk.inference.auc_interval(Y, A, measure=getattr(qk, name)) == of_name
+
+
 def test_options_and_shapes():
     for level in (0, 1, True, "95", np.asarray([0.9]), math.nan):
         with pytest.raises((TypeError, ValueError), match="^confidence_level must be a"):

@@ -9,16 +9,21 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels._types import A, ArrayOf, GroupedData, T
 from quotakernels.inference import _student as student
-from quotakernels.inference._areas import refuse_masses
+from quotakernels.inference._areas import name_of, refuse_masses
 from quotakernels.inference._normal import check_level
 from quotakernels.inference.delong.interval import AucInterval
-from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures.over_quotas.averages import average_hit_rate
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums
+from quotakernels.measures.roc_pr.precision_recall import average_precision
 from quotakernels.ranking import Ranking
 
 PrecisionName: TypeAlias = Literal["average_precision", "average_hit_rate"]
+_PRECISIONS: dict[PrecisionName, Any] = {
+    "average_precision": average_precision,
+    "average_hit_rate": average_hit_rate,
+}
 _NEAR = 8
 """Squares of so many positions of a tie group are summed one by one."""
 
@@ -31,7 +36,7 @@ class _PrecisionIntervalMeasure(Measure):
             self,
             ranking: Ranking[T],
             *,
-            measure: PrecisionName = "average_precision",
+            measure: PrecisionName | Measure = "average_precision",
             confidence_level: float = 0.95,
         ) -> AucInterval[T]: ...
         @overload
@@ -40,7 +45,7 @@ class _PrecisionIntervalMeasure(Measure):
             y_true: ArrayOf[A],
             y_score: ArrayOf[A],
             *,
-            measure: PrecisionName = "average_precision",
+            measure: PrecisionName | Measure = "average_precision",
             confidence_level: float = 0.95,
             **data: Unpack[GroupedData[A]],
         ) -> AucInterval[A]: ...
@@ -51,7 +56,7 @@ class _PrecisionIntervalMeasure(Measure):
 def average_precision_interval(
     table: ops.Groups,
     *,
-    measure: PrecisionName = "average_precision",
+    measure: PrecisionName | Measure = "average_precision",
     confidence_level: float = 0.95,
 ) -> AucInterval:
     """Confidence interval of average precision, or of average hit rate, without resamples.
@@ -68,8 +73,8 @@ def average_precision_interval(
     sample_weight : None
         Refused, like a ranking with weights, because the variance assumes examples drawn one by
         one.
-    measure : {"average_precision", "average_hit_rate"}
-        Which measure; without ties they are the same.
+    measure : {"average_precision", "average_hit_rate"}, or the measure itself
+        Without ties they are the same.
     confidence_level : float
         Above 0 and below 1.
 
@@ -105,14 +110,12 @@ def average_precision_interval(
     >>> print(found.estimate.round(4), found.lower.round(4), found.upper.round(4))
     0.7708 0.0943 0.9909
     """
-    if measure not in ("average_precision", "average_hit_rate"):
-        names = '"average_precision" or "average_hit_rate"'
-        raise ValueError(f"measure must be {names}; got {brief(measure)}")
+    name = name_of(measure, _PRECISIONS)
     check_level(confidence_level)
     refuse_masses(table, "the ranking")
     xp, total = namespace(table.counts), Totals(namespace(table.counts), table)
     rows = _rows(xp, table)
-    changes = _of_steps(xp, rows) if measure == "average_precision" else _of_positions(xp, rows)
+    changes = _of_steps(xp, rows) if name == "average_precision" else _of_positions(xp, rows)
     found, error = _estimated(xp, table, total, rows, changes)
     fewer = xp.minimum(total.positive, total.negative)
     half = student.quantiles(xp, confidence_level, fewer - 1) * error

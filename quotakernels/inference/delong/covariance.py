@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from quotakernels._array import Array, computed, computing, namespace
 from quotakernels._records import plainly
-from quotakernels.inference._areas import AreaName, refuse_weights, scale_of
+from quotakernels.inference._areas import AreaMeasure, refuse_weights, scale_of
 from quotakernels.inference.delong.placements import lost_pairs, share, spread_of
 from quotakernels.inputs.columns import as_column, read_without_fault
 from quotakernels.inputs.examples import Validated, validate_columns
@@ -34,7 +34,7 @@ def auc_covariance(
     y_true: Any,
     y_score: Any,
     *,
-    measure: AreaName = "roc_auc",
+    measure: AreaMeasure = "roc_auc",
     sample_weight: None = None,
     where: Any = None,
     pos_label: Any = None,
@@ -54,8 +54,8 @@ def auc_covariance(
         The same labels for all models.
     y_score : array, shape (..., M, n)
         Scores of M models.
-    measure : {"roc_auc", "gini", "pem"}
-        Which measure: AUC, or 2·AUC - 1, which is Gini and PEM, with 4 times the covariance.
+    measure : {"roc_auc", "gini", "pem"}, or the measure itself
+        AUC, or 2·AUC - 1, which is Gini and PEM, with 4 times the covariance.
     sample_weight : None
         Refused, because the variance assumes examples drawn one by one.
     where : boolean array, shape (n,) or that of `y_score`, optional

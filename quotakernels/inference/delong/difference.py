@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from quotakernels._array import Array, Namespace, computed, namespace
 from quotakernels._records import plainly
 from quotakernels.inference import _student as student
-from quotakernels.inference._areas import AreaName, refuse_masses, refuse_weights, scale_of
+from quotakernels.inference._areas import AreaMeasure, refuse_masses, refuse_weights, scale_of
 from quotakernels.inference._normal import check_level, quantile, two_sided
 from quotakernels.inference.delong.placements import area_of, lost_pairs, share, spread_of
 from quotakernels.inputs.columns import adopt, as_column, check_types
@@ -50,7 +50,7 @@ def delong_test(
     y_true: Any,
     models: Any,
     *,
-    measure: AreaName = "roc_auc",
+    measure: AreaMeasure = "roc_auc",
     confidence_level: float = 0.95,
     sample_weight: None = None,
     where: Any = None,
@@ -71,8 +71,8 @@ def delong_test(
     models : mapping from names to arrays, shape (..., n), or an array, shape (2, ..., n)
         Scores of two models in one shape; their types may differ.  `jax.jit` sorts a mapping that
         is an argument of a function by its names.
-    measure : {"roc_auc", "gini", "pem"}
-        Which measure: AUC, or 2·AUC - 1, which is Gini and PEM, with twice the difference and
+    measure : {"roc_auc", "gini", "pem"}, or the measure itself
+        AUC, or 2·AUC - 1, which is Gini and PEM, with twice the difference and
         error.
     confidence_level : float
         Of the interval; above 0 and below 1.
@@ -184,7 +184,7 @@ def _tested(
 
 @public
 def delong_test_unpaired(
-    a: Ranking, b: Ranking, *, measure: AreaName = "roc_auc", confidence_level: float = 0.95
+    a: Ranking, b: Ranking, *, measure: AreaMeasure = "roc_auc", confidence_level: float = 0.95
 ) -> DelongTest:
     """Whether AUC differs between two sets of examples, of one model or two (DeLong's variance).
 

@@ -10,7 +10,7 @@ from quotakernels._array import Array, Namespace, namespace
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inference import _student as student
-from quotakernels.inference._areas import AreaName, refuse_masses, scale_of
+from quotakernels.inference._areas import AreaMeasure, refuse_masses, scale_of
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference.delong.placements import Area, area_of, share
 from quotakernels.inputs.keywords import brief
@@ -46,7 +46,7 @@ class _AucIntervalMeasure(Measure):
             self,
             ranking: Ranking[T],
             *,
-            measure: AreaName = "roc_auc",
+            measure: AreaMeasure = "roc_auc",
             confidence_level: float = 0.95,
             method: Literal["logit", "wald"] = "logit",
         ) -> AucInterval[T]: ...
@@ -56,7 +56,7 @@ class _AucIntervalMeasure(Measure):
             y_true: ArrayOf[A],
             y_score: ArrayOf[A],
             *,
-            measure: AreaName = "roc_auc",
+            measure: AreaMeasure = "roc_auc",
             confidence_level: float = 0.95,
             method: Literal["logit", "wald"] = "logit",
             **data: Unpack[GroupedData[A]],
@@ -68,7 +68,7 @@ class _AucIntervalMeasure(Measure):
 def auc_interval(
     table: ops.Groups,
     *,
-    measure: AreaName = "roc_auc",
+    measure: AreaMeasure = "roc_auc",
     confidence_level: float = 0.95,
     method: Literal["logit", "wald"] = "logit",
 ) -> AucInterval:
@@ -86,8 +86,8 @@ def auc_interval(
     sample_weight : None
         Refused, like a ranking with weights, because the variance assumes examples drawn one by
         one.
-    measure : {"roc_auc", "gini", "pem"}
-        Which measure: AUC, or 2·AUC - 1, which is Gini and PEM, with its bounds.
+    measure : {"roc_auc", "gini", "pem"}, or the measure itself
+        AUC, or 2·AUC - 1, which is Gini and PEM, with its bounds.
     confidence_level : float
         Above 0 and below 1.
     method : {"logit", "wald"}
