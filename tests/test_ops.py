@@ -324,6 +324,7 @@ def test_groups_with_positives(monkeypatch, scores, prevalence, short):
     same(counted.starts, np.concatenate([[0], (ends - table.counts)[kept], [size]]))
     same(counted.ends, np.append(0, ends[kept]))
     same(counted.found, np.concatenate([[0], (found - table.positives)[kept], [labels.sum()]]))
+    same(ops.with_positives(namespace(s), table_of(namespace(s), table))[:3], counted[:3])
     every = ops.all_groups(counted)
     assert every.items.shape == (2 * counted.ends.shape[0] + 1,)
     same(every.found, np.append(0, found)[np.searchsorted(ends, every.items, "right")])
@@ -413,6 +414,29 @@ def test_counts_of_runs(levels, dtype):
     same(columns[0, : counts.shape[0]], counts)
     same(columns[1, : counts.shape[0]], np.bincount(np.searchsorted(distinct, keys), labels))
     assert not columns[:, counts.shape[0] :].any()
+
+
+@of_fast_forms
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("scores", ["logits", "no ties", "zeros", "below 0", "far apart"])
+def test_floats_of_both_signs(monkeypatch, dtype, scores):
+    """NumPy sorts those as words that fit without the gap around 0."""
+    for module in (_numpy_rows, _numpy_words):
+        monkeypatch.setattr(module, "BLOCK", 16)
+    s = RNG.normal(size=300).astype(dtype)
+    s = s if scores == "no ties" else s.round(1)
+    s = np.where(RNG.random(300) < 0.5, 0.0, -0.0) if scores == "zeros" else s
+    s = -np.abs(s) - 1 if scores == "below 0" else s
+    if scores == "far apart":
+        s[[0, 7, 100, 200, 250]] = np.inf, -np.inf, np.finfo(dtype).smallest_subnormal, 0.0, -0.0
+    s, labels = s.astype(dtype), RNG.random(300) < 0.3
+    table = qk.rank(labels, s)
+    same(table.thresholds, np.unique(s + 0.0)[::-1])
+    assert table.thresholds.dtype == dtype
+    assert not np.signbit(table.thresholds[table.thresholds == 0]).any()
+    same(table.counts, np.asarray([(s == t).sum() for t in table.thresholds]))
+    same(table.positives, np.asarray([labels[s == t].sum() for t in table.thresholds]))
+    assert table.counts.dtype == table.positives.dtype == np.int32
 
 
 @of_fast_forms

@@ -30,7 +30,7 @@ from quotakernels.inputs.shapes import check_shapes
 DENSE = 4
 """Integers whose range is at most so many times their number are found by a table of that range."""
 
-
+_BLOCK = 1 << 15
 EXPECTED = "an integer, a string or a date"
 _DATES = (datetime.datetime, datetime.date)
 _KINDS = (str, int, *_DATES)
@@ -170,14 +170,31 @@ def _found(column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarr
     if column.dtype.kind in "iu" and column.size:
         low, high = int(column.min()), int(column.max())
         if high - low < DENSE * column.size:
-            whole = column.astype(np.int64, copy=False) if column.dtype.kind == "i" else column
-            shifted = whole - np.asarray(low, dtype=whole.dtype) if low else whole
-            there = np.zeros(high - low + 1, dtype=bool)
-            there[shifted] = True
-            ids = np.flatnonzero(there).astype(whole.dtype) + np.asarray(low, dtype=whole.dtype)
-            codes = shifted if there.all() else (there.cumsum(dtype=np.int64) - 1)[shifted]
-            return ids.astype(column.dtype), codes.astype(np.int64, copy=False)
+            return _found_in_range(column, low, high)
     ids, codes = np.unique(column, return_inverse=True)
+    return ids, codes.reshape(column.shape)
+
+
+def _found_in_range(
+    column: np.ndarray[Any, Any], low: int, high: int
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The same by a table of all ids that there may be, in blocks that stay in the cache."""
+    flat, there = column.reshape(-1), np.zeros(high - low + 1, dtype=bool)
+    whole = np.dtype(np.int64) if column.dtype.kind == "i" else column.dtype
+    blocks = [slice(start, start + _BLOCK) for start in range(0, column.size, _BLOCK)]
+
+    def places(block: slice) -> np.ndarray[Any, Any]:
+        here = flat[block].astype(whole, copy=False)
+        return (here - whole.type(low) if low else here).astype(np.int64, copy=False)
+
+    for block in blocks:
+        there[places(block)] = True
+    ids = (np.flatnonzero(there).astype(whole) + whole.type(low)).astype(column.dtype)
+    if ids.size == there.size:
+        return ids, places(slice(None)).reshape(column.shape)
+    numbers, codes = there.cumsum(dtype=np.int64) - 1, np.empty(column.size, dtype=np.int64)
+    for block in blocks:
+        numbers.take(places(block), out=codes[block], mode="clip")  # as no other mode writes to it
     return ids, codes.reshape(column.shape)
 
 

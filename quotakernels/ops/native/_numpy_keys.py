@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,15 +29,22 @@ def order_key(scores: NDArray) -> NDArray:
 
 def key_of_bits(bits: NDArray) -> NDArray:
     """The keys of floats, of which these are the bits as signed integers."""
-    width = 8 * bits.dtype.itemsize
-    if bits.size and np.minimum.reduce(bits, axis=None) >= 0:
-        return bits  # those of a float that is not negative are its key
-    if bits.ndim != 1 or bits.shape[0] <= BLOCK:
-        return np.asarray(key_from_bits(bits, width))
-    key = np.empty(bits.shape, dtype=bits.dtype)
-    for block in blocks(bits.shape[0]):
-        key[block] = key_from_bits(bits[block], width)
-    return key
+    return _unless_positive(key_from_bits, bits)
+
+
+def _unless_positive(function: Callable[[NDArray, int], NDArray], x: NDArray) -> NDArray:
+    """What a function makes of numbers and their width; the key of a float that is not negative is
+    its bits.
+    """
+    width = 8 * x.dtype.itemsize
+    if x.size and np.minimum.reduce(x, axis=None) >= 0:
+        return x
+    if x.ndim != 1 or x.shape[0] <= BLOCK:
+        return np.asarray(function(x, width))
+    found = np.empty(x.shape, dtype=x.dtype)
+    for block in blocks(x.shape[0]):
+        found[block] = function(x[block], width)
+    return found
 
 
 def from_order_key(key: NDArray, dtype: Any) -> NDArray:
@@ -48,6 +56,4 @@ def from_order_key(key: NDArray, dtype: Any) -> NDArray:
 
 def bits_of_key(key: NDArray) -> NDArray:
     """The bits of the floats that have these keys."""
-    if key.size and np.minimum.reduce(key, axis=None) >= 0:  # see `key_of_bits`
-        return key
-    return np.asarray(bits_from_key(key, 8 * key.dtype.itemsize))
+    return _unless_positive(bits_from_key, key)

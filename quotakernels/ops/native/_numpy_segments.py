@@ -9,14 +9,13 @@ import numpy as np
 
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native._numpy_keys import from_order_key, order_key
-from quotakernels.ops.native._numpy_rows import BLOCK, blocks, rare_places
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, rare_places
 from quotakernels.ops.native._numpy_words import (
     count_type,
     counted_runs,
     extent,
     pack,
     rising_order,
-    table_columns,
     whole_groups,
 )
 
@@ -54,23 +53,25 @@ def segmented_groups(
     key, codes = order_key(scores), codes.astype(np.int64, copy=False).view(np.uint64)
     if key.shape[0] == 0 or key.dtype.kind == "f":
         return None
-    low, high = extent(key)
-    bits, upper = (high - low).bit_length(), (size - 1).bit_length()
+    (low, high), length = extent(key), key.shape[0]
+    bits, upper, place = (x.bit_length() for x in (high - low, size - 1, length - 1))
+    words, *table = columns(length, np.uint64, key.dtype, *[count_type(length)] * 2)
     if upper + bits < 64:
-        found = _of_keys(key, labels, codes, high, bits, upper)
-    elif upper + (key.shape[0] - 1).bit_length() < 63:
-        found = _of_places(key, labels, codes, high, bits, upper)
+        space = words if upper + bits >= 32 else words.view(np.uint32)[length:]
+        found = _of_keys(space, key, labels, codes, high, bits)
+    elif upper + place < 63:
+        found = _of_places(words, key, labels, codes, high, bits, upper)
     else:
         return None
-    table, group = _table(found, key.dtype, min(key.shape[0], size << bits))
-    return table._replace(thresholds=from_order_key(table.thresholds, scores.dtype)), group
+    group, key, counts, positives = _rows(found, words, *table)
+    thresholds = from_order_key(key, scores.dtype)
+    return Groups(thresholds, counts, positives, None, None), group.view(np.int64)
 
 
 def _of_keys(
-    key: NDArray, labels: NDArray, codes: NDArray, best: int, bits: int, upper: int
+    words: NDArray, key: NDArray, labels: NDArray, codes: NDArray, best: int, bits: int
 ) -> _Words:
-    """Words of the distance from the best key, in so many bits, below the `upper` of the group."""
-    words: NDArray = np.empty(key.shape, dtype=np.uint32 if upper + bits < 32 else np.uint64)
+    """Words of the distance from the best key, in so many bits."""
     narrow, top = np.dtype(np.uint32 if bits < 32 else np.uint64), np.asarray(best, dtype=key.dtype)
     lower = np.empty(BLOCK, dtype=narrow)
     for block in blocks(key.shape[0], BLOCK):
@@ -98,12 +99,17 @@ def _blocks_of_keys(words: NDArray) -> Iterator[tuple[NDArray, NDArray, None]]:
 
 
 def _of_places(
-    key: NDArray, labels: NDArray, codes: NDArray, best: int, bits: int, upper: int
+    words: NDArray,
+    key: NDArray,
+    labels: NDArray,
+    codes: NDArray,
+    best: int,
+    bits: int,
+    upper: int,
 ) -> _Words:
-    """Words of as much of the distance as there is space for, and of the place."""
+    """Words of as much of the distance as there is space for, below the group, and of the place."""
     lower = (key.shape[0] - 1).bit_length() + 1
     lost = np.uint64(upper + bits + lower - 64)
-    words = np.empty(key.shape, dtype=np.uint64)
     ramp = np.arange(0, 2 * BLOCK, 2, dtype=np.uint64)
     for block in blocks(key.shape[0], BLOCK):
         packed = words[block]
@@ -142,21 +148,20 @@ def _blocks_of_places(
         yield here, same, own
 
 
-def _table(found: _Words, key_type: Any, most: int) -> tuple[Groups, NDArray]:
-    """The table, of at most so many rows; their groups are written over the words if they fit."""
-    length, rows = found.words.shape[0], 0
-    keys, counts, positives = table_columns(most, key_type, count_type(length))
-    long = found.words.dtype == np.uint64
-    group = found.words if long else np.empty(most, dtype=np.uint64)
+def _rows(
+    found: _Words, groups: NDArray, keys: NDArray, counts: NDArray, positives: NDArray
+) -> list[NDArray]:
+    """The columns, which are written; the first is over words that have been read."""
+    length, rows = keys.shape[0], 0
     for here, same, own in found.blocks:
         chosen = counted_runs(here, same, counts[rows:], positives[rows:])
         into = slice(rows, rows + chosen.shape[0])
         keys[into] = found.read(chosen) if own is None or chosen is not here else own
-        np.right_shift(chosen, chosen.dtype.type(found.below), out=group[into])
+        np.right_shift(chosen, chosen.dtype.type(found.below), out=groups[into])
         rows = into.stop
-    group = group[:rows]
-    group = group.copy() if 2 * rows < length else group  # which takes less than the memory of all
-    return Groups(keys[:rows], counts[:rows], positives[:rows], None, None), group.view(np.int64)
+    several = 2 * rows < length  # of which a copy takes less than the memory of all
+    written = (x[:rows] for x in (groups, keys, counts, positives))
+    return [x.copy() if several else x for x in written]
 
 
 def first_of_each(group: NDArray, size: int) -> NDArray:

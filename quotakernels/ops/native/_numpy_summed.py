@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._table import GAIN_SCALE, Amounts, Arms, Costs, Gains, Groups
-from quotakernels.ops.native._numpy_rows import blocks
+from quotakernels.ops.native._numpy_rows import blocks, columns
 from quotakernels.ops.native._numpy_words import count_type, in_order, rising_order
 
 NDArray = np.ndarray[Any, Any]
@@ -76,7 +76,7 @@ def by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None, amounts: 
     """In blocks that stay in the cache; there are no more groups than examples."""
     length, rows = key.shape[0], 0
     memory, examples = in_order(key, labels)
-    columns: list[NDArray] = []
+    table: list[NDArray] = []
     for own_key, own_labels, places in examples:
         own_weights = None if weights is None else weights.take(places)
         own = amounts.of([x.take(places) for x in amounts.columns()])
@@ -84,29 +84,21 @@ def by_argsort(key: NDArray, labels: NDArray, weights: NDArray | None, amounts: 
         if own_key.shape[0] == length:
             return block
         found = list(block.arrays())
-        if not columns:
-            columns = _columns([x.dtype for x in found], length, memory)
+        if not table:
+            table = _columns([x.dtype for x in found], length, memory)
         behind = rows + found[0].shape[0]
-        for column, x in zip(columns, found, strict=True):
+        for column, x in zip(table, found, strict=True):
             column[rows:behind] = x
         rows = behind
     several = 2 * rows < length  # of which a copy takes less than the memory of all
-    made = (x[:rows].copy() if several else x[:rows] for x in columns)
+    made = (x[:rows].copy() if several else x[:rows] for x in table)
     return block.map(lambda _: next(made))
 
 
 def _columns(dtypes: list[Any], length: int, memory: NDArray) -> list[NDArray]:
     """Thresholds, counts, positives and sums; the last one has the memory that is left."""
     dtypes[1:3] = [count_type(length)] * 2
-    *others, last = map(np.dtype, dtypes)
-    places = -(-length // 8)  # of eight items each, so that every column is aligned
-    every = np.empty(8 * places * sum(x.itemsize for x in others), dtype=np.uint8)
-    columns, start = [], 0  # in one array the system gives large pages
-    for dtype in others:
-        stop = start + 8 * places * dtype.itemsize
-        columns.append(every[start:stop].view(dtype)[:length])
-        start = stop
-    return [*columns, memory.view(last)]
+    return [*columns(length, *dtypes[:-1]), memory.view(dtypes[-1])]
 
 
 def _groups_in_order(

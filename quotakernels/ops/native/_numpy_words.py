@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._table import Groups
-from quotakernels.ops.native._numpy_rows import BLOCK, blocks, rare_places
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, rare_places
 
 NDArray = np.ndarray[Any, Any]
 
@@ -57,7 +57,14 @@ def sorted_words(key: NDArray, labels: NDArray, low: int, high: int) -> list[Par
     return parts
 
 
-def words_around_zero(bits: NDArray, labels: NDArray) -> NDArray | None:
+class AroundZero(NamedTuple):
+    """Words of floats of both signs, and by how much less than its bits each but 0 is from 0."""
+
+    part: Part
+    gap: int
+
+
+def words_around_zero(bits: NDArray, labels: NDArray) -> AroundZero | None:
     """Sorted words of floats of both signs, of which these are the bits as signed integers.
 
     No float lies between 0 and the smallest magnitude.  Where that gap is closed, most scores such
@@ -71,13 +78,14 @@ def words_around_zero(bits: NDArray, labels: NDArray) -> NDArray | None:
         high = max(high, int(np.maximum.reduce(size)))
         size -= 1  # of 0 it is the largest of all
         gap = min(gap, int(np.minimum.reduce(size.view(unsigned))))
-    top = max(high - gap, 0)
+    gap = min(gap, high)
+    top = high - gap
     if 2 * top > most:
         return None
     words = np.empty(bits.shape, dtype=unsigned)
     for block in blocks(bits.shape[0]):
         distance, sign = bits[block] & most, bits[block] >> (8 * bits.dtype.itemsize - 1)
-        distance -= min(gap, high)
+        distance -= gap
         np.maximum(distance, 0, out=distance)
         distance ^= sign
         distance -= sign
@@ -86,7 +94,27 @@ def words_around_zero(bits: NDArray, labels: NDArray) -> NDArray | None:
         packed += packed
         packed |= labels[block]
     words.sort()
-    return words
+    return AroundZero(Part(words, top), gap)
+
+
+def groups_around_zero(scores: NDArray, labels: NDArray) -> Groups | None:
+    """The table of one non-empty list of floats of both signs, None where one kind of word does not
+    hold them.
+    """
+    if scores.dtype.kind != "f" or scores.dtype.itemsize not in (4, 8):
+        return None
+    bits = scores.view(f"i{scores.dtype.itemsize}")
+    if np.minimum.reduce(bits) >= 0 or (found := words_around_zero(bits, labels)) is None:
+        return None
+    table = _rows_of_words([found.part], bits.dtype, bits.shape[0])
+    for block in blocks(table.thresholds.shape[0]):
+        distance = table.thresholds[block]
+        sign = distance >> (8 * bits.dtype.itemsize - 1)
+        size = (distance ^ sign) - sign
+        size += (size > 0) * bits.dtype.type(found.gap)
+        sign &= np.iinfo(bits.dtype).min
+        np.bitwise_or(size, sign, out=distance)
+    return table._replace(thresholds=table.thresholds.view(scores.dtype))
 
 
 def count_type(length: int) -> Any:
@@ -147,7 +175,7 @@ def whole_groups(words: NDArray, lower: int = 1) -> Iterator[NDArray]:
 def _rows_of_words(parts: list[Part], key_type: Any, most: int) -> Groups:
     """The table, of at most so many rows, of sorted words."""
     integer = count_type(sum(part.words.shape[0] for part in parts))
-    keys, counts, positives = table_columns(most, key_type, integer)
+    keys, counts, positives = columns(most, key_type, integer, integer)
     rows = 0
     for part in parts:
         best = np.asarray(part.best, dtype=key_type)
@@ -196,14 +224,6 @@ def counted_runs(words: NDArray, same: NDArray, counts: NDArray, positives: NDAr
         counts[row] += np.diff(starts, append=several).astype(counts.dtype)
         positives[row] += np.add.reduceat(words.take(others) & 1, starts).astype(counts.dtype)
     return chosen
-
-
-def table_columns(length: int, key_type: Any, integer: Any) -> list[NDArray]:
-    """For keys and two counts, together if they may be: the system then gives large pages."""
-    if np.dtype(key_type).itemsize == np.dtype(integer).itemsize:
-        keys, *counts = np.empty((3, length), dtype=integer)
-        return [keys.view(key_type), *counts]
-    return [np.empty(length, dtype=key_type), *np.empty((2, length), dtype=integer)]
 
 
 def _steps(sums: NDArray, out: NDArray) -> None:

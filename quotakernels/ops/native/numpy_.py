@@ -56,8 +56,8 @@ from quotakernels.ops.native._numpy_short import (
 )
 from quotakernels.ops.native._numpy_summed import by_argsort, each_by_itself
 from quotakernels.ops.native._numpy_words import (
-    Part,
     compact_groups,
+    groups_around_zero,
     rising_order,
     sorted_words,
     words_around_zero,
@@ -181,10 +181,13 @@ def tie_groups(
         amounts = amounts.map(lambda x: x[valid])
     if scores.shape[0] == 0:
         return _empty_row(scores, weights, amounts)
+    plain = not given and weights is None and not amounts.columns()
+    if plain and (groups := groups_around_zero(scores, labels)) is not None:
+        return groups
     key = order_key(scores)
     if given:
         groups = each_by_itself(key, labels, weights, amounts)
-    elif weights is not None or amounts.columns() or key.dtype.kind == "f":
+    elif not plain or key.dtype.kind == "f":
         groups = by_argsort(key, labels, weights, amounts)
     else:
         groups = compact_groups(key, labels)
@@ -204,8 +207,8 @@ def groups_with_positives(scores: NDArray, labels: NDArray) -> Positives | None:
         if np.minimum.reduce(bits) >= 0:
             parts = sorted_words(bits, labels, 0, np.iinfo(bits.dtype).max)
             return of_parts(parts, labels)
-        if (words := words_around_zero(bits, labels)) is not None:
-            return of_parts([Part(words, 0)], labels)
+        if (found := words_around_zero(bits, labels)) is not None:
+            return of_parts([found.part], labels)
     if scores.ndim > 1 and (scores.shape[-1] < LONG or not scores.size):
         return None
     if scores.ndim > 1 and (few := of_few(*_as_rows(scores, labels))) is not None:
