@@ -42,11 +42,11 @@ def test_order_and_votes_are_exact(name: str, given: tuple[str, ...]):
     assert found.names == tuple("abcde"[k] for k in order)
     np.testing.assert_allclose(found.single, as_floats([single[k] for k in order]), rtol=1e-14)
     np.testing.assert_allclose(found.votes, as_floats(votes), rtol=1e-14)
-    assert found.best == 1 + votes.index(max(votes))
+    assert found.voters == 1 + votes.index(max(votes))
 
 
 def test_means_of_other_examples():
-    found = vote(qk.pem, LABELS, MODELS, best=3)
+    found = vote(qk.pem, LABELS, MODELS, voters=3)
     order = ["abcde".index(x) for x in found.names]
     others = RNG.random((5, 7))
     means = np.cumsum(others[order], axis=0) / np.arange(1, 6)[:, None]
@@ -54,7 +54,7 @@ def test_means_of_other_examples():
         models = {**models, **dict(zip("edcba", others[::-1], strict=True))}
         np.testing.assert_array_equal(found.means(models), means)
     np.testing.assert_array_equal(found.mean(models), means[2])
-    np.testing.assert_array_equal(found.mean(models, best=5), means[4])
+    np.testing.assert_array_equal(found.mean(models, voters=5), means[4])
     unnamed = vote(qk.pem, LABELS, SCORES)
     assert unnamed.names == tuple(str(k) for k in order)
     np.testing.assert_array_equal(unnamed.means(others), means)
@@ -63,13 +63,13 @@ def test_means_of_other_examples():
 def test_means_of_the_ranked_examples_have_the_votes():
     found = vote(qk.hit_rate, LABELS, MODELS, quota=6)
     np.testing.assert_array_equal(found.votes, qk.hit_rate(LABELS, found.means(MODELS), quota=6))
-    np.testing.assert_array_equal(found.mean(MODELS), found.means(MODELS)[found.best - 1])
+    np.testing.assert_array_equal(found.mean(MODELS), found.means(MODELS)[found.voters - 1])
 
 
 def test_where_less_is_better_and_measures_of_ones_own():
     cost = vote(qk.expected_cost, LABELS, MODELS, cost_fp=1, cost_fn=3, quota=9)
     assert (np.diff(cost.single) >= 0).all()
-    assert cost.votes[cost.best - 1] == cost.votes.min()
+    assert cost.votes[cost.voters - 1] == cost.votes.min()
     assert vote(qk.roc_auc, LABELS, MODELS, greater_is_better=False).names == tuple(
         reversed(vote(qk.roc_auc, LABELS, MODELS).names)
     )
@@ -77,15 +77,15 @@ def test_where_less_is_better_and_measures_of_ones_own():
         lambda ranking: -qk.hit_rate(ranking, quota=6), LABELS, MODELS, greater_is_better=False
     )
     known = vote(partial(qk.hit_rate, quota=6), LABELS, MODELS)
-    assert (own.names, own.best) == (known.names, known.best)
+    assert (own.names, own.voters) == (known.names, known.voters)
     np.testing.assert_array_equal(own.votes, -known.votes)
 
 
 def test_equal_models_keep_their_order_and_the_fewest_vote():
     found = vote(qk.pem, [1, 0, 1], {"b": [3, 1, 2], "a": [3, 1, 2], "c": [3, 1, 2]})
-    assert (found.names, found.best) == (("b", "a", "c"), 1)
+    assert (found.names, found.voters) == (("b", "a", "c"), 1)
     undefined = vote(qk.pem, [1, 1], [[1, 2], [2, 1]])
-    assert (undefined.names, undefined.best) == (("0", "1"), 1)
+    assert (undefined.names, undefined.voters) == (("0", "1"), 1)
     assert np.isnan(undefined.votes).all()
 
 
@@ -95,7 +95,7 @@ def test_other_libraries(library: str):
     xp: Any = pytest.importorskip(library)
     found = vote(qk.pem, xp.asarray(LABELS), xp.asarray(SCORES))
     known = vote(qk.pem, LABELS, SCORES)
-    assert (found.names, found.best) == (known.names, known.best)
+    assert (found.names, found.voters) == (known.names, known.voters)
     np.testing.assert_allclose(found.votes, known.votes, rtol=1e-6)
     means = found.means(xp.asarray(SCORES))
     assert type(means) is type(xp.asarray(SCORES))
@@ -104,15 +104,15 @@ def test_other_libraries(library: str):
 
 def test_bad_calls():
     for bad in (0, 6, 1.5, True, "all"):
-        with pytest.raises(ValueError, match="^best must be a whole number from 1 to 5"):
-            vote(qk.pem, LABELS, MODELS, best=bad)
+        with pytest.raises(ValueError, match="^voters must be a whole number from 1 to 5"):
+            vote(qk.pem, LABELS, MODELS, voters=bad)
     found = vote(qk.pem, LABELS, MODELS)
     with pytest.raises(ValueError, match="^models must hold those that were ranked; it lacks 'c'"):
         found.mean(dict.fromkeys("abde", SCORES[0]))
     with pytest.raises(ValueError, match="must be a list of as many scores as"):
         found.mean({**MODELS, "c": [1.0]})
-    with pytest.raises(ValueError, match="^best must be"):
-        found.mean(MODELS, best=6)
+    with pytest.raises(ValueError, match="^voters must be"):
+        found.mean(MODELS, voters=6)
     with pytest.raises(TypeError, match="does not say whether more is better"):
         vote(lambda ranking: qk.pem(ranking), LABELS, MODELS)
     with pytest.raises(ValueError, match="models must hold at least two models"):

@@ -36,26 +36,26 @@ class Vote(NamedTuple):
         The measure of each model.
     votes : float array, shape (M,)
         The measure of the mean score of the best X, X = 1 … M.
-    best : int
+    voters : int
         How many models vote: the given number, or else the smallest X with the best measure.
     """
 
     names: tuple[str, ...]
     single: NDArray
     votes: NDArray
-    best: int
+    voters: int
 
-    def mean(self, models: Any, best: int | None = None) -> Any:
+    def mean(self, models: Any, voters: int | None = None) -> Any:
         """The mean score of the best X models for other examples, shape (n,).
 
         Parameters
         ----------
         models : mapping, data frame or array
             The scores of the same models, as `vote` takes them.
-        best : int, optional
-            How many vote, instead of `best`.
+        voters : int, optional
+            How many vote, instead of `Vote.voters`.
         """
-        number = _checked(best, len(self.names)) or self.best
+        number = _checked(voters, len(self.names)) or self.voters
         return self.means(models)[number - 1, ...]
 
     def means(self, models: Any) -> Any:
@@ -89,7 +89,7 @@ def vote(
     y_true: Any,
     models: Any,
     *,
-    best: int | None = None,
+    voters: int | None = None,
     greater_is_better: bool | None = None,
     sample_weight: Any = None,
     where: Any = None,
@@ -113,7 +113,7 @@ def vote(
     models : mapping from names to arrays, data frame, or array, shape (M, n)
         The scores of each model, on one scale, such as probabilities.  The models of an array, or
         of a list of arrays, are called "0", "1", ….
-    best : int, optional
+    voters : int, optional
         X, how many models vote; by default the number for which `measure` is best.
     greater_is_better : bool, optional
         Whether the largest value is the best.  By default as the measure says.
@@ -131,7 +131,7 @@ def vote(
     Raises
     ------
     TypeError, ValueError
-        As in `compare`; a `best` that is not a whole number from 1 to M.
+        As in `compare`; `voters` that are not a whole number from 1 to M.
 
     See Also
     --------
@@ -157,14 +157,14 @@ def vote(
     ...     "second": [0.75, 0.875, 0.5, 0.375, 0.375, 0.25],
     ... }
     >>> found = vote(pem, labels, models)
-    >>> print(found.names, found.votes.round(2), found.best)
+    >>> print(found.names, found.votes.round(2), found.voters)
     ('first', 'second', 'noise') [0.78 1.   0.56] 2
     >>> print(found.mean({"noise": [0.0, 0.0], "first": [0.5, 0.25], "second": [1.0, 0.75]}))
     [0.75 0.5 ]
     """
     applied = compared(with_options(measure, options, Beside()))
     named = named_scores(models, y_true)
-    wanted = _checked(best, len(named))
+    wanted = _checked(voters, len(named))
     beside = (sample_weight, where, pos_label, validate, *Beside())
     labelled = {label_of(models, name): x for name, x in named.items()}
     found, _ = data_of(labelled, y_true, beside)
@@ -177,16 +177,16 @@ def vote(
     return Vote(names, single[order], votes, wanted or _first_best(sign * votes))
 
 
-def _checked(best: Any, number: int) -> int | None:
+def _checked(voters: Any, number: int) -> int | None:
     """How many models shall vote, if that is said."""
-    if best is None:
+    if voters is None:
         return None
     try:
-        wanted = 0 if isinstance(best, bool) else index(best)
+        wanted = 0 if isinstance(voters, bool) else index(voters)
     except TypeError:
         wanted = 0
     if not 1 <= wanted <= number:
-        raise ValueError(f"best must be a whole number from 1 to {number}; got {brief(best)}")
+        raise ValueError(f"voters must be a whole number from 1 to {number}; got {brief(voters)}")
     return wanted
 
 
