@@ -157,7 +157,7 @@ def compare_selections(
     pos_label: Any = None,
     validate: bool = True,
 ) -> SelectionComparison:
-    """Whether one of two models fills a quota j better, by the examples that only one selects.
+    """Whether one of two models fills a quota better, by the examples that only one selects.
 
     McNemar's and Fisher's tests need SciPy, the extra `inference`, unless ties leave fractions.
 

@@ -49,7 +49,7 @@ class _Selected(_Scored[A], total=False):
 
 @plainly
 class QuotaThreshold(NamedTuple, Generic[T]):
-    """Where a quota ends, each of the shape of the batch and the quota.
+    """Where a quota ends; every field has the shape of the batch and the quota.
 
     Attributes
     ----------

@@ -70,7 +70,7 @@ def rank_at_quota(
     validate: bool = True,
     across: Across | None = None,
 ) -> RankingAtQuota:
-    """What one quota needs of a ranking, without a sort; the scores may lie on many shards.
+    """All that measures need at one quota, without a sort; the scores may lie on many shards.
 
     It gives the exact hit rate, Qrecall, lift and confusion table at that quota, and the measures
     of that table.  They take it without a quota, in the place of a `Ranking`; all others refuse it.

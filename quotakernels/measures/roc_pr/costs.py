@@ -153,7 +153,7 @@ SAME_COST = 2.0**-48
 
 @plainly
 class OperatingPoint(NamedTuple, Generic[T]):
-    """A cut and what it costs, each of the shape of the batch and the costs.
+    """A cut and what it costs; every field has the shape of the batch and the costs.
 
     Attributes
     ----------
