@@ -35,8 +35,10 @@ _NOT_IN_MEMORY = {
     "dask.array": "a Dask array; take quotakernels.adapters.dask, or pass {}.compute()",
     "scipy.sparse": "a sparse array; pass {}.toarray()",
     "sparse": "a sparse array; pass {}.todense()",
+    "polars.lazyframe": "a LazyFrame of polars; pass {}.collect(), or a column of that",
+    "polars.expr": "an expression of polars; pass the column that frame.select({}) gives",
 }
-"""By the modules of arrays that have not all their values in memory: what to do with them."""
+"""By the modules of what has not all its values in memory: what to do with it."""
 
 
 def _is_host(x: Any) -> bool:

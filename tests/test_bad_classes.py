@@ -221,3 +221,12 @@ def test_host_arrays_beside_those_of_another_library(mode: Mode):
 def test_two_libraries_are_an_error(mode: Mode):
     with pytest.raises(TypeError, match=re.escape("y_score is an array of torch and y_true one")):
         average(Y, mode.array(S))
+
+
+def test_a_row_for_each_class_is_told():
+    message = "; if y_score has a row for each class pass its transpose$"
+    for classes in (None, [0, 1, 2]):
+        with pytest.raises(ValueError, match=message):
+            qk.one_vs_rest(qk.roc_auc, Y, np.transpose(S), classes=classes)
+    with pytest.raises(ValueError, match=r"got shape \(5,\)$"):
+        qk.one_vs_rest(qk.roc_auc, Y[:5], S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,73 @@ def test_what_is_no_list(x: Any, kind: str):
         for call in some:
             with pytest.raises(TypeError, match=message):
                 call()
+
+
+def test_models_by_name_where_an_array_is_needed():
+    models = {"a": S, "b": -S}
+    message = r"got a dict; for several models pass an array, numpy.stack\(list\(y_score.values"
+    for call in (qk.roc_auc, lambda y, s: qk.bootstrap(qk.roc_auc, y, s)):
+        with pytest.raises(TypeError, match=message):
+            call(Y, models)
+
+
+def test_lazy_columns_of_polars():
+    pl = pytest.importorskip("polars")
+    check(
+        lambda x: pl.LazyFrame({"x": x}),
+        "is a LazyFrame of polars; pass {}.collect(), or a column of that",
+    )
+    column = "is an expression of polars; pass the column that frame.select({}) gives"
+    check(lambda x: pl.col("x"), column)
+    lazy = pl.LazyFrame({"y": Y, "s": S})
+    for call in (
+        lambda: qk.evaluate("y", lazy, quota=1),
+        lambda: qk.compare(qk.roc_auc, Y, lazy),
+    ):
+        with pytest.raises(TypeError, match=r"^models is a LazyFrame of polars; pass models.coll"):
+            call()
+
+
+ScoreBuffer, one_vs_rest = qk.states.ScoreBuffer, partial(qk.one_vs_rest, qk.roc_auc)
+ORDERED = pd.Series(S, index=[4, 3, 2, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("y_score", lambda: qk.roc_auc(pd.Series(Y), ORDERED)),
+        ("sample_weight", lambda: qk.roc_auc(pd.Series(Y), S, sample_weight=ORDERED)),
+        ("groups", lambda: qk.roc_auc(pd.Series(Y), S, groups=ORDERED > 0.5)),
+        ("models['a']", lambda: qk.evaluate(pd.Series(Y), {"a": ORDERED, "b": -S}, quota=1)),
+        ("y_score", lambda: qk.states.ScoreHistogram.of(pd.Series(Y), ORDERED)),
+        ("y_score", lambda: ScoreBuffer.empty(S).update(pd.Series(Y), y_score=ORDERED)),
+        ("y_score", lambda: one_vs_rest(pd.Series(Y), pd.DataFrame({0: ORDERED, 1: ORDERED}))),
+        (
+            "y_pred",
+            lambda: qk.tables.confusion_table_from_predictions(pd.Series(Y), ORDERED > 0.5),
+        ),
+        (
+            "where",
+            lambda: one_vs_rest(pd.Series(Y), np.stack([-S, S], axis=-1), where=ORDERED < 1),
+        ),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "",
+)
+def test_an_index_in_another_order_is_told(name: str, call: Any):
+    message = (
+        f"y_true and {name} have the same index in different orders, and are matched by "
+        f"position; pass {name}.reindex(y_true.index), or to_numpy() of both"
+    )
+    with pytest.warns(UserWarning, match=f"^{re.escape(message)}"):
+        call()
+
+
+def test_other_indexes_are_no_matter():
+    wanted = qk.roc_auc(Y, S)
+    for index in ([5, 6, 7, 8, 9], list("abcde"), [0, 1, 2, 3, "4"], [0, 0, 1, 4, 4]):
+        assert qk.roc_auc(pd.Series(Y, index=index), pd.Series(S)) == wanted
+        assert qk.roc_auc(pd.Series(Y), pd.Series(S, index=index)) == wanted
+    assert qk.roc_auc(pd.Series(Y, index=ORDERED.index), ORDERED) == wanted
 
 
 def test_sparse_columns_of_pandas():

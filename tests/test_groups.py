@@ -433,6 +433,35 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
 ]
 
 
+def test_ids_beside_tensors_are_tensors():
+    torch = pytest.importorskip("torch")
+    labels, scores = torch.tensor([1, 0, 1]), torch.tensor([0.3, 0.2, 0.1])
+    message = "^y_score is a tensor and groups are not; pass arrays of one library, here torch.as_t"
+    for ids, made in (([0, 1, 1], r"groups\)"), (["a", "b", "b"], r"numpy.unique\(groups, ret")):
+        with pytest.raises(TypeError, match=rf"{message}ensor\({made}"):
+            qk.rank(labels, scores, groups=ids)
+        with pytest.raises(TypeError, match=rf"{message}ensor\({made}"):
+            qk.states.ScoreBuffer.empty(scores).update(labels, scores, groups=ids)
+
+
+def test_the_number_of_groups_is_not_traced():
+    jax = pytest.importorskip("jax")
+    labels, scores = jax.numpy.asarray([1, 0, 1]), jax.numpy.asarray([0.3, 0.2, 0.1])
+    programs = {
+        "num_groups": [
+            lambda n: qk.roc_auc(labels, scores, groups=labels, num_groups=n),
+            lambda n: qk.states.ScoreHistogram.empty(scores, num_groups=n),
+        ],
+        "num_classes": [
+            lambda n: qk.tables.confusion_table_from_predictions(labels, labels, num_classes=n)
+        ],
+    }
+    for name, some in programs.items():
+        for program in some:
+            with pytest.raises(TypeError, match=f"^{name} is traced, but shapes depend on it: mak"):
+                jax.jit(program)(2)
+
+
 @pytest.mark.parametrize(("given", "kind", "message"), BAD, ids=range(len(BAD)))
 def test_bad_groups(given: dict[str, Any], kind: type[Exception], message: str):
     with pytest.raises(kind, match=f"^{message}"):

@@ -395,6 +395,14 @@ def test_bad_calls(name: str, given: dict[str, Any], message: str):
         MEASURES[name]([1, 0], [0.2, 0.1], **given)
 
 
+def test_grades_are_gains():
+    for measure in (qk.retrieval.ndcg, qk.retrieval.dcg):
+        with pytest.raises(ValueError, match="^y_true is 3 at .*0 or 1; pass grades as gain=, wi"):
+            measure([3, 0, 2], [0.3, 0.2, 0.1])
+    with pytest.raises(ValueError, match="for other labels pass pos_label$"):
+        qk.retrieval.success([3, 0, 2], [0.3, 0.2, 0.1], quota=1)
+
+
 def test_bad_gains():
     with pytest.raises(ValueError, match="^gain is -1.0 at position 1; expected a number, not neg"):
         retrieval.ndcg(None, [0.2, 0.1], gain=[1.0, -1.0])

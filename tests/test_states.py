@@ -440,6 +440,13 @@ def test_bits_are_checked(bits: Any):
 
 
 @every_state
+@pytest.mark.parametrize("like", [float, np.float32, np.dtype("float32")])
+def test_a_type_is_no_array_of_scores(name: str, like: Any):
+    with pytest.raises(TypeError, match=r"^like must be an array of scores, not a type; got .*flo"):
+        STATES[name](like, False)
+
+
+@every_state
 @pytest.mark.parametrize("value", ["no", None, 1, []])
 def test_flags_are_true_or_false(name: str, value: Any):
     if name != "buffer":

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from quotakernels._array import instead_of
 from quotakernels._bits import host_array
 from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
 from quotakernels.evaluation.conditions import Condition, Conditions
@@ -20,7 +21,7 @@ from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Counts, Lines, Resampling, Sample, Settings
 from quotakernels.evaluation.unit import Unit
 from quotakernels.inference.resampling.values import reporter
-from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.columns import as_column, warn_of_other_order
 from quotakernels.inputs.groups import GroupsOfExamples, groups_of
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import label_of, named_scores, validated_models
@@ -303,6 +304,8 @@ def _given(models: Any, beside: dict[str, Any]) -> _Given:
     """What callers pass, as arrays on the host."""
     if isinstance(models, str):
         raise TypeError(f"labels come first: evaluate({models!r}, frame)")
+    if instead := instead_of("models", models):
+        raise TypeError(instead)
     is_frame = hasattr(models, "columns") or hasattr(models, "column_names")
     by_name = is_frame or isinstance(models, Mapping)
     one = not (by_name or _has_rows(models))
@@ -324,6 +327,7 @@ def _given(models: Any, beside: dict[str, Any]) -> _Given:
     if not named:
         raise ValueError("models must hold at least one model beside the columns that are named")
     labels = tuple("models" if one else label_of(models, name) for name in named)
+    warn_of_other_order({**beside, **dict(zip(labels, named.values(), strict=True))})
     scores = map(host_array, map(as_column, labels, named.values()))
     return _Given(dict(zip(named, scores, strict=True)), arrays, titles, Lines(labels, lines))
 

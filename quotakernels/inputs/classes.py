@@ -26,6 +26,7 @@ from quotakernels.inputs.columns import (
     check_types,
     example_columns,
     refuse_records,
+    warn_of_other_order,
 )
 from quotakernels.inputs.examples import (
     Examples,
@@ -37,6 +38,8 @@ from quotakernels.inputs.examples import (
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.labels import NAMED_LABELS, label_number
 from quotakernels.inputs.shapes import column_hint
+
+_TRANSPOSE = "; if y_score has a row for each class pass its transpose"
 
 
 def validate_classes(
@@ -52,6 +55,7 @@ def validate_classes(
     And which rows of the batch are good for all classes, shape (..., 1); None if all are.
     """
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
+    warn_of_other_order(given)
     as_given = example_columns(given)
     _check_score_shape(tuple(as_given["y_score"].shape))
     named, numbers, expected = _numbered(as_given, classes)
@@ -93,7 +97,7 @@ def _check_shapes(arrays: dict[str, Array]) -> None:
         if name != "y_score" and own not in (rows, (n,)):
             raise ValueError(
                 f"{name} must have shape {wanted}, as y_score has shape {(*rows, classes)}; "
-                f"got shape {own}{column_hint(name, own)}"
+                f"got shape {own}{_TRANSPOSE if own == (classes,) else column_hint(name, own)}"
             )
 
 
@@ -109,7 +113,7 @@ def _numbered(as_given: dict[str, Array], classes: Any) -> tuple[dict[str, Array
             )
         numbers = [label_number(y_true, k, "class") for k in range(size)]
         return dict(as_given), numbers, f"0 to {size - 1}; for other labels pass classes"
-    listed = _listed(classes, size)
+    listed = _listed(classes, as_given["y_score"].shape)
     if has_names:
         index = {label: k for k, label in enumerate(listed)}
         codes = np.asarray([index.get(x, -1) for x in y_true.ravel().tolist()], dtype=np.int64)
@@ -119,8 +123,9 @@ def _numbered(as_given: dict[str, Array], classes: Any) -> tuple[dict[str, Array
     return as_given | {"y_true": y_true}, numbers, "one of classes"
 
 
-def _listed(classes: Any, size: int) -> list[Any]:
+def _listed(classes: Any, shape: tuple[int, ...]) -> list[Any]:
     """The labels of the classes, all different."""
+    *_, rows, size = shape
     refuse_records("classes", classes)
     if not isinstance(classes, (list, tuple)):
         column = as_column("classes", classes)
@@ -130,6 +135,7 @@ def _listed(classes: Any, size: int) -> list[Any]:
     if len(classes) != size:
         raise ValueError(
             f"classes must have {size} labels, one per column of y_score; got {len(classes)}"
+            f"{_TRANSPOSE if len(classes) == rows else ''}"
         )
     seen: set[Any] = set()
     for k, label in enumerate(classes):

@@ -22,6 +22,7 @@ from quotakernels._array import (
     to_numpy,
 )
 from quotakernels.inputs.labels import NAMED_LABELS
+from quotakernels.inputs.warned import warn_once
 
 MASS_ROUNDING = 2.0**-40
 """Relative difference between two sums of the same weights that is put down to rounding."""
@@ -38,15 +39,48 @@ _KINDS = {"where": ("booleans", ("bool",)), "groups": ("integers", ("bool", "int
 """Of columns that are no real numbers: what they hold."""
 
 
+_STACK = "; for several models pass an array, numpy.stack(list({}.values()))"
+
+
 def example_columns(given: dict[str, Any]) -> dict[str, Array]:
     """Each as an array, without the weights and the mask that are None."""
     absent = {name for name in ("sample_weight", "where") if given.get(name) is None}
     columns = {name: as_column(name, x) for name, x in given.items() if name not in absent}
     for name, x in columns.items():
         if isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype.kind in NAMED_LABELS:
-            kind = type(x.item()).__name__
-            raise TypeError(f"{name} must be an array or a list; got a {kind}")
+            value = x.item()
+            models = isinstance(value, dict) and any(np.ndim(x) for x in value.values())
+            raise TypeError(
+                f"{name} must be an array or a list; got a {type(value).__name__}"
+                f"{_STACK.format(name) if models else ''}"
+            )
     return columns
+
+
+def warn_of_other_order(given: dict[str, Any]) -> None:
+    """Warn if columns of pandas have the same index in different orders: no index is looked at."""
+    indexes = {
+        name: x.index
+        for name, x in given.items()
+        if not is_array(x) and hasattr(getattr(x, "index", None), "sort_values")
+    }
+    first = "y_true" if "y_true" in indexes else next(iter(indexes), "")
+    for name, own in indexes.items():
+        if not own.equals(indexes[first]) and _same_labels(own, indexes[first]):
+            warn_once(
+                f"{first} and {name} have the same index in different orders, and are matched by "
+                f"position; pass {name}.reindex({first}.index), or to_numpy() of both if the "
+                "positions are right"
+            )
+
+
+def _same_labels(one: Any, other: Any) -> bool:
+    try:
+        if (len(one), one.min(), one.max()) != (len(other), other.min(), other.max()):
+            return False
+        return bool(one.sort_values().equals(other.sort_values()))
+    except TypeError:  # which have no order
+        return False
 
 
 def as_column(name: str, x: Any) -> Any:

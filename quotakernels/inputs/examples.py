@@ -26,7 +26,13 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
-from quotakernels.inputs.columns import adopt, check_types, example_columns, read_without_fault
+from quotakernels.inputs.columns import (
+    adopt,
+    check_types,
+    example_columns,
+    read_without_fault,
+    warn_of_other_order,
+)
 from quotakernels.inputs.groups import (
     GroupsOfExamples,
     GroupsToCount,
@@ -129,6 +135,7 @@ def validate_columns(
     alone = all(x is None for name, x in given.items() if name not in ("y_score", "y_true"))
     if plain and alone and (good := good_list(given.get("y_true"), given.get("y_score"))):
         return good
+    warn_of_other_order(given)
     given, ids = with_codes(given, num_groups)
     named = example_columns(given)
     as_given = dict(named)

@@ -16,6 +16,8 @@ from quotakernels._array import (
     computing,
     concrete,
     device,
+    is_array,
+    is_tensor,
     known_between,
     library,
     namespace,
@@ -39,6 +41,9 @@ _WHOLE = (
     "; pandas makes floats of integers where some are missing: give those an id or leave them out, "
     "and pass numpy.asarray({}, dtype=int)"
 )
+
+
+_NUMBERED = "numpy.unique(groups, return_inverse=True)[1]"
 
 
 class GroupsOfExamples(NamedTuple):
@@ -71,12 +76,14 @@ def with_codes(
             raise TypeError("num_groups needs groups, the group of each example")
         return {name: x for name, x in given.items() if name != "groups"}, None
     column = _checked_ids("groups", as_column("groups", given["groups"]))
+    _refuse_beside_tensors(given.get("y_score"), column)
     xp = namespace(column)
     if num_groups is not None:
         if isinstance(column, np.ndarray) and column.dtype.kind not in "biu":
             raise TypeError("with num_groups, groups must be integers from 0 on")
         with computing(xp):
-            return given | {"groups": cast(xp, column, xp.int64)}, number_of_groups(num_groups)
+            size = size_of("num_groups", num_groups)
+            return given | {"groups": cast(xp, column, xp.int64)}, size
     codes, ids = numbered(column)
     return given | {"groups": codes}, ids
 
@@ -94,13 +101,17 @@ def numbered(ids: Array) -> GroupsOfExamples:
     return GroupsOfExamples(codes, distinct)
 
 
-def number_of_groups(num_groups: Any) -> int:
-    """How many groups a program has, checked."""
-    if isinstance(num_groups, bool) or not hasattr(num_groups, "__index__"):
-        raise TypeError(f"num_groups must be an integer; got {brief(num_groups)}")
-    if index(num_groups) < 1:
-        raise ValueError(f"num_groups must be at least 1; got {brief(num_groups)}")
-    return index(num_groups)
+def size_of(name: str, number: Any) -> int:
+    """A positive integer, which is the length of an axis."""
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise TypeError(f"{name} must be an integer; got {brief(number)}")
+    if is_array(number) and not concrete(number):
+        raise TypeError(
+            f"{name} is traced, but shapes depend on it: make it a static argument of the program"
+        )
+    if index(number) < 1:
+        raise ValueError(f"{name} must be at least 1; got {brief(number)}")
+    return index(number)
 
 
 def groups_of(name: str, column: np.ndarray[Any, Any]) -> GroupsOfExamples:
@@ -111,6 +122,7 @@ def groups_of(name: str, column: np.ndarray[Any, Any]) -> GroupsOfExamples:
 def ids_of(scores: Array, groups: Any, batched: bool = False) -> Array:
     """The checked id of each example, in the library, on the device and of the shape of scores."""
     column = _checked_ids("groups", as_column("groups", groups))
+    _refuse_beside_tensors(scores, column)
     xp = namespace(scores)
     with computing(xp):
         if not (isinstance(column, np.ndarray) and takes_host_arrays(xp)):
@@ -118,6 +130,16 @@ def ids_of(scores: Array, groups: Any, batched: bool = False) -> Array:
         column = ids_beside(xp, scores, column)
         check_shapes({"y_score": scores, "groups": column}, batched=batched)
         return xp.broadcast_to(column, scores.shape)
+
+
+def _refuse_beside_tensors(scores: Any, ids: Array) -> None:
+    """Raise for ids of NumPy, which lists become, beside tensors."""
+    if is_tensor(scores) and isinstance(ids, np.ndarray):
+        whole = "groups" if ids.dtype.kind in "biu" else _NUMBERED
+        raise TypeError(
+            "y_score is a tensor and groups are not; pass arrays of one library, here "
+            f"{library(scores)}.as_tensor({whole})"
+        )
 
 
 def _checked_ids(name: str, column: Array) -> Array:
@@ -206,8 +228,7 @@ def ids_beside(xp: Namespace, scores: Array, ids: Array | int) -> Array:
         return ids
     if ids.dtype.kind not in "biu":
         raise TypeError(
-            f"groups must be integers if the scores are of {library(scores)}; "
-            "pass numpy.unique(groups, return_inverse=True)[1]"
+            f"groups must be integers if the scores are of {library(scores)}; pass {_NUMBERED}"
         )
     return xp.asarray(ids, device=device(scores))
 

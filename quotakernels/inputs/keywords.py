@@ -21,7 +21,7 @@ _shown.maxother = _shown.maxstring = 100
 
 def brief(value: Any) -> str:
     """What messages show of any value, be it as long as it may."""
-    shape = getattr(value, "shape", None)
+    shape = None if isinstance(value, type) else getattr(value, "shape", None)
     return f"an array of shape {tuple(shape)}" if shape else _shown.repr(value)
 
 

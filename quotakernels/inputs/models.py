@@ -15,6 +15,7 @@ from quotakernels._array import (
     computing,
     concrete,
     device,
+    instead_of,
     is_array,
     namespace,
     of_kind,
@@ -23,7 +24,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._bits import to_bits
-from quotakernels.inputs.columns import adopt, as_column, check_types
+from quotakernels.inputs.columns import adopt, as_column, check_types, warn_of_other_order
 from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.gains import with_gains, with_numbers
 from quotakernels.inputs.keywords import brief
@@ -39,6 +40,8 @@ def named_scores(models: Any, y_true: Any, at_least: int = 2) -> dict[str, Any]:
     Also from the columns of a data frame, and from arrays with a leading axis of models, which are
     called "0", "1", ….
     """
+    if instead := instead_of("models", models):
+        raise TypeError(instead)
     if isinstance(y_true, Mapping):
         raise TypeError("y_true must be the labels, and models come after it; got a mapping")
     if _is_nameless(models):
@@ -144,6 +147,7 @@ def validated_models(
     numbers: tuple[str, ...] = (),
 ) -> tuple[dict[str, Array], list[Validated]]:
     """The scores of each model, shape (n,), and what is let in of them and of what is beside."""
+    warn_of_other_order({"y_true": beside.get("y_true"), **named})
     columns = {name: as_column(name, x) for name, x in named.items()}
     for name, x in (columns | beside).items():
         if is_array(x) and not concrete(x):

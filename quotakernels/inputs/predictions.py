@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, computing, device, of_kind, wide_float
-from quotakernels.inputs.columns import adopt, check_types, example_columns
+from quotakernels.inputs.columns import (
+    adopt,
+    check_types,
+    example_columns,
+    warn_of_other_order,
+)
 from quotakernels.inputs.examples import (
     bad_weights,
     one_absent_example,
     raise_or_exclude,
     weights_and_mask,
 )
-from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.labels import NAMED_LABELS, numeric_labels, positive_labels
 from quotakernels.inputs.shapes import check_shapes
 
@@ -34,15 +37,6 @@ class Predictions(NamedTuple):
     good: Array | None
 
 
-def class_number(num_classes: Any) -> int:
-    """The number of classes, which must be a positive integer."""
-    if isinstance(num_classes, bool) or not hasattr(num_classes, "__index__"):
-        raise TypeError(f"num_classes must be an integer; got {brief(num_classes)}")
-    if index(num_classes) < 1:
-        raise ValueError(f"num_classes must be at least 1; got {brief(num_classes)}")
-    return index(num_classes)
-
-
 def validate_predictions(
     y_true: Any,
     y_pred: Any,
@@ -54,6 +48,7 @@ def validate_predictions(
 ) -> tuple[Namespace, Predictions]:
     """Check and convert the labels and predictions of two classes, or of a number of them."""
     given = {"y_pred": y_pred, "y_true": y_true, "sample_weight": sample_weight, "where": where}
+    warn_of_other_order(given)
     as_given = example_columns(given)
     named, label = (as_given, None) if num_classes else _numbered(as_given, pos_label)
     check_types(named)

@@ -337,6 +337,17 @@ class Measure:
 
     def _checked(self, given: dict[str, Any], numbers: dict[str, Any]) -> Any:
         """The ranking of what is given by name, once it is checked."""
+        graded = self.of_gains and not self.needs_gains and given.get("gain") is None
+        try:
+            return self._ranking_of(given, numbers)
+        except ValueError as error:
+            what, other, _ = str(error).partition("; for other labels")
+            if not (graded and other):
+                raise
+            raise ValueError(f"{what}; pass grades as gain=, with None as y_true") from None
+
+    def _ranking_of(self, given: dict[str, Any], numbers: dict[str, Any]) -> Any:
+        """The same, without what a measure of gains says of labels."""
         if self.of_ideal:
             return ranked(**given, ideal=True)
         ties = given.pop("ties", "expected")

@@ -24,10 +24,10 @@ from quotakernels._array import (
     takes_host_arrays,
     wide_float,
 )
-from quotakernels.inputs.columns import as_column, check_one_device
+from quotakernels.inputs.columns import as_column, check_one_device, warn_of_other_order
 from quotakernels.inputs.examples import Examples, good_list
 from quotakernels.inputs.gains import validate_with_gains
-from quotakernels.inputs.groups import number_of_groups
+from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.shapes import column_hint, refuse_columns
 
@@ -50,6 +50,9 @@ def update_of(update: F) -> F:
         for name, keeper in _KEPT_ELSEWHERE.items():
             if name in keywords and name not in inspect.signature(checked).parameters:
                 raise TypeError(f"{update.__name__} takes no {name} here; {keeper}")
+        if update.__name__ == "update":  # which `of` calls
+            positional = dict(zip(("y_true", "y_score"), arguments[1:], strict=False))
+            warn_of_other_order(positional | keywords)
         return checked(*arguments, **keywords)
 
     return told  # type: ignore[return-value]
@@ -68,6 +71,8 @@ class Batch(NamedTuple):
 
 def scores_like(like: Any) -> tuple[Namespace, Array]:
     """The namespace of an example of scores, and what keeps its type, device and leading shape."""
+    if isinstance(like, type) or type(like).__name__.lower().endswith("dtype"):
+        raise TypeError(f"like must be an array of scores, not a type; got {brief(like)}")
     like = as_column("like", like)
     xp = namespace(like)
     if like.ndim == 0 or not of_kind(xp, like.dtype, ("bool", "integral", "real floating")):
@@ -82,7 +87,7 @@ def scores_like(like: Any) -> tuple[Namespace, Array]:
 def lists_of(like: Array, num_groups: int | None) -> tuple[int, ...]:
     """The shape of what a state keeps once for each list of scores, or group of examples."""
     lists = tuple(like.shape[:-1])
-    return lists if num_groups is None else (*lists, number_of_groups(num_groups))
+    return lists if num_groups is None else (*lists, size_of("num_groups", num_groups))
 
 
 def groups_of_state(state: Any) -> int | None:

@@ -25,10 +25,11 @@ from quotakernels._types import (
     NumberOf,
     T,
 )
+from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.invalid_rows import nan_unless_valid
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import AMOUNT, RATE, Domains, checked, of_numbers
-from quotakernels.inputs.predictions import class_number, validate_predictions
+from quotakernels.inputs.predictions import validate_predictions
 from quotakernels.measures._measure import measure
 from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, binary_cells, class_cells
@@ -226,7 +227,7 @@ def confusion_table_from_predictions(
      [0 0 1]
      [0 1 1]]
     """
-    size = None if num_classes is None else class_number(num_classes)
+    size = None if num_classes is None else size_of("num_classes", num_classes)
     if not (size is None or pos_label is None):
         raise TypeError("pos_label is for two classes and cannot be combined with num_classes")
     validated = validate_predictions(
