@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, wide_float
 
 
 def divisor(xp: Namespace, mass: Array) -> Array:
     """The mass, or where it is 0 something to divide by; no other mass is changed by it."""
-    return mass + _smallest_normal(xp, mass.dtype)
+    on_host = isinstance(mass, np.ndarray)  # torch.compile warns of a cache
+    return mass + (_smallest_normal if on_host else _smallest_normal.__wrapped__)(xp, mass.dtype)
 
 
 @cache
