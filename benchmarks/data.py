@@ -50,6 +50,15 @@ def logits(n: int, rng: Generator) -> Array:
     return rng.standard_normal(n, dtype=np.float32)
 
 
+def float64(n: int, rng: Generator) -> Array:
+    return rng.random(n)
+
+
+def int32(n: int, rng: Generator) -> Array:
+    """Whole numbers, most of which occur once or twice."""
+    return rng.integers(0, n, n, dtype=np.int32)
+
+
 def float16(n: int, rng: Generator) -> Array:
     return uniform(n, rng).astype(np.float16)
 

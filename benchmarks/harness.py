@@ -78,11 +78,12 @@ class Entry:
 
 
 class Timing(NamedTuple):
-    """Seconds of one call."""
+    """Seconds of one call; `cpu` is the median of those that all threads of the process took."""
 
     median: float
     lower: float
     upper: float
+    cpu: float
     runs: int
 
 
@@ -95,6 +96,13 @@ class Turn:
     number: int
     peer: bool = False
     times: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def take(self, backend: Backend) -> None:
+        """Call it once more, by both clocks."""
+        start = time.process_time()
+        self.times.append(backend.seconds(self.call, self.number))
+        self.cpu.append((time.process_time() - start) / self.number)
 
     def goes_on(self, budget: float) -> bool:
         """Whether another turn is wanted; there is one at least."""
@@ -149,11 +157,11 @@ def contest(backend: Backend, entries: dict[str, Entry], budget: float) -> Conte
         for before, turn in zip([going[-1], *going], going, strict=False):
             if before.peer and turn.first < LONG:
                 backend.ready(turn.call())  # the gigabytes of a peer slowed the next one to a half
-            turn.times.append(backend.seconds(turn.call, turn.number))
+            turn.take(backend)
     outcomes = {}
     for name, turn in turns.items():
         per = entries[name].per
-        timing = _timing([taken / per for taken in turn.times])
+        timing = _timing(*([taken / per for taken in x] for x in (turn.times, turn.cpu)))
         compiling = max(turn.first - timing.median * per, 0.0)
         outcomes[name] = Outcome(timing, compiling, checks[name])
     return Contest(outcomes, failures)
@@ -175,11 +183,11 @@ def _warmed_up(backend: Backend, name: str, entry: Entry) -> tuple[Turn, Check |
     return Turn(call, first, number, entry.peer), check
 
 
-def _timing(times: list[float]) -> Timing:
+def _timing(times: list[float], cpu: list[float]) -> Timing:
     lower, median, upper = (
         statistics.quantiles(times, n=4, method="inclusive") if len(times) > 1 else times * 3
     )
-    return Timing(median, lower, upper, len(times))
+    return Timing(median, lower, upper, statistics.median(cpu), len(times))
 
 
 @contextmanager

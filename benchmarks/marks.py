@@ -15,10 +15,14 @@ GPUS = ("jax-gpu", "torch-gpu", "cupy")
 
 
 class Seen(NamedTuple):
-    """What a run found: a value, with a remark if need be; or no value, and why."""
+    """What a run found: a value, with a remark if need be; or no value, and why.
+
+    Of ratios of times also the nanoseconds that the library took for an element.
+    """
 
     value: float | None
     remark: str = ""
+    ns: float | None = None
 
 
 class Reading(Protocol):
@@ -72,6 +76,7 @@ class Worst(NamedTuple):
     bound: str
     measured: tuple[str, ...]
     worst: str
+    ns: str
     verdict: str
 
 
@@ -86,7 +91,9 @@ def _worst(mark: Mark, runs: Mapping[str, Result]) -> Worst:
     name = choose(values, key=values.__getitem__) if values else next(iter(seen))
     row = _row(mark, seen[name])
     measured = tuple(_row(mark, x).measured for x in seen.values())
-    return Worst(row.text, row.bound, measured, name if values else "", row.verdict)
+    ns = seen[name].ns
+    per = "" if ns is None else digits(ns)
+    return Worst(row.text, row.bound, measured, name if values else "", per, row.verdict)
 
 
 def _row(mark: Mark, seen: Seen) -> Row:
@@ -110,6 +117,11 @@ def results(run: Result, case: str, backend: str) -> list[Result]:
 
 def seconds(result: Result, entry: str) -> float:
     return float(result["times"][entry]["median"])
+
+
+def elements(result: Result) -> int:
+    """How many scores a call gets; those of a batch are n lists of n."""
+    return int(result["n"]) ** (2 if result["case"] == "batch" else 1)
 
 
 def _why_none(run: Result, case: str, backend: str, *entries: str) -> str:
@@ -148,7 +160,9 @@ class Ratio(NamedTuple):
         if self.top in run["peers"] and SORT in last["times"]:
             reach = seconds(last, self.top) / seconds(last, SORT)
             remarks.append(f"the sort alone would reach {digits(reach)}")
-        return Seen(seconds(last, self.top) / seconds(last, self.bottom), "; ".join(remarks))
+        top, bottom = (seconds(last, name) for name in (self.top, self.bottom))
+        own = bottom if self.top in {*run["peers"], LOOP} else top
+        return Seen(top / bottom, "; ".join(remarks), own / elements(last) * 1e9)
 
 
 class SlowestCall(NamedTuple):

@@ -12,10 +12,15 @@ import quotakernels as qk
 from benchmarks import checks, data, reference
 from benchmarks.backends import Backend
 from benchmarks.harness import Entry
+from benchmarks.peers import peers_of
 
 BINCOUNT = "bincount"
 TWO_BYTES, FLOATS, BUFFER = "histogram, 16 bits", "histogram, float32", "buffer, float32"
+LIST, TWO_HUNDRED = "torchmetrics, exact", "torchmetrics, 200 thresholds"
+METRAX = "metrax, 200 thresholds"
 HISTOGRAM_AUC, BUFFER_AUC = "AUC of the histogram", "AUC of the buffer"
+PEERS = {LIST: BUFFER, TWO_HUNDRED: FLOATS, METRAX: FLOATS}
+"""The states of other libraries, and ours of the same kind."""
 BATCHES = 16
 """So many batches are in the buffer of which AUC is computed, and fit a fixed one."""
 BUFFERS_UP_TO = 10**6
@@ -51,9 +56,15 @@ class Stream:
     A fixed buffer begins anew with each batch, lest it be full: it gets `filled`.
     """
 
-    def __init__(self, backend: Backend, state: Any, filled: Any = None) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        state: Any,
+        filled: Any = None,
+        step: Callable[..., Any] | None = None,
+    ) -> None:
         self.state, self.filled = state, filled
-        self.step = backend.donating(_updated)
+        self.step = step or backend.donating(_updated)
 
     def __call__(self, labels: Any, scores: Any) -> Any:
         self.state = self.step(self.state, labels, scores, self.filled)
@@ -79,7 +90,42 @@ def streaming(backend: Backend, n: int) -> dict[str, Entry]:
     if n <= BUFFERS_UP_TO:
         entries[BUFFER] = _buffer(backend, n)
         entries[BUFFER_AUC] = _buffer_auc(backend, n)
+        entries |= _peers(backend, n)
     return entries
+
+
+def _peers(backend: Backend, n: int) -> dict[str, Entry]:
+    """The states of AUC that other libraries have, and one batch more."""
+    arguments = _columns(backend, "uniform", n)
+    known = {"torchmetrics": _torchmetrics, "metrax": _metrax}
+    return {
+        name: Entry(update, arguments, traced=False, peer=True)
+        for peer in peers_of(backend.name)
+        if peer.why_not is None and peer.name in known
+        for name, update in known[peer.name](backend).items()
+    }
+
+
+def _torchmetrics(_: Backend) -> dict[str, Callable[..., Any]]:
+    from torchmetrics.classification import BinaryAUROC
+
+    exact, binned = BinaryAUROC(), BinaryAUROC(thresholds=200)
+
+    def keep(labels: Any, scores: Any) -> None:
+        for batches in (exact.preds, exact.target):
+            batches.clear()  # lest the batches of all turns be kept
+        exact.update(scores, labels)
+
+    return {LIST: keep, TWO_HUNDRED: lambda labels, scores: binned.update(scores, labels)}
+
+
+def _metrax(backend: Backend) -> dict[str, Callable[..., Any]]:
+    from metrax import AUCROC
+
+    def merged(state: Any, labels: Any, scores: Any, _: Any) -> Any:
+        return state.merge(AUCROC.from_model_output(predictions=scores, labels=labels))
+
+    return {METRAX: Stream(backend, AUCROC.empty(), step=backend.compiled(merged))}
 
 
 def _columns(backend: Backend, kind: str, n: int) -> tuple[Any, Any]:

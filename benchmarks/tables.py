@@ -18,7 +18,7 @@ from benchmarks.cases import (
     SORT,
     TIE_FREE_SORT,
 )
-from benchmarks.marks import digits, power, results, seconds
+from benchmarks.marks import digits, elements, power, results, seconds
 
 Result = dict[str, Any]
 ON_TOP = ("roc_hull", "roc_hull_auc", "pr_auc", "average_precision")
@@ -56,9 +56,9 @@ def marks_table(run: Result) -> Table:
 def worst_table(runs: Mapping[str, Result]) -> Table:
     """All marks of several machines, less those that no run of some cases measured."""
     chosen = all(" --only " in run["command"] for run in runs.values())
-    head = ("mark", "bound", *runs, "worst", "")
+    head = ("mark", "bound", *runs, "worst", "ns an element", "")
     rows = [
-        (row.text, row.bound, *row.measured, row.worst, row.verdict)
+        (row.text, row.bound, *row.measured, row.worst, row.ns, row.verdict)
         for row in marks.worst_rows(runs)
         if row.worst or not chosen
     ]
@@ -93,6 +93,12 @@ def ratio(result: Result, top: str, bottom: str = SORT) -> str:
     if top not in times or bottom not in times:
         return ""
     return short(seconds(result, top) / seconds(result, bottom))
+
+
+def nanoseconds(result: Result, entry: str, clock: str = "median") -> str:
+    """Of one element; nothing where a run had no clock of CPU time."""
+    taken = result["times"][entry].get(clock)
+    return "" if taken is None else short(taken / elements(result) * 1e9)
 
 
 def short(value: float) -> str:
@@ -130,7 +136,9 @@ def scalar(run: Result) -> Table:
         "scores",
         "backend",
         "n",
-        "sort",
+        "sort, ns an element",
+        "ns an element",
+        "of CPU time",
         "time / sort",
         "middle half",
         "peer's AUC / time",
@@ -145,7 +153,9 @@ def scalar(run: Result) -> Table:
                 title,
                 result["backend"],
                 power(result["n"]),
-                duration(seconds(result, SORT)),
+                nanoseconds(result, SORT),
+                nanoseconds(result, MEASURES),
+                nanoseconds(result, MEASURES, "cpu"),
                 ratio(result, MEASURES)
                 + (f" ({ratio(result, MEASURES, floor)} of tie-free)" if floor != SORT else ""),
                 _middle_half(result, MEASURES),
@@ -164,12 +174,14 @@ def _over_sort(run: Result, title: str, cases: Iterable[str], entries: Sequence[
             name,
             result["backend"],
             power(result["n"]),
+            nanoseconds(result, SORT),
             *(ratio(result, entry) for entry in entries),
             _memory(result),
         )
         for name, result in _of_cases(run, cases)
     ]
-    head = ("case", "backend", "n", *(f"{entry} / sort" for entry in entries), "memory / scores")
+    over = (f"{entry} / sort" for entry in entries)
+    head = ("case", "backend", "n", "sort, ns an element", *over, "memory / scores")
     return Table(title, head, rows)
 
 
@@ -178,12 +190,13 @@ def batch(run: Result) -> Table:
         (
             result["backend"],
             duration(seconds(result, ONE_CALL)),
+            nanoseconds(result, ONE_CALL),
             ratio(result, ONE_CALL),
             ratio(result, LOOP, ONE_CALL),
         )
         for _, result in _of_cases(run, ["batch"])
     ]
-    head = ("backend", ONE_CALL, "one call / sort", f"{LOOP} / one call")
+    head = ("backend", ONE_CALL, "ns an element", "one call / sort", f"{LOOP} / one call")
     return Table("AUC of 1000 classes of 1000 examples, one against the rest", head, rows)
 
 
@@ -210,31 +223,71 @@ def streams(run: Result) -> Table:
             result["backend"],
             power(result["n"]),
             *(_duration_if_any(result, entry) for entry in UPDATES),
+            "; ".join(f"{name} {_duration_if_any(result, name)}" for name in _of_peers(result)),
             *(_duration_if_any(result, entry) for entry in OF_STATES),
             *(_bytes_if_any(result, entry) for entry in HELD.values()),
         )
         for _, result in _of_cases(run, ["streaming"])
     ]
-    head = ("backend", "batch", *UPDATES, *OF_STATES, *(f"bytes, {x}" for x in HELD))
+    head = (
+        "backend",
+        "batch",
+        *UPDATES,
+        "a peer's update",
+        *OF_STATES,
+        *(f"bytes, {x}" for x in HELD),
+    )
     return Table("A state and one batch more", head, rows)
+
+
+def _of_peers(result: Result) -> Iterable[str]:
+    return (name for name in streaming.PEERS if name in result["times"])
 
 
 def resamples(run: Result) -> Table:
     """What one resample of five measures takes, and of one in a loop over rows."""
-    loops = {
-        (r["case"], r["n"]): seconds(r, resampling.ROWS)
-        for case in resampling.POSITIVE
-        for r in results(run, case, "numpy")
-        if resampling.ROWS in r["times"]
-    }
     rows = []
     for _, result in _of_cases(run, resampling.POSITIVE):
-        own, loop = seconds(result, resampling.BOOTSTRAP), loops.get((result["case"], result["n"]))
-        share = result["case"].partition(", ")[2]
+        own, loop = seconds(result, resampling.BOOTSTRAP), _loop(run, result)
         beside = ("", "") if loop is None else (duration(loop), f"1/{short(loop / own)}")
-        rows.append((result["backend"], power(result["n"]), share, duration(own), *beside))
-    head = ("backend", "n", "positive", "a resample", resampling.ROWS, "ratio")
+        share, per = result["case"].partition(", ")[2], nanoseconds(result, resampling.BOOTSTRAP)
+        rows.append((result["backend"], power(result["n"]), share, duration(own), per, *beside))
+    head = ("backend", "n", "positive", "a resample", "ns an element", resampling.ROWS, "ratio")
     return Table("Bootstrap: AUC, PEM, AHR, AQR and hit rate of one resample", head, rows)
+
+
+def _loop(run: Result, result: Result) -> float | None:
+    """The time of scikit-learn's loop beside a bootstrap of any library."""
+    beside = [r for r in results(run, result["case"], "numpy") if r["n"] == result["n"]]
+    return (
+        seconds(beside[0], resampling.ROWS)
+        if beside and resampling.ROWS in beside[0]["times"]
+        else None
+    )
+
+
+def slower(runs: Mapping[str, Result]) -> Table:
+    """Where a peer took less time than the library, on each machine."""
+    rows = [
+        (name, title, result["backend"], power(result["n"]), duration(own), peer, duration(theirs))
+        for name, run in runs.items()
+        for title, result in _of_cases(run, CASES)
+        for own, peer, theirs in _rivals(run, result)
+        if theirs < own
+    ]
+    head = ("", "case", "backend", "n", "this library", "peer", "the peer")
+    return Table("Where a peer is faster", head, rows)
+
+
+def _rivals(run: Result, result: Result) -> Iterable[tuple[float, str, float]]:
+    """Our time, and the name and the time of each peer that does the same or less."""
+    times = result["times"]
+    if resampling.BOOTSTRAP in times and (loop := _loop(run, result)) is not None:
+        yield seconds(result, resampling.BOOTSTRAP), resampling.ROWS, loop
+    own = {**dict.fromkeys(run["peers"], CASES[result["case"]].main), LOOP: ONE_CALL}
+    for peer, entry in {**own, **streaming.PEERS}.items():
+        if peer in times and entry in times:
+            yield seconds(result, entry), peer, seconds(result, peer)
 
 
 def _duration_if_any(result: Result, entry: str) -> str:

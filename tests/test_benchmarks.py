@@ -26,12 +26,14 @@ from benchmarks import (
     memory,
     reference,
     report,
+    resampling,
     streaming,
     suite,
     tables,
 )
 from benchmarks.backends import BACKENDS, Backend
 from benchmarks.harness import Entry, Turn, WrongResultError, contest
+from benchmarks.peers import peers_of
 
 pytestmark = pytest.mark.full
 
@@ -133,6 +135,7 @@ def test_contest_times_and_checks_every_entry():
     assert found["floor"].check is None
     timing = found["right"].timing
     assert 0 < timing.lower <= timing.median <= timing.upper
+    assert timing.cpu > 0
     assert timing.runs == 1
 
 
@@ -227,6 +230,43 @@ def test_states_of_streams_take_batch_after_batch():
     assert entries[streaming.TWO_BYTES].holds == 2**16 * 2 * 8 + 8
     assert not entries[streaming.TWO_BYTES].check(state).holds
     assert streaming.BUFFER not in streaming.streaming(NUMPY, streaming.BUFFERS_UP_TO + 10)
+
+
+@pytest.mark.parametrize("name", ["torch-cpu", "jax-cpu"])
+def test_streams_of_peers_take_batch_after_batch(name: str):
+    backend = BACKENDS[name]
+    if backend.why_not() or any(peer.why_not for peer in peers_of(name)):
+        pytest.skip("its library or the peer is missing")
+    entries = streaming.streaming(backend, 30)
+    kept = {x: entries[x] for x in streaming.PEERS if x in entries}
+    assert len(kept) == (2 if name == "torch-cpu" else 1)
+    found, failures = contest(backend, kept, 0)
+    assert failures == {}
+    assert all(x.timing.median > 0 for x in found.values())
+
+
+def test_rows_where_a_peer_is_faster_are_listed():
+    def of(case: str, backend: str, n: int, **times: float) -> Any:
+        entries = {name.replace("_", " "): {"median": x} for name, x in times.items()}
+        return {"case": case, "backend": backend, "n": n, "times": entries}
+
+    peers = {"scikit-learn": None, "torchmetrics": None}
+    results = [
+        of("uniform", "torch-cpu", 1000, measures=2.0, torchmetrics=1.0, sort=0.1),
+        of("uniform", "torch-cpu", 10**6, measures=2.0, torchmetrics=3.0, sort=0.1),
+        of("batch", "numpy", 1000, one_call=3.0, loop_of_scikit_learn=1.0),
+        of("bootstrap, 2 %", "numpy", 1000, bootstrap=1.0),
+        of("bootstrap, 2 %", "jax-cpu", 1000, bootstrap=5.0),
+    ]
+    results[2]["times"][cases.LOOP] = results[2]["times"].pop("loop of scikit learn")
+    results[3]["times"][resampling.ROWS] = {"median": 4.0}
+    run = {"backends": dict.fromkeys(BACKENDS), "peers": peers, "results": results}
+    rows = tables.slower({"A": run}).rows
+    assert [(x[0], x[2], x[3], x[5], x[6]) for x in rows] == [
+        ("A", "torch-cpu", "10³", "torchmetrics", "1 s"),
+        ("A", "numpy", "10³", cases.LOOP, "1 s"),
+        ("A", "jax-cpu", "10³", resampling.ROWS, "4 s"),
+    ]
 
 
 def test_states_of_streams_are_donated():
