@@ -272,8 +272,9 @@ def test_ids_are_integers_or_strings():
         assert qk.group_counts(ranking).ids.tolist() == sorted(set(ids))
 
 
-def test_an_empty_list_has_no_groups():
-    assert qk.roc_auc([], [], groups=[]).shape == (0,)
+@pytest.mark.parametrize("validate", [True, False])
+def test_an_empty_list_has_no_groups(validate: bool):
+    assert qk.roc_auc([], [], groups=[], validate=validate).shape == (0,)
 
 
 def test_without_examples_there_are_no_groups(mode: Mode):

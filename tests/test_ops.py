@@ -94,6 +94,8 @@ def test_scans(library, length, batch):
     counts = RNG.integers(0, 2**20, x.shape).astype(np.int32)
     for found in both(library, scans.running_count, counts):
         same(found, np.cumsum(counts, axis=-1))
+    for found in both(library, lambda xp, x: segments._sums_before(xp, x, xp.int64), counts):
+        same((found[..., 0], found[..., 1:]), (np.zeros(batch), np.cumsum(counts, axis=-1)))
     same(*both(library, scans.segment_sum, x, first))
     values = RNG.random((*batch, length))
     same(*both(library, ops.total, values), rtol=1e-14)

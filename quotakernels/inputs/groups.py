@@ -265,4 +265,6 @@ def of_their_group(xp: Namespace, groups: GroupsOfExamples, flags: Array) -> Arr
     """For each example, the flag of its group, of shape (..., S, 1)."""
     flags = flags[..., 0]
     codes = xp.broadcast_to(groups.codes, (*flags.shape[:-1], groups.codes.shape[-1]))
+    if flags.shape[-1] == 0:  # no groups, but one absent example
+        return xp.zeros_like(codes, dtype=xp.bool)
     return ops.taken(xp, flags, codes)

@@ -145,12 +145,12 @@ def group_total(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
     """The sum over all rows, or over those of each group of examples, shape (..., S)."""
     if not table.segments:
         return total(xp, x)
-    starts = first_row(xp, table)
-    if of_kind(xp, x.dtype, "integral"):
+    starts, whole = first_row(xp, table), of_kind(xp, x.dtype, "integral")
+    if native.library(xp) == "numpy" and x.ndim == 1:
+        return native.numpy_.sums_between(x, starts, whole)
+    if whole:
         at = taken(xp, _sums_before(xp, x, xp.int64), starts)
         return at[..., 1:] - at[..., :-1]
-    if native.library(xp) == "numpy" and x.ndim == 1:
-        return native.numpy_.sums_between(x, starts)
     ends = taken(xp, running_total(xp, table, x), xp.clip(starts[..., 1:] - 1, min=0))
     return xp.where(starts[..., 1:] > starts[..., :-1], ends, xp.zeros_like(ends))
 
@@ -193,6 +193,8 @@ def number(xp: Namespace, table: Groups, x: Array, summed: bool = False) -> Arra
 
 def _sums_before(xp: Namespace, x: Array, dtype: Any) -> Array:
     """Sums of what stands before each place, and of all."""
+    if native.library(xp) == "numpy":
+        return native.numpy_.sums_before(x, dtype)
     none = xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
     return prefix_sum(xp, xp.concat([none, x], axis=-1), dtype)
 
@@ -210,7 +212,12 @@ def running_total(
         return prefix_sum(xp, x, dtype)
     if exact or whole:
         sums = _sums_before(xp, x, dtype)
-        return sums[..., 1:] - spread(xp, table, taken(xp, sums, first_row(xp, table)[..., :-1]))
+        upto, starts = sums[..., 1:], first_row(xp, table)[..., :-1]
+        before = spread(xp, table, taken(xp, sums, starts))
+        if native.library(xp) == "numpy":  # in the memory of sums that nothing else reads
+            upto -= before
+            return upto
+        return upto - before
     return segment_sum(xp, x, first_rows(xp, table))
 
 

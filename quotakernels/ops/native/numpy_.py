@@ -32,6 +32,7 @@ from quotakernels.ops.native._numpy_positive_sums import moment as moment
 from quotakernels.ops.native._numpy_positive_sums import moments as moments
 from quotakernels.ops.native._numpy_positive_sums import sum_positives as sum_positives
 from quotakernels.ops.native._numpy_positive_sums import summed_where as summed_where
+from quotakernels.ops.native._numpy_positive_sums import sums_before as sums_before
 from quotakernels.ops.native._numpy_positive_sums import sums_between as sums_between
 from quotakernels.ops.native._numpy_positives import all_groups as all_groups
 from quotakernels.ops.native._numpy_positives import every_group as every_group
