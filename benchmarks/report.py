@@ -78,8 +78,14 @@ The keys of probabilities in float32 and their labels fit into 31 bits. Those of
 signs need 33. They are sorted as two lists of 32-bit words, the upper and the lower half. That
 costs one more pass over the words, but less than sorting 64-bit words, which takes twice as long.
 
-If a peer's mark is missed, the remark says what the bare sort of the same scores would reach. No
-code that sorts them with that library can do better.
+If a peer's mark is missed, the remark says what the bare sort of the same scores would reach. There
+is none where this library takes less time than that sort, as words sort faster than floats in JAX
+and PyTorch. In JAX half of the time of the four measures is the sort of words.
+
+AUC-PR spends a third of its time on logarithms and a quarter on reading the columns of the table.
+The hull spends three quarters on rounds that drop the points below the line through their
+neighbours. `select` spends four fifths on writing the share of each score: several arrays of eight
+bytes for each, which mostly are new pages of memory.
 
 A call of `roc_auc` on a thousand examples makes 50 calls of Python and NumPy functions, and
 `pr_auc` makes 340. For several measures, call `summary`, or rank once.

@@ -89,6 +89,13 @@ def test_marks_say_why_they_were_not_measured():
     assert row(TIE_FREE, backends={}).verdict == "not measured: numpy was not asked for"
 
 
+def test_marks_of_peers_say_what_the_sort_alone_would_reach():
+    text = "the four, uniform, 10⁷: scikit-learn's roc_auc_score takes × as long"
+    for sort, remark in ((0.5, ", the sort alone would reach 20"), (2.0, "")):
+        times = {"measures": 1.0, "scikit-learn": 10.0, "sort": sort}
+        assert row(text, timed("uniform", 10**7, **times)).verdict == f"misses{remark}"
+
+
 def test_marks_of_calls_growth_and_memory():
     call = timed("call", 1000, roc_auc=2e-4, pem=1e-4, sort=1.0)
     call["times"] |= timed("call", 1000, **{cases.RANK: 3e-4, cases.OF_RANKING: 5e-5})["times"]
