@@ -400,6 +400,20 @@ def test_sums_of_runs(share):
         assert found.dtype == (dtype or x.dtype)
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint64])
+@pytest.mark.parametrize("levels", [1, 30, 10**9])
+@pytest.mark.parametrize("apart", [False, True])
+def test_rising_order(monkeypatch, dtype, levels, apart):
+    """Keys that are close, with others far away, have the same words but for the place."""
+    monkeypatch.setattr(_numpy_words, "BLOCK", 16)
+    key = RNG.integers(0, levels, 500).astype(dtype)
+    if apart:
+        key[[3, 99]] = np.iinfo(dtype).max, np.iinfo(dtype).min
+    order = np.argsort(key, kind="stable")
+    same(_numpy_words.rising_order(key), order)
+    same(numpy_.ranked(key), (np.unique(key), np.unique(key, return_inverse=True)[1]))
+
+
 @pytest.mark.parametrize("levels", [1, 30, 10**5, None])
 @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
 def test_counts_of_runs(levels, dtype):

@@ -236,17 +236,22 @@ def rising_order(key: NDArray) -> NDArray:
     """A stable argsort: words that end in the place are sorted several times faster."""
     if key.dtype.kind == "f":
         return np.argsort(key, kind="stable")
-    low, high, bits = int(key.min()), int(key.max()), (key.shape[0] - 1).bit_length()
-    words = key.astype(np.uint64)
-    words -= np.uint64(low % 2**64)  # modulo 2**64 it is exact
-    words >>= np.uint64(max(0, (high - low).bit_length() + bits - 64))
-    words <<= np.uint64(bits)
-    words |= np.arange(key.shape[0], dtype=np.uint64)
+    (low, high), bits = extent(key), (key.shape[0] - 1).bit_length()
+    lost = np.uint64(max(0, (high - low).bit_length() + bits - 64))
+    words, ramp = np.empty(key.shape, dtype=np.uint64), np.arange(BLOCK, dtype=np.uint64)
+    for block in blocks(key.shape[0], BLOCK):
+        packed = words[block]
+        packed[:] = key[block]
+        packed -= np.uint64(low % 2**64)  # modulo 2**64 it is exact
+        packed >>= lost
+        packed <<= np.uint64(bits)
+        packed |= ramp[: packed.shape[0]] + np.uint64(block.start)
     words.sort()
-    order = (words & np.uint64(2**bits - 1)).view(np.int64)
-    if (high - low).bit_length() + bits > 64:
-        words >>= np.uint64(bits)
-        _order_within(order, key, words[1:] == words[:-1])
+    same = (words[1:] ^ words[:-1]) < np.uint64(2**bits) if lost else None
+    words &= np.uint64(2**bits - 1)
+    order = words.view(np.int64)
+    if same is not None:
+        _order_within(order, key, same)
     return order
 
 
@@ -329,8 +334,8 @@ def _behind(order: NDArray, key: NDArray, stop: int) -> int:
 
 def _order_within(order: NDArray, key: NDArray, same: NDArray) -> None:
     """Put keys in order that follow each other as the `same`, since they were cut short."""
-    there = key[order]
-    if bool((there[1:] >= there[:-1]).all()):
-        return
     places = np.flatnonzero(np.append(same, False) | np.append(False, same))
-    order[places] = order[places[np.argsort(there[places], kind="stable")]]
+    here = order.take(places)
+    there = key.take(here)
+    if bool((there[1:] < there[:-1]).any()):
+        order[places] = here.take(np.argsort(there, kind="stable"))

@@ -346,11 +346,15 @@ def without_empty_rows(table: Groups) -> Groups:
 def ranked(key: NDArray) -> tuple[NDArray, NDArray]:
     """See `segments`: the distinct keys, and the place of each key among them."""
     order = rising_order(key)
-    rising = key[order]
+    rising = key.take(order)
     first = np.ones(key.shape, dtype=bool)
     np.not_equal(rising[1:], rising[:-1], out=first[1:])
-    place = np.empty(key.shape, dtype=np.int64)
-    place[order] = first.cumsum(dtype=np.int64) - 1
+    place, before = np.empty(key.shape, dtype=np.int64), -1
+    for block in blocks(key.shape[0]):
+        number = first[block].cumsum(dtype=np.int64)
+        number += before
+        place[order[block]] = number
+        before = int(number[-1])
     return rising[first], place
 
 
