@@ -15,6 +15,8 @@ from quotakernels._array import (
     computing,
     constant,
     device,
+    from_host_view,
+    host_view,
     in_short,
     is_array,
     namespace,
@@ -76,10 +78,22 @@ def ranking_at(
         with computing(xp):
             wanted, place = _wanted(xp, counted, quota, fraction, when_short)
             if wanted is not None:
-                find = compiled(around_of, xp, ("ties",))
-                around: ops.Around = find(counted, found.good, wanted, place, ties=ties)
-                return around
+                return _around(counted, found.good, wanted, place, ties)
     return rank_examples(examples, ties, found.good, found.groups)
+
+
+def _around(
+    examples: Examples, good: Array | None, wanted: Array, place: Any, ties: TiePolicy
+) -> ops.Around:
+    """See `around_of`; NumPy counts one list in the memory of a tensor several times faster."""
+    find = compiled(around_of, namespace(examples.scores), ("ties",))
+    data = (examples[:4], good, wanted)
+    on_host = host_view(data) if examples.scores.ndim == 1 else None
+    columns, good, wanted = on_host or data
+    around: ops.Around = find(Examples(*columns), good, wanted, place, ties=ties)
+    if on_host is not None:
+        around = from_host_view(around, examples.scores)
+    return around
 
 
 def _wanted(
