@@ -294,16 +294,21 @@ def _jax_platform() -> str:
 def constant(xp: Namespace, value: Any, dtype: Any, dev: Device) -> Array:
     """A plain number, or a list of them, as an array.
 
-    Tensors on a device are filled there: a copy from the host would wait for the device.
+    Tensors on a device are filled there: a copy from the host would wait for the device.  So are
+    those of torch.compile, which would compile anew for each number.
     """
     library = backend(xp)
     if library == "numpy":
         return np.asarray(value, dtype=dtype)  # without the checks of the standard's function
-    if library != "torch" or dev.type == "cpu" or value == []:
+    if library != "torch" or value == [] or (dev.type == "cpu" and not _is_compiling()):
         return xp.asarray(value, dtype=dtype, device=dev)
     if not isinstance(value, list):
         return xp.full((), value, dtype=dtype, device=dev)
     return xp.stack([xp.full((), x, dtype=dtype, device=dev) for x in value])
+
+
+def _is_compiling() -> bool:
+    return bool(sys.modules["torch"].compiler.is_compiling())
 
 
 def tolerance(x: Array, relative: float) -> float:

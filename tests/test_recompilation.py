@@ -121,3 +121,32 @@ def test_several_thresholds_make_one_graph_each_without_a_break():
     for threshold in (1.5, 2.5, 0.1, -3.0, 9.0):
         exact = qk.precision(y, s, threshold=threshold)
         torch.testing.assert_close(program(threshold), exact, equal_nan=True, rtol=0, atol=0)
+
+
+BY_NUMBER = {
+    "quota": lambda y, s, q: qk.hit_rate(y, s, quota=q),
+    "fraction": lambda y, s, q: qk.hit_rate(y, s, fraction=q / 8),
+    "quotas": lambda y, s, q: qk.qrecall(y, s, quota=[q, q - 1]),
+    "threshold": lambda y, s, q: qk.accuracy(y, s, threshold=q / 8),
+    "cost": lambda y, s, q: qk.expected_cost(y, s, quota=2, cost_fp=q, cost_fn=1.0),
+}
+
+
+@pytest.mark.parametrize("name", ["quota", *map(in_full, sorted(BY_NUMBER.keys() - {"quota"}))])
+def test_plain_numbers_in_torch_compile(name: str):
+    """The second number makes a program for all others, but those beyond the middle of the list
+    and near a whole one.
+    """
+    torch = pytest.importorskip("torch")
+    labels, scores, programs = torch.from_numpy(Y), torch.from_numpy(S), []
+
+    def kept(graph: Any, _: Any) -> Any:
+        programs.append(graph)
+        return graph
+
+    torch._dynamo.reset()
+    function = torch.compile(BY_NUMBER[name], backend=kept, fullgraph=True)
+    for number in (1, 2, 3, 4, 5, 6, 7):
+        found = function(labels, scores, number)
+        assert torch.equal(found, BY_NUMBER[name](labels, scores, number))
+    assert len(programs) <= 4
