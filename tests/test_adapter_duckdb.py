@@ -65,9 +65,12 @@ GROUPS = np.random.default_rng(7).integers(-9, 9, 500)
 
 
 DAYS = np.datetime64("2026-03-01") + GROUPS
+TIMES = [(DAYS + np.timedelta64(250, "ms")).astype(f"M8[{unit}]") for unit in ("s", "us", "ns")]
 
 
-@pytest.mark.parametrize("ids", [GROUPS, GROUPS.astype(str), GROUPS > 0, GROUPS.astype("i2"), DAYS])
+@pytest.mark.parametrize(
+    "ids", [GROUPS, GROUPS.astype(str), GROUPS > 0, GROUPS.astype("i2"), DAYS, *TIMES]
+)
 @pytest.mark.parametrize("dtype", ["f4", "f8", "u8"])
 def test_groups(connection: Any, dtype: str, ids: np.ndarray) -> None:
     named = {"y": LABELS, "s": scores_of(dtype), "g": ids, "w": 1 + GROUPS % 4}

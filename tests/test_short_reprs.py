@@ -45,6 +45,14 @@ def test_of_states_of_a_fixed_size() -> None:
     assert repr(many) == "FixedScoreBuffer(shape=(2, 9), numpy)"
 
 
+def test_of_what_an_evaluation_has_of_groups() -> None:
+    found = qk.evaluate(Y, {"a": S}, quota=1, by=list("abbba")).groups
+    assert found is not None
+    at_quota = "measures=(<column places>, <column found>, <column selection_rate>, "
+    assert at_quota in repr(found)
+    assert "function" not in repr(found)
+
+
 WITH_THEIR_OWN = {"BootstrapResult", "Comparison", "RankingAtQuota"}
 RECORDS = {name for name in qk.results.__all__ if hasattr(getattr(qk.results, name), "_fields")}
 

@@ -14,6 +14,7 @@ _WHOLE |= {"integer", "uinteger"}
 _SCORES = {"boolean", "float", "double", *_WHOLE}
 _NUMBERS = {*_SCORES, "hugeint", "uhugeint", "decimal"}
 _TEXTS = {"varchar", "enum"}
+DATES = {"date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns"}
 
 
 class Amounts(NamedTuple):
@@ -93,6 +94,11 @@ def counted_rows(relation: Any, amounts: list[Amounts]) -> Any:
     return relation.filter(*weighted) if weighted else relation
 
 
+def is_date(relation: Any, name: str) -> bool:
+    """Whether a column has days, of which NumPy would make times."""
+    return bool(_type(relation, name).id == "date")
+
+
 def groups_there(relation: Any, group: str) -> np.ndarray:
     """What names the groups of all rows, also of those without weight."""
     named = relation.project(f"{group_of(relation, group)} AS segment")
@@ -133,7 +139,7 @@ def score_of(relation: Any, name: str) -> str:
 
 def group_of(relation: Any, name: str) -> str:
     """A column of what names groups, integers, texts or dates, in SQL."""
-    if (kind := _type(relation, name).id) not in _WHOLE | _TEXTS | {"boolean", "date"}:
+    if (kind := _type(relation, name).id) not in _WHOLE | _TEXTS | DATES | {"boolean"}:
         raise TypeError(_holds(relation, name, "integers, texts or dates; cast it in a query"))
     column = sql.identifier(name)
     return f"CAST({column} AS VARCHAR)" if kind == "enum" else column

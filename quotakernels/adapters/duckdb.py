@@ -23,6 +23,7 @@ from quotakernels.adapters._sql_columns import (
     counted_rows,
     group_of,
     groups_there,
+    is_date,
     labels_of,
     rows_of,
     score_of,
@@ -125,8 +126,9 @@ def ranking(
         Columns of what each row brings if it is selected, and if it is not, as `rank` takes them;
         `gain_rejected` may be one number.
     group : str, optional
-        Column of the group of each row, integers, text or dates: `groups` of `rank`, by ``GROUP BY
-        group, score``.  A group whose rows are all left out by `where` does not appear.
+        Column of the group of each row, integers, text, dates or timestamps without a time zone:
+        `groups` of `rank`, by ``GROUP BY group, score``.  A group whose rows are all left out by
+        `where` does not appear.
     cost : str, optional
         Column of what each row costs if it is selected, as `rank` takes it.
     treatment : str, optional
@@ -168,7 +170,7 @@ def ranking(
     every = rows_of(relation, [*others, *names], amounts, where)
     rows = counted_rows(every, amounts)
     empty = groups_there(every, group) if group is not None and weight is not None else None
-    groups = None if group is None else _Named(group, empty)
+    groups = None if group is None else _Named(group, is_date(rows, group), empty)
     scores = {name: score_of(rows, name) for name in names}
     labels = labels_of(rows, label, pos_label) if label is not None else all_positive(gain)
     found = {
@@ -281,14 +283,14 @@ class _Named(NamedTuple):
     """The column of groups, and what names them where some may have no weight."""
 
     column: str
+    has_days: bool
     there: np.ndarray | None
 
     def of_rows(self, ids: np.ndarray) -> GroupsOfExamples:
         """The group of each row that has an id."""
         every = ids if self.there is None else np.concatenate([ids, self.there])
-        codes, names = groups_of(
-            "group", every.astype("datetime64[D]") if every.dtype.kind == "M" else every
-        )
+        every = every.astype("datetime64[D]") if self.has_days else every
+        codes, names = groups_of("group", every)
         return GroupsOfExamples(codes[: len(ids)], names)
 
 

@@ -83,7 +83,9 @@ def group_values(table: pa.Table, name: str) -> pa.ChunkedArray:
     column = complete(table, name)
     kind = column.type
     if pa.types.is_temporal(kind):
-        return column.cast(pa.string())
+        text = column.cast(pa.string())
+        has_parts = pa.types.is_timestamp(kind) and kind.unit != "s"  # DuckDB drops their zeros
+        return pc.replace_substring_regex(text, r"\.?0+$", "") if has_parts else text
     if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
         fractions = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
         raise no_groups(name, kind, fractions)

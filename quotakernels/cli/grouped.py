@@ -20,7 +20,7 @@ import duckdb
 import quotakernels as qk
 from quotakernels.adapters import _sql as sql
 from quotakernels.adapters._parquet import FILE, ROW, AbsentColumnError, dataset, with_rows
-from quotakernels.adapters._sql_columns import group_of
+from quotakernels.adapters._sql_columns import DATES, group_of
 from quotakernels.adapters.duckdb import ranking
 from quotakernels.cli.columns import columns_read, positive_value
 from quotakernels.cli.conditions import no_row_has, wanted
@@ -191,7 +191,7 @@ def _group(rows: ParquetFiles, name: str) -> str:
     kind = rows.rows.types[rows.rows.columns.index(name)]
     try:
         text = f"CAST({sql.identifier(name)} AS VARCHAR)"
-        column = text if kind.id == "date" else group_of(rows.rows, name)
+        column = text if kind.id in DATES else group_of(rows.rows, name)
     except TypeError:
         raise no_groups(name, kind, kind.id in ("double", "float", "decimal")) from None
     _refuse_missing(rows, name, _first_row(rows.rows, _missing(name))[0])

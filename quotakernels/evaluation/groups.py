@@ -158,8 +158,8 @@ class GroupResults:
     values : mapping from Quota, or None, to GroupValues
         The measures at each quota, and under None those over all quotas.
     apart : mapping from Quota to an array, shape (M, 3)
-        At each quota over all how far the selection rates of groups are apart: parity ratio, parity
-        difference, equal opportunity difference.
+        At each quota over all: demographic parity ratio, equal opportunity difference and split
+        cost, as in `SelectionByGroup`.
     apart_ends : mapping from Quota to an array, shape (2, M, 3)
         Lower and upper ends of their intervals.
     """

@@ -38,6 +38,9 @@ class Column:
     form: Callable[[float], str] = _FOUR
     end_form: Callable[[float], str] = _THREE  # of the ends of an interval
 
+    def __repr__(self) -> str:
+        return f"<column {self.name}>"
+
     @property
     def less_is_better(self) -> bool:
         """Whether of two models the one with the lower value is the better one."""

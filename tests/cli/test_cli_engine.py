@@ -99,6 +99,8 @@ def test_both_engines_print_the_same(run: Run, data: Path, arguments: tuple[str,
     "arguments",
     [
         ("--per", "day", "--quota", "40", "--quota", "5%"),
+        *(in_full(("--by", unit, "--quota", "40")) for unit in ("ms", "ns")),
+        ("--by", "us", "--quota", "40"),
         in_full(("--per", "part", "--quota", "2000", "--weight", "eighths")),
         in_full(("--by", "bool", "--where", "letter=b")),
     ],
@@ -107,8 +109,13 @@ def test_groups_are_those_of_memory(
     run: Run, data: Path, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     days = np.datetime64("2026-03-01") + np.arange(N) % 7
+    times = days + 250 * (np.arange(N) % 3).astype("m8[ms]")
     path = tmp_path / "days.parquet"
-    parquet.write_table(content().append_column("day", pa.array(days)), path)
+    of_time = {"day": days, "ms": times, "us": times.astype("M8[us]"), "ns": times.astype("M8[ns]")}
+    rows = content()
+    for name, column in of_time.items():
+        rows = rows.append_column(name, pa.array(column))
+    parquet.write_table(rows, path)
     given = ("evaluate", path, "--label", "y", "--score", "f8", "--score", "i2", *arguments)
     memory = run(*given, "--all", "--engine", "memory")
     if "2000" in arguments:
