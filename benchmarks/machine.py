@@ -123,7 +123,7 @@ def describe(on_gpu: bool) -> dict[str, Any]:
 
 def features() -> list[str]:
     """The vector instructions that NumPy uses here, beyond those it always has."""
-    return list(np.show_config(mode="dicts")["SIMD Extensions"]["found"])
+    return list(np.show_config(mode="dicts")["SIMD Extensions"].get("found", ()))
 
 
 def sort_ns(n: int = 10**6) -> float:

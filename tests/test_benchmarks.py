@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -333,6 +336,19 @@ def test_command_line_writes_everything(tmp_path: Path, capsys: pytest.CaptureFi
     again = tmp_path / "again.md"
     assert program.main(["report", str(stored), "-o", str(again)]) == 0
     assert again.read_text("utf-8") == report.page({"run": found})
+
+
+def test_a_machine_without_vector_instructions_has_a_name():
+    code = "from benchmarks import machine as m; print(m.label(m.measured(on_gpu=False), ()))"
+    env = {
+        **os.environ,
+        "NPY_DISABLE_CPU_FEATURES": " ".join(machine.features()),
+        "PYTHONPATH": str(ROOT),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, env=env, text=True
+    )
+    assert re.search(r"-baseline-[\d.]+ns$", done.stdout.strip())
 
 
 def test_results_in_a_folder_are_those_of_the_machine(
