@@ -104,7 +104,8 @@ def one_vs_rest(
         The class of each example: 0 to K - 1, of any dtype; or labels of any kind, with `classes`.
     y_score : array, shape (..., n, K)
         Score of each example for each class.  Each class is ranked by its own column, so the
-        columns need not be probabilities or add up to 1.
+        columns need not be probabilities or add up to 1.  Logits rank the examples of a class
+        differently from their softmax, which divides each row by another number.
     classes : sequence of K labels, optional
         The labels of the classes, in the order of the columns of `y_score`.
     average : {"macro", "weighted", "micro"} or None
