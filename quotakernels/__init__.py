@@ -86,7 +86,7 @@ else:  # to a type checker every name would exist
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_FAMILIES, "__version__"])
+    return sorted([*__all__, *_FAMILIES])
 
 
 _OF_MEASURES = (
