@@ -52,6 +52,13 @@ def test_weights_take_two_columns_more():
     assert peak(lambda: qk.rank(LABELS, scores, sample_weight=weights)) <= 13 * scores.nbytes
 
 
+@of_fast_forms
+@pytest.mark.parametrize("number", [1, 1000, 100_000])
+def test_groups_take_two_columns_of_eight_bytes_more(number: int):
+    scores, groups = SCORES.astype(np.float32), RNG.integers(1, number + 1, SIZE)
+    assert peak(lambda: qk.rank(LABELS, scores, groups=groups)) <= 9 * scores.nbytes
+
+
 @pytest.mark.full
 @of_fast_forms
 def test_the_correlation_at_a_quota_reads_no_further():

@@ -252,8 +252,8 @@ def taken(xp: Namespace, x: Array, index: Array) -> Array:
         return native.torch_.taken(x, index)
     if native.library(xp) == "jax":
         return native.jax_.taken(x, index)
-    if native.library(xp) == "numpy" and x.ndim == index.ndim == 1:
-        return x.take(index)
+    if native.library(xp) == "numpy" and x.ndim == index.ndim == 1 and index.dtype == xp.int64:
+        return x.take(index)  # which would copy other indices
     return xp.take_along_axis(x, index, axis=-1)
 
 

@@ -32,28 +32,30 @@ def key_of_bits(bits: NDArray) -> NDArray:
     return _unless_positive(key_from_bits, bits)
 
 
-def _unless_positive(function: Callable[[NDArray, int], NDArray], x: NDArray) -> NDArray:
-    """What a function makes of numbers and their width; the key of a float that is not negative is
-    its bits.
+def _unless_positive(
+    function: Callable[[NDArray, int], NDArray], x: NDArray, over: bool = False
+) -> NDArray:
+    """What a function makes of numbers and their width, which may be written over them; the key of
+    a float that is not negative is its bits.
     """
     width = 8 * x.dtype.itemsize
     if x.size and np.minimum.reduce(x, axis=None) >= 0:
         return x
     if x.ndim != 1 or x.shape[0] <= BLOCK:
         return np.asarray(function(x, width))
-    found = np.empty(x.shape, dtype=x.dtype)
+    found = x if over else np.empty(x.shape, dtype=x.dtype)
     for block in blocks(x.shape[0]):
         found[block] = function(x[block], width)
     return found
 
 
-def from_order_key(key: NDArray, dtype: Any) -> NDArray:
-    """See `keys.from_order_key`."""
+def from_order_key(key: NDArray, dtype: Any, over: bool = False) -> NDArray:
+    """See `keys.from_order_key`; the scores may be written over the keys."""
     if not _has_bits(dtype):
         return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
-    return bits_of_key(key).view(dtype)
+    return bits_of_key(key, over).view(dtype)
 
 
-def bits_of_key(key: NDArray) -> NDArray:
+def bits_of_key(key: NDArray, over: bool = False) -> NDArray:
     """The bits of the floats that have these keys."""
-    return _unless_positive(bits_from_key, key)
+    return _unless_positive(bits_from_key, key, over)

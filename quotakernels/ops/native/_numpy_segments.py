@@ -64,7 +64,7 @@ def segmented_groups(
     else:
         return None
     group, key, counts, positives = _rows(found, words, *table)
-    thresholds = from_order_key(key, scores.dtype)
+    thresholds = from_order_key(key, scores.dtype, over=True)
     return Groups(thresholds, counts, positives, None, None), group.view(np.int64)
 
 
@@ -166,12 +166,20 @@ def _rows(
 
 def first_of_each(group: NDArray, size: int) -> NDArray:
     """Where each number from 0 on up to `size` begins in a rising list of some, or would begin."""
-    changes = group[1:] != group[:-1]
-    few = 8 * np.count_nonzero(changes) < changes.shape[0]
-    last = rare_places(changes) if few else changes.nonzero()[0]
-    ends = np.append(last + 1, group.shape[0])
+    ends = _ends_of_runs(group)
     number = group.take(ends - 1)
     ends = ends[: number.searchsorted(size)]  # those of smaller numbers
     starts = np.zeros(size + 1, dtype=np.int64)
     starts[number[: ends.shape[0]] + 1] = np.diff(ends, prepend=0)
     return starts.cumsum(out=starts)
+
+
+def _ends_of_runs(x: NDArray) -> NDArray:
+    """Where runs of equal numbers end, in blocks that take no memory to speak of."""
+    found = [np.empty(0, dtype=np.int64)]
+    for block in blocks(x.shape[0] - 1):
+        changes = x[block.start + 1 : block.stop + 1] != x[block]
+        few = 8 * np.count_nonzero(changes) < changes.shape[0]
+        last = rare_places(changes) if few else changes.nonzero()[0]
+        found.append(last + (block.start + 1))
+    return np.append(np.concatenate(found), x.shape[0])

@@ -192,7 +192,8 @@ def tie_groups(
         groups = by_argsort(key, labels, weights, amounts)
     else:
         groups = compact_groups(key, labels)
-    return groups._replace(thresholds=from_order_key(groups.thresholds, scores.dtype))
+    thresholds = from_order_key(groups.thresholds, scores.dtype, over=True)
+    return groups._replace(thresholds=thresholds)
 
 
 LONG = 2**9
