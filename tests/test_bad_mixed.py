@@ -208,6 +208,30 @@ def test_lists_columns_and_numpy_beside_jax_are_fine():
     np.testing.assert_allclose(found[5], qk.roc_auc(Y, S, where=M), rtol=1e-7)
 
 
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+@pytest.mark.parametrize("deep", [1, 2])
+@pytest.mark.parametrize("x64", [False, True])
+def test_jax_maps_over_numpy_arrays_of_64_bits(x64: bool, deep: int):
+    import jax
+
+    ids, costs = np.arange(8) % 3, np.arange(8.0)
+    given = [Y, S, ids, costs, np.asarray([1, 3]), np.asarray([0.5, 2.0])]
+
+    def found(y: Any, s: Any, groups: Any, cost: Any, quota: Any, budget: Any) -> list[Any]:
+        measured = [qk.roc_auc(y, s, sample_weight=cost), qk.hit_rate(y, s, quota=quota)]
+        measured.append(qk.hit_rate(y, s, cost=cost, budget=budget))
+        return [*measured, qk.average_hit_rate(y, s, groups=groups, num_groups=3)]
+
+    mapped = found
+    for _ in range(deep):
+        mapped = jax.vmap(mapped)
+    with jax.enable_x64(x64):
+        of_each = mapped(*(np.stack([x, x])[(slice(None), *(None,) * (deep - 1))] for x in given))
+    for one, wanted in zip(of_each, found(*given), strict=True):
+        assert one.dtype == (np.float64 if x64 else np.float32)
+        np.testing.assert_allclose(np.asarray(one)[(-1,) * deep], wanted, rtol=1e-6)
+
+
 @pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_numpy_labels_and_weights_beside_jax_are_not_rounded():

@@ -93,7 +93,7 @@ def as_column(name: str, x: Any) -> Any:
     if instead := instead_of(name, x):
         raise TypeError(instead)
     if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
-        return x
+        return _in_own_precision(x)
     refuse_missing(name, _nulls(x))
     if hasattr(getattr(x, "dtype", None), "numpy_dtype") and x.dtype.kind in "biuf":
         x = x.to_numpy(dtype=x.dtype.numpy_dtype)  # pandas' nullable types
@@ -107,6 +107,18 @@ def as_column(name: str, x: Any) -> Any:
         lacking = [_is_missing(value) for value in column.ravel()]
         refuse_missing(name, np.reshape(lacking, column.shape))
     return column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
+
+
+def _in_own_precision(x: Array) -> Array:
+    """The array, or a copy of what `jax.vmap` maps over an array of NumPy's.
+
+    Without x64 that says 32 bits but holds 64, with which JAX fails where it computes in 64.
+    """
+    held = x
+    while hasattr(held, "val"):
+        held = held.val
+    mapped = held is not x and isinstance(held, np.ndarray)
+    return namespace(x).asarray(x, copy=True) if mapped else x
 
 
 def _as_given(column: np.ndarray[Any, Any], x: Any) -> np.ndarray[Any, Any]:
