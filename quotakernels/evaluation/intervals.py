@@ -11,6 +11,12 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from quotakernels.evaluation.by_labels import (
+    by_labels,
+    impact_ends_at,
+    tests_by_rates,
+    worth_of_rates,
+)
 from quotakernels.evaluation.gains import AT_BEST_CUT, EXPECTED
 from quotakernels.evaluation.measures import AREAS, measures_at
 from quotakernels.evaluation.quota import Quota, QuotaArgument
@@ -20,10 +26,8 @@ from quotakernels.evaluation.results import (
     GainResults,
     Results,
     Values,
-    certain_ends,
 )
 from quotakernels.evaluation.settings import Resampling, Settings
-from quotakernels.evaluation.unit import Unit
 from quotakernels.inference.comparison.compare import Comparison, compare, comparison_of
 from quotakernels.inference.comparison.paired import tests_of
 from quotakernels.inference.delong.average_precision import (
@@ -32,7 +36,6 @@ from quotakernels.inference.delong.average_precision import (
 )
 from quotakernels.inference.delong.interval import auc_interval
 from quotakernels.inference.proportions.hit_rate import hit_rate_interval
-from quotakernels.inference.proportions.impact import impact_ends
 from quotakernels.inference.resampling.best_cut import BestCutInterval, ValueAt, optima
 from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
 from quotakernels.inputs.models import stacked
@@ -108,7 +111,7 @@ def with_certainty(
         results = _with_intervals(results, data)
     if gains is not None and results.total:
         drawn = resampled_gains(data, brings, thresholds)
-        gains = replace(gains, tests=tuple(_tests_of_gains(gains, drawn, data)))
+        gains = replace(gains, tests=tuple(_tests_of_gains(gains, drawn, data, results)))
         if resampling.level is not None:
             gains = _with_ends(gains, drawn, results)
         results = replace(results, gains=gains)
@@ -258,37 +261,31 @@ def _ends(found: BootstrapResult) -> Ends:
 
 def _ends_at(quota: Quota, drawn: ResampledGains, results: Results) -> Ends:
     """Of what a quota brings; where labels alone decide, from those of two hit rates."""
-    unit, resampling = results.settings.unit, results.settings.resampling
-    in_resamples = results.weighted or quota.is_budget
-    if unit is None or resampling is None or unit.impacts is None or in_resamples:
+    if not by_labels(quota, results):
         return _ends(drawn.totals[quota])
-    return impact_ends_at(quota, results, results.rankings, unit)
-
-
-def impact_ends_at(quota: Quota, results: Results, rankings: Sequence[Ranking], unit: Unit) -> Ends:
-    """Of what a quota brings by impacts, of rows without weights."""
-    assert unit.impacts is not None
-    assert results.settings.resampling is not None
-    impacts = unit.tuned(results.total, results.positive_total) or unit.impacts
-    at, level = results.places_at_random(quota), results.settings.resampling.tested_level
-    return certain_ends(np.stack([impact_ends(x, impacts, at, level) for x in rankings]))
+    return impact_ends_at(quota, results, results.rankings)
 
 
 # tests
 
 
 def _tests_of_gains(
-    gains: GainResults, drawn: ResampledGains, data: Resampled
+    gains: GainResults, drawn: ResampledGains, data: Resampled, results: Results
 ) -> Iterator[Differences]:
     """The tests by what the best cuts bring, and by what each quota does."""
     resampling, models = data.resampling, list(data.settings.models)
     level, notes = resampling.tested_level, [*resampling.notes_of_gains(len(models))]
+    labels = data.examples(models[0])["y_true"]
+    scores = {name: data.examples(name)["y_score"] for name in models}
     for quota in (None, *gains.at_quota) if len(models) > 1 else ():
         brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
         total = drawn.totals[quota]
         tests = tests_of(total.estimate, total.resamples, level)
+        if quota is not None and (worth := worth_of_rates(quota, results)):
+            tests = tests_by_rates(labels, scores, data.quotas[quota], worth, level)
+        said = notes if tests.resamples is not None else []
         found = comparison_of(models, brings, 1, tests, level)
-        yield differences_of(data, "brings", quota, found, notes, resampling.resamples)
+        yield differences_of(data, "brings", quota, found, said, resampling.resamples)
 
 
 def _tests(data: Resampled) -> Iterator[Differences]:

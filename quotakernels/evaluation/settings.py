@@ -157,7 +157,9 @@ def _tests_in_words(settings: Settings, resampled: str) -> str:
     if settings.weight is not None:
         return f": {resampled}"
     by_score = bool(settings.quotas_over_all) and settings.cost is None
-    parts = ["AUC: DeLong's test", *["hit rate: score test"] * by_score]
+    by_impacts = settings.unit is not None and settings.unit.impacts is not None
+    rate = "hit rate, and what quotas bring" if by_impacts else "hit rate"
+    parts = ["AUC: DeLong's test", *[f"{rate}: score test"] * by_score]
     more = settings.unit is not None or settings.treatment is not None
     if more or bool(settings.quotas) != by_score:
         parts.append(f"all others: {resampled}")

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels._array import namespace
+from quotakernels.evaluation.by_labels import impact_ends_at
 from quotakernels.evaluation.cells import Cells, rankings_of_groups
 from quotakernels.evaluation.compute import with_groups
 from quotakernels.evaluation.counting import counted, opened
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.gains import gains_at_quotas
 from quotakernels.evaluation.groups import bounded_in_groups, ends
-from quotakernels.evaluation.intervals import impact_ends_at
 from quotakernels.evaluation.measures import AREAS, AT_BUDGET, AT_QUOTA, OVER_ALL, Column
 from quotakernels.evaluation.passes import Batch, Key, Passes
 from quotakernels.evaluation.quota import Quota, UnfitError
@@ -184,7 +184,7 @@ def _with_gains(found: Evaluation, rankings: Sequence[Ranking], counts: Counts) 
     gains = gains_at_quotas(found, rankings, counts, unit)
     if settings.resampling is not None:
         sure = {
-            q: replace(x, ends={"brings": impact_ends_at(q, found, rankings, unit)})
+            q: replace(x, ends={"brings": impact_ends_at(q, found, rankings)})
             for q, x in gains.at_quota.items()
         }
         gains = replace(gains, at_quota=sure)

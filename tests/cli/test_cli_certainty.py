@@ -297,7 +297,8 @@ def test_groups_of_duckdb_cannot_be_resampled(run: Run, tmp_path: Path) -> None:
 def test_too_few_resamples_are_said_to_be(run: Run) -> None:
     text = run(*EXAMPLE, "--all", "--compare", "--impact", "1,-1,0,0").out
     assert "95% intervals" not in text, "which are of measures"
-    assert "hit rate: score test; all others: percentiles of 40 resamples of the rows" in text
+    rates = "hit rate, and what quotas bring: score test"
+    assert f"{rates}; all others: percentiles of 40 resamples of the rows" in text
     assert "40 resamples cannot tell any of 3 models apart; give --resamples 119 or more" in text
 
 

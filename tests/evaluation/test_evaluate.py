@@ -306,26 +306,35 @@ def test_differences_of_what_models_bring(credit: Any, sure: dict[str, float]) -
     found = qk.evaluate(labels, models, quota=100, impacts=impacts, compare=True, **drawn, **sure)
     best_cuts, at_quota = (x for x in found.differences if x.measure == "brings")
     drawn["confidence_level"] = sure.get("confidence_level", 0.95)
-    pairs = [
-        (best_cuts, qk.compare(qk.best_quota, labels, models, **given, **drawn)),
-        (at_quota, qk.compare(qk.impact_at_quota, labels, models, quota=100, **given, **drawn)),
-    ]
-    for differences, expected in pairs:
+    wanted = [qk.compare(qk.best_quota, labels, models, **given, **drawn)]
+    by_rate = qk.compare(qk.hit_rate, labels, models, quota=100, **drawn)
+    worth = 100 * (0 + 5 + 1 + 0)  # of a hit rate that is 1 more
+    scaled = {x: worth * getattr(by_rate, x) for x in ("difference", "lower", "upper")}
+    less = worth * (by_rate.estimate[0] - by_rate.expected)
+    total = qk.impact_at_quota(labels, models.T, quota=100, **given).whole
+    order = [[*MODELS].index(x) for x in by_rate.names]
+    scaled |= {"estimate": total[order], "expected": total[order][0] - less}
+    wanted.append(by_rate._replace(**scaled))
+    for differences, expected in zip((best_cuts, at_quota), wanted, strict=True):
         assert differences.found.names == expected.names == ("naive_bayes", "neural_net", "tree")
         for ours, theirs in zip(differences.found[1:7], expected[1:7], strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
         assert differences.found.letters == expected.letters
+        assert differences.found.test == expected.test
+        assert differences.found.expected == pytest.approx(expected.expected, rel=1e-12)
     content, table = found.to_dict()["differences"][-1], found.tables[-1]
     assert (content["measure"], content["quota"]) == ("brings", "100")
     assert content["pairs"][0]["difference"] == at_quota.found.difference[0, 1] == 30.0
     assert table.caption == "Differences of what models bring at quota 100"
     assert [x.text for x in table.rows[0]][:3] == ["naive_bayes", "neural_net", "30.00"]
     assert bool(found.gains.at_best_cut.ends) == bool(sure)
-    assert at_quota.too_few == (not sure)
+    assert best_cuts.too_few == (not sure)
+    assert not at_quota.too_few
     said = found.answers[3].sentences[0]
     assert said.startswith("naive_bayes brings 30.00 more than neural_net (")
     few = "60 resamples cannot tell any of 3 models apart; pass n_resamples=119 or more"
-    assert at_quota.notes == (() if sure else (few,))
+    assert best_cuts.notes == (() if sure else (few,))
+    assert at_quota.notes == ()
 
 
 @pytest.mark.parametrize("drawn", [{}, {"compare": True, "n_resamples": 40}])
