@@ -148,7 +148,7 @@ def evaluate(
         quotakernels evaluate FILE --label bought --score a --quota 10 --per branch
 
       Many Parquet files:
-        quotakernels evaluate 'scores/*.parquet' --label bought --score a
+        quotakernels evaluate "scores/*.parquet" --label bought --score a
     """
     from quotakernels.cli.run import print_example, print_file
 

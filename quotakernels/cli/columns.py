@@ -6,7 +6,6 @@ An error names the column and the first bad row; rows count from 1, without the 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -26,6 +25,7 @@ from quotakernels.cli.errors import (
 )
 from quotakernels.cli.given import given
 from quotakernels.evaluation.settings import Sample, Settings
+from quotakernels.evaluation.words import quoted
 from quotakernels.inputs.groups import GroupsOfExamples
 
 _Value = bool | int | float | str
@@ -219,7 +219,7 @@ def _hint(text: str) -> str:
         either = f"marks thousands, or --decimal {marked[1]} if it marks decimals"
         return f"; give --decimal {other} if its {name} {either}"
     if not any(map(str.isdigit, text)):
-        return f"; if it means that there is no value, give --missing {shlex.quote(text)}"
+        return f"; if it means that there is no value, give --missing {quoted(text)}"
     if _SPACED.sub("", text).replace(",", "").replace(".", "").isdecimal():
         more = "" if asked else ", or give the decimal mark by --decimal"
         return f"; write it without marks of thousands{more}"
@@ -251,7 +251,7 @@ def positive_value(values: list[_Value], name: str, pos_label: str | None) -> _V
         return type(sample)(wanted)
     word = pos_label.strip().casefold()
     alike = [x for x in values if str(x).strip().casefold() == word]
-    meant = f"; did you mean --pos-label {shlex.quote(str(alike[0]))}?" if alike else ""
+    meant = f"; did you mean --pos-label {quoted(str(alike[0]))}?" if alike else ""
     raise InputError(
         f"--pos-label {pos_label} is not among the labels of column {name!r}: "
         f"{_listed(values)}{meant}"

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from quotakernels.cli.columns import complete, parse_label
 from quotakernels.cli.errors import InputError, RowError
+from quotakernels.cli.numbers import parse_number
 from quotakernels.cli.places import filtered, placing
 from quotakernels.evaluation.conditions import Condition, Conditions, in_words
 from quotakernels.evaluation.quota import UnfitError
@@ -62,11 +63,20 @@ def wanted(condition: Condition, sample: Any) -> Any:
         held = "texts" if isinstance(sample, str) else "true and false"
         raise InputError(f"column {name!r} holds {held}; {relation} is for numbers and dates")
     is_date = isinstance(sample, date)
-    found = _date(text, type(sample)) if is_date else parse_label(text, sample)
+    found = _date(text, type(sample)) if is_date else _value(text, sample)
     if found is None:
         what = "a date, as in 2026-01-31 or 31.01.2026" if is_date else "a number, as in 0.5"
         raise InputError(f"{condition}: column {name!r} needs {what}")
     return found
+
+
+def _value(text: str, sample: Any) -> Any:
+    """The value that a text stands for, as labels are read, or a number with a decimal comma."""
+    found = parse_label(text, sample)
+    try:
+        return parse_number(text) if found is None else found
+    except ValueError:
+        return None
 
 
 def no_row_has(conditions: Conditions) -> InputError:

@@ -51,7 +51,8 @@ def parse_impacts(text: str) -> tuple[float, ...]:
     except ValueError:
         impacts = ()
     if len(impacts) != 4 or not all(map(math.isfinite, impacts)):
-        raise click.BadParameter(f"{text!r} is not four finite numbers such as 5,-4,0,0.")
+        commas = "; with decimal commas put semicolons between them" if text.count(",") > 3 else ""
+        raise click.BadParameter(f"{text!r} is not four finite numbers such as 5,-4,0,0{commas}.")
     return impacts
 
 
@@ -59,7 +60,7 @@ def parse_condition(text: str) -> Condition:
     """Read `train=0` or `age>=40` as what a column must hold."""
     found = _CONDITION.fullmatch(text)
     if found is None:
-        raise click.BadParameter(f"{text!r} is not a condition such as train=0 or 'age>=40'.")
+        raise click.BadParameter(f'{text!r} is not a condition such as train=0 or "age>=40".')
     column, relation, value = found.groups()
     if column.endswith(" ") and value.startswith(" "):  # as in 'age >= 40'
         column, value = column.strip(), value.strip()
@@ -222,7 +223,7 @@ WHERE = Option(
     ["--where"],
     type=CONDITION,
     multiple=True,
-    help="Use these rows only, as in train=0 or 'age>=40'; repeat.",
+    help='Use these rows only, as in train=0 or "age>=40"; repeat.',
 )
 DROP_MISSING = Option(
     ["--drop-missing"],
@@ -262,7 +263,7 @@ DATA = (
 GAINS = (
     Option(["--gain"], type=COLUMN, help="Column of what each row brings if it is selected."),
     CURRENCY,
-    Option(["--place-cost"], metavar="C", type=NUMBER, help="What each place costs; with --gain."),
+    Option(["--place-cost"], metavar="C", type=NUMBER, help="What each place costs."),
     Option(
         ["--impact"],
         metavar="TP,FP,FN,TN",

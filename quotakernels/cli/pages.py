@@ -40,6 +40,16 @@ class CommandPage(_Page):
         super().__init__(*arguments, params=[*params, *of_sections], **options)
         self.sections = sections
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Tell of words too many that a name with spaces is one word in quotes only."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if "unexpected extra argument" not in error.message:
+                raise
+            said = f'{error.message}; names with spaces need quotes, as in "model a"'
+            raise click.UsageError(said, ctx) from error
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
         named = [option for section in self.sections.values() for option in section]

@@ -18,7 +18,7 @@ from quotakernels.evaluation.brief import brief_tables
 from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.group_tables import group_tables
-from quotakernels.evaluation.notes import notes_of_hit_rates
+from quotakernels.evaluation.notes import notes_of_few_groups, notes_of_hit_rates
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.segments import in_words as where_best
 from quotakernels.evaluation.tables import pair_tables, values_table
@@ -58,7 +58,8 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
     for table in of_groups:
         print_table(table, console)
     mark = [_MARK] if any(x.starred for x in of_groups) else []
-    for note in (*mark, *notes_of_hit_rates(evaluation)):
+    notes = (*notes_of_hit_rates(evaluation), *notes_of_few_groups(evaluation))
+    for note in (*mark, *notes):
         console.print(f"\n{note}")
     more = ", intervals and tests" if evaluation.settings.resampling is not None else ""
     console.print(f"\n--all prints all measures{more}.", style="dim")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,6 +29,7 @@ from quotakernels.evaluation.compute import OnPoints, evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.quota import UnfitError
 from quotakernels.evaluation.settings import Settings
+from quotakernels.evaluation.words import command_line
 
 
 def print_file(
@@ -59,7 +59,7 @@ def write_page(task: Task, output: Path) -> None:
 
     if not output.parent.is_dir():  # said before the evaluation, which takes its time
         raise InputError(f"{output} cannot be written: {output.parent} is no directory")
-    origin = Origin(task.words, shlex.join(["quotakernels", *sys.argv[1:]]), task.attribution)
+    origin = Origin(task.words, command_line(["quotakernels", *sys.argv[1:]]), task.attribution)
     evaluation = evaluate_file(task.path, task.settings)
     with progress_bar(1) as step:
         step("drawing the page")

@@ -93,7 +93,8 @@ def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settin
         names = [] if file is None else column_names(file)
         known = f" {name_of(file)} has the columns {listed(names)}." if file and names else ""
         needed = "FILE, --label and --score are needed, or --example credit."
-        raise click.UsageError(needed + known)
+        select = " Rows without labels are for quotakernels select." if names else ""
+        raise click.UsageError(needed + known + select)
     refuse_label_as_score(chosen["label"], chosen["models"])
     refuse_unread_options(file)
     source = name_of(file) if file.exists() else str(file)

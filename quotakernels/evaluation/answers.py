@@ -19,7 +19,7 @@ from quotakernels.evaluation.choice import (
     same,
 )
 from quotakernels.evaluation.gain_answers import at_best_cuts, how_many_by_gain, what_it_brings
-from quotakernels.evaluation.order import how_sure, is_unsure
+from quotakernels.evaluation.order import how_sure, is_unsure, too_few_groups
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.segments import best_by_model
 from quotakernels.evaluation.uplift_answers import what_is_added
@@ -168,7 +168,9 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
     flattered = _by_choice(evaluation, choice, percent) if choice.brings is None else ""
     several = settings.many(found[first])
     are = settings.are_positive(1 if evaluation.weighted and not several else found[first])
-    number_found = f"{number(found[first])} {several or are}"
+    between = _found_from_to(evaluation, choice)
+    number_found = number(found[first])
+    number_found += f" {several}{between}" if several else f"{between} {are}"
     rate = f"a hit rate of {percent(found[first] / choice.places)}{flattered}"
     if choice.brings is None and choice.beats_chance:
         yield f"Take the {selected}: {number_found}, {rate}."
@@ -179,6 +181,18 @@ def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
     rest = _each(evaluation, choice, "finds ", number) if choice.brings is None and others else []
     a_random = "a random choice" if rest else "A random choice finds"
     yield f"{listed([*rest, f'{a_random} {number(choice.random_found)}'])}."
+
+
+def _found_from_to(evaluation: Results, choice: Choice) -> str:
+    """Between what numbers the best of several models finds; of one the hit rate is told."""
+    resampling = evaluation.settings.resampling
+    if len(evaluation.models) == 1 or resampling is None or not evaluation.has_intervals:
+        return ""
+    ends = evaluation.at_quota[choice.quota].interval("hit_rate", choice.order[0])
+    lower, upper = (choice.places * x for x in ends)
+    if math.isnan(lower) or same(lower, upper) or too_few_groups(evaluation):
+        return ""
+    return f" ({resampling.percent} interval {number(lower)} to {number(upper)})"
 
 
 def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:

@@ -92,7 +92,7 @@ def evaluate(
     gain : array, shape (n,), optional
         What each example brings if it is selected.
     place_cost : float
-        What each place costs, beside `gain`.
+        What each place costs, beside `gain` or `impacts`.
     impacts : four numbers, optional
         What a true positive, a false positive, a false negative and a true negative brings, instead
         of `gain`.

@@ -208,7 +208,10 @@ def _unit(evaluation: Results) -> str:
     assert unit is not None
     if unit.impacts is None:
         return f"Counted: {unit}, which must be what selecting a row causes."
-    cells = ("a positive selected", "a negative selected", "a positive left", "a negative left")
+    called = evaluation.settings.called
+    one, other = (called, "others") if called else ("a positive", "a negative")
+    cells = (f"{one} selected", f"{other} selected", f"{one} left", f"{other} left")
     each = [f"{cell} {signed(x)}" for cell, x in zip(cells, unit.impacts, strict=True)]
     tuned = f", tuned to {unit.tuned_to}; quotas are of the rows as they are" if unit.ratio else ""
-    return f"Counted: {', '.join(each)}{tuned}."
+    counted = evaluation.settings.in_currency("Counted")
+    return f"{counted}{' for each row' if called else ''}: {', '.join(each)}{tuned}."

@@ -25,7 +25,7 @@ _ROUNDING = 1e-12
 
 BROUGHT = (
     BRINGS,
-    Column("per_place", "per\nplace", form=digits, compared=False),
+    Column("per_place", "per\nplace", form=money, compared=False),
     Column("best_places"),
     Column("best_places_bring"),
 )

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from quotakernels._text import counted, number
+from quotakernels.evaluation.order import too_few_groups
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, GainResults, Results
 from quotakernels.evaluation.words import listed
@@ -35,8 +36,8 @@ _OF_GROUPS = (
     "groups. Only single groups have score and DeLong's intervals."
 )
 _FEW_GROUPS = (
-    f"With fewer than {ENOUGH_GROUPS} groups these intervals are too narrow: those of 95% held 75 "
-    "to 84% with 4 groups in simulations, and 86 to 96% with 6 to 15."
+    f"With fewer than {ENOUGH_GROUPS} groups intervals over them are too narrow: those of 95% held "
+    "75 to 84% with 4 groups in simulations, and 86 to 96% with 6 to 15."
 )
 _RATES_NEAR_ONE = (
     "Intervals of hit rates near 1 are too narrow where they are from resamples: those of 95% held "
@@ -115,8 +116,7 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         yield from _of_gains(evaluation, evaluation.gains)
     if evaluation.groups is not None and evaluation.settings.per is not None:
         yield _OF_GROUPS
-        if len(evaluation.groups.names) < ENOUGH_GROUPS:
-            yield _FEW_GROUPS
+        yield from notes_of_few_groups(evaluation)
     yield from _of_rows(evaluation)
     yield (
         "No intervals of hull AUC and achievable AUC-PR: as maxima over cuts they are higher in "
@@ -140,6 +140,12 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         counts = {what: int(ends.undefined[row]) for what, ends in shown.items()}
         if told := _counted({k: x for k, x in counts.items() if 0 < x < resampling.resamples}):
             yield f"Undefined resamples of {name}, left out of its intervals: {told}."
+
+
+def notes_of_few_groups(evaluation: Results) -> Iterator[str]:
+    """Say that few groups tell little of others."""
+    if too_few_groups(evaluation) and evaluation.has_intervals:
+        yield _FEW_GROUPS
 
 
 def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:

@@ -58,7 +58,7 @@ def is_unsure(evaluation: Results, choice: Choice) -> bool:
         return False
     first = evaluation.models[choice.order[0]]
     sure = is_first(test.found, first, resampling.tested_level)
-    return not sure or bool(_too_few_groups(evaluation))
+    return not sure or bool(too_few_groups(evaluation))
 
 
 def _test_of(evaluation: Results, choice: Choice | None) -> Differences | None:
@@ -121,14 +121,14 @@ def _of_test(
     letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
     others = [x for x in found.names if x != first and (sure or not letters[x] & letters[first])]
     rivals = [x for x in found.names if x != first and x not in others]
-    if sure and (groups := _too_few_groups(evaluation)):
+    if sure and (groups := too_few_groups(evaluation)):
         return f"Not sure: {groups} are too few for the test", (said,)
     by = "By AUC, " if test.measure == "roc_auc" else ""
     verdict = sentence(f"{by}{_verdict(first, rivals, others)}")
     return verdict, (said, *_told_apart(test, first, others))
 
 
-def _too_few_groups(evaluation: Results) -> str:
+def too_few_groups(evaluation: Results) -> str:
     """How many groups were resampled, if that makes p-values too small."""
     if evaluation.settings.per is None or evaluation.groups is None:
         return ""

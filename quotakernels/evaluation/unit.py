@@ -14,7 +14,7 @@ from quotakernels.measures.tables.cells import ConfusionTable
 
 @dataclass(frozen=True)
 class Unit:
-    """Where the gains come from, as it was asked for: a column and what a place costs, or impacts.
+    """Where the gains come from: a column and what a place costs, or impacts less that.
 
     Of impacts also the user's class ratio, if it is not that of the rows.
     """
@@ -41,13 +41,19 @@ class Unit:
         of_gain, of_impacts, of_cost, of_tune = (named_option(x, command) for x in names)
         if gain is not None and impacts is not None:
             raise UnfitError(f"{of_gain} and {of_impacts} are two ways to say the same; give one")
-        if place_cost is not None and (gain is None or not math.isfinite(place_cost)):
-            raise UnfitError(f"{of_cost} must be a finite number, and needs {of_gain}")
-        if gain is None and impacts is None:
+        either = f"{of_gain} or {of_impacts}"
+        unpaid = gain is None and impacts is None
+        if place_cost is not None and (unpaid or not math.isfinite(place_cost)):
+            raise UnfitError(f"{of_cost} must be a finite number, and needs {either}")
+        if unpaid:
             if tune is not None:
-                raise UnfitError(f"{of_tune} goes with {of_gain} or {of_impacts}")
+                raise UnfitError(f"{of_tune} goes with {either}")
             return None
-        return cls(gain, place_cost or 0.0, impacts, ratio)
+        if impacts is None:
+            return cls(gain, place_cost or 0.0)
+        tp, fp, fn, tn = impacts
+        paid = place_cost or 0.0
+        return cls(impacts=(tp - paid, fp - paid, fn, tn), ratio=ratio)
 
     def tuned(self, total: float, positive: float) -> tuple[float, ...] | None:
         """The impacts, times what the class of their cell counts more than in rows of these masses.

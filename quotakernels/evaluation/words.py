@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from quotakernels._text import counted, money, number, plain
@@ -11,6 +12,8 @@ Said = tuple[str, tuple[str, ...]]
 """An answer in a few words, and the sentences that say what they mean."""
 MINUS = "\N{MINUS SIGN}"
 _MANY = 3
+_SPECIAL = frozenset('"$`\\!%\n\r')
+"""What some shell reads in double quotes too."""
 _IN_PYTHON = {
     "confidence": "confidence_level",
     "impact": "impacts",
@@ -22,6 +25,17 @@ _IN_PYTHON = {
 def named_option(name: str, command: bool) -> str:
     """An option of the command, or the argument of `evaluate` that it is in Python."""
     return f"--{name}" if command else _IN_PYTHON.get(name, name.replace("-", "_"))
+
+
+def quoted(word: str) -> str:
+    """A word of a command, in the double quotes that shells of Windows know too if they will do."""
+    safe = shlex.quote(word)
+    return safe if safe == word or set(word) & _SPECIAL or not word else f'"{word}"'
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Words as a command for a shell."""
+    return " ".join(map(quoted, words))
 
 
 def whole(places: float) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ from quotakernels._text import counted, number, plain
 from quotakernels.evaluation.choice import choice_at, end_of, how_filled, how_filled_each, same
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Results
-from quotakernels.evaluation.words import whole
+from quotakernels.evaluation.words import command_line, whole
 
 _OF_SELECT = {"sample_weight": "sample_weight", "where": "where", "per": "groups", "cost": "cost"}
 """What `select` takes, too, and how it calls that."""
@@ -119,4 +118,4 @@ def _command(evaluation: Results, file: Sequence[str], model: int, *options: str
     chosen = [x for each in evaluation.settings.where for x in ("--where", each.option)]
     score = ["--score", evaluation.models[model]]
     words = ["quotakernels", "select", *file, *score, *options, *chosen]
-    return shlex.join([*words, "-o", "selected.csv"])
+    return command_line([*words, "-o", "selected.csv"])

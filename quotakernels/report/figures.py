@@ -22,7 +22,7 @@ from quotakernels.evaluation.choice import Choice
 from quotakernels.evaluation.group_tables import columns_at
 from quotakernels.evaluation.notes import heading_of
 from quotakernels.evaluation.results import Results
-from quotakernels.evaluation.words import listed
+from quotakernels.evaluation.words import listed, sentence
 from quotakernels.plots._models import written
 from quotakernels.plots._shared import marked
 from quotakernels.plots._style import OPTIMAL, RANDOM, REFERENCE, line_style
@@ -314,12 +314,13 @@ def _groups(shown: _Shown, ax: Axes) -> Said:
     draw_dots(ax, groups, values, measure)
     heading = "over all quotas" if quota is None else heading_of(evaluation, quota)
     sure = " A line is an interval; without one there is too little to tell." if values.ends else ""
-    reading = f"{measure.title} in each {column}, {heading[:1].lower()}{heading[1:]}.{sure}"
+    title = sentence(measure.title)
+    reading = f"{title} in each {column}, {heading[:1].lower()}{heading[1:]}.{sure}"
     dot = '<circle cx="17" cy="6" r="4" style="fill:{}"/>'
     models = [key_of(name, dot, painted(colour_of(k))) for k, name in enumerate(shown.names)]
     tick = '<line x1="17" y1="1" x2="17" y2="11" style="stroke:{}" stroke-width="1.5"/>'
     keys = (*models, key_of("random choice", tick, painted(REFERENCE)))
-    return "groups", f"{measure.title[:1].upper()}{measure.title[1:]} by {column}", reading, keys
+    return "groups", f"{title} by {column}", reading, keys
 
 
 def _roc(shown: _Shown, ax: Axes) -> Said:

@@ -52,7 +52,7 @@ def other_quotas(evaluation: Results, script: str) -> OtherQuotas | None:
         "budget" if paid else "quota",
         found.end,
         1 if whole else found.end / _PLACES,
-        (*["places"] * paid, "finds", "hit rate", "lift", *brings),
+        (*["places"] * paid, "finds", "hit rate", *brings, "lift"),
         (*evaluation.models, "random choice"),
         _exactness(found, evaluation),
         _in_script(found.to_json()),

@@ -84,7 +84,7 @@ def test_separators_and_decimals_are_found(
             "y;s\n0;0,5\n1;k. A.\n",
             (),
             "'k. A.' at row 2 is not a number; if it means that there is no value, "
-            "give --missing 'k. A.'\n",
+            'give --missing "k. A."\n',
         ),
         ("y;s\n0;0,5\n1;5 km\n", (), "'5 km' at row 2 is not a number\n"),
         ("y;s\n0;0,5\n1;1 250\n", (), "'1 250' at row 2 is not a number; write it without marks"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,49 @@ def test_gains_of_rows(run: Run, arguments: list[Any]) -> None:
     assert found["b"]["best_cut"]["quota"] == 6
     assert [found[name]["quotas"]["2"]["brings"] for name in "ab"] == [6, 0]
     assert [found[name]["quotas"]["50%"]["per_place"] for name in "ab"] == [3, 0]
+
+
+def test_impacts_less_what_a_place_costs(run: Run, arguments: list[Any]) -> None:
+    """A buyer brings 40, and a letter costs 1.50."""
+    asked = ("--quota", 3, "--confidence", "90%", "--compare", "--resamples", 40)
+    for more in ((), ("--ratio", 3)):
+        given = (*arguments, *asked, *more)
+        paid = run(*given, "--json", "--impact", "40,0,0,-2", "--place-cost", "1,50")
+        assert paid.status == 0, paid.err
+        assert paid.out == run(*given, "--json", "--impact", "38.5,-1.5,0,-2").out
+    words = ("--positives", "buyers", "--currency", "EUR")
+    said = run(*arguments, "--quota", 3, *words, "--impact", "40,0,0,-2", "--place-cost", 1.5).out
+    counted = "buyers selected 38.5, others selected -1.5, buyers left 0, others left -2."
+    assert f"\nCounted in EUR for each row: {counted}\n" in said
+
+
+@pytest.mark.parametrize(("impact", "worth"), [("38.5,-1.5,0,0", 40), ("-3,1,0.5,0", -4.5)])
+def test_tests_of_impacts_are_those_of_the_hit_rate(run: Run, impact: str, worth: float) -> None:
+    """Also where fewer positives bring more: one question has one p-value."""
+    asked = ("--example", "credit", "--quota", 100, "--impact", impact, "--compare")
+    found = json.loads(run("evaluate", *asked, "--resamples", 40, "--json").out)["differences"]
+    rates, brings = (x for x in found if x["quota"] == "100")
+    assert (rates["test"], brings["test"]) == ("score", "score")
+    names = ("better", "worse") if worth > 0 else ("worse", "better")
+    by_rates = {(x[names[0]], x[names[1]]): x for x in rates["pairs"]}
+    assert len(by_rates) == 3
+    for pair in brings["pairs"]:
+        rate = by_rates[pair["better"], pair["worse"]]
+        assert pair["difference"] == pytest.approx(100 * abs(worth) * rate["difference"])
+        assert pair["interval"] == pytest.approx([100 * abs(worth) * x for x in rate["interval"]])
+        assert pair["p_value"] == rate["p_value"]
+
+
+def test_money_for_a_place_has_cents(run: Run, arguments: list[Any]) -> None:
+    text = run(*arguments, "--all", "--impact", "100.5,0,0,0", "--quota", 3).out
+    assert re.search(r"\na +201\.00\*? +67\.00\n", text)
+    assert "67.00 on average" in text
+
+
+def test_conditions_with_a_decimal_comma(run: Run, arguments: list[Any]) -> None:
+    printed = [run(*arguments, "--where", x).out for x in ("w>0,5", "w>0.5")]
+    assert printed[0].partition("\n")[2] == printed[1].partition("\n")[2] != ""
+    assert "5 rows, 2 positive (y)" in printed[0]
 
 
 def test_impacts_at_another_class_ratio(run: Run, arguments: list[Any]) -> None:
@@ -163,13 +207,20 @@ def test_example(run: Run) -> None:
         (["--gain", "g", "--place-cost", "-1e308"], "the rows bring is too large for a number"),
         (["--place-cost", "1"], "--place-cost must be a finite number, and needs --gain"),
         (["--gain", "g", "--place-cost", "nan"], "must be a finite number, and needs --gain"),
+        (
+            ["--impact", "1,0,0,0", "--place-cost", "inf"],
+            "finite number, and needs --gain or --imp",
+        ),
+        (["--impact", "1,0,0,0", "--place-cost", "-1e308"], "rows bring is too large for a number"),
         (["--impact", "1,2,3"], "'1,2,3' is not four finite numbers"),
         (["--impact", "1,2,3,inf"], "'1,2,3,inf' is not four finite numbers"),
-        (["--impact", "1,2,x,4"], "'1,2,x,4' is not four finite numbers"),
+        (["--impact", "1,2,x,4"], "'1,2,x,4' is not four finite numbers such as 5,-4,0,0."),
+        (["--impact", "38,5,-1,5,0,0"], "0,0; with decimal commas put semicolons between them."),
         (["--where", "part"], "'part' is not a condition"),
         (["--where", "part=z"], "no row has part = z"),
         (["--where", "w=z"], "w = z: column 'w' needs a number, as in 0.5"),
         (["--where", "w>z"], "w > z: column 'w' needs a number, as in 0.5"),
+        (["--where", "w>1,060"], "'1,060' may mean 1060 or 1.0600: write one of these"),
         (["--where", "part>u"], "column 'part' holds texts; > is for numbers and dates"),
         (["--where", "part=u", "--where", "w<0"], "no row has part = u and w < 0"),
         (["--where", "none=1"], "has no column 'none'"),

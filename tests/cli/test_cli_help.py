@@ -65,7 +65,7 @@ def test_examples_can_be_typed(
         part=["a", "a", "b"] * 100,
         branch=["n", "s"] * 150,
     )
-    words = example.replace("\\\n", " ").replace("'scores/*.parquet'", "FILE").split()
+    words = example.replace("\\\n", " ").replace('"scores/*.parquet"', "FILE").split()
     written = ("chosen.csv", "report.html", "tables.csv")
     places = {"FILE": path, **{name: tmp_path / name for name in written}}
     outcome = run(*(places.get(word, word) for word in words[1:]))
@@ -90,7 +90,10 @@ MISTAKES = [
     (("FILE", "--gain", "spend"), "has no column 'spend'"),
     (("FILE", "--where", "part"), "'part' is not a condition"),
     (("FILE", "--confidence", "95"), "'95' is not a level such as 95% or 0.95"),
-    (("FILE", "5"), "unexpected extra argument"),
+    (
+        ("FILE", "5"),
+        'extra argument (5); names with spaces need quotes, as in "model a"',
+    ),
     (("FILE", "--weight"), "Option '--weight' requires an argument"),
 ]
 
@@ -114,6 +117,7 @@ def test_a_file_alone_tells_its_columns(run: Run, table: Callable[..., Path]) ->
     message = run("evaluate", table(**GOOD)).error
     assert "--label and --score are needed" in message
     assert "data.csv has the columns bought, model_a" in message
+    assert message.rstrip().endswith("Rows without labels are for quotakernels select.")
 
 
 def test_many_columns_are_not_all_listed(run: Run, table: Callable[..., Path]) -> None:

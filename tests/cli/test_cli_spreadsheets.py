@@ -148,7 +148,7 @@ def test_words_for_missing_values(run: Run, tmp_path: Path, name: str) -> None:
     assert "or say by --missing which one is none" in run(*given).error
     error = run(*given, "--where", "Nr!=5").error
     assert "column 'Wert': 'k. A." in error
-    assert "if it means that there is no value, give --missing 'k. A." in error
+    assert 'if it means that there is no value, give --missing "k. A.' in error
     words = [x for word in ("-", "k. A.", "-99") for x in ("--missing", word)]
     assert "column 'Antwort': missing value at row 5; fill" in run(*given, *words).error
     kept = run(*given, *words, "--drop-missing", "--json")

@@ -257,7 +257,10 @@ def test_intervals_at_quotas_are_those_of_other_engines(
     assert sorted(rows[0]) == sorted(rows[1]), "b and h bring the same but for rounding"
     assert len(rows[0]) == 8
     assert "90% intervals: score intervals of hit rates, and of impacts" in lines[0]
-    assert ("(90% interval" in lines[0]) == bool(options)
+    number = r"\d[\d.]*"
+    told = rf" {number} \(90% interval {number} to {number}\) are positive \(y\)"
+    assert re.search(told, lines[0])
+    assert ("With 40 places (90% interval" in lines[0]) == bool(options)
 
 
 def test_answers_tell_what_money_brings(run: Run, data: Path) -> None:

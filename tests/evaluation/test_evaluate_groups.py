@@ -300,7 +300,18 @@ def test_means_and_what_is_found_together_are_drawn_by_groups() -> None:
 def test_few_groups_have_intervals_that_are_too_narrow(group: str, few: bool) -> None:
     found = qk.evaluate("y", frame(group), per=group, quota=2, confidence_level=0.9, n_resamples=9)
     told = "\n".join(notes_of_intervals(found))
-    assert ("With fewer than 20 groups these intervals are too narrow" in told) == few
+    warned = "With fewer than 20 groups intervals over them are too narrow"
+    assert (warned in told) == few
+
+
+@pytest.mark.parametrize(("group", "few"), [("branch", True), ("client", False)])
+def test_the_first_answer_has_an_interval_unless_groups_are_few(
+    path: Path, command: Command, group: str, few: bool
+) -> None:
+    asked = given("--per", group, "--quota", 2, "--confidence", "90%", "--resamples", 9)
+    printed = command("evaluate", path, *asked)
+    assert ("\n\nWith fewer than 20 groups intervals over them are" in printed) == few
+    assert ("(90% interval " in printed.partition("How sure")[0]) != few
 
 
 def test_few_groups_are_shown_all_and_of_many_the_extremes(path: Path, command: Command) -> None:

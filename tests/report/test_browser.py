@@ -157,6 +157,27 @@ def test_the_quota_moves(
 
 
 @pytest.mark.full
+def test_what_the_quota_brings_is_seen_on_a_phone(
+    made: Callable[..., Path], tmp_path: Path
+) -> None:
+    asked = ("--quota", 100, "--impact", "0,-5,-1,0", "--resamples", 20)
+    page = made("--example", "credit", *asked).read_text(encoding="utf-8")
+    frame = f'<iframe style="width:390px;height:800px" srcdoc="{html.escape(page)}"></iframe>'
+    first, *_ = told_by(MOVE, frame, tmp_path)
+    table = page.partition('id="any-quota"')[2].partition("<tbody")[0]
+    heads = re.findall(r"<th [^>]*>([^<]*)", table)
+    row = dict(zip(heads, first["rows"][1].split(), strict=True))
+    assert row == {
+        "model": "naive_bayes",
+        "finds": "95",
+        "hit rate": "95.0%",
+        "brings": "−180.00",
+        "lift": "1.29",
+    }
+    assert heads[-1] == "lift", "of which a phone may show less"
+
+
+@pytest.mark.full
 def test_what_fits_and_what_is_read_first(
     made: Callable[..., Path], small: Path, tmp_path: Path
 ) -> None:

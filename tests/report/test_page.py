@@ -23,6 +23,7 @@ import quotakernels as qk
 from quotakernels.cli import run
 from quotakernels.cli.app import app
 from quotakernels.cli.errors import InputError
+from quotakernels.evaluation.words import command_line
 
 from .conftest import EVIL, ODD
 from .conftest import write as write_columns
@@ -89,6 +90,14 @@ def columns(pytestconfig: pytest.Config) -> dict[str, np.ndarray[Any, Any]]:
     return {name: table.column(name).to_numpy() for name in table.column_names}
 
 
+def test_words_of_commands_for_all_shells() -> None:
+    in_double = ["Score A", "it's", "age>=40", "k. A."]
+    in_single = ["", 'say "a"', "$HOME x", "a\\b", "so!", "9% x", "a`b", "a\nb"]
+    assert command_line(["a", *in_double]) == """a "Score A" "it's" "age>=40" "k. A.\""""
+    assert command_line(in_single) == shlex.join(in_single)
+    assert shlex.split(command_line(in_double)) == in_double
+
+
 # the facts
 
 
@@ -97,8 +106,8 @@ def test_first_answers_of_the_example(credit: Page) -> None:
     for said in (
         "Which model for 100 places? german_credit_scores.csv: 340 rows, 250 positive (repaid), 3 ",
         "Which model should fill my quota? naive_bayes, but not for sure Take the first 100 rows "
-        "by naive_bayes: 95 are positive (repaid), a hit rate of 95.0% (the best of 3 here; "
-        "expect 94.",
+        "by naive_bayes: 95 (95% interval 88.4 to 99.1) are positive (repaid), a hit rate of 95.0% "
+        "(the best of 3 here; expect 94.",
         "on other rows). neural_net finds 90, tree finds 73.5 and a random choice 73.5.",
         "100 places find 38.0% of all positives with naive_bayes; to find 50% takes 135",
         "What will it bring? 95 positives, at random 73.5 That is 21.5 more than a random choice",
@@ -155,7 +164,7 @@ def test_what_it_brings(made: Made, columns: dict[str, Any]) -> None:
         "How many should I take? 87 of the 100 places The first 87 of naive_bayes bring −169.00, "
         "more than all 100 places do. Expect −1",
         "Without a limit the most comes from the first 152 of naive_bayes (44.7% of all): −16",
-        "What will it bring? −180.00, at random −308.82",
+        "What will it bring? −180.00 here, −181.46 expected on other rows, at random −308.82",
         "Counted: a positive selected 0, a negative selected −5, a positive left −1,",
         "Selecting nobody brings −250.00, selecting all −450.00.",
     ):
@@ -365,7 +374,7 @@ def test_groups_are_drawn_and_listed(made: Made, small: Path) -> None:
     options = ("--label", "y", "--score", "a", "--score", "b", "--quota", 5, "--resamples", 20)
     page = read(made(small, *options, "--per", "part"))
     assert "Hit rate by part" in page.text
-    assert "hit rate in each part, at quota 5 of each part (10 rows)." in page.text
+    assert "Hit rate in each part, at quota 5 of each part (10 rows)." in page.text
     assert "These curves are of all rows together, not of each part." in page.text
     assert "At quota 5 of each part (10 rows): means over part (2)" in page.text
     assert "--quota 5 --per part -o selected.csv" in page.text

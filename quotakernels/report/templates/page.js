@@ -54,8 +54,8 @@
   const cells = (found) => {
     const rate = found.places ? found.found / found.places : NaN;
     const texts = paid ? [number(found.places)] : [];
-    texts.push(number(found.found), percent(rate), lift(rate / (positives / rows)));
-    return gains ? [...texts, money(found.brings)] : texts;
+    texts.push(number(found.found), percent(rate), ...(gains ? [money(found.brings)] : []));
+    return [...texts, lift(rate / (positives / rows))];
   };
 
   const moving = [...document.querySelectorAll("[data-at]")].map((line) => [
