@@ -82,7 +82,7 @@ def test_what_is_no_list(x: Any, kind: str):
 def test_models_by_name_where_an_array_is_needed():
     models = {"a": S, "b": -S}
     message = r"got a dict; for several models pass an array, numpy.stack\(list\(y_score.values"
-    for call in (qk.roc_auc, lambda y, s: qk.bootstrap(qk.roc_auc, y, s)):
+    for call in (qk.roc_auc, qk.inference.auc_interval):
         with pytest.raises(TypeError, match=message):
             call(Y, models)
 

@@ -381,6 +381,26 @@ def test_models_are_measured_on_the_same_resamples():
     assert np.allclose(found.resamples[0] + found.resamples[2], 1)
 
 
+def test_models_may_come_by_name():
+    models = {"one": S[0], "other": list(-S[0])}
+    stacked = np.stack([S[0], -S[0]])
+    for measure in (qk.roc_auc, {"auc": qk.roc_auc, "areas": qk.pem_areas}):
+        given = {"where": M, "n_resamples": 20, "random_state": 3}
+        found, wanted = (qk.bootstrap(measure, Y, x, **given) for x in (models, stacked))
+        assert list(found) == ["one", "other"]
+        for k, each in enumerate(found.values()):
+            pairs = [(each, wanted)] if measure is qk.roc_auc else zip_values(each, wanted)
+            for one, both in pairs:
+                assert np.array_equal(one.resamples, both.resamples[k])
+                assert one.estimate == both.estimate[k]
+    with pytest.raises(ValueError, match=r"^y_score\['b'\] must have as many scores as y_score"):
+        qk.bootstrap(qk.roc_auc, Y, {"a": S[0], "b": S[0][1:]})
+
+
+def zip_values(each: Any, wanted: Any) -> list[tuple[Any, Any]]:
+    return [(each["auc"], wanted["auc"]), (each["areas"].s1, wanted["areas"].s1)]
+
+
 @pytest.mark.parametrize("few", [in_full(0), 64 * N], ids=["lists", "batch"])
 def test_measures_that_share_a_pass_are_those_of_their_own_calls(
     few: int, monkeypatch: pytest.MonkeyPatch

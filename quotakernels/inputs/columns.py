@@ -174,7 +174,10 @@ def check_types(named: dict[str, Array]) -> None:
         what, kinds = _KINDS.get(name, ("real numbers or booleans", _REAL))
         empty_list = isinstance(x, np.ndarray) and x.shape == (0,)
         if not (empty_list or of_kind(namespace(x), x.dtype, kinds)):
-            raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}")
+            text = isinstance(x, np.ndarray) and x.dtype.kind in NAMED_LABELS
+            classes = "; pass scores, such as predict_proba gives, not classes"
+            hint = classes if text and name == "y_score" else ""
+            raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}{hint}")
 
 
 def adopt(

@@ -139,6 +139,20 @@ def stacked(
         return xp.stack(_of_one_dtype(xp, columns))
 
 
+def stacked_by_name(scores: Any, y_true: Any) -> Any:
+    """Scores as they are, or those of a mapping from names of models, not checked, (M, n)."""
+    if not isinstance(scores, Mapping):
+        return scores
+    named = named_scores(scores, y_true, 1)
+    warn_of_other_order({"y_true": y_true, **named})
+    columns = {f"y_score[{name!r}]": as_column(name, x) for name, x in named.items()}
+    check_types(columns)
+    _check_lengths(columns)
+    xp, columns = adopt(columns, tuple(columns))
+    with computing(xp):
+        return xp.stack(_of_one_dtype(xp, columns))
+
+
 def validated_models(
     named: dict[str, Any],
     beside: dict[str, Any],

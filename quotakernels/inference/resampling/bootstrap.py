@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar, Unpack, overload
 
@@ -17,6 +18,7 @@ from quotakernels._array import (
     float_of,
     from_host_view,
     is_array,
+    mapped,
     namespace,
     readable,
     to_numpy,
@@ -39,10 +41,11 @@ from quotakernels.inference.resampling.options import (
     with_options,
 )
 from quotakernels.inference.resampling.plan import Drawing, groups_to_draw_from
-from quotakernels.inference.resampling.values import Progress, examples_drawn, reporter, trees_map
+from quotakernels.inference.resampling.values import examples_drawn, reporter, trees_map
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.gains import Beside, validated
 from quotakernels.inputs.keywords import public
+from quotakernels.inputs.models import stacked_by_name
 from quotakernels.measures._facts import needs_ideal
 from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import Ranking, TiePolicy, ranked_by_group
@@ -129,6 +132,15 @@ class _RecordMeasure(Protocol[R]):
 
 @overload
 def bootstrap(
+    measure: ValueMeasure,
+    y_true: Any,
+    y_score: Mapping[str, Any],
+    **options: Unpack[ResamplingOptions],
+) -> dict[str, BootstrapResult]: ...
+
+
+@overload
+def bootstrap(
     measure: ValueMeasure, y_true: Any, y_score: Any, **options: Unpack[ResamplingOptions]
 ) -> BootstrapResult: ...
 
@@ -190,9 +202,10 @@ def bootstrap(
         A function of a `Ranking` that gives arrays of fixed shapes: a measure of this library,
         ``functools.partial`` of one, or your own.
     y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
-        As in `rank`; not ``ties="given"``.  The weight, gain and cost of an example count each time
-        that it is drawn.  `where` has the shape (n,).  If a resample costs less than the budget,
-        the measure is undefined, unless ``when_short="all"``.
+        As in `rank`; not ``ties="given"``.  `y_score` may map names of models to their scores.  The
+        weight, gain and cost of an example count each time that it is drawn.  `where` has the shape
+        (n,).  If a resample costs less than the budget, the measure is undefined, unless
+        ``when_short="all"``.
     treatment
         As in `rank`, for measures of uplift.
     groups, num_groups
@@ -234,8 +247,8 @@ def bootstrap(
     Returns
     -------
     BootstrapResult
-        For a mapping, or a measure that returns a record, the same with a result in place of each
-        array.
+        For a mapping of measures, or a measure that returns a record, the same with a result in
+        place of each array.  Of models that come by name, a mapping from the names to all that.
 
     Raises
     ------
@@ -292,10 +305,17 @@ def bootstrap(
     number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
     beside = Beside(gain, gain_rejected, groups, num_groups, cost, treatment)
     applied = with_options(measure, options, beside, y_true is not None)
-    raw = validated(y_true, y_score, sample_weight, where, pos_label, validate, *beside)
+    columns = stacked_by_name(y_score, y_true), sample_weight, where, pos_label, validate
+    raw = validated(y_true, *columns, *beside)
     how = Drawing(clusters, stratified, poisson, random_state, ties, workers, max_memory)
-    draws = functools.partial(_drawn, applied, raw, how, method, confidence_level)
-    return draws(range(number), reporter(progress, "bootstrap"))
+    return _of_each(y_score, _drawn(applied, raw, how, method, confidence_level, number, progress))
+
+
+def _of_each(models: Any, result: Any) -> Any:
+    """What was found of each model by its name, if they came by name."""
+    if not isinstance(models, Mapping):
+        return result
+    return {name: mapped(operator.itemgetter(k), result) for k, name in enumerate(models)}
 
 
 def _drawn(
@@ -304,8 +324,8 @@ def _drawn(
     how: Drawing,
     method: IntervalMethod,
     confidence_level: float,
-    numbers: range,
-    progress: Progress,
+    number: int,
+    progress: Any,
 ) -> Any:
     """What an estimate, its resamples and the parts left out say of it."""
     _warn_of_maxima(measure)
@@ -313,9 +333,9 @@ def _drawn(
     ranking = ranked_by_group(found, how.ties, needs_ideal(measure))
     draws = means_drawn(measure, ranking, found, how)
     draws = draws or examples_drawn(measure, ranking, found, how)
-    drawn = draws.values(numbers, progress)
+    drawn = draws.values(range(number), reporter(progress, "bootstrap"))
     warn_of_equal_rates(measure, drawn, ranking.counts.ndim - 1)
-    left_out = draws.left_out(len(numbers)) if method in CORRECTED else drawn
+    left_out = draws.left_out(number) if method in CORRECTED else drawn
     found_of_each = [draws.estimate, drawn, left_out]
     result = _summaries(method, confidence_level, draws.freedom, found_of_each)
     return result if found is raw else from_host_view(result, raw.examples.scores)
