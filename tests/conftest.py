@@ -137,6 +137,9 @@ test_delong test_letters test_text test_bad_inputs test_bad_labels
 test_bad_scores test_bad_quotas test_bad_weights test_bad_shapes test_bad_calls test_bad_tables
 test_names_elsewhere test_sizes test_cli_evaluate test_cli_exact test_cli_gains test_cli_input
 test_cli_select test_cli_tables
+test_directions test_the_table_has_every_measure test_measures_are_all_explained
+test_every_public_function_is_among_the_cases test_what_is_said_of_compile_is_what_is_traced
+test_a_measure_has_the_signature_of_its_kind test_the_named_measures_are_those_with_bounds
 """,
     )
 )

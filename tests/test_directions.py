@@ -103,4 +103,4 @@ def test_the_page_of_measures_lists_the_directions():
         for key, text in re.findall(r"^\| `(False|None)`, (.+) \|$", page, re.MULTILINE)
     }
     losses = {name for name, x in MEASURES.items() if x.greater_is_better is False}
-    assert row == {"False": losses, "None": WITHOUT}
+    assert row == {"False": losses, "None": WITHOUT}, "the table of docs/measures.md names them"

@@ -166,7 +166,7 @@ def test_the_table_has_every_measure():
     text = (ROOT / "docs" / "all_measures.md").read_text(encoding="utf-8")
     rows = [line.split("|") for line in text.splitlines() if line.startswith("| ")]
     named = {name for row in rows for name in re.findall(r"`(?:\w+\.)?(\w+)`", row[2])}
-    assert named == measures()
+    assert named == measures(), "docs/all_measures.md has a row for every measure, and no other"
 
 
 def test_measures_are_all_explained():
@@ -181,7 +181,8 @@ def test_measures_are_all_explained():
         "uncertainty.md",
     )
     text = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages)
-    assert {name for name in measures() if f"`{name}`" not in text} == set()
+    unexplained = {name for name in measures() if f"`{name}`" not in text}
+    assert unexplained == set(), f"explain them in one of {', '.join(pages)}"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=place)

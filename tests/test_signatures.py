@@ -88,7 +88,8 @@ def test_a_measure_has_the_signature_of_its_kind(name: str):
     assert all(x.kind is x.POSITIONAL_OR_KEYWORD and x.default is x.empty for x in data)
     kinds = type(MEASURES[name]).__mro__[:-1]
     overloads = next(found for kind in kinds if (found := list(stated(kind))))
-    assert {x for found in overloads for x in found} == set(parameters)
+    shown = {x for found in overloads for x in found}
+    assert shown == set(parameters), "overloads show what it takes; by_group=True takes groups"
     for found in overloads:
         for keyword, value in found.items():
             default = parameters[keyword].default
