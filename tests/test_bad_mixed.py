@@ -180,6 +180,18 @@ def test_missing_labels_need_a_mask_with_pos_label_too():
             qk.rank(labels, [0.1] * len(labels), pos_label="yes")
 
 
+def test_missing_ids_of_segments():
+    message = r" has missing values; give these examples an id, or leave them out; .* position 1$"
+    ids = ["a", None, "b"]
+    with pytest.raises(ValueError, match="^groups" + message):
+        qk.rank([1, 0, 1], [0.1, 0.2, 0.3], groups=ids)
+    with pytest.raises(ValueError, match="^clusters" + message):
+        qk.inference.bootstrap(qk.roc_auc, [1, 0, 1], [0.1, 0.2, 0.3], clusters=ids)
+    for name in ("by", "per"):
+        with pytest.raises(ValueError, match=f"^{name}" + message):
+            qk.evaluate([1, 0, 1], [0.1, 0.2, 0.3], quota=1, **{name: ids})
+
+
 def test_a_frame_of_scores_with_missing_values():
     frame = pl.DataFrame({"a": [0.5, None], "b": [0.1, 0.2]})
     with pytest.raises(ValueError, match=r"^y_score has missing values"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,21 +11,19 @@ import numpy as np
 from quotakernels._text import counted, formatted, number, percent, plain
 from quotakernels.evaluation.choice import (
     Choice,
-    expected_elsewhere,
     first_choice,
     no_best_cut,
     nothing_matters,
     places_for,
-    same,
 )
+from quotakernels.evaluation.found import OTHERS, what_is_brought, what_is_found
 from quotakernels.evaluation.gain_answers import at_best_cuts, how_many_by_gain, what_it_brings
-from quotakernels.evaluation.order import how_sure, is_unsure, too_few_groups
+from quotakernels.evaluation.order import how_sure, is_unsure
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.segments import best_by_model
 from quotakernels.evaluation.uplift_answers import what_is_added
 from quotakernels.evaluation.words import Said, listed, sentence, whole
 
-_OTHERS = 3
 _CLEARLY = 4
 """Standard deviations below chance, which a useless score is not by chance."""
 
@@ -124,7 +122,7 @@ def _which(evaluation: Results, choice: Choice | None) -> Said:
     else:
         doubt = ", but not for sure" if is_unsure(evaluation, choice) else ""
         verdict = f"{listed(winners, 'or')}{doubt}"
-    said = (*_found(evaluation, choice), *_gains_found(evaluation, choice))
+    said = (*what_is_found(evaluation, choice), *what_is_brought(evaluation, choice))
     return verdict, (*said, *_part_of_a_place(evaluation, choice), *_odd_scores(evaluation))
 
 
@@ -152,113 +150,6 @@ def _deviation_by_chance(evaluation: Results) -> float:
     return math.sqrt((evaluation.rows + 1) / (12 * pairs)) if pairs else math.inf
 
 
-def _found(evaluation: Results, choice: Choice) -> Iterator[str]:
-    """What the best model finds, and the others."""
-    if not evaluation.positive_total:
-        return
-    if choice.quota.is_budget:
-        yield from _found_for_money(evaluation, choice)
-        return
-    first, *others = choice.order
-    settings, found = evaluation.settings, choice.found
-    per = settings.per
-    selected = evaluation.size(choice.places).first("row")
-    selected = selected if per is None else f"first {choice.quota} of each {per}"
-    selected = f"{selected} by {settings.models[first]}"
-    flattered = _by_choice(evaluation, choice, percent) if choice.brings is None else ""
-    several = settings.many(found[first])
-    are = settings.are_positive(1 if evaluation.weighted and not several else found[first])
-    between = _found_from_to(evaluation, choice)
-    number_found = number(found[first])
-    number_found += f" {several}{between}" if several else f"{between} {are}"
-    rate = f"a hit rate of {percent(found[first] / choice.places)}{flattered}"
-    if choice.brings is None and choice.beats_chance:
-        yield f"Take the {selected}: {number_found}, {rate}."
-    else:
-        of_them = f"The {selected} hold" if several else f"Of the {selected},"
-        yield f"{of_them} {number_found}: {rate}."
-    # where models are compared by what they bring, the others' positives do not count
-    rest = _each(evaluation, choice, "finds ", number) if choice.brings is None and others else []
-    a_random = "a random choice" if rest else "A random choice finds"
-    yield f"{listed([*rest, f'{a_random} {number(choice.random_found)}'])}."
-
-
-def _found_from_to(evaluation: Results, choice: Choice) -> str:
-    """Between what numbers the best of several models finds; of one the hit rate is told."""
-    resampling = evaluation.settings.resampling
-    if len(evaluation.models) == 1 or resampling is None or not evaluation.has_intervals:
-        return ""
-    ends = evaluation.at_quota[choice.quota].interval("hit_rate", choice.order[0])
-    lower, upper = (choice.places * x for x in ends)
-    if math.isnan(lower) or same(lower, upper) or too_few_groups(evaluation):
-        return ""
-    return f" ({resampling.percent} interval {number(lower)} to {number(upper)})"
-
-
-def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
-    """What the best model finds, and the others, each in as many places as the budget pays for."""
-    first, *others = choice.order
-    names = evaluation.models
-    are_positive = evaluation.settings.are_positive(choice.found[first])
-
-    def form(share: float) -> str:
-        return number(share * evaluation.positive_total)
-
-    def of_places(model: int) -> str:
-        return f"{number(choice.found[model])} of {number(choice.filled[model])}"
-
-    # where models are compared by what they bring, the others' positives do not count
-    others = others if choice.brings is None else []
-    rest = [f"by {names[k]} {of_places(k)}" for k in others[:_OTHERS]]
-    rest += _the_others(choice.found[first], [choice.found[k] for k in others[_OTHERS:]])
-    rest.append(f"at random {number(choice.random_found)} of {number(choice.random_places)}")
-    per = evaluation.settings.per
-    where = "" if per is None else f" in each {per}"
-    yield (
-        f"With {number(choice.quota.amount)} to spend{where}, choosing by {names[first]}: "
-        f"{of_places(first)} selected {are_positive}; {', '.join(rest)}."
-    )
-    if choice.brings is None and (luck := _luck(evaluation, choice, form)):
-        yield f"{names[first]} is {luck.replace('so probably', 'so it probably finds')}."
-
-
-def _by_choice(evaluation: Results, choice: Choice, form: Callable[[float], str]) -> str:
-    """The same in brackets."""
-    luck = _luck(evaluation, choice, form)
-    return f" ({luck})" if luck else ""
-
-
-def _luck(evaluation: Results, choice: Choice, form: Callable[[float], str]) -> str:
-    """That the first is the best of several on the rows that judge it, and what to expect of it."""
-    if len(choice.best) == len(choice.order):
-        return ""
-    best, expected = f"the best of {len(choice.order)} here", expected_elsewhere(evaluation, choice)
-    if math.isnan(expected):
-        return f"{best}, so probably less on other rows"
-    return f"{best}; expect {form(expected)} on other rows"
-
-
-def _each(
-    evaluation: Results, choice: Choice, verb: str, form: Callable[[float], str]
-) -> list[str]:
-    """What the models behind the first have of that by which they are compared."""
-    first, *others = choice.order
-    values = choice.compared
-    said = [f"{evaluation.models[k]} {verb}{form(values[k])}" for k in others[:_OTHERS]]
-    return [*said, *_the_others(values[first], [values[k] for k in others[_OTHERS:]])]
-
-
-def _the_others(first: float, others: list[float]) -> Iterator[str]:
-    """How many models have more than the first, as much, and less."""
-    alike = [same(first, x) for x in others]
-    more = sum(x > first and not y for x, y in zip(others, alike, strict=True))
-    for several, said in ((more, "more"), (sum(alike), "as much")):
-        if several:
-            yield counted(several, f"other model {said}", f"other models {said}")
-    if less := len(others) - more - sum(alike):
-        yield counted(less, "other model less", "other models less")
-
-
 def _part_of_a_place(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What a quota means that is of each group, or no whole number of rows."""
     if evaluation.settings.per is not None:
@@ -275,20 +166,6 @@ def _part_of_a_place(evaluation: Results, choice: Choice) -> Iterator[str]:
             yield f"{of_all}, rounded down to {counted(choice.places, 'place', 'places')}."
 
 
-def _gains_found(evaluation: Results, choice: Choice) -> Iterator[str]:
-    """What the models bring, where that decides."""
-    if choice.brings is None:
-        return
-    first, *others = choice.order
-    names = evaluation.models
-    rest = _each(evaluation, choice, "", evaluation.amount)
-    brings = f"{names[first]} brings {evaluation.amount(choice.brings[first])}"
-    yield f"{listed([f'{brings}{_by_choice(evaluation, choice, evaluation.amount)}', *rest])}."
-    finds = max(others, key=lambda k: choice.found[k], default=first)
-    if choice.found[finds] > choice.found[first]:
-        yield f"By positives found {names[finds]} would be the first."
-
-
 def _without_quota(evaluation: Results) -> Said:
     """Which model brings the most, or else finds the most over all quotas."""
     quota = evaluation.settings.option("quota")
@@ -303,7 +180,7 @@ def _without_quota(evaluation: Results) -> Said:
         return "That cannot be said", ("All rows are positive, so every model finds the same.",)
     order = sorted(range(len(names)), key=lambda k: -shares[k])
     said = [f"{names[k]} at {percent(shares[k])}" for k in order if shares[k]]
-    said = said[:_OTHERS] + (["others at the rest"] if len(said) > _OTHERS else [])
+    said = said[:OTHERS] + (["others at the rest"] if len(said) > OTHERS else [])
     verdict = names[order[0]] if shares[order[0]] == 1 else f"Mostly {names[order[0]]}"
     where = f"The most is found by {listed(said)} of all quotas."
     return verdict, (where, f"Give {quota} to learn it for the places that you have.")

@@ -159,7 +159,7 @@ def refuse_missing(name: str, lacking: Any) -> None:
     if lacking is False or not np.any(lacking := np.asarray(lacking)):
         return
     hint = "they have no place here"
-    if name == "groups":
+    if name in ("groups", "clusters", "by", "per"):
         hint = "give these examples an id, or leave them out"
     elif name in _COLUMNS or name.startswith("models["):
         hint = "fill them with any number and pass where= with False at their positions"
