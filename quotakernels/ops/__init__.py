@@ -102,6 +102,7 @@ from quotakernels.ops.segments import spread as spread
 from quotakernels.ops.segments import sums_before as sums_before
 from quotakernels.ops.segments import sums_behind as sums_behind
 from quotakernels.ops.segments import total_behind as total_behind
+from quotakernels.ops.segments import won_twice as won_twice
 from quotakernels.ops.segments import won_twice_by_group as won_twice_by_group
 from quotakernels.ops.tables import amount_columns as amount_columns
 from quotakernels.ops.tables import around as around

@@ -294,7 +294,10 @@ def _won(table: Any) -> Won:
         twice, pairs = ops.won_twice_by_group(table)
         mark: Any = table.mark
         return Won(cast(xp, twice, mark.dtype), pairs * mark)
-    return reduced(xp, table, pairs_won(xp, table, Totals(xp, table)))[0]  # type: ignore[no-any-return]
+    total = Totals(xp, table)
+    if isinstance(table, ops.Groups) and (twice := ops.won_twice(xp, table)) is not None:
+        return Won(twice, total.pairs)
+    return reduced(xp, table, pairs_won(xp, table, total))[0]  # type: ignore[no-any-return]
 
 
 class _RocAuc(ValueMeasure):

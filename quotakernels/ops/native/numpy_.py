@@ -48,6 +48,7 @@ from quotakernels.ops.native._numpy_rows import rows_at as rows_at
 from quotakernels.ops.native._numpy_rows import sum_rows as sum_rows
 from quotakernels.ops.native._numpy_segments import first_of_each as first_of_each
 from quotakernels.ops.native._numpy_segments import segmented_groups as segmented_groups
+from quotakernels.ops.native._numpy_segments import won_twice as won_twice
 from quotakernels.ops.native._numpy_short import (
     moment_of_few,
     moments_of_few,
