@@ -245,7 +245,7 @@ def test_scores_reaching_plain_numbers(library, kind, inclusive):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("rows", [1, 100, 3 * numpy_.BLOCK + 17])
+@pytest.mark.parametrize("rows", [1, 100, 3 * _numpy_rows.BLOCK + 17])
 def test_sums_and_positions_over_long_tables(weighted, rows):
     """NumPy reads long tables in blocks."""
     counts = RNG.integers(0, 4, rows).astype(np.int32)
