@@ -100,7 +100,7 @@ DECIDED: dict[tuple[str, str], str] = {
         "shares = xp.where(truth > 0, cells / truth / cells.shape[-(2)], xp.full_like(cells, xp.nan))",  # noqa: E501
     ): "tables are square",
     (
-        "quotakernels/ops/native/numpy_.py",
+        "quotakernels/ops/native/_numpy_bins.py",
         "if scores.dtype.itemsize > (3) or scores.shape[0] < FEW:",
     ): "no type has three bytes",
 }
