@@ -17,7 +17,12 @@ from quotakernels.evaluation.choice import (
     places_for,
 )
 from quotakernels.evaluation.found import OTHERS, what_is_brought, what_is_found
-from quotakernels.evaluation.gain_answers import at_best_cuts, how_many_by_gain, what_it_brings
+from quotakernels.evaluation.gain_answers import (
+    at_best_cuts,
+    how_many_by_gain,
+    no_row_is_a_loss,
+    what_it_brings,
+)
 from quotakernels.evaluation.order import how_sure, is_unsure
 from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.segments import best_by_model
@@ -60,11 +65,12 @@ def answers(evaluation: Results) -> list[Answer]:
     added: list[Answer] = []
     if choice is not None and evaluation.settings.treatment is not None:
         added = [Answer("What does the treatment add?", *what_is_added(evaluation, choice))]
+    order = "the order of the models" if len(evaluation.models) > 1 else "it"
     return [
         which_model(evaluation),
         Answer("How many should I take?", *_how_many(evaluation, choice)),
         what_will_it_bring(evaluation),
-        Answer("How sure is the order of the models?", *how_sure(evaluation, choice)),
+        Answer(f"How sure is {order}?", *how_sure(evaluation, choice)),
         *added,
     ]
 
@@ -229,6 +235,7 @@ def _flattered(evaluation: Results, gains: GainResults) -> Iterator[str]:
     """That a cut was chosen on the rows that judge it, where nothing else tells what that does."""
     settings, quota = evaluation.settings, gains.at_best_cut.of("quota")[gains.best_model]
     chosen_here = not settings.tune and not evaluation.has_intervals
+    chosen_here = chosen_here and not no_row_is_a_loss(evaluation, gains)
     if chosen_here and 0 < quota < evaluation.total and not nothing_matters(gains):
         yield (
             "Best cuts were chosen on the rows that judge them, so they will probably bring less "

@@ -9,6 +9,7 @@ import numpy as np
 from quotakernels._text import number, percent, plain
 from quotakernels.evaluation.choice import (
     Choice,
+    Fewer,
     expected_elsewhere,
     fewer_places,
     no_best_cut,
@@ -28,9 +29,7 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
         return "It makes no difference", (f"Any number brings {evaluation.amount(gains.nobody)}.",)
     if evaluation.settings.tune:
         return _tuned(evaluation, gains, choice)
-    unit = evaluation.settings.unit
-    assert unit is not None
-    if unit.column is not None and not unit.place_cost and not gains.losses:
+    if no_row_is_a_loss(evaluation, gains):
         return _free(evaluation, choice)
     verdict, said = _best_cut(evaluation, gains)
     if choice is not None and choice.places:
@@ -40,6 +39,13 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
         else:
             said = (*within, *(x.replace("The most", "Without a limit the most", 1) for x in said))
     return verdict, said
+
+
+def no_row_is_a_loss(evaluation: Results, gains: GainResults) -> bool:
+    """Whether more places never bring less, so that no cut is to be chosen."""
+    unit = evaluation.settings.unit
+    assert unit is not None
+    return unit.column is not None and not unit.place_cost and not gains.losses
 
 
 def _free(evaluation: Results, choice: Choice | None) -> Said:
@@ -112,7 +118,7 @@ def _on_other_rows(
         return less, "Not clear that any number pays"
     if expected <= whole:
         less = f"On other rows expect no more of them than of {all_of_it}."
-        return less, f"Not clear that fewer than {all_of_it} are better"
+        return less, f"{sentence(all_of_it)}: not clear that fewer are better"
     return f"{said}.", ""
 
 
@@ -131,10 +137,29 @@ def _within(evaluation: Results, gains: GainResults, choice: Choice) -> Said:
     verdict = f"{number(fewer.places)} of the {str(size).removeprefix('a ')}"
     if choice.quota not in gains.expected_within:
         return verdict, (said,)
+    also, doubt = _of_fewer(evaluation, gains, choice, fewer)
+    return doubt or verdict, (said, also)
+
+
+def _of_fewer(
+    evaluation: Results, gains: GainResults, choice: Choice, fewer: Fewer
+) -> tuple[str, str]:
+    """What to expect of fewer places on other rows, and the doubt whether they are better."""
     expected = float(gains.expected_within[choice.quota][fewer.model])
     whole = float(np.nanmax(gains.at_quota[choice.quota].of("brings")))
-    also, doubt = _on_other_rows(evaluation, expected, gains.nobody, whole, size.all)
-    return doubt or verdict, (said, also)
+    size = evaluation.size(choice.places)
+    return _on_other_rows(evaluation, expected, gains.nobody, whole, size.all)
+
+
+def fewer_to_fill(evaluation: Results, choice: Choice) -> Fewer | None:
+    """The fewer places that are the answer, unless the best of all cuts is the same."""
+    gains = evaluation.gains
+    assert gains is not None
+    fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
+    if fewer is None or not fewer.places or _reaches_best_cut(evaluation, gains, choice):
+        return None
+    known = choice.quota in gains.expected_within
+    return None if known and _of_fewer(evaluation, gains, choice, fewer)[1] else fewer
 
 
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:

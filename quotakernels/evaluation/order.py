@@ -10,7 +10,7 @@ import numpy as np
 from quotakernels._text import counted, fixed, formatted, number, percent
 from quotakernels.evaluation.choice import Choice, no_best_cut, same
 from quotakernels.evaluation.results import Differences, Results
-from quotakernels.evaluation.settings import Resampling, drawn_often
+from quotakernels.evaluation.settings import Resampling
 from quotakernels.evaluation.words import (
     MINUS,
     Said,
@@ -34,7 +34,7 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
     """Whether the first model is ahead by more than chance, by what made it the first."""
     resampling = evaluation.settings.resampling
     if len(evaluation.models) == 1:
-        return "There is one model, and so no order", tuple(_interval(evaluation, choice))
+        return _of_one(evaluation, choice)
     if choice is not None and not choice.defined:
         return "That cannot be said", ("The models cannot be compared.",)
     gains = evaluation.gains
@@ -68,22 +68,56 @@ def _test_of(evaluation: Results, choice: Choice | None) -> Differences | None:
     return next((x for x in tested if x.quota == quota), None)
 
 
-def _interval(evaluation: Results, choice: Choice | None) -> Iterator[str]:
+def _of_one(evaluation: Results, choice: Choice | None) -> Said:
+    """Whether the only model differs from a random choice by more than chance."""
+    settings, resampling = evaluation.settings, evaluation.settings.resampling
+    if choice is None:
+        return "That depends on the quota", (f"Give {settings.option('quota')} to learn it.",)
+    if resampling is None or not evaluation.has_intervals:
+        asked = "--confidence 95%" if settings.command else "confidence_level=0.95"
+        return "That cannot be said", (f"{asked} tells how far its hit rate may be off.",)
+    if not choice.defined:
+        return "That cannot be said", ("There is nothing to compare.",)
+    said: list[str] = [_rate(evaluation, choice, resampling.percent)]
+    ends, by_chance = _compared(evaluation, choice)
+    gains = evaluation.gains
+    if gains is not None and ends[0] <= gains.nobody < ends[1]:
+        nobody = evaluation.amount(gains.nobody)
+        said.append(f"It may also bring less than selecting nobody ({nobody}).")
+    return _beside_chance(ends, by_chance), tuple(said)
+
+
+def _compared(evaluation: Results, choice: Choice) -> tuple[tuple[float, float], float]:
+    """The interval of what made a model the first, and what a random choice has of the same."""
+    first, gains = choice.order[0], evaluation.gains
+    if gains is not None:
+        return gains.at_quota[choice.quota].interval("brings", first), choice.random_brings
+    rate = evaluation.at_quota[choice.quota].interval("hit_rate", first)
+    return rate, choice.random_found / choice.random_places
+
+
+def _beside_chance(ends: tuple[float, float], by_chance: float) -> str:
+    """On which side of a random choice an interval lies."""
+    lower, upper = ends
+    if math.isnan(lower) or same(lower, upper):
+        return "That cannot be said"
+    if lower > by_chance:
+        return "Sure that it is better than a random choice"
+    if upper < by_chance:
+        return "Sure that a random choice is better"
+    return "Not sure that it is better than a random choice"
+
+
+def _rate(evaluation: Results, choice: Choice, level: str) -> str:
     """How far the hit rate of the only model may be off."""
-    resampling = evaluation.settings.resampling
-    if choice is None or resampling is None or not evaluation.has_intervals:
-        return
-    lower, upper = evaluation.at_quota[choice.quota].interval("hit_rate", 0)
-    in_resamples = evaluation.weighted or evaluation.settings.per is not None
-    in_resamples = in_resamples or choice.quota.is_budget
-    drawn = f" of {drawn_often(resampling.resamples)}" if in_resamples else ", score interval"
-    if math.isnan(lower):
-        yield "Its hit rate is undefined."
-    elif same(lower, upper):
-        yield "Its hit rate is the same in all resamples, so they do not show how sure it is."
-    else:
-        ends = f"{percent(lower)} to {percent(upper)}"
-        yield f"Its hit rate may be anything from {ends} ({resampling.percent} interval{drawn})."
+    ends = evaluation.at_quota[choice.quota].interval("hit_rate", 0)
+    if math.isnan(ends[0]):
+        return "Its hit rate is undefined."
+    if same(*ends):
+        return "Its hit rate is the same in all resamples, so they do not show how sure it is."
+    between = f"{' to '.join(map(percent, ends))} ({level} interval)"
+    by_chance = percent(choice.random_found / choice.random_places)
+    return f"Its hit rate may be anything from {between}; a random choice has {by_chance}."
 
 
 def _verdict(first: str, alike: list[str], less: list[str]) -> str:
@@ -125,7 +159,11 @@ def _of_test(
         return f"Not sure: {groups} are too few for the test", (said,)
     by = "By AUC, " if test.measure == "roc_auc" else ""
     verdict = sentence(f"{by}{_verdict(first, rivals, others)}")
-    return verdict, (said, *_told_apart(test, first, others))
+    doubt = []
+    if choice is not None and evaluation.has_intervals:
+        ends, by_chance = _compared(evaluation, choice)
+        doubt = ["It may be no better than a random choice."] if ends[0] <= by_chance else []
+    return verdict, (said, *_told_apart(test, first, others), *doubt)
 
 
 def too_few_groups(evaluation: Results) -> str:

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from quotakernels._text import counted, number, plain
-from quotakernels.evaluation.choice import choice_at, end_of, how_filled, how_filled_each, same
+from quotakernels.evaluation.choice import (
+    choice_at,
+    end_of,
+    first_choice,
+    how_filled,
+    how_filled_each,
+    same,
+)
+from quotakernels.evaluation.gain_answers import fewer_to_fill
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.words import command_line, whole
@@ -30,6 +38,7 @@ def steps(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
         if choice.places and evaluation.total:
             yield _fill(evaluation, file, choice.order[0], quota)
     if evaluation.gains is not None and evaluation.total:
+        yield from _fewer(evaluation, file)
         yield from _best_cut(evaluation, file)
 
 
@@ -73,6 +82,18 @@ def _fill_each(
     if evaluation.weighted:
         remark = "The command counts rows and not weights." if evaluation.settings.command else ""
     return Step(what, _of_quota(evaluation, file, model, quota), remark)
+
+
+def _fewer(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
+    """Fewer places than the first quota has, where these are the answer; a budget has no number."""
+    settings, choice = evaluation.settings, first_choice(evaluation)
+    if choice is None or not choice.places or settings.cost is not None or evaluation.weighted:
+        return
+    if fewer := fewer_to_fill(evaluation, choice):
+        quota = Quota(fewer.places)
+        places = f"{quota} of the {evaluation.size(choice.places)}"
+        what = f"Fill {places} by {evaluation.models[fewer.model]}, which bring more than all"
+        yield _fill(evaluation, file, fewer.model, quota)._replace(what=what)
 
 
 def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:

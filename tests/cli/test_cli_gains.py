@@ -102,6 +102,13 @@ def test_impacts_at_another_class_ratio(run: Run, arguments: list[Any]) -> None:
     assert "What the best cut brings (tp 4, fp -3, fn -1, tn 0, of 3 positives to one" in text
 
 
+def test_of_rows_that_are_no_loss_no_cut_is_chosen(run: Run, table: Callable[..., Path]) -> None:
+    path = table(y=LABELS, g=[10, 0, 3, 0, 1, 0], s=SCORES["a"])
+    text = run("evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--quota", 2).out
+    assert "All 2 places.\nNo row is a loss, so more places never bring less; give --p" in text
+    assert "Best cuts were chosen" not in text
+
+
 def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     found = models(run, *arguments, "--gain", "g", "--place-cost", "2.5", "--quota", 2)
     assert found["a"]["best_cut"]["brings"] == 7.5

@@ -38,7 +38,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gain = np.where(np.arange(200) < 20, 100, -9)
     loss = -1 - rng.random(200).round(2)
     path = tmp_path_factory.mktemp("rows") / "rows.csv"
-    return write(path, y=y, a=a, b=b, w=1 + y, noise=noise, gain=gain, loss=loss)
+    return write(path, y=y, bad=1 - y, a=a, b=b, w=1 + y, noise=noise, gain=gain, loss=loss)
 
 
 def answers(made: Made, *arguments: Any) -> str:
@@ -94,6 +94,10 @@ def test_a_cut_that_was_lucky_is_doubted(made: Made, rows: Path) -> None:
     said = answers(made, rows, *asked)
     assert "Not clear that any number pays" in said
     assert "not more than selecting nobody brings (0.00)." in said
+    asked = ("--label", "noise", "--score", "a", "--quota", 30, "--impact", "1,-1,0,0", *FEW)
+    said = answers(made, rows, *asked)
+    assert "How many should I take? All 30 places: not clear that fewer are better" in said
+    assert "On other rows expect no more of them than of all 30 places." in said
 
 
 def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
@@ -106,10 +110,57 @@ def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
     moved = 1.96 * 2 * (1 - (width + 0.5) / (width + 1)) * np.sqrt(20 * 0.9)
     least = 20 - np.hypot(40 * (1 - float(lower)), moved)
     assert f"With 20 places (95% interval {amount(least)} to 20.00)." in said
-    assert "to 100.0% (95% interval, score interval)." in said
+    assert "to 100.0% (95% interval); a random choice has 40.0%." in said
     said = answers(made, rows, *one, "--weight", "w", "--impact", "1,-1,0,0", *FEW)
     assert "With a weight of 20, the same in all resamples, so they do not show" in said
     assert "Its hit rate is the same in all resamples" in said
+
+
+@pytest.mark.parametrize(
+    ("label", "score", "verdict"),
+    [
+        ("y", "b", "How sure is it? Sure that it is better than a random choice Its hit rate may"),
+        ("noise", "a", "How sure is it? Not sure that it is better than a random choice Its hit"),
+        ("bad", "b", "How sure is it? Sure that a random choice is better Its hit rate may be"),
+    ],
+)
+def test_one_model_is_compared_with_a_random_choice(
+    made: Made, rows: Path, label: str, score: str, verdict: str
+) -> None:
+    said = answers(made, rows, "--label", label, "--score", score, "--quota", 60, *FEW)
+    assert verdict in said
+    by_chance = {"y": "40.0%", "noise": "52.0%", "bad": "60.0%"}[label]
+    assert f"(95% interval); a random choice has {by_chance}." in said
+
+
+def test_one_model_that_pays_may_not_pay_elsewhere(made: Made, rows: Path) -> None:
+    one = ("--label", "y", "--score", "a", "--quota", 60)
+    doubt = "It may also bring less than selecting nobody (0.00)."
+    said = answers(made, rows, *one, "--impact", "1,-3.5,0,0", *FEW)
+    assert "How sure is it? Sure that it is better than a random choice" in said
+    assert doubt in said
+    assert doubt not in answers(made, rows, *one, "--impact", "5,-1,0,0", *FEW)
+
+
+def test_the_first_model_may_be_no_better_than_chance(made: Made, rows: Path) -> None:
+    doubt = "It may be no better than a random choice."
+    assert doubt in answers(
+        made, rows, "--label", "noise", "--score", "a", "--score", "b", "--quota", 60, *FEW
+    )
+    assert doubt not in answers(made, rows, *TWO, "--quota", 60, *FEW)
+
+
+def test_fewer_places_have_a_command(made: Made, tmp_path: Path) -> None:
+    """Where they are the answer, and the best of all cuts lies beyond the quota."""
+    y = [1] * 10 + [0] * 10 + [1] * 30 + [0] * 50
+    path = write(tmp_path / "waves.csv", y=y, s=range(100, 0, -1), gain=[2 * x - 1 for x in y])
+    asked = (path, "--label", "y", "--score", "s", "--gain", "gain", *FEW, "--quota")
+    page = read(made(*asked, 20, drawn=False)).text
+    assert "How many should I take? 10 of the 20 places" in page
+    fill = "Fill 10 of the 20 places by s, which bring more than all: quotakernels select"
+    assert fill in page
+    assert "--score s --quota 10 -o selected.csv" in page.partition(fill)[2]
+    assert "which bring more than all" not in read(made(*asked, 60, drawn=False)).text
 
 
 def test_no_more_is_expected_of_a_best_cut_than_it_brings() -> None:

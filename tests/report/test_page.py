@@ -218,7 +218,10 @@ def test_facts_of_the_data_and_the_page(made: Made, small: Path) -> None:
             "None of the 40 rows is positive (none",
         ),
         (["--label", "none", "--score", "a", "--quota", 5], "curves of positives are undefined"),
-        (["--label", "y", "--score", "a", "--quota", 5], "There is one model, and so no order Its"),
+        (
+            ["--label", "y", "--score", "a", "--quota", 5],
+            "Not sure that it is better than a random",
+        ),
         (["--label", "y", "--score", "a", "--score", "b"], "Give --quota to learn it for the plac"),
         (
             ["--label", "y", "--score", "a", "--score", "b", "--quota", 0, "--quota", "50%"],
