@@ -112,4 +112,9 @@ def host_array(x: Array) -> np.ndarray[Any, Any]:
     """An array of any library in NumPy."""
     if isinstance(x, (np.ndarray, np.generic)):
         return np.asarray(x)
+    if not concrete(x):
+        raise TypeError(
+            "an argument is traced, or holds shapes only; its values are read here: make this call "
+            "outside the compiled program"
+        )
     return np.asarray(from_bits(to_bits(x), dtype_name(x.dtype), None))

@@ -119,6 +119,9 @@ _KEYWORDS = {
     **dict.fromkeys(("top", "percent", "percentage", "share"), "fraction"),
     **dict.fromkeys(("weight", "weights"), "sample_weight"),
     **dict.fromkeys(("indexes", "segments", "qid"), "groups"),
+    **dict.fromkeys(("seed", "rng", "random_seed", "generator"), "random_state"),
+    **dict.fromkeys(("n_bootstraps", "n_bootstrap", "n_boot", "num_bootstraps"), "n_resamples"),
+    **dict.fromkeys(("confidence", "level", "alpha"), "confidence_level"),
     "mask": "where",
 }
 """Keywords of other libraries: what is meant here."""
@@ -129,6 +132,8 @@ def keyword_hint(keyword: str, known: Iterable[str]) -> str:
     names = list(known)
     if keyword in _DECISIONS and "threshold" in names:
         return f"; decisions are counted by {_PREDICTIONS}"
+    if keyword == "threshold" and {"quota", "y_true"} <= set(names):
+        return "; precision, recall and confusion_table take a threshold"
     if keyword in ("groups", "num_groups") and "y_true" in names:
         alone = "call it with one group's examples, or with where=groups == id"
         return "; pass per= or by=" if "per" in names else f"; {alone}"

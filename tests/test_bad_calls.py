@@ -75,6 +75,21 @@ def test_decisions_refuse_what_they_do_not_know():
             function(None, quota=1)
 
 
+def test_a_ranking_where_labels_and_scores_are_needed():
+    ranking, models = qk.rank(Y, S), {"a": S, "b": -S}
+    calls = {
+        "bootstrap needs y_score": lambda: qk.bootstrap(qk.roc_auc, ranking),
+        "compare needs models": lambda: qk.compare(qk.roc_auc, y_true=ranking),
+        "fold_summary needs y_score": lambda: qk.inference.fold_summary(qk.roc_auc, ranking),
+        "rank needs y_score": lambda: qk.rank(ranking),
+    }
+    for message, call in calls.items():
+        with pytest.raises(TypeError, match=f"^{message}: a Ranking has lost the order of the ex"):
+            call()
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'y_true'"):
+        qk.compare(qk.roc_auc, models=models)
+
+
 def test_measures_and_rankings_can_be_pickled():
     ranking = qk.rank(Y, S)
     measure, again = pickle.loads(pickle.dumps((qk.roc_auc, ranking)))

@@ -160,7 +160,11 @@ ERRORS = [
         r"y_true must have shape \(6,\), as y_score has .*\(6, 3\); got",
     ),
     ({"y_true": Y[:, None]}, ValueError, r"y_true must have shape \(6,\).*got shape \(6, 1\)"),
-    ({"y_true": np.eye(3)[Y]}, ValueError, r"y_true must have shape \(6,\).*got shape \(6, 3\)"),
+    (
+        {"y_true": np.eye(3)[Y]},
+        ValueError,
+        r"y_true .*\(6, 3\); for the .* pass y_true\.argmax\(-1\)$",
+    ),
     (
         {"y_score": np.stack([S, S]), "where": [[True]] * 2},
         ValueError,

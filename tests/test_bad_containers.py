@@ -140,10 +140,23 @@ def test_an_index_in_another_order_is_told(name: str, call: Any):
 
 def test_other_indexes_are_no_matter():
     wanted = qk.roc_auc(Y, S)
-    for index in ([5, 6, 7, 8, 9], list("abcde"), [0, 1, 2, 3, "4"], [0, 0, 1, 4, 4]):
+    levels = pd.MultiIndex.from_product([[1], range(5)])
+    for index in ([5, 6, 7, 8, 9], list("abcde"), [0, 1, 2, 3, "4"], [0, 0, 1, 4, 4], levels):
         assert qk.roc_auc(pd.Series(Y, index=index), pd.Series(S)) == wanted
         assert qk.roc_auc(pd.Series(Y), pd.Series(S, index=index)) == wanted
     assert qk.roc_auc(pd.Series(Y, index=ORDERED.index), ORDERED) == wanted
+
+
+@pytest.mark.parametrize("index", [[5, 6, 7, 8, 9], list("abcde"), [[0, 1], [1, 2]] * 2 + [[3, 3]]])
+def test_indexes_that_name_other_rows_are_told(index: Any):
+    if isinstance(index[0], list):
+        index = pd.MultiIndex.from_tuples(index)
+    other = pd.Series(S, index=[1, 2, 3, 4, 5])
+    message = "^y_true and y_score have indexes that differ, and are matched by position; pass to_n"
+    with pytest.warns(UserWarning, match=message):
+        assert qk.roc_auc(pd.Series(Y, index=index), other) == qk.roc_auc(Y, S)
+    with pytest.raises(ValueError, match=r"^y_true must have shape \(5,\)"):  # and that alone
+        qk.roc_auc(pd.Series(Y, index=index)[:4], other)
 
 
 def test_sparse_columns_of_pandas():

@@ -296,6 +296,10 @@ def test_two_libraries_are_refused_by_name(one: str, other: str, name: str):
         qk.rank(**given)
     for word in (one, other, name, "pass arrays of one library"):
         assert word in str(caught.value)
+    on_host = [key for key in GIVEN if (other if key == name else one) == "numpy"]
+    if {one, other} == {"numpy", "torch"}:
+        assert str(caught.value).endswith(", device=" + str(caught.value).split()[0] + ".device)")
+        assert any(f", here torch.as_tensor({key}, device" in str(caught.value) for key in on_host)
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from decimal import Decimal
 from typing import Any
 
 import everything as every
@@ -325,8 +326,19 @@ def test_other_types_are_refused(kind: str):
 
 
 def test_numbers_are_no_mask():
-    with pytest.raises(TypeError, match=r"^where must hold booleans; got dtype int64"):
+    message = "^where must hold booleans; got dtype int64; if it holds 0 and 1 pass where == 1$"
+    with pytest.raises(TypeError, match=message):
         qk.rank([1, 0], [0.9, 0.1], where=[1, 0])
+
+
+def test_objects_that_are_numbers_are_told_apart_from_classes():
+    for value, auc in ((np.asarray([0.9, True, 1], dtype=object), 1), ([Decimal("0.5"), 0, 0], 0)):
+        message = r"^y_score must .* dtype object; pass numpy\.asarray\(y_score, dtype=float\)$"
+        with pytest.raises(TypeError, match=message):
+            qk.rank([1, 0, 1], value)
+        assert qk.roc_auc([0, 1, 1], np.asarray(value, dtype=float)) == auc
+    with pytest.raises(TypeError, match=r"^y_score .*; pass scores, such as predict_proba gives"):
+        qk.rank([1, 0], np.asarray([0.5, "no"], dtype=object))
 
 
 def test_ragged_lists_are_refused():

@@ -61,6 +61,9 @@ MEANT = [
     (qk.summary, "mask", "where"),
     (qk.roc_auc, "indexes", "groups"),
     (qk.rank, "segments", "groups"),
+    (qk.bootstrap, "seed", "random_state"),
+    (qk.compare, "n_bootstraps", "n_resamples"),
+    (qk.inference.auc_interval, "alpha", "confidence_level"),
 ]
 
 
@@ -82,6 +85,12 @@ def test_decisions_in_the_place_of_scores(function: Callable[..., Any]):
         function(y_true=Y, y_pred=Y)
     with pytest.raises(TypeError, match="^give exactly one of threshold=, quota= and fraction=$"):
         function(Y, S, quota=3, threshold=3)
+
+
+def test_a_threshold_where_a_quota_is_meant():
+    hint = "; precision, recall and confusion_table take a threshold$"
+    with pytest.raises(TypeError, match=f"^hit_rate got .* argument 'threshold'{hint}"):
+        qk.hit_rate(Y, S, threshold=3)
 
 
 def test_what_is_by_keyword_only():

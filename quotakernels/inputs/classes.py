@@ -95,9 +95,12 @@ def _check_shapes(arrays: dict[str, Array]) -> None:
     for name, x in arrays.items():
         own = tuple(x.shape)
         if name != "y_score" and own not in (rows, (n,)):
+            hint = _TRANSPOSE if own == (classes,) else column_hint(name, own)
+            if name == "y_true" and own == (*rows, classes):
+                hint = f"; for the class of each example pass {name}.argmax(-1)"
             raise ValueError(
                 f"{name} must have shape {wanted}, as y_score has shape {(*rows, classes)}; "
-                f"got shape {own}{_TRANSPOSE if own == (classes,) else column_hint(name, own)}"
+                f"got shape {own}{hint}"
             )
 
 

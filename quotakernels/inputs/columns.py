@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -58,7 +60,10 @@ def example_columns(given: dict[str, Any]) -> dict[str, Array]:
 
 
 def warn_of_other_order(given: dict[str, Any]) -> None:
-    """Warn if columns of pandas have the same index in different orders: no index is looked at."""
+    """Warn if columns of pandas have indexes that name other rows: no index is looked at.
+
+    One that only numbers the rows names none.
+    """
     indexes = {
         name: x.index
         for name, x in given.items()
@@ -66,12 +71,25 @@ def warn_of_other_order(given: dict[str, Any]) -> None:
     }
     first = "y_true" if "y_true" in indexes else next(iter(indexes), "")
     for name, own in indexes.items():
-        if not own.equals(indexes[first]) and _same_labels(own, indexes[first]):
+        if own.equals(indexes[first]):
+            continue
+        if _same_labels(own, indexes[first]):
             warn_once(
                 f"{first} and {name} have the same index in different orders, and are matched by "
                 f"position; pass {name}.reindex({first}.index), or to_numpy() of both if the "
                 "positions are right"
             )
+        elif len(own) == len(indexes[first]) and not any(map(_counts, (own, indexes[first]))):
+            warn_once(
+                f"{first} and {name} have indexes that differ, and are matched by position; pass "
+                "to_numpy() of both if the positions are right"
+            )
+
+
+def _counts(index: Any) -> bool:
+    """Whether an index is the number of each row, as pandas makes it."""
+    labels = np.asarray(index)
+    return labels.dtype.kind in "iu" and np.array_equal(labels, np.arange(len(labels)))
 
 
 def _same_labels(one: Any, other: Any) -> bool:
@@ -79,7 +97,7 @@ def _same_labels(one: Any, other: Any) -> bool:
         if (len(one), one.min(), one.max()) != (len(other), other.min(), other.max()):
             return False
         return bool(one.sort_values().equals(other.sort_values()))
-    except TypeError:  # which have no order
+    except (TypeError, ValueError):  # which have no order, or of which one has several levels
         return False
 
 
@@ -174,10 +192,19 @@ def check_types(named: dict[str, Array]) -> None:
         what, kinds = _KINDS.get(name, ("real numbers or booleans", _REAL))
         empty_list = isinstance(x, np.ndarray) and x.shape == (0,)
         if not (empty_list or of_kind(namespace(x), x.dtype, kinds)):
-            text = isinstance(x, np.ndarray) and x.dtype.kind in NAMED_LABELS
-            classes = "; pass scores, such as predict_proba gives, not classes"
-            hint = classes if text and name == "y_score" else ""
-            raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}{hint}")
+            raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}{_type_hint(name, x)}")
+
+
+def _type_hint(name: str, x: Array) -> str:
+    """What a message adds about a column of the wrong type."""
+    if name == "where" and of_kind(namespace(x), x.dtype, _REAL):
+        return "; if it holds 0 and 1 pass where == 1"
+    if not (isinstance(x, np.ndarray) and x.dtype.kind in NAMED_LABELS):
+        return ""
+    if x.dtype.kind == "O" and all(isinstance(value, (Real, Decimal)) for value in x.ravel()):
+        return f"; pass numpy.asarray({name}, dtype=float)"
+    classes = "; pass scores, such as predict_proba gives, not classes"
+    return classes if name == "y_score" else ""
 
 
 def adopt(
@@ -192,9 +219,12 @@ def adopt(
     for name, x in named.items():
         may_join = name not in foreign and takes_host_arrays(xp)
         if namespace(x) is not xp and not may_join:
+            on_host = is_tensor(leader) and name not in foreign
+            own, make = library(leader), f"as_tensor({name}, device={first}.device)"
+            hint = f", here {own}.{make}" if on_host else ""
             raise TypeError(
-                f"{first} is an array of {library(leader)} and {name} one of {library(x)}; "
-                "pass arrays of one library"
+                f"{first} is an array of {own} and {name} one of {library(x)}; "
+                f"pass arrays of one library{hint}"
             )
     check_one_device(foreign)
     return xp, {

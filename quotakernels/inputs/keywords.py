@@ -15,6 +15,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _MEASURES = ("measure", "measures", "best", "curve")
 """Parameters whose functions are given what a public function has no name for."""
+_OWNERS, _ABSENT = ("self", "cls"), inspect.Parameter.empty
+_VARIED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _shown = reprlib.Repr()
 _shown.maxother = _shown.maxstring = 100
 
@@ -37,9 +39,9 @@ def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Ca
         signature = inspect.signature(function)
         parameters = signature.parameters.values()
         kinds = {p.kind for p in parameters}
-        known = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        known = [p.name for p in parameters if p.kind not in _VARIED and p.name not in _OWNERS]
         positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-        known = [name for name in known if name not in ("self", "cls")]
+        needed = [x for x in positional if signature.parameters[x].default is _ABSENT]
         handed_on = inspect.Parameter.VAR_KEYWORD in kinds
         known += ["ranking"] if handed_on or inspect.Parameter.VAR_POSITIONAL in kinds else []
         known += [x for other in others for x in keywords_of(other) or ()]
@@ -49,16 +51,16 @@ def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Ca
 
         @functools.wraps(function)
         def checked(*arguments: Any, **keywords: Any) -> Any:
-            if len(arguments) > len(positional) and inspect.Parameter.VAR_POSITIONAL not in kinds:
-                raise TypeError(_too_many(function.__name__, positional))
+            if len(arguments) != len(needed):
+                most = None if inspect.Parameter.VAR_POSITIONAL in kinds else positional
+                _check_places(function.__name__, most, needed, arguments, keywords)
             for name, value in keywords.items():
                 if name in flags:
                     check_flag(name, value)
                 elif name not in known:
-                    measures = _measures(arguments, keywords) if handed_on else ()
-                    others_know = map(keywords_of, measures)
+                    also = map(keywords_of, _measures(arguments, keywords) if handed_on else ())
                     if not (handed_on and _misplaced(name, positional, arguments, keywords)):
-                        refuse_unknown(function.__name__, [name], known, *others_know)
+                        refuse_unknown(function.__name__, [name], known, *also)
             return function(*arguments, **keywords)
 
         checked.own_keywords = tuple(known)  # type: ignore[attr-defined]
@@ -73,9 +75,27 @@ def public(function: F) -> F:
     return forwarding()(function)
 
 
+def _check_places(
+    name: str,
+    positional: list[str] | None,
+    needed: list[str],
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> None:
+    """Raise for more than fits by position, and for a ranking in the place of labels and scores."""
+    if positional is not None and len(arguments) > len(positional):
+        raise TypeError(_too_many(name, positional))
+    for absent in [x for x in needed[len(arguments) :] if x not in keywords]:
+        if any(type(x).__name__ == "Ranking" for x in (*arguments, *keywords.values())):
+            raise TypeError(
+                f"{name} needs {absent}: a Ranking has lost the order of the examples; pass labels "
+                "and scores"
+            )
+
+
 def _too_many(name: str, positional: list[str]) -> str:
     """The message about arguments that must be given by keyword."""
-    names = [x for x in positional if x not in ("self", "cls")]
+    names = [x for x in positional if x not in _OWNERS]
     listed = " and ".join(x for x in (", ".join(names[:-1]), *names[-1:]) if x) or "nothing"
     models = "; several models are one argument, a mapping from names to scores"
     hint = models if "models" in names else ""

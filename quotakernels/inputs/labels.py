@@ -29,7 +29,9 @@ def numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
 def told_of_labels(message: str, name: str, given: dict[str, Array]) -> str:
     """A message about a bad label that says which occur, or that the scores were given first."""
     if ONE_OTHER in message:
-        return message + _that_occur(name, given[name])
+        several = len(set(_first_values(given[name]))) > 2
+        one = f"; for one class against all others pass {name} == label" if several else ""
+        return message + one + _that_occur(name, given[name])
     leader = next(iter(given))
     swapped = {leader, name}.isdisjoint(("y_pred",)) and _are_fractions(given[name])
     if not (swapped and set(_first_values(given[leader])) <= {0, 1}):

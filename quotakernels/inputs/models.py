@@ -167,7 +167,7 @@ def validated_models(
         if is_array(x) and not concrete(x):
             raise TypeError(
                 f"{name} is traced, or holds shapes only; this comparison reads values and gives "
-                "its results on the host"
+                "its results on the host: call it outside the compiled program"
             )
     check_types(columns)
     _check_lengths(columns)

@@ -36,6 +36,12 @@ Y = np.array([1, 0, 1, 0, 0, 1])
 S = {"a": np.array([6, 5, 4, 3, 2, 1]), "b": np.array([1.0, 1, 1, 2, 2, 2])}
 
 
+def test_a_compiled_program_has_no_values_to_evaluate():
+    jax = pytest.importorskip("jax")
+    with pytest.raises(TypeError, match=r"is traced, .* make this call outside the compiled pro"):
+        jax.jit(lambda s: qk.evaluate(Y, {"a": s}, quota=2).table.value)(S["b"])
+
+
 @pytest.fixture(scope="module")
 def credit() -> Any:
     return pd.read_csv(CREDIT)[["repaid", *MODELS]]

@@ -339,6 +339,7 @@ def estimates_of(
     """The measure of each model, one number, and the sign by which more of it is better."""
     found = value_of(measure, ranked_by_group(data, ties, needs_ideal(measure)))
     hint = "; of groups pass group_mean of the measure" if data.groups else ""
+    several = "; of several quotas or thresholds pass one at a time"
     if not is_array(found):
         kind = type(found).__name__
         raise TypeError(f"measure must give one number for each model; got a {kind}{hint}")
@@ -346,7 +347,7 @@ def estimates_of(
     if tuple(found.shape) != (number,):
         raise ValueError(
             f"measure must give one number for each model, shape {(number,)}; "
-            f"got shape {tuple(found.shape)}{hint}"
+            f"got shape {tuple(found.shape)}{hint or (several if found.ndim > 1 else '')}"
         )
     estimate = host_floats(found)
     return estimate, 1 if direction_of(measure, greater_is_better) else -1
