@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import exact as ex
 import numpy as np
+from expected import AT_QUOTA
 from public_names import PUBLIC
 
 import quotakernels as qk
@@ -188,9 +189,7 @@ CALLS = {
     "average_precision": _measure("average_precision"),
     "pr_auc": _measure("pr_auc", ex.pr_auc_exact),
     "roc_hull_auc": _measure("roc_hull_auc"),
-    "hit_rate": _at_share("hit_rate"),
-    "qrecall": _at_share("qrecall"),
-    "lift": _at_share("lift"),
+    **{name: _at_share(name) for name in AT_QUOTA if name != "pearson"},
     "f_score": _of_table(qk.f_score, ex.confusion.f_score, fraction=0.25),
     "informedness": _of_table(qk.informedness, ex.confusion.informedness, threshold=0.5),
     "expected_cost": _of_table(
@@ -462,11 +461,11 @@ INPUTS = [*_scores(), *_labels(), *_shapes(), *_weights(), *_masks(), *_forms()]
 
 # options
 
-AT_QUOTA = {
+OF_QUOTAS = {
     name: functools.partial(lambda name, *data, **given: PUBLIC[name](*data, **given), name)
-    for name in ("hit_rate", "qrecall", "lift", "pearson", "f_score", "confusion_table")
+    for name in (*AT_QUOTA, "f_score", "confusion_table")
 }
-AT_QUOTA |= {
+OF_QUOTAS |= {
     "select": _without_labels(qk.select),
     "quota_threshold": _without_labels(qk.quota_threshold),
     "impact_at_quota": lambda y, s, **given: qk.impact_at_quota(None, s, gain=y, **given),
@@ -475,11 +474,11 @@ WHOLE = {
     name: PUBLIC[name]
     for name in ("roc_auc", "average_hit_rate", "pr_auc", "summary", "roc_curve", "rank")
 }
-OPTION_CALLS = AT_QUOTA | WHOLE
+OPTION_CALLS = OF_QUOTAS | WHOLE
 
 
 def _options() -> Iterator[Option]:
-    for call in AT_QUOTA:
+    for call in OF_QUOTAS:
         for quota in (9, -1, NAN, np.inf, [2, 9], np.asarray(9)):
             yield Option(call, {"quota": quota}, "bad", "quota")
         for quota in ("3", True, None, 3j, [[1], [1, 2]], {}, datetime.timedelta(3)):

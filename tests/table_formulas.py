@@ -121,12 +121,14 @@ def of_information(cells: list[list[int]]) -> tuple[Any, Any]:
 
 
 NAMES = sorted(of_two(1, 1, 1, 1).keys() - {"f_score_2", "mutual_information_bits"})
+OWN: dict[str, dict[str, Any]] = {"expected_cost": COSTS, "base_ratio": {"impacts": IMPACTS}}
+PLAIN = [name for name in NAMES if name not in OWN]
+"""The measures without numbers of their own."""
 
 
 def measured(table: Any) -> dict[str, Any]:
     """Every measure of tables by its public function."""
-    own = {"expected_cost": COSTS, "base_ratio": {"impacts": IMPACTS}}
-    found = {name: PUBLIC[name](table, **own.get(name, {})) for name in NAMES}
+    found = {name: PUBLIC[name](table, **OWN.get(name, {})) for name in NAMES}
     found["f_score_2"] = qk.f_score(table, beta=2)
     found["mutual_information_bits"] = qk.tables.mutual_information(table, base=2)
     return found

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 from exact.counterparts import COUNTERPARTS, OF_TABLES
 from exact.small_tables import tables
-from expected import as_floats, compact
+from expected import AT_QUOTA, as_floats, compact
 
 import quotakernels as qk
+from quotakernels.measures._kinds import QuotaMeasure
 
 TESTS = Path(__file__).resolve().parent
 
@@ -51,6 +52,12 @@ def test_only_public_functions_have_counterparts():
 def test_counterparts_are_of_the_exact_reference():
     modules = {x.__module__.partition(".")[0] for found in COUNTERPARTS.values() for x in found}
     assert modules == {"exact"}
+
+
+def test_measures_at_a_quota_are_compared_by_name():
+    of_kind = {name for name, x in public().items() if isinstance(x, QuotaMeasure)}
+    missing = "AT_QUOTA of tests/expected.py has every measure at a quota"
+    assert of_kind | {"pearson"} == set(AT_QUOTA), missing
 
 
 @cache

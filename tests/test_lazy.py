@@ -12,6 +12,7 @@ from backends import MODES, Mode, available, parameters
 from capabilities import WITHOUT, Watch, functions
 from copies import host_copies
 from public_names import PUBLIC
+from table_formulas import PLAIN
 
 import quotakernels as qk
 
@@ -110,24 +111,13 @@ def points(s: Any, w: Any, c: Any) -> dict[str, Any]:
     return flat(**moved, **made)
 
 
-OF_TABLES = (
-    *("accuracy", "misclassification_rate", "precision", "recall", "false_positive_rate"),
-    *("true_negative_rate", "false_negative_rate", "inverse_precision", "prevalence", "bias"),
-    *("f_score", "g_measure", "informedness", "markedness", "matthews_corrcoef", "cohen_kappa"),
-    *("bookmaker_correlation", "scott_pi", "fleiss_kappa", "bennett_s", "mutual_information"),
-    "information_coefficient",
-    *("positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio"),
-    "discriminant_power",
-)
-
-
 OF_IMPACT = ("impact", "total_impact", "outcome_impact", "conditional_impact")
 
 
 def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
     ranking = qk.rank(y, s, sample_weight=w)
     table = qk.confusion_table(ranking, threshold=[0.5, 0.2], inclusive=False)
-    named = {name: PUBLIC[name](table) for name in OF_TABLES}
+    named = {name: PUBLIC[name](table) for name in PLAIN}
     named["f_score at a quota"] = qk.f_score(ranking, quota=2, beta=w[..., :1])
     named["expected_cost"] = qk.expected_cost(table, cost_fp=w[..., :2], cost_fn=2)
     named["base_ratio"] = qk.tables.base_ratio(table, impacts=(w[..., :2], 1, 2, 0))
@@ -348,7 +338,7 @@ def running(form: str) -> set[str]:
     return {name for name in functions() if form not in WITHOUT.get(name, ())}
 
 
-CALLED = "a case calls each function, unless WITHOUT of tests/capabilities.py has it"
+CALLED = "CASES call every function that WITHOUT of tests/capabilities.py does not exclude"
 
 
 def test_every_public_function_is_among_the_cases(monkeypatch: pytest.MonkeyPatch):

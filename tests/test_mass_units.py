@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from backends import MODES, Mode, parameters
+from expected import AT_QUOTA
 from public_names import PUBLIC
+from table_formulas import PLAIN
 
 import quotakernels as qk
 
@@ -16,12 +18,6 @@ draw = np.random.default_rng(0)
 Y, S = draw.integers(0, 2, 12), draw.integers(0, 6, 12) / 8
 W = draw.integers(1, 9, 12) / 4
 IMPACTS = (3, -1, 0, 2)
-OF_TABLES = (
-    *("accuracy", "f_score", "g_measure", "informedness", "markedness", "matthews_corrcoef"),
-    *("cohen_kappa", "scott_pi", "fleiss_kappa", "bennett_s", "mutual_information"),
-    *("information_coefficient", "positive_likelihood_ratio", "negative_likelihood_ratio"),
-    *("diagnostic_odds_ratio", "discriminant_power", "inverse_precision", "bias"),
-)
 OF_CLASSES = ("matthews_corrcoef", "cohen_kappa", "informedness", "mutual_information")
 OF_RANKINGS = (
     *("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall", "average_precision"),
@@ -45,11 +41,11 @@ def found(w: Any, u: Any) -> dict[str, Any]:
     classes = qk.tables.ClassTable(np.asarray([[3.0, 1, 2], [0, 4, 1], [2, 2, 5]]) * u)
     values: dict[str, Any] = {name: PUBLIC[name](ranking) for name in OF_RANKINGS}
     values["areas"] = qk.pem_areas(ranking, method="area")
-    for name in ("hit_rate", "qrecall", "lift", "pearson", "confusion_table", "f_score"):
+    for name in (*AT_QUOTA, "confusion_table", "f_score"):
         measure = PUBLIC[name]
         values[f"{name} share"] = measure(ranking, fraction=[0.1, 0.4, 1.0])
         values[f"{name} mass"] = measure(ranking, quota=np.asarray([3.0, 5.0]) * u)
-    for name in OF_TABLES:
+    for name in PLAIN:
         values[f"{name} table"] = PUBLIC[name](table)
         values[f"{name} curve"] = qk.tables.table_curve(PUBLIC[name], ranking)
         values[f"{name} best"] = qk.best_cut(PUBLIC[name], ranking, greater_is_better=True)

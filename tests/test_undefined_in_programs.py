@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from backends import MODES, Mode, parameters
+from expected import AT_QUOTA
 from public_names import PUBLIC
-from test_lazy import OF_IMPACT, OF_TABLES
+from table_formulas import PLAIN
+from test_lazy import OF_IMPACT
 
 import quotakernels as qk
 
@@ -31,12 +33,12 @@ OWN["expected_cost"] = {"cost_fp": 1, "cost_fn": 3}
 
 def functions() -> dict[str, Callable[[qk.Ranking], Any]]:
     found: dict[str, Any] = {name: PUBLIC[name] for name in (*CURVES, *AREAS, *MORE)}
-    for name in (*OF_TABLES, *OWN):
+    for name in (*PLAIN, *OWN):
         own, measure = OWN.get(name, {}), PUBLIC[name]
         found[name] = lambda r, m=measure, own=own: m(qk.tables.cut_tables(r).table, **own)
     for kind in KINDS:
         found[f"chart {kind}"] = lambda r, kind=kind: qk.charts.powers_chart(r, kind=kind)
-    for name in ("hit_rate", "qrecall", "lift", "pearson"):
+    for name in AT_QUOTA:
         measure = PUBLIC[name]
         found[name] = lambda r, m=measure: m(r, quota=np.array([0.0, 1.0, 2.5]))
     found["cut_tables"] = lambda r: qk.tables.cut_tables(r, ratio=2)
