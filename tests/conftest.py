@@ -140,6 +140,7 @@ test_cli_select test_cli_tables
 test_directions test_the_table_has_every_measure test_measures_are_all_explained
 test_every_public_function_is_among_the_cases test_what_is_said_of_compile_is_what_is_traced
 test_a_measure_has_the_signature_of_its_kind test_the_named_measures_are_those_with_bounds
+test_what_was_decided_is_still_in_the_library
 """,
     )
 )
