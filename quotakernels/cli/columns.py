@@ -178,8 +178,10 @@ def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     elif pa.types.is_float16(kind):  # Arrow cannot compare them; float32 holds each exactly
         column = pa.chunked_array([column.to_numpy().astype(np.float32)])
     elif _is_text(kind):
-        row, text = first_text(column.to_pylist())
-        hint = f"is not a number{_hint(text)}"
+        texts = column.to_pylist()
+        row, text = first_text(texts)
+        some = any(x.isdigit() for cell in texts for x in cell)
+        hint = f"is not a number{_hint(text) if some else ', and no cell of this column is'}"
         raise RowError(lambda place: f"column {name!r}: {text!r} at {place} {hint}", row)
     elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise InputError(f"column {name!r} holds values of type {kind}, expected numbers")

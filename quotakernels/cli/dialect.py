@@ -23,6 +23,7 @@ from quotakernels.cli.header import (
     row_of,
     title_above,
 )
+from quotakernels.cli.kinds import refuse_other_kinds
 from quotakernels.cli.missing import missing_words
 from quotakernels.cli.streams import name_of
 
@@ -69,6 +70,7 @@ def dialect_of(path: Path, separator: str = ",") -> Dialect:
     said = given()
     with pa.input_stream(str(path), compression="detect") as stream:
         first = stream.read(_BYTES)
+    refuse_other_kinds(path, first)
     encoding = said.get("encoding") or _encoding(path, first)
     text = first.decode(encoding, errors="replace").removeprefix("\ufeff")
     if len(first) == _BYTES:  # the last record may be cut

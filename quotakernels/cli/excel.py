@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from itertools import chain, dropwhile, islice
 from pathlib import Path
 from typing import Any, BinaryIO
+from zipfile import BadZipFile
 
 import click
 import openpyxl
@@ -69,8 +70,9 @@ def _from_header(path: Path) -> Iterator[Iterator[_Row]]:
     """The rows of the sheet from the one that names the columns on."""
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (InvalidFileException, KeyError) as error:
-        raise InputError(f"{name_of(path)} is not an .xlsx file") from error
+    except (InvalidFileException, KeyError, BadZipFile) as error:
+        what = "is not an .xlsx file, whatever its name; save it as one, or as CSV UTF-8"
+        raise InputError(f"{name_of(path)} {what}") from error
     try:
         rows = enumerate(_sheet(path, book.worksheets).iter_rows(values_only=True), start=1)
         filled = dropwhile(_is_empty, islice(rows, (header_row() or 1) - 1, None))
@@ -87,7 +89,8 @@ def _sheet(path: Path, sheets: Sequence[Any]) -> Any:
     if asked is None:
         if len(sheets) > 1:
             which = f"the sheet {sheets[0].title!r} is read, the first of several"
-            _say_once(f"{name_of(path)}: {which}; --sheet reads another")
+            others = listed([repr(x.title) for x in sheets[1:]])
+            _say_once(f"{name_of(path)}: {which}; --sheet reads another: {others}")
         return sheets[0]
     named = [x for x in sheets if x.title.casefold() == asked.casefold()]
     if not named and asked.isdecimal():

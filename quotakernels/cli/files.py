@@ -25,6 +25,7 @@ from quotakernels.cli.dialect import (
 from quotakernels.cli.errors import InputError, no_columns, no_rows
 from quotakernels.cli.formats import READABLE, file_format, files_of, means_files, suffix_of
 from quotakernels.cli.given import given
+from quotakernels.cli.kinds import unknown_kind
 from quotakernels.cli.missing import missing_words, without_words
 from quotakernels.cli.places import of_files
 from quotakernels.cli.streams import name_of
@@ -105,7 +106,7 @@ def _reader(path: Path) -> tuple[Callable[[Path], list[str]], Callable[..., pa.T
     try:
         return _READERS[file_format(path)]
     except KeyError:
-        raise InputError(f"{name_of(path)}: unknown file type, expected {READABLE}") from None
+        raise unknown_kind(path, READABLE) from None
 
 
 @contextmanager
@@ -125,7 +126,7 @@ def picked_columns(path: Path, available: Sequence[str], names: Sequence[str] | 
     for name in picked:
         if (count := available.count(name)) > 1:
             which = f"with the name {name!r}" if name else "without a name"
-            raise InputError(f"{name_of(path)} has {count} columns {which}: name each alone")
+            raise InputError(f"{name_of(path)} has {count} columns {which}: give each its own")
     return picked
 
 

@@ -62,7 +62,8 @@ def files_of(path: Path) -> list[Path]:
         raise InputError(f"{path} holds no file that can be read: {READABLE}")
     if len(by_format) > 1 and "parquet" not in by_format:
         first, second, *_ = (x[0].name for x in by_format.values())
-        raise InputError(f"{path} holds files of several types, such as {first} and {second}")
+        several = f"{path} holds files of several types, such as {first} and {second}"
+        raise InputError(f'{several}; a pattern such as "*{suffix_of(Path(first))}" takes one')
     return by_format.get("parquet") or next(iter(by_format.values()))
 
 

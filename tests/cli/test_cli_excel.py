@@ -57,4 +57,4 @@ def test_select_writes_what_it_reads(run: Run, sheet: Path) -> None:
 def test_what_is_no_spreadsheet(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     path.write_text("y,s\n1,2\n")
-    assert "a.xlsx cannot be read: File is not a zip file" in run("evaluate", path, *ASKED).error
+    assert "a.xlsx is not an .xlsx file, whatever its name" in run("evaluate", path, *ASKED).error

@@ -173,6 +173,13 @@ def test_bad_values_are_found(
     assert message in outcome.error
 
 
+def test_a_column_of_words_is_told_to_be_that(run: Run, table: Callable[..., Path]) -> None:
+    path = table(y=[0, 1, 1], s=["north", "south", "south"])
+    outcome = run("evaluate", path, "--label", "y", "--score", "s")
+    said = "column 's': 'north' at row 1 is not a number, and no cell of this column is\n"
+    assert outcome.error == f"Error: {said}"
+
+
 def test_missing_values_are_counted(run: Run, table: Callable[..., Path]) -> None:
     path = table(y=[0, 1, 1], s=[0.5, "", ""])
     outcome = run("evaluate", path, "--label", "y", "--score", "s")
@@ -252,7 +259,7 @@ def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
     (tmp_path / "header.csv").write_text("y,s\n")
     (tmp_path / "ragged.csv").write_text("y,s\n1,2\n3\n")
     (tmp_path / "twice.csv").write_text("y,s,s\n1,2,3\n")
-    for name in ("a.parquet", "a.arrow", "a.npz", "a.ods", "a.jsonl"):
+    for name in ("a.parquet", "a.arrow", "a.npz", "a.jsonl", "a.ods", "a.xls", "a.zip", "a.doc"):
         (tmp_path / name).write_text("nothing of that kind")
     np.savez(tmp_path / "square.npz", y=[0, 1], s=np.zeros((2, 2)))
     np.savez(tmp_path / "uneven.npz", y=[0, 1], s=np.zeros(3))
@@ -263,12 +270,15 @@ def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
         "empty.csv": "Empty CSV file",
         "header.csv": "Error: header.csv has no rows\n",
         "ragged.csv": "Expected 2 columns, got 1",
-        "twice.csv": "2 columns with the name 's'",
+        "twice.csv": "2 columns with the name 's': give each its own\n",
         "a.parquet": "a.parquet cannot be read",
         "a.arrow": "a.arrow cannot be read",
         "a.jsonl": "a.jsonl cannot be read: JSON parse error",
         "a.npz": "a.npz is not an NPZ archive",
-        "a.ods": "unknown file type, expected CSV",
+        "a.ods": "Parquet, Arrow/Feather, NPZ; save it as .xlsx or as CSV UTF-8\n",
+        "a.xls": "Parquet, Arrow/Feather, NPZ; save it as .xlsx or as CSV UTF-8\n",
+        "a.zip": "Parquet, Arrow/Feather, NPZ; unpack it\n",
+        "a.doc": "unknown file type, expected CSV, TSV, TXT or JSON lines (also .gz",
         "square.npz": "array 's' has 2 dimensions",
         "uneven.npz": "differ in length (y: 2, s: 3)",
         "complex.npz": "array 's' of type complex128",
@@ -278,3 +288,41 @@ def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
     }
     for name, message in expected.items():
         assert message in run("evaluate", tmp_path / name, "--label", "y", "--score", "s").error
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04\x14\0\x06\0", "looks like a zip archive, as .xlsx files are; give it that"),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0",
+            "looks like a file of an older Excel; save it as",
+        ),
+        (b"%PDF-1.4\n%\xe2\xe3", "looks like a PDF; export the table as CSV"),
+        (b"PAR1\x15\x04\x15", "looks like a Parquet file; give it the ending .parquet"),
+        (b"ARROW1\0\0\xff\xff", "looks like an Arrow file; give it the ending .arrow"),
+        (b"\x1f\x8b\x08\0\0", "looks like a gzip archive; give it the ending .csv.gz"),
+        (
+            b"<!doctype html>\n<title>Login</title>",
+            "looks like a web page; download the file itself",
+        ),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1", "is no CSV; it is not text\n"),
+    ],
+)
+def test_what_is_no_csv_whatever_its_name(
+    run: Run, tmp_path: Path, content: bytes, said: str
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    for options in ((), ("--encoding", "latin-1")):
+        error = run("evaluate", path, "--label", "y", "--score", "s", *options).error
+        assert error.startswith("Error: a.csv is no CSV; it ")
+        assert said in error
+
+
+def test_a_name_that_begins_as_other_files_do(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for name in ("PAR1", "ARROW1", "PK"):
+        path.write_text(f"{name},y\n1,0\n2,1\n")
+        outcome = run("evaluate", path, "--label", "y", "--score", name)
+        assert outcome.status == 0, outcome.err

@@ -122,7 +122,8 @@ def test_sheets(run: Run, tmp_path: Path) -> None:
     assert auc(run, path, "--sheet", "3", "--header-row", 2) == 1
     given = ("evaluate", path, *GIVEN)
     first = run(*given).error
-    assert first.count("the sheet 'Deckblatt' is read, the first of several; --sheet reads") == 1
+    other = "the first of several; --sheet reads another: '2', 'Daten'\n"
+    assert first.count(f"the sheet 'Deckblatt' is read, {other}") == 1
     for sheet in ("2", "1"):
         assert "it has Deckblatt" in run(*given, "--sheet", sheet).error
     for sheet in ("4", "0", "x"):
@@ -251,7 +252,7 @@ def test_how_a_file_is_read_is_in_the_commands_of_a_page(run: Run, tmp_path: Pat
 def test_columns_without_names_are_not_written(run: Run, tmp_path: Path) -> None:
     path = write_csv(tmp_path / "a.csv", ["y;s;;", "1;0,5;;", "0;0,2;;"])
     chosen = ("select", path, "--score", "s", "--quota", 1, "-o", tmp_path / "b.csv")
-    assert "a.csv has 2 columns without a name: name each alone" in run(*chosen).error
+    assert "a.csv has 2 columns without a name: give each its own" in run(*chosen).error
 
 
 def test_labels_in_several_ways_of_writing(run: Run, tmp_path: Path) -> None:
