@@ -152,6 +152,35 @@ class KeptBuffer:
         }
 
 
+def check_batch(preds: Any, target: Any, dtype: Any) -> None:
+    """Raise for what is no list of scores of the type that is kept, with a label for each."""
+    if not isinstance(preds, torch.Tensor):
+        raise TypeError(f"preds must be a tensor; got {type(preds).__name__}")
+    if preds.ndim != 1:
+        raise ValueError(
+            "preds must have shape (n,), the scores of one model for one class; got "
+            f"{tuple(preds.shape)}{_column_hint(tuple(preds.shape))}"
+        )
+    if isinstance(target, torch.Tensor) and target.shape != preds.shape:
+        raise ValueError(
+            f"target must have shape {tuple(preds.shape)}, as preds has; got {tuple(target.shape)}"
+        )
+    if dtype is not None and preds.dtype != dtype:
+        raise TypeError(
+            f"preds has dtype {preds.dtype} and the metric keeps scores of {dtype}; convert preds, "
+            f"or make the metric with dtype={preds.dtype}"
+        )
+
+
+def _column_hint(shape: tuple[int, ...]) -> str:
+    if shape[1:] == (1,):
+        return "; pass preds[:, 0]"
+    return (
+        "; take a column, such as preds[:, 1], or put the metric in "
+        "torchmetrics.wrappers.MultioutputWrapper, which has one for each column"
+    )
+
+
 def check_cost(cost: Any, priced: bool) -> None:
     """Raise for costs that are absent, and for those not asked for."""
     if (cost is not None) != priced:
@@ -168,7 +197,8 @@ def check_indexes(indexes: Any, preds: Tensor, grouped: bool) -> None:
         raise ValueError(
             "the metric has groups and needs indexes=, the group of each example"
             if grouped
-            else 'indexes are given and the metric has no groups; make it with groups="mean"'
+            else 'indexes are given and the metric has no groups; make it with groups="mean", or '
+            "put metrics without groups into a collection of their own"
         )
     if not grouped:
         return

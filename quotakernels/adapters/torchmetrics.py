@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import quotakernels
-from quotakernels.inputs.keywords import brief, check_flag
+from quotakernels.inputs.keywords import brief, check_flag, keywords_of
 from quotakernels.measures._direction import own_direction
 from quotakernels.measures._facts import refuse_arms
 from quotakernels.measures.by_group import (
@@ -18,7 +18,7 @@ from quotakernels.measures.by_group import (
     needs_costs,
 )
 from quotakernels.states import ScoreBuffer
-from quotakernels.states._compute import check_bounded
+from quotakernels.states._compute import check_bounded, check_measures
 
 try:
     import torch
@@ -33,6 +33,7 @@ from quotakernels.adapters._metric_states import (
     KeptBuffer,
     KeptHistogram,
     as_bytes,
+    check_batch,
     check_cost,
     check_indexes,
     differences,
@@ -49,6 +50,8 @@ _EXACT = (
     "of that type"
 )
 _GROUPS = (None, "mean", "each")
+_MEANT = {"mask": "where", "groups": "indexes", "group": "indexes", "weight": "sample_weight"}
+_MEANT |= {"weights": "sample_weight", "sample_weights": "sample_weight", "costs": "cost"}
 _KINDS: dict[str, type[KeptBuffer] | type[KeptHistogram]] = {
     "buffer": KeptBuffer,
     "histogram": KeptHistogram,
@@ -162,7 +165,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         timeout: float = 60.0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**_of_metrics(kwargs, measures))
         _check_choices(state, bound, groups)
         self.measures, self.bound, self.groups = _checked(measures), bound, groups
         self._priced = _keeps_costs(self._several(), costs)
@@ -216,7 +219,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         TypeError, ValueError
             Tensors that do not fit the metric; bad values where they can be read.
         """
-        _check_batch(preds, target, self._kept.type_of(self))
+        check_batch(preds, target, self._kept.type_of(self))
         check_indexes(indexes, preds, self.groups is not None)
         check_cost(cost, self._priced)
         columns, options = self._given(preds, target, sample_weight, where)
@@ -225,6 +228,12 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         if self._priced:
             options["cost"] = cost
         self._kept.add(self, *columns, **options)
+
+    def _filter_kwargs(self, **kwargs: Any) -> Any:
+        """What `update` takes of a collection's keywords, which drops all others without a word."""
+        for name in kwargs.keys() & _MEANT.keys():
+            raise TypeError(f"update takes no {name}=; pass {_MEANT[name]}=")
+        return super()._filter_kwargs(**kwargs)
 
     def _given(self, preds: Tensor, target: Tensor, sample_weight: Any, where: Any) -> Any:
         """What the `update` of a state takes."""
@@ -403,6 +412,16 @@ def _check_choices(state: Any, bound: Any, groups: Any) -> None:
         raise ValueError(f'groups must be "mean", "each" or None; got {brief(groups)}')
 
 
+def _of_metrics(kwargs: dict[str, Any], measures: Any) -> dict[str, Any]:
+    """The same; raise for what is not for the metric but for its measure."""
+    for name in kwargs.keys() & set(keywords_of(measures) or ()):
+        raise TypeError(
+            f"{name} is an option of the measure and not of the metric; fix it by with_options, as "
+            "in hit_rate.with_options(quota=100)"
+        )
+    return kwargs
+
+
 def _checked(measures: Any) -> Any:
     refuse_arms(measures, "a metric")
     if callable(measures):
@@ -428,6 +447,8 @@ def _check_measures(
             as_mean_over_groups(measure)
         elif groups is None and mean_over_groups(measure):
             raise ValueError(f'{name} is a mean over groups; it needs groups="mean"')
+        else:
+            check_measures(measure, torch.empty(0))
         check_complete(measure)
         if isinstance(kept, KeptHistogram) and not kept.exact:
             check_bounded(measure, {}, _EXACT)
@@ -446,26 +467,6 @@ def _keeps_costs(measures: Mapping[str, Any], costs: bool | None) -> bool:
 
 def _value(mean: MeanOverGroups, ranking: Any) -> Any:
     return mean(ranking).value
-
-
-def _check_batch(preds: Any, target: Any, dtype: Any) -> None:
-    if not isinstance(preds, torch.Tensor):
-        raise TypeError(f"preds must be a tensor; got {type(preds).__name__}")
-    if preds.ndim != 1:
-        raise ValueError(
-            "preds must have shape (n,), the scores of one model for one class; got "
-            f"{tuple(preds.shape)}; take a column, such as preds[:, 1], or put the metric in "
-            "torchmetrics.wrappers.MultioutputWrapper, which has one for each column"
-        )
-    if isinstance(target, torch.Tensor) and target.shape != preds.shape:
-        raise ValueError(
-            f"target must have shape {tuple(preds.shape)}, as preds has; got {tuple(target.shape)}"
-        )
-    if dtype is not None and preds.dtype != dtype:
-        raise TypeError(
-            f"preds has dtype {preds.dtype} and the metric keeps scores of {dtype}; convert preds, "
-            f"or make the metric with dtype={preds.dtype}"
-        )
 
 
 def _direction(measures: Any) -> bool | None:

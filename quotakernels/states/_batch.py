@@ -180,8 +180,16 @@ def check_fits(like: Array, scores: Array) -> None:
         batch = [str(size) for size in like.shape[:-1]]
         wanted = ", ".join([*batch, "n"]) if batch else "n,"
         own = tuple(scores.shape)
-        hint = column_hint("y_score", own)
+        hint = column_hint("y_score", own) or _list_hint(like, own)
         raise ValueError(f"y_score must have shape ({wanted}), as the state has; got {own}{hint}")
+
+
+def _list_hint(like: Array, shape: tuple[int, ...]) -> str:
+    """What a message adds about several lists of scores for a state of one."""
+    if like.ndim > 1 or len(shape) != 2:
+        return ""
+    two, more = "; pass y_score[:, 1] of two classes", "; pass one list, as y_score.reshape(-1) is"
+    return two if shape[1] == 2 < shape[0] else more
 
 
 def with_fault(xp: Namespace, bad: Array, *faults: Array | None) -> Array:

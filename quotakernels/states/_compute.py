@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from types import FunctionType, MethodType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -23,6 +23,7 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.warned import silently
 from quotakernels.measures._direction import check_value
 from quotakernels.measures._facts import bounded_by_ties
+from quotakernels.measures._foreign import refusal
 from quotakernels.measures.by_group import mean_over_groups, without_options
 from quotakernels.ranking import Ranking
 
@@ -63,16 +64,20 @@ class Bounds(NamedTuple):
             return self.upper - self.lower
 
 
-def check_measures(measures: Any, scores: Array) -> None:
+def check_measures(
+    measures: Any, scores: Array, options: Mapping[str, Any] = MappingProxyType({})
+) -> None:
     """Raise for what is no function of a ranking of such scores, and no mapping to such functions.
 
     Python's own functions, and those of the array library, make something of any tuple of arrays.
     """
     for measure in measures.values() if isinstance(measures, Mapping) else [measures]:
-        if not _may_measure(measure, library(scores)):
+        fits = _may_measure(measure, library(scores))
+        if not fits or (wrong := refusal(measure, options)) is not None:
+            told = f"{getattr(measure, '__name__', measure)} {wrong}" if fits else ""
             raise TypeError(
                 "expected a measure, which is a function of a Ranking, or a mapping from names to "
-                f"measures; got {brief(measure)}"
+                f"measures; {told or f'got {brief(measure)}'}"
             )
 
 
@@ -107,7 +112,7 @@ def measured(measures: Any, compute: Callable[..., Any], options: dict[str, Any]
 
 def computed(state: Any, measures: Any, options: dict[str, Any]) -> Any:
     """What a measure with options, or each in a mapping, is of the ranking of a state."""
-    check_measures(measures, state.like)
+    check_measures(measures, state.like, options)
     ranking = state.ranking()
     return measured(measures, lambda f, own: f(ranking, **own), options)
 

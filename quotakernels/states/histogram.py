@@ -327,7 +327,7 @@ class ScoreHistogram(NamedTuple):
         -------
         Bounds, or a mapping from the names to them
         """
-        check_measures(measure, self.like)
+        check_measures(measure, self.like, options)
         refuse_arms(measure, "a histogram")
         if self.exact:
             found = computed(self, measure, options)

@@ -136,9 +136,13 @@ def test_states_may_grow_outside_of_programs():
 
 
 ONE_LIST = [
-    (LABELS[0], LOGITS.T, r"y_score must have shape \(n,\), as the state has; got \(4, 2\)"),
+    (
+        LABELS[0],
+        LOGITS.T,
+        r"y_score must have shape \(n,\), .* \(4, 2\); pass y_score\[:, 1\] of two",
+    ),
     (LABELS.T, LOGITS.T, r"y_score must have shape \(n,\), as the state has; got \(4, 2\)"),
-    (LABELS, LOGITS, r"y_score must have shape \(n,\), as the state has; got \(2, 4\)"),
+    (LABELS, LOGITS, r"y_score must have shape \(n,\), .* \(2, 4\); pass .*y_score\.reshape"),
     (LABELS[0], LOGITS[:1].T, r"y_score"),
     (LABELS.T, LOGITS[0], r"y_true must have shape \(4,\)"),
 ]

@@ -226,13 +226,42 @@ def test_what_a_measure_lacks_is_told_before_the_stream(measure: Any):
         RankingMetric({"a": measure}, costs=True)
 
 
+def test_options_of_measures_are_no_options_of_metrics():
+    message = "^quota is an option of the measure and not of the metric; fix it by with_options"
+    for measures in (qk.hit_rate, {"top": qk.hit_rate}):
+        with pytest.raises(TypeError, match=message):
+            RankingMetric(measures, quota=2)
+    with pytest.raises(ValueError, match="quotas"):
+        RankingMetric(qk.hit_rate, quotas=2)
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("mask", "where"), ("groups", "indexes")])
+def test_a_collection_does_not_drop_what_is_misnamed(theirs: str, ours: str):
+    metrics = torchmetrics.MetricCollection({"auc": RankingMetric(qk.roc_auc)})
+    batch = torch.tensor([0.5, 0.2, 0.1]), torch.tensor([1, 0, 1])
+    given = torch.tensor([True, True, False])
+    with pytest.raises(TypeError, match=f"^update takes no {theirs}=; pass {ours}=$"):
+        metrics.update(*batch, **{theirs: given})
+    metrics.update(*batch, where=given, elsewhere=given)
+    assert metrics.compute()["auc"] == 1
+
+
+def test_functions_of_labels_and_scores_are_told_before_the_epoch():
+    message = "^expected a measure, .*; <lambda> cannot be called with a ranking alone: missing"
+    for measures in (lambda _, __: 0, {"a": qk.roc_auc, "b": lambda _, __: 0}):
+        with pytest.raises(TypeError, match=message):
+            RankingMetric(measures)
+
+
 @pytest.mark.parametrize("state", ["histogram", "buffer"])
 def test_bad_batches(state: Any):
     metric = RankingMetric(qk.roc_auc, state=state)
     labels, scores = torch.tensor([0, 1]), torch.tensor([0.5, 0.2])
     with pytest.raises(ValueError, match=r"^y_score is nan at position 1"):
         metric.update(scores / torch.tensor([1, 0]) * 0, labels)
-    for columns in (scores[:, None], scores.expand(2, -1), scores[0]):
+    with pytest.raises(ValueError, match=r"^preds .*\(n,\), .*; got \(2, 1\); pass preds\[:, 0\]$"):
+        metric.update(scores[:, None], labels)
+    for columns in (scores.expand(2, -1), scores[0]):
         with pytest.raises(ValueError, match=r"^preds must have shape \(n,\).*MultioutputWrapper"):
             metric.update(columns, torch.ones(columns.shape))
     with pytest.raises(ValueError, match=r"^target must have shape \(2,\).*got \(2, 3\)"):

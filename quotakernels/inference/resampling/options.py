@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
@@ -17,6 +16,7 @@ from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.warned import warn_once
 from quotakernels.measures._direction import OneField, best_of_cuts, title_of
 from quotakernels.measures._facts import without_arms, without_costs, without_gains
+from quotakernels.measures._foreign import refusal
 from quotakernels.measures.by_group import mean_over_groups
 
 
@@ -107,36 +107,6 @@ def _check_functions(measure: Any, options: Mapping[str, Any]) -> None:
             _check_functions(each, {})
     elif not callable(measure):
         raise TypeError(f"{expected}, and it comes first; got {brief(measure)}")
-    elif (wrong := _refusal(measure, options)) is not None:
+    elif (wrong := refusal(measure, options)) is not None:
         name = getattr(measure, "__name__", repr(measure))
         raise TypeError(f"{expected}; {name} {wrong}")
-
-
-def _refusal(measure: Any, options: Mapping[str, Any]) -> str | None:
-    """Why a function from elsewhere cannot be called with a ranking, where its signature tells."""
-    inner = measure
-    while isinstance(inner, functools.partial):
-        inner = inner.func
-    if str(getattr(inner, "__module__", "")).partition(".")[0] == "quotakernels":
-        return None  # its signature is the one for labels and scores
-    try:
-        signature = inspect.signature(measure)
-    except (TypeError, ValueError):
-        return None
-    try:
-        signature.bind(None, **options)
-    except TypeError as error:
-        return _in_words(signature, options, error)
-    return None
-
-
-def _in_words(signature: inspect.Signature, options: Mapping[str, Any], error: TypeError) -> str:
-    """What a function does not take, to be said after its name."""
-    parameters = signature.parameters.values()
-    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
-        for name in options:
-            if name not in signature.parameters:
-                return f"has no option {name}"
-    if all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters):
-        return "takes no ranking"
-    return f"cannot be called with a ranking alone: {error}"
