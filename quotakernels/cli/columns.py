@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,19 @@ from quotakernels.evaluation.words import quoted
 from quotakernels.inputs.groups import GroupsOfExamples
 
 _Value = bool | int | float | str
+
+
+class _Two(NamedTuple):
+    """What the two values of a column are called, which of them is to be told, and by what."""
+
+    called: str
+    one: str
+    option: str
+
+
+_LABELS = _Two("labels", "positive", "--pos-label")
+_TREATED = _Two("treatments", "treated", "--treated")
+_ARMS = 2
 _MARKED = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*")
 """A number with marks that are those of thousands or of decimals."""
 _SPACED = re.compile(r"[-+' \u00a0\u2019\u202f]")
@@ -64,11 +77,21 @@ def cost_column(table: pa.Table, name: str) -> NDArray[np.float64]:
     return costs
 
 
-def treatment_column(table: pa.Table, name: str) -> NDArray[np.float64]:
-    """Return a column of treatments, 0 or 1."""
-    treatment = number_column(table, name)
-    _refuse((treatment != 0) & (treatment != 1), treatment, name, "1 for a treated row, or 0")
-    return treatment
+def treatment_column(table: pa.Table, name: str, treated: str | None) -> NDArray[np.float64]:
+    """Return a column of treatments: 1 for rows with the value of treated ones, 0 for others."""
+    column = complete(table, name)
+    if treated is None and not _is_text(column.type):
+        treatment = number_column(table, name)
+        _refuse((treatment != 0) & (treatment != 1), treatment, name, "1 for a treated row, or 0")
+        return treatment
+    values = pc.unique(column).to_pylist()
+    if len(values) > _ARMS:
+        raise InputError(
+            f"column {name!r} holds {len(values)} values, and a treatment has {_ARMS}; "
+            "keep the rows of two by --where"
+        )
+    one = positive_value(values, name, treated, _TREATED)
+    return are_positive(column, one).astype(np.float64)
 
 
 def group_column(table: pa.Table, name: str) -> GroupsOfExamples:
@@ -120,7 +143,7 @@ def sample_of(settings: Settings, rows: pa.Table) -> Sample:
     scores = {name: read(score_column, name) for name in settings.models}
     weights, gains = read(weight_column, settings.weight), read(number_column, settings.gain)
     groups, costs = read(group_column, settings.grouped_by), read(cost_column, settings.cost)
-    treatment = read(treatment_column, settings.treatment)
+    treatment = read(partial(treatment_column, treated=settings.treated), settings.treatment)
     if errors:
         raise errors[0] if len(errors) == 1 else ColumnsError(errors)
     return Sample(labels, scores, weights, gains, groups, costs, treatment)
@@ -237,25 +260,27 @@ def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, expected: s
         raise RowError(lambda place: f"{said} {place}, expected {expected}", first + 1)
 
 
-def positive_value(values: list[_Value], name: str, pos_label: str | None) -> _Value:
-    """Return which of the at most two label values is the positive one."""
+def positive_value(
+    values: list[_Value], name: str, pos_label: str | None, two: _Two = _LABELS
+) -> _Value:
+    """Return which of the at most two values is the positive one, or the treated one."""
     sample = values[0]
     zero_one = not isinstance(sample, str) and set(values) <= {0, 1}
     if pos_label is None:
         if zero_one:
             return type(sample)(1)
         raise InputError(
-            f"column {name!r}: labels are {_listed(values)}, expected 0 and 1; "
-            "say which one is positive with --pos-label"
+            f"column {name!r}: {two.called} are {_listed(values)}, expected 0 and 1; "
+            f"say which one is {two.one} with {two.option}"
         )
     wanted = parse_label(pos_label, sample)
     if wanted in values or (zero_one and wanted in (0, 1)):
         return type(sample)(wanted)
     word = pos_label.strip().casefold()
     alike = [x for x in values if str(x).strip().casefold() == word]
-    meant = f"; did you mean --pos-label {quoted(str(alike[0]))}?" if alike else ""
+    meant = f"; did you mean {two.option} {quoted(str(alike[0]))}?" if alike else ""
     raise InputError(
-        f"--pos-label {pos_label} is not among the labels of column {name!r}: "
+        f"{two.option} {pos_label} is not among the {two.called} of column {name!r}: "
         f"{_listed(values)}{meant}"
     )
 

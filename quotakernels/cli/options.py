@@ -253,11 +253,16 @@ BUDGETS = (
     ),
     COST,
 )
-TREATMENT = Option(
-    ["--treatment"], type=COLUMN, help="Column of 1 for treated rows and 0 for controls: uplift."
+TREATMENT = (
+    Option(
+        ["--treatment"],
+        type=COLUMN,
+        help="Column of 1 for treated rows and 0 for controls: uplift.",
+    ),
+    Option(["--treated"], metavar="VALUE", help="The value of treated rows, as in mail, if not 1."),
 )
 DATA = (
-    *(LABEL, SCORES, QUOTAS, *BUDGETS, PER, BY, TREATMENT),
+    *(LABEL, SCORES, QUOTAS, *BUDGETS, PER, BY, *TREATMENT),
     *(POS_LABEL, CALLED, WEIGHT, WHERE, DROP_MISSING),
 )
 GAINS = (

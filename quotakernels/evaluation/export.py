@@ -37,6 +37,7 @@ def as_dict(results: Results) -> dict[str, Any]:
         "weight": settings.weight,
         "cost": settings.cost,
         "treatment": settings.treatment,
+        "treated": settings.treated,
         "where": [x.option for x in settings.where],
         "tune": [x.option for x in settings.tune],
         "unit": None

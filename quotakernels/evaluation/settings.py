@@ -196,8 +196,8 @@ class Settings:
         The quotas or budgets.
     weight, cost, per, by, treatment : str or None
         What the arguments of that name are called; None of those that were not given.
-    pos_label : str or None
-        The value of positive labels, if it was given.
+    pos_label, treated : str or None
+        The values of positive labels and of treated rows, if they were given.
     unit : record or None
         What gains are: a `column` less a `place_cost`, or `impacts` at a `ratio` of the classes.
     where, tune : tuple of conditions
@@ -223,6 +223,7 @@ class Settings:
     per: str | None = None  # a quota is of each group of rows that are alike in this column
     by: str | None = None  # results of one quota over all are told for each of these groups
     treatment: str | None = None  # who was treated, for uplift
+    treated: str | None = None
     called: str = ""  # what positive rows are, in the user's words
     currency: str = ""
     command: bool = False
@@ -316,6 +317,8 @@ class Settings:
             )
             quota, budget, per, by = others
             raise UnfitError(f"{treatment} needs {quota} or {budget}, without {per} and {by}")
+        if self.treated is not None and self.treatment is None:
+            raise UnfitError("--treated goes with --treatment")
 
     def _check_budgets(self) -> None:
         budget, cost, quota = (named_option(x, self.command) for x in ("budget", "cost", "quota"))

@@ -15,6 +15,10 @@ from quotakernels.evaluation.words import Said, listed
 from quotakernels.measures.uplift import uplift_at_quota
 
 _OTHERS = 3
+_BESIDE = (
+    "The answers above do not ask what the treatment causes; to choose whom to treat, go by this "
+    "one."
+)
 
 
 def what_is_added(evaluation: Results, choice: Choice) -> Said:
@@ -24,15 +28,18 @@ def what_is_added(evaluation: Results, choice: Choice) -> Said:
     if np.isnan(added).all():
         return "That cannot be said", ("No model selects both treated rows and controls.",)
     first, *others = np.argsort(-added, kind="stable").tolist()
-    most = f"{_of_100(added[first])} positives per 100 selected by {names[first]}"
-    ends, resampling = values.interval("uplift_at_quota", first), evaluation.settings.resampling
-    sure = ""
-    if resampling is not None and not math.isnan(ends[0]):
-        sure = f" ({resampling.percent} interval {_of_100(ends[0])} to {_of_100(ends[1])})"
-    said = [f"So many more of 100 treated than of 100 controls among them are positive{sure}."]
+    settings = evaluation.settings
+    most = f"{_of_100(added[first])} {settings.positives} per 100 selected by {names[first]}"
+    (lower, upper), resampling = values.interval("uplift_at_quota", first), settings.resampling
+    sure = doubt = ""
+    if resampling is not None and not math.isnan(lower):
+        sure = f" ({resampling.percent} interval {_of_100(lower)} to {_of_100(upper)})"
+        doubt = " It may add nothing." if lower <= 0 <= upper else ""
+    are = settings.called or "positive"
+    said = [f"So many more of 100 treated than of 100 controls among them are {are}{sure}.{doubt}"]
     rest = [f"{_of_100(added[k])} by {names[k]}" for k in others[:_OTHERS]]
     said += [f"Others: {listed(rest)}.", *_adds_most(evaluation, choice)] if rest else []
-    return most, (*said, "The answers above go by positives alone.")
+    return most, (*said, _BESIDE)
 
 
 def _adds_most(evaluation: Results, choice: Choice) -> Iterator[str]:
