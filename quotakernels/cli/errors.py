@@ -12,6 +12,8 @@ from quotakernels.evaluation.words import listed as in_words
 
 _LISTED = 20
 """Names of columns that a message lists at most."""
+_SHOWN = 5
+"""Values of a column that a message shows at most."""
 
 
 class InputError(click.ClickException):
@@ -84,7 +86,7 @@ def missing_value(name: str, place: str, count: int) -> str:
 
 def third_label(name: str, number: str, values: Sequence[object], place: str) -> str:
     """What is said of labels that are not binary: how many, the first ones, where the third is."""
-    shown = ", ".join(map(repr, values[:_LISTED]))
+    shown = ", ".join(map(repr, values[:_SHOWN])) + (", …" if len(values) > _SHOWN else "")
     variants = _variants(values)
     advice = (
         f"{in_words(list(map(repr, variants)))} differ only in case or spaces: write them alike"

@@ -29,7 +29,8 @@ def parse_number(text: str, *, counted: bool = False) -> float:
         decimal = text.replace(",", ".")
         if not counted and decimal == text and not text.endswith(".000"):
             return float(text)
-        either = f"{decimal.replace('.', '')} or {decimal}0"
+        part = decimal.removesuffix(".000")  # else one digit more leaves no doubt
+        either = f"{decimal.replace('.', '')} or {part if part != decimal else f'{decimal}0'}"
         raise click.BadParameter(f"{text!r} may mean {either}: write one of these.")
     if grouped := _GROUPED.fullmatch(text):
         text = text.replace(grouped["mark"], "")

@@ -131,7 +131,7 @@ class _Level(click.ParamType):  # type: ignore[type-arg]  # as _Column
         """Read `0.95` and `95%`."""
         text = str(value).strip()
         try:
-            level = float(text.removesuffix("%"))
+            level = float(text.removesuffix("%").replace(",", "."))
         except ValueError:
             level = math.nan
         level = level / 100 if text.endswith("%") else level

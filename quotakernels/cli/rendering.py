@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 from rich.console import Console
 
-from quotakernels._text import counted, formatted, number
+from quotakernels._text import counted, number, percent
 from quotakernels.cli.tables import UNLIMITED, print_table
 from quotakernels.cli.terminal import TextConsole
 from quotakernels.evaluation.answers import Answer, what_will_it_bring, which_model
@@ -18,6 +17,7 @@ from quotakernels.evaluation.brief import brief_tables
 from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.group_tables import group_tables
+from quotakernels.evaluation.measures import undefined_or
 from quotakernels.evaluation.notes import notes_of_few_groups, notes_of_hit_rates
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.segments import in_words as where_best
@@ -162,8 +162,6 @@ def _data_line(evaluation: Results) -> str:
     ]
     if settings.weight is not None:
         parts.append(f"total weight {number(evaluation.total)} ({settings.weight})")
-    prevalence = evaluation.prevalence
-    shown = "undefined" if math.isnan(prevalence) else formatted(prevalence, ".4g")
-    parts.append(f"prevalence {shown}")
+    parts.append(f"prevalence {undefined_or(percent, evaluation.prevalence)}")
     chosen = f", rows with {in_words(settings.where)}" if settings.where else ""
     return f"{settings.source}{chosen}\n" + ", ".join(parts)

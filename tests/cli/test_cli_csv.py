@@ -241,13 +241,14 @@ def test_numbers_on_the_line(run: Run, tmp_path: Path) -> None:
     line = ("evaluate", path, *GIVEN, "--json", "--resamples", 9)
     short = run(*line, "--quota", "1,000", "--confidence", "95%")
     assert short.status == 0, short.err
-    assert short.out == run(*line, "--quota", 1000, "--confidence", 0.95).out
+    for level in ("0.95", "0,95", "95,0%"):
+        assert short.out == run(*line, "--quota", 1000, "--confidence", level).out
     share = run(*line, "--quota", "5,5%")
     assert share.out == run(*line, "--quota", "5.5%").out
     for quota in ("1,00", "1,5", ",100"):
         assert "is neither a number of places" in run(*line, "--quota", quota).error
     doubt = run(*line, "--quota", "1.000").error
-    assert "'1.000' may mean 1000 or 1.0000: write one of these." in doubt
+    assert "'1.000' may mean 1000 or 1: write one of these." in doubt
     assert run(*line, "--quota", "1'000").out == run(*line, "--quota", 1000).out
     for level in ("100%", "0%", "x%", "95"):
         assert "--confidence" in run(*line, "--confidence", level).error

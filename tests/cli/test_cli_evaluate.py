@@ -69,7 +69,7 @@ def test_weights(run: Run, table: Callable[..., Path]) -> None:
     for name, measure in AT_QUOTA.items():
         assert model["quotas"]["3"][name] == measure(ranking, quota=3.0)
     text = run(*arguments, "--all", "--quota", "50%").out
-    assert "4 rows, 2 positive (y), total weight 7.5 (w), prevalence 0.1333" in text
+    assert "4 rows, 2 positive (y), total weight 7.5 (w), prevalence 13.3%" in text
     assert f"Over all quotas (S3 = {model['s3']:.10g})" in text
     assert "At quota 3\n" in text
     assert "At quota 50% (3.8 of the total weight)\n" in text
@@ -163,7 +163,7 @@ def test_example_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     assert outcome.err == ""
     lines = outcome.out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert "340 rows, 250 positive (repaid), prevalence 0.7353" in lines
+    assert "340 rows, 250 positive (repaid), prevalence 73.5%" in lines
     over_all = lines.index("Over all quotas (S3 = 45)")
     at_quota = lines.index("At quota 100", over_all)
     assert "AUC = PEM hit rate Qrecall S1 S2" in " ".join(lines[over_all + 2].split())
