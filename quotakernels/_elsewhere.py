@@ -137,6 +137,8 @@ def keyword_hint(keyword: str, known: Iterable[str]) -> str:
     if keyword in ("groups", "num_groups") and "y_true" in names:
         alone = "call it with one group's examples, or with where=groups == id"
         return "; pass per= or by=" if "per" in names else f"; {alone}"
+    if keyword in ("groups", "sample_weight", "cost") and "response_method" in names:
+        return f"; it comes with the examples, after set_score_request({keyword}=True)"
     meant = [x for x in [_KEYWORDS.get(keyword)] if x in names]
     meant = meant or difflib.get_close_matches(keyword, names, n=1)
     return f"; did you mean {meant[0]!r}?" if meant else ""

@@ -256,8 +256,32 @@ def test_groups_are_routed():
     both = multimetric(gauc=asking, auc=SCORERS["roc_auc"]).set_score_request(groups="user")
     found = cross_validate(GaussianNB(), X, CODES, scoring=both, **given)
     assert found["test_gauc"].tolist() == wanted
+    apart = {"gauc": named, "auc": SCORERS["roc_auc"]}
+    alone = cross_validate(GaussianNB(), X, CODES, scoring=apart, **given)
+    assert found["test_auc"].tolist() == alone["test_auc"].tolist()
+    every = multimetric(auc=SCORERS["roc_auc"]).set_score_request(groups="user")
+    found = cross_validate(GaussianNB(), X, CODES, scoring=every, **given)
     means = by_hand(GaussianNB(), CODES, by_group(qk.group_mean(qk.roc_auc)))
     assert found["test_auc"].tolist() == means
+
+
+@pytest.mark.usefixtures("routing")
+def test_several_scorers_get_what_they_request_as_in_a_dictionary():
+    heavy = get_scorer("gini").set_score_request(sample_weight=True)
+    light = SCORERS["gini"].set_score_request(sample_weight=False)
+    ours = {"heavy": heavy, "light": light, "gauc": scorer(qk.group_mean(qk.roc_auc))}
+    ours["gauc"].set_score_request(sample_weight=False)
+    model = GaussianNB().set_fit_request(sample_weight=False)
+    given = {"cv": FOLDS, "params": {"sample_weight": WEIGHTS, "groups": USERS}}
+    wanted = cross_validate(model, X, CODES, scoring=ours, **given)
+    for several in (multimetric(**ours), multimetric(**ours).set_score_request(sample_weight=True)):
+        found = cross_validate(model, X, CODES, scoring=several, **given)
+        for name in ours:
+            assert found[f"test_{name}"].tolist() == wanted[f"test_{name}"].tolist()
+    assert found["test_heavy"].tolist() != found["test_light"].tolist()
+    named = multimetric(a=heavy, b=get_scorer("gini").set_score_request(sample_weight="w"))
+    with pytest.raises(ValueError, match="sample_weight under one name; .*sample_weight, w$"):
+        named.get_metadata_routing()
 
 
 @pytest.mark.usefixtures("routing")
@@ -296,7 +320,7 @@ def test_groups_of_folds_are_no_business_of_a_scorer_that_asks_for_none():
 
 def test_groups_where_they_do_not_belong():
     fitted = GaussianNB().fit(X, CODES)
-    with pytest.raises(TypeError, match=r"^scorer\(group_mean\(gini\)\) needs groups=, the group"):
+    with pytest.raises(TypeError, match=r"^scorer\(group_mean\(gini\)\) needs groups=.*set_config"):
         scorer(qk.group_mean(qk.gini))(fitted, X, CODES)
     for options in ({"average": "macro"}, {"response_method": "predict"}):
         name = "accuracy" if "response_method" in options else "gini"
@@ -493,6 +517,12 @@ BAD = [
         r"^scorer got an unexpected keyword argument 'quota'",
         (qk.roc_auc,),
         {"quota": 1},
+    ),
+    (
+        TypeError,
+        r"^scorer got .* 'groups'; it comes .* after set_score_request\(groups=True\)$",
+        (qk.roc_auc,),
+        {"groups": [1]},
     ),
     (TypeError, r"one number; .* summary gives Summary$", (qk.summary,), {}),
     (TypeError, r"one number; .* lift gives several numbers$", (qk.lift,), {"quota": [1, 2]}),

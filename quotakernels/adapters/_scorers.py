@@ -48,11 +48,17 @@ _REQUESTS = {"estimator": UNUSED, "groups": False, "cost": False}
 """What is asked for, of what `score` takes, where nobody says otherwise."""
 
 
-def _asking(request: Any, owner: Any, **needed: bool) -> Any:
-    """A request for what is needed too, unless the user has said something of it."""
+def _said(owner: Any) -> dict[str, Any]:
+    """What the user has said of requests: True, False, None or another name, by name."""
     said = owner._metadata_request.score.requests if hasattr(owner, "_metadata_request") else {}
-    for name in (x for x, is_needed in needed.items() if is_needed and x not in said):
-        request.score.add_request(param=name, alias=True)
+    return dict(said)
+
+
+def _asking(request: Any, owner: Any, needed: dict[str, Any]) -> Any:
+    """A request for what is needed too, unless the user has said something of it."""
+    said = _said(owner)
+    for name in (x for x, alias in needed.items() if alias and said.get(x) is None):
+        request.score.add_request(param=name, alias=needed[name])
     return request
 
 
@@ -152,8 +158,9 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         for name, (given, needs, what) in needed.items():
             if given is None and needs:
                 raise TypeError(
-                    f"{self!r} needs {name}=, {what}; with metadata routing scikit-learn passes "
-                    "those among params"
+                    f"{self!r} needs {name}=, {what}; scikit-learn passes them after "
+                    "sklearn.set_config(enable_metadata_routing=True), those in params= of "
+                    "cross_val_score and in fit of a search"
                 )
         if groups is not None and (self._predicts or self.average is not None):
             which = "average=" if self.average is not None else "predicted classes"
@@ -215,7 +222,13 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         A mean over groups requests them, and a budget costs, unless something else was said.
         """
         request = super(_BaseScorer, self)._get_metadata_request()
-        return _asking(request, self, groups=self._by_group, cost=self.needs_costs)
+        return _asking(request, self, {x: self.request_of(x) for x in ("groups", "cost")})
+
+    def request_of(self, name: str) -> Any:
+        """What the user has said of a request, or else whether the measure needs what it is for."""
+        needed = {"groups": self._by_group, "cost": self.needs_costs}
+        said = _said(self).get(name)
+        return needed.get(name, False) if said is None else said
 
     def __sklearn_clone__(self) -> Scorer:
         return copy.deepcopy(self)
@@ -256,12 +269,23 @@ class Scorers(BaseEstimator):  # type: ignore[misc]
         self.scorers = scorers
 
     def _get_metadata_request(self) -> Any:
-        """What one of the scorers needs is requested."""
-        scorers = self.scorers.values()
-        groups, costs = (
-            any(getattr(x, of) for x in scorers) for of in ("_by_group", "needs_costs")
-        )
-        return _asking(super()._get_metadata_request(), self, groups=groups, cost=costs)
+        """What one of the scorers requests is requested."""
+        wanted = {name: self._alias(name) for name in ("sample_weight", "groups", "cost")}
+        return _asking(super()._get_metadata_request(), self, wanted)
+
+    def _alias(self, name: str) -> Any:
+        found = {x.request_of(name) for x in self.scorers.values()} - {False}
+        if len(found) > 1:
+            raise ValueError(
+                f"the scorers of a multimetric must request {name} under one name; these do under "
+                f"{', '.join(sorted(name if x is True else x for x in found))}"
+            )
+        return next(iter(found), False)
+
+    def _for_each(self, name: str, value: Any) -> Any:
+        """What each scorer gets: those that request it, or all, if none does."""
+        asking = {key for key, x in self.scorers.items() if x.request_of(name)}
+        return {key: value if key in (asking or self.scorers) else None for key in self.scorers}
 
     def score(
         self,
@@ -274,8 +298,12 @@ class Scorers(BaseEstimator):  # type: ignore[misc]
     ) -> dict[str, float]:
         """The measures of what a fitted estimator says of `X`; costs go to those that need some."""
         responses = Responses(estimator, X)
+        weights, groups = (
+            self._for_each(name, x)
+            for name, x in (("sample_weight", sample_weight), ("groups", groups))
+        )
         return {
-            name: x.of(responses, y, sample_weight, groups, cost if x.needs_costs else None)
+            name: x.of(responses, y, weights[name], groups[name], cost if x.needs_costs else None)
             for name, x in self.scorers.items()
         }
 

@@ -153,6 +153,9 @@ def _check_average(measure: Any, average: Any, pos_label: Any) -> None:
 def multimetric(**scorers: Scorer) -> Scorers:
     """Several scorers as one, which asks the estimator once for all of them.
 
+    It requests the weights, groups and costs that its scorers request, and passes them to these
+    alone.  What none of them requests, but `set_score_request` of the whole, goes to all.
+
     Parameters
     ----------
     **scorers : Scorer
