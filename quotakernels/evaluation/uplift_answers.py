@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from quotakernels._text import formatted
+from quotakernels._text import fixed
 from quotakernels.evaluation.choice import Choice
 from quotakernels.evaluation.order import is_first
 from quotakernels.evaluation.results import Results
-from quotakernels.evaluation.words import Said, listed
+from quotakernels.evaluation.words import MINUS, Said, listed
 from quotakernels.measures.uplift import uplift_at_quota
 
 _OTHERS = 3
@@ -62,4 +62,4 @@ def _adds_most(evaluation: Results, choice: Choice) -> Iterator[str]:
 
 
 def _of_100(share: float) -> str:
-    return "undefined" if math.isnan(share) else formatted(100 * share, ".1f")
+    return "undefined" if math.isnan(share) else fixed(1)(100 * share).replace("-", MINUS)

@@ -143,9 +143,9 @@ def legend(evaluation: Results, choice: Choice | None) -> list[Key]:
     shown = _Shown(evaluation, choice)
     keys = shown.models()
     if shown.marked is not None:
-        quota = shown.marked.quota
-        by_colour = f"{quota.named}, by each model's colour"
-        keys.append(key_of_line(_QUOTA, by_colour if quota.is_budget else f"quota {quota}"))
+        is_budget = shown.marked.quota.is_budget  # which moves, so that no number names it
+        marked = "the budget, by each model's colour" if is_budget else "the quota"
+        keys.append(key_of_line(_QUOTA, marked))
     return [*keys, key_of_line(RANDOM, "random choice")] if evaluation.positive_total else keys
 
 

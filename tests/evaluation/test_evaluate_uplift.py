@@ -93,6 +93,8 @@ def test_a_treatment_may_add_nothing():
     assert "go by this one" in found.answers[-1].sentences[-1]
     found = qk.evaluate(MAILED, one, treatment=MAILED, **given)
     assert "add nothing" not in " ".join(found.answers[-1].sentences)
+    found = qk.evaluate(1 - MAILED, one, treatment=MAILED, **given)
+    assert found.answers[-1].verdict == "−100.0 positives per 100 selected by chance"
 
 
 def test_without_an_arm_nothing_is_said():

@@ -17,7 +17,7 @@ import pytest
 from pyarrow import csv as arrow_csv
 
 import quotakernels as qk
-from quotakernels._text import formatted
+from quotakernels._text import formatted, percent
 
 from .conftest import EVIL, ODD, write
 
@@ -154,6 +154,20 @@ def test_the_quota_moves(
         assert seen["field"] == seen["slider"] == str(quota), "whole places that there are"
     assert part["said"].endswith(" in 13 places (at random 9.6).")
     assert below["said"] == "That selects nobody."
+
+
+@pytest.mark.full
+def test_small_rates_have_two_digits_as_in_the_text(
+    made: Callable[..., Path], tmp_path: Path
+) -> None:
+    y = [int(x in (3, 100, 150, 399)) for x in range(400)]
+    path = write(tmp_path / "rare.csv", y=y, s=range(400, 0, -1))
+    page = made(path, "--label", "y", "--score", "s", "--quota", 350, "--resamples", 20)
+    frame = f'<iframe srcdoc="{html.escape(page.read_text(encoding="utf-8"))}"></iframe>'
+    first, more, *_ = told_by(MOVE, frame, tmp_path)
+    assert [row.split()[-2] for row in first["rows"]] == ["0.86%", "1.0%"]
+    assert more["rows"][0].split()[-2] == "1.0%"
+    assert percent(3 / 350) == "0.86%"
 
 
 @pytest.mark.full

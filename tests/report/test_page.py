@@ -358,6 +358,7 @@ def test_drawings_are_named_and_hold_text(credit: Page) -> None:
     assert len(drawings) == 7
     assert all(x["role"] == "img" and "naive_bayes" in (x["aria-label"] or "") for x in drawings)
     assert ("text", "Qrecall") in credit.texts
+    assert "neural_net the quota random choice" in credit.text, "which a slider moves"
 
 
 @pytest.mark.full

@@ -47,7 +47,8 @@
   const large = form({ maximumFractionDigits: 1 }), small = form({ maximumSignificantDigits: 2 });
   const number = (x) => Math.abs(x) > 1e-9 && Math.abs(x) < 1 ? small(x) : large(x);
   const counted = (x, several, one) => `${number(x)} ${number(x) === "1" ? one : several}`;
-  const percent = (x) => Number.isFinite(x) ? form({ minimumFractionDigits: 1, maximumFractionDigits: 1 })(100 * x) + "%" : "";
+  const tenths = form({ minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  const percent = (x) => Number.isFinite(x) ? (x > 0 && x < 0.01 ? small : tenths)(100 * x) + "%" : "";
   const money = form({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
   const amount = (x) => `${money(x)} ${part.dataset.currency}`.trim();
   const lift = form({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
