@@ -78,7 +78,9 @@ NOT_NUMBERS += [pytest.param(object(), id="object"), {"a": 1}, [1, "2"]]
 @pytest.mark.parametrize("name", ["quota", "fraction"])
 @pytest.mark.parametrize("value", NOT_NUMBERS, ids=repr)
 def test_what_is_no_number(call: Any, name: str, value: Any):
-    with pytest.raises(TypeError, match=rf"^{name} must be a number or an array of numbers; got "):
+    hint = "'5%'; for 5 % pass fraction=0.05$" if (name, value) == ("quota", "5%") else ""
+    message = f"^{name} must be a number or an array of numbers; got {hint}"
+    with pytest.raises(TypeError, match=message):
         call(Y, S, **{name: value})
 
 

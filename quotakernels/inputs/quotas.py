@@ -279,7 +279,9 @@ def numbers_like(data: Array, name: str, value: Any) -> Array:
         raise TypeError(f"{name} must be a number or an array of numbers; got {brief(value)}")
     given, value = value, as_column(name, value)
     if not of_kind(namespace(value), value.dtype, ("integral", "real floating")):
-        raise TypeError(f"{name} must be a number or an array of numbers; got {brief(given)}")
+        percent = name == "quota" and isinstance(given, str) and given.endswith("%")
+        hint = "; for 5 % pass fraction=0.05" if percent else ""
+        raise TypeError(f"{name} must be a number or an array of numbers; got {brief(given)}{hint}")
     if isinstance(value, np.ndarray):
         return xp.asarray(value.astype(np.float64), dtype=wide, device=dev)
     if namespace(value) is not xp:
