@@ -56,7 +56,7 @@ from quotakernels.evaluation.settings import Settings
 def app() -> None:
     """Evaluate and use scores when only a limited number of cases can be selected.
 
-    COMMAND --help tells what a command takes.
+    COMMAND --help lists the options of a command.
 
     Examples
     --------
@@ -93,8 +93,8 @@ def app() -> None:
                 ["--engine"],
                 type=click.Choice(ENGINES),
                 default="auto",
-                help="What reads FILE; auto lets DuckDB group large and several Parquet files, "
-                "and a stream gives bounds beyond --memory-limit.",
+                help="How to read FILE. By default DuckDB groups several or large Parquet files, "
+                "and beyond --memory-limit a stream gives bounds.",
             ),
             Option(
                 ["--memory-limit"],
@@ -169,7 +169,7 @@ def evaluate(
         "Data and quotas": (*DATA, example_option("Report on the shipped example scores.")),
         "What a selection brings": GAINS,
         "How sure it is": (
-            Option(["--confidence"], help="Level of the intervals and tests; 0.95.", **LEVEL),
+            Option(["--confidence"], help="Level of intervals and tests; 95% by default.", **LEVEL),
             resamples_option("intervals and tests"),
             SEED,
         ),
@@ -181,9 +181,9 @@ def evaluate(
 def report(file: Path | None, example: str | None, output: Path, **options: Any) -> None:
     r"""Write a page that says which model should fill a quota, with curves and tables.
 
-    The page is one HTML file that needs nothing else. Its first lines say which model to take, how
-    many rows to select, what that brings, and how sure the order of the models is. They are about
-    the first --quota.
+    The page is one HTML file without other files. Its first lines say which model to take, how many
+    rows to select, what that brings, and how sure the order of the models is. These answers are
+    about the first --quota.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
                 ["--threshold"],
                 metavar="T",
                 type=NUMBER,
-                help="Lowest score to select, for a quota.",
+                help="Lowest score to select, instead of --quota.",
             ),
             *MONEY,
             PER_OF_SELECTED,
@@ -240,9 +240,9 @@ def select(
 
     A quota of 200 writes 200 rows. If more rows are tied at the edge than places are left, it draws
     some of them. 5% of the rows is rounded down. A budget skips rows that cost more than the money
-    left. --all-ties writes all tied rows and draws none. The column selection_probability is 1
-    above the edge, and at the edge the share of the places or of the budget that is left. With
-    several or large Parquet files, a --quota or --threshold holds only the selected rows in memory.
+    left. --all-ties writes all tied rows, with the column selection_probability. It is 1 above the
+    edge; at the edge it is the share of the tied rows that the quota or budget selects. With
+    several or large Parquet files, --quota and --threshold hold only the selected rows in memory.
     The name of the output gives its format: .csv, .tsv, .xlsx, .parquet, .arrow or .feather.
 
     Examples
@@ -300,7 +300,7 @@ def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
                 ["--ratio"],
                 metavar="R",
                 type=NUMBER,
-                help="Tune to R positives per negative; 1 is balanced.",
+                help="Rescale to R positives per negative; 1 is balanced.",
             ),
             output_option("File to write."),
         ),
@@ -311,10 +311,10 @@ def tables(
 ) -> None:
     """Write the confusion table of every cut of the scores.
 
-    Each row of the output is a cut, which selects the rows with at least the score threshold; the
+    Each row of the output is a cut: it selects the rows with at least the score threshold. The
     first cut selects none. The columns are threshold, quota (how many are selected), tp, fp, fn and
-    tn. Publish the file, and others can apply their own impacts and class ratio. The name of the
-    output gives its format: .csv, .tsv, .xlsx, .parquet, .arrow or .feather.
+    tn. Publish the file, so that others can apply their own impacts and class ratio. The name of
+    the output gives its format: .csv, .tsv, .xlsx, .parquet, .arrow or .feather.
 
     Examples
     --------
@@ -353,8 +353,12 @@ def tables(
             Option(["--weight"], metavar="COL", help="Column of the weights."),
             Option(["--gain"], metavar="COL", help="Column of what each row brings if selected."),
             Option(["--cost"], metavar="COL", help="Column of what each row costs if selected."),
-            Option(["--treatment"], metavar="COL", help="Column of 1 for treated rows, or 0."),
-            Option(["--by"], metavar="COL", help="Column of groups, for a ranking of each."),
+            Option(
+                ["--treatment"],
+                metavar="COL",
+                help="Column of 1 for treated rows and 0 for controls.",
+            ),
+            Option(["--by"], metavar="COL", help="Column of groups; each has its own ranking."),
             POS_LABEL,
             WHERE,
         ),
@@ -363,7 +367,7 @@ def tables(
                 ["--dialect"],
                 type=click.Choice(DIALECTS),
                 required=True,
-                help="Whose SQL to write.",
+                help="Dialect of SQL.",
             ),
         ),
     },
@@ -372,10 +376,10 @@ def tables(
 def sql(table: str, dialect: str, **columns: Any) -> None:
     r"""Print the query that groups the rows of TABLE by score, for data that stay in a database.
 
-    Its result has a row for each distinct score, and columns named like the arguments of
-    quotakernels.Ranking.from_counts. Every measure follows from that ranking. TABLE is copied after
-    FROM, and column names must be exact: in Snowflake they are mostly in capitals. NULL and NaN
-    become values that from_counts refuses.
+    The result of the query has a row for each distinct score, and its columns are the arguments of
+    quotakernels.Ranking.from_counts. Every measure can be computed from that ranking. TABLE is
+    copied after FROM. Column names must be exact: in Snowflake they are mostly in capitals. NULL
+    and NaN become values that from_counts refuses.
 
     Examples
     --------
@@ -388,9 +392,9 @@ def sql(table: str, dialect: str, **columns: Any) -> None:
 
 @app.command(cls=CommandPage, params=[Argument(["shell"], type=click.Choice(SHELLS))], sections={})
 def completion(shell: str) -> None:
-    """Print what makes the Tab key of a shell complete this command.
+    """Print the script that makes the Tab key complete this command.
 
-    It completes commands, options, files, and the columns of a file that is on the line.
+    It completes commands, options, files, and the columns of a file on the line.
 
     Examples
     --------

@@ -182,7 +182,7 @@ def example_option(purpose: str) -> Option:
 
 def resamples_option(what: str) -> Option:
     """The option for the number of resamples."""
-    said = f"Resamples for {what}; 1000, or more for many models, fewer for many rows."
+    said = f"Resamples for {what}: by default 1000, more for many models, fewer for many rows."
     return Option(["--resamples"], metavar="N", type=click.IntRange(min=1), help=said)
 
 
@@ -223,33 +223,33 @@ WHERE = Option(
     ["--where"],
     type=CONDITION,
     multiple=True,
-    help='Use these rows only, as in train=0 or "age>=40"; repeat.',
+    help='Use only these rows, as in train=0 or "age>=40"; repeat.',
 )
 DROP_MISSING = Option(
     ["--drop-missing"],
     is_flag=True,
     callback=keep,
     expose_value=False,
-    help="Leave out rows with a missing value in a column that is used.",
+    help="Leave out rows with a missing value in a used column.",
 )
 PER = Option(
     ["--per"],
     type=COLUMN,
-    help="Fill --quota or --budget in every group of rows alike in this column.",
+    help="Fill --quota or --budget in each group of rows with the same value here.",
 )
 PER_OF_SELECTED = Option(
     ["--per"],
     type=COLUMN,
-    help="Fill the quota or budget in every group of rows alike in this column.",
+    help="Fill the quota or budget in each group of rows with the same value here.",
 )
-BY = Option(["--by"], type=COLUMN, help="Show what every group gets of one --quota or --budget.")
+BY = Option(["--by"], type=COLUMN, help="Show what each group gets of one --quota or --budget.")
 BUDGETS = (
     Option(
         ["--budget"],
         metavar="B",
         type=AMOUNT,
         multiple=True,
-        help="Most that the selected may cost together, instead of --quota; repeat.",
+        help="What the selected rows may cost together, instead of --quota; repeat.",
     ),
     COST,
 )
@@ -279,14 +279,19 @@ GAINS = (
         ["--ratio"],
         metavar="R",
         type=NUMBER,
-        help="Tune --impact to R positives per negative, where the scores are used.",
+        help="Rescale --impact to this class ratio, in positives per negative.",
     ),
-    Option(["--prevalence"], metavar="P", type=NUMBER, help="The same as a share of positives."),
+    Option(
+        ["--prevalence"],
+        metavar="P",
+        type=NUMBER,
+        help="Rescale --impact to this share of positives.",
+    ),
     Option(
         ["--tune"],
         type=CONDITION,
         multiple=True,
-        help="Choose best cuts on these rows; repeat.",
+        help="Choose the best cuts on these rows; repeat.",
     ),
 )
 LEVEL: dict[str, Any] = {
@@ -301,18 +306,16 @@ MONEY = (
         ["--budget"],
         metavar="B",
         type=AMOUNT,
-        help="Most that the selected may cost together, instead of --quota.",
+        help="What the selected rows may cost together, instead of --quota.",
     ),
     COST,
-    Option(
-        ["--over-cost"], is_flag=True, help="Rank by score over cost: most for the money first."
-    ),
+    Option(["--over-cost"], is_flag=True, help="Rank by score divided by cost."),
 )
 TIES = (
     Option(
         ["--all-ties"],
         is_flag=True,
-        help="Draw none of the rows tied at the edge: write all, with their probability.",
+        help="Write all rows tied at the edge, with their probability, and draw none.",
     ),
     SEED,
 )
@@ -324,7 +327,7 @@ _READING: dict[str, dict[str, Any]] = {
     },
     "--decimal": {
         "type": click.Choice([".", ","]),
-        "help": "Decimal mark; the other one is that of thousands.",
+        "help": "Decimal mark; the other one marks thousands.",
     },
     "--encoding": {
         "metavar": "NAME",
@@ -340,7 +343,7 @@ _READING: dict[str, dict[str, Any]] = {
     "--missing": {
         "metavar": "VALUE",
         "multiple": True,
-        "help": "Cells that hold no value, as in k.A.; repeat.",
+        "help": "Text of cells without a value, as in k.A.; repeat.",
     },
 }
 READING = tuple(
