@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from quotakernels.cli.errors import (
     ColumnsError,
     InputError,
+    MissingError,
     RowError,
-    missing_value,
     no_groups,
     third_label,
 )
@@ -179,7 +179,7 @@ def complete(table: pa.Table, name: str) -> pa.ChunkedArray:
     column = _plain(table.column(name))
     if column.null_count:
         row = pc.index(column.is_null(), True).as_py() + 1
-        raise RowError(lambda place: missing_value(name, place, column.null_count), row)
+        raise MissingError([name], row, column.null_count)
     return column
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
 import click
@@ -38,18 +38,39 @@ class RowError(InputError):
         return InputError(self.said(place(self.row)))
 
 
+class MissingError(RowError):
+    """The error of columns that have no value in a row, the first of so many in each."""
+
+    def __init__(self, names: Sequence[str], row: int, count: int) -> None:
+        super().__init__(lambda place: missing_value(names, place, count), row)
+        self.names, self.count = tuple(names), count
+
+
 class ColumnsError(RowError):
-    """What is wrong with several columns, a line for each."""
+    """What is wrong with several columns, a line for each, or for those that lack the same rows."""
 
     def __init__(self, errors: Sequence[InputError]) -> None:
-        super().__init__(lambda _: _lines(errors), 0)
-        self.errors = errors
+        self.errors = list(_together(errors))
+        super().__init__(lambda _: _lines(self.errors), 0)
 
     def placed(self, place: Callable[[int], str]) -> InputError:
         """The errors, those of rows with their places."""
         return InputError(
             _lines([x.placed(place) if isinstance(x, RowError) else x for x in self.errors])
         )
+
+
+def _together(errors: Sequence[InputError]) -> Iterator[InputError]:
+    """The errors, those of the same missing rows in one."""
+    names: dict[tuple[int, int], list[str]] = {}
+    for error in errors:
+        if isinstance(error, MissingError):
+            names.setdefault((error.row, error.count), []).extend(error.names)
+    for error in errors:
+        if not isinstance(error, MissingError):
+            yield error
+        elif alike := names.pop((error.row, error.count), None):
+            yield MissingError(alike, error.row, error.count)
 
 
 def _lines(errors: Sequence[InputError]) -> str:
@@ -75,11 +96,13 @@ def no_rows(source: str) -> InputError:
     return InputError(f"{source} has no rows")
 
 
-def missing_value(name: str, place: str, count: int) -> str:
-    """What is said of missing values, the first of which is at a place."""
-    more = f", {count} in all" if count > 1 else ""
+def missing_value(names: Sequence[str], place: str, count: int) -> str:
+    """What is said of missing values of columns, the first of which is at a place."""
+    several = len(names) > 1
+    more = f", {count} in {'each' if several else 'all'}" if count > 1 else ""
+    columns = f"column{'s' if several else ''} {in_words(list(map(repr, names)))}"
     return (
-        f"column {name!r}: missing value at {place}{more}; "
+        f"{columns}: missing value at {place}{more}; "
         "fill these rows, or leave them out by --drop-missing"
     )
 

@@ -57,9 +57,10 @@ def read_table(
 def _part(file: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
     """The columns of one file of a directory, with those that its folders tell."""
     names_of, read = _reader(file)
-    told = told_by_folders(file, names_of(file), names)
-    own = names if names is None else [x for x in names if x not in told]
-    return with_told(read(file, own, as_text), told)
+    with refusing(file):
+        told = told_by_folders(file, names_of(file), names)
+        own = names if names is None else [x for x in names if x not in told]
+        return with_told(read(file, own, as_text), told)
 
 
 def _refuse_mixed_decimals(parts: Mapping[Path, pa.Table]) -> None:
@@ -95,8 +96,7 @@ def with_told(table: pa.Table, told: Mapping[str, str]) -> pa.Table:
 
 def column_names(path: Path) -> list[str]:
     """Return the names of a file's columns, of several files the first one's."""
-    with refusing(path):
-        first = files_of(path)[0]
+    with refusing(first := files_of(path)[0]):
         names = list(_reader(first)[0](first))
         return [*names, *told_by_folders(first, names, None)] if means_files(path) else names
 

@@ -248,7 +248,7 @@ def _missing(name: str) -> str:
 
 def _refuse_missing(source: ParquetFiles, name: str, missing: int) -> None:
     if missing and (found := source.first(name, f"{sql.identifier(name)} IS NULL")):
-        raise InputError(missing_value(name, found[1], missing))
+        raise InputError(missing_value([name], found[1], missing))
 
 
 def _refuse_nan(source: ParquetFiles, name: str) -> None:

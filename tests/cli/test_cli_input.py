@@ -185,6 +185,13 @@ def test_missing_values_are_counted(run: Run, table: Callable[..., Path]) -> Non
     outcome = run("evaluate", path, "--label", "y", "--score", "s")
     missing = "missing value at row 2, 2 in all; fill these rows, or leave them out by"
     assert f"column 's': {missing} --drop-missing" in outcome.error
+    path = table(y=[0, 1, "", ""], a=[1, 2, "", ""], b=["", 2, 3, 4], c=[1, 2, "", ""])
+    scores = ("--score", "a", "--score", "b", "--score", "c")
+    assert run("evaluate", path, "--label", "y", *scores).error == (
+        "Error: columns 'y', 'a' and 'c': missing value at row 3, 2 in each; fill these rows, or "
+        "leave them out by --drop-missing\ncolumn 'b': missing value at row 1; fill these rows, or "
+        "leave them out by --drop-missing\n"
+    )
 
 
 def test_rows_with_missing_values_are_left_out(run: Run, table: Callable[..., Path]) -> None:

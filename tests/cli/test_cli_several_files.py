@@ -47,6 +47,8 @@ def test_what_does_not_go_together(run: Run, folder: Path) -> None:
     assert f"{unlike}('high' in row 3); write" in " ".join(
         run("evaluate", folder, *ASKED).error.split()
     )
+    (folder / "c.csv").write_text("")
+    assert "Error: c.csv cannot be read: Empty CSV" in run("evaluate", folder, *ASKED).error
     (folder / "c.csv").write_text("y\n1\n")
     assert "c.csv has no column 's'" in run("evaluate", folder, *ASKED).error
     (folder / "c.jsonl").write_text('{"y": 1, "s": 2}\n')
