@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import exact as ex
 import numpy as np
-from expected import AT_QUOTA
+from expected import AT_QUOTA, NUMBERS
 from public_names import PUBLIC
 
 import quotakernels as qk
@@ -182,13 +182,8 @@ def _without_labels(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 CALLS = {
-    "roc_auc": _measure("roc_auc"),
-    "pem": _measure("pem"),
-    "average_hit_rate": _measure("average_hit_rate"),
-    "average_qrecall": _measure("average_qrecall"),
-    "average_precision": _measure("average_precision"),
+    **{name: _measure(name) for name in NUMBERS},
     "pr_auc": _measure("pr_auc", ex.pr_auc_exact),
-    "roc_hull_auc": _measure("roc_hull_auc"),
     **{name: _at_share(name) for name in AT_QUOTA if name != "pearson"},
     "f_score": _of_table(qk.f_score, ex.confusion.f_score, fraction=0.25),
     "informedness": _of_table(qk.informedness, ex.confusion.informedness, threshold=0.5),

@@ -17,7 +17,11 @@ from quotakernels.ops import STANDARD_ONLY
 QUOTAS = tuple(Fraction(k, 2) for k in range(11))
 BINS = 3
 
-PR_AND_HULL = ("average_precision", "roc_hull_auc", "achievable_pr_auc")
+NUMBERS = (
+    *("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall"),
+    *("average_precision", "roc_hull_auc", "achievable_pr_auc"),
+)
+"""Measures of a whole ranking, without options."""
 PR_AREAS: dict[str, dict[str, str]] = {
     "pr_auc": {},
     "pr_auc_horizontal": {"start": "horizontal"},
@@ -34,13 +38,10 @@ def computed(ranking: qk.Ranking, quotas: Any, weighted: bool = False) -> dict[s
     """Every measure of a ranking, by its public function."""
     values = {name: PUBLIC[name](ranking, quota=quotas) for name in AT_QUOTA}
     values["pearson_observed"] = qk.pearson(ranking, quota=quotas, labels="observed")
-    values |= {name: PUBLIC[name](ranking) for name in ("roc_auc", "gini", "pem")}
-    values["average_hit_rate"] = qk.average_hit_rate(ranking)
-    values["average_qrecall"] = qk.average_qrecall(ranking)
+    values |= {name: PUBLIC[name](ranking) for name in NUMBERS}
     if not weighted:
         values["average_qrecall_late"] = qk.average_qrecall(ranking, start="P+1")
         values["expected_average_precision"] = qk.expected_average_precision(ranking)
-    values |= {name: PUBLIC[name](ranking) for name in PR_AND_HULL}
     for name, options in PR_AREAS.items():
         if not (weighted and "method" in options):
             values[name] = qk.pr_auc(ranking, **options)
@@ -75,13 +76,10 @@ def _of_order(
         for name in AT_QUOTA
         if name != "pearson"
     }
-    values |= {name: getattr(ex, name)(groups) for name in ("roc_auc", "gini", "pem")}
-    values["average_hit_rate"] = ex.average_hit_rate(groups)
-    values["average_qrecall"] = ex.average_qrecall(groups)
+    values |= {name: getattr(ex, name)(groups) for name in NUMBERS}
     if not weighted:
         values["average_qrecall_late"] = ex.average_qrecall(groups, start="P+1")
         values["expected_average_precision"] = ex.expected_average_precision(groups)
-    values |= {name: getattr(ex, name)(groups) for name in PR_AND_HULL}
     for name, options in PR_AREAS.items():
         if "method" not in options:
             values[name] = ex.pr_auc_exact(groups, **options)

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from exact.counterparts import COUNTERPARTS, OF_TABLES
 from exact.small_tables import tables
-from expected import AT_QUOTA, as_floats, compact
+from expected import AT_QUOTA, NUMBERS, as_floats, compact
 
 import quotakernels as qk
-from quotakernels.measures._kinds import QuotaMeasure
+from quotakernels.measures._kinds import NumberMeasure, OneListMeasure, QuotaMeasure
 
 TESTS = Path(__file__).resolve().parent
 
@@ -54,10 +54,15 @@ def test_counterparts_are_of_the_exact_reference():
     assert modules == {"exact"}
 
 
-def test_measures_at_a_quota_are_compared_by_name():
-    of_kind = {name for name, x in public().items() if isinstance(x, QuotaMeasure)}
+def of_kind(*kinds: type) -> set[str]:
+    return {name for name, x in public().items() if isinstance(x, kinds)}
+
+
+def test_measures_of_the_plain_kinds_are_compared_by_name():
     missing = "AT_QUOTA of tests/expected.py has every measure at a quota"
-    assert of_kind | {"pearson"} == set(AT_QUOTA), missing
+    assert of_kind(QuotaMeasure) | {"pearson"} == set(AT_QUOTA), missing
+    lacking = of_kind(NumberMeasure, OneListMeasure) - set(NUMBERS)
+    assert lacking == set(), "NUMBERS of tests/expected.py has every measure that is a number"
 
 
 @cache

@@ -179,7 +179,8 @@ def layer(name: str) -> int:
 
 def test_every_module_is_in_a_layer():
     assert len(TREES) > 20
-    assert [name for name in TREES if layer(name) < 0] == []
+    without = [name for name in TREES if layer(name) < 0]
+    assert without == [], "give each a layer in LAYERS, and in the table of docs/design.md"
 
 
 def test_imports_go_down_the_layers_only():
@@ -189,7 +190,7 @@ def test_imports_go_down_the_layers_only():
         for target in imports_inside(tree)
         if layer(target) > layer(name)
     }
-    assert upward == ON_DEMAND
+    assert upward == ON_DEMAND, "modules import from layers below their own: see LAYERS"
     assert all(only_in_functions(TREES[name], target) for name, target in ON_DEMAND)
 
 
@@ -210,12 +211,12 @@ def test_operations_import_at_their_top():
         for function in functions(tree)
         if any(imports(function))
     ]
-    assert inside == []
+    assert inside == [], "move these imports to the top of their files"
 
 
 def test_imports_are_absolute():
     relative = [(name, x) for name, tree in TREES.items() for x in imports(tree) if x[0] == "."]
-    assert relative == []
+    assert relative == [], "write `from quotakernels…`"
 
 
 def test_no_import_hides_in_a_call():
@@ -244,7 +245,7 @@ def test_numbers_that_people_read_are_written_by_one_module():
         if isinstance(node, ast.FormattedValue) and node.format_spec is not None
         if ast.unparse(node.format_spec).rstrip("'\"")[-1] in "efgn%"
     ]
-    assert found == []
+    assert found == [], "`formatted` of quotakernels/_text.py writes them"
 
 
 def test_native_forms_import_their_own_library_only():
@@ -281,7 +282,7 @@ def test_only_the_bottom_names_backends():
         for line, text in texts(tree)
         if not BACKENDS.isdisjoint(re.findall("[a-z]+", text.lower()))
     ]
-    assert found == []
+    assert found == [], "only NAMES_BACKENDS may name array libraries: use the operations of `ops`"
 
 
 def test_docstrings_may_name_backends():
@@ -307,7 +308,7 @@ def is_constant(node: ast.expr) -> bool:
 def test_values_are_read_where_they_may_be_only():
     modules = source_modules(*READS_VALUES)
     found = [(name, *read) for name, tree in modules.items() for read in reads(tree)]
-    assert found == []
+    assert found == [], "only READS_VALUES may read values, which programs and devices have not"
 
 
 def test_reads_are_found():
@@ -333,7 +334,7 @@ def all_in_order(names: list[str]) -> bool:
 
 @pytest.mark.parametrize("module", [quotakernels, *FAMILIES], ids=lambda x: x.__name__)
 def test_all_is_sorted_and_holds_what_can_be_imported(module: ModuleType):
-    assert all_in_order(module.__all__)
+    assert all_in_order(module.__all__), "`ruff check --fix` sorts __all__"
     namespace: dict[str, object] = {}
     exec(f"from {module.__name__} import *", namespace)
     assert namespace.keys() - {"__builtins__"} == set(module.__all__)
@@ -342,7 +343,7 @@ def test_all_is_sorted_and_holds_what_can_be_imported(module: ModuleType):
 def test_the_top_is_a_table_of_contents():
     families = {module.__name__.partition(".")[2] for module in FAMILIES} | {"adapters", "plots"}
     assert set(dir(quotakernels)) == {*quotakernels.__all__, *families}
-    assert len(quotakernels.__all__) <= 60
+    assert len(quotakernels.__all__) <= 60, "export the new name from its family"
 
 
 def test_families_have_all_of_their_own():
@@ -378,7 +379,7 @@ def test_documents_name_public_names_only():
     families = {module.__name__.partition(".")[2] for module in FAMILIES} | {"adapters", "plots"}
     top = families | set(quotakernels.__all__)
     within = {f"{x.__name__.partition('.')[2]}.{name}" for x in FAMILIES for name in x.__all__}
-    assert used - top - within == set()
+    assert used - top - within == set(), "README.md, CHANGELOG.md or docs/ name what is not public"
 
 
 @pytest.mark.parametrize("name", sorted(public_functions()))
@@ -415,7 +416,8 @@ def test_code_lines_leave_out_prose():
 
 def test_files_are_short():
     lines = {name: code_lines(path.read_text("utf-8")) for name, path in PATHS.items()}
-    assert {name: n for name, n in lines.items() if n > MAX_CODE_LINES} == {}
+    long = {name: n for name, n in lines.items() if n > MAX_CODE_LINES}
+    assert long == {}, f"split what has more than {MAX_CODE_LINES} lines of code"
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -432,7 +434,8 @@ def test_functions_are_short():
         for name, tree in TREES.items()
         for function in functions(tree)
     }
-    assert {name: n for name, n in lengths.items() if n > MAX_FUNCTION_LINES} == {}
+    long = {name: n for name, n in lengths.items() if n > MAX_FUNCTION_LINES}
+    assert long == {}, f"split what has more than {MAX_FUNCTION_LINES} lines"
 
 
 def test_package_is_typed():
