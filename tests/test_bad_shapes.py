@@ -150,14 +150,15 @@ def test_one_example_is_no_column():
 def test_scores_of_two_classes_are_to_be_one_column():
     message = (
         r"^y_score has shape \(8, 2\), and the last axis holds the examples, 8 in y_true; pass "
-        r"y_score\[:, 1\] of predict_proba, y_score\.T of 2 models, or take one_vs_rest for 2"
+        r"y_score\[:, 1\] of probabilities, y_score\[:, 1\] - y_score\[:, 0\] of logits, "
+        r"y_score\.T of 2 models, or take one_vs_rest for 2 classes$"
     )
     with pytest.raises(ValueError, match=message):
         qk.roc_auc(Y, BOTH)
     with pytest.raises(ValueError, match=r"^y_score has shape \(8, 2\).* 8 in sample_weight; pass"):
         qk.select(BOTH, quota=1, sample_weight=S)
     for frame in (pd.DataFrame, pl.DataFrame):
-        message = r"pass y_score\.to_numpy\(\)\[:, 1\] .*, y_score\.to_numpy\(\)\.T of 2 models"
+        message = r"pass y_score\.to_numpy\(\)\[:, 1\] of .*, y_score\.to_numpy\(\)\.T of 2 mod"
         with pytest.raises(ValueError, match=message):
             qk.hit_rate(Y, frame({"no": 1 - S, "yes": S}), quota=2)
 

@@ -11,6 +11,7 @@ import torch
 from quotakernels._array import namespace
 from quotakernels.adapters.torch_distributed import added_sums
 from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.shapes import of_two_columns
 from quotakernels.inputs.warned import silently
 from quotakernels.ops.binning import bin_rows
 from quotakernels.states import ScoreBuffer, ScoreHistogram
@@ -175,8 +176,9 @@ def check_batch(preds: Any, target: Any, dtype: Any) -> None:
 def _column_hint(shape: tuple[int, ...]) -> str:
     if shape[1:] == (1,):
         return "; pass preds[:, 0]"
+    one = f"pass {of_two_columns('preds')}" if shape[1:] == (2,) else "take a column"
     return (
-        "; take a column, such as preds[:, 1], or put the metric in "
+        f"; {one}, or put the metric in "
         "torchmetrics.wrappers.MultioutputWrapper, which has one for each column"
     )
 

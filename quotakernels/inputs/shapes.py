@@ -86,11 +86,16 @@ def _has_examples_first(shape: tuple[int, ...], own: tuple[int, ...]) -> bool:
 def _other_axis(leader: str, shape: tuple[int, ...], name: str, given: dict[str, Any]) -> str:
     """The message about scores with a row for each example."""
     size, scores = shape[1], _as_array(leader, given)
-    probability = f"{scores}[:, 1] of predict_proba, " if size == 2 else ""
+    one = f"{of_two_columns(scores)}, " if size == 2 else ""
     return (
         f"{leader} has shape {shape}, and the last axis holds the examples, {shape[0]} in {name}; "
-        f"pass {probability}{scores}.T of {size} models, or take one_vs_rest for {size} classes"
+        f"pass {one}{scores}.T of {size} models, or take one_vs_rest for {size} classes"
     )
+
+
+def of_two_columns(scores: str) -> str:
+    """How messages write the scores of the positive class: logits differ by both columns."""
+    return f"{scores}[:, 1] of probabilities, {scores}[:, 1] - {scores}[:, 0] of logits"
 
 
 def _as_array(name: str, given: dict[str, Any] | None) -> str:

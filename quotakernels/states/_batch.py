@@ -29,7 +29,7 @@ from quotakernels.inputs.examples import Examples, good_list
 from quotakernels.inputs.gains import validate_with_gains
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.shapes import column_hint, refuse_columns
+from quotakernels.inputs.shapes import column_hint, of_two_columns, refuse_columns
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -188,8 +188,8 @@ def _list_hint(like: Array, shape: tuple[int, ...]) -> str:
     """What a message adds about several lists of scores for a state of one."""
     if like.ndim > 1 or len(shape) != 2:
         return ""
-    two, more = "; pass y_score[:, 1] of two classes", "; pass one list, as y_score.reshape(-1) is"
-    return two if shape[1] == 2 < shape[0] else more
+    two = shape[1] == 2 < shape[0]
+    return f"; pass {of_two_columns('y_score') if two else 'one list, as y_score.reshape(-1) is'}"
 
 
 def with_fault(xp: Namespace, bad: Array, *faults: Array | None) -> Array:

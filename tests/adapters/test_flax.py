@@ -139,7 +139,7 @@ ONE_LIST = [
     (
         LABELS[0],
         LOGITS.T,
-        r"y_score must have shape \(n,\), .* \(4, 2\); pass y_score\[:, 1\] of two",
+        r"y_score must have shape \(n,\), .* \(4, 2\); pass y_score\[:, 1\] of prob",
     ),
     (LABELS.T, LOGITS.T, r"y_score must have shape \(n,\), as the state has; got \(4, 2\)"),
     (LABELS, LOGITS, r"y_score must have shape \(n,\), .* \(2, 4\); pass .*y_score\.reshape"),

@@ -261,6 +261,9 @@ def test_bad_batches(state: Any):
         metric.update(scores / torch.tensor([1, 0]) * 0, labels)
     with pytest.raises(ValueError, match=r"^preds .*\(n,\), .*; got \(2, 1\); pass preds\[:, 0\]$"):
         metric.update(scores[:, None], labels)
+    both = r"pass preds\[:, 1\] of probabilities, preds\[:, 1\] - preds\[:, 0\] of logits, or "
+    with pytest.raises(ValueError, match=both):
+        metric.update(scores.expand(3, -1), torch.ones(3))
     for columns in (scores.expand(2, -1), scores[0]):
         with pytest.raises(ValueError, match=r"^preds must have shape \(n,\).*MultioutputWrapper"):
             metric.update(columns, torch.ones(columns.shape))
