@@ -465,7 +465,7 @@ def rank(
     MPS.
 
     With `groups` there is still one sort, and nothing is padded.  Curves, charts and hulls take no
-    groups, nor does what reads a point off them.
+    groups, nor do the functions of `points`, except `kolmogorov_smirnov`.
 
     References
     ----------

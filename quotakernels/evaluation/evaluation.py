@@ -86,7 +86,7 @@ class Evaluation(Results):
 
     @property
     def notes(self) -> list[str]:
-        """What has no intervals, and which intervals hold less often than they say."""
+        """What has no intervals, and which intervals cover less often than they say."""
         return list(notes_of_intervals(self))
 
     def to_dict(self) -> dict[str, Any]:

@@ -36,12 +36,12 @@ _OF_GROUPS = (
     "groups. Only single groups have score and DeLong's intervals."
 )
 _FEW_GROUPS = (
-    f"With fewer than {ENOUGH_GROUPS} groups intervals over them are too narrow: those of 95% held "
-    "75 to 84% with 4 groups in simulations, and 86 to 96% with 6 to 15."
+    f"With fewer than {ENOUGH_GROUPS} groups intervals over them are too narrow: in simulations "
+    "95% intervals covered the true value in 75 to 84% with 4 groups, and in 86 to 96% with 6 to 15."
 )
 _RATES_NEAR_ONE = (
-    "Intervals of hit rates near 1 are too narrow where they are from resamples: those of 95% held "
-    "9 to 11% in simulations."
+    "Intervals of hit rates near 1 are too narrow where they are from resamples: in simulations "
+    "95% intervals covered the true value in 9 to 11%."
 )
 _FEW_SCORES, _FEW_OF_A_CLASS = 20, 30
 _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
@@ -149,7 +149,7 @@ def notes_of_few_groups(evaluation: Results) -> Iterator[str]:
 
 
 def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:
-    """Say where score intervals of the hit rate hold less often than they say."""
+    """Say where score intervals of the hit rate cover less often than they say."""
     if not evaluation.has_intervals or evaluation.weighted:
         return
     positives, areas = evaluation.positives, evaluation.over_all
@@ -160,7 +160,7 @@ def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:
     if late and positives < _FEW_OF_A_CLASS and np.any(area > NEAR_ONE):
         yield (
             "Intervals of the hit rate are too narrow where a model has found nearly all of few "
-            "positives: those of 95% held 88% in simulations."
+            "positives: in simulations 95% intervals covered the true value in 88%."
         )
 
 
@@ -199,12 +199,12 @@ def _of_rows(evaluation: Results) -> Iterator[str]:
 
 
 def _of_averages(evaluation: Results) -> Iterator[str]:
-    """Say where intervals of averages over quotas hold less often than they say."""
-    of_95 = "are too narrow for {}: those of 95% held {} in simulations."
+    """Say where intervals of averages over quotas cover less often than they say."""
+    of_95 = "are too narrow for {}: in simulations 95% intervals covered {}."
     weight = evaluation.effective_rows / evaluation.rows if evaluation.weighted else 1.0
     fewer = min(evaluation.positives, evaluation.rows - evaluation.positives)
     if fewer * weight < _FEW_OF_A_CLASS:
-        few = of_95.format("few rows of a class", "89 to 91%")
+        few = of_95.format("few rows of a class", "the true value in 89 to 91%")
         some = "hit rates, average" if evaluation.weighted else "average"
         yield f"Intervals of {some} hit rate, average precision and AUC-PR {few}"
     if fewer * weight < INTERVALS.examples:
@@ -212,7 +212,9 @@ def _of_averages(evaluation: Results) -> Iterator[str]:
         yield f"Intervals from resamples {few}"
     named = zip(evaluation.models, evaluation.over_all.of("roc_auc"), strict=True)
     if near := [name for name, area in named if fewer * weight < enough_near_one(area)]:
-        high = of_95.format(f"the AUC of {listed(near)}, which is near 1", "79 to 91%")
+        high = of_95.format(
+            f"the AUC of {listed(near)}, which is near 1", "the true value in 79 to 91%"
+        )
         some = "average Qrecall, AUC-PR, and lift and Qrecall at quotas"
         yield f"Intervals of {'all measures' if evaluation.weighted else some} {high}"
 

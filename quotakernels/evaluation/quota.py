@@ -31,7 +31,7 @@ class Quota:
     amount : float
         How much of the unit.
     unit : {"places", "percent", "budget"}
-        What it is counted in.  Only a budget is another number of places for each model.
+        What it is counted in.  A budget may pay for a different number of places for each model.
     whole : bool
         Whether it is rounded down to whole places.
     """

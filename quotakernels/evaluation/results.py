@@ -126,7 +126,7 @@ class Differences:
     found : Comparison
         The differences, their intervals and p-values.
     notes : tuple of str
-        What makes the tests worth little.
+        Why the tests tell little.
     too_few : bool
         Whether no resamples of this number could tell models apart.
     """

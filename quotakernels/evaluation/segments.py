@@ -15,7 +15,7 @@ _SHOWN = 3
 
 @plainly
 class Segment(NamedTuple):
-    """Quotas from one to another at which no model finds more positives than these.
+    """A range of quotas at which no model finds more positives than these.
 
     Attributes
     ----------

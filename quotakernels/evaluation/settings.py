@@ -195,7 +195,7 @@ class Settings:
     quotas : tuple of Quota
         The quotas or budgets.
     weight, cost, per, by, treatment : str or None
-        What the arguments of that name are called; None of those that were not given.
+        The columns or arguments of that name; None if not given.
     pos_label, treated : str or None
         The values of positive labels and of treated rows, if they were given.
     unit : record or None

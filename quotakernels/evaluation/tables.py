@@ -48,7 +48,7 @@ class Table:
         Each row begins with its heading.  A cell has a `text`, the ends of an `interval`, and
         whether it is the `best` of its column.
     notes : tuple of str
-        What to mind.
+        Remarks on the table.
     """
 
     caption: str

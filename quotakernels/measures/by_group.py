@@ -260,8 +260,8 @@ def group_mean(
     """Mean of a measure over groups of examples.
 
     Takes labels and scores with the keywords of `rank`, including `groups`; or a `Ranking` that was
-    made with groups in place of `y_true`.  Without data it returns the mean as a measure, which
-    takes the same.  `bootstrap`, `compare` and the functions of folds accept it.
+    made with groups in place of `y_true`.  Without data it returns a measure that takes the same.
+    `bootstrap`, `compare` and the functions of folds accept it.
 
     Parameters
     ----------

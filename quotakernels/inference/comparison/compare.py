@@ -234,17 +234,18 @@ def compare(
     models exchange the values of whole groups.
 
     The model that is best on some examples owes part of that to chance.  In each resample take the
-    best model's measure there, minus the same model's measure on the examples.  The mean of this is
-    the part due to chance, and `expected` is the first model's estimate minus it.  If all models
-    are equally good, this removes about two thirds of the excess.  Closed forms use 4096 fixed
-    draws of normal estimates, with the standard errors of their differences, instead of resamples.
+    best model's measure there, minus the same model's measure on the examples.  The mean of these
+    differences is the part due to chance.  `expected` is the first model's estimate minus this
+    part.  If all models are equally good, this removes about two thirds of the excess.  Closed
+    forms use 4096 fixed draws of normal estimates, with the standard errors of their differences,
+    instead of resamples.
 
-    In simulations of two equal models the bootstrap and DeLong's test found a difference at 5 % in
-    7 to 9 % of all data sets with 5 to 20 positives.  The bootstrap found one in 14 to 70 with 3 to
-    1 positives, in 6 at an AUC of 0.98, in 7 to 9 with 4 to 30 clusters and in 38 with 2.  The
-    score test found one in at most 6.  Intervals of differences of AUC near 1 are too narrow: those
-    of 95 % held 85 to 88 % with an AUC of 0.998 and 30 positives.  Bootstrap intervals of hit rates
-    held 92 % there, and near a hit rate of 1 they held 49 %.
+    In simulations of two equal models the bootstrap and DeLong's test rejected at the 5 % level in
+    7 to 9 % of data sets with 5 to 20 positives.  The bootstrap rejected in 14 to 70 with 3 to 1
+    positives, in 6 at an AUC of 0.98, in 7 to 9 with 4 to 30 clusters and in 38 with 2.  The score
+    test rejected in at most 6.  Intervals of differences of AUC near 1 are too narrow: 95 %
+    intervals covered the difference in 85 to 88 % with an AUC of 0.998 and 30 positives.  Bootstrap
+    intervals of hit rates covered it in 92 % there, and in 49 % near a hit rate of 1.
 
     R resamples cannot give a p-value below 2/(1 + R), and R exchanges none below 1/(1 + R).  Holm's
     method multiplies it by up to the number of pairs, M(M - 1)/2.

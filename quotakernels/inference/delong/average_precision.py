@@ -94,9 +94,9 @@ def average_precision_interval(
     The standard error is 0 where all positives come first.  The lower end is then (α/2)^(1/P),
     where α = 1 - confidence_level: the exact bound of a share that is seen in P of P positives.
 
-    In simulations intervals of 95 % held the measure of the population in 92 to 96 %, and with 20
-    positives among 1000 in 90.  Near an AUC of 1 they held in 96, and bootstrap intervals in 84 to
-    89.  The measure of few examples is on average larger than that of many.
+    In simulations 95 % intervals covered the measure of the population in 92 to 96 %, and with 20
+    positives among 1000 in 90.  Near an AUC of 1 they covered it in 96, and bootstrap intervals in
+    84 to 89.  With few examples the measure is on average larger than with many.
 
     References
     ----------

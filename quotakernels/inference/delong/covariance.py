@@ -42,11 +42,11 @@ def auc_covariance(
 ) -> AucCovariance:
     """Variances and covariances of the AUC of models with the same examples ([DeLong 1988]).
 
-    The placement V of an example is the share of the other class that it is ranked rightly against,
-    ties counted half.  AUC is the mean of V over either class.  The covariance of two AUC is S⁺/P +
-    S⁻/N, where S⁺ is the sample covariance (over P - 1) of the placements of the positives under
-    the two models, and S⁻ that of the negatives.  Labels, scores and keywords are those of `rank`,
-    except the following.
+    The placement V of an example is the share of its pairs with the other class that are ranked
+    correctly, ties counted half.  AUC is the mean of V over either class.  The covariance of two
+    AUC is S⁺/P + S⁻/N, where S⁺ is the sample covariance (over P - 1) of the placements of the
+    positives under the two models, and S⁻ that of the negatives.  Labels, scores and keywords are
+    those of `rank`, except the following.
 
     Parameters
     ----------

@@ -101,9 +101,9 @@ def delong_test(
     model was fitted as an extension of the other on these very examples, the two differ less than
     the test assumes.
 
-    In simulations of two equal models the test found a difference at 5 % in 7 to 10 % of all data
-    sets with 3 to 20 positives.  With 2 it found one in 18.  With an AUC of 0.998 and 30 positives
-    intervals of 95 % held 85 %.
+    In simulations of two equal models the test rejected at the 5 % level in 7 to 10 % of data sets
+    with 3 to 20 positives, and in 18 with 2.  With an AUC of 0.998 and 30 positives 95 % intervals
+    covered the difference in 85 %.
 
     References
     ----------
@@ -216,7 +216,8 @@ def delong_test_unpaired(
 
     Notes
     -----
-    With an AUC of 0.998 and 30 positives intervals of 95 % held 86 % in simulations.
+    With an AUC of 0.998 and 30 positives 95 % intervals covered the difference in 86 % of
+    simulations.
 
     References
     ----------

@@ -106,12 +106,12 @@ def auc_interval(
 
     Notes
     -----
-    The variance S⁺/P + S⁻/N (see `auc_covariance`) is 0 if all pairs are won, all are lost, or all
-    are tied.  AUC is still uncertain, so both methods then give an exact bound.  It comes from m =
-    min(P, N) pairs that share no example, and so are independent.  If all m have the same outcome,
-    this outcome has a probability of at least t = (α/2)^(1/m), where α = 1 - confidence_level;
-    otherwise the data would be too unlikely.  So AUC is at least t if all pairs are won, at most 1
-    - t if all are lost, and from t/2 to 1 - t/2 if all are tied.
+    The variance S⁺/P + S⁻/N (see `auc_covariance`) is 0 if all pairs are won (ranked correctly),
+    all are lost, or all are tied.  AUC is still uncertain, so both methods then give an exact
+    bound.  It comes from m = min(P, N) pairs that share no example and so are independent.  If all
+    m have the same outcome, this outcome has a probability of at least t = (α/2)^(1/m), where α = 1
+    - confidence_level; otherwise the data would be too unlikely.  So AUC is at least t if all pairs
+    are won, at most 1 - t if all are lost, and from t/2 to 1 - t/2 if all are tied.
 
     References
     ----------

@@ -202,7 +202,7 @@ def fold_summary(
     pooled : bool
         Also rank the examples of all folds together, as if one model had made all scores.
     confidence_level : float
-        The share of such intervals that should hold the true value.
+        The share of such intervals that should contain the true value.
     n_train : number, optional
         The number of examples that each model was trained on; by default all that are not in its
         fold.
@@ -242,9 +242,9 @@ def fold_summary(
     + n_test/n_train)·s².  It is used with Student's t with J - 1 degrees of freedom, also for J
     values of repeated cross-validation.  This is an approximation: no estimate from one
     cross-validation is unbiased.  The interval is not cut at the range of the measure.  In
-    simulations intervals of 95 % of 5 folds held AUC in 96 to 99 %.  They held a hit rate in 98,
-    but in 91 with 20 positives.  There 5 times 5 folds held 86 to 89.  If all folds have a hit rate
-    of 1 the interval has no width, and held in 3 to 5.
+    simulations 95 % intervals of 5 folds covered AUC in 96 to 99 %.  They covered a hit rate in 98,
+    but in 91 with 20 positives, where 5 times 5 folds covered it in 86 to 89.  If all folds have a
+    hit rate of 1 the interval has no width, and coverage was 3 to 5.
 
     References
     ----------

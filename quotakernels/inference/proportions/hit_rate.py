@@ -146,7 +146,7 @@ def hit_rate_interval(
 ) -> HitRateInterval:
     """Confidence interval of the hit rate at a quota: of T(j)/j, the share of positives.
 
-    The examples count as independent draws, and the cut is theirs: the score at position j.  With
+    The examples count as independent draws, and the cut is their score at position j.  With
     `population` they are a random sample of a finite list.  The interval is then for the best of
     that list, at the same fraction: J = j·population/n places.
 
@@ -165,7 +165,7 @@ def hit_rate_interval(
     method : {"score", "wilson", "exact"}
         "score" is the score interval at a quota, whose cut moves with the sample.  The others are
         for a cut that was fixed beforehand: "wilson" is Wilson's score interval; "exact" is Clopper
-        and Pearson's, which holds at least its level at every hit rate.
+        and Pearson's, which covers at least at its level for every hit rate.
 
     Returns
     -------
@@ -201,11 +201,11 @@ def hit_rate_interval(
     and the largest number with at least α/2.  If ties or the quota leave fractions, numbers are
     rounded so that the interval only grows.
 
-    In simulations at such steep quotas the score interval of 95 % held the truth in 96 to 98 %,
-    with a population in 91 to 98, and Wilson's in 69 to 82.  For a strong model with fewer than 30
-    positives and more places than positives, the score interval held 88 %, with a population 89 to
-    93, and Wilson's 66 to 76.  Elsewhere both held 93 to 100.  If the quota ends in a large tie
-    group, the score interval is rather too wide than too narrow.
+    In simulations at such steep quotas the 95 % score interval covered the true value in 96 to
+    98 %, with a population in 91 to 98, and Wilson's in 69 to 82.  For a strong model with fewer
+    than 30 positives and more places than positives, the score interval covered it in 88 %, with a
+    population in 89 to 93, and Wilson's in 66 to 76.  Elsewhere both covered it in 93 to 100.  If
+    the quota ends in a large tie group, the score interval is rather too wide than too narrow.
 
     References
     ----------

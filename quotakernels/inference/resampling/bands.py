@@ -156,10 +156,10 @@ def curve_band(
 ) -> CurveBand:
     """Confidence band of a curve, by the bootstrap: at each point, or for the whole curve at once.
 
-    Each pointwise interval holds its true value with the wanted confidence, but somewhere along a
-    curve one of them often fails.  A simultaneous band holds the true curve at all its points
-    together.  It is estimate ± c·s with the standard error s of each point, where c is the quantile
-    over the resamples of the largest |curve* - curve|/s along the curve (sup-t band).
+    Each pointwise interval covers its true value with the wanted confidence, but along a curve one
+    of them often fails.  A simultaneous band covers the true curve at all its points together.  It
+    is estimate ± c·s with the standard error s of each point, where c is the quantile over the
+    resamples of the largest |curve* - curve|/s along the curve (sup-t band).
 
     The other keywords are those of `bootstrap`.
 
@@ -178,7 +178,7 @@ def curve_band(
     simultaneous : bool
         A band for the whole curve, instead of an interval for each point.
     confidence_level : float
-        The share of such bands that should hold the true curve, or at each point its value.
+        The share of such bands that should contain the true curve, or at each point its value.
     method : str
         As in `bootstrap`.  The default is "percentile", because percentiles of rising curves rise
         too; the corrections of the other intervals differ from point to point.
@@ -212,9 +212,10 @@ def curve_band(
     side it is at least as wide as the pointwise interval.  It is for the K points only, and
     promises nothing between them.
 
-    In simulations pointwise bands of 95 % held at a point in 92 to 100 %.  Simultaneous bands held
-    at six points in 90 to 97, with 20 positives in 90 to 92.  With scores of five values and 30
-    positives simultaneous bands held in 81 to 91, and missed mostly near both ends of the curve.
+    In simulations pointwise 95 % bands covered the curve at a point in 92 to 100 %.  Simultaneous
+    bands covered it at six points in 90 to 97, with 20 positives in 90 to 92.  With scores of five
+    values and 30 positives simultaneous bands covered it in 81 to 91, and missed mostly near both
+    ends of the curve.
 
     References
     ----------

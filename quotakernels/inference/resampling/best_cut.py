@@ -113,18 +113,17 @@ def best_cut_interval(
     Notes
     -----
     The value at a cut that was chosen on the same examples is too good: it is the largest of many
-    values, each too large or too small by chance.  On resamples the choice is made once more, so
-    their values are too good twice, and their percentiles, the default interval of the value, lie
-    too high.  The optimism is the mean, over the resamples, of a difference: what the resample's
-    best cut brings on the resample, minus what the same threshold brings on the examples.
-    `expected` is the estimate minus the optimism; its interval comes from the percentiles of that
-    difference, for every `method`.  Examples that took no part in the choice show directly what the
-    cut brings.
+    values, each too large or too small by chance.  Each resample chooses again, so its value is too
+    good twice.  The percentiles of these values, the default interval, lie too high.  The optimism
+    is the mean, over the resamples, of a difference: what the resample's best cut brings on the
+    resample, minus what the same threshold brings on the examples.  `expected` is the estimate
+    minus the optimism; its interval comes from the percentiles of that difference, for every
+    `method`.  Examples that were not used for the choice show directly what the cut brings.
 
-    In simulations intervals of 95 % of `expected` held what the chosen cut brings in 93 to 94 %,
-    and in 88 with scores of eight values.  Percentiles of the value held it in 89 to 94.  What the
-    best cut of the population brings, `expected` held in 91 with 20 positives, and in 86 with
-    scores of eight values.
+    In simulations 95 % intervals of `expected` covered what the chosen cut brings in 93 to 94 %,
+    and in 88 with scores of eight values.  Percentiles of the value covered it in 89 to 94.
+    Intervals of `expected` covered what the best cut of the population brings in 91 with 20
+    positives, and in 86 with scores of eight values.
 
     References
     ----------

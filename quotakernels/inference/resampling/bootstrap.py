@@ -214,7 +214,7 @@ def bootstrap(
     n_resamples : int
         The number of resamples, R.
     confidence_level : float
-        The share of such intervals that should hold the true value.
+        The share of such intervals that should contain the true value.
     method : {"expanded", "bca", "percentile", "basic"}
         "bca" is Efron's bias-corrected and accelerated interval: quantiles of the resamples,
         corrected for bias and skewness.  "expanded" is the same with the tails of Student's t for
@@ -248,7 +248,7 @@ def bootstrap(
     -------
     BootstrapResult
         For a mapping of measures, or a measure that returns a record, the same with a result in
-        place of each array.  Of models that come by name, a mapping from the names to all that.
+        place of each array.  For models with names, a mapping from the names to these results.
 
     Raises
     ------
@@ -258,13 +258,14 @@ def bootstrap(
     Warns
     -----
     UserWarning
-        Intervals of a hull's area lie too high: those of 95 % held 85 to 94 %.  Intervals are too
-        narrow with fewer than 5 positives or negatives, or clusters that have one, and with fewer
-        than 60 clusters, or 20 groups of `group_mean`.  Unequal weights amount to fewer examples
-        (Kish).  Above an AUC of 0.97 averages over all cuts need 3/(1 - AUC) positives and
-        negatives.  Nearly all resamples have the same hit rate, so that its interval has no
-        width.  Intervals of 95 % held 90 to 95 % with 10 to 40 clusters, 76 to 85 with 4 or 6, and
-        30 to 44 with 2; and 90 to 96 % with 10 or 15 groups, 86 to 90 with 6, and 75 to 84 with 4.
+        Intervals of a hull's area lie too high: 95 % intervals covered the true value in 85 to
+        94 %.  Intervals are too narrow with fewer than 5 positives or negatives, or clusters that
+        have one, and with fewer than 60 clusters, or 20 groups of `group_mean`.  Unequal weights
+        amount to fewer examples (Kish).  Above an AUC of 0.97 averages over all cuts need 3/(1 -
+        AUC) positives and negatives.  Nearly all resamples have the same hit rate, so that its
+        interval has no width.  In simulations 95 % intervals covered the true value in 90 to 95 %
+        with 10 to 40 clusters, 76 to 85 with 4 or 6, and 30 to 44 with 2.  They covered it in 90 to
+        96 % with 10 or 15 groups, 86 to 90 with 6, and 75 to 84 with 4.
 
     Notes
     -----
@@ -276,11 +277,11 @@ def bootstrap(
     its interval of 95 % is BCa's of 96.4 %.  Weights amount to fewer positives and negatives
     (Kish).  The examples of a cluster, or of a group that is drawn whole, count as one.
 
-    In simulations intervals of 95 % held the true AUC, AHR and AQR in 92 to 97 %.  At an AUC of
-    0.98 they held in 90 to 94.  At an AUC of 0.998 they held in 80 to 89, and those of the lift in
-    79 to 90.  With 20 positives those of AHR, AUC-PR and hit rates held in 91 to 97.  With 1 to 3
-    positives those of AUC held in 17 to 84.  Those of a hit rate near 1 held in 5 to 11.  There use
-    `auc_interval`, `average_precision_interval` and `hit_rate_interval`.
+    In simulations 95 % intervals covered the true AUC, AHR and AQR in 92 to 97 %, and at an AUC of
+    0.98 in 90 to 94.  At an AUC of 0.998 coverage was 80 to 89, and for the lift 79 to 90.  With 20
+    positives it was 91 to 97 for AHR, AUC-PR and hit rates.  With 1 to 3 positives it was 17 to 84
+    for AUC.  For a hit rate near 1 it was 5 to 11.  There use `auc_interval`,
+    `average_precision_interval` and `hit_rate_interval`.
 
     For `group_mean` whole groups are drawn, and a group that is drawn twice counts twice: each is
     measured once, and a resample is another weighted mean.  The same holds for clusters of whole

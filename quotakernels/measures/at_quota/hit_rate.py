@@ -139,7 +139,7 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     -----
     UserWarning
         A single quota between 0 and 1.  As many numbers as groups, in neither rising nor falling
-        order, which were meant for one group each.
+        order: one for each group may be meant.
 
     Notes
     -----

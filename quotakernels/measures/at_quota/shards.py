@@ -73,7 +73,7 @@ def rank_at_quota(
     """All that measures need at one quota, without a sort; the scores may lie on many shards.
 
     It gives the exact hit rate, Qrecall, lift and confusion table at that quota, and the measures
-    of that table.  They take it without a quota, in the place of a `Ranking`; all others refuse it.
+    of that table.  Pass it in place of a `Ranking`, without a quota.  All other measures refuse it.
 
     Takes labels, scores and keywords as `rank` does, except the following.
 

@@ -341,9 +341,9 @@ def roc_auc(
     min_tpr: float | None = None,
     standardized: Standardized = "mcclish",
 ) -> Array:
-    """Area under the ROC curve: the share of pairs ranked rightly, ties counted half.
+    """Area under the ROC curve: the share of pairs ranked correctly, ties counted half.
 
-    A pair is a positive and a negative; it is ranked rightly if the positive has the higher
+    A pair is a positive and a negative; it is ranked correctly if the positive has the higher
     score.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.

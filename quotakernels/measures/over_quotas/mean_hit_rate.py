@@ -165,8 +165,8 @@ def mean_hit_rate(table: ops.Groups, *numbers: Array, method: Method = "sum") ->
 
     Notes
     -----
-    Within a tie group HitRate is a straight line over j, so its part of the sum is one of 1/j and
-    k/j in closed form, and its part of the area a logarithm.  The optimistic and the pessimistic
+    Within a tie group HitRate(j) is a linear function of j, divided by j.  Its part of the sum has
+    a closed form, and its part of the area is a logarithm.  The optimistic and the pessimistic
     policy give bounds.
 
     References

@@ -151,9 +151,9 @@ def roc_hull_auc(table: ops.Groups) -> Array:
 
     Notes
     -----
-    It is the AUC of a ranking in which the groups along each edge of the hull are tied.  It
-    flatters the classifier on the data on which the hull was found; `Ranking.at_thresholds` applies
-    the hull to other data.
+    It is the AUC of a ranking in which the groups along each edge of the hull are tied.  On the
+    data on which the hull was found it is too high; `Ranking.at_thresholds` applies the hull to
+    other data.
 
     References
     ----------

@@ -163,8 +163,8 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     Returns
     -------
     BestBoundary
-        NaN where no cut has an impact, such as where a class is absent and `ratio` is given.  The
-        quotas of the cuts are those of the data at every ratio.
+        NaN where no cut has an impact, such as where a class is absent and `ratio` is given.  At
+        every ratio the quotas of the cuts are those of the data.
 
     See Also
     --------
