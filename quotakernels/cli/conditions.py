@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quotakernels.cli.columns import complete, parse_label
-from quotakernels.cli.errors import InputError, RowError
+from quotakernels.cli.errors import InputError, RowError, first_values
 from quotakernels.cli.numbers import parse_number
 from quotakernels.cli.places import filtered, placing
 from quotakernels.evaluation.conditions import Condition, Conditions, in_words
@@ -33,8 +33,19 @@ def chosen_rows(table: pa.Table, conditions: Conditions) -> pa.ChunkedArray:
     """Tell which rows fulfil all conditions, of which there is one at least; some row does."""
     mask = fulfilling(table, conditions)
     if not pc.any(mask).as_py():
-        raise no_row_has(conditions)
+        raise no_row_has(conditions, _values(table, conditions))
     return mask
+
+
+def _values(table: pa.Table, conditions: Conditions) -> str:
+    """The values of the first column in which no row has the one that is asked for."""
+    for condition in conditions:
+        column = complete(table, condition.column)
+        values = pc.unique(column).to_pylist()
+        one_of = condition.relation == "=" and not pa.types.is_floating(column.type)
+        if one_of and not pc.any(_holds(table, condition)).as_py():
+            return f"; column {condition.column!r} holds {first_values(values)}"
+    return ""
 
 
 def fulfilling(table: pa.Table, conditions: Conditions) -> pa.ChunkedArray:
@@ -79,9 +90,9 @@ def _value(text: str, sample: Any) -> Any:
         return None
 
 
-def no_row_has(conditions: Conditions) -> InputError:
+def no_row_has(conditions: Conditions, instead: str = "") -> InputError:
     """The error of conditions that leave nothing."""
-    return InputError(f"no row has {in_words(conditions)}")
+    return InputError(f"no row has {in_words(conditions)}{instead}")
 
 
 def _date(text: str, kind: type[date]) -> date | None:

@@ -109,7 +109,7 @@ def missing_value(names: Sequence[str], place: str, count: int) -> str:
 
 def third_label(name: str, number: str, values: Sequence[object], place: str) -> str:
     """What is said of labels that are not binary: how many, the first ones, where the third is."""
-    shown = ", ".join(map(repr, values[:_SHOWN])) + (", …" if len(values) > _SHOWN else "")
+    shown = first_values(values)
     variants = _variants(values)
     advice = (
         f"{in_words(list(map(repr, variants)))} differ only in case or spaces: write them alike"
@@ -122,6 +122,11 @@ def third_label(name: str, number: str, values: Sequence[object], place: str) ->
         f"column {name!r}: labels are not binary: {number} different values ({shown}; "
         f"the third one first in {place}); {advice}{more}"
     )
+
+
+def first_values(values: Sequence[object]) -> str:
+    """The first values of a column."""
+    return ", ".join(map(repr, values[:_SHOWN])) + (", …" if len(values) > _SHOWN else "")
 
 
 def _variants(values: Sequence[object]) -> list[object]:

@@ -50,10 +50,10 @@ def no_row_is_a_loss(evaluation: Results, gains: GainResults) -> bool:
 
 def _free(evaluation: Results, choice: Choice | None) -> Said:
     """Where no row is a loss there is no reason to select fewer."""
-    cost = evaluation.settings.option("place-cost")
-    said = (
-        f"No row is a loss, so more places never bring less; give {cost} if places cost something.",
-    )
+    cost = f"; give {evaluation.settings.option('place-cost')} if places cost something"
+    if evaluation.settings.cost is not None:
+        cost = ""
+    said = (f"No row is a loss, so more places never bring less{cost}.",)
     if choice is None or not choice.places:
         return "All", said
     return sentence(_all_of(evaluation, choice)), said
@@ -229,14 +229,15 @@ def _interval(evaluation: Results, choice: Choice) -> str:
 
 def _unit(evaluation: Results) -> str:
     """What is added up."""
-    unit = evaluation.settings.unit
+    unit, settings = evaluation.settings.unit, evaluation.settings
     assert unit is not None
+    spent = "" if settings.cost is None else f" What is spent ({settings.cost}) is not taken off."
     if unit.impacts is None:
-        return f"Counted: {unit}, which must be what selecting a row causes."
-    called = evaluation.settings.called
+        return f"Counted: {unit}, which must be what selecting a row causes.{spent}"
+    called = settings.called
     one, other = (called, "others") if called else ("a positive", "a negative")
     cells = (f"{one} selected", f"{other} selected", f"{one} left", f"{other} left")
     each = [f"{cell} {signed(x)}" for cell, x in zip(cells, unit.impacts, strict=True)]
     tuned = f", tuned to {unit.tuned_to}; quotas are of the rows as they are" if unit.ratio else ""
-    counted = evaluation.settings.in_currency("Counted")
-    return f"{counted}{' for each row' if called else ''}: {', '.join(each)}{tuned}."
+    counted = settings.in_currency("Counted")
+    return f"{counted}{' for each row' if called else ''}: {', '.join(each)}{tuned}.{spent}"

@@ -231,6 +231,15 @@ def test_the_answers_in_words(credit: Any):
         assert "At budget 300,000" in text
 
 
+@pytest.mark.parametrize("unit", [{"gain": np.abs(GAIN)}, {"impacts": (5, 1, 0, 0)}])
+def test_what_is_spent_is_told_not_to_be_taken_off(unit: dict[str, Any]):
+    found = qk.evaluate(Y, S, cost=COST, budget=3, **unit)
+    assert found.answers[2].sentences[-1].endswith(" What is spent (cost) is not taken off.")
+    assert "place_cost" not in " ".join(found.recommendation)
+    found = qk.evaluate(Y, S, quota=3, **unit)
+    assert "What is spent" not in " ".join(found.recommendation)
+
+
 def test_intervals_and_tests_are_those_of_the_same_resamples(credit: Any):
     y, cost = credit["repaid"].to_numpy(), credit["credit_amount"].to_numpy()
     models = {name: credit[name].to_numpy() for name in NAMES[:2]}
