@@ -37,7 +37,7 @@ _OF_GROUPS = (
 )
 _FEW_GROUPS = (
     f"With fewer than {ENOUGH_GROUPS} groups intervals over them are too narrow: in simulations "
-    "95% intervals covered the true value in 75 to 84% with 4 groups, and in 86 to 96% with 6 to 15."
+    "95% intervals covered the true value in 75 to 84% with 4 groups, in 86 to 96% with 6 to 15."
 )
 _RATES_NEAR_ONE = (
     "Intervals of hit rates near 1 are too narrow where they are from resamples: in simulations "
