@@ -302,6 +302,21 @@ def test_two_libraries_are_refused_by_name(one: str, other: str, name: str):
         assert any(f", here torch.as_tensor({key}, device" in str(caught.value) for key in on_host)
 
 
+@pytest.mark.skipif(not available("torch"), reason="PyTorch is not available")
+def test_lists_of_tensors_are_refused_as_they_may_be_batches():
+    import torch
+
+    labels, scores = torch.tensor([1, 0, 1, 0]), torch.tensor([0.9, 0.5, 0.6, 0.1])
+    message = r"^y_score is a list of tensors; pass torch\.cat\(y_score\) of batches, or torch"
+    for given in ([labels[:2], labels[2:]], labels):
+        with pytest.raises(TypeError, match=message):
+            qk.roc_auc(given, [scores[:2], scores[2:]])
+    with pytest.raises(TypeError, match=r"^y_true is a list of tensors"):
+        qk.roc_auc([labels], scores)
+    assert qk.roc_auc(list(labels), list(scores)) == qk.roc_auc(labels, scores) == 1
+    assert qk.compare(qk.roc_auc, labels, [scores, -scores], test="permutation").names == ("0", "1")
+
+
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_a_quota_of_another_library_is_refused_by_name(one: str, other: str):
     make = library_arrays()

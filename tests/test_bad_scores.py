@@ -342,6 +342,10 @@ def test_objects_that_are_numbers_are_told_apart_from_classes():
 
 
 def test_ragged_lists_are_refused():
+    batches = r"^y_score must be an .*: pass numpy\.concatenate\(y_score\) of batches of different"
+    for parts in ([[0.9], [0.1, 0.2]], [np.asarray([0.9]), np.asarray([0.1, 0.2])]):
+        with pytest.raises(ValueError, match=batches):
+            qk.rank([[1], [0, 1]], parts)
     with pytest.raises(ValueError, match=r"^y_score must be an array of numbers"):
         qk.rank([1, 0], [[0.9, 0.1], [0.2]])
 

@@ -112,19 +112,36 @@ def as_column(name: str, x: Any) -> Any:
         raise TypeError(instead)
     if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
         return _in_own_precision(x)
+    _refuse_tensors(name, x)
     refuse_missing(name, _nulls(x))
     if hasattr(getattr(x, "dtype", None), "numpy_dtype") and x.dtype.kind in "biuf":
         x = x.to_numpy(dtype=x.dtype.numpy_dtype)  # pandas' nullable types
     try:
         column = np.asarray(x)
     except ValueError as error:
-        raise ValueError(f"{name} must be an array of numbers: {error}") from None
+        listed = name in _COLUMNS and isinstance(x, (list, tuple))
+        parts = listed and all(isinstance(part, (list, np.ndarray)) for part in x)
+        why = f"pass numpy.concatenate({name}) of batches of different lengths" if parts else error
+        raise ValueError(f"{name} must be an array of numbers: {why}") from None
     if column.dtype.kind == "U" and isinstance(x, (list, tuple)):
         column = _as_given(column, x)
     if column.dtype.kind == "O":
         lacking = [_is_missing(value) for value in column.ravel()]
         refuse_missing(name, np.reshape(lacking, column.shape))
     return column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
+
+
+def _refuse_tensors(name: str, x: Any) -> None:
+    """Raise for a list of tensors, as loops over batches make it: they would be taken for models.
+
+    A list of numbers that are tensors is one of numbers.
+    """
+    if isinstance(x, (list, tuple)) and x and is_tensor(x[0]) and x[0].ndim:
+        own = library(x[0])
+        raise TypeError(
+            f"{name} is a list of tensors; pass {own}.cat({name}) of batches, or "
+            f"{own}.stack({name}) of models"
+        )
 
 
 def _in_own_precision(x: Array) -> Array:
