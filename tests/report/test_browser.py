@@ -42,6 +42,9 @@ addEventListener("load", () => {
     field: field.value, slider: slider.value,
     said: page.getElementById("said").textContent,
     rows: [...page.querySelectorAll("#any-quota tbody tr")].map((row) => row.innerText),
+    cut: [...page.querySelectorAll("#any-quota tbody tr:first-child > *")].map(
+      (x) => x.getBoundingClientRect().right
+        > page.querySelector("#any-quota .scroll").getBoundingClientRect().right),
     best: [...page.querySelectorAll("#any-quota .first th")].map((x) => x.textContent),
     lines: [...page.querySelectorAll("#hit-rate [data-at]")].map(
       (x) => x.getBoundingClientRect().left),
@@ -189,6 +192,19 @@ def test_what_the_quota_brings_is_seen_on_a_phone(
         "lift": "1.29",
     }
     assert heads[-1] == "lift", "of which a phone may show less"
+    assert not any(first["cut"][:-1])
+
+
+@pytest.mark.full
+def test_large_amounts_of_a_currency_are_seen_on_a_phone(
+    made: Callable[..., Path], tmp_path: Path
+) -> None:
+    asked = ("--quota", 100, "--impact", "0,-5000,-1000,0", "--currency", "EUR", "--resamples", 20)
+    page = made("--example", "credit", *asked).read_text(encoding="utf-8")
+    frame = f'<iframe style="width:390px;height:800px" srcdoc="{html.escape(page)}"></iframe>'
+    first, *_ = told_by(MOVE, frame, tmp_path)
+    assert first["rows"][1].split()[-2] == "−180,000.00"
+    assert not any(first["cut"][:-1])
 
 
 @pytest.mark.full
