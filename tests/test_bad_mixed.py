@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from typing import Any
 
+import everything as every
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from backends import Mode, available
+from backends import MODES, Mode, available, parameters
 
 import quotakernels as qk
 
@@ -302,19 +304,23 @@ def test_two_libraries_are_refused_by_name(one: str, other: str, name: str):
         assert any(f", here torch.as_tensor({key}, device" in str(caught.value) for key in on_host)
 
 
-@pytest.mark.skipif(not available("torch"), reason="PyTorch is not available")
-def test_lists_of_tensors_are_refused_as_they_may_be_batches():
-    import torch
+@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in ("torch", "jax32-jit")]))
+def test_lists_of_arrays_are_refused_as_they_may_be_batches(mode: Mode):
+    labels, scores = np.asarray([1, 0, 1, 0]), np.asarray([0.9, 0.5, 0.6, 0.1])
+    own = {"torch": "torch", "jax": "jax.numpy"}[mode.library]
+    for name in ("y_score", "y_true"):
+        message = f"^{name} is a list of arrays of {mode.library}; pass "
+        message += re.escape(f"{own}.concat({name}) of batches, or {own}.stack({name}) of models")
 
-    labels, scores = torch.tensor([1, 0, 1, 0]), torch.tensor([0.9, 0.5, 0.6, 0.1])
-    message = r"^y_score is a list of tensors; pass torch\.cat\(y_score\) of batches, or torch"
-    for given in ([labels[:2], labels[2:]], labels):
-        with pytest.raises(TypeError, match=message):
-            qk.roc_auc(given, [scores[:2], scores[2:]])
-    with pytest.raises(TypeError, match=r"^y_true is a list of tensors"):
-        qk.roc_auc([labels], scores)
-    assert qk.roc_auc(list(labels), list(scores)) == qk.roc_auc(labels, scores) == 1
-    assert qk.compare(qk.roc_auc, labels, [scores, -scores], test="permutation").names == ("0", "1")
+        def measured(y: Any, s: Any, name: str = name) -> Any:
+            return qk.roc_auc(y, [s[:2], s[2:]]) if name == "y_score" else qk.roc_auc([y], s)
+
+        with every.raises(mode, TypeError, message):
+            mode.run(measured, labels, scores)
+    if not mode.lazy:
+        y, s = mode.array(labels), mode.array(scores)
+        assert qk.roc_auc(list(y), list(s)) == qk.roc_auc(y, s) == 1
+        assert qk.compare(qk.roc_auc, y, [s, -s], test="permutation").names == ("0", "1")
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)

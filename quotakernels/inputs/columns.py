@@ -112,7 +112,7 @@ def as_column(name: str, x: Any) -> Any:
         raise TypeError(instead)
     if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
         return _in_own_precision(x)
-    _refuse_tensors(name, x)
+    _refuse_list_of_arrays(name, x)
     refuse_missing(name, _nulls(x))
     if hasattr(getattr(x, "dtype", None), "numpy_dtype") and x.dtype.kind in "biuf":
         x = x.to_numpy(dtype=x.dtype.numpy_dtype)  # pandas' nullable types
@@ -131,16 +131,18 @@ def as_column(name: str, x: Any) -> Any:
     return column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
 
 
-def _refuse_tensors(name: str, x: Any) -> None:
-    """Raise for a list of tensors, as loops over batches make it: they would be taken for models.
+def _refuse_list_of_arrays(name: str, x: Any) -> None:
+    """Raise for what loops over batches collect, which would be taken for models.
 
-    A list of numbers that are tensors is one of numbers.
+    Lists of numbers that are arrays, and of NumPy's arrays, are NumPy input.
     """
-    if isinstance(x, (list, tuple)) and x and is_tensor(x[0]) and x[0].ndim:
-        own = library(x[0])
+    first: Any = x[0] if isinstance(x, (list, tuple)) and x else None
+    on_host = isinstance(first, (np.ndarray, np.generic)) or not is_array(first)
+    if not on_host and first.ndim:
+        own = namespace(first).__name__.removeprefix("array_api_compat.")
         raise TypeError(
-            f"{name} is a list of tensors; pass {own}.cat({name}) of batches, or "
-            f"{own}.stack({name}) of models"
+            f"{name} is a list of arrays of {library(first)}; pass {own}.concat({name}) of "
+            f"batches, or {own}.stack({name}) of models"
         )
 
 
