@@ -103,7 +103,7 @@ def missing_value(names: Sequence[str], place: str, count: int) -> str:
     columns = f"column{'s' if several else ''} {in_words(list(map(repr, names)))}"
     return (
         f"{columns}: missing value at {place}{more}; "
-        "fill these rows, or leave them out by --drop-missing"
+        "fill these rows, or leave them out with --drop-missing"
     )
 
 
@@ -114,10 +114,10 @@ def third_label(name: str, number: str, values: Sequence[object], place: str) ->
     advice = (
         f"{in_words(list(map(repr, variants)))} differ only in case or spaces: write them alike"
         if variants
-        else "make a column for each class that has 1 where a row is of it and 0 elsewhere"
+        else "make a column for each class, with 1 in its rows and 0 in all others"
     )
     words = [x for x in values if isinstance(x, str)]
-    more = ", or say by --missing which one is none" if words and not variants else ""
+    more = ", or name the one that means no value with --missing" if words and not variants else ""
     return (
         f"column {name!r}: labels are not binary: {number} different values ({shown}; "
         f"the third one first in {place}); {advice}{more}"
@@ -149,10 +149,10 @@ def no_groups(name: str, kind: object, fractions: bool) -> InputError:
 
 def merged_scores(name: str, ties: int, example: str = "") -> InputError:
     """The error of scores that differ in the file, and not as floats of 64 bits."""
-    more = "is 1 more tie" if ties == 1 else f"are {ties} more ties"
+    more = "1 more tie" if ties == 1 else f"{ties} more ties"
     return InputError(
-        f"column {name!r}: there {more} among the scores as 64-bit floats than in the file"
-        f"{example}; write fewer digits, or their ranks"
+        f"column {name!r}: as 64-bit floats the scores have {more} than in the file"
+        f"{example}; write fewer digits, or ranks"
     )
 
 

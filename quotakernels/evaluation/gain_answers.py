@@ -231,7 +231,7 @@ def _unit(evaluation: Results) -> str:
     """What is added up."""
     unit, settings = evaluation.settings.unit, evaluation.settings
     assert unit is not None
-    spent = "" if settings.cost is None else f" What is spent ({settings.cost}) is not taken off."
+    spent = "" if settings.cost is None else f" What is spent ({settings.cost}) is not subtracted."
     if unit.impacts is None:
         return f"Counted: {unit}, which must be what selecting a row causes.{spent}"
     called = settings.called

@@ -183,14 +183,14 @@ def test_a_column_of_words_is_told_to_be_that(run: Run, table: Callable[..., Pat
 def test_missing_values_are_counted(run: Run, table: Callable[..., Path]) -> None:
     path = table(y=[0, 1, 1], s=[0.5, "", ""])
     outcome = run("evaluate", path, "--label", "y", "--score", "s")
-    missing = "missing value at row 2, 2 in all; fill these rows, or leave them out by"
+    missing = "missing value at row 2, 2 in all; fill these rows, or leave them out with"
     assert f"column 's': {missing} --drop-missing" in outcome.error
     path = table(y=[0, 1, "", ""], a=[1, 2, "", ""], b=["", 2, 3, 4], c=[1, 2, "", ""])
     scores = ("--score", "a", "--score", "b", "--score", "c")
     assert run("evaluate", path, "--label", "y", *scores).error == (
         "Error: columns 'y', 'a' and 'c': missing value at row 3, 2 in each; fill these rows, or "
-        "leave them out by --drop-missing\ncolumn 'b': missing value at row 1; fill these rows, or "
-        "leave them out by --drop-missing\n"
+        "leave them out with --drop-missing\ncolumn 'b': missing value at row 1; fill these rows, "
+        "or leave them out with --drop-missing\n"
     )
 
 

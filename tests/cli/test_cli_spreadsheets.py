@@ -146,7 +146,7 @@ def test_words_for_missing_values(run: Run, tmp_path: Path, name: str) -> None:
     rows = [*ROWS, "4;Nein;k. A. ", "5;-;0,9", "6;Nein;-99"]
     path = WRITERS[name](tmp_path / name, [HEADER, *rows])
     given = ("evaluate", path, *GIVEN)
-    assert "or say by --missing which one is none" in run(*given).error
+    assert "or name the one that means no value with --missing" in run(*given).error
     error = run(*given, "--where", "Nr!=5").error
     assert "column 'Wert': 'k. A." in error
     assert 'if it means that there is no value, give --missing "k. A.' in error
@@ -221,7 +221,7 @@ def test_all_columns_with_bad_values_are_told_at_once(run: Run, tmp_path: Path, 
     of_file = f" of {tmp_path / 'a.csv'}" if name == "*.csv" else ""
     assert run(*given, *more).error == (
         f"Error: column 'y': missing value at row 2{of_file}; fill these rows, or leave them out "
-        f"by --drop-missing\ncolumn 'w': 'k.A.' at row 2{of_file} is not a number; if it means "
+        f"with --drop-missing\ncolumn 'w': 'k.A.' at row 2{of_file} is not a number; if it means "
         "that there is no value, give --missing k.A.\ncolumn 'g' holds numbers with decimals, but "
         "groups are whole numbers, texts or dates; round them, or write a class for each row\n"
     )

@@ -234,7 +234,7 @@ def test_the_answers_in_words(credit: Any):
 @pytest.mark.parametrize("unit", [{"gain": np.abs(GAIN)}, {"impacts": (5, 1, 0, 0)}])
 def test_what_is_spent_is_told_not_to_be_taken_off(unit: dict[str, Any]):
     found = qk.evaluate(Y, S, cost=COST, budget=3, **unit)
-    assert found.answers[2].sentences[-1].endswith(" What is spent (cost) is not taken off.")
+    assert found.answers[2].sentences[-1].endswith(" What is spent (cost) is not subtracted.")
     assert "place_cost" not in " ".join(found.recommendation)
     found = qk.evaluate(Y, S, quota=3, **unit)
     assert "What is spent" not in " ".join(found.recommendation)
