@@ -30,6 +30,8 @@ from quotakernels.cli.streams import name_of
 _BYTES = 2**16
 """Of the beginning, which tells how the file is written."""
 _SEPARATORS = (",", ";", "\t", "|")
+_RECORDS = 3
+"""Lines of a cell that look like records, which make an open quotation mark of it."""
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+(,\d+)?|\d*(,\d+|\d))([eE][+-]?\d+)?")
 _EMPTY = re.compile(r"([ ,;|\t\"]*\r?\n)+")
 _TOLD = re.compile(r"sep=([,;|\t])\r?\n")
@@ -79,6 +81,7 @@ def dialect_of(path: Path, separator: str = ",") -> Dialect:
     skipped, text = _from_header(path, text, told.end() if told else 0)
     found = said.get("sep") or (told[1] if told else _separator(text, separator))
     records = _records(text, found)
+    _refuse_open_quote(path, text, found, skipped)
     if "\0" not in text:  # else it is in another encoding
         others = () if said.get("sep") or _are_alike(records) else _SEPARATORS
         _refuse_title(path, text, skipped, (found, *others))
@@ -170,6 +173,18 @@ def _refuse_title(path: Path, text: str, skipped: int, separators: Iterable[str]
         beginning = [row_of(*x) for x in islice(rows, 1 + ROWS_TRIED)]
         if names := names_below(beginning):
             raise title_above(name_of(path), beginning[0], names)
+
+
+def _refuse_open_quote(path: Path, text: str, separator: str, skipped: int) -> None:
+    """Raise if the last cell holds records, as it does where a quotation mark is not closed."""
+    rows = list(_numbered(text, separator, skipped)) if text.count('"') % 2 else []
+    if not rows:
+        return
+    wide, (number, cells) = len(rows[0][1]) - 1, rows[-1]
+    lines = cells[-1].splitlines()
+    if wide and sum(x.count(separator) == wide for x in lines) >= _RECORDS:
+        told = f"the quotation mark before {lines[0]!r} in line {number} is not closed"
+        raise InputError(f"{name_of(path)}: {told}")
 
 
 def _records(text: str, separator: str) -> list[list[str]]:

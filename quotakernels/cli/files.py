@@ -31,6 +31,8 @@ from quotakernels.cli.places import of_files
 from quotakernels.cli.streams import name_of
 from quotakernels.cli.together import together
 
+_OF_RECORDS = "; put a cell that holds the separator in quotation marks, and close each of them"
+
 
 def read_table(
     path: Path, names: Sequence[str] | None = None, *, as_text: bool = False
@@ -115,7 +117,8 @@ def refusing(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"{name_of(path)} cannot be read: {error}") from error
+        hint = _OF_RECORDS if "columns, got" in str(error) else ""
+        raise InputError(f"{name_of(path)} cannot be read: {error}{hint}") from error
 
 
 def picked_columns(path: Path, available: Sequence[str], names: Sequence[str] | None) -> list[str]:

@@ -304,3 +304,16 @@ def test_one_column_of_scores_is_selected_by(run: Run, tmp_path: Path) -> None:
     for command in (("select", path, "--quota", 1), ("tables", path, "--label", "y")):
         given = (*command, "--score", "s", "--score", "t", "-o", tmp_path / "b.csv")
         assert "Invalid value for '--score': give it once; got s, t." in run(*given).error
+
+
+def test_a_quotation_mark_that_is_not_closed(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    lines = ["y;s;note", *["1;0,5;x", "0;0,2;y"] * 9]
+    lines[4] = '0;"0,2;y'
+    path.write_text("\r\n".join(lines))
+    error = "a.csv: the quotation mark before '0,2;y' in line 5 is not closed\n"
+    assert error in run("evaluate", path, *GIVEN).error
+    lines[4] = '0;0,2;"a note; of cells;\r\nof 3; cells;\r\nof 3; cells;\r\nof 3; cells;"'
+    lines[5] = '1;0,5;5" wide'
+    path.write_text("\r\n".join(lines))
+    assert auc(run, path) == 1

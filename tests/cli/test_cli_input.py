@@ -276,7 +276,7 @@ def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
     expected = {
         "empty.csv": "Empty CSV file",
         "header.csv": "Error: header.csv has no rows\n",
-        "ragged.csv": "Expected 2 columns, got 1",
+        "ragged.csv": "Expected 2 columns, got 1: 3; put a cell that holds the separator in quot",
         "twice.csv": "2 columns with the name 's': give each its own\n",
         "a.parquet": "a.parquet cannot be read",
         "a.arrow": "a.arrow cannot be read",
