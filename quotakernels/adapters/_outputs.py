@@ -14,6 +14,12 @@ from quotakernels.states._compute import BOUNDS, Bounds, check_bounded, check_me
 
 SAMPLE_WEIGHT, WHERE, GROUPS = "sample_weight", "mask", "groups"
 """The usual names, of outputs that may be absent."""
+_OTHERWISE = {
+    SAMPLE_WEIGHT: ("sample_weight", ("sample_weights", "weights", "weight")),
+    WHERE: ("where", ("where",)),
+    GROUPS: ("groups", ("group", "indexes")),
+}
+"""The option that gives another name, and what is likely to be meant for it."""
 
 
 _EXACT = (
@@ -105,7 +111,16 @@ def _named(name: str | None, outputs: Mapping[str, Any], usual: str | None = Non
         return None
     if name not in outputs and name != usual:
         off = "" if usual is None else "; pass None if there is no such output"
+        if name in ("labels", "logits"):
+            off = "; labels= and scores= of the metric are for other names"
         raise TypeError(
             f"expected a keyword argument {name!r}; got {', '.join(outputs) or 'none'}{off}"
         )
+    if name not in outputs:
+        option, others = _OTHERWISE[str(name)]
+        for other in (x for x in others if x in outputs):
+            raise TypeError(
+                f"got {other} and no {name}; make the metric with {option}={other!r}, or with "
+                f"{option}=None if that is something else"
+            )
     return outputs.get(str(name))

@@ -62,6 +62,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
     ------
     TypeError
         A measure without its quota, or at a budget without `cost`; a state that keeps no costs.
+        `update` also refuses what is likely meant for an argument of another name, such as
+        ``where`` for ``mask``.
     ValueError
         A state with batch axes; another `bound`; a measure without guaranteed bounds, unless the
         state is exact.  `update` also refuses groups if the state keeps none, and a batch

@@ -67,6 +67,29 @@ def test_arguments_have_the_names_that_were_chosen():
         metric.update(y=LABELS[0], labels=LABELS[0])
 
 
+def test_outputs_of_likely_names_are_not_passed_over():
+    state = qk.states.FixedScoreBuffer.empty(LOGITS[0], capacity=8)
+    outputs = {"labels": LABELS[0], "logits": LOGITS[0]}
+    for make in (lambda **names: RankingMetric(qk.roc_auc, state, **names).update, by_clu(state)):
+        for other, option, usual in (
+            ("where", "where", "mask"),
+            ("weights", "sample_weight", "sample_weight"),
+            ("indexes", "groups", "groups"),
+        ):
+            message = f"^got {other} and no {usual}; make the metric with {option}='{other}', or"
+            with pytest.raises(TypeError, match=message):
+                make()(**outputs, **{other: MASK[0]})
+            make(**{option: None})(**outputs, **{other: MASK[0]})
+        make(where="where")(**outputs, where=MASK[0])
+        with pytest.raises(TypeError, match="'logits'; got labels, values; labels= and scores= of"):
+            make()(labels=LABELS[0], values=LOGITS[0])
+
+
+def by_clu(state: Any) -> Callable[..., Any]:
+    """A metric of CLU that takes outputs."""
+    return lambda **names: clu_metric(qk.roc_auc, state, **names).from_model_output
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["sample_weight", "where"])
 def test_names_that_were_chosen_are_not_optional(name: str):
