@@ -81,6 +81,8 @@ def clu_metric(
     ------
     TypeError
         A measure without its quota, or at a budget without `cost`; a state that keeps no costs.
+        ``from_model_output`` also refuses what is likely meant for an argument of another name,
+        such as ``weights`` for ``sample_weight``.
     ValueError
         A state with batch axes; another `bound`; a measure without guaranteed bounds, unless the
         state is exact.
