@@ -62,8 +62,9 @@ def scorer(
     response_method : str or tuple of str, optional
         The method that gives the scores: the first of these that the estimator has.  By default
         ``("decision_function", "predict_proba")``; with `average`, ``"predict_proba"``.  Of
-        regressors and rankers ``("decision_function", "predict")``; their labels are 0 and 1.  With
-        ``"predict"`` and no cut, a measure of confusion tables judges the predicted classes.
+        regressors and rankers ``("decision_function", "predict")``; their labels are 0 and 1, or
+        have a `pos_label`.  With ``"predict"`` and no cut, a measure of confusion tables judges the
+        predicted classes.
     greater_is_better : bool, optional
         With False the scorer gives the negative of the measure.  By default as the measure says;
         give it for functions of your own, and for measures without a direction, such as `bias`.
@@ -76,8 +77,8 @@ def scorer(
         Called as ``scorer(estimator, X, y, sample_weight=None, groups=None, cost=None)``.  With
         metadata routing, ``set_score_request(sample_weight=True)`` makes scikit-learn pass the
         weights of the fold.  With groups, the group of each example, the score is the mean over
-        those where the measure is defined; a scorer of `group_mean` requests them by itself.  So
-        does one with a `budget` request `cost`, what each example costs.
+        those where the measure is defined; a scorer of `group_mean` requests them by itself.  A
+        scorer with a `budget` requests `cost`, what each example costs, in the same way.
 
     Raises
     ------
@@ -154,7 +155,8 @@ def multimetric(**scorers: Scorer) -> Scorers:
     """Several scorers as one, which asks the estimator once for all of them.
 
     It requests the weights, groups and costs that its scorers request, and passes them to these
-    alone.  What none of them requests, but `set_score_request` of the whole, goes to all.
+    alone.  What none of them requests, but `set_score_request` of the whole does, goes to all of
+    them.
 
     Parameters
     ----------
