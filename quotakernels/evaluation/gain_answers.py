@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -209,8 +210,19 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
     return f"{brings}, at random {evaluation.amount(choice.random_brings)}", (
         f"With {size}{_interval(evaluation, choice)}. Selecting nobody brings {nobody}, selecting "
         f"all {everybody}; each place adds {evaluation.amount(per_place)} on average.",
+        *_may_not_pay(evaluation, choice),
         _unit(evaluation),
     )
+
+
+def _may_not_pay(evaluation: Results, choice: Choice) -> Iterator[str]:
+    """That the places bring more than selecting nobody here, and perhaps not on other rows."""
+    gains = evaluation.gains
+    assert gains is not None
+    assert choice.brings is not None
+    lower, _ = gains.at_quota[choice.quota].interval("brings", choice.order[0])
+    if evaluation.has_intervals and lower < gains.nobody < choice.brings[choice.order[0]]:
+        yield "On other rows that may be less than selecting nobody brings."
 
 
 def _interval(evaluation: Results, choice: Choice) -> str:

@@ -78,13 +78,8 @@ def _of_one(evaluation: Results, choice: Choice | None) -> Said:
         return "That cannot be said", (f"{asked} tells how far its hit rate may be off.",)
     if not choice.defined:
         return "That cannot be said", ("There is nothing to compare.",)
-    said: list[str] = [_rate(evaluation, choice, resampling.percent)]
-    ends, by_chance = _compared(evaluation, choice)
-    gains = evaluation.gains
-    if gains is not None and ends[0] <= gains.nobody < ends[1]:
-        nobody = evaluation.amount(gains.nobody)
-        said.append(f"It may also bring less than selecting nobody ({nobody}).")
-    return _beside_chance(ends, by_chance), tuple(said)
+    said = _rate(evaluation, choice, resampling.percent)
+    return _beside_chance(*_compared(evaluation, choice)), (said,)
 
 
 def _compared(evaluation: Results, choice: Choice) -> tuple[tuple[float, float], float]:

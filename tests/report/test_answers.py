@@ -133,13 +133,13 @@ def test_one_model_is_compared_with_a_random_choice(
     assert f"(95% interval); a random choice has {by_chance}." in said
 
 
-def test_one_model_that_pays_may_not_pay_elsewhere(made: Made, rows: Path) -> None:
-    one = ("--label", "y", "--score", "a", "--quota", 60)
-    doubt = "It may also bring less than selecting nobody (0.00)."
-    said = answers(made, rows, *one, "--impact", "1,-3.5,0,0", *FEW)
-    assert "How sure is it? Sure that it is better than a random choice" in said
-    assert doubt in said
-    assert doubt not in answers(made, rows, *one, "--impact", "5,-1,0,0", *FEW)
+def test_what_pays_here_may_not_pay_elsewhere(made: Made, rows: Path) -> None:
+    doubt = "On other rows that may be less than selecting nobody brings."
+    for models in (TWO[:4], TWO):
+        asked = (*models, "--quota", 190, "--impact")
+        for impact, doubted in (("1,-0.6,0,0", True), ("5,-1,0,0", False), ("1,-9,0,0", False)):
+            said = answers(made, rows, *asked, impact, *FEW)
+            assert (doubt in said) == doubted, impact
 
 
 def test_the_first_model_may_be_no_better_than_chance(made: Made, rows: Path) -> None:
