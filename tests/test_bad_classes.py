@@ -163,7 +163,7 @@ ERRORS = [
     (
         {"y_true": np.eye(3)[Y]},
         ValueError,
-        r"y_true .*\(6, 3\); for the .* pass y_true\.argmax\(-1\)$",
+        r"y_true .*\(6, 3\); pass y_true\.argmax\(-1\) of one-hot .* y_true\.T and y_score\.T$",
     ),
     (
         {"y_score": np.stack([S, S]), "where": [[True]] * 2},

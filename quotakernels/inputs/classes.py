@@ -97,7 +97,10 @@ def _check_shapes(arrays: dict[str, Array]) -> None:
         if name != "y_score" and own not in (rows, (n,)):
             hint = _TRANSPOSE if own == (classes,) else column_hint(name, own)
             if name == "y_true" and own == (*rows, classes):
-                hint = f"; for the class of each example pass {name}.argmax(-1)"
+                hint = (
+                    "; pass y_true.argmax(-1) of one-hot labels; where examples have several "
+                    "labels call the measure itself with y_true.T and y_score.T"
+                )
             raise ValueError(
                 f"{name} must have shape {wanted}, as y_score has shape {(*rows, classes)}; "
                 f"got shape {own}{hint}"
