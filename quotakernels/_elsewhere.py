@@ -131,7 +131,7 @@ def keyword_hint(keyword: str, known: Iterable[str]) -> str:
     """What a message adds about a keyword that is none of those that are known."""
     names = list(known)
     if keyword in _DECISIONS and "threshold" in names:
-        return f"; decisions are counted by {_PREDICTIONS}"
+        return f"; for decisions use {_PREDICTIONS}"
     if keyword == "threshold" and {"quota", "y_true"} <= set(names):
         return "; precision, recall and confusion_table take a threshold"
     if keyword in ("groups", "num_groups") and "y_true" in names:

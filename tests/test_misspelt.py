@@ -78,7 +78,7 @@ OF_TABLES = (qk.f_score, qk.confusion_table, qk.tables.informedness)
 
 @pytest.mark.parametrize("function", OF_TABLES, ids=lambda x: x.__name__)
 def test_decisions_in_the_place_of_scores(function: Callable[..., Any]):
-    hint = "decisions are counted by tables.confusion_table_from_predictions"
+    hint = "for decisions use tables.confusion_table_from_predictions"
     with pytest.raises(TypeError, match=f"^give exactly one of threshold=.*; {hint}"):
         function(Y, Y)
     with pytest.raises(TypeError, match=f"keyword argument 'y_pred'; {hint}"):

@@ -124,7 +124,8 @@ def check_bounded(
     plain, own = without_options(measure, **options)
     if not bounded_by_ties(plain, own):
         name = getattr(plain, "__name__", repr(plain))
-        raise ValueError(f"{name} has no guaranteed bounds with these options; {instead}")
+        given = " with these options" if own else ""
+        raise ValueError(f"{name} has no guaranteed bounds{given}; {instead}")
     return plain
 
 

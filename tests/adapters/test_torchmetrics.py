@@ -199,7 +199,7 @@ UNBOUNDED = [
 @pytest.mark.parametrize(("measure", "options"), UNBOUNDED)
 def test_what_a_histogram_has_no_bounds_of_is_told_before_the_stream(measure: Any, options: Any):
     histogram = {"state": "histogram", **options}
-    message = 'has no guaranteed bounds .* make the metric with state="buffer", or with dtype=torch'
+    message = 'has no guaranteed bounds.*; make the metric with state="buffer", or with dtype=torch'
     with pytest.raises(ValueError, match=message):
         RankingMetric({"a": qk.roc_auc, "b": measure}, **histogram)
     for right in ({"state": "histogram", "dtype": torch.float16}, {"state": "buffer"}):

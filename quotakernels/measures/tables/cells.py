@@ -191,7 +191,7 @@ def wanted_cut(
     """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
     given = sum(x is not None for x in (threshold, quota, fraction, budget))
     if given != 1 and (given or not isinstance(table, ops.Around)):  # which has its quota
-        hint = "; decisions are counted by tables.confusion_table_from_predictions(y_true, y_pred)"
+        hint = "; for decisions use tables.confusion_table_from_predictions(y_true, y_pred)"
         names = "quota= and fraction=" if budget is None else "quota=, fraction= and budget="
         one = f"give exactly one of threshold=, {names}"
         raise TypeError(one if given else one + hint)
