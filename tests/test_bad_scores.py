@@ -346,6 +346,11 @@ def test_ragged_lists_are_refused():
     for parts in ([[0.9], [0.1, 0.2]], [np.asarray([0.9]), np.asarray([0.1, 0.2])]):
         with pytest.raises(ValueError, match=batches):
             qk.rank([[1], [0, 1]], parts)
+    for hidden in (None, np.ones((2, 3, 4))):
+        with pytest.raises(
+            ValueError, match=r": pass one part of the tuple, such as y_score\[0\]$"
+        ):
+            qk.rank([1, 0], (np.ones((2, 2)), hidden))
     with pytest.raises(ValueError, match=r"^y_score must be an array of numbers"):
         qk.rank([1, 0], [[0.9, 0.1], [0.2]])
 

@@ -119,16 +119,22 @@ def as_column(name: str, x: Any) -> Any:
     try:
         column = np.asarray(x)
     except ValueError as error:
-        listed = name in _COLUMNS and isinstance(x, (list, tuple))
-        parts = listed and all(isinstance(part, (list, np.ndarray)) for part in x)
-        why = f"pass numpy.concatenate({name}) of batches of different lengths" if parts else error
-        raise ValueError(f"{name} must be an array of numbers: {why}") from None
+        why = _way_out(name, x) if name in _COLUMNS else ""
+        raise ValueError(f"{name} must be an array of numbers: {why or error}") from None
     if column.dtype.kind == "U" and isinstance(x, (list, tuple)):
         column = _as_given(column, x)
     if column.dtype.kind == "O":
         lacking = [_is_missing(value) for value in column.ravel()]
         refuse_missing(name, np.reshape(lacking, column.shape))
     return column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
+
+
+def _way_out(name: str, x: Any) -> str:
+    """What to do with parts of different shapes: batches, or all that a model has put out."""
+    parts = x if isinstance(x, (list, tuple)) else ()
+    if parts and all(isinstance(y, (list, np.ndarray)) and getattr(y, "ndim", 1) == 1 for y in x):
+        return f"pass numpy.concatenate({name}) of batches of different lengths"
+    return f"pass one part of the tuple, such as {name}[0]" if isinstance(x, tuple) else ""
 
 
 def _refuse_list_of_arrays(name: str, x: Any) -> None:
