@@ -32,8 +32,8 @@ class RankingAtQuota(NamedTuple, Generic[T]):
     """What measures at one quota need of all examples: the tie group in which it ends.
 
     `rank_at_quota` makes it.  `hit_rate`, `qrecall`, `lift`, `confusion_table` and the measures of
-    a table take it in the place of a `Ranking`, without a quota, as it has one.  All other measures
-    need the whole ranking, and refuse it.
+    a table take it in place of a `Ranking`, without a quota, because it has one.  All other
+    measures need the whole ranking, and refuse it.
 
     Attributes
     ----------

@@ -153,9 +153,9 @@ def compare(
     ----------
     measure : callable
         A function of a `Ranking` that gives one number for each ranking of a batch: a measure of
-        this library, ``functools.partial`` of one, or your own.  Of records one field is compared:
-        `whole` of `impact_at_quota` and `impact`, `value` of `best_quota` and `best_boundary`,
-        `mean` of `outcome_impact`.
+        this library, ``functools.partial`` of one, or your own.  If it returns a record, one field
+        is compared: `whole` of `impact_at_quota` and `impact`, `value` of `best_quota` and
+        `best_boundary`, `mean` of `outcome_impact`.
     y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost, treatment
         As in `rank`, of shape (n,), the same for all models; not ``ties="given"``.
     models : mapping from names to arrays, shape (n,), a data frame, or an array, shape (M, n)

@@ -61,9 +61,9 @@ class FoldSummary(NamedTuple):
         Ends of the confidence interval, of the corrected resampled t.  NaN for fewer than two
         defined folds.
     standard_error : array, shape (...)
-        s·√(1/J + n_test/n_train) of J defined folds.
+        s·√(1/J + n_test/n_train) of J defined folds; NaN for fewer than two.
     standard_deviation : array, shape (...)
-        s, of the folds.
+        s, of the folds; NaN for fewer than two.
     undefined : integer array, shape (...)
         How many folds leave the measure undefined, for example without positives.
     values : array, shape (..., k) or (..., repeats, k)
@@ -402,8 +402,9 @@ def fold_test(
     -------
     FoldTest
         For a mapping, or a measure that returns a record, the same with a result in place of each
-        array.  The statistic and p-value are NaN where all folds have the same difference.  With
-        fewer than two folds with a difference, all else is NaN too.
+        array.  The statistic and p-value are NaN where all folds have the same difference.  If
+        fewer than two folds have a difference, the interval and the standard error are NaN too; if
+        none has one, so are the difference and `better`.
 
     Raises
     ------

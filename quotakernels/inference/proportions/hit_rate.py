@@ -186,9 +186,9 @@ def hit_rate_interval(
 
     Notes
     -----
-    The ends of the score interval are the shares p for which T(j) is z standard errors from p·j, of
-    the variance f·j·[p(1 - p) + (1 - j/n)(p - m)²], f = (J - j)/(J - 1) with a population and 1
-    without.  The second term is for the cut, which moves with the sample; m is the rate of
+    The ends of the score interval are the shares p for which T(j) is z standard errors from p·j.
+    The variance is f·j·[p(1 - p) + (1 - j/n)(p - m)²], with f = (J - j)/(J - 1) with a population
+    and 1 without.  The second term is for the cut, which moves with the sample; m is the rate of
     positives there, (T(j + w) - T(j - w) + 1/2)/(number of places + 1) with w = max(5, j^0.8/2),
     within 0 and n.  It matters where the hit rate falls steeply at the quota, such as for a strong
     model with as many places as there are positives.  Wilson's interval leaves it out.  Both take

@@ -54,8 +54,8 @@ class QuotaThreshold(NamedTuple, Generic[T]):
     Attributes
     ----------
     threshold : array
-        Score of the last selected example, shared by those tied with it; NaN for quota 0.  Of the
-        dtype that `Curve` has.
+        Score of the last selected example, shared by those tied with it; NaN for quota 0.  The
+        dtype is as in `Curve`.
     above : array
         Number (or mass) of examples with a higher score, all of which are selected.
     tied : array

@@ -50,7 +50,7 @@ class Positions:
     def sums(self, wanted: Array, *terms: Array) -> list[Array]:
         """The sums of each of the terms within the wanted masses, shape (..., K).
 
-        Of the last position a quota that is not whole takes a part.
+        A fractional quota takes a part of the last position.
         """
         xp = self._xp
         terms = tuple(xp.where(self.there, x, xp.zeros_like(x)) for x in terms)

@@ -192,8 +192,8 @@ def expected_average_precision(table: ops.Groups, wanted: Array) -> Array:
     -----
     A group of m examples, p of them positive, after S examples with C positives adds
     p/m · Σ_k (C + 1 + (k - 1)·b)/(S + k), k = 1..m, with b = (p - 1)/(m - 1): given that
-    position k holds a positive, the other p - 1 are spread over the other m - 1 positions.  Of the
-    last position a quota that is not whole takes a part.
+    position k holds a positive, the other p - 1 are spread over the other m - 1 positions.  A
+    fractional quota takes a part of the last position.
 
     References
     ----------

@@ -57,7 +57,8 @@ class BestCut(NamedTuple, Generic[T]):
     optima : boolean array, shape (..., G + 1)
         Which cuts of `table_curve` are best, up to rounding; never those of padding.
 
-    Of S groups of examples the first three have the shape (..., S), and `optima` is an empty tuple.
+    With S groups of examples the first three have the shape (..., S), and `optima` is an empty
+    tuple.
     """
 
     value: T

@@ -50,8 +50,8 @@ class BestBoundary(NamedTuple, Generic[T]):
     curve : Curve
         The same impact at every cut.
 
-    Of S groups of examples the first three have the shape (..., S), and `optima` and `curve` are
-    empty tuples: each group has another number of cuts.
+    With S groups of examples the first three have the shape (..., S), and `optima` and `curve` are
+    empty tuples, because each group has a different number of cuts.
     """
 
     value: T
