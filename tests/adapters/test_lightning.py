@@ -30,8 +30,9 @@ def test_lightning_logs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     draw = torch.Generator().manual_seed(2)
     features = torch.randn(96, 2, generator=draw)
     labels = (features[:, 0] + torch.randn(96, generator=draw) > 0).long()
+    users = torch.randint(0, 5, (96,), generator=draw)
     loader = torch.utils.data.DataLoader(
-        torch.utils.data.TensorDataset(features, labels), batch_size=20
+        torch.utils.data.TensorDataset(features, labels, users), batch_size=20
     )
 
     class Classifier(lightning.LightningModule):
@@ -40,6 +41,7 @@ def test_lightning_logs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             self.linear = torch.nn.Linear(2, 1)
             self.hits = RankingMetric(partial(qk.hit_rate, quota=30))
             self.auc = RankingMetric(qk.roc_auc)
+            self.gauc = RankingMetric(qk.roc_auc, groups="mean")
             coarse = RankingMetric(qk.roc_auc, state="histogram")
             self.several = torchmetrics.MetricCollection(
                 {"midpoint": coarse, "sum": torchmetrics.SumMetric()}
@@ -56,11 +58,13 @@ def test_lightning_logs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             scores = self.linear(batch[0])[:, 0]
             self.hits.update(scores, batch[1])
             self.auc.update(scores, batch[1])
+            self.gauc.update(scores, batch[1], indexes=batch[2])
             self.several["midpoint"].update(scores, batch[1])
             self.seen.append((scores, batch[1]))
             self.entries.update(scores, batch[1])
             self.log("hit_rate", self.hits)
             self.log("auc", self.auc)
+            self.log("gauc", self.gauc)
             self.log("midpoint", self.several["midpoint"], on_step=False, on_epoch=True)
 
         def on_validation_epoch_end(self) -> None:
@@ -88,6 +92,7 @@ def test_lightning_logs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     ranking = qk.rank(seen, scores)
     assert logged["hit_rate"] == qk.hit_rate(ranking, quota=30)
     assert logged["auc"] == qk.roc_auc(ranking)
+    assert logged["gauc"] == qk.group_mean(qk.roc_auc, seen, scores, groups=users).value
     assert logged["gini"] == qk.gini(ranking)
     assert logged["eer_value"] == qk.points.equal_error_rate(ranking).value
     assert abs(logged["midpoint"] - qk.roc_auc(ranking)) < 0.01
