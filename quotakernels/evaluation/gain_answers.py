@@ -156,11 +156,18 @@ def fewer_to_fill(evaluation: Results, choice: Choice) -> Fewer | None:
     """The fewer places that are the answer, unless the best of all cuts is the same."""
     gains = evaluation.gains
     assert gains is not None
-    fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
+    fewer = _fewer(evaluation, gains, choice)
     if fewer is None or not fewer.places or _reaches_best_cut(evaluation, gains, choice):
         return None
-    known = choice.quota in gains.expected_within
-    return None if known and _of_fewer(evaluation, gains, choice, fewer)[1] else fewer
+    return fewer
+
+
+def _fewer(evaluation: Results, gains: GainResults, choice: Choice) -> Fewer | None:
+    """The fewer places, or none at all, that bring more than all without a doubt."""
+    fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
+    if fewer is None or choice.quota not in gains.expected_within or not fewer.places:
+        return fewer
+    return None if _of_fewer(evaluation, gains, choice, fewer)[1] else fewer
 
 
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:
@@ -207,6 +214,9 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
         brings = f"{brings} here, {elsewhere} expected on other rows"
     per_place = (total - gains.nobody) / choice.places
     size = evaluation.size(choice.places)
+    another = gains.cuts and _fewer(evaluation, gains, choice) is not None
+    if another and number(choice.places) != "1":  # than these places is the answer to how many
+        brings = f"{sentence(_all_of(evaluation, choice))}: {brings}"
     return f"{brings}, at random {evaluation.amount(choice.random_brings)}", (
         f"With {size}{_interval(evaluation, choice)}. Selecting nobody brings {nobody}, selecting "
         f"all {everybody}; each place adds {evaluation.amount(per_place)} on average.",

@@ -267,7 +267,9 @@ def test_answers_tell_what_money_brings(run: Run, data: Path) -> None:
     given = ("evaluate", data / "all.parquet", *GIVEN, "--quota", "40", "--gain", "v")
     wanted = run(*given, "--engine", "memory").out
     told = run(*given, "--engine", "stream").out
-    parts = [x.split("\n\n") for x in (told, wanted)]
+    all_of_them = "bring? All 40 places: "  # as fewer are better, of which a stream says nothing
+    assert all_of_them in wanted
+    parts = [x.split("\n\n") for x in (told, wanted.replace(all_of_them, "bring? "))]
     for question in ("Which model should fill my quota? ", "What will it bring? "):
         same = [next(x for x in part if x.startswith(question)) for part in parts]
         assert same[0] == same[1]
