@@ -88,7 +88,7 @@ def treatment_column(table: pa.Table, name: str, treated: str | None) -> NDArray
     if len(values) > _ARMS:
         raise InputError(
             f"column {name!r} holds {len(values)} values, and a treatment has {_ARMS}; "
-            "keep the rows of two by --where"
+            "keep the rows of two with --where"
         )
     one = positive_value(values, name, treated, _TREATED)
     return are_positive(column, one).astype(np.float64)
@@ -246,7 +246,7 @@ def _hint(text: str) -> str:
     if not any(map(str.isdigit, text)):
         return f"; if it means that there is no value, give --missing {quoted(text)}"
     if _SPACED.sub("", text).replace(",", "").replace(".", "").isdecimal():
-        more = "" if asked else ", or give the decimal mark by --decimal"
+        more = "" if asked else ", or give the decimal mark with --decimal"
         return f"; write it without marks of thousands{more}"
     return ""
 

@@ -104,8 +104,8 @@ def _as_floats(texts: pa.ChunkedArray, name: str, distinct: bool) -> pa.ChunkedA
     for text in pc.unique(texts.filter(unsure)).to_pylist():
         if not _is_rounded(text):
             raise InputError(
-                f"column {name!r}: {text} has more digits than a 64-bit float, which --engine "
-                "stream does not tell apart; write fewer digits"
+                f"column {name!r}: {text} has more digits than a 64-bit float, and --engine stream "
+                "cannot tell such numbers apart; write fewer digits"
             )
     return floats
 
@@ -121,8 +121,8 @@ def _in_doubt(name: str, text: str) -> InputError:
     mark = "comma" if "," in text else "point"
     return InputError(
         f"column {name!r}: {text!r} has a {mark} that may mark thousands or decimals, and no "
-        "number of the column tells, as one with both would; write the numbers without marks of "
-        "thousands, or say by --decimal which mark is that of decimals"
+        "number of the column has both marks; write the numbers without marks of thousands, or "
+        "give the decimal mark with --decimal"
     )
 
 

@@ -415,7 +415,7 @@ def test_marks_of_thousands_are_refused(
     path.write_text("\n".join(lines))
     error = run("evaluate", path, "--label", "y", "--score", "s", "--engine", "stream").error
     assert f"column 's': {told} that may mark thousands" in " ".join(error.split())
-    assert "say by --decimal which mark is that of decimals" in " ".join(error.split())
+    assert "give the decimal mark with --decimal" in " ".join(error.split())
 
 
 @pytest.mark.parametrize(("separator", "marks"), [(";", ".,"), in_full(",", ",.")])
