@@ -118,7 +118,7 @@ def _on_other_rows(
         less = f"{said}: not more than selecting nobody brings ({evaluation.amount(nobody)})."
         return less, "Not clear that any number pays"
     if expected <= whole:
-        less = f"On other rows expect no more of them than of {all_of_it}."
+        less = f"On other rows expect no more from them than from {all_of_it}."
         return less, f"{sentence(all_of_it)}: not clear that fewer are better"
     return f"{said}.", ""
 
@@ -187,7 +187,7 @@ def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Sa
         return f"{reached}, by {name}", (said,)
     size = evaluation.size(choice.places)
     if found["quota"] < choice.places:
-        why = "What scores below that cut brought less there, so the other places stay empty."
+        why = "Rows below that cut brought less there, so the other places stay empty."
         return f"{reached} of {size}", (said, why)
     if choice.quota.is_budget:
         enough = "That is no less than the budget pays for, so all of it is spent."

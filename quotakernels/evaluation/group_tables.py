@@ -22,12 +22,12 @@ MANY = 30
 _EXTREMES = 5
 _OF_APART = (
     "Parity ratio: the smallest selection rate over the largest. Equal opportunity difference: the "
-    "largest Qrecall less the smallest. Split cost: how many positives fewer are found if each "
+    "largest Qrecall less the smallest. Split cost: how many fewer positives are found if each "
     "group has a quota in proportion to its size, or a budget in proportion to what it costs."
 )
 _ENDS_APART = (
-    "The ratio and the difference compare the extreme groups, so that even for groups that are "
-    "alike their intervals leave out 1 and 0."
+    "The ratio and the difference compare the extreme groups. So their intervals exclude 1 and 0 "
+    "even for groups that are alike."
 )
 
 

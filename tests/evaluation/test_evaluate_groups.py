@@ -234,7 +234,7 @@ def test_how_far_groups_are_apart_has_intervals(asked: dict[str, Any]) -> None:
             wanted = [float(both.lower), float(both.upper)]
             assert ends["intervals"][measure] == told[name, measure] == wanted
             assert len(cell.interval) == 2
-    assert table.notes[-1].endswith("alike their intervals leave out 1 and 0.")
+    assert table.notes[-1].endswith("exclude 1 and 0 even for groups that are alike.")
 
 
 def test_only_parts_of_one_quota_have_no_groups_apart() -> None:

@@ -97,7 +97,7 @@ def test_a_cut_that_was_lucky_is_doubted(made: Made, rows: Path) -> None:
     asked = ("--label", "noise", "--score", "a", "--quota", 30, "--impact", "1,-1,0,0", *FEW)
     said = answers(made, rows, *asked)
     assert "How many should I take? All 30 places: not clear that fewer are better" in said
-    assert "On other rows expect no more of them than of all 30 places." in said
+    assert "On other rows expect no more from them than from all 30 places." in said
 
 
 def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
