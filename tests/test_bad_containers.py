@@ -147,6 +147,19 @@ def test_other_indexes_are_no_matter():
     assert qk.roc_auc(pd.Series(Y, index=ORDERED.index), ORDERED) == wanted
 
 
+@pytest.mark.parametrize("first", [0, 7])
+@pytest.mark.parametrize("dtype", ["Int64", float, object, "int8", "category"])
+def test_indexes_of_other_types_name_the_same_rows(first: int, dtype: Any):
+    index = pd.Index(range(first, first + 5))
+    for other in (index, pd.Index(list("abcde"))) if first == 0 else (index,):
+        for one, two in ((index.astype(dtype), other), (other, index.astype(dtype))):
+            found = qk.roc_auc(pd.Series(Y, index=one), pd.Series(S, index=two))
+            assert found == qk.roc_auc(Y, S)
+    berlin = pd.date_range("2020", periods=5, tz="Europe/Berlin")
+    labels, scores = pd.Series(Y, index=berlin), pd.Series(S, index=berlin.tz_convert("UTC"))
+    assert qk.roc_auc(labels, scores) == qk.roc_auc(Y, S)
+
+
 @pytest.mark.parametrize("index", [[5, 6, 7, 8, 9], list("abcde"), [[0, 1], [1, 2]] * 2 + [[3, 3]]])
 def test_indexes_that_name_other_rows_are_told(index: Any):
     if isinstance(index[0], list):

@@ -319,6 +319,9 @@ def test_lists_of_arrays_are_refused_as_they_may_be_batches(mode: Mode):
             mode.run(measured, labels, scores)
     if not mode.lazy:
         y, s = mode.array(labels), mode.array(scores)
+        for rest in (None, s[:, None]):  # a model's hidden state, perhaps
+            with pytest.raises(TypeError, match=r"^y_score is a tuple .*; pass one of them, "):
+                qk.roc_auc(y, (s, rest))
         assert qk.roc_auc(list(y), list(s)) == qk.roc_auc(y, s) == 1
         assert qk.compare(qk.roc_auc, y, [s, -s], test="permutation").names == ("0", "1")
 

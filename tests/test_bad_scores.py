@@ -339,6 +339,9 @@ def test_objects_that_are_numbers_are_told_apart_from_classes():
         assert qk.roc_auc([0, 1, 1], np.asarray(value, dtype=float)) == auc
     with pytest.raises(TypeError, match=r"^y_score .*; pass scores, such as predict_proba gives"):
         qk.rank([1, 0], np.asarray([0.5, "no"], dtype=object))
+    for mask in ([True, False], [np.True_, np.False_]):
+        with pytest.raises(TypeError, match=r"pass numpy\.asarray\(where, dtype=bool\)$"):
+            qk.rank([1, 0], [0.5, 0.1], where=np.asarray(mask, dtype=object))
 
 
 def test_ragged_lists_are_refused():

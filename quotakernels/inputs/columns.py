@@ -71,7 +71,7 @@ def warn_of_other_order(given: dict[str, Any]) -> None:
     }
     first = "y_true" if "y_true" in indexes else next(iter(indexes), "")
     for name, own in indexes.items():
-        if own.equals(indexes[first]):
+        if _alike(own, indexes[first]):
             continue
         if _same_labels(own, indexes[first]):
             warn_once(
@@ -79,24 +79,30 @@ def warn_of_other_order(given: dict[str, Any]) -> None:
                 f"position; pass {name}.reindex({first}.index), or to_numpy() of both if the "
                 "positions are right"
             )
-        elif len(own) == len(indexes[first]) and not any(map(_counts, (own, indexes[first]))):
+        elif len(own) == len(indexes[first]) and not any(_counts(given[x]) for x in (first, name)):
             warn_once(
                 f"{first} and {name} have indexes that differ, and are matched by position; pass "
                 "to_numpy() of both if the positions are right"
             )
 
 
-def _counts(index: Any) -> bool:
-    """Whether an index is the number of each row, as pandas makes it."""
-    labels = np.asarray(index)
-    return labels.dtype.kind in "iu" and np.array_equal(labels, np.arange(len(labels)))
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two indexes name the same rows, be it in other types."""
+    if one.dtype != other.dtype:
+        one, other = one.astype(object), other.astype(object)
+    return bool(one.equals(other))
+
+
+def _counts(column: Any) -> bool:
+    """Whether its index is the number of each row, as pandas makes it."""
+    return _alike(column.index, column.reset_index(drop=True).index)
 
 
 def _same_labels(one: Any, other: Any) -> bool:
     try:
         if (len(one), one.min(), one.max()) != (len(other), other.min(), other.max()):
             return False
-        return bool(one.sort_values().equals(other.sort_values()))
+        return _alike(one.sort_values(), other.sort_values())
     except (TypeError, ValueError):  # which have no order, or of which one has several levels
         return False
 
@@ -146,10 +152,11 @@ def _refuse_list_of_arrays(name: str, x: Any) -> None:
     on_host = isinstance(first, (np.ndarray, np.generic)) or not is_array(first)
     if not on_host and first.ndim:
         own = namespace(first).__name__.removeprefix("array_api_compat.")
-        raise TypeError(
-            f"{name} is a list of arrays of {library(first)}; pass {own}.concat({name}) of "
-            f"batches, or {own}.stack({name}) of models"
-        )
+        instead = f"{own}.concat({name}) of batches, or {own}.stack({name}) of models"
+        if any(getattr(part, "ndim", 0) != first.ndim for part in x):
+            instead = f"one of them, such as {name}[0]"
+        kind = type(x).__name__
+        raise TypeError(f"{name} is a {kind} of arrays of {library(first)}; pass {instead}")
 
 
 def _in_own_precision(x: Array) -> Array:
@@ -226,8 +233,9 @@ def _type_hint(name: str, x: Array) -> str:
         return "; if it holds 0 and 1 pass where == 1"
     if not (isinstance(x, np.ndarray) and x.dtype.kind in NAMED_LABELS):
         return ""
-    if x.dtype.kind == "O" and all(isinstance(value, (Real, Decimal)) for value in x.ravel()):
-        return f"; pass numpy.asarray({name}, dtype=float)"
+    numbers = (Real, Decimal, np.bool_)
+    if x.dtype.kind == "O" and all(isinstance(value, numbers) for value in x.ravel()):
+        return f"; pass numpy.asarray({name}, dtype={'bool' if name == 'where' else 'float'})"
     classes = "; pass scores, such as predict_proba gives, not classes"
     return classes if name == "y_score" else ""
 
