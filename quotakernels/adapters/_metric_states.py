@@ -25,6 +25,13 @@ _ABSENT = 2
 """Among the labels of a buffer, an example that does not count."""
 _SETTINGS_SIZE = 256
 _IDS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+_MEANT = {
+    "mask": "where",
+    "costs": "cost",
+    **dict.fromkeys(("group", "groups"), "indexes"),
+    **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight"),
+}
+"""Arguments of other metrics: what `update` calls them."""
 
 
 class KeptHistogram:
@@ -153,6 +160,16 @@ class KeptBuffer:
         }
 
 
+def check_names(given: Mapping[str, Any]) -> None:
+    """Raise for what `update` has under another name, unless that is given too."""
+    for name, own in _MEANT.items():
+        if name in given and own not in given:
+            raise TypeError(
+                f"update takes no {name}=; pass {own}=, or put metrics that take {name}= into a "
+                "collection of their own"
+            )
+
+
 def check_batch(preds: Any, target: Any, dtype: Any) -> None:
     """Raise for what is no list of scores of the type that is kept, with a label for each."""
     if not isinstance(preds, torch.Tensor):
@@ -174,6 +191,8 @@ def check_batch(preds: Any, target: Any, dtype: Any) -> None:
 
 
 def _column_hint(shape: tuple[int, ...]) -> str:
+    if not shape:
+        return "; pass preds.reshape(-1)"
     if shape[1:] == (1,):
         return "; pass preds[:, 0]"
     one = f"pass {of_two_columns('preds')}" if shape[1:] == (2,) else "take a column"

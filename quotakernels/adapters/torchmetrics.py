@@ -36,6 +36,7 @@ from quotakernels.adapters._metric_states import (
     check_batch,
     check_cost,
     check_indexes,
+    check_names,
     differences,
     first,
 )
@@ -50,8 +51,6 @@ _EXACT = (
     "of that type"
 )
 _GROUPS = (None, "mean", "each")
-_MEANT = {"mask": "where", "groups": "indexes", "group": "indexes", "weight": "sample_weight"}
-_MEANT |= {"weights": "sample_weight", "sample_weights": "sample_weight", "costs": "cost"}
 _KINDS: dict[str, type[KeptBuffer] | type[KeptHistogram]] = {
     "buffer": KeptBuffer,
     "histogram": KeptHistogram,
@@ -231,8 +230,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
 
     def _filter_kwargs(self, **kwargs: Any) -> Any:
         """What `update` takes of a collection's keywords, which drops all others without a word."""
-        for name in kwargs.keys() & _MEANT.keys():
-            raise TypeError(f"update takes no {name}=; pass {_MEANT[name]}=")
+        check_names(kwargs)
         return super()._filter_kwargs(**kwargs)
 
     def _given(self, preds: Tensor, target: Tensor, sample_weight: Any, where: Any) -> Any:

@@ -240,10 +240,22 @@ def test_a_collection_does_not_drop_what_is_misnamed(theirs: str, ours: str):
     metrics = torchmetrics.MetricCollection({"auc": RankingMetric(qk.roc_auc)})
     batch = torch.tensor([0.5, 0.2, 0.1]), torch.tensor([1, 0, 1])
     given = torch.tensor([True, True, False])
-    with pytest.raises(TypeError, match=f"^update takes no {theirs}=; pass {ours}=$"):
+    message = f"^update takes no {theirs}=; pass {ours}=, or .* into a collection of their own$"
+    with pytest.raises(TypeError, match=message):
         metrics.update(*batch, **{theirs: given})
     metrics.update(*batch, where=given, elsewhere=given)
     assert metrics.compute()["auc"] == 1
+
+
+def test_a_collection_has_metrics_of_either_name():
+    rates = torchmetrics.classification.BinaryGroupStatRates(num_groups=2)
+    metrics = torchmetrics.MetricCollection({"auc": RankingMetric(qk.roc_auc, groups="mean")})
+    metrics.add_metrics({"rates": rates})
+    scores, labels = torch.tensor([0.5, 0.2, 0.1]), torch.tensor([1, 0, 1])
+    metrics.update(scores, labels, groups=labels, indexes=torch.tensor([3, 3, 5]))
+    found = metrics.compute()
+    assert found["auc"] == 1
+    assert {"group_0", "group_1"} <= found.keys()
 
 
 def test_functions_of_labels_and_scores_are_told_before_the_epoch():
@@ -264,9 +276,10 @@ def test_bad_batches(state: Any):
     both = r"pass preds\[:, 1\] of probabilities, preds\[:, 1\] - preds\[:, 0\] of logits, or "
     with pytest.raises(ValueError, match=both):
         metric.update(scores.expand(3, -1), torch.ones(3))
-    for columns in (scores.expand(2, -1), scores[0]):
-        with pytest.raises(ValueError, match=r"^preds must have shape \(n,\).*MultioutputWrapper"):
-            metric.update(columns, torch.ones(columns.shape))
+    with pytest.raises(ValueError, match=r"^preds must have shape \(n,\).*MultioutputWrapper"):
+        metric.update(scores.expand(2, -1), torch.ones((2, 2)))
+    with pytest.raises(ValueError, match=r"^preds .*; got \(\); pass preds\.reshape\(-1\)$"):
+        metric.update(scores[0], labels[0])
     with pytest.raises(ValueError, match=r"^target must have shape \(2,\).*got \(2, 3\)"):
         metric.update(scores, labels[:, None].expand(-1, 3))
     with pytest.raises(TypeError, match=r"^preds must be a tensor; got list"):
