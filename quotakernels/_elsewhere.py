@@ -121,7 +121,7 @@ _KEYWORDS = {
     **dict.fromkeys(("indexes", "segments", "qid"), "groups"),
     **dict.fromkeys(("seed", "rng", "random_seed", "generator"), "random_state"),
     **dict.fromkeys(("n_bootstraps", "n_bootstrap", "n_boot", "num_bootstraps"), "n_resamples"),
-    **dict.fromkeys(("confidence", "level", "alpha"), "confidence_level"),
+    **dict.fromkeys(("confidence", "level"), "confidence_level"),
     "mask": "where",
 }
 """Keywords of other libraries: what is meant here."""
@@ -134,6 +134,8 @@ def keyword_hint(keyword: str, known: Iterable[str]) -> str:
         return f"; for decisions use {_PREDICTIONS}"
     if keyword == "threshold" and {"quota", "y_true"} <= set(names):
         return "; precision, recall and confusion_table take a threshold"
+    if keyword == "alpha" and "confidence_level" in names:
+        return "; pass confidence_level=1 - alpha"
     if keyword in ("groups", "num_groups") and "y_true" in names:
         alone = "call it with one group's examples, or with where=groups == id"
         return "; pass per= or by=" if "per" in names else f"; {alone}"

@@ -88,6 +88,9 @@ def test_a_ranking_where_labels_and_scores_are_needed():
             call()
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'y_true'"):
         qk.compare(qk.roc_auc, models=models)
+    for function in (qk.dominates, qk.inference.delong_test_unpaired):  # which take two of them
+        with pytest.raises(TypeError, match="missing 1 required positional argument: 'b'$"):
+            function(ranking)
 
 
 def test_measures_and_rankings_can_be_pickled():

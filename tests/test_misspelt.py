@@ -63,7 +63,7 @@ MEANT = [
     (qk.rank, "segments", "groups"),
     (qk.bootstrap, "seed", "random_state"),
     (qk.compare, "n_bootstraps", "n_resamples"),
-    (qk.inference.auc_interval, "alpha", "confidence_level"),
+    (qk.inference.auc_interval, "level", "confidence_level"),
 ]
 
 
@@ -85,6 +85,11 @@ def test_decisions_in_the_place_of_scores(function: Callable[..., Any]):
         function(y_true=Y, y_pred=Y)
     with pytest.raises(TypeError, match="^give exactly one of threshold=, quota= and fraction=$"):
         function(Y, S, quota=3, threshold=3)
+
+
+def test_an_error_rate_where_a_level_is_meant():
+    with pytest.raises(TypeError, match="'alpha'; pass confidence_level=1 - alpha$"):
+        qk.bootstrap(qk.roc_auc, Y, S, alpha=0.05)
 
 
 def test_a_threshold_where_a_quota_is_meant():

@@ -85,12 +85,12 @@ def _check_places(
     """Raise for more than fits by position, and for a ranking in the place of labels and scores."""
     if positional is not None and len(arguments) > len(positional):
         raise TypeError(_too_many(name, positional))
-    for absent in [x for x in needed[len(arguments) :] if x not in keywords]:
-        if any(type(x).__name__ == "Ranking" for x in (*arguments, *keywords.values())):
-            raise TypeError(
-                f"{name} needs {absent}: a Ranking has lost the order of the examples; pass labels "
-                "and scores"
-            )
+    absent = [x for x in needed[len(arguments) :] if x not in keywords and "y_true" in needed]
+    if absent and any(type(x).__name__ == "Ranking" for x in (*arguments, *keywords.values())):
+        raise TypeError(
+            f"{name} needs {absent[0]}: a Ranking has lost the order of the examples; pass labels "
+            "and scores"
+        )
 
 
 def _too_many(name: str, positional: list[str]) -> str:
