@@ -185,10 +185,11 @@ def _without_quota(evaluation: Results) -> Said:
     if not any(shares):
         return "That cannot be said", ("All rows are positive, so every model finds the same.",)
     order = sorted(range(len(names)), key=lambda k: -shares[k])
-    said = [f"{names[k]} at {percent(shares[k])}" for k in order if shares[k]]
-    said = said[:OTHERS] + (["others at the rest"] if len(said) > OTHERS else [])
+    first, *others = [f"{names[k]} at {percent(shares[k])}" for k in order if shares[k]]
+    # models that find as many share quotas, so that the others need not have the rest
+    others = others[: OTHERS - 1] + (["others at no more"] if len(others) >= OTHERS else [])
     verdict = names[order[0]] if shares[order[0]] == 1 else f"Mostly {names[order[0]]}"
-    where = f"The most is found by {listed(said)} of all quotas."
+    where = f"The most is found by {listed([f'{first} of all quotas', *others])}."
     return verdict, (where, f"Give {quota} to learn it for the places that you have.")
 
 

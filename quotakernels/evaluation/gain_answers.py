@@ -130,7 +130,9 @@ def _within(evaluation: Results, gains: GainResults, choice: Choice) -> Said:
     if fewer is None:
         return sentence(_all_of(evaluation, choice)), ("No smaller number brings more.",)
     if not fewer.places:
-        return "Nobody", ("No number of places brings more than selecting nobody.",)
+        limit = "budget" if choice.quota.is_budget else "quota"
+        said = f"No number of places within the {limit} brings more than selecting nobody."
+        return "Nobody", (said,)
     name, best = evaluation.models[fewer.model], evaluation.size(fewer.places)
     bring, do = "brings" if best.is_one else "bring", "does" if size.weighted else "do"
     more = f"{bring} {evaluation.amount(fewer.brings)}, more than {size.all} {do}"
@@ -232,7 +234,8 @@ def _may_not_pay(evaluation: Results, choice: Choice) -> Iterator[str]:
     assert choice.brings is not None
     lower, _ = gains.at_quota[choice.quota].interval("brings", choice.order[0])
     if evaluation.has_intervals and lower < gains.nobody < choice.brings[choice.order[0]]:
-        yield "On other rows that may be less than selecting nobody brings."
+        size = evaluation.size(choice.places)
+        yield f"On other rows {size} may bring less than selecting nobody."
 
 
 def _interval(evaluation: Results, choice: Choice) -> str:

@@ -28,6 +28,12 @@ _WHAT = {
     "qrecall": "Qrecall",
     "brings": "What models bring",
 }
+_BESIDE_CHANCE = {
+    "below": "Sure that it is better than a random choice",
+    "above": "Sure that a random choice is better",
+    "within": "Not sure that it is better than a random choice",
+}
+"""By where a random choice is beside the interval of the only model."""
 
 
 def how_sure(evaluation: Results, choice: Choice | None) -> Said:
@@ -73,13 +79,28 @@ def _of_one(evaluation: Results, choice: Choice | None) -> Said:
     settings, resampling = evaluation.settings, evaluation.settings.resampling
     if choice is None:
         return "That depends on the quota", (f"Give {settings.option('quota')} to learn it.",)
+    what = "its hit rate" if evaluation.gains is None else "what it brings"
     if resampling is None or not evaluation.has_intervals:
         asked = "--confidence 95%" if settings.command else "confidence_level=0.95"
-        return "That cannot be said", (f"{asked} tells how far its hit rate may be off.",)
+        return "That cannot be said", (f"{asked} tells how far {what} may be off.",)
     if not choice.defined:
         return "That cannot be said", ("There is nothing to compare.",)
-    said = _rate(evaluation, choice, resampling.percent)
-    return _beside_chance(*_compared(evaluation, choice)), (said,)
+    (lower, upper), by_chance = _compared(evaluation, choice)
+    if math.isnan(lower):
+        return "That cannot be said", (f"{sentence(what)} is undefined.",)
+    if same(lower, upper):
+        said = f"{what} is the same in all resamples, so they do not show how sure it is."
+        return "That cannot be said", (sentence(said),)
+    side = "below" if by_chance < lower else "above" if by_chance > upper else "within"
+    if evaluation.gains is None:
+        between = f"{percent(lower)} to {percent(upper)} ({resampling.percent} interval)"
+        said = f"{what} may be anything from {between}; a random choice has {percent(by_chance)}."
+    else:
+        interval = f"the {resampling.percent} interval of {what}"
+        said = f"what a random choice brings ({evaluation.amount(by_chance)}) is {side} {interval}."
+    if side != "within" and (groups := too_few_groups(evaluation)):
+        return f"Not sure: {groups} are too few for the interval", (sentence(said),)
+    return _BESIDE_CHANCE[side], (sentence(said),)
 
 
 def _compared(evaluation: Results, choice: Choice) -> tuple[tuple[float, float], float]:
@@ -89,30 +110,6 @@ def _compared(evaluation: Results, choice: Choice) -> tuple[tuple[float, float],
         return gains.at_quota[choice.quota].interval("brings", first), choice.random_brings
     rate = evaluation.at_quota[choice.quota].interval("hit_rate", first)
     return rate, choice.random_found / choice.random_places
-
-
-def _beside_chance(ends: tuple[float, float], by_chance: float) -> str:
-    """On which side of a random choice an interval lies."""
-    lower, upper = ends
-    if math.isnan(lower) or same(lower, upper):
-        return "That cannot be said"
-    if lower > by_chance:
-        return "Sure that it is better than a random choice"
-    if upper < by_chance:
-        return "Sure that a random choice is better"
-    return "Not sure that it is better than a random choice"
-
-
-def _rate(evaluation: Results, choice: Choice, level: str) -> str:
-    """How far the hit rate of the only model may be off."""
-    ends = evaluation.at_quota[choice.quota].interval("hit_rate", 0)
-    if math.isnan(ends[0]):
-        return "Its hit rate is undefined."
-    if same(*ends):
-        return "Its hit rate is the same in all resamples, so they do not show how sure it is."
-    between = f"{' to '.join(map(percent, ends))} ({level} interval)"
-    by_chance = percent(choice.random_found / choice.random_places)
-    return f"Its hit rate may be anything from {between}; a random choice has {by_chance}."
 
 
 def _verdict(first: str, alike: list[str], less: list[str]) -> str:
@@ -155,7 +152,7 @@ def _of_test(
     by = "By AUC, " if test.measure == "roc_auc" else ""
     verdict = sentence(f"{by}{_verdict(first, rivals, others)}")
     doubt = []
-    if choice is not None and evaluation.has_intervals:
+    if choice is not None and choice.beats_chance and evaluation.has_intervals:
         ends, by_chance = _compared(evaluation, choice)
         doubt = ["It may be no better than a random choice."] if ends[0] <= by_chance else []
     return verdict, (said, *_told_apart(test, first, others), *doubt)

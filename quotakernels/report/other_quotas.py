@@ -79,5 +79,7 @@ def _exactness(found: AnyQuota, evaluation: Results) -> str:
         for name, (what, form) in forms.items()
         if (error := found.errors.get(name, 0.0)) > _ROUNDING
     ]
-    near = f"These values may be off: {listed(errors)} at the most." if errors else ""
-    return f"{near or 'These values are exact.'} The order of the models was not tested anew."
+    near = f"may be off: {listed(errors)} at the most" if errors else "are exact"
+    several = len(evaluation.models) > 1
+    untested = " The order of the models was not tested anew." if several else ""
+    return f"These values {near}.{untested}"

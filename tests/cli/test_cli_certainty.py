@@ -154,7 +154,7 @@ def test_nobody_brings_as_much_on_others(run: Run, table: Callable[..., Path]) -
     arguments = ("evaluate", path, "--label", "y", "--score", "s", "--impact", "2,-3,0,0")
     asked = ("--confidence", 0.9, "--resamples", 60, "--quota", 3)
     text = " ".join(run(*arguments, *asked).out.split())
-    assert "Nobody. No number of places brings more than selecting nobody." in text
+    assert "Nobody. No number of places within the quota brings more than selecting nobody." in text
     assert "Selecting nobody brings 0.00," in text
     assert "Expect" not in text
     assert "will probably bring" not in text

@@ -125,7 +125,8 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     assert "brings 0.00, selecting all -6.00; each place adds 0.50 on average." in text
     assert "--compare tests them.\n" in text
     nobody = run(*arguments, "--all", "--gain", "g", "--place-cost", "20", "--quota", 1).out
-    none = "How many should I take? Nobody.\nNo number of places brings more than selecting nobody."
+    none = "How many should I take? Nobody.\nNo number of places within the quota brings more "
+    none += "than selecting nobody."
     assert none in nobody
     assert "What will it bring? -10.00, at random -18.50.\nWith 1 place. Selecting nobo" in nobody
     everybody = run(*arguments, "--all", "--gain", "g", "--place-cost", "-20").out

@@ -451,7 +451,12 @@ def test_few_groups_are_not_enough_to_be_sure() -> None:
     """With few groups the p-values of resampled groups are too small."""
     labels, rng = np.arange(600) % 2, np.random.default_rng(1)
     models = {"a": labels + rng.random(600), "b": rng.random(600)}
+    noisy = labels + rng.normal(size=600)
     given: dict[str, Any] = {"quota": 9, "compare": True, "n_resamples": 50}
     for number, verdict in ((5, "Not sure: 5 groups are too few for the test"), (50, "Sure that")):
         found = qk.evaluate(labels, models, per=np.arange(600) // 2 % number, **given)
+        assert found.answers[3].verdict.startswith(verdict)
+        only = {"per": np.arange(600) // 2 % number, "quota": 9, "confidence_level": 0.9}
+        found = qk.evaluate(labels, {"c": noisy}, n_resamples=50, **only)
+        verdict = verdict.replace("test", "interval")
         assert found.answers[3].verdict.startswith(verdict)

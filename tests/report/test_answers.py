@@ -84,7 +84,7 @@ def test_where_nothing_pays_or_matters(made: Made, rows: Path) -> None:
     assert "None: selecting nobody brings the most It brings 0.00, and no" in said
     assert "No model is the first None brings more than selecting nobody." in said
     said = answers(made, rows, *TWO, "--quota", 9, "--gain", "loss", *FEW)
-    assert "Nobody No number of places brings more than selecting nobody." in said
+    assert "Nobody No number of places within the quota brings more than selecting nobody." in said
     said = answers(made, rows, *TWO, "--quota", 9, "--impact", "5,5,5,5", *FEW)
     assert "It makes no difference Any number brings 1,000.00." in said
 
@@ -110,9 +110,12 @@ def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
     moved = 1.96 * 2 * (1 - (width + 0.5) / (width + 1)) * np.sqrt(20 * 0.9)
     least = 20 - np.hypot(40 * (1 - float(lower)), moved)
     assert f"With 20 places (95% interval {amount(least)} to 20.00)." in said
-    assert "to 100.0% (95% interval); a random choice has 40.0%." in said
+    assert "(-4.00) is below the 95% interval of what it brings." in said.replace("−", "-")
+    assert "to 100.0% (95% interval); a random choice has 40.0%." in answers(made, rows, *one, *FEW)
     said = answers(made, rows, *one, "--weight", "w", "--impact", "1,-1,0,0", *FEW)
     assert "With a weight of 20, the same in all resamples, so they do not show" in said
+    assert "What it brings is the same in all resamples" in said
+    said = answers(made, rows, *one, "--weight", "w", *FEW)
     assert "Its hit rate is the same in all resamples" in said
 
 
@@ -133,13 +136,38 @@ def test_one_model_is_compared_with_a_random_choice(
     assert f"(95% interval); a random choice has {by_chance}." in said
 
 
+def test_one_model_is_judged_by_what_it_brings_where_that_is_counted(
+    made: Made, rows: Path
+) -> None:
+    """Its hit rate is surely above that of a random choice, and so says nothing here."""
+    asked = ("--label", "y", "--score", "b", "--quota", 60, "--gain", "loss", *FEW)
+    said = answers(made, rows, *asked).partition("How sure is it?")[2]
+    assert said.startswith(" Not sure that it is better than a random choice What a random choice")
+    assert "is within the 95% interval of what it brings." in said
+    assert "Its hit rate may be" not in said
+    assert "The order of the models was not tested anew" not in said, "of one there is none"
+    untold = qk.evaluate(*np.eye(2), quota=1, gain=np.ones(2)).answers[3].sentences
+    assert untold == ("confidence_level=0.95 tells how far what it brings may be off.",)
+
+
 def test_what_pays_here_may_not_pay_elsewhere(made: Made, rows: Path) -> None:
-    doubt = "On other rows that may be less than selecting nobody brings."
+    doubt = "On other rows 190 places may bring less than selecting nobody."
     for models in (TWO[:4], TWO):
         asked = (*models, "--quota", 190, "--impact")
         for impact, doubted in (("1,-0.6,0,0", True), ("5,-1,0,0", False), ("1,-9,0,0", False)):
             said = answers(made, rows, *asked, impact, *FEW)
             assert (doubt in said) == doubted, impact
+
+
+def test_models_that_find_as_many_share_quotas(made: Made, tmp_path: Path) -> None:
+    """So that what the first three have adds up to more than all, and leaves no rest."""
+    y = [1, 0] * 10
+    best = [2 * x - k / 20 for k, x in enumerate(y)]
+    columns = dict(zip("abcd", (best, best, best, y), strict=True))
+    path = write(tmp_path / "alike.csv", y=y, e=range(20, 0, -1), **columns)
+    scores = [x for name in "abcde" for x in ("--score", name)]
+    said = answers(made, path, "--label", "y", *scores, *FEW)
+    assert "by a at 100.0% of all quotas, b at 100.0%, c at 100.0% and others at no more." in said
 
 
 def test_the_first_model_may_be_no_better_than_chance(made: Made, rows: Path) -> None:
@@ -148,6 +176,10 @@ def test_the_first_model_may_be_no_better_than_chance(made: Made, rows: Path) ->
         made, rows, "--label", "noise", "--score", "a", "--score", "b", "--quota", 60, *FEW
     )
     assert doubt not in answers(made, rows, *TWO, "--quota", 60, *FEW)
+    wrong = ("--label", "bad", "--score", "a", "--score", "b")
+    said = answers(made, rows, *wrong, "--quota", 60, *FEW)
+    assert "None: a random choice does better" in said, "which leaves no doubt to tell"
+    assert doubt not in said
 
 
 def test_fewer_places_have_a_command(made: Made, tmp_path: Path) -> None:
