@@ -504,3 +504,18 @@ def test_own_functions_of_a_ranking_are_measures(name: str):
     for own in (Counted(), Counted().of, functools.partial(Counted().of), Counted.of):
         asked = functools.partial(own, Counted()) if own is Counted.of else own
         assert state.compute(asked) == 12
+    with pytest.raises(TypeError, match="^expected a measure, .*; <lambda> has no option k$"):
+        state.compute(lambda _: 0, k=1)
+
+
+@pytest.mark.parametrize("name", ["histogram", "fixed"])
+def test_own_functions_are_measures_in_compiled_programs(name: str):
+    torch = pytest.importorskip("torch")
+
+    def measured(state: Any, y: Any, s: Any) -> Any:
+        return state.update(y, s).compute(lambda ranking: qk.roc_auc(ranking) / 2)
+
+    scores = torch.arange(6).to(torch.bfloat16)
+    labels = (scores > 2).to(torch.int64)
+    program = torch.compile(measured, backend="eager", fullgraph=True)
+    assert program(STATES[name](scores, False), labels, scores) == 0.5

@@ -22,7 +22,8 @@ def refusal(measure: Any, options: Mapping[str, Any]) -> str | None:
     try:
         signature.bind(None, **options)
     except TypeError as error:
-        return _in_words(signature, options, error)
+        name = getattr(measure, "__name__", repr(measure))
+        return f"{name} {_in_words(signature, options, error)}"
     return None
 
 

@@ -13,6 +13,7 @@ from quotakernels._array import (
     Namespace,
     cast,
     computing,
+    concrete,
     library,
     namespace,
     of_kind,
@@ -73,11 +74,12 @@ def check_measures(
     """
     for measure in measures.values() if isinstance(measures, Mapping) else [measures]:
         fits = _may_measure(measure, library(scores))
-        if not fits or (wrong := refusal(measure, options)) is not None:
-            told = f"{getattr(measure, '__name__', measure)} {wrong}" if fits else ""
+        # torch.compile cannot read signatures
+        wrong = refusal(measure, options) if fits and concrete(scores) else None
+        if not fits or wrong:
             raise TypeError(
                 "expected a measure, which is a function of a Ranking, or a mapping from names to "
-                f"measures; {told or f'got {brief(measure)}'}"
+                f"measures; {wrong or f'got {brief(measure)}'}"
             )
 
 

@@ -108,5 +108,4 @@ def _check_functions(measure: Any, options: Mapping[str, Any]) -> None:
     elif not callable(measure):
         raise TypeError(f"{expected}, and it comes first; got {brief(measure)}")
     elif (wrong := refusal(measure, options)) is not None:
-        name = getattr(measure, "__name__", repr(measure))
-        raise TypeError(f"{expected}; {name} {wrong}")
+        raise TypeError(f"{expected}; {wrong}")
