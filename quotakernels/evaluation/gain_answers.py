@@ -51,10 +51,9 @@ def no_row_is_a_loss(evaluation: Results, gains: GainResults) -> bool:
 
 def _free(evaluation: Results, choice: Choice | None) -> Said:
     """Where no row is a loss there is no reason to select fewer."""
-    cost = f"; give {evaluation.settings.option('place-cost')} if places cost something"
-    if evaluation.settings.cost is not None:
-        cost = ""
-    said = (f"No row is a loss, so more places never bring less{cost}.",)
+    give = f"; give {evaluation.settings.option('place-cost')} if places cost something"
+    give = give if evaluation.settings.cost is None else ""
+    said = (f"No row is a loss, so more places never bring less{give}.",)
     if choice is None or not choice.places:
         return "All", said
     return sentence(_all_of(evaluation, choice)), said
@@ -137,7 +136,7 @@ def _within(evaluation: Results, gains: GainResults, choice: Choice) -> Said:
     bring, do = "brings" if best.is_one else "bring", "does" if size.weighted else "do"
     more = f"{bring} {evaluation.amount(fewer.brings)}, more than {size.all} {do}"
     said = f"The {best.first()} of {name} {more}."
-    verdict = f"{number(fewer.places)} of the {str(size).removeprefix('a ')}"
+    verdict = f"{number(fewer.places)} of {size.the}"
     if choice.quota not in gains.expected_within:
         return verdict, (said,)
     also, doubt = _of_fewer(evaluation, gains, choice, fewer)
@@ -172,6 +171,15 @@ def _fewer(evaluation: Results, gains: GainResults, choice: Choice) -> Fewer | N
     return None if _of_fewer(evaluation, gains, choice, fewer)[1] else fewer
 
 
+def _leaves_places(evaluation: Results, gains: GainResults, choice: Choice) -> bool:
+    """Whether the answer to how many is fewer than the quota has, so that not all are meant."""
+    if not gains.cuts or nothing_matters(gains):
+        return False
+    if evaluation.settings.tune:
+        return float(gains.at_best_cut.of_model(choice.order[0])["quota"]) < choice.places
+    return _fewer(evaluation, gains, choice) is not None
+
+
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:
     """Those that reach the threshold that was chosen on other rows, if the quota has room."""
     model = gains.best_model if choice is None or not choice.defined else choice.order[0]
@@ -190,7 +198,7 @@ def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Sa
     size = evaluation.size(choice.places)
     if found["quota"] < choice.places:
         why = "Rows below that cut brought less there, so the other places stay empty."
-        return f"{reached} of {size}", (said, why)
+        return f"{reached} of {size.the}", (said, why)
     if choice.quota.is_budget:
         enough = "That is no less than the budget pays for, so all of it is spent."
     else:
@@ -216,8 +224,7 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
         brings = f"{brings} here, {elsewhere} expected on other rows"
     per_place = (total - gains.nobody) / choice.places
     size = evaluation.size(choice.places)
-    another = gains.cuts and _fewer(evaluation, gains, choice) is not None
-    if another and number(choice.places) != "1":  # than these places is the answer to how many
+    if _leaves_places(evaluation, gains, choice):
         brings = f"{sentence(_all_of(evaluation, choice))}: {brings}"
     return f"{brings}, at random {evaluation.amount(choice.random_brings)}", (
         f"With {size}{_interval(evaluation, choice)}. Selecting nobody brings {nobody}, selecting "

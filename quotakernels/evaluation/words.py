@@ -91,7 +91,14 @@ class Size(NamedTuple):
     @property
     def all(self) -> str:
         """All of it."""
-        return f"all {'of ' if self.weighted else ''}{self}"
+        if self.weighted:
+            return f"all of {self}"
+        return "the one place" if self.is_one else f"all {self}"
+
+    @property
+    def the(self) -> str:
+        """The same, as what a part is of."""
+        return f"the {str(self).removeprefix('a ')}"
 
     def first(self, what: str = "") -> str:
         """As much as are the first ones."""

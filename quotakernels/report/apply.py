@@ -91,7 +91,7 @@ def _fewer(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
         return
     if fewer := fewer_to_fill(evaluation, choice):
         quota = Quota(fewer.places)
-        places = f"{quota} of the {evaluation.size(choice.places)}"
+        places = f"{quota} of {evaluation.size(choice.places).the}"
         what = f"Fill {places} by {evaluation.models[fewer.model]}, which bring more than all"
         yield _fill(evaluation, file, fewer.model, quota)._replace(what=what)
 

@@ -354,11 +354,15 @@ def test_a_cut_chosen_elsewhere_is_explained() -> None:
     labels, scores = np.tile([1, 1, 0, 0], 10), np.tile([4.0, 3, 2, 1], 10)
     tune = np.arange(40) < 20
     given = {"impacts": (1, -1, 0, 0), "tune": tune, "where": ~tune}
-    roomy = qk.evaluate(labels, {"a": scores}, quota=15, **given).answers[1]
-    assert roomy.verdict == "10 of 15 places"
+    _, roomy, what, _ = qk.evaluate(labels, {"a": scores}, quota=15, **given).answers
+    assert roomy.verdict == "10 of the 15 places"
+    assert what.verdict == "All 15 places: 5.00, at random 0.00"
     assert roomy.sentences[1].endswith("so the other places stay empty.")
-    full = qk.evaluate(labels, {"a": scores}, quota=4, **given).answers[1]
+    _, full, what, _ = qk.evaluate(labels, {"a": scores}, quota=4, **given).answers
     assert full.verdict == "All 4 places"
+    assert what.verdict == "4.00, at random 0.00"
+    one = qk.evaluate(labels, {"a": scores}, quota=1, **given).answers[1]
+    assert one.verdict == "The one place"
     assert full.sentences[0].endswith("is reached by 10 of these rows and brings 10.00.")
     assert full.sentences[1] == "That is no less than the quota, so all of it is filled."
 
