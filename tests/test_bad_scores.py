@@ -346,9 +346,12 @@ def test_objects_that_are_numbers_are_told_apart_from_classes():
 
 def test_ragged_lists_are_refused():
     batches = r"^y_score must be an .*: pass numpy\.concatenate\(y_score\) of batches of different"
-    for parts in ([[0.9], [0.1, 0.2]], [np.asarray([0.9]), np.asarray([0.1, 0.2])]):
+    parts: Any = [0.9], [0.1, 0.2]
+    for kind in (list, tuple, np.asarray):
         with pytest.raises(ValueError, match=batches):
-            qk.rank([[1], [0, 1]], parts)
+            qk.rank([[1], [0, 1]], [kind(part) for part in parts])
+        with pytest.raises(ValueError, match=batches):
+            qk.rank([[1], [0, 1]], tuple(kind(part) for part in parts))
     for hidden in (None, np.ones((2, 3, 4))):
         with pytest.raises(
             ValueError, match=r": pass one part of the tuple, such as y_score\[0\]$"

@@ -137,8 +137,9 @@ def as_column(name: str, x: Any) -> Any:
 
 def _way_out(name: str, x: Any) -> str:
     """What to do with parts of different shapes: batches, or all that a model has put out."""
-    parts = x if isinstance(x, (list, tuple)) else ()
-    if parts and all(isinstance(y, (list, np.ndarray)) and getattr(y, "ndim", 1) == 1 for y in x):
+    if not isinstance(x, (list, tuple)):
+        return ""
+    if all(hasattr(part, "__len__") and getattr(part, "ndim", 1) == 1 for part in x):
         return f"pass numpy.concatenate({name}) of batches of different lengths"
     return f"pass one part of the tuple, such as {name}[0]" if isinstance(x, tuple) else ""
 
