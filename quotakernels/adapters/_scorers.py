@@ -158,9 +158,9 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         for name, (given, needs, what) in needed.items():
             if given is None and needs:
                 raise TypeError(
-                    f"{self!r} needs {name}=, {what}; scikit-learn passes them after "
-                    "sklearn.set_config(enable_metadata_routing=True), those in params= of "
-                    "cross_val_score and in fit of a search"
+                    f"{self!r} needs {name}=, {what}; after "
+                    "sklearn.set_config(enable_metadata_routing=True) scikit-learn passes what is "
+                    "given in params= of cross_val_score, or to fit of a search"
                 )
         if groups is not None and (self._predicts or self.average is not None):
             which = "average=" if self.average is not None else "predicted classes"

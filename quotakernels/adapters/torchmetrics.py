@@ -411,7 +411,7 @@ def _check_choices(state: Any, bound: Any, groups: Any) -> None:
 
 
 def _of_metrics(kwargs: dict[str, Any], measures: Any) -> dict[str, Any]:
-    """The same; raise for what is not for the metric but for its measure."""
+    """The keywords; raise for what is an option of the measure and not of the metric."""
     for name in kwargs.keys() & set(keywords_of(measures) or ()):
         raise TypeError(
             f"{name} is an option of the measure and not of the metric; fix it by with_options, as "
