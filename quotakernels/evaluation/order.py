@@ -144,11 +144,11 @@ def _of_test(
     sure = is_first(found, first, resampling.tested_level)
     if test.too_few and not sure:
         return "Too few resamples to tell", (said, *(f"{sentence(x)}." for x in test.notes))
-    letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
-    others = [x for x in found.names if x != first and (sure or not letters[x] & letters[first])]
-    rivals = [x for x in found.names if x != first and x not in others]
     if sure and (groups := too_few_groups(evaluation)):
         return f"Not sure: {groups} are too few for the test", (said,)
+    letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
+    others = [] if sure else [x for x in found.names if not letters[x] & letters[first]]
+    rivals = [] if sure else [x for x in found.names if x != first and x not in others]
     by = "By AUC, " if test.measure == "roc_auc" else ""
     verdict = sentence(f"{by}{_verdict(first, rivals, others)}")
     doubt = []

@@ -128,7 +128,8 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     none = "How many should I take? Nobody.\nNo number of places within the quota brings more "
     none += "than selecting nobody."
     assert none in nobody
-    assert "What will it bring? The one place: -10.00, at random -18.50.\nWith 1 place." in nobody
+    what = "What will it bring? The one place: -10.00, at random -18.50.\nWith 1 place. Selecting"
+    assert what in nobody
     everybody = run(*arguments, "--all", "--gain", "g", "--place-cost", "-20").out
     assert "selecting all 129.00." in everybody
     assert "How many should I take? All.\nThe most comes from selecting all: 129.00." in everybody

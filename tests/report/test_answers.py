@@ -159,6 +159,14 @@ def test_what_pays_here_may_not_pay_elsewhere(made: Made, rows: Path) -> None:
             assert (doubt in said) == doubted, impact
 
 
+def test_the_first_for_sure_is_not_told_again_to_be_better(made: Made, tmp_path: Path) -> None:
+    best = list(range(200, 0, -1))
+    path = write(tmp_path / "sure.csv", y=[1] * 80 + [0] * 120, a=best, b=best[::-1])
+    said = answers(made, path, *TWO, "--quota", 60, *FEW)
+    assert "Sure that a is the first a finds 60 more than b in 60 places" in said
+    assert "It is better than" not in said
+
+
 def test_models_that_find_as_many_share_quotas(made: Made, tmp_path: Path) -> None:
     """So that what the first three have adds up to more than all, and leaves no rest."""
     y = [1, 0] * 10
