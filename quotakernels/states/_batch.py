@@ -188,8 +188,9 @@ def _list_hint(like: Array, shape: tuple[int, ...]) -> str:
     """What a message adds about several lists of scores for a state of one."""
     if like.ndim > 1 or len(shape) != 2:
         return ""
-    two = shape[1] == 2 < shape[0]
-    return f"; pass {of_two_columns('y_score') if two else 'one list, as y_score.reshape(-1) is'}"
+    if shape[1] == 2 < shape[0]:
+        return f"; pass {of_two_columns('y_score')}"
+    return "; pass y_score.reshape(-1) of batches, or make the state with like=y_score of models"
 
 
 def with_fault(xp: Namespace, bad: Array, *faults: Array | None) -> Array:
