@@ -165,7 +165,7 @@ ONE_LIST = [
         r"y_score must have shape \(n,\), .* \(4, 2\); pass y_score\[:, 1\] of prob",
     ),
     (LABELS.T, LOGITS.T, r"y_score must have shape \(n,\), as the state has; got \(4, 2\)"),
-    (LABELS, LOGITS, r"y_score must have shape \(n,\), .* \(2, 4\); pass y_score\.reshape\(-1\) of b"),
+    (LABELS, LOGITS, r"y_score .*shape \(n,\), .* \(2, 4\); pass y_score\.reshape\(-1\) of b"),
     (LABELS[0], LOGITS[:1].T, r"y_score"),
     (LABELS.T, LOGITS[0], r"y_true must have shape \(4,\)"),
 ]
