@@ -317,3 +317,18 @@ def test_a_quotation_mark_that_is_not_closed(run: Run, tmp_path: Path) -> None:
     lines[5] = '1;0,5;5" wide'
     path.write_text("\r\n".join(lines))
     assert auc(run, path) == 1
+
+
+@pytest.mark.parametrize("last", ["x", '"x"'])
+def test_a_quotation_mark_beyond_the_beginning_of_a_file(
+    run: Run, tmp_path: Path, last: str
+) -> None:
+    """Which is what is looked at, and may end within a cell."""
+    path = tmp_path / "long.csv"
+    said = "\n".join(["so, and so, and so"] * 2000)
+    path.write_text("y,s,note\n" + "".join(f'{x % 2},{x},"{said}"\n' for x in range(9)))
+    assert run("evaluate", path, *GIVEN).status == 0
+    lines = ["y,s,note", "1,0.5,x", '0,0.2,"y', *["0,0.2,x"] * 9000, f"0,0.2,{last}"]
+    path.write_text("\n".join(lines))
+    error = "long.csv: the quotation mark before 'y' in line 3 is not closed\n"
+    assert error in run("evaluate", path, *GIVEN).error
