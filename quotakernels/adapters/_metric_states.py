@@ -163,7 +163,7 @@ class KeptBuffer:
 def check_names(given: Mapping[str, Any]) -> None:
     """Raise for what `update` has under another name, unless that is given too."""
     for name, own in _MEANT.items():
-        if name in given and own not in given:
+        if given.get(name) is not None and given.get(own) is None:
             raise TypeError(
                 f"update takes no {name}=; pass {own}=, or put metrics that take {name}= into a "
                 "collection of their own"

@@ -118,7 +118,7 @@ def _named(name: str | None, outputs: Mapping[str, Any], usual: str | None = Non
         )
     if name not in outputs:
         option, others = _OTHERWISE[str(name)]
-        for other in (x for x in others if x in outputs):
+        for other in (x for x in others if outputs.get(x) is not None):
             raise TypeError(
                 f"got {other} and no {name}; make the metric with {option}={other!r}, or with "
                 f"{option}=None if that is something else"

@@ -80,6 +80,7 @@ def test_outputs_of_likely_names_are_not_passed_over():
             with pytest.raises(TypeError, match=message):
                 make()(**outputs, **{other: MASK[0]})
             make(**{option: None})(**outputs, **{other: MASK[0]})
+            make()(**outputs, **{other: None})
         make(where="where")(**outputs, where=MASK[0])
         with pytest.raises(TypeError, match="'logits'; got labels, values; labels= and scores= of"):
             make()(labels=LABELS[0], values=LOGITS[0])

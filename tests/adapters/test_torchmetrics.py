@@ -243,7 +243,7 @@ def test_a_collection_does_not_drop_what_is_misnamed(theirs: str, ours: str):
     message = f"^update takes no {theirs}=; pass {ours}=, or .* into a collection of their own$"
     with pytest.raises(TypeError, match=message):
         metrics.update(*batch, **{theirs: given})
-    metrics.update(*batch, where=given, elsewhere=given)
+    metrics.update(*batch, where=given, elsewhere=given, **{theirs: None})
     assert metrics.compute()["auc"] == 1
 
 
