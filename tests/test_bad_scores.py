@@ -326,9 +326,15 @@ def test_other_types_are_refused(kind: str):
 
 
 def test_numbers_are_no_mask():
-    message = "^where must hold booleans; got dtype int64; if it holds 0 and 1 pass where == 1$"
-    with pytest.raises(TypeError, match=message):
+    message = r"dtype int64; if it holds 0 and 1 pass numpy\.asarray\(where\) == 1$"
+    with pytest.raises(TypeError, match="^where must hold booleans; got " + message):
         qk.rank([1, 0], [0.9, 0.1], where=[1, 0])
+
+
+def test_tensors_of_numbers_are_no_mask():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match=r"torch\.int64; if it holds 0 and 1 pass where == 1$"):
+        qk.rank(*torch.eye(2), where=torch.tensor([1, 0]))
 
 
 def test_objects_that_are_numbers_are_told_apart_from_classes():

@@ -23,7 +23,7 @@ from quotakernels._array import (
     takes_host_arrays,
     to_numpy,
 )
-from quotakernels.inputs.labels import NAMED_LABELS
+from quotakernels.inputs.labels import NAMED_LABELS, equals
 from quotakernels.inputs.warned import warn_once
 
 MASS_ROUNDING = 2.0**-40
@@ -231,7 +231,7 @@ def check_types(named: dict[str, Array]) -> None:
 def _type_hint(name: str, x: Array) -> str:
     """What a message adds about a column of the wrong type."""
     if name == "where" and of_kind(namespace(x), x.dtype, _REAL):
-        return "; if it holds 0 and 1 pass where == 1"
+        return f"; if it holds 0 and 1 pass {equals(name, x, '1')}"
     if not (isinstance(x, np.ndarray) and x.dtype.kind in NAMED_LABELS):
         return ""
     numbers = (Real, Decimal, np.bool_)

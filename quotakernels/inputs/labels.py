@@ -29,15 +29,21 @@ def numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
 def told_of_labels(message: str, name: str, given: dict[str, Array]) -> str:
     """A message about a bad label that says which occur, or that the scores were given first."""
     if ONE_OTHER in message:
-        several = len(set(_first_values(given[name]))) > 2
-        one = f"; for one class against all others pass {name} == label" if several else ""
-        return message + one + _that_occur(name, given[name])
+        labels = given[name]
+        if len(set(_first_values(labels))) > 2:
+            message += f"; for one class against all others pass {equals(name, labels, 'label')}"
+        return message + _that_occur(name, labels)
     leader = next(iter(given))
     swapped = {leader, name}.isdisjoint(("y_pred",)) and _are_fractions(given[name])
     if not (swapped and set(_first_values(given[leader])) <= {0, 1}):
         return message
     what, _, _ = message.partition("; for other labels")
     return f"{what}; {leader} holds only 0 and 1: labels come first, scores second"
+
+
+def equals(name: str, x: Array, value: str) -> str:
+    """How messages compare an array with one value; what is read by NumPy may have been a list."""
+    return f"{f'numpy.asarray({name})' if isinstance(x, np.ndarray) else name} == {value}"
 
 
 def _are_fractions(labels: Array) -> bool:
