@@ -77,9 +77,10 @@ def _chosen(
     models = tuple(dict.fromkeys(score))
     compared = len(models or EXAMPLES["credit"].models)
     try:
-        resampling = Resampling.asked(True, confidence, compare, resamples, seed, compared)
         tune = columns["tune"] or None
         unit = Unit.asked(True, gain, place_cost, impact, tune, ratio, prevalence)
+        how = confidence, compare, resamples, seed, compared
+        resampling = Resampling.asked(True, *how, gains=unit is not None)
     except UnfitError as error:
         raise click.UsageError(f"{error}.") from error
     quotas = (*quota, *(Quota(x, "budget") for x in budget))

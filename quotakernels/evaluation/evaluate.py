@@ -199,7 +199,7 @@ def _of_models(models: Any, beside: dict[str, Any], wanted: _Wanted) -> Evaluati
     """What scores tell, with the labels and all that is beside them, as callers ask for it."""
     given = _given(models, beside)
     unit = Unit.asked(False, given.titles.get("gain"), *wanted.unit)
-    resampling = _resampling(len(given.scores), *wanted.how)
+    resampling = _resampling(len(given.scores), unit is not None, *wanted.how)
     settings = _settings(given, wanted.quotas, unit, resampling, wanted.pos_label)
     settings.check()
     tell = reporter(wanted.progress, "evaluate")
@@ -217,10 +217,10 @@ def _asked(**given: Any) -> dict[str, Any]:
 
 
 def _resampling(
-    models: int, level: float | None, compare: bool, number: int | None, seed: int
+    models: int, gains: bool, level: float | None, compare: bool, number: int | None, seed: int
 ) -> Resampling | None:
-    resampled = compare or level is not None
-    return Resampling.asked(False, level, compare, number, seed if resampled else None, models)
+    seeded = seed if compare or level is not None else None
+    return Resampling.asked(False, level, compare, number, seeded, models, gains)
 
 
 def _settings(

@@ -57,10 +57,11 @@ class Resampling:
         resamples: int | None,
         seed: int | None,
         models: int,
+        gains: bool,
     ) -> Resampling | None:
         """As many resamples as are asked for, or else as many as so many models need.
 
-        None if nothing is to be resampled.
+        Those of intervals also test `gains`.  None if nothing is to be resampled.
         """
         names = ("compare", "resamples", "seed", "confidence")
         of_compare, of_resamples, of_seed, of_level = (named_option(x, command) for x in names)
@@ -78,7 +79,7 @@ class Resampling:
             return cls(level, compare, resamples, seed or 0, resamples)
         tests = resamples_for(models, level)
         needed = min(resamples_needed(models, level or _LEVEL), tests)
-        intervals = max(_RESAMPLES, needed)  # they test gains too
+        intervals = max(_RESAMPLES, needed) if gains else _RESAMPLES
         return cls(level, compare, intervals, seed or 0, tests, max(_FEWEST, needed))
 
     def for_rows(self, rows: int) -> Resampling:

@@ -720,13 +720,13 @@ def test_the_first_is_sure_by_its_own_pairs_and_pairs_differ_by_holm() -> None:
 
 
 def test_many_rows_are_resampled_less_often() -> None:
-    asked = Resampling.asked(True, 0.95, True, None, None, 2)
+    asked = Resampling.asked(True, 0.95, True, None, None, 2, gains=True)
     assert asked is not None
     numbers = {n: asked.for_rows(n).resamples for n in (0, 100_000, 250_000, 10**8)}
     assert numbers == {0: 1000, 100_000: 1000, 250_000: 400, 10**8: 200}
     told = " ".join(asked.for_rows(10**6).in_words(Settings("", "y", ("a", "b"))))
     assert "200 resamples of the rows (fewer than 1000, as the rows are many; seed 0)" in told
-    chosen = Resampling.asked(True, 0.95, True, 700, None, 2)
+    chosen = Resampling.asked(True, 0.95, True, 700, None, 2, gains=True)
     assert chosen is not None
     assert chosen.for_rows(10**8) == chosen
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,14 @@ def test_tests_of_many_models_get_resamples_enough() -> None:
     assert [resamples_for(n, None) for n in (0, 3, 4, 7, 60)] == [1000, 1000, *ample, 20000]
     assert resamples_for(4, 0.9) == 1000
     for models in (2, 7, 8, 30):
-        drawn = Resampling.asked(False, None, True, None, None, models)
+        plain, drawn = (
+            Resampling.asked(False, None, True, None, None, models, gains=x) for x in (False, True)
+        )
+        assert plain is not None
         assert drawn is not None
         assert not drawn.few(models, drawn.resamples)
         assert (drawn.resamples == 1000) == (models < 8)
+        assert plain == replace(drawn, resamples=1000)
 
 
 def test_a_share_that_is_no_whole_number_of_rows(made: Made, rows: Path) -> None:
