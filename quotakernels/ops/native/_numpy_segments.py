@@ -57,8 +57,8 @@ def segmented_groups(
     (low, high), length = extent(key), key.shape[0]
     bits, upper, place = (x.bit_length() for x in (high - low, size - 1, length - 1))
     words, *table = columns(length, np.uint64, key.dtype, *[count_type(length)] * 2)
-    if upper + bits < 64:
-        space = words if upper + bits >= 32 else words.view(np.uint32)[length:]
+    if upper + bits < 63:
+        space = words if upper + bits >= 31 else words.view(np.uint32)[length:]
         found = _of_keys(space, key, labels, codes, high, bits)
     elif upper + place < 63:
         found = _of_places(words, key, labels, codes, high, bits, upper)
@@ -80,7 +80,7 @@ def _of_keys(
         pack(key[block], labels[block], best, distance)
         np.left_shift(codes[block], np.uint64(bits + 1), out=packed, casting="unsafe")
         packed |= distance
-    words.sort()
+    words.view(f"i{words.itemsize}").sort()
 
     def read(words: NDArray) -> NDArray:
         distance = words.astype(narrow)
@@ -110,7 +110,7 @@ def _of_places(
 ) -> _Words:
     """Words of as much of the distance as there is space for, below the group, and of the place."""
     lower = (key.shape[0] - 1).bit_length() + 1
-    lost = np.uint64(upper + bits + lower - 64)
+    lost = np.uint64(upper + bits + lower - 63)
     ramp = np.arange(0, 2 * BLOCK, 2, dtype=np.uint64)
     for block in blocks(key.shape[0], BLOCK):
         packed = words[block]
@@ -118,10 +118,10 @@ def _of_places(
         np.subtract(np.uint64(best % 2**64), packed, out=packed)  # modulo 2**64 it is exact
         packed >>= lost
         packed <<= np.uint64(lower)
-        packed |= codes[block] << np.uint64(64 - upper)
+        packed |= codes[block] << np.uint64(63 - upper)
         packed |= ramp[: packed.shape[0]] + np.uint64(2 * block.start)
         packed |= labels[block]
-    words.sort()
+    words.view(np.int64).sort()
 
     def read(words: NDArray) -> NDArray:
         place = words & np.uint64(2**lower - 1)
@@ -129,7 +129,7 @@ def _of_places(
         found: NDArray = key.take(place.view(np.int64))
         return found
 
-    return _Words(words, 64 - upper, read, _blocks_of_places(words, lower, read))
+    return _Words(words, 63 - upper, read, _blocks_of_places(words, lower, read))
 
 
 def _blocks_of_places(

@@ -19,21 +19,23 @@ SHORT = BLOCK
 """Lists of more scores are not short."""
 WIDENED = 2**12
 """So many words of eight bytes are sorted sooner than it is seen whether four suffice."""
-_MOST: dict[int, tuple[Any, Any, Any]] = {
-    4: (np.dtype(np.int32), np.dtype(np.uint32), np.int32(2**31 - 1)),
-    8: (np.dtype(np.int64), np.dtype(np.uint64), np.int64(2**63 - 1)),
+_MIDDLE: dict[int, tuple[Any, Any]] = {
+    4: (np.dtype(np.int32), np.int32(2**30 - 1)),
+    8: (np.dtype(np.int64), np.int64(2**62 - 1)),
 }
-"""By bytes of a key: its type, that of a word, and the largest key."""
+"""By bytes of a key: its type, which is that of a word, and the middle of those that are not
+negative.
+"""
 
 
 def words_of_few(scores: NDArray, labels: NDArray) -> NDArray | None:
     """Words of short lists, not sorted, if one step packs them."""
     length, size = scores.shape[-1], scores.dtype.itemsize
-    if length <= SHORT and size in _MOST:
-        signed, unsigned, most = _MOST[size]
+    if length <= SHORT and size in _MIDDLE:
+        signed, middle = _MIDDLE[size]
         bits = scores.view(signed)
         if np.minimum.reduce(bits, axis=None) >= 0:
-            return _with_labels(np.subtract(most, bits).view(unsigned), labels)
+            return _with_labels(np.subtract(middle, bits), labels)
     if length > WIDENED or size > 4:
         return None
     return _with_labels(np.subtract(2**32, order_key(scores), dtype=np.int64), labels)

@@ -1,6 +1,7 @@
 """Keys sorted as words that carry the label or the place in their last bits.
 
-Such a sort is several times faster than an argsort and a gather.
+Such a sort is several times faster than an argsort and a gather.  Words are sorted as signed ones,
+which on some machines takes two thirds of the time of unsigned ones of 64 bits.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ def compact_groups(key: NDArray, labels: NDArray) -> Groups:
 
 
 class Part(NamedTuple):
-    """Words that hold the distance from a part's best key and, in the lowest bit, the label."""
+    """Signed words of how far a key is below the middle and, in the lowest bit, of the label."""
 
     words: NDArray
-    best: int
+    middle: int
 
 
 def extent(key: NDArray) -> tuple[int, int]:
@@ -48,8 +49,9 @@ def extent_at_most(key: NDArray) -> tuple[int, int]:
 def sorted_words(key: NDArray, labels: NDArray, low: int, high: int) -> list[Part]:
     """Keys from low to high with their labels, in one part or two, of which the first is better."""
     bits = 31 if high - low < 2**31 or key.dtype.itemsize <= 4 else 63
+    middle = high if high - low < 2 ** (bits - 1) else high - 2 ** (bits - 1)
     if high - low < 2**bits:
-        parts = [Part(_packed(key, labels, high, bits), high)]
+        parts = [Part(_packed(key, labels, middle, bits), middle)]
     else:
         parts = _packed_halves(key, labels, high, bits)
     for part in parts:
@@ -79,22 +81,20 @@ def words_around_zero(bits: NDArray, labels: NDArray) -> AroundZero | None:
         size -= 1  # of 0 it is the largest of all
         gap = min(gap, int(np.minimum.reduce(size.view(unsigned))))
     gap = min(gap, high)
-    top = high - gap
-    if 2 * top > most:
+    if 2 * (high - gap) > most:
         return None
-    words = np.empty(bits.shape, dtype=unsigned)
+    words = np.empty_like(bits)
     for block in blocks(bits.shape[0]):
         distance, sign = bits[block] & most, bits[block] >> (8 * bits.dtype.itemsize - 1)
         distance -= gap
         np.maximum(distance, 0, out=distance)
         distance ^= sign
-        distance -= sign
         packed = words[block]
-        np.subtract(top, distance, out=packed.view(bits.dtype))
+        np.subtract(sign, distance, out=packed)
         packed += packed
         packed |= labels[block]
     words.sort()
-    return AroundZero(Part(words, top), gap)
+    return AroundZero(Part(words, 0), gap)
 
 
 def groups_around_zero(scores: NDArray, labels: NDArray) -> Groups | None:
@@ -121,40 +121,42 @@ def count_type(length: int) -> Any:
     return np.int32 if length < 2**31 else np.int64
 
 
-def pack(key: NDArray, labels: NDArray, best: int, packed: NDArray) -> None:
-    top = packed.dtype.type(best % 2 ** (8 * packed.itemsize))
+def pack(key: NDArray, labels: NDArray, middle: int, packed: NDArray) -> None:
     same = key.dtype.itemsize == packed.itemsize
     key = key.view(packed.dtype) if same else key.astype(packed.dtype)
-    np.subtract(top, key, out=packed)  # modulo 2**32 or 2**64 it is exact
+    np.subtract(_wrapped(middle, packed.dtype), key, out=packed)  # modulo 2**32 or 2**64 exact
     packed += packed  # takes half of the time of a shift
     packed |= labels
 
 
-def _packed(key: NDArray, labels: NDArray, best: int, bits: int) -> NDArray:
-    words = np.empty(key.shape, dtype=np.uint32 if bits == 31 else np.uint64)
-    if key.shape[0] <= BLOCK:
-        pack(key, labels, best, words)
-        return words
+def _wrapped(number: int, dtype: Any) -> NDArray:
+    """A whole number modulo 2**8, 2**16, 2**32 or 2**64."""
+    size = np.dtype(dtype).itemsize
+    return np.asarray(number % 2 ** (8 * size), dtype=f"u{size}").view(dtype)
+
+
+def _packed(key: NDArray, labels: NDArray, middle: int, bits: int) -> NDArray:
+    words = np.empty(key.shape, dtype=np.int32 if bits == 31 else np.int64)
     for block in blocks(key.shape[0]):
-        pack(key[block], labels[block], best, words[block])
+        pack(key[block], labels[block], middle, words[block])
     return words
 
 
 def _packed_halves(key: NDArray, labels: NDArray, best: int, bits: int) -> list[Part]:
     """Keys too far apart for one kind of word: the upper ones, and those whose distance from the
-    best has a bit too many, which it loses: they count from 2**bits below the best.
+    best has a bit too many, which it loses: they count from 2**bits below the middle.
     """
-    words = np.empty(key.shape, dtype=f"u{(bits + 1) // 8}")
+    words, middle = np.empty(key.shape, dtype=f"i{(bits + 1) // 8}"), best - 2 ** (bits - 1)
     front, back = 0, key.shape[0]
     for block in blocks(key.shape[0]):
         packed = np.empty(block.stop - block.start, dtype=words.dtype)
         below = key[block] <= best - 2**bits
-        pack(key[block], labels[block], best, packed)
+        pack(key[block], labels[block], middle, packed)
         above, below = np.flatnonzero(~below), np.flatnonzero(below)
         words[front : front + above.size] = packed[above]
         words[back - below.size : back] = packed[below]
         front, back = front + above.size, back - below.size
-    return [Part(words[:front], best), Part(words[front:], best - 2**bits)]
+    return [Part(words[:front], middle), Part(words[front:], middle - 2**bits)]
 
 
 def whole_groups(words: NDArray, lower: int = 1) -> Iterator[NDArray]:
@@ -178,7 +180,7 @@ def _rows_of_words(parts: list[Part], key_type: Any, most: int) -> Groups:
     keys, counts, positives = columns(most, key_type, integer, integer)
     rows = 0
     for part in parts:
-        best = np.asarray(part.best, dtype=key_type)
+        middle = _wrapped(part.middle, key_type)
         for words in whole_groups(part.words):
             distance = words >> 1
             chosen = counted_runs(
@@ -186,7 +188,7 @@ def _rows_of_words(parts: list[Part], key_type: Any, most: int) -> Groups:
             )
             distance = distance if chosen is words else chosen >> 1
             into = slice(rows, rows + distance.shape[0])
-            np.subtract(best, distance.astype(key_type), out=keys[into])
+            np.subtract(middle, distance.astype(key_type), out=keys[into])
             rows = into.stop
     return Groups(keys[:rows], counts[:rows], positives[:rows], None, None)
 
@@ -237,7 +239,7 @@ def rising_order(key: NDArray) -> NDArray:
     if key.dtype.kind == "f":
         return np.argsort(key, kind="stable")
     (low, high), bits = extent(key), (key.shape[0] - 1).bit_length()
-    lost = np.uint64(max(0, (high - low).bit_length() + bits - 64))
+    lost = np.uint64(max(0, (high - low).bit_length() + bits - 63))
     words, ramp = np.empty(key.shape, dtype=np.uint64), np.arange(BLOCK, dtype=np.uint64)
     for block in blocks(key.shape[0], BLOCK):
         packed = words[block]
@@ -246,7 +248,7 @@ def rising_order(key: NDArray) -> NDArray:
         packed >>= lost
         packed <<= np.uint64(bits)
         packed |= ramp[: packed.shape[0]] + np.uint64(block.start)
-    words.sort()
+    words.view(np.int64).sort()
     same = (words[1:] ^ words[:-1]) < np.uint64(2**bits) if lost else None
     words &= np.uint64(2**bits - 1)
     order = words.view(np.int64)
@@ -271,7 +273,7 @@ def in_order(key: NDArray, labels: NDArray) -> InOrder:
     if key.dtype.kind != "f":
         low, high = extent(key)
         bits = (key.shape[0] - 1).bit_length() + 1
-        if (high - low).bit_length() + bits <= 64:
+        if (high - low).bit_length() + bits < 64:
             words = _words_with_places(key, labels, high, bits)
             return InOrder(words, _read_words(words, key.dtype, high, bits))
     order = rising_order(key)[::-1].copy()
@@ -290,7 +292,7 @@ def _words_with_places(key: NDArray, labels: NDArray, best: int, bits: int) -> N
         packed |= np.uint64(last - block.start) - ramp[: packed.shape[0]]
         packed += packed
         packed |= labels[block]
-    words.sort()
+    words.view(np.int64).sort()
     return words
 
 
