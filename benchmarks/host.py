@@ -1,7 +1,7 @@
 """NumPy beside its own sort, in CPU time: each call in turns with its rival, on the same data.
 
 ``python -m benchmarks.host --json benchmarks/host.json`` stores what is found beside that of other
-machines, with ``--as before`` as this machine's earlier figures.  Names choose.
+machines.  Names choose.
 """
 
 from __future__ import annotations
@@ -42,46 +42,39 @@ python -m benchmarks.host --json benchmarks/host.json
 ```
 
 The columns with letters are the [machines](#machines). "Worst" is the machine with the worst figure
-of the mark, and the nanoseconds are its own. Figures in brackets are those of the version before.
-That is the version before sums visited the tie groups with positives alone, and before plain
-calls went a direct way. It ran apart, under another load, so differences of less than a fifth mean
-nothing. Where a loop over lists is the rival, the loop has become faster too, by a third for lists
-of 1000.
-
-Meanwhile six to eleven processes wanted the two cores. Rows that were run several times show the
-last run. Eight runs of `roc_auc` gave 54 to 94 µs for 100 examples and 62 to 119 µs for 1000. They
-gave 51 to 83 µs for `hit_rate`, and 448 to 560 µs for many ties. For `roc_auc` of 10 lists they
-gave 0.9 to 1.3 times a loop, and 0.38 to 0.53 times for 1000 lists. The fastest calls tell more of
-the code. Fastest batches before and now: `roc_auc` of 1000 examples took 87 and 66 µs, of a ranking
-39 and 32; `hit_rate` 54 and 53, of a ranking 91 and 53; `average_hit_rate` 93 and 62;
-`average_qrecall` 148 and 96; `summary` 327 and 175, with many ties 506 and 382. The fastest
-`summary` of 10⁶ uniform scores took 4.0 times as long as the fastest sort before, and now 2.9 to
-3.2 times.
+of the mark, and the nanoseconds are its own. "Before" is what the version took that had no direct
+way for plain calls and no sums over positives alone, where `np.sort` takes 3.2 ns an element.
+"Bare" is what a script of NumPy calls took there that does nothing but this, without checks; it is
+a floor for this library.
 
 Measured: {days}.
 
-Where the time of `summary` of 10⁶ uniform scores goes: the sort takes three tenths, and checks and
-packing a tenth. Finding the groups with positives takes nearly three tenths, and so do sums. Of
-these a tenth is the sum of the places of the positives, which gives AUC and average Qrecall. The
-rest is the average hit rate, and the smaller one of S1 and S2, in equal parts. Float32 scores drawn
-at random tie in 3 % of the rows, and these rows take a quarter of the sums. With weights, the sort
-of 64-bit words takes a tenth, and so does putting the weights in order. Two running sums, which
-wait for each step, take a seventh.
+Where the time of `summary` of 10⁶ uniform scores goes, in hundredths: sort 33, finding the groups
+with positives 25, sums 24, checks 6, packing 5, AUC and average Qrecall 5, the rest 2. So all that
+is not the sort takes twice as long as the sort. To be 20 times as fast as scikit-learn's AUC, it
+would have to take 1.7 times as long. The largest parts: NumPy needs 1.1 ns to list the place of a
+positive (6), 0.4 ns to read the word there, and the same for the word before (3 in all). Flags of
+ties, in 3 % of the rows, take 7, the columns themselves 6. Of the sums, the average hit rate takes
+10 and the smaller one of S1 and S2 11.
 
-Where the time of a small call goes: `roc_auc` of 1000 examples makes 60 calls of NumPy. One flat
-function with the same calls takes 25 µs, of which the sort takes 4. The rest are 140 calls of
-Python functions, which find out which table, columns and sums are wanted. There were 230. A summary
-with many ties makes some 300 calls of NumPy, most of them for twenty numbers.
+Where the time of a small summary with many ties goes, in µs of 228: average hit rate 64, of which
+the harmonic sums of 21 tie groups are 42; S1 and S2 44; AUC and average Qrecall 35; the table 24.
+The rest finds out what is wanted, and gives the results their types. All these are some 300 calls
+of NumPy on about twenty numbers, and each takes half a microsecond or more. Sums over the single
+places would take 140 µs, but are less exact: they moved results by up to 7 ulp.
 
 Where memory goes: while a ranking is made it takes 4 times the bytes of its scores, or 8 with
-weights. Of these, 7 are its columns, one of which is written over the sorted words. The rest is
-flags and blocks. `summary` without weights takes less, as it tells only groups with positives
-apart. At a quota of n `pearson` adds blocks to the ranking.
+weights. Of these, 7 are its columns: threshold, two counts and two masses. One column is written
+over the sorted words. The rest is flags and blocks. So with weights 7 would leave no room for a
+block. `summary` without weights takes less, as it tells only groups with positives apart. At a
+quota of n `pearson` adds blocks to the ranking.
 """
 
 
 class Row(NamedTuple):
-    """What is measured, of how many examples, in which unit, and the mark: at most, or at least."""
+    """What is measured, of how many examples, in which unit; the mark, at most or at least; and
+    what the version before and bare calls of NumPy took.
+    """
 
     name: str
     size: int
@@ -89,26 +82,27 @@ class Row(NamedTuple):
     mark: str
     measured: Callable[[], tuple[float, float | None]]
     """The figure, and the CPU time of a call in seconds."""
+    before: str = ""
+    bare: str = ""
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.host", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="with all that begins so")
     parser.add_argument("--json", metavar="FILE", help="store the figures beside those in it")
-    parser.add_argument("--as", dest="column", choices=("before", "now"), default="now")
     chosen = parser.parse_args(arguments)
     kept = Path(chosen.json) if chosen.json else None
     runs = stored(kept) if kept and kept.exists() else {}
     about = measured(on_gpu=False)
     run = runs.setdefault(label(about, runs), {})
-    if "machine" not in run or (chosen.column == "now" and not chosen.names):
+    if "machine" not in run or not chosen.names:
         run["machine"] = about
     for row in ROWS:
         if chosen.names and not any(row.name.startswith(x) for x in chosen.names):
             continue
         figure, seconds = row.measured()
         found = {"figure": figure, "ns": None if seconds is None else seconds / row.size * 1e9}
-        run.setdefault(chosen.column, {})[f"{row.name}, {row.size}"] = found
+        run.setdefault("now", {})[f"{row.name}, {row.size}"] = found
         print(row.name, row.size, digits(figure), row.unit, row.mark, flush=True)
         if kept:
             kept.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
@@ -123,7 +117,7 @@ def stored(path: Path = STORED) -> dict[str, dict[str, Any]]:
 
 def section(runs: dict[str, dict[str, Any]], markdown: Callable[[Table], str]) -> str:
     """The part of the page that is made of what is stored, of machines by the names given."""
-    head = ("call", "n", "unit", "mark", *runs, "worst", "ns an element")
+    head = ("call", "n", "unit", "before", "bare", "mark", *runs, "worst", "ns an element")
     table = Table("", head, tuple(_cells(runs, row) for row in ROWS))
     days = ", ".join(f"{name} on {run['machine']['date']}" for name, run in runs.items())
     return f"{ABOUT.format(days=days)}\n{markdown(table)}"
@@ -131,11 +125,8 @@ def section(runs: dict[str, dict[str, Any]], markdown: Callable[[Table], str]) -
 
 def _cells(runs: dict[str, dict[str, Any]], row: Row) -> tuple[str, ...]:
     name = f"{row.name}, {row.size}"
-    now = {x: run["now"][name] for x, run in runs.items() if name in run.get("now", {})}
-    before = {x: run["before"][name] for x, run in runs.items() if name in run.get("before", {})}
-    bracketed = {x: f"({digits(found['figure'])})" for x, found in before.items()}
-    shown = {x: digits(found["figure"]) for x, found in now.items()}
-    figures = (f"{shown.get(x, '')} {bracketed.get(x, '')}".strip() for x in runs)
+    now = {x: run["now"][name] for x, run in runs.items() if name in run["now"]}
+    figures = (digits(now[x]["figure"]) if x in now else "" for x in runs)
     sign, _, bound = row.mark.partition(" ")
     choose = min if sign == "≥" else max
     worst = choose(now, key=lambda x: now[x]["figure"]) if now else ""
@@ -143,7 +134,8 @@ def _cells(runs: dict[str, dict[str, Any]], row: Row) -> tuple[str, ...]:
     if now and bound and (now[worst]["figure"] <= float(bound)) != (sign == "≤"):
         verdict += ", missed"
     beside = "" if per is None else digits(per)
-    return (row.name, power(row.size), row.unit, row.mark, *figures, verdict, beside)
+    known = (row.name, power(row.size), row.unit, row.before, row.bare, row.mark)
+    return (*known, *figures, verdict, beside)
 
 
 def paired(call: Callable[[], Any], rival: Callable[[], Any], pairs: int) -> tuple[float, float]:
@@ -263,44 +255,50 @@ def _memory(name: str, n: int, weighted: bool = False) -> tuple[float, None]:
 def _rows() -> Iterator[Row]:
     million, sort = 10**6, "× np.sort"
     yield Row("np.sort", million, "ms", "", partial(_sort, million))
-    for kind, n, most in (
-        ("uniform", million, 3),
-        ("uniform", 10**7, 3.5),
-        ("logits", million, 3.5),
-        ("n/10 levels", million, 4),
-        ("1 % positive", million, 3),
-        ("float64", million, 2),
+    for kind, n, most, before, bare in (
+        ("uniform", million, 3, "8 to 10", "2.5"),
+        ("uniform", 10**7, 3.5, "6.3 to 8.1", "3.0"),
+        ("logits", million, 3.5, "10 to 11", "2.8"),
+        ("n/10 levels", million, 4, "5.3", "2.8 to 5.2"),
+        ("1 % positive", million, 3, "", ""),
+        ("float64", million, 2, "5.6 to 6.9", "1.5 to 1.8"),
     ):
-        yield Row(f"summary, {kind}", n, sort, f"≤ {most}", partial(_over_sort, kind, n))
+        over = partial(_over_sort, kind, n)
+        yield Row(f"summary, {kind}", n, sort, f"≤ {most}", over, before, bare)
     for kind in ("random", "quarters"):
         over = partial(_over_sort, "uniform", million, kind)
-        yield Row(f"summary, weights, {kind}", million, sort, "≤ 15", over)
-    yield Row(
-        "summary, many ties", 1000, "µs", "≤ 200", partial(_called, "summary", 1000, ties=True)
-    )
-    for name, most in (("roc_auc", 40), ("hit_rate", 50)):
+        yield Row(f"summary, weights, {kind}", million, sort, "≤ 15", over, "50 to 58", "9.7 to 13")
+    ties = partial(_called, "summary", 1000, ties=True)
+    yield Row("summary, many ties", 1000, "µs", "≤ 200", ties, "310 to 550")
+    for name, most, before, bare in (
+        ("roc_auc", 40, "108 to 320", "8 to 20"),
+        ("hit_rate", 50, "180 to 220", "9 to 11"),
+    ):
         for n in (100, 1000):
-            yield Row(name, n, "µs", f"≤ {most}", partial(_called, name, n))
-    yield Row("roc_auc of a ranking", 1000, "µs", "≤ 20", partial(_called, "roc_auc", 1000, True))
+            yield Row(name, n, "µs", f"≤ {most}", partial(_called, name, n), before, bare)
+    of_ranking = partial(_called, "roc_auc", 1000, True)
+    yield Row("roc_auc of a ranking", 1000, "µs", "≤ 20", of_ranking, "41 to 58")
     for name in ("summary", "roc_auc"):
-        for shape, most in (((10, 10**5), 1), ((1000, 1000), 0.25)):
+        for shape, most, before in (((10, 10**5), 1, "over 1"), ((1000, 1000), 0.25, "0.25")):
             called = f"{name}, {shape[0]} lists"
             over = partial(_over_loop, name, shape)
-            yield Row(called, million, "× a loop", f"≤ {most}", over)
-    for rejected, most in ((False, 60), (True, 80)):
+            yield Row(called, million, "× a loop", f"≤ {most}", over, before)
+    for rejected, most, before in ((False, 60, "150 to 250"), (True, 80, "300")):
         name = f"impact_at_quota{', gain_rejected' * rejected}, beyond rank"
-        yield Row(name, million, "ms", f"≤ {most}", partial(_gains, rejected, million))
-    yield Row("scikit-learn's AUC / summary", million, "×", "≥ 20", partial(_sklearn, million))
-    name = "torchmetrics' AUC / summary, CPU tensors"
-    yield Row(name, million, "×", "≥ 8", partial(_torchmetrics, million))
-    for name, weighted, most in (
-        ("summary", False, 4),
-        ("summary", True, 7),
-        ("pearson", False, 6),
+        over = partial(_gains, rejected, million)
+        yield Row(name, million, "ms", f"≤ {most}", over, before)
+    over = partial(_sklearn, million)
+    yield Row("scikit-learn's AUC / summary", million, "×", "≥ 20", over, "6")
+    name, over = "torchmetrics' AUC / summary, CPU tensors", partial(_torchmetrics, million)
+    yield Row(name, million, "×", "≥ 8", over, "2 to 2.6, slow sort")
+    for name, weighted, most, before in (
+        ("summary", False, 4, "5.3"),
+        ("summary", True, 7, "12 to 13"),
+        ("pearson", False, 6, "23"),
     ):
         called = f"{name}{', weights' * weighted}, memory"
         found = partial(_memory, name, million, weighted)
-        yield Row(called, million, "× scores", f"≤ {most}", found)
+        yield Row(called, million, "× scores", f"≤ {most}", found, before)
 
 
 ROWS = tuple(_rows())
