@@ -112,7 +112,7 @@ def with_positives(table: Groups) -> Positives | None:
         return None
     whole = np.add.reduce(counts, dtype=np.int64)
     integer = count_type(whole)
-    rows = positives.nonzero()[0]
+    rows = (positives != 0).nonzero()[0]  # NumPy looks at integers one by one
     starts, ends, found = np.zeros((3, rows.shape[0] + 2), dtype=integer)
     upto = counts.cumsum(dtype=integer).take(rows)
     ends[1:-1], starts[1:-1], starts[-1] = upto, upto - counts.take(rows), whole
