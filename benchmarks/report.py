@@ -90,8 +90,9 @@ bytes for each, which mostly are new pages of memory.
 A call of `roc_auc` on a thousand examples makes 50 calls of Python and NumPy functions, and
 `pr_auc` makes 340. For several measures, call `summary`, or rank once.
 
-For a resample with 30 % positives, a fifth of the time goes into the draws, a sixth into the table
-and the rest into the five measures. Draws and table alone would reach 1/35 of scikit-learn's loop.
+For a resample with 30 % positives, a quarter of the time goes into the draws, a fifth into the
+table and the rest into the five measures. Draws and table alone would take 1/30 of scikit-learn's
+loop.
 The time of the default interval is part of the figure. It leaves out 200 parts of the
 examples in turn, beside the 1000 resamples of NumPy. Beside the 64 resamples of JAX and PyTorch it
 leaves out 64 parts, which doubles their time.
