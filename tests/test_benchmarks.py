@@ -365,12 +365,13 @@ def test_results_in_a_folder_are_those_of_the_machine(
 
 def test_host_figures_are_kept_beside_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     stored = tmp_path / "host.json"
-    for ns, column in ((5.0, "before"), (5.0, "now"), (30.0, "now")):
+    for ns, name in ((5.0, "np.sort"), (5.0, "roc_auc of a ranking"), (30.0, "np.sort")):
         monkeypatch.setattr(machine, "sort_ns", lambda ns=ns: ns)
-        assert host.main(["np.sort", "--json", str(stored), "--as", column]) == 0
+        assert host.main([name, "--json", str(stored)]) == 0
     first, second = json.loads(stored.read_text("utf-8")).values()
-    assert first["before"].keys() == first["now"].keys() == {"np.sort, 1000000"}
-    assert second.keys() == {"machine", "now"}
+    assert first["now"].keys() == {"np.sort, 1000000", "roc_auc of a ranking, 1000"}
+    assert second["now"].keys() == {"np.sort, 1000000"}
+    assert first.keys() == second.keys() == {"machine", "now"}
 
 
 def test_host_figures_are_judged_by_the_worst_machine():
@@ -379,14 +380,13 @@ def test_host_figures_are_judged_by_the_worst_machine():
 
     runs = {
         "A": {"machine": {"date": "2020-01-01"}, "now": of(39.0, 3.0)},
-        "B": {"machine": {"date": "2020-01-02"}, "before": of(80.0), "now": of(41.0, 4.0)},
-        "C": {"machine": {"date": "2020-01-03"}, "before": of(90.0)},
+        "B": {"machine": {"date": "2020-01-02"}, "now": of(41.0, 4.0)},
     }
     page = host.section(runs, report.markdown)
-    assert "| roc_auc | 10² | µs | ≤ 40 | 39 | 41 (80) | (90) | B, missed | 4 |" in page
-    assert "| hit_rate | 10² | µs | ≤ 50 |  |  |  |  |  |" in page
+    assert "| roc_auc | 10² | µs | 108 to 320 | 8 to 20 | ≤ 40 | 39 | 41 | B, missed | 4 |" in page
+    assert "| hit_rate | 10² | µs | 180 to 220 | 9 to 11 | ≤ 50 |  |  |  |  |" in page
     runs["B"]["now"] = of(38.0)
-    assert "| 39 | 38 (80) | (90) | A | 3 |" in host.section(runs, report.markdown)
+    assert "| ≤ 40 | 39 | 38 | A | 3 |" in host.section(runs, report.markdown)
 
 
 def test_figure_is_drawn_or_said_to_be_missing(

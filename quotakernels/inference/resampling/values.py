@@ -119,14 +119,20 @@ def value_again(measure: Any, ranking: Ranking) -> Any:
 
 def _value_of_table(measure: Any, table: ops.Groups) -> Any:
     """The same of a table; measures of a mapping that can share a pass over it do."""
-    shared = sharing(measure) if isinstance(measure, Mapping) else {}
-    if len(shared) < 2:
-        return value_again(measure, ranking_of(table))
-    values = in_one_pass(shared, table)
+    if not isinstance(measure, Mapping):
+        return _value_of_table({"": measure}, table)[""]
+    shared = sharing(measure)
+    values = in_one_pass(shared, table) if len(shared) > 1 or (shared and _is_plain(table)) else {}
     others = {name: each for name, each in measure.items() if name not in values}
     if others:
         values |= value_again(others, ranking_of(table))
     return {name: values[name] for name in measure}
+
+
+def _is_plain(table: ops.Groups) -> bool:
+    """Whether sums over rows with positives serve, which differ in the last digit from others."""
+    on_host = isinstance(table.counts, np.ndarray) and table.counts.ndim == 1
+    return on_host and not (table.weighted or table.segments)
 
 
 def estimated(measure: Any, ranking: Ranking, plan: Plan) -> tuple[Any, Plan]:
