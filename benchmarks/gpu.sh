@@ -1,43 +1,54 @@
 #!/usr/bin/env bash
 # Tests and times on the GPU of this machine, without a network: benchmarks/gpu.sh WHEELS OUT [--cpu]
-# WHEELS is a folder of wheels of what this Python lacks beside NumPy, PyTorch, JAX and CuPy; `pip download
-# -d WHEELS -r benchmarks/gpu.txt` fills it elsewhere. OUT gets gpu.json and gpu.md. --cpu rehearses it all
-# on CPUs. $PYTHON says which Python, $TEST_SECONDS and $TIME_SECONDS how long the tests and the times may take.
-set -euo pipefail
-[ $# -ge 2 ] || { sed -n '2,5s/^# //p' "$0"; exit 2; }
+# WHEELS is a folder of wheels of what this Python lacks beside NumPy, PyTorch, JAX and CuPy: `pip download --no-deps
+# -d WHEELS -r benchmarks/gpu.txt` fills it elsewhere. OUT gets what each part prints, gpu.json and gpu.md, written as
+# results come, so that a run that is cut off still tells. --cpu rehearses it all on CPUs. $PYTHON says which
+# Python, $TEST_SECONDS and $TIME_SECONDS how long all tests, which run side by side, and the times may take.
+set -uo pipefail
+[ $# -ge 2 ] || { sed -n '2,6s/^# //p' "$0"; exit 2; }
 wheels=$(realpath "$1") out=$(realpath -m "$2") cpu=${3:-}
 cd "$(dirname "$0")/.."
-mkdir -p "$out/tests"
-python=${PYTHON:-python3}
+mkdir -p "$out"
+python=${PYTHON:-python3} cores=$(nproc) seconds=${TEST_SECONDS:-200}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+for wheel in "$wheels"/*.whl; do "$python" -m zipfile -e "$wheel" "$work"; done
+export PYTHONPATH=$PWD:$work PYTHONUNBUFFERED=1 XLA_PYTHON_CLIENT_PREALLOCATE=false QUOTAKERNELS_XLA_OPTIMIZES=1
+[ -n "$cpu" ] || export QUOTAKERNELS_ON_DEVICE="torch jax"
 
-"$python" -m venv "$work/venv" --without-pip
-here=$("$work/venv/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")
-"$python" - > "$here/beside.pth" << 'PYTHON'  # what this Python has, be it a virtual environment itself
-import site, sysconfig
+first() {  # LIBRARY: it imports, and one value is right
+    timeout 60 "$python" - "$1" <<'PYTHON' 2>&1 | tail -4 | sed "s/^/$1: /"
+import importlib, sys, time
 
-for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages()}:
-    print(f"import site; site.addsitedir({folder!r})")
+import quotakernels as qk
+
+start = time.perf_counter()
+library = importlib.import_module(sys.argv[1])
+array = getattr(library, "asarray", None) or library.numpy.asarray
+where = {"device": "cuda"} if sys.argv[1] == "torch" and library.cuda.is_available() else {}
+found = qk.roc_auc(array([1, 0, 1, 0], **where), array([0.9, 0.8, 0.7, 0.1], **where))
+device = found.device() if callable(getattr(found, "device", None)) else found.device
+print(f"{library.__version__}, {device}: {float(found)}, after {time.perf_counter() - start:.1f} s")
 PYTHON
-"$python" -m pip --python "$work/venv/bin/python" install -q --disable-pip-version-check \
-    --no-index --find-links "$wheels" -r benchmarks/gpu.txt
-run="$work/venv/bin/python"
-export PYTHONPATH=$PWD XLA_PYTHON_CLIENT_PREALLOCATE=false QUOTAKERNELS_XLA_OPTIMIZES=1
+}
 
-libraries="torch jax" share=$((${TEST_SECONDS:-480} / 2))
-[ -n "$cpu" ] || { libraries="torch cupy jax"; share=$((${TEST_SECONDS:-480} / 3)); export QUOTAKERNELS_ON_DEVICE="torch jax"; }
-for library in $libraries; do
-    echo "== tests of $library"
-    QUOTAKERNELS_QUICK_OF=$library timeout "$share" "$run" -m pytest -q -m quick -W default -p no:cacheprovider \
-        tests/test_small_cases.py tests/test_relations.py tests/test_table_measures.py tests/test_confusion.py \
-        tests/test_best_cut.py tests/test_bad_values.py 2>&1 | tee "$out/tests/$library.txt" | tail -1 ||
-        echo "ended early, or failed" | tee -a "$out/tests/$library.txt"
-done
-echo "== transfers"
-timeout 120 "$run" -m pytest -q -W default -p no:cacheprovider tests/test_transfers.py 2>&1 |
-    tee "$out/tests/transfers.txt" | tail -1 || echo "ended early, or failed" | tee -a "$out/tests/transfers.txt"
+tests() {  # PART WORKERS ARGUMENTS: all that fit into the seconds, the failures of what ran at the end
+    local part=$1 workers=$2
+    shift 2
+    timeout -s INT -k 20 "$seconds" "$python" -m pytest -n "$workers" -v -p no:cacheprovider -W default --tb=short \
+        --maxfail=40 -m "" --continue-on-collection-errors "$@" > "$out/$part.txt" 2>&1
+    echo "$part: exit $?; $(grep -E '^=+ .*(passed|failed|error|no tests)' "$out/$part.txt" | tail -1)"
+}
 
-echo "== times"
-"$run" -m benchmarks.device.lane $cpu --seconds "${TIME_SECONDS:-480}" --tests "$out/tests" \
+small="tests/test_small_cases.py tests/test_relations.py tests/test_table_measures.py tests/test_confusion.py"
+small+=" tests/test_best_cut.py tests/test_bad_values.py tests/test_groups.py tests/test_ops.py"
+each=$(((cores + 3) / 4))
+for library in cupy torch jax; do first $library; done
+tests device "$each" tests/test_transfers.py tests/test_cuda.py &
+tests cupy "$each" -k cupy tests &
+tests torch "$each" -k "torch and not compile and not vmap" $small &
+tests jax "$each" -k "jax and (jit or vmap)" $small &
+wait
+
+"$python" -m benchmarks.device.lane $cpu --seconds "${TIME_SECONDS:-140}" --tests "$out" \
     --json "$out/gpu.json" --page "$out/gpu.md" ${SIZES:+--sizes $SIZES}

@@ -46,6 +46,12 @@ def _torchmetrics() -> Callable[[Any, Any], Any]:
     return lambda labels, scores: binary_auroc(scores, labels.long(), thresholds=None)
 
 
+def _torcheval() -> Callable[[Any, Any], Any]:
+    from torcheval.metrics.functional import binary_auroc
+
+    return lambda labels, scores: binary_auroc(scores, labels)
+
+
 def _metrax() -> Callable[[Any, Any], Any]:
     import metrax
 
@@ -58,6 +64,7 @@ def _metrax() -> Callable[[Any, Any], Any]:
 PEERS = (
     Peer("scikit-learn", ("numpy",), ("sklearn",), _scikit_learn),
     Peer("torchmetrics", ("torch-cpu", "torch-gpu"), ("torchmetrics",), _torchmetrics),
+    Peer("torcheval", ("torch-gpu",), ("torcheval",), _torcheval),
     Peer("metrax", ("jax-cpu", "jax-gpu"), ("metrax",), _metrax),
 )
 

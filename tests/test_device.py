@@ -147,11 +147,11 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str]):
 @pytest.mark.skipif(not available("torch"), reason="torch is not available")
 def test_times_of_devices_that_are_there(capsys: pytest.CaptureFixture[str]):
     """Values are compared first, and what cannot be timed says why."""
-    run = lane.timed(("torch-cpu", "cupy"), (2000,), float("inf"))
-    assert [x["call"] for x in run["results"]][:2] == ["sort", "roc_auc"]
+    *_, run = lane.timed(("torch-cpu", "cupy"), (2000,), float("inf"))
+    assert run["results"][0]["call"] == "sort"
     assert [x for x in run["results"] if "seconds" not in x] == []
     assert available("cupy") or run["absent"].keys() == {"cupy"}
-    late = lane.timed(("torch-cpu",), (2000,), 0)
+    *_, late = lane.timed(("torch-cpu",), (2000,), 0)
     assert {x["why"] for x in late["results"]} == {"TimeoutError: no time left"}
     for one in (run, late):
         page = lane.page({**one, "tests": {"torch": "5 passed"}})

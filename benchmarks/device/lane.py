@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -25,13 +26,14 @@ from benchmarks.report import markdown
 from benchmarks.tables import Table
 
 Result = dict[str, Any]
-SORT, PEER = "sort", "torchmetrics"
+SORT = "sort"
 SIZES = (10**6, 10**7, 10**8)
 TIMED = (
     *("roc_auc", "four", "summary", "hit_rate", "f_score", "pr_auc", "lift_table", "roc_hull_auc"),
     *("roc_auc, weights", "roc_auc, bfloat16", "update, bfloat16"),
 )
 REPEATS, PATIENCE = 5, 10.0
+ENDING = r"^=* ?(\d+ (?:passed|failed|skipped).*?) ?=*$"
 CHECKED, CLOSE = 2000, 1e-5
 """So many examples are compared with NumPy; JAX computes in float32 without x64."""
 
@@ -45,43 +47,41 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--page", type=Path, required=True)
     chosen = parser.parse_args(arguments)
-    names = ("torch-cpu", "jax-cpu") if chosen.cpu else ("torch-gpu", "jax-gpu", "cupy")
-    run = timed(names, chosen.sizes, time.monotonic() + chosen.seconds)
-    run["tests"] = _tests(chosen.tests)
-    text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
-    chosen.json.write_text(text, encoding="utf-8")
-    chosen.page.write_text(page(run), encoding="utf-8")
+    names = ("torch-cpu", "jax-cpu") if chosen.cpu else ("torch-gpu", "cupy", "jax-gpu")
+    run: Result = {}
+    for run in timed(names, chosen.sizes, time.monotonic() + chosen.seconds):
+        run["tests"] = _tests(chosen.tests)
+        text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
+        chosen.json.write_text(text, encoding="utf-8")
+        chosen.page.write_text(page(run), encoding="utf-8")
     return int(any("wrong" in x.get("why", "") for x in run["results"]))
 
 
-def timed(names: tuple[str, ...], sizes: tuple[int, ...], until: float) -> Result:
-    """All calls on all backends that are there; after `until` none begins."""
+def timed(names: tuple[str, ...], sizes: tuple[int, ...], until: float) -> Iterator[Result]:
+    """All that is known after each call on each backend that is there; after `until` none begins."""
     absent = {name: why for name in names if (why := BACKENDS[name].why_not())}
     present = [BACKENDS[name] for name in names if name not in absent]
-    results = [
-        {"backend": backend.name, "n": n, "call": call, **found}
-        for n in sizes
-        for backend in present
-        for call, found in _calls(backend, n, until)
-    ]
     described = machine.describe(any(backend.on_gpu for backend in present))
-    return {"machine": described, "absent": absent, "results": results}
+    results: list[Result] = []
+    for n in sizes:
+        for backend in present:
+            for call, found in _calls(backend, n, until):
+                results.append({"backend": backend.name, "n": n, "call": call, **found})
+                yield {"machine": described, "absent": absent, "results": results}
 
 
 def _calls(backend: Backend, n: int, until: float) -> Iterator[tuple[str, Result]]:
     """The sort, the calls and the peer, each with its seconds or the reason why it has none."""
     examples = _examples(backend, n, half=False)
     peers = {x.name: x for x in peers_of(backend.name) if x.why_not is None}
-    for name in (SORT, *TIMED, PEER):
-        if name == PEER and name not in peers:
-            continue
+    for name in (SORT, *peers, *TIMED):
         print(f"{backend.name}, n = {n}: {name}", file=sys.stderr, flush=True)
         try:
             if time.monotonic() > until:
                 raise TimeoutError("no time left")
             if name == SORT:
                 found = _seconds(backend, backend.sort, (examples.scores,))
-            elif name == PEER:
+            elif name in peers:
                 found = _seconds(backend, peers[name].make(), examples[:2])
             else:
                 given = _examples(backend, n, half=True) if CALLS[name].half else examples
@@ -151,14 +151,15 @@ def _seconds(backend: Backend, function: Any, arguments: Any) -> Result:
     backend.ready(call())
     first = time.monotonic() - start
     times = [backend.seconds(call) for _ in range(REPEATS if first < PATIENCE else 1)]
-    return {"seconds": float(np.median(times)), "first": first}
+    peak = backend.peak_bytes(function, arguments) if backend.on_gpu else None
+    return {"seconds": float(np.median(times)), "first": first, "peak": peak}
 
 
 def _tests(folder: Path | None) -> dict[str, str]:
-    """The last line of what each run of the tests has printed."""
+    """What pytest says at the end of each of its runs."""
     files = sorted(folder.glob("*.txt")) if folder else []
-    texts = {x.stem: x.read_text(encoding="utf-8").strip().splitlines() for x in files}
-    return {name: lines[-1] if lines else "nothing was printed" for name, lines in texts.items()}
+    texts = {x.stem: re.findall(ENDING, x.read_text(encoding="utf-8"), re.M) for x in files}
+    return {name: found[-1] if found else "cut off" for name, found in texts.items()}
 
 
 def page(run: Result) -> str:
@@ -175,7 +176,7 @@ def _tables(results: list[Result]) -> Iterator[Table]:
     for backend in dict.fromkeys(x["backend"] for x in results):
         own = [x for x in results if x["backend"] == backend]
         sizes = sorted({x["n"] for x in own})
-        head = (f"{backend}: ms (× the sort)", *map(power, sizes))
+        head = (f"{backend}: ms (× the sort), peak / float32 scores", *map(power, sizes))
         calls = dict.fromkeys(x["call"] for x in own)
         found = {(x["call"], x["n"]): x for x in own}
         rows = [(call, *(_cell(found, call, n) for n in sizes)) for call in calls]
@@ -183,11 +184,12 @@ def _tables(results: list[Result]) -> Iterator[Table]:
 
 
 def _cell(found: dict[tuple[str, int], Result], call: str, n: int) -> str:
-    here, floor = found[call, n], found[SORT, n]
+    here, floor = found.get((call, n), {"why": "not begun"}), found[SORT, n]
     if "why" in here:
         return str(here["why"]).replace("|", "/").replace("\n", " ")
     ratio = f" ({digits(here['seconds'] / floor['seconds'])})" if "seconds" in floor else ""
-    return f"{digits(here['seconds'] * 1e3)}{ratio}"
+    room = f", {digits(here['peak'] / (4 * n))}" if here.get("peak") is not None else ""
+    return f"{digits(here['seconds'] * 1e3)}{ratio}{room}"
 
 
 if __name__ == "__main__":
