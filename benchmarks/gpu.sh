@@ -14,6 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for wheel in "$wheels"/*.whl; do "$python" -m zipfile -e "$wheel" "$work"; done
 export PYTHONPATH=$PWD:$work PYTHONUNBUFFERED=1 XLA_PYTHON_CLIENT_PREALLOCATE=false QUOTAKERNELS_XLA_OPTIMIZES=1
+export JAX_COMPILATION_CACHE_DIR=$work/programs JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0
 [ -n "$cpu" ] || export QUOTAKERNELS_ON_DEVICE="torch jax"
 
 first() {  # LIBRARY: it imports, and one value is right

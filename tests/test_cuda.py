@@ -1,4 +1,4 @@
-"""What a CUDA device alone shows of PyTorch: graphs, compiled kernels, deterministic mode, memory."""
+"""What only a CUDA device shows of PyTorch: graphs, compiled kernels, determinism, memory."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def run_guarded(function: Any, arrays: Any, jit: bool) -> None:
     import jax
 
     moved = [jax.device_put(np.array(x)) for x in arrays]
-    wanted = function(*(np.stack([x, x]) for x in arrays))
+    wanted = function(*(np.stack([x, x]) for x in map(np.asarray, moved)))  # as precise as JAX
     with jax.transfer_guard_device_to_host("disallow"):
         found = (jax.jit(function) if jit else function)(*moved)
     for name, value in found.items():

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 
 import quotakernels as qk
 from benchmarks import machine
-from benchmarks.backends import BACKENDS, Backend
+from benchmarks.backends import BACKENDS, Backend, TorchGpu
 from benchmarks.device.calls import CALLS, QUOTA, Examples
 from benchmarks.marks import digits, power
 from benchmarks.peers import peers_of
@@ -34,8 +34,39 @@ TIMED = (
 )
 REPEATS, PATIENCE = 5, 10.0
 ENDING = r"^=* ?(\d+ (?:passed|failed|skipped).*?) ?=*$"
-CHECKED, CLOSE = 2000, 1e-5
-"""So many examples are compared with NumPy; JAX computes in float32 without x64."""
+CHECKED, CLOSE = 10**6, 1e-5
+"""Up to so many examples are measured by NumPy too; JAX computes in float32 without x64."""
+
+
+class TorchGraph(TorchGpu):
+    """PyTorch on a GPU, each call captured once as a CUDA graph and then replayed."""
+
+    name = "torch-graph"
+
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        import torch
+
+        graph, kept = torch.cuda.CUDAGraph(), []
+
+        def replayed(*arguments: Any) -> Any:
+            if not kept:
+                beside = torch.cuda.Stream()
+                beside.wait_stream(torch.cuda.current_stream())
+                with torch.cuda.stream(beside):
+                    function(*arguments)
+                torch.cuda.current_stream().wait_stream(beside)
+                with torch.cuda.graph(graph):
+                    kept.append(function(*arguments))
+            graph.replay()
+            return kept[0]
+
+        return replayed
+
+    def peak_bytes(self, *_: Any) -> int | None:
+        return None
+
+
+LANES: dict[str, Backend] = {**BACKENDS, TorchGraph.name: TorchGraph()}
 
 
 def main(arguments: list[str]) -> int:
@@ -47,7 +78,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--page", type=Path, required=True)
     chosen = parser.parse_args(arguments)
-    names = ("torch-cpu", "jax-cpu") if chosen.cpu else ("torch-gpu", "cupy", "jax-gpu")
+    names = (
+        ("torch-cpu", "jax-cpu") if chosen.cpu else ("torch-gpu", "torch-graph", "cupy", "jax-gpu")
+    )
     run: Result = {}
     for run in timed(names, chosen.sizes, time.monotonic() + chosen.seconds):
         run["tests"] = _tests(chosen.tests)
@@ -58,86 +91,111 @@ def main(arguments: list[str]) -> int:
 
 
 def timed(names: tuple[str, ...], sizes: tuple[int, ...], until: float) -> Iterator[Result]:
-    """All that is known after each call on each backend that is there; after `until` none begins."""
-    absent = {name: why for name in names if (why := BACKENDS[name].why_not())}
-    present = [BACKENDS[name] for name in names if name not in absent]
+    """All that is known after each call on each backend there is; after `until` none begins."""
+    absent = {name: why for name in names if (why := LANES[name].why_not())}
+    present = [LANES[name] for name in names if name not in absent]
     described = machine.describe(any(backend.on_gpu for backend in present))
     results: list[Result] = []
-    for n in sizes:
-        for backend in present:
-            for call, found in _calls(backend, n, until):
+    for backend in present:
+        took: dict[str, float] = {}
+        for n in sizes:
+            for call, found in _calls(backend, n, until, took):
                 results.append({"backend": backend.name, "n": n, "call": call, **found})
                 yield {"machine": described, "absent": absent, "results": results}
 
 
-def _calls(backend: Backend, n: int, until: float) -> Iterator[tuple[str, Result]]:
-    """The sort, the calls and the peer, each with its seconds or the reason why it has none."""
-    examples = _examples(backend, n, half=False)
+def _calls(
+    backend: Backend, n: int, until: float, took: dict[str, float]
+) -> Iterator[tuple[str, Result]]:
+    """The sort, the peers and the calls, each with its seconds or the reason why it has none.
+
+    What took long for fewer examples is left out.
+    """
+    host = _examples(n)
+    here = Examples(*(_moved(backend, x) for x in host[:-1]), None)
     peers = {x.name: x for x in peers_of(backend.name) if x.why_not is None}
     for name in (SORT, *peers, *TIMED):
         print(f"{backend.name}, n = {n}: {name}", file=sys.stderr, flush=True)
         try:
             if time.monotonic() > until:
                 raise TimeoutError("no time left")
+            if took.get(name, 0) > PATIENCE / 10:
+                raise TimeoutError(f"fewer took {took[name]:.2g} s")
             if name == SORT:
-                found = _seconds(backend, backend.sort, (examples.scores,))
+                found = _seconds(backend, backend.sort, (here.scores,))
             elif name in peers:
-                found = _seconds(backend, peers[name].make(), examples[:2])
+                found = _seconds(backend, peers[name].make(), here[:2])
             else:
-                given = _examples(backend, n, half=True) if CALLS[name].half else examples
-                found = _measured(backend, name, given)
+                found = _measured(backend, name, host, here)
+            took[name] = found.get("seconds", 0)
         except Exception as error:  # the lane goes on, and the page tells
             found = {"why": f"{type(error).__name__}: {str(error)[:200]}"}
         backend.release()
         yield name, found
 
 
-def _examples(backend: Backend, n: int, half: bool) -> Examples:
+def _examples(n: int) -> Examples:
     draw = np.random.default_rng(n)
     scores = draw.random(n, dtype=np.float32)
-    labels = draw.random(n, dtype=np.float32) < scores
-    whole = backend.array(labels.astype(np.int32 if "jax" in backend.name else np.int64))
-    weights = backend.array(draw.random(n, dtype=np.float32))
-    typed = _typed(backend, scores, half)
-    return Examples(whole, typed, weights, QUOTA, qk.states.ScoreHistogram.empty(typed))
+    labels = (draw.random(n, dtype=np.float32) < scores).astype(np.int64)
+    return Examples(labels, scores, draw.random(n, dtype=np.float32), QUOTA, None)
 
 
-def _typed(backend: Backend, scores: Any, half: bool) -> Any:
-    if not half:
-        return backend.array(scores)
-    if backend.two_bytes == "float16":
-        return backend.array(scores.astype(np.float16))
+def _moved(backend: Backend, x: Any) -> Any:
+    """An array on the device, integers of which have the width that JAX has without x64."""
+    if not isinstance(x, np.ndarray):
+        return x
+    return backend.array(x.astype(np.int32) if "jax" in backend.name and x.dtype.kind == "i" else x)
+
+
+def _half(backend: Backend, host: Examples) -> Examples:
+    """With scores of two bytes, and a state that takes them."""
     import ml_dtypes
 
-    return backend.array(scores.astype(ml_dtypes.bfloat16))
+    short = np.float16 if backend.two_bytes == "float16" else ml_dtypes.bfloat16
+    scores = host.scores.astype(short)
+    state = qk.states.ScoreHistogram.empty(backend.array(scores[:1]))
+    return host._replace(scores=scores, state=state)
 
 
-def _measured(backend: Backend, name: str, given: Examples) -> Result:
-    """Time of a call, once its value is that of NumPy."""
+def _measured(backend: Backend, name: str, host: Examples, here: Examples) -> Result:
+    """Time of a call, of which NumPy gives the value too."""
+    if CALLS[name].half:
+        host = _half(backend, host)
+        here = here._replace(scores=backend.array(host.scores), state=host.state)
 
     def call(*columns: Any) -> Any:
         return CALLS[name].function(Examples(*columns))
 
     compiled = backend.compiled(call)
-    if given.scores.shape[0] <= min(SIZES) and (wrong := _difference(backend, call, compiled)):
-        return {"why": f"wrong value, off by {wrong:.2g}"}
-    return _seconds(backend, compiled, given)
+    found = _seconds(backend, compiled, here)
+    if len(host.scores) <= CHECKED and not CALLS[name].half:
+        off = _difference(call(*host), _on_host(backend, compiled(*here)))
+        if off > CLOSE:
+            return {"why": f"wrong value, off by {off:.2g}"}
+    return found
 
 
-def _difference(backend: Backend, call: Any, compiled: Any) -> float:
-    """The largest distance of a few values from NumPy's; 0 if that is rounding alone."""
-    host, here = (_examples(x, CHECKED, half=False) for x in (BACKENDS["numpy"], backend))
-    pairs = zip(_numbers(call(*host)), _numbers(compiled(*here), backend), strict=True)
-    most = max(float(np.max(np.abs(x - y) / np.maximum(np.abs(x), 1))) for x, y in pairs)
-    return 0.0 if most < CLOSE else most
+def _difference(wanted: Any, found: Any) -> float:
+    """The largest distance of what stands in both results from what is wanted."""
+    pairs = zip(_numbers(wanted), _numbers(found), strict=True)
+    return max(float(np.max(np.abs(x - y) / np.maximum(np.abs(x), 1))) for x, y in pairs)
 
 
-def _numbers(found: Any, backend: Backend | None = None) -> list[Any]:
+def _on_host(backend: Backend, found: Any) -> Any:
+    if found is None:
+        return None
+    if isinstance(found, (tuple, list)):
+        return [_on_host(backend, x) for x in found]
+    return backend.host(found)
+
+
+def _numbers(found: Any) -> list[Any]:
     if found is None:
         return []
     if isinstance(found, (tuple, list)):
-        return [x for part in found for x in _numbers(part, backend)]
-    values = np.asarray(backend.host(found) if backend else found, dtype=float)
+        return [x for part in found for x in _numbers(part)]
+    values = np.asarray(found, dtype=float)
     return [np.nan_to_num(values)] if values.size else []
 
 

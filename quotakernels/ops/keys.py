@@ -41,8 +41,8 @@ def order_key(xp: Namespace, scores: Array) -> Array:
 
 def comparable(xp: Namespace, scores: Array) -> Array:
     """The scores themselves where a library compares all floats exactly, else their keys."""
-    if native.library(xp) in ("cupy", "torch") and of_kind(xp, scores.dtype, "real floating"):
-        return scores.detach() if hasattr(scores, "detach") else scores
+    if native.library(xp) == "torch" and of_kind(xp, scores.dtype, "real floating"):
+        return scores.detach()
     return order_key(xp, scores)
 
 
@@ -88,8 +88,11 @@ def key_bits(xp: Namespace, dtype: Any) -> int:
 
 def widened(xp: Namespace, scores: Array) -> Array:
     """The scores as the widest floats, none of them changed but integers beyond 2**53."""
-    if native.library(xp, beyond=True) == "jax":
+    library = native.library(xp, beyond=True)
+    if library == "jax":
         return native.jax_.widened(scores)
+    if library == "cupy":
+        return native.cupy_.widened(scores)
     return cast(xp, scores, wide_float(xp, device(scores)))
 
 
@@ -106,10 +109,9 @@ def plain_threshold(xp: Namespace, scores: Array, number: float, inclusive: bool
     Between two numbers of their type it becomes the upper one, or the lower if that is not to be
     reached.
     """
-    library = native.library(xp)
-    if library not in ("cupy", "torch") or not is_float(xp, scores):
+    if native.library(xp) != "torch" or not is_float(xp, scores):
         return None
-    if library == "torch" and native.torch_.is_compiling():  # where a number may be a symbol
+    if native.torch_.is_compiling():  # where a number may be a symbol
         return None
     return _rounded_up(xp, scores, number) if inclusive else -_rounded_up(xp, scores, -number)
 

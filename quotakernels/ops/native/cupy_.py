@@ -27,6 +27,17 @@ def from_order_key(key: Array, dtype: Any) -> Array:
     return bits_from_key(key, 8 * dtype.itemsize).view(dtype)
 
 
+def widened(scores: Array) -> Array:
+    """Kernels of CuPy flush subnormals of 32 bits, which are made of their bits here."""
+    wide = scores.astype(cp.float64)
+    if scores.dtype != cp.float32:
+        return wide
+    bits = cp.ascontiguousarray(scores).view(cp.int32)
+    magnitude = bits & (2**31 - 1)
+    small = magnitude.astype(cp.float64) * 2.0**-149
+    return cp.where(magnitude < 2**23, cp.where(bits < 0, -small, small), wide)
+
+
 def bincount(codes: Array, length: int) -> Array:
     """Each is added where it belongs, in places that are those of its list."""
     lists = codes.reshape(-1, codes.shape[-1]).astype(cp.int64)
