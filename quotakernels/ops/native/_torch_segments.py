@@ -36,7 +36,7 @@ def cumulative_segments(
     items = torch.nonzero_static(ends.index_fill_(0, starts, True), size=size + 1, fill_value=size)[
         :, 0
     ]
-    none = every[:1].view(torch.bool)[:1]
+    none = every[:1].view(torch.uint8)[:1]  # the first of all is 0
     dtype = torch.int32 if size < 2**30 else torch.int64
     upto = torch.cumsum(torch.cat([none, positive]), dim=0, dtype=dtype)
     there: Any = size

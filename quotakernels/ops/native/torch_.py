@@ -117,7 +117,7 @@ def cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumu
         return _cumulative_patterns(scores, labels, valid)
     key, order = _best_first(scores, valid)
     positive = torch.gather(labels if valid is None else labels & valid, -1, order)
-    no, yes = torch.arange(2, dtype=torch.uint8, device=key.device).view(torch.bool).split(1)
+    yes, no = torch.eye(1, 2, dtype=torch.bool, device=key.device)[0].split(1)
     edges = torch.cat([yes, key[1:] != key[:-1], yes])
     items = torch.nonzero_static(edges, size=size + 1, fill_value=size)[:, 0]
     dtype = torch.int32 if size < 2**30 else torch.int64  # of which the sum of two is one too
