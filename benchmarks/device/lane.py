@@ -20,13 +20,11 @@ import quotakernels as qk
 from benchmarks import machine
 from benchmarks.backends import BACKENDS, Backend, TorchGpu
 from benchmarks.device.calls import CALLS, QUOTA, Examples
-from benchmarks.marks import digits, power
+from benchmarks.device.page import SORT, timed_tables
 from benchmarks.peers import peers_of
 from benchmarks.report import markdown
-from benchmarks.tables import Table
 
 Result = dict[str, Any]
-SORT = "sort"
 SIZES = (10**6, 10**7, 10**8)
 TIMED = (
     *("roc_auc", "four", "summary", "hit_rate", "f_score", "pr_auc", "lift_table", "roc_hull_auc"),
@@ -227,27 +225,7 @@ def page(run: Result) -> str:
     parts = [f"# {about['gpu'] or about['cpu']}\n", f"{about['date']}. {versions}.\n"]
     parts += [f"- tests, {name}: {line}" for name, line in run["tests"].items()]
     parts += [f"- {name}: {why}" for name, why in run["absent"].items()]
-    return "\n".join([*parts, "", *(markdown(x) for x in _tables(run["results"]))])
-
-
-def _tables(results: list[Result]) -> Iterator[Table]:
-    for backend in dict.fromkeys(x["backend"] for x in results):
-        own = [x for x in results if x["backend"] == backend]
-        sizes = sorted({x["n"] for x in own})
-        head = (f"{backend}: ms (× the sort), peak / float32 scores", *map(power, sizes))
-        calls = dict.fromkeys(x["call"] for x in own)
-        found = {(x["call"], x["n"]): x for x in own}
-        rows = [(call, *(_cell(found, call, n) for n in sizes)) for call in calls]
-        yield Table(backend, head, rows)
-
-
-def _cell(found: dict[tuple[str, int], Result], call: str, n: int) -> str:
-    here, floor = found.get((call, n), {"why": "not begun"}), found[SORT, n]
-    if "why" in here:
-        return str(here["why"]).replace("|", "/").replace("\n", " ")
-    ratio = f" ({digits(here['seconds'] / floor['seconds'])})" if "seconds" in floor else ""
-    room = f", {digits(here['peak'] / (4 * n))}" if here.get("peak") is not None else ""
-    return f"{digits(here['seconds'] * 1e3)}{ratio}{room}"
+    return "\n".join([*parts, "", *(markdown(x) for x in timed_tables(run["results"]))])
 
 
 if __name__ == "__main__":

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.device.marks import COMPILING, LAUNCHES, PROGRAMS
-from benchmarks.marks import digits
+from benchmarks.marks import digits, power
 from benchmarks.tables import Table
 
 Result = dict[str, Any]
 
 
+SORT = "sort"
 STORED = Path(__file__).with_name("counted.json")
+TIMED = Path(__file__).with_name("gpu.json")
+ON_GPU = """\
+## On a GPU
+
+{machine}. {tests}
+
+The scores are uniform float32, or bfloat16 (float16 in CuPy), and the labels int64 (int32 in JAX).
+Each cell gives milliseconds, then the multiple of the library's own sort of the float32 scores, and
+then the peak of memory beyond the arguments, over the bytes of the float32 scores. JAX computes in
+`jit`, without x64. "torch-graph" replays a captured CUDA graph, so the host's time does not count.
+The peers compute AUC alone.
+
+"""
 ABOUT = """\
 ## Counted, not timed
 
-No GPU has run these calls yet. What a call launches and moves there can be counted without one. On
-PyTorch's meta device operations have shapes but no values. We count those that are not views, and
-the bytes that they read and write. For JAX we count in the program that XLA compiles for the CPU:
+What a call launches and moves on a GPU can be counted without one. On PyTorch's meta device
+operations have shapes but no values. We count those that are not views, and the bytes that they read and write. For JAX we count in the program that XLA compiles for the CPU:
 lines, fused loops, and memory beside arguments and results. CuPy does not report what its functions
 launch, so it is not counted.
 
@@ -37,7 +51,7 @@ python -m benchmarks.device --json benchmarks/device/counted.json
 benchmarks/gpu.sh WHEELS OUT               # tests and times on the GPU at hand, offline
 ```
 
-`benchmarks/gpu.sh` has been rehearsed on CPUs, from a folder of wheels, by `--cpu`.
+`benchmarks/gpu.sh` takes eight minutes. `--cpu` rehearses it on CPUs.
 
 Without groups PyTorch misses one mark, the launches of "four". Of these 141, 32 make the ranking.
 AUC and PEM take 15 each, average hit rate 26 and average Qrecall 53, since each sums its columns
@@ -85,11 +99,46 @@ def tables(run: Result) -> list[Table]:
 
 
 def section(markdown: Any) -> str:
-    """The stored counts for the documents' page."""
+    """What was timed and counted, for the documents' page."""
+    return f"{_on_gpu(markdown)}\n{_counted(markdown)}"
+
+
+def _on_gpu(markdown: Any) -> str:
+    run = json.loads(TIMED.read_text(encoding="utf-8"))
+    about = run["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    tests = "; ".join(f"{name}: {line}" for name, line in run["tests"].items())
+    parts = (markdown(x) for x in timed_tables(run["results"]))
+    machine = f"{about['gpu']}, {about['date']}; {versions}"
+    return ON_GPU.format(machine=machine, tests=f"Tests: {tests}.") + "\n".join(parts)
+
+
+def _counted(markdown: Any) -> str:
     run = json.loads(STORED.read_text(encoding="utf-8"))
     versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
     about = ABOUT.format(n=run["n"], versions=versions)
     return "\n".join([about, *(f"{x.title}.\n\n{markdown(x)}" for x in tables(run))])
+
+
+def timed_tables(results: list[Result]) -> Iterator[Table]:
+    """The times of each library, over that of the sort of the same size."""
+    for backend in dict.fromkeys(x["backend"] for x in results):
+        own = [x for x in results if x["backend"] == backend]
+        sizes = sorted({x["n"] for x in own})
+        head = (f"{backend}: ms (× the sort), peak / float32 scores", *map(power, sizes))
+        calls = dict.fromkeys(x["call"] for x in own)
+        found = {(x["call"], x["n"]): x for x in own}
+        rows = [(call, *(_cell(found, call, n) for n in sizes)) for call in calls]
+        yield Table(backend, head, rows)
+
+
+def _cell(found: dict[tuple[str, int], Result], call: str, n: int) -> str:
+    here, floor = found.get((call, n), {"why": "not begun"}), found[SORT, n]
+    if "why" in here:
+        return str(here["why"]).replace("|", "/").replace("\n", " ")
+    ratio = f" ({digits(here['seconds'] / floor['seconds'])})" if "seconds" in floor else ""
+    room = f", {digits(here['peak'] / (4 * n))}" if here.get("peak") is not None else ""
+    return f"{digits(here['seconds'] * 1e3)}{ratio}{room}"
 
 
 def _launches(counts: Result, n: int) -> Table:
