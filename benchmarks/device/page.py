@@ -33,9 +33,10 @@ ABOUT = """\
 ## Counted, not timed
 
 What a call launches and moves on a GPU can be counted without one. On PyTorch's meta device
-operations have shapes but no values. We count those that are not views, and the bytes that they read and write. For JAX we count in the program that XLA compiles for the CPU:
-lines, fused loops, and memory beside arguments and results. CuPy does not report what its functions
-launch, so it is not counted.
+operations have shapes but no values. We count those that are not views, and the bytes that they
+read and write. For JAX we count in the program that XLA compiles for the CPU: lines, fused loops,
+and memory beside arguments and results. CuPy does not report what its functions launch, so it is
+not counted.
 
 The calls start from {n:,} float32 or bfloat16 scores and int64 labels (int32 in JAX). "Four" are
 AUC, PEM, average hit rate and average Qrecall of one ranking. Bytes and temporaries are multiples
