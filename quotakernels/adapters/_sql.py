@@ -8,6 +8,7 @@ summed apart, and 128 bits hold the sum of 2**41 of them. So it is with gains, w
 from __future__ import annotations
 
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -26,12 +27,14 @@ def identifier(name: str) -> str:
     return f'"{escaped}"'
 
 
-def literal(value: bool | int | float | str | date) -> str:
+def literal(value: bool | int | float | str | date | Decimal) -> str:
     """A value of Python as one of SQL."""
     if isinstance(value, (str, date)):
         escaped = str(value).replace("'", "''")
         return f"'{escaped}'"
-    return f"CAST('{value!r}' AS DOUBLE)" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"CAST('{value!r}' AS DOUBLE)"
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
 def is_nan(column: str) -> str:

@@ -184,12 +184,14 @@ def complete(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 def _plain(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
-    """Replace categories by what they stand for, and views of texts by the texts."""
+    """Replace categories by what they stand for, views of texts by the texts, and half floats."""
     if pa.types.is_dictionary(column.type):
         coded = column.combine_chunks()
         return pa.chunked_array([_plain(coded.dictionary).take(coded.indices)])
     if pa.types.is_string_view(column.type):
         return column.cast(pa.large_string())
+    if pa.types.is_float16(column.type):  # Arrow cannot compare them; float32 holds each exactly
+        return column.cast(pa.float32())
     return column
 
 
@@ -198,8 +200,6 @@ def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_decimal(kind):  # Arrow's own cast to floats is not always to the nearest
         column = column.cast(pa.string()).cast(pa.float64())
-    elif pa.types.is_float16(kind):  # Arrow cannot compare them; float32 holds each exactly
-        column = pa.chunked_array([column.to_numpy().astype(np.float32)])
     elif _is_text(kind):
         texts = column.to_pylist()
         row, text = first_text(texts)

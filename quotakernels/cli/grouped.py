@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from quotakernels.adapters._parquet import FILE, ROW, AbsentColumnError, dataset
 from quotakernels.adapters._sql_columns import DATES, group_of
 from quotakernels.adapters.duckdb import ranking
 from quotakernels.cli.columns import columns_read, positive_value
-from quotakernels.cli.conditions import no_row_has, wanted
+from quotakernels.cli.conditions import compared, no_row_has, of_all
 from quotakernels.cli.errors import (
     InputError,
     merged_scores,
@@ -44,6 +45,8 @@ from quotakernels.evaluation.settings import Counts, Settings
 
 _POSITIVE, _GROUP = "it is positive", "its group"
 """Columns beside those of the data: its label, and what names its group."""
+_DIGITS = 38
+"""Of numbers that DuckDB compares exactly; no column of a file has more."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,14 @@ class ParquetFiles:
         """The rows for which a condition of SQL is true."""
         rows, numbered = (x.filter(condition) for x in (self.rows, self.numbered))
         return replace(self, rows=rows, numbered=numbered)
+
+    def with_floats(self) -> ParquetFiles:
+        """The same rows with decimals as floats, as they are read into memory."""
+        kinds = zip(self.rows.columns, self.rows.types, strict=True)
+        columns = ", ".join(_column(name, kind) for name, kind in kinds)
+        place = f"{sql.identifier(FILE)}, {sql.identifier(ROW)}"
+        numbered = self.numbered.project(f"{columns}, {place}")
+        return replace(self, rows=self.rows.project(columns), numbered=numbered)
 
     def first(self, name: str, condition: str = "true") -> tuple[Any, str] | None:
         """The value in the first row for which a condition is true, and where that is."""
@@ -92,7 +103,7 @@ def opened(path: Path, settings: Settings, memory_limit: str | None) -> Iterator
 
 
 def _source(connection: Any, path: Path, settings: Settings) -> ParquetFiles:
-    """The columns that are needed; decimals as floats, as they are read into memory."""
+    """The columns that are needed."""
     files, several = files_of(path), means_files(path)
     full = with_rows(connection, [str(file) for file in files if file.stat().st_size])
     if not full:
@@ -110,10 +121,7 @@ def _source(connection: Any, path: Path, settings: Settings) -> ParquetFiles:
         raise no_columns(settings.source, error.columns, error.available) from error
     kinds = dict(zip(found.rows.columns, found.rows.types, strict=True))
     _refuse_merged(found.rows, [x for x in settings.models if _is_wide(kinds[x])])
-    columns = ", ".join(_column(x, kinds[x]) for x in dict.fromkeys(columns_read(settings)))
-    place = f"{sql.identifier(FILE)}, {sql.identifier(ROW)}"
-    numbered = found.numbered.project(f"{columns}, {place}")
-    return ParquetFiles(connection, found.rows.project(columns), numbered, several)
+    return ParquetFiles(connection, found.rows, found.numbered, several)
 
 
 def _tell_empty(files: Sequence[str]) -> None:
@@ -152,7 +160,7 @@ def evaluate_source(
     source: ParquetFiles, settings: Settings, on_step: Callable[[str], object]
 ) -> Evaluation:
     """Evaluate each score column against the labels, a query for each."""
-    chosen = _chosen(source, settings.where)
+    chosen = _chosen(source, settings.where).with_floats()
     positive = positive_value(_labels(chosen, settings.label), settings.label, settings.pos_label)
     counts = _counts(chosen, positive, settings)
     counts = counts._replace(total_cost=_total_cost(chosen, settings))
@@ -225,11 +233,17 @@ def _chosen(source: ParquetFiles, conditions: Conditions) -> ParquetFiles:
 
 def _holds(source: ParquetFiles, condition: Condition) -> str:
     """A condition in SQL, where NaN is above all numbers; it fulfils none that compares."""
-    name, relation, _ = condition
+    name = condition.column
     column = sql.identifier(name)
     missing, sample = _first_row(source.rows, f"{_missing(name)}, any_value({column})")
     _refuse_missing(source, name, missing)
-    held = f"{column} {relation} {sql.literal(wanted(condition, sample))}"
+    found = compared(condition, sample)
+    if isinstance(found, bool):
+        return str(found)
+    relation, value = found
+    if isinstance(value, (int, Decimal)) and len(Decimal(value).as_tuple().digits) > _DIGITS:
+        return str(of_all(relation, value > 0))
+    held = f"{column} {relation} {sql.literal(value)}"
     numbers = relation.startswith(">") and isinstance(sample, float)
     return f"({held} AND NOT {sql.is_nan(column)})" if numbers else f"({held})"
 

@@ -22,19 +22,24 @@ def parse_number(text: str, *, counted: bool = False) -> float:
     Of something `counted`, such as places or money, `1,250` is a number of thousands, as it is
     printed.
     """
+    return float(plain_number(text, counted=counted))
+
+
+def plain_number(text: str, *, counted: bool = False) -> str:
+    """Return the text of a number as Python reads it, with all its digits."""
     text = text.strip()
     if counted and _THOUSANDS.fullmatch(text):
-        return float(text.replace(",", ""))
+        return text.replace(",", "")
     if _DOUBTFUL.fullmatch(text):
         decimal = text.replace(",", ".")
         if not counted and decimal == text and not text.endswith(".000"):
-            return float(text)
+            return text
         part = decimal.removesuffix(".000")  # else one digit more leaves no doubt
         either = f"{decimal.replace('.', '')} or {part if part != decimal else f'{decimal}0'}"
         raise click.BadParameter(f"{text!r} may mean {either}: write one of these.")
     if grouped := _GROUPED.fullmatch(text):
         text = text.replace(grouped["mark"], "")
-    return float(text.replace(",", ".") if text.count(",") == 1 else text)
+    return text.replace(",", ".") if text.count(",") == 1 else text
 
 
 class _Number(click.ParamType):  # type: ignore[type-arg]  # as _Column
