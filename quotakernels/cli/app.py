@@ -19,6 +19,7 @@ from quotakernels.cli.options import (
     DATA,
     DROP_MISSING,
     ENGINES,
+    ESCAPE_FORMULAS,
     FILE,
     GAINS,
     LEVEL,
@@ -224,7 +225,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
             example_option("Select from the shipped example scores."),
         ),
         "How FILE is read": READING,
-        "Output": (output_option("File to write."),),
+        "Output": (output_option("File to write."), ESCAPE_FORMULAS),
     },
     short_help="Write the rows that fill the quota, best first.",
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from datetime import date, time, timedelta
+from decimal import Decimal
 from itertools import chain, dropwhile, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -12,9 +15,12 @@ from zipfile import BadZipFile
 import click
 import openpyxl
 import pyarrow as pa
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.utils.exceptions import InvalidFileException
 
 from quotakernels.cli.errors import InputError, listed
+from quotakernels.cli.formulas import FORMULAS
 from quotakernels.cli.given import given
 from quotakernels.cli.header import (
     ROWS_TRIED,
@@ -31,6 +37,10 @@ from quotakernels.cli.terminal import printable
 _Row = tuple[int, tuple[Any, ...]]
 """The number of a row in its sheet, and its cells."""
 _SAID = f"{__name__}.said"
+_VALUES = (bool, int, Decimal, date, time, timedelta)
+_SURE_DIGITS = 15
+"""Of numbers that spreadsheets keep; longer ones, such as those of customers, become texts."""
+_MOST_ROWS, _MOST_CHARACTERS = 2**20, 2**15 - 1
 
 
 def names(path: Path) -> list[str]:
@@ -56,13 +66,45 @@ def read(path: Path, picked: Sequence[str]) -> pa.Table:
 
 
 def write(table: pa.Table, file: BinaryIO) -> None:
-    """Write a table as the only sheet."""
+    """Write a table as the only sheet; a text stays a text, and a number the same number."""
+    if table.num_rows >= _MOST_ROWS:
+        raise InputError(f".xlsx holds {_MOST_ROWS:,} rows at most; write CSV or Parquet instead")
     book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet()
-    sheet.append(table.schema.names)
-    for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
-        sheet.append(row)
+    sheet, header = book.create_sheet(), table.schema.names
+    with closing(sheet):
+        sheet.append([_written(sheet, name, name, "the header") for name in header])
+        for number, row in enumerate(zip(*(x.to_pylist() for x in table.columns), strict=True), 1):
+            place = f"row {number} of the output"
+            sheet.append([_written(sheet, *x, place) for x in zip(row, header, strict=True)])
     book.save(file)
+
+
+def _written(sheet: Any, value: Any, name: str, place: str) -> Any:
+    """A value, or a cell for one that would be taken for a formula or an error, or be rounded."""
+    if isinstance(value, float) and math.isfinite(value):
+        return _cell_of(sheet, repr(value), "n")
+    if value is None or (isinstance(value, _VALUES) and getattr(value, "tzinfo", None) is None):
+        if not isinstance(value, (int, Decimal)):
+            return value
+        digits = str(value) if isinstance(value, int) else f"{value:f}"
+        digits = digits.rstrip("0") if "." in digits else digits
+        if sum(map(str.isdigit, digits)) <= _SURE_DIGITS:
+            return value
+        value = digits
+    text = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    if len(text) > _MOST_CHARACTERS or ILLEGAL_CHARACTERS_RE.search(text):
+        what = f"a text of {len(text):,} characters" if len(text) > _MOST_CHARACTERS else repr(text)
+        raise InputError(f"column {name!r}: {what} in {place} cannot be written to .xlsx")
+    return _cell_of(sheet, text, "s")
+
+
+def _cell_of(sheet: Any, text: str, kind: str) -> Any:
+    """A cell of a kind; a text that editing would turn into a formula is marked as one."""
+    cell = WriteOnlyCell(sheet, text)
+    cell.data_type = kind
+    if kind == "s" and text.startswith(FORMULAS):
+        cell.quotePrefix = True
+    return cell
 
 
 @contextmanager

@@ -349,6 +349,13 @@ _READING: dict[str, dict[str, Any]] = {
 READING = tuple(
     Option([name], callback=keep, expose_value=False, **look) for name, look in _READING.items()
 )
+ESCAPE_FORMULAS = Option(
+    ["--escape-formulas"],
+    is_flag=True,
+    callback=keep,
+    expose_value=False,
+    help="CSV: write ' before texts that a spreadsheet would run as formulas.",
+)
 OUTPUT_FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 

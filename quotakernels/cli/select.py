@@ -16,6 +16,7 @@ from quotakernels.cli.conditions import chosen_rows, of_rows
 from quotakernels.cli.engine import selects_in_passes
 from quotakernels.cli.exact import read_with_scores
 from quotakernels.cli.files import read_table
+from quotakernels.cli.given import given
 from quotakernels.cli.missing import kept_rows
 from quotakernels.cli.money import money_of, select_paid
 from quotakernels.cli.places import filtered
@@ -65,6 +66,8 @@ def write_selected(
     asked.check()
     refuse_unread_options(file)
     refuse_to_overwrite(file, output)
+    if given().get("escape_formulas") and output_format(output) != "csv":
+        raise click.UsageError(f"--escape-formulas is for CSV; {output.name} keeps texts as texts.")
     with progress_bar(1) as step:
         step(f"selecting rows of {name_of(file)}")
         if asked.paid is None and per is None and selects_in_passes(file):

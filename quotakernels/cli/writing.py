@@ -17,8 +17,11 @@ from quotakernels.cli.dialect import Dialect, written_like
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.files import csv_dialect
 from quotakernels.cli.formats import FORMATS, WRITABLE, file_format, files_of
+from quotakernels.cli.formulas import escaped
+from quotakernels.cli.given import given
 
 _ROWS_AT_ONCE = 2**16
+_LINE_END = "\r\n"
 
 
 def output_format(path: Path) -> str:
@@ -61,15 +64,25 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"{path} cannot be written: {reason}") from error
 
 
+class _Lines(io.StringIO):
+    """Lines that end in a line feed, of a writer that quotes cells with a carriage return too."""
+
+    def write(self, line: str) -> int:
+        """Write a line, which the writer passes on whole."""
+        return super().write(line.removesuffix(_LINE_END) + "\n")
+
+
 def _write_csv(table: pa.Table, file: BinaryIO, dialect: Dialect) -> None:
     # Python's writer quotes only what needs it; Arrow's puts quotes around every text.
-    text = io.StringIO(newline="")
+    text = _Lines(newline="")
     if dialect.encoding == "utf-8-sig":
         file.write(codecs.BOM_UTF8)
-    writer = csv.writer(text, delimiter=dialect.separator, lineterminator="\n")
-    writer.writerow(table.schema.names)
+    writer = csv.writer(text, delimiter=dialect.separator, lineterminator=_LINE_END)
+    kept = escaped if given().get("escape_formulas") else lambda cell: cell
+    writer.writerow(map(kept, table.schema.names))
     for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
-        writer.writerows(zip(*(_cells(x, dialect) for x in batch.columns), strict=True))
+        cells = (map(kept, _cells(x, dialect)) for x in batch.columns)
+        writer.writerows(zip(*cells, strict=True))
         file.write(text.getvalue().encode())
         text.seek(0)
         text.truncate()

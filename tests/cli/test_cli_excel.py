@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -58,3 +62,58 @@ def test_what_is_no_spreadsheet(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     path.write_text("y,s\n1,2\n")
     assert "a.xlsx is not an .xlsx file, whatever its name" in run("evaluate", path, *ASKED).error
+
+
+HOSTILE = ["=1+1", '=cmd|"/c calc"!A1', "+1", "-x", "@SUM(A1)", "\t=1", "#N/A", "plain"]
+
+
+def test_text_stays_text(run: Run, tmp_path: Path) -> None:
+    """In cells and headers: no formula, no error, and none after editing the cell."""
+    content = {"s": np.arange(8.0), "=2+2": HOSTILE, "raw": [x.encode() for x in HOSTILE]}
+    parquet.write_table(pa.table(content), tmp_path / "a.parquet")
+    output = tmp_path / "a.xlsx"
+    outcome = run("select", tmp_path / "a.parquet", "--score", "s", "--quota", 8, "-o", output)
+    assert outcome.status == 0, outcome.err
+    header, *rows = openpyxl.load_workbook(output).active.iter_rows()
+    texts = [header[1], *(cell for row in rows for cell in row[1:])]
+    assert [x.value for x in rows[-1][1:]] == [HOSTILE[0]] * 2
+    for cell in texts:
+        assert cell.data_type == "s"
+        assert cell.quotePrefix == cell.value.startswith(("=", "+", "-", "@", "\t"))
+
+
+def test_numbers_stay_the_same(run: Run, tmp_path: Path) -> None:
+    """Whole numbers of more digits than a spreadsheet keeps are written as texts."""
+    scores = [0.1 + 0.2, 0.3, 1 / 3]
+    ids = [2**53 + 1, -(10**14), 12345678901234567]
+    many = [Decimal("1.234567890123456789"), Decimal("0.5"), None]
+    ids_and_scores = pa.table({"s": scores, "id": ids, "many": many, "list": [[1]] * 3})
+    parquet.write_table(ids_and_scores, tmp_path / "a.parquet")
+    output = tmp_path / "a.xlsx"
+    outcome = run("select", tmp_path / "a.parquet", "--score", "s", "--quota", 3, "-o", output)
+    assert outcome.status == 0, outcome.err
+    rows = list(openpyxl.load_workbook(output).active.iter_rows(min_row=2, values_only=True))
+    assert [x[0] for x in rows] == sorted(scores, reverse=True)
+    assert [x[1] for x in rows] == ["12345678901234567", str(2**53 + 1), -(10**14)]
+    assert [x[2] for x in rows] == [None, "1.234567890123456789", 0.5]
+    assert rows[0][3] == "[1]"
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("\x07", r"column 'note': '\x07' in row 1 of the output cannot be written to .xlsx"),
+        ("x" * 40_000, "column 'note': a text of 40,000 characters in row 1"),
+    ],
+)
+def test_what_xlsx_cannot_hold(run: Run, tmp_path: Path, text: str, error: str) -> None:
+    parquet.write_table(pa.table({"s": [1.0], "note": [text]}), tmp_path / "a.parquet")
+    given = ("--score", "s", "--quota", 1, "-o", tmp_path / "a.xlsx")
+    assert error in run("select", tmp_path / "a.parquet", *given).error
+    assert not (tmp_path / "a.xlsx").exists()
+
+
+def test_too_many_rows(run: Run, tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"s": np.arange(2**20)}), tmp_path / "a.parquet")
+    given = ("--score", "s", "--quota", 2**20, "-o", tmp_path / "a.xlsx")
+    assert "holds 1,048,576 rows at most" in run("select", tmp_path / "a.parquet", *given).error

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
@@ -339,3 +340,46 @@ def test_what_takes_long_is_told(
     given = (table(y=[0, 1], s=[1, 2]), "--score", "s", "--quota", 1, "-o", tmp_path / "out.csv")
     assert run("select", *given).status == 0
     assert steps == ["selecting rows of data.csv"]
+
+
+def test_every_line_end_in_a_cell_is_quoted(run: Run, tmp_path: Path) -> None:
+    notes = ["a\rb", "c\nd", "e\r\nf", "\r", "plain", 'say "x"']
+    content = pa.table({"s": np.arange(6.0), "no\rte": notes})
+    parquet.write_table(content, tmp_path / "a.parquet")
+    output = tmp_path / "a.csv"
+    given = ("--score", "s", "--quota", 6, "-o", output)
+    assert run("select", tmp_path / "a.parquet", *given).status == 0
+    text = output.read_bytes()
+    assert b'5.0,"say ""x"""\n4.0,plain\n3.0,"\r"\n' in text
+    with output.open(newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows == [["s", "no\rte"], *([str(k), notes[int(k)]] for k in np.arange(5.0, -1, -1))]
+    options = arrow_csv.ParseOptions(newlines_in_values=True)
+    assert arrow_csv.read_csv(output, parse_options=options).num_rows == 6
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_formulas_are_escaped_if_asked(run: Run, tmp_path: Path, kind: str) -> None:
+    texts = ["=1+1", "+31 20 1", "-x", "@a", "\tb", "\rc", "-5", "+1.5e3", "-1,5", "-5%", "a=1", ""]
+    columns = {"s": [*map(float, range(11)), -np.inf], "=note": texts}
+    source, output = tmp_path / f"a.{kind}", tmp_path / "chosen.csv"
+    if kind == "parquet":
+        parquet.write_table(pa.table(columns), source)
+    else:
+        with source.open("w", newline="") as file:
+            csv.writer(file).writerows([columns, *zip(*columns.values(), strict=True)])
+    given = ("select", source, "--score", "s", "--quota", 12, "-o", output)
+    for option, escaped in ((), 0), (("--escape-formulas",), 6):
+        assert run(*given, *option).status == 0
+        with output.open(newline="") as file:
+            header, *rows = csv.reader(file)
+        wanted = [f"'{x}" for x in texts[:escaped]] + texts[escaped:]
+        assert [x for _, x in rows[::-1]] == [wanted[-1], *wanted[:-1]]
+        assert header[1] == ("'=note" if escaped else "=note")
+        assert rows[-1][0] == "-inf"
+
+
+def test_formulas_of_other_files(run: Run, credit_file: Path, tmp_path: Path) -> None:
+    given = ("--score", "tree", "--quota", 5, "--escape-formulas", "-o", tmp_path / "a.parquet")
+    error = run("select", credit_file, *given).error
+    assert "--escape-formulas is for CSV; a.parquet keeps texts as texts." in error
