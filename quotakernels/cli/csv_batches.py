@@ -23,6 +23,7 @@ from quotakernels.cli.dialect import (
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.files import csv_dialect, csv_names, csv_options, picked_columns
 from quotakernels.cli.missing import missing_words
+from quotakernels.cli.quotes import refuse_stray_quotes
 
 _BLOCK_BYTES = 2**24
 _SURE_LENGTH = 16  # fifteen digits and a decimal point stay distinct as floats
@@ -35,6 +36,7 @@ def csv_batches(
     floats, of which scores stay distinct.
     """
     dialect = csv_dialect(path)
+    refuse_stray_quotes(path, dialect.separator, dialect.encoding, dialect.skipped)
     texts_of = [*scores, *amounts]
     marked: dict[str, bool] = {}
 

@@ -25,14 +25,12 @@ from quotakernels.cli.header import (
 )
 from quotakernels.cli.kinds import refuse_other_kinds
 from quotakernels.cli.missing import missing_words
+from quotakernels.cli.quotes import refuse_stray_quotes
 from quotakernels.cli.streams import name_of
 
 _BYTES = 2**16
 """Of the beginning, which tells how the file is written."""
 _SEPARATORS = (",", ";", "\t", "|")
-_RECORDS = 3
-"""Lines of a cell that look like records, which make an open quotation mark of it."""
-_CLOSING = re.compile(r'(?:[^"]|"")*+"([^"]|$)')
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+(,\d+)?|\d*(,\d+|\d))([eE][+-]?\d+)?")
 _EMPTY = re.compile(r"([ ,;|\t\"]*\r?\n)+")
 _TOLD = re.compile(r"sep=([,;|\t])\r?\n")
@@ -72,22 +70,20 @@ def dialect_of(path: Path, separator: str = ",") -> Dialect:
 
     said = given()
     with pa.input_stream(str(path), compression="detect") as stream:
-        first, more = stream.read(_BYTES), stream.read(_BYTES)
+        first = stream.read(_BYTES)
     refuse_other_kinds(path, first)
     encoding = said.get("encoding") or _encoding(path, first)
     text = first.decode(encoding, errors="replace").removeprefix("\ufeff")
-    rest = ""
     if len(first) == _BYTES:  # the last record may be cut
         text = text[: text.rfind("\n") + 1] or text
-        rest = (first + more).decode(encoding, errors="replace").removeprefix("\ufeff")[len(text) :]
     told = _TOLD.match(text)  # a first line for the spreadsheet, which is no record
     skipped, text = _from_header(path, text, told.end() if told else 0)
     found = said.get("sep") or (told[1] if told else _separator(text, separator))
     records = _records(text, found)
-    _refuse_open_quote(path, text, rest, found, skipped)
-    if "\0" not in text:  # else it is in another encoding
-        others = () if said.get("sep") or _are_alike(records) else _SEPARATORS
-        _refuse_title(path, text, skipped, (found, *others))
+    others = () if said.get("sep") or _are_alike(records) else _SEPARATORS
+    if "\0" not in text and (title := _title(path, text, skipped, (found, *others))):
+        refuse_stray_quotes(path, found, encoding, skipped)  # which make it look so
+        raise title
     if (decimal := said.get("decimal")) is not None:
         return Dialect(found, decimal, encoding, skipped)
     decimal = _decimal(records, found)
@@ -169,29 +165,14 @@ def _from_header(path: Path, text: str, start: int) -> tuple[int, str]:
     return row - 1, below
 
 
-def _refuse_title(path: Path, text: str, skipped: int, separators: Iterable[str]) -> None:
-    """Raise if the first line holds a title by one of some separators."""
+def _title(path: Path, text: str, skipped: int, separators: Iterable[str]) -> InputError | None:
+    """The error of a first line that holds a title by one of some separators, if it does."""
     for separator in separators:
         rows = _numbered(text, separator, skipped)
         beginning = [row_of(*x) for x in islice(rows, 1 + ROWS_TRIED)]
         if names := names_below(beginning):
-            raise title_above(name_of(path), beginning[0], names)
-
-
-def _refuse_open_quote(path: Path, text: str, rest: str, separator: str, skipped: int) -> None:
-    """Raise if the last cell holds records, as it does where a quotation mark is not closed; a mark
-    of the rest closes it if the cell ends there.
-    """
-    closing = _CLOSING.match(rest)
-    closed = closing is not None and closing[1] in ("", separator, "\r", "\n")
-    rows = [] if closed or text.count('"') % 2 == 0 else list(_numbered(text, separator, skipped))
-    if not rows:
-        return
-    wide, (number, cells) = len(rows[0][1]) - 1, rows[-1]
-    lines = cells[-1].splitlines()
-    if wide and sum(x.count(separator) == wide for x in lines) >= _RECORDS:
-        told = f"the quotation mark before {lines[0]!r} in line {number} is not closed"
-        raise InputError(f"{name_of(path)}: {told}")
+            return title_above(name_of(path), beginning[0], names)
+    return None
 
 
 def _records(text: str, separator: str) -> list[list[str]]:

@@ -28,6 +28,7 @@ from quotakernels.cli.given import given
 from quotakernels.cli.kinds import unknown_kind
 from quotakernels.cli.missing import missing_words, without_words
 from quotakernels.cli.places import of_files
+from quotakernels.cli.quotes import refuse_stray_quotes
 from quotakernels.cli.streams import name_of
 from quotakernels.cli.together import together
 
@@ -163,7 +164,9 @@ def csv_table(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Tabl
     """The columns of a CSV file, as numbers where they are, or exactly as they are written."""
     from pyarrow import csv as arrow_csv
 
-    picked, dialect = picked_columns(path, csv_names(path), names), csv_dialect(path)
+    dialect = csv_dialect(path)
+    refuse_stray_quotes(path, dialect.separator, dialect.encoding, dialect.skipped)
+    picked = picked_columns(path, csv_names(path), names)
     if not as_text:
         dialect.refuse_doubtful(picked)
     convert = arrow_csv.ConvertOptions(

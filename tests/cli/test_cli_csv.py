@@ -12,6 +12,7 @@ from typing import Any
 import click
 import pytest
 
+from quotakernels.cli import quotes
 from quotakernels.cli.numbers import parse_number
 
 Run = Callable[..., Any]
@@ -332,3 +333,50 @@ def test_a_quotation_mark_beyond_the_beginning_of_a_file(
     path.write_text("\n".join(lines))
     error = "long.csv: the quotation mark before 'y' in line 3 is not closed\n"
     assert error in run("evaluate", path, *GIVEN).error
+
+
+CLOSED = "the quotation mark before {} in line {} is not closed\n"
+BEHIND = "Text follows right behind the next one, in line {}."
+
+
+def stray(lines: dict[int, str], rows: int = 20) -> str:
+    """A file in which some lines, counted from 1, are others."""
+    every = ["y,s,note", *(f"{k % 2},0.{k % 2}{k},x" for k in range(rows))]
+    return "\n".join(lines.get(k, line) for k, line in enumerate(every, start=1)) + "\n"
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_stray_quotation_marks_swallow_no_rows(run: Run, tmp_path: Path, engine: str) -> None:
+    path = tmp_path / "a.csv"
+    both = {4: '0,0.2,"x', 9: '1,0.5,"x'}
+    cases = {
+        stray(both): [CLOSED.format("'x'", 4), BEHIND.format(9)],
+        stray({4: '0,0.2,"a"b'}): [CLOSED.format("'a\"b'", 4), BEHIND.format(4)],
+        stray({1: 'y,s,"no"te'}): [CLOSED.format("'no\"te'", 1), BEHIND.format(1)],
+        stray({9000: '0,0.2,"x', 9500: '1,0.5,"x'}, 10_000): [CLOSED.format("'x'", 9000)],
+        stray({9000: '0,0.2,"x'}, 10_000): [CLOSED.format("'x'", 9000)],
+        "a title\n" + stray(both): [CLOSED.format("'x'", 5), BEHIND.format(10)],
+    }
+    for text, said in cases.items():
+        path.write_text(text)
+        given = ("--header-row", "2") if text.startswith("a") else ()
+        error = run("evaluate", path, *GIVEN, "--engine", engine, *given).error
+        for part in said:
+            assert part in error
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_quotation_marks_that_are_closed(
+    run: Run, tmp_path: Path, encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also across the blocks in which a file is looked at."""
+    cells = ['"a ""b"""', '""', '5" wide', '"two\nlines, one ""mark"', 'a"b"', '""""', '"c\r\n"']
+    lines = [f"{k % 2},{k},{cells[k % 7]}" for k in range(70)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(['"y","s","a,b"', *lines]), encoding=encoding, newline="")
+    for block in (32, 64, 2**24):
+        monkeypatch.setattr(quotes, "_BLOCK", block)
+        quotes._stray_quote.cache_clear()
+        outcome = run("evaluate", path, *GIVEN, "--json")
+        assert outcome.status == 0, outcome.err
+        assert json.loads(outcome.out)["rows"] == 70
