@@ -25,7 +25,6 @@ from quotakernels.cli.files import csv_dialect, csv_names, csv_options, picked_c
 from quotakernels.cli.missing import missing_words
 from quotakernels.cli.quotes import refuse_stray_quotes
 
-_BLOCK_BYTES = 2**24
 _SURE_LENGTH = 16  # fifteen digits and a decimal point stay distinct as floats
 
 
@@ -72,7 +71,6 @@ def _read(
 ) -> Iterator[pa.Table]:
     """Go over columns of a file, some of them as texts."""
     options = csv_options(dialect)
-    options["read_options"].block_size = _BLOCK_BYTES
     picked = picked_columns(path, csv_names(path), names)
     dialect.refuse_doubtful(picked)
     convert = csv.ConvertOptions(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,33 +14,46 @@ from quotakernels.cli.dialect import as_decimals
 from quotakernels.cli.errors import InputError, merged_scores
 from quotakernels.cli.files import csv_dialect, csv_table, read_table
 from quotakernels.cli.formats import file_format, files_of
+from quotakernels.cli.json_lines import numbers_as_written
 
 
 def read_with_scores(path: Path, names: Sequence[str], scores: Sequence[str]) -> pa.Table:
     """Read columns of a file; scores among them that become equal as floats are an error."""
     table = read_table(path, names)
     kinds = {name: table.schema.field(name).type for name in dict.fromkeys(scores)}
-    in_text = file_format(path) == "csv"
-    floats = [x for x, kind in kinds.items() if in_text and pa.types.is_float64(kind)]
-    if floats:
-        texts = _as_written(path, floats)
+    floats = [x for x, kind in kinds.items() if pa.types.is_float64(kind)]
+    if floats and (as_written := _AS_WRITTEN.get(file_format(path))):
+        written = [as_written(x, floats) for x in files_of(path)]
         for name in floats:
-            _refuse_texts(name, texts.column(name), table.column(name))
+            chunks = (chunk for x in written for chunk in x[name].chunks)
+            texts = pa.chunked_array(chunks, pa.string())
+            in_csv = as_written is _of_csv  # where some cells are no numbers
+            _refuse_texts(name, texts, table[name] if in_csv else texts.cast(pa.float64()))
     for name, kind in kinds.items():
         if pa.types.is_decimal(kind):
-            column = table.column(name).cast(pa.string())
-            _refuse_texts(name, column, column.cast(pa.float64()))
+            texts = table[name].cast(pa.string())
+            _refuse_texts(name, texts, texts.cast(pa.float64()))
     return table
 
 
-def _as_written(path: Path, names: Sequence[str]) -> pa.Table:
-    """Columns of numbers with all digits that the files have."""
+def _of_csv(file: Path, names: Sequence[str]) -> pa.Table:
+    """Columns of numbers with all digits that a file has."""
+    texts, decimal = csv_table(file, names, True), csv_dialect(file).decimal
+    return pa.table({name: as_decimals(texts.column(name), decimal) for name in names})
 
-    def columns(file: Path) -> pa.Table:
-        texts, decimal = csv_table(file, names, True), csv_dialect(file).decimal
-        return pa.table({name: as_decimals(texts.column(name), decimal) for name in names})
 
-    return pa.concat_tables([columns(x) for x in files_of(path)])
+def _of_excel(file: Path, names: Sequence[str]) -> Mapping[str, pa.ChunkedArray]:
+    from quotakernels.cli import excel
+
+    return excel.numbers_as_written(file, names)
+
+
+_AS_WRITTEN: dict[str, Callable[[Path, Sequence[str]], Any]] = {
+    "csv": _of_csv,
+    "json": numbers_as_written,
+    "excel": _of_excel,
+}
+"""What reads numbers with all their digits, by the formats of text."""
 
 
 def _refuse_texts(name: str, texts: pa.ChunkedArray, floats: pa.ChunkedArray) -> None:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import date, time, timedelta
 from decimal import Decimal
 from itertools import chain, dropwhile, islice
 from pathlib import Path
+from types import NoneType
 from typing import Any, BinaryIO
-from zipfile import BadZipFile
+from zipfile import is_zipfile
 
 import click
 import openpyxl
 import pyarrow as pa
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.worksheet._reader import VALUE_TAG, WorkSheetParser
 
 from quotakernels.cli.errors import InputError, listed
 from quotakernels.cli.formulas import FORMULAS
@@ -107,27 +108,66 @@ def _cell_of(sheet: Any, text: str, kind: str) -> Any:
     return cell
 
 
+def numbers_as_written(path: Path, picked: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    """The numbers in columns of these names with all digits that the file has."""
+    header = names(path)
+    texts: dict[int, list[str]] = {header.index(name) + 1: [] for name in picked}
+    with _opened(path) as sheet, sheet._get_source() as source:
+        for _, row in _AsWritten(source, sheet._shared_strings, data_only=True).parse():
+            for cell in row:
+                if cell["data_type"] == "n" and cell["value"] and cell["column"] in texts:
+                    texts[cell["column"]].append(cell["value"])
+    columns = zip(picked, texts.values(), strict=True)
+    return {name: pa.chunked_array([pa.array(x, pa.string())]) for name, x in columns}
+
+
+class _AsWritten(WorkSheetParser):  # type: ignore[misc]  # it has no types
+    """The cells of a sheet, of which numbers are texts."""
+
+    def parse_cell(self, element: Any) -> dict[str, Any]:
+        """Return the cell of an element."""
+        cell: dict[str, Any] = super().parse_cell(element)
+        if cell["data_type"] == "n":
+            cell["value"] = element.findtext(VALUE_TAG)
+        return cell
+
+
 @contextmanager
 def _from_header(path: Path) -> Iterator[Iterator[_Row]]:
     """The rows of the sheet from the one that names the columns on."""
-    try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (InvalidFileException, KeyError, BadZipFile) as error:
-        what = "is not an .xlsx file, whatever its name; save it as one, or as CSV UTF-8"
-        raise InputError(f"{name_of(path)} {what}") from error
-    try:
-        rows = enumerate(_sheet(path, book.worksheets).iter_rows(values_only=True), start=1)
+    with _opened(path) as sheet:
+        rows = enumerate(sheet.iter_rows(values_only=True), start=1)
         filled = dropwhile(_is_empty, islice(rows, (header_row() or 1) - 1, None))
         if (first := next(filled, None)) is None and header_row() is not None:
             raise no_header_row(name_of(path))
         yield filled if first is None else chain([first], filled)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """The sheet; what is wrong with the file shows up when it is opened or while it is read."""
+    if not is_zipfile(path):
+        what = "is not an .xlsx file, whatever its name; save it as one, or as CSV UTF-8"
+        raise InputError(f"{name_of(path)} {what}")
+    book = None
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        yield _sheet(path, book.worksheets)
+    except InputError:
+        raise
+    except Exception as error:  # of many kinds: XML, zip, missing parts, values
+        said = f"cannot be read: it is damaged, or not an .xlsx file ({error})"
+        raise InputError(f"{name_of(path)} {said}; save it again as .xlsx, or as CSV") from error
     finally:
-        book.close()
+        if book is not None:
+            book.close()
 
 
 def _sheet(path: Path, sheets: Sequence[Any]) -> Any:
     """The sheet that the user names or counts, or else the first."""
     asked = given().get("sheet")
+    if not sheets:
+        raise InputError(f"{name_of(path)} has no sheet with cells, only charts")
     if asked is None:
         if len(sheets) > 1:
             which = f"the sheet {sheets[0].title!r} is read, the first of several"
@@ -166,11 +206,13 @@ def _cell(row: tuple[Any, ...], place: int, words: frozenset[str]) -> Any:
 
 
 def _column(cells: list[Any]) -> pa.Array:
-    """Values of one type, or else their texts, of numbers with the decimal mark of the others."""
-    try:
+    """Values of one type; of numbers floats, or else texts with the decimal mark of the others."""
+    numbers = all(isinstance(x, (int, float, NoneType)) and not isinstance(x, bool) for x in cells)
+    with suppress(pa.ArrowException, OverflowError):
         return pa.array(cells)
-    except pa.ArrowException:
-        return pa.array([None if cell is None else _text(cell) for cell in cells])
+    if numbers:
+        return pa.array([x if x is None else float(x) for x in cells])
+    return pa.array([None if cell is None else _text(cell) for cell in cells])
 
 
 def _text(cell: Any) -> str:

@@ -23,7 +23,14 @@ from quotakernels.cli.dialect import (
     wrong_encoding,
 )
 from quotakernels.cli.errors import InputError, no_columns, no_rows
-from quotakernels.cli.formats import READABLE, file_format, files_of, means_files, suffix_of
+from quotakernels.cli.formats import (
+    BLOCK_BYTES,
+    READABLE,
+    file_format,
+    files_of,
+    means_files,
+    suffix_of,
+)
 from quotakernels.cli.given import given
 from quotakernels.cli.kinds import unknown_kind
 from quotakernels.cli.missing import missing_words, without_words
@@ -32,6 +39,7 @@ from quotakernels.cli.quotes import refuse_stray_quotes
 from quotakernels.cli.streams import name_of
 from quotakernels.cli.together import together
 
+_TOO_LONG = f"a row has more than {BLOCK_BYTES // 2**20} MB"
 _OF_RECORDS = "; put a cell that holds the separator in quotation marks, and close each of them"
 
 
@@ -118,8 +126,9 @@ def refusing(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-        hint = _OF_RECORDS if "columns, got" in str(error) else ""
-        raise InputError(f"{name_of(path)} cannot be read: {error}{hint}") from error
+        said = _TOO_LONG if "straddl" in str(error) else str(error)
+        hint = _OF_RECORDS if "columns, got" in said else ""
+        raise InputError(f"{name_of(path)} cannot be read: {said}{hint}") from error
 
 
 def picked_columns(path: Path, available: Sequence[str], names: Sequence[str] | None) -> list[str]:
@@ -144,7 +153,9 @@ def csv_options(dialect: Dialect) -> dict[str, Any]:
     from pyarrow import csv as arrow_csv
 
     parse = arrow_csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
-    read = arrow_csv.ReadOptions(encoding=dialect.encoding, skip_rows=dialect.skipped)
+    read = arrow_csv.ReadOptions(
+        block_size=BLOCK_BYTES, encoding=dialect.encoding, skip_rows=dialect.skipped
+    )
     return {"parse_options": parse, "read_options": read}
 
 
@@ -234,14 +245,15 @@ def open_arrow(source: pa.NativeFile, options: pa.ipc.IpcReadOptions | None = No
 
 
 def _json_names(path: Path) -> list[str]:
-    return list(_read_json(path, None, False).schema.names)
+    from quotakernels.cli import json_lines
+
+    return json_lines.names(path)
 
 
 def _read_json(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
-    from pyarrow import json
+    from quotakernels.cli import json_lines
 
-    table = json.read_json(path)
-    return table.select(picked_columns(path, table.schema.names, names))
+    return json_lines.read(path, names)
 
 
 def _npz_names(path: Path) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from quotakernels.cli.errors import InputError
@@ -24,6 +24,8 @@ FORMATS = {
 }
 READABLE = "CSV, TSV, TXT or JSON lines (also .gz, .bz2, .zst), .xlsx, Parquet, Arrow/Feather, NPZ"
 WRITABLE = ".csv, .tsv, .xlsx, .parquet, .arrow or .feather"
+BLOCK_BYTES = 2**24
+"""Of a text file that are read at once; longer rows cannot be read."""
 _COMPRESSIONS = (".gz", ".bz2", ".zst")
 
 
@@ -72,3 +74,12 @@ def _within(path: Path) -> Iterable[Path]:
         return map(Path, glob.glob(str(path), recursive=True))
     inner = (x for x in path.rglob("*") if not x.name.startswith((".", "_", "~$")))
     return (x for x in inner if suffix_of(x) != ".txt")  # which is there to be read by people
+
+
+def blocks_of(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, as they are without compression, in blocks."""
+    import pyarrow as pa
+
+    with pa.input_stream(str(path), compression="detect") as stream:
+        while block := stream.read(BLOCK_BYTES):
+            yield block

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
 from quotakernels.cli.errors import InputError
+from quotakernels.cli.formats import BLOCK_BYTES, blocks_of
 from quotakernels.cli.streams import name_of
 
-_BLOCK = 2**24
 _SHOWN = 40
 _QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
 
@@ -32,16 +31,16 @@ def _stray_quote(
     path: Path, separator: str, encoding: str, skipped: int, _: tuple[int, int]
 ) -> str | None:
     """What is wrong with the first such cell, below some lines that are skipped."""
-    if not any(b'"' in block for block in _blocks(path)):
+    if not any(b'"' in block for block in blocks_of(path)):
         return None
     edge = rf"[^{re.escape(separator)}\r\n]"
     # Outside of quoted cells, a mark within a cell is part of its text.
     cells = re.compile(rf'(?:[^"]++|(?<!{edge}){_QUOTED.pattern}(?!{edge})|(?<={edge})")*+')
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
     text, line = "", 1 + skipped
-    for block in chain(_blocks(path), [b""]):
+    for block in chain(blocks_of(path), [b""]):
         text += decoder.decode(block, final=not block)
-        if len(text) > 2 * _BLOCK or "\0" in text:  # which reading refuses
+        if len(text) > 2 * BLOCK_BYTES or "\0" in text:  # which reading refuses
             return None
         if skipped or text.startswith("\ufeff"):
             text, skipped = text.removeprefix("\ufeff").split("\n", skipped)[-1], 0
@@ -51,18 +50,10 @@ def _stray_quote(
         line += whole.count("\n", 0, end)
         text, whole = text[end:], whole[end:]
         closed = _QUOTED.match(whole)
-        if whole and (closed or not block or len(text) > _BLOCK):
+        if whole and (closed or not block or len(text) > BLOCK_BYTES):
             first = whole[1:].split("\n", 1)[0].rstrip("\r")[:_SHOWN]
             said = f"the quotation mark before {first!r} in line {line} is not closed"
             behind = line + whole.count("\n", 0, closed.end() if closed else 0)
             more = f"\nText follows right behind the next one, in line {behind}."
             return said + more if closed else said
     return None
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    import pyarrow as pa
-
-    with pa.input_stream(str(path), compression="detect") as stream:
-        while block := stream.read(_BLOCK):
-            yield block

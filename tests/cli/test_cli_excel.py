@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import zipfile
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
@@ -117,3 +119,72 @@ def test_too_many_rows(run: Run, tmp_path: Path) -> None:
     parquet.write_table(pa.table({"s": np.arange(2**20)}), tmp_path / "a.parquet")
     given = ("--score", "s", "--quota", 2**20, "-o", tmp_path / "a.xlsx")
     assert "holds 1,048,576 rows at most" in run("select", tmp_path / "a.parquet", *given).error
+
+
+def changed(sheet: Path, part: str, change: Callable[[bytes], bytes] | None) -> Path:
+    """The file with another content of a part, or without it."""
+    path = sheet.with_name("changed.xlsx")
+    with zipfile.ZipFile(sheet) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            if name != part or change is not None:
+                content = old.read(name)
+                new.writestr(name, change(content) if name == part and change else content)
+    return path
+
+
+DAMAGED: dict[str, list[Callable[[bytes], bytes] | None]] = {
+    "xl/workbook.xml": [None, lambda _: b"\0\1\2", lambda x: x[: len(x) // 2]],
+    "[Content_Types].xml": [None, lambda _: b"<a/>"],
+    "xl/styles.xml": [lambda x: x[: len(x) // 2], lambda x: x.replace(b'xfId="0"', b'xfId="x"')],
+    "xl/worksheets/sheet1.xml": [
+        lambda _: b"",
+        lambda x: x[: len(x) // 2],
+        lambda x: x.replace(b"<v>2</v>", b"<v>two</v>"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("part", "change"), [(x, y) for x, each in DAMAGED.items() for y in each])
+def test_damaged_files(run: Run, sheet: Path, part: str, change: Any) -> None:
+    error = run("evaluate", changed(sheet, part, change), *ASKED, "--drop-missing").error
+    assert "Error: changed.xlsx cannot be read: it is damaged" in error
+
+
+def test_only_charts(run: Run, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.create_chartsheet("chart").add_chart(openpyxl.chart.BarChart())
+    book.active.append(["y", "s"])
+    book.save(tmp_path / "a.xlsx")
+    del book[book.sheetnames[0]]
+    book.save(tmp_path / "b.xlsx")
+    given = ("--sheet", "chart")
+    assert "has no sheet 'chart'" in run("evaluate", tmp_path / "a.xlsx", *ASKED, *given).error
+    assert (
+        "has no sheet with cells, only charts" in run("evaluate", tmp_path / "b.xlsx", *ASKED).error
+    )
+
+
+@pytest.mark.parametrize(
+    ("numbers", "status"),
+    [
+        (["9007199254740993", "9007199254740992", "0.5"], 2),
+        (["0.12345678901234567891", "0.12345678901234567892", "1"], 2),
+        (["123456789012345678901", "123456789012345678902", "1"], 2),
+        (["9007199254740993", "9007199254740992", "1"], 0),
+        (["0.30000000000000004", "0.3", "1"], 0),
+        (["123456789012345678901", "1E+30", "1"], 0),
+    ],
+)
+def test_scores_do_not_merge(run: Run, sheet: Path, numbers: list[str], status: int) -> None:
+    cells = [f'<c r="B{k}"><v>{x}</v></c>'.encode() for k, x in enumerate(numbers, start=2)]
+
+    def change(content: bytes) -> bytes:
+        for k, cell in enumerate(cells, start=2):
+            content = re.sub(rf'<c r="B{k}"[^>]*><v>.*?</v></c>'.encode(), cell, content)
+        return re.sub(rb'<row r="5".*</row>', b"", content)
+
+    path = changed(sheet, "xl/worksheets/sheet1.xml", change)
+    outcome = run("evaluate", path, *ASKED)
+    assert outcome.status == status, outcome.err
+    if status:
+        assert "column 's': as 64-bit floats the scores have 1 more tie" in outcome.err

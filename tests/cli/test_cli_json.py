@@ -1,0 +1,107 @@
+"""JSON lines: long numbers, long rows, and values within values."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quotakernels.cli import formats
+
+Run = Callable[..., Any]
+GIVEN = ("--label", "y", "--score", "s", "--json")
+
+
+def lines(scores: list[str], more: str = "null") -> str:
+    rows = (f'{{"y": {k % 2}, "s": {x}, "more": {more}}}\n' for k, x in enumerate(scores))
+    return "".join(rows)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        ["9007199254740993", "9007199254740992", "0.5"],
+        ["12345678901234567890", "12345678901234567891", "1"],
+        ["0.12345678901234567891", "0.12345678901234567892", "1"],
+    ],
+)
+def test_scores_do_not_merge(run: Run, tmp_path: Path, scores: list[str]) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(lines(scores))
+    said = "column 's': as 64-bit floats the scores have 1 more tie than in the file, such as "
+    assert said in run("evaluate", path, *GIVEN).error
+    packed = tmp_path / "a.jsonl.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert said in run("select", packed, "--score", "s", "--quota", 1, "-o", "b.csv").error
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        ["9007199254740993", "9007199254740992", "1"],
+        ["0.30000000000000004", "0.3", "0.30"],
+        ["1e-3", "0.001", "1E300"],
+    ],
+)
+def test_scores_that_stay_distinct(run: Run, tmp_path: Path, scores: list[str]) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(lines(scores).replace("\n", "\r\n\n"))
+    outcome = run("evaluate", path, *GIVEN)
+    assert outcome.status == 0, outcome.err
+    assert json.loads(outcome.out)["rows"] == 3
+
+
+def test_rows_beyond_a_megabyte(run: Run, tmp_path: Path) -> None:
+    for name, text in {
+        "a.jsonl": lines(["0.1", "0.2"], f'"{"x" * 2_200_000}"'),
+        "a.csv": "y,s,more\n" + "".join(f"{k},0.{k},{'x' * 2_200_000}\n" for k in (0, 1)),
+        "header.csv": f"y,s,{'x' * 2_200_000}\n1,0.5,x\n0,0.2,y\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+        outcome = run("evaluate", tmp_path / name, *GIVEN)
+        assert outcome.status == 0, outcome.err
+        assert json.loads(outcome.out)["models"][0]["roc_auc"] == 1
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_a_row_that_is_too_long(run: Run, tmp_path: Path, name: str, engine: str) -> None:
+    long = "x" * 3 * formats.BLOCK_BYTES
+    text = lines(["0.1", "0.2"], f'"{long}"') if "json" in name else f"y,s,n\n0,1,{long}\n1,2,x\n"
+    (tmp_path / name).write_text(text)
+    if engine == "memory" or name == "a.csv":
+        error = run("evaluate", tmp_path / name, *GIVEN, "--engine", engine).error
+        assert f"{name} cannot be read: a row has more than 16 MB\n" in error
+
+
+NESTED = {
+    "[" * 20_000 + "]" * 20_000: True,
+    '{"a":' * 20_000 + "1" + "}" * 20_000: True,
+    '["]]]]", ' * 20_000 + "1" + "]" * 20_000: True,
+    '["\\"]]]]", ' * 20_000 + "1" + "]" * 20_000: True,
+    '["\\\\", ' * 20_000 + "1" + "]" * 20_000: True,
+    "[" * 40 + "]" * 40: False,
+    f'"{"[" * 20_000}"': False,
+    f'"\\"{"[" * 20_000}"': False,
+    "[" + "[], " * 20_000 + "[]]": False,
+}
+
+
+@pytest.mark.parametrize("block", [2**24, 1001])
+def test_values_within_values(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    path = tmp_path / "a.jsonl"
+    for more, refused in NESTED.items():
+        path.write_text(lines(["0.5", "0.25"], more))
+        with monkeypatch.context() as patch:
+            patch.setattr(formats, "BLOCK_BYTES", block)
+            outcome = run("evaluate", path, *GIVEN)
+        if refused:
+            assert "a.jsonl has values nested more than 100 levels deep" in outcome.error
+        else:
+            assert outcome.status == 0, outcome.err
