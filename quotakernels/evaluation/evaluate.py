@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -159,8 +160,9 @@ def evaluate(
     beside = _asked(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
     beside |= _asked(per=per, by=by, cost=cost, treatment=treatment)
     quotas = _quotas(quota=quota, fraction=fraction, budget=budget)
-    unit = place_cost or None, _cells(impacts), tune, ratio, prevalence
-    how = confidence_level, compare, n_resamples, random_state
+    ratio, prevalence = _number("ratio", ratio), _number("prevalence", prevalence)
+    unit = _number("place_cost", place_cost) or None, _cells(impacts), tune, ratio, prevalence
+    how = _number("confidence_level", confidence_level), compare, n_resamples, random_state
     found = _found(y_true, models, beside, _Wanted(quotas, unit, how, pos_label, progress))
     return _in_words(found, positives, currency)
 
@@ -430,7 +432,20 @@ def _quotas_of(name: str, given: Any) -> list[Quota]:
 
 def _cells(impacts: Sequence[float] | None) -> tuple[float, ...] | None:
     """The impacts of the four cells of a confusion table."""
-    cells = None if impacts is None else tuple(map(float, impacts))
-    if cells is not None and not (len(cells) == 4 and all(map(math.isfinite, cells))):
+    if impacts is None:
+        return None
+    try:
+        cells = tuple(map(float, impacts))
+    except (TypeError, ValueError):
+        cells = ()
+    if len(cells) != 4 or not all(map(math.isfinite, cells)):
         raise ValueError(f"impacts must be four finite numbers; got {brief(impacts)}")
     return cells
+
+
+def _number(name: str, value: Any) -> float | None:
+    """A single number that may be left out; its name is that of the argument."""
+    try:
+        return None if value is None else float(operator.pos(value))  # which no text has
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be a number; got {brief(value)}") from None

@@ -480,6 +480,17 @@ def test_errors_name_the_arguments(given: dict[str, Any], message: str) -> None:
         qk.evaluate(Y, S, **given)
 
 
+@pytest.mark.parametrize("name", ["place_cost", "ratio", "prevalence", "confidence_level"])
+@pytest.mark.parametrize("value", ["x", "", "0.5", [0.5, 0.2], np.ones(2), 1j, 10**400])
+def test_what_is_no_number_is_named(name: str, value: Any) -> None:
+    for given in {"gain": Y}, {"impacts": (1, 2, 3, 4)}:
+        with pytest.raises(TypeError, match=f"^{name} must be a number; got "):
+            qk.evaluate(Y, S, **given, **{name: value})
+    for impacts in "abcd", 5, (1, 2, 3, "x"):
+        with pytest.raises(ValueError, match="^impacts must be four finite numbers; got "):
+            qk.evaluate(Y, S, impacts=impacts)
+
+
 def test_the_words_of_the_caller(credit: Any, command: Callable[..., str]) -> None:
     """In every sentence and table, as those that the command prints."""
     asked = ("--quota", 100, "--quota", 20, "--impact", "0,-5,-1,0", "--all")
