@@ -87,8 +87,7 @@ def _written(sheet: Any, value: Any, name: str, place: str) -> Any:
     if value is None or (isinstance(value, _VALUES) and getattr(value, "tzinfo", None) is None):
         if not isinstance(value, (int, Decimal)):
             return value
-        digits = str(value) if isinstance(value, int) else f"{value:f}"
-        digits = digits.rstrip("0") if "." in digits else digits
+        digits = str(value).rstrip("0") if "." in str(value) else str(value)
         if sum(map(str.isdigit, digits)) <= _SURE_DIGITS:
             return value
         value = digits

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import numpy as np
 import pyarrow as pa
 
+from quotakernels.cli import json_lines
 from quotakernels.cli.dialect import (
     Dialect,
     are_grouped,
@@ -245,15 +246,12 @@ def open_arrow(source: pa.NativeFile, options: pa.ipc.IpcReadOptions | None = No
 
 
 def _json_names(path: Path) -> list[str]:
-    from quotakernels.cli import json_lines
-
-    return json_lines.names(path)
+    return list(json_lines.table_of(path).schema.names)
 
 
 def _read_json(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
-    from quotakernels.cli import json_lines
-
-    return json_lines.read(path, names)
+    table = json_lines.table_of(path)
+    return table.select(picked_columns(path, table.schema.names, names))
 
 
 def _npz_names(path: Path) -> list[str]:

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from quotakernels.cli.errors import InputError
-from quotakernels.cli.files import picked_columns
 from quotakernels.cli.formats import BLOCK_BYTES, blocks_of
 from quotakernels.cli.streams import name_of
 
@@ -20,15 +19,12 @@ _DEEPEST = 100
 _OTHERS = bytes(set(range(256)) - set(b'"[]{}'))
 
 
-def names(path: Path) -> list[str]:
-    """The names of the columns."""
-    return list(_table(path).schema.names)
+def table_of(path: Path) -> pa.Table:
+    """All columns of a file."""
+    from pyarrow import json as arrow_json
 
-
-def read(path: Path, names: Sequence[str] | None) -> pa.Table:
-    """The columns of these names, or all."""
-    table = _table(path)
-    return table.select(picked_columns(path, table.schema.names, names))
+    _refuse_deep(path)
+    return arrow_json.read_json(path, arrow_json.ReadOptions(block_size=BLOCK_BYTES))
 
 
 def numbers_as_written(path: Path, names: Sequence[str]) -> pa.Table:
@@ -48,13 +44,6 @@ def numbers_as_written(path: Path, names: Sequence[str]) -> pa.Table:
 def _end_of(blank: re.Pattern[str], text: str, place: int) -> int:
     found = blank.match(text, place)
     return place if found is None else found.end()
-
-
-def _table(path: Path) -> pa.Table:
-    from pyarrow import json as arrow_json
-
-    _refuse_deep(path)
-    return arrow_json.read_json(path, arrow_json.ReadOptions(block_size=BLOCK_BYTES))
 
 
 def _refuse_deep(path: Path) -> None:

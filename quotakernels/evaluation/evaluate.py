@@ -160,8 +160,7 @@ def evaluate(
     beside = _asked(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
     beside |= _asked(per=per, by=by, cost=cost, treatment=treatment)
     quotas = _quotas(quota=quota, fraction=fraction, budget=budget)
-    ratio, prevalence = _number("ratio", ratio), _number("prevalence", prevalence)
-    unit = _number("place_cost", place_cost) or None, _cells(impacts), tune, ratio, prevalence
+    unit = _unit(place_cost, impacts, tune, ratio, prevalence)
     how = _number("confidence_level", confidence_level), compare, n_resamples, random_state
     found = _found(y_true, models, beside, _Wanted(quotas, unit, how, pos_label, progress))
     return _in_words(found, positives, currency)
@@ -428,6 +427,12 @@ def _quotas_of(name: str, given: Any) -> list[Quota]:
         else:
             found.append(Quota(x, "budget" if name == "budget" else "places"))
     return found
+
+
+def _unit(place_cost: Any, impacts: Any, tune: Any, ratio: Any, prevalence: Any) -> tuple[Any, ...]:
+    """What is said of what a selection brings, in the order that `Unit.asked` takes it."""
+    ratio, prevalence = _number("ratio", ratio), _number("prevalence", prevalence)
+    return _number("place_cost", place_cost) or None, _cells(impacts), tune, ratio, prevalence
 
 
 def _cells(impacts: Sequence[float] | None) -> tuple[float, ...] | None:
