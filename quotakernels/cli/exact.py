@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from quotakernels.cli.dialect import as_decimals
 from quotakernels.cli.errors import InputError, merged_scores
-from quotakernels.cli.files import csv_dialect, csv_table, read_table
+from quotakernels.cli.files import csv_dialect, csv_table, read_table, refusing
 from quotakernels.cli.formats import file_format, files_of
 from quotakernels.cli.json_lines import numbers_as_written
 
@@ -23,12 +23,13 @@ def read_with_scores(path: Path, names: Sequence[str], scores: Sequence[str]) ->
     kinds = {name: table.schema.field(name).type for name in dict.fromkeys(scores)}
     floats = [x for x, kind in kinds.items() if pa.types.is_float64(kind)]
     if floats and (as_written := _AS_WRITTEN.get(file_format(path))):
-        written = [as_written(x, floats) for x in files_of(path)]
-        for name in floats:
-            chunks = (chunk for x in written for chunk in x[name].chunks)
-            texts = pa.chunked_array(chunks, pa.string())
-            in_csv = as_written is _of_csv  # where some cells are no numbers
-            _refuse_texts(name, texts, table[name] if in_csv else texts.cast(pa.float64()))
+        with refusing(path):
+            written = [as_written(x, floats) for x in files_of(path)]
+            for name in floats:
+                chunks = (chunk for x in written for chunk in x[name].chunks)
+                texts = pa.chunked_array(chunks, pa.string())
+                in_csv = as_written is _of_csv  # where some cells are no numbers
+                _refuse_texts(name, texts, table[name] if in_csv else texts.cast(pa.float64()))
     for name, kind in kinds.items():
         if pa.types.is_decimal(kind):
             texts = table[name].cast(pa.string())

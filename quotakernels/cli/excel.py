@@ -115,7 +115,7 @@ def numbers_as_written(path: Path, picked: Sequence[str]) -> dict[str, pa.Chunke
         for _, row in _AsWritten(source, sheet._shared_strings, data_only=True).parse():
             for cell in row:
                 if cell["data_type"] == "n" and cell["value"] and cell["column"] in texts:
-                    texts[cell["column"]].append(cell["value"])
+                    texts[cell["column"]].append(cell["value"].strip())
     columns = zip(picked, texts.values(), strict=True)
     return {name: pa.chunked_array([pa.array(x, pa.string())]) for name, x in columns}
 
