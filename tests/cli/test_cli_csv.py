@@ -12,7 +12,7 @@ from typing import Any
 import click
 import pytest
 
-from quotakernels.cli import quotes
+from quotakernels.cli import formats, quotes
 from quotakernels.cli.numbers import parse_number
 
 Run = Callable[..., Any]
@@ -375,7 +375,8 @@ def test_quotation_marks_that_are_closed(
     path = tmp_path / "a.csv"
     path.write_text("\n".join(['"y","s","a,b"', *lines]), encoding=encoding, newline="")
     for block in (32, 64, 2**24):
-        monkeypatch.setattr(quotes, "_BLOCK", block)
+        for module in (formats, quotes):
+            monkeypatch.setattr(module, "BLOCK_BYTES", block)
         quotes._stray_quote.cache_clear()
         outcome = run("evaluate", path, *GIVEN, "--json")
         assert outcome.status == 0, outcome.err
