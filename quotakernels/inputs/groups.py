@@ -33,6 +33,12 @@ DENSE = 4
 """Integers whose range is at most so many times their number are found by a table of that range."""
 
 _BLOCK = 1 << 15
+MOST_PLACES = 2**28
+"""The longest axis that may be asked for: a column of this length takes 2 GiB."""
+MOST_POINTS = 2**24
+"""The same of results that are several columns."""
+MOST_CLASSES = 2**14
+"""So many have a table of as many cells as the longest axis."""
 EXPECTED = "an integer, a string or a date"
 _DATES = (datetime.datetime, datetime.date)
 _KINDS = (str, int, *_DATES)
@@ -101,16 +107,21 @@ def numbered(ids: Array) -> GroupsOfExamples:
     return GroupsOfExamples(codes, distinct)
 
 
-def size_of(name: str, number: Any) -> int:
-    """A positive integer, which is the length of an axis."""
+def size_of(name: str, number: Any, *, least: int = 1, most: int = MOST_PLACES) -> int:
+    """An integer, which is the length of an axis, from `least` to `most`.
+
+    An axis that no memory can hold ends some libraries together with the process.
+    """
     if isinstance(number, bool) or not hasattr(number, "__index__"):
         raise TypeError(f"{name} must be an integer; got {brief(number)}")
     if is_array(number) and not concrete(number):
         raise TypeError(
             f"{name} is traced, but shapes depend on it: make it a static argument of the program"
         )
-    if index(number) < 1:
-        raise ValueError(f"{name} must be at least 1; got {brief(number)}")
+    if index(number) < least:
+        raise ValueError(f"{name} must be at least {least}; got {brief(number)}")
+    if index(number) > most:
+        raise ValueError(f"{name} must be at most {most}; got {brief(number)}")
     return index(number)
 
 

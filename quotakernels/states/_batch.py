@@ -33,6 +33,10 @@ from quotakernels.inputs.shapes import column_hint, of_two_columns, refuse_colum
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+MOST_KEPT = 2**34
+"""Numbers in one array of a state: beyond that, some libraries end the process for want of
+memory.
+"""
 _KEPT_ELSEWHERE = {
     "gain": "a ScoreBuffer keeps gains",
     "gain_rejected": "a ScoreBuffer keeps gains",

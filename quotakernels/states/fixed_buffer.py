@@ -24,6 +24,7 @@ from quotakernels.measures._facts import refuse_arms
 from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
+    MOST_KEPT,
     Batch,
     groups_of_state,
     lists_of,
@@ -39,8 +40,6 @@ from quotakernels.states.buffer import numbered_groups, ranking_without_faults
 
 COLUMNS = ("scores", "labels", "weights", "valid", "groups")
 """What is kept of each example."""
-MOST_PLACES = 2**40
-"""More than any memory has; libraries say less clearly that they cannot have it."""
 
 
 class FixedScoreBuffer(NamedTuple):
@@ -103,7 +102,7 @@ class FixedScoreBuffer(NamedTuple):
         like : array, shape (..., n)
             As in `ScoreBuffer.empty`.
         capacity : int
-            The largest number of examples.
+            The largest number of examples, at most 2**34.
         weighted : bool
             Whether batches may come with sample weights.
         num_groups : int, optional
@@ -117,8 +116,8 @@ class FixedScoreBuffer(NamedTuple):
         """
         xp, like = scores_like(like)
         capacity = whole_number("capacity", capacity)
-        if not 1 <= capacity <= MOST_PLACES:
-            raise ValueError(f"capacity must be from 1 to {MOST_PLACES}; got {capacity}")
+        if not 1 <= capacity <= MOST_KEPT:
+            raise ValueError(f"capacity must be from 1 to {MOST_KEPT}; got {capacity}")
         check_flag("weighted", weighted)
         batch, place, lists = like.shape[:-1], device(like), lists_of(like, num_groups)
         with computing(xp):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -32,6 +33,7 @@ from quotakernels.measures._facts import refuse_arms
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
+    MOST_KEPT,
     Batch,
     check_fits,
     groups_of_state,
@@ -133,6 +135,7 @@ class ScoreHistogram(NamedTuple):
             width = ops.key_bits(xp, like.dtype)
             bits = _checked_bits(bits, width)
             lists = lists_of(like, num_groups)
+            _check_size(bits, math.prod(lists))
             counts = xp.zeros((*lists, 2**bits, 2), dtype=xp.int64, device=place)
             bad = xp.zeros(lists, dtype=xp.int64, device=place)
             size = (*lists, 2**bits if weighted else 0, 2)
@@ -367,6 +370,14 @@ def _checked_bits(bits: int | None, width: int) -> int:
             f"bits must be from 1 to {min(width, MOST_BITS)} for scores of {width} bits; got {bits}"
         )
     return bits
+
+
+def _check_size(bits: int, lists: int) -> None:
+    if (size := 2 * lists * 2**bits) > MOST_KEPT:
+        raise ValueError(
+            f"bits={bits} makes {size} counts for {lists} lists or groups; expected at most "
+            f"{MOST_KEPT}"
+        )
 
 
 def _as_counted(like: Array, y_score: Array) -> Array:

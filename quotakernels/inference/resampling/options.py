@@ -12,6 +12,7 @@ from quotakernels.inference.resampling.intervals import IntervalMethod
 from quotakernels.inference.resampling.values import from_one
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.gains import Beside
+from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.warned import warn_once
 from quotakernels.measures._direction import OneField, best_of_cuts, title_of
@@ -29,7 +30,7 @@ def check_resampling(
     clusters: Any = None,
 ) -> int:
     """The number of resamples; raise for arguments that are out of range."""
-    n_resamples = from_one("n_resamples", n_resamples)
+    n_resamples = size_of("n_resamples", from_one("n_resamples", n_resamples))
     check_level(confidence_level)
     if method not in get_args(IntervalMethod):
         *most, last = map('"{}"'.format, get_args(IntervalMethod))

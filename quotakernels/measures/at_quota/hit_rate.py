@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, namespace
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.groups import MOST_POINTS, size_of
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._kinds import QuotaMeasure
 from quotakernels.measures._measure import Measure, measure
@@ -290,7 +289,7 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     Parameters
     ----------
     bins : int
-        Number of bins, at least 1.
+        Number of bins, from 1 to 2**24.
 
     Returns
     -------
@@ -317,9 +316,7 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     >>> print(table.lift.round(3), table.qrecall.round(3))
     [1.167 0.833] [0.583 1.   ]
     """
-    if isinstance(bins, bool) or not hasattr(bins, "__index__") or index(bins) < 1:
-        raise ValueError(f"bins must be a positive integer; got {brief(bins)}")
-    bins = index(bins)
+    bins = size_of("bins", bins, most=MOST_POINTS)
     xp = namespace(table[0])
     total = Totals(xp, table, summed=True)
     whole, positives = (xp.expand_dims(x, axis=-1) for x in (total.whole, total.positive))

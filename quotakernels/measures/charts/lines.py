@@ -10,6 +10,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
+from quotakernels.inputs.groups import MOST_POINTS, size_of
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.numbers import COST, POSITIVE, Domains, of_numbers
 from quotakernels.inputs.quotas import ROUNDING
@@ -190,7 +191,7 @@ def iso_line(
     kind, positives, negatives, smoothing : optional
         The chart, as in `chart_points`.
     points : int
-        How many points a line has, 2 or more.
+        How many points a line has, from 2 to 2**24.
     cost_fp, cost_fn : numbers or arrays
         Costs of a false positive and a false negative, not negative; for "cost" only.
 
@@ -206,7 +207,7 @@ def iso_line(
     TypeError
         A level or costs that are missing, or given where they have no meaning.
     ValueError
-        Another `of` or `kind`; fewer than 2 `points`; a level that no decisions can have, such as
+        Another `of` or `kind`; fewer than 2 `points` or too many; a level that no decisions can have, such as
         an informedness of 2; negative or infinite numbers.  NaN instead where values cannot be
         read.
 
@@ -265,8 +266,7 @@ def _check_call(of: Any, level: Any, points: Any, *costs: Any) -> None:
         raise TypeError("cost_fp and cost_fn are both needed for of='cost', and for that only")
     if isinstance(points, bool) or not isinstance(points, Integral):
         raise TypeError(f"points must be an integer; got {brief(points)}")
-    if points < 2:
-        raise ValueError(f"points must be at least 2; got {points}")
+    size_of("points", points, least=2, most=MOST_POINTS)
 
 
 def _drawn(

@@ -25,7 +25,7 @@ from quotakernels._types import (
     NumberOf,
     T,
 )
-from quotakernels.inputs.groups import size_of
+from quotakernels.inputs.groups import MOST_CLASSES, size_of
 from quotakernels.inputs.invalid_rows import nan_unless_valid
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import AMOUNT, RATE, Domains, checked, of_numbers
@@ -227,7 +227,7 @@ def confusion_table_from_predictions(
      [0 0 1]
      [0 1 1]]
     """
-    size = None if num_classes is None else size_of("num_classes", num_classes)
+    size = None if num_classes is None else size_of("num_classes", num_classes, most=MOST_CLASSES)
     if not (size is None or pos_label is None):
         raise TypeError("pos_label is for two classes and cannot be combined with num_classes")
     validated = validate_predictions(
