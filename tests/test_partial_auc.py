@@ -169,3 +169,46 @@ def test_bad_parts_of_the_roc_curve(options: Any, error: Any, message: str):
 def test_bad_parts_of_the_precision_recall_curve(options: Any, error: Any, message: str):
     with pytest.raises(error, match=message):
         qk.pr_auc([1, 0], [0.5, 0.1], **options)
+
+
+NUMBERS = (np.float32, np.float16, np.float64, np.asarray)
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_rates_of_any_precision(kind: Any):
+    y, s = RNG.integers(0, 2, 30), RNG.integers(0, 9, 30)
+    for name in ("max_fpr", "min_tpr"):
+        wanted = qk.roc_auc(y, s, **{name: 0.125})
+        np.testing.assert_array_equal(qk.roc_auc(y, s, **{name: kind(0.125)}), wanted)
+        tenth = float(kind(0.1)[()])
+        found = qk.roc_auc(y, s, **{name: kind(0.1)})
+        np.testing.assert_array_equal(found, qk.roc_auc(y, s, **{name: tenth}))
+    for name in ("min_recall", "max_recall"):
+        wanted = qk.pr_auc(y, s, **{name: 0.125})
+        np.testing.assert_array_equal(qk.pr_auc(y, s, **{name: kind(0.125)}), wanted)
+    with pytest.raises(ValueError, match="^max_fpr must be a rate above 0 and at most 1; got "):
+        qk.roc_auc(y, s, max_fpr=kind(1.5))
+    for bad in (np.True_, [0.5], "0.5", 0.5j):
+        with pytest.raises(TypeError, match="^max_fpr must be a number; got "):
+            qk.roc_auc(y, s, max_fpr=bad)
+
+
+@pytest.mark.parametrize("step", [2.0**-10, 2.0**-30, 2.0**-40, 2.0**-50])
+def test_narrow_parts_keep_their_digits(step: float):
+    y, s = RNG.integers(0, 2, 40), RNG.integers(0, 6, 40)
+    groups, top, bottom = ex.groups(y.tolist(), s.tolist()), 1 - step, step
+    ends: tuple[dict[str, Any], ...] = (
+        {"min_tpr": top},
+        {"max_fpr": bottom},
+        {"min_tpr": top, "max_fpr": top},
+    )
+    for part in ends:
+        part = part | {"standardized": False}
+        for model, rows in ((s, groups), (-s, ex.groups(y.tolist(), (-s).tolist()))):
+            found, wanted = qk.roc_auc(y, model, **part), float(ex.partial_auc(rows, **part))
+            assert found == pytest.approx(wanted, rel=1e-14)
+    for band in ({"min_recall": top}, {"max_recall": bottom}):
+        found, wanted = qk.pr_auc(y, s, **band), exact_pr(groups, band)
+        assert found == pytest.approx(float(wanted), rel=1e-13)
+    one = qk.pr_auc([1, 0, 1], [1, 1, 1], min_recall=0.25, max_recall=0.25 + step)
+    assert one == pytest.approx(2 / 3 * step, rel=1e-14)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from numbers import Real
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import quotakernels
@@ -143,7 +144,7 @@ def _fault(state: Any, timeout: Any) -> tuple[str, Exception] | None:
 
 
 def _are_seconds(timeout: Any) -> bool:
-    is_number = isinstance(timeout, (int, float)) and not isinstance(timeout, bool)
+    is_number = isinstance(timeout, Real) and not isinstance(timeout, bool)
     return is_number and 0 < timeout < _LONGEST
 
 

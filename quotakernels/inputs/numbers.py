@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,7 +23,8 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.columns import adopt, as_column, read_without_fault
-from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.quotas import as_float, numbers_like
 
 Domain: TypeAlias = tuple[Callable[[Any], Any], str]
 """Which values an argument may have, and how to say it."""
@@ -33,6 +35,13 @@ AMOUNT: Domain = (lambda x: (x >= 0) & (x < float("inf")), "a finite number, not
 COST: Domain = (AMOUNT[0], "a finite cost, not negative")
 RATE: Domain = (lambda x: ~((x < 0) | (x > 1)), "a rate, from 0 to 1")
 """Or NaN, which is undefined."""
+
+
+def plain_number(name: str, value: Any) -> float:
+    """A number of Python or NumPy, of any precision, as Python's float."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number; got {brief(value)}")
+    return as_float(value)
 
 
 def of_numbers(formula: Callable[..., Any], named: dict[str, Any], domains: Domains) -> Any:

@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 
+import numpy as np
+
 from quotakernels import ops
 from quotakernels._array import (
     Array,
@@ -407,6 +409,8 @@ def flat(numbers: dict[str, Any]) -> list[Any]:
 def _plain(name: str, value: Any) -> Any:
     """A value that can tell compiled functions apart; an array cannot."""
     value = tuple(value) if isinstance(value, list) else value
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     try:
         hash(value)
     except TypeError:

@@ -12,6 +12,7 @@ from quotakernels.inference.resampling.values import trees_map, value_again, val
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.numbers import plain_number
 from quotakernels.inputs.shapes import column_hint
 from quotakernels.measures._facts import needs_ideal
 from quotakernels.ranking import TiePolicy, ranked_by_group
@@ -64,9 +65,7 @@ def validate_folds(folds: Any, scores: tuple[int, ...], n_train: Any) -> Folds:
 def _ratio(places: list[NDArray], whole: int, n_train: Any) -> float:
     """The mean number of examples tested, over that of examples trained on."""
     tested = math.fsum(at.shape[0] for at in places) / len(places)
-    trained = whole - tested if n_train is None else n_train
-    if isinstance(trained, bool) or not isinstance(trained, (int, float, np.integer)):
-        raise TypeError(f"n_train must be a number; got {brief(n_train)}")
+    trained = whole - tested if n_train is None else plain_number("n_train", n_train)
     if not 0 < trained < math.inf:
         hint = "; pass it, as the folds hold all examples" if n_train is None else ""
         raise ValueError(f"n_train must be above 0; got {brief(trained)}{hint}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
@@ -12,7 +11,7 @@ from quotakernels._array import Array, Namespace, cast, device, namespace, wide_
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, NumberOf, T
 from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.numbers import POSITIVE, Domains, checked, of_numbers
+from quotakernels.inputs.numbers import POSITIVE, Domains, checked, of_numbers, plain_number
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
@@ -270,10 +269,7 @@ def powers_chart(table: ops.Groups, *, kind: ChartKind, smoothing: float = 1.0) 
 
 
 def _check_smoothing(smoothing: Any) -> None:
-    is_number = isinstance(smoothing, Real) and not isinstance(smoothing, bool)
-    if not is_number:
-        raise TypeError(f"smoothing must be a number; got {brief(smoothing)}")
-    if not 0 < smoothing < float("inf"):
+    if not 0 < plain_number("smoothing", smoothing) < float("inf"):
         raise ValueError(f"smoothing must be a finite number above 0; got {brief(smoothing)}")
 
 

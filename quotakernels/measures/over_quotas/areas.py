@@ -16,7 +16,7 @@ from quotakernels.inputs.totals import Totals
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced, without_sums
-from quotakernels.measures.roc_pr.partial import Standardized, check_part, partial_auc
+from quotakernels.measures.roc_pr.partial import Standardized, checked_part, partial_auc
 from quotakernels.ranking import Ranking
 
 
@@ -395,7 +395,7 @@ def roc_auc(
     >>> print(roc_auc(y_true, y_score, max_fpr=0.5).round(4))
     0.7037
     """
-    check_part(max_fpr, min_tpr, standardized)
+    max_fpr, min_tpr = checked_part(max_fpr, min_tpr, standardized)
     if max_fpr is not None or min_tpr is not None:
         return partial_auc(table, max_fpr, min_tpr, standardized)
     return _won(table).share

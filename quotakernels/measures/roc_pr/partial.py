@@ -7,29 +7,34 @@ from typing import Any, Literal, TypeAlias
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.numbers import plain_number
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._reduction import Reduction, reduced
 
 Standardized: TypeAlias = Literal["mcclish", False]
 
 
-def check_part(max_fpr: Any, min_tpr: Any, standardized: Any) -> None:
-    """Raise unless these say which part of the ROC curve, and in which unit its area is."""
-    for name, rate, at_most in (("max_fpr", max_fpr, True), ("min_tpr", min_tpr, False)):
-        if rate is None:
-            continue
-        if isinstance(rate, bool) or not isinstance(rate, (int, float)):
-            raise TypeError(f"{name} must be a number; got {brief(rate)}")
-        if not (0 < rate <= 1 if at_most else 0 <= rate < 1):
-            expected = "above 0 and at most 1" if at_most else "from 0 to below 1"
-            raise ValueError(f"{name} must be a rate {expected}; got {brief(rate)}")
+def checked_part(
+    max_fpr: Any, min_tpr: Any, standardized: Any
+) -> tuple[float | None, float | None]:
+    """Both rates as Python's floats; raise unless they say which part of the ROC curve, and in
+    which unit its area is.
+    """
+    rates = {"max_fpr": max_fpr, "min_tpr": min_tpr}
+    numbers = {name: None if x is None else plain_number(name, x) for name, x in rates.items()}
+    fpr, tpr = numbers.values()
+    if not (fpr is None or 0 < fpr <= 1):
+        raise ValueError(f"max_fpr must be a rate above 0 and at most 1; got {brief(max_fpr)}")
+    if not (tpr is None or 0 <= tpr < 1):
+        raise ValueError(f"min_tpr must be a rate from 0 to below 1; got {brief(min_tpr)}")
     if not (standardized is False or standardized == "mcclish"):
         raise ValueError(f'standardized must be "mcclish" or False; got {brief(standardized)}')
-    if standardized and max_fpr is not None and min_tpr is not None:
+    if standardized and fpr is not None and tpr is not None:
         raise ValueError(
             "McClish's standard is for an area with one bound; with max_fpr= and min_tpr= pass "
             "standardized=False"
         )
+    return fpr, tpr
 
 
 def partial_auc(
@@ -47,18 +52,34 @@ def partial_auc(
     return (1 + (area - chance) / (best - chance)) / 2
 
 
+def beside_level(before: Array, here: Array, whole: Array, level: float) -> tuple[Array, Array]:
+    """How far a group begins below a level, and how far it ends above it.
+
+    The group follows on the mass `before`; the level is a share of the whole.  In the upper half
+    masses are measured from the end: the share up to there has lost digits of a small rest.
+    """
+    if level < 0.5:
+        lacking = level * whole - before
+        return lacking, here - lacking
+    rest, room = whole - before, (1 - level) * whole
+    return rest - room, room - (rest - here)
+
+
 def _left_and_above(
     xp: Namespace, table: ops.Groups, total: Totals, max_fpr: float, min_tpr: float
 ) -> Reduction:
     """∫ max(TPR - min_tpr, 0) dFPR from 0 to max_fpr, segment by segment."""
-    most = ops.spread(xp, table, max_fpr * total.negative)
-    least = ops.spread(xp, table, min_tpr * total.positive)
+    negatives, positives = (ops.spread(xp, table, x) for x in (total.negative, total.positive))
 
     def terms(left: Array, wide: Array, low: Array, high: Array) -> tuple[Array]:
-        enters = ops.clip(xp, (least - low) / divisor(xp, high), 0.0, 1.0)
-        leaves = ops.clip(xp, (most - left) / divisor(xp, wide), 0.0, 1.0)
-        share = ops.clip(xp, leaves - enters, 0.0)
-        return (wide * share * (ops.clip(xp, low - least, 0.0) + high * share / 2),)
+        run, rise = divisor(xp, wide), divisor(xp, high)
+        lacking, above = beside_level(low, high, positives, min_tpr)
+        inside, outside = beside_level(left, wide, negatives, max_fpr)
+        enters, stays = (ops.clip(xp, x / rise, 0.0, 1.0) for x in (lacking, above))
+        leaves, beyond = (ops.clip(xp, x / run, 0.0, 1.0) for x in (inside, outside))
+        share = xp.where(leaves < 0.5, leaves - enters, stays - beyond)
+        share = ops.clip(xp, share, 0.0)
+        return (wide * share * (ops.clip(xp, -lacking, 0.0) + high * share / 2),)
 
     columns = ("negative_before", "negative", "positive_before", "positive")
     return Reduction(columns, terms, lambda x: x / (total.positive * total.negative))

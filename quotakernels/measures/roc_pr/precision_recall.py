@@ -11,12 +11,14 @@ from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.numbers import plain_number
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._kinds import CutoffMeasure, NumberMeasure
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums, log_and_deficit
+from quotakernels.measures.roc_pr.partial import beside_level
 from quotakernels.ranking import Ranking
 
 Start = Literal["roc", "horizontal"]
@@ -337,27 +339,23 @@ def pr_auc(
     total = Totals(xp, table)
     if method == "trapezoid":
         return reduced(xp, table, _trapezoids(xp, total, start))[0]
-    if between is not None:
-        between = tuple(ops.spread(xp, table, x * total.positive) for x in between)
-    return reduced(xp, table, area_under_pr(xp, total, start, between))[0]
+    band = between and (ops.spread(xp, table, total.positive), *between)
+    return reduced(xp, table, area_under_pr(xp, total, start, band))[0]
 
 
-def _between(min_recall: Any, max_recall: Any, method: str) -> tuple[Any, Any] | None:
+def _between(min_recall: Any, max_recall: Any, method: str) -> tuple[float, float] | None:
     """The ends of a part of the curve; None of the whole."""
-    ends = {"min_recall": min_recall, "max_recall": max_recall}
-    for name, recall in ends.items():
-        if isinstance(recall, bool) or not isinstance(recall, (int, float)):
-            raise TypeError(f"{name} must be a number; got {brief(recall)}")
-    if not 0 <= min_recall < max_recall <= 1:
+    low, high = plain_number("min_recall", min_recall), plain_number("max_recall", max_recall)
+    if not 0 <= low < high <= 1:
         raise ValueError(
             "min_recall and max_recall must be recalls, the first below the second; got "
             f"{min_recall!r} and {max_recall!r}"
         )
-    if (min_recall, max_recall) == (0, 1):
+    if (low, high) == (0, 1):
         return None
     if method != "exact":
         raise ValueError('min_recall and max_recall need method="exact"')
-    return min_recall, max_recall
+    return low, high
 
 
 def _check_start(start: str) -> None:
@@ -371,19 +369,26 @@ def _over_positives(total: Totals, terms: Callable[..., tuple[Array, ...]]) -> R
 
 
 def area_under_pr(
-    xp: Namespace, total: Totals, start: Start, between: tuple[Array, Array] | None = None
+    xp: Namespace, total: Totals, start: Start, band: tuple[Array, float, float] | None = None
 ) -> Reduction:
-    """The integral of precision over recall, hyperbola by hyperbola; between two TP if given."""
+    """The integral of precision over recall, hyperbola by hyperbola.
+
+    It may be that over a band: all positives, as each row needs them, and two recalls.
+    """
 
     def integral(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
         if start == "horizontal":
             level, is_level = here / divisor(xp, before + mass), found == 0
-        if between is not None:  # a part of a group is a group that begins and ends within it
-            enters, leaves = (
-                ops.clip(xp, (x - found) / divisor(xp, here), 0.0, 1.0) for x in between
+        if band is not None:  # a part of a group is a group that begins and ends within it
+            whole, low, high = band
+            lacking, above = beside_level(found, here, whole, low)
+            below, _ = beside_level(found, here, whole, high)
+            inside = xp.minimum(xp.minimum(above, below), (high - low) * whole)
+            enters, share = (
+                ops.clip(xp, x / divisor(xp, here), 0.0, 1.0) for x in (lacking, inside)
             )
             before, found = before + enters * mass, found + enters * here
-            mass, here = (leaves - enters) * mass, (leaves - enters) * here
+            mass, here = share * mass, share * here
         mass = divisor(xp, mass)
         growth = ops.clip(xp, mass / before, high=xp.finfo(mass.dtype).max)
         log, deficit = log_and_deficit(xp, growth)
