@@ -8,7 +8,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, in_full, mode_fixture, parameters
+from backends import MODES, QUICK, Mode, in_full, mode_fixture, parameters
 from everything import MAIN, raises
 from exact.budgets import (
     Spent,
@@ -286,6 +286,24 @@ def test_costs_whose_sum_is_infinite():
         rate(S, np.array([1e308] * 4))
     with pytest.raises(ValueError, match="^cost is 1e\\+200 at position 0; .* a finite sum"):
         rate(S, np.array([1e200] * 4), sample_weight=[1e200] * 4)
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in QUICK if not m.float32]))
+def test_costs_that_lose_their_digits(mode: Mode):
+    """XLA takes them for 0, NumPy rounds them to a few units of 5e-324."""
+    ones, scores = np.ones((2, 4)), np.stack([S, S])
+    for unit, weight in ((1e-310, 1.0), (5e-324, 1.0), (1e-200, 1e-200), (1e-308, 0.1)):
+        costs, weights = np.stack([C, unit * C]), np.stack([1.0 * ones[0], weight * ones[0]])
+        run = lambda y, s, c, w: qk.hit_rate(y, s, cost=c, sample_weight=w, budget=2)  # noqa: E731
+        if mode.lazy:
+            found = mode.run(run, Y, scores, costs, weights)
+            np.testing.assert_array_equal(np.isnan(found), [False, True])
+            continue
+        expected = r"^cost is .* at position \(1, [01]\); .* with its weight it is 0, or 2.2e-308"
+        with raises(mode, ValueError, expected):
+            mode.run(run, Y, scores, costs, weights)
+    small = qk.hit_rate(Y, S, cost=C * 1e-307, budget=2e-307)
+    assert small == pytest.approx(rate(S, C), rel=1e-15)
 
 
 @pytest.mark.parametrize("budget", [-1, np.nan, 10.1, [2, 11]])

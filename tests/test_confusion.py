@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -257,7 +258,7 @@ def some_of_all(y: Any, s: Any, p: Any, w: Any) -> Any:
     best = qk.best_cut(qk.tables.cohen_kappa, ranking)
     classes = qk.tables.confusion_table_from_predictions(y, p, num_classes=3)
     return (
-        qk.confusion_table(y, s, threshold=[0.625, np.nan]),
+        qk.confusion_table(y, s, threshold=[np.nan, 0.625]),
         qk.f_score(ranking, quota=2.5, beta=2.0),
         qk.tables.mutual_information(classes),
         qk.precision(classes.by_class()),
@@ -383,3 +384,24 @@ def test_host_tables_join_traced_numbers():
     np.testing.assert_allclose(found, [0.625], 1e-6)
     at = jax.jit(lambda t: qk.precision(Y[0], S[0], threshold=t))(0.625)
     np.testing.assert_allclose(at, 4 / 6, 1e-6)
+
+
+@pytest.mark.parametrize("mode", parameters([m for m in QUICK if not m.lazy]))
+def test_a_threshold_that_is_nan_has_a_warning(mode: Mode):
+    y, s = mode.array(np.asarray([1, 0, 1, 0])), mode.array(np.asarray([0.9, 0.8, 0.7, 0.1]))
+    nan, ranking = float("nan"), qk.rank(y, s)
+    lists = ([nan], [0.5, nan], [nan, 0.5, nan])
+    for threshold in (nan, np.float32(nan), np.asarray(nan), mode.array(np.asarray(nan)), *lists):
+        for call in (
+            lambda t: qk.recall(y, s, threshold=t),
+            lambda t: qk.confusion_table(ranking, threshold=t).tp,
+        ):
+            with pytest.warns(UserWarning, match="^threshold is NaN, and selects nothing$") as told:
+                found = mode.to_numpy(call(threshold))
+            assert told[0].filename == __file__
+            assert np.atleast_1d(found)[-1] == 0
+    for threshold in (qk.roc_curve(ranking).threshold, [nan, 0.5], [nan, nan], [0.5, 0.1]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            qk.confusion_table(y, s, threshold=threshold)
+            qk.confusion_table(ranking, threshold=threshold)

@@ -376,10 +376,38 @@ def test_no_examples(mode: Mode):
     every.assert_undefined(mode.run(run, np.ones((2, 3)), np.zeros((2, 3), dtype=bool)))
 
 
-def test_gains_whose_sum_is_beyond_all_floats():
-    best = qk.best_quota(None, [1.0, 2, 3], gain=[1e308, 1e308, -1e308])
-    np.testing.assert_array_equal(best.curve.value, [0, -1e308, 0, 1e308])
-    assert (best.value, best.threshold, best.quota) == (1e308, 1, 3)
+def test_gains_of_the_largest_sums():
+    most = float(np.finfo(float).max) / 6
+    best = qk.best_quota(None, [1.0, 2, 3], gain=[most, most, -most])
+    np.testing.assert_array_equal(best.curve.value, [0, -most, 0, most])
+    assert (best.value, best.threshold, best.quota) == (most, 1, 3)
     np.testing.assert_array_equal(best.optima, [False, False, False, True])
-    both = qk.best_quota(None, [1.0, 2], gain=[1e308, -1e308], gain_rejected=[-7e307, 0.0])
+    both = qk.best_quota(None, [1.0, 2], gain=[most, -most], gain_rejected=[-most / 2, 0.0])
     assert (both.value, both.quota) == (0, 2)
+
+
+@pytest.mark.parametrize("mode", parameters(QUICK))
+def test_gains_whose_sum_is_beyond_all_floats(mode: Mode):
+    """As weights and costs are: refused, or where they cannot be read the row is NaN."""
+    size = np.finfo(np.float32 if mode.float32 else np.float64).max
+    scores, good = np.asarray([[3.0, 2, 1]] * 2), np.ones((2, 3))
+    for name in ("gain", "gain_rejected"):
+        columns = {"gain": good, "gain_rejected": good / 2}
+        columns[name] = np.stack([np.full(3, size / 5), -np.ones(3)])
+
+        def run(s: Any, g: Any, r: Any) -> Any:
+            return qk.impact_at_quota(None, s, gain=g, gain_rejected=r, quota=1).net
+
+        if mode.lazy:
+            np.testing.assert_array_equal(
+                np.isnan(mode.run(run, scores, *columns.values())), [True, False]
+            )
+            continue
+        with pytest.raises(
+            ValueError, match=rf"^{name} is .* at position \(0, 0\); .* small enough for a finite sum$"
+        ):
+            mode.run(run, scores, *columns.values())
+    if not mode.lazy:
+        y, s, w = mode.array(np.asarray([1, 0])), mode.array(np.asarray([2.0, 1])), [1e200, 1e200]
+        with pytest.raises(ValueError, match=r"^gain is 1e\+200 at position 0; expected a finite"):
+            qk.best_quota(y, s, gain=mode.array(np.asarray(w)), sample_weight=mode.array(w))

@@ -18,6 +18,7 @@ from quotakernels._array import (
     Namespace,
     cast,
     computing,
+    constant,
     device,
     from_host_view,
     host_view,
@@ -318,12 +319,16 @@ def unfit_amounts(
     """For gains, costs and treatments: where they are bad, and what was expected."""
     if name == "treatment":
         return (amount != 0) & (amount != 1), "1 for a treated example, or 0 for a control"
-    if name != "cost":
-        return ~xp.isfinite(amount), "a finite number"
-    paid = amount if weights is None else amount * weights
-    most = float(xp.finfo(amount.dtype).max) / max(amount.shape[-1], 1)
-    right = (amount >= 0) & xp.isfinite(amount) & (paid <= most)
-    return ~right, "a finite cost, not negative, and small enough for a finite sum"
+    info, whole = xp.finfo(amount.dtype), amount if weights is None else amount * weights
+    most = float(info.max) / max(amount.shape[-1], 1)
+    if name != "cost":  # of which there are differences
+        return ~(xp.abs(whole) <= most / 2), "a finite number, small enough for a finite sum"
+    right = (amount >= 0) & xp.isfinite(amount) & (whole <= most)
+    least = constant(xp, [float(info.smallest_normal)], amount.dtype, device(amount))
+    lost = ops.order_key(xp, whole) < ops.order_key(xp, least)  # XLA compares with 0 instead
+    right = right & ~(lost & (ops.order_key(xp, amount) > 0))
+    expected = "a finite cost, not negative, and small enough for a finite sum; with its weight"
+    return ~right, f"{expected} it is 0, or {float(info.smallest_normal):.1e} or more"
 
 
 def raise_or_exclude(

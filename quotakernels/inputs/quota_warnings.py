@@ -1,4 +1,4 @@
-"""Warnings of quotas that were meant otherwise in all likelihood."""
+"""Warnings of quotas and thresholds that were meant otherwise in all likelihood."""
 
 from __future__ import annotations
 
@@ -35,3 +35,18 @@ def warn_of_one_each(name: str, given: Any, groups: int) -> None:
             f"{name} has {groups} numbers for {groups} groups, and every group gets all of them; "
             f"for one number for each group pass an array of shape ({groups}, 1)"
         )
+
+
+def warn_of_nan(threshold: Any) -> None:
+    """Warn of a threshold that is NaN, unless it is the first of several.
+
+    There curves have the cut that selects nothing.
+    """
+    if is_array(threshold) and not readable(threshold):
+        return
+    given = np.atleast_1d(to_numpy(threshold) if is_array(threshold) else np.asarray(threshold))
+    if given.dtype.kind != "f" or given.shape[-1] == 0:
+        return
+    missing = np.isnan(given)
+    if np.any(missing[..., 1:] & ~missing[..., :-1] if given.shape[-1] > 1 else missing):
+        warn_once("threshold is NaN, and selects nothing")

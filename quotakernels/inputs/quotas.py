@@ -144,9 +144,11 @@ def _masses_of_counts(
     Of groups without examples nothing is defined, whatever the mass.
     """
     counted = isinstance(table, ops.Cumulative) and table.segments and when_short != "nan"
-    if not counted or type(quota) not in (int, float) or not quota >= 0:
+    if not counted or type(quota) not in (int, float):
         return None
-    return ops.clip(xp, Totals(xp, table).whole[..., None], high=as_float(quota))
+    if not 0 <= (mass := as_float(quota)) < math.inf:
+        return None
+    return ops.clip(xp, Totals(xp, table).whole[..., None], high=mass)
 
 
 def _refuse_others(xp: Namespace, name: str, value: Array, fits: Array, expected: str) -> None:
@@ -249,7 +251,7 @@ def _within(
     """
     whole = most.whole
     limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if most.rounded else whole
-    some, expected = quota >= 0, "a number, not negative"
+    some, expected = (quota >= 0) & (quota < xp.inf), "a finite number, not negative"
     right = some
     if not short and readable(whole) and bool(xp.any(there)):
         nothing = xp.zeros_like(whole)  # masses of invalid rows are NaN

@@ -17,6 +17,7 @@ from quotakernels._array import (
     device,
     finished,
     library,
+    may_warn,
     namespace,
     of_kind,
     result_float,
@@ -30,6 +31,7 @@ from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.numbers import checked, validate_numbers
 from quotakernels.inputs.predictions import Predictions
+from quotakernels.inputs.quota_warnings import warn_of_nan
 from quotakernels.inputs.quotas import as_float, check_when_short, in_library_of, wanted_masses
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._scale import in_usual_units
@@ -199,6 +201,8 @@ def wanted_cut(
     check_when_short(when_short)
     if threshold is not None:
         wanted = _threshold_beside(table.thresholds, threshold)
+        if may_warn(table.thresholds):
+            warn_of_nan(threshold)
         if table.segments and wanted.ndim > 1:
             raise ValueError(
                 f"threshold has shape {tuple(wanted.shape)}; with groups pass a number or a list "
@@ -334,6 +338,8 @@ def cells_beyond(
             wanted = _threshold_beside(scores, threshold)
             if wanted.ndim:
                 return None
+        if may_warn(scores):
+            warn_of_nan(threshold)
         pairs = Predictions(labels, labels, weights, valid, None)
         find = compiled(_cells_beyond, xp, ("inclusive", "whole"))
         cells = find(scores, pairs, wanted, inclusive=inclusive, whole=whole)

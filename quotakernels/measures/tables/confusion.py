@@ -88,7 +88,8 @@ def confusion_table(
     Parameters
     ----------
     threshold : number or array, shape Q, optional
-        The cut selects ``score >= threshold``; with NaN, nothing.  The exact values are compared,
+        The cut selects ``score >= threshold``; with NaN, nothing, as the first cut of a curve
+        does.  A NaN elsewhere has a warning.  The exact values are compared,
         whatever the dtypes: the float32 nearest to 0.9 is below 0.9.
     quota, fraction : number or array, shape Q, optional
         How many of the best examples the cut selects, or which share of all, as in `hit_rate`.  It
