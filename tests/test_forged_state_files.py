@@ -271,3 +271,65 @@ def test_mutated_headers_are_refused_or_describe_a_state(tmp_path: Path):
         assert type(qk.states.state_info(path).notes) is type(header["notes"])
         state.merge(state).ranking()
     assert 10 < loaded < 200  # mutations of notes, measures and the version
+
+
+WEIGHTS, IDS = np.array([1.0, 2, 0.5, 1]), np.array([0, 1, 0, 1])
+GOOD: dict[str, Any] = {
+    "histogram": qk.states.ScoreHistogram.of(LABELS, SCORES, bits=4, sample_weight=WEIGHTS),
+    "buffer": qk.states.ScoreBuffer.empty(SCORES, num_groups=2).update(
+        LABELS, SCORES, sample_weight=WEIGHTS, gain=WEIGHTS, cost=WEIGHTS, groups=IDS
+    ),
+    "fixed": qk.states.FixedScoreBuffer.empty(
+        SCORES, capacity=6, weighted=True, num_groups=2
+    ).update(LABELS, SCORES, sample_weight=WEIGHTS, groups=IDS),
+}
+IMPOSSIBLE = [
+    ("histogram", "counts", -1, "the state has negative counts or masses"),
+    ("histogram", "masses", -1e300, "the state has negative counts or masses"),
+    ("histogram", "corrections", -1e300, "the state has negative counts or masses"),
+    *(("fixed", "weights", x, f"sample_weight is {x}") for x in (-7.0, np.nan, np.inf)),
+    ("fixed", "scores", np.nan, "y_score is nan at position 2"),
+    ("fixed", "groups", 2, "groups is 2 at position 2; expected an id from 0 to 1"),
+    ("fixed", "groups", -1, "groups is -1 at position 2"),
+    *(("buffer", "weights", x, f"sample_weight is {x}") for x in (-7.0, np.nan, np.inf)),
+    ("buffer", "scores", np.nan, "y_score is nan at position 2"),
+    ("buffer", "gain", np.inf, "gain is inf at position 2"),
+    ("buffer", "cost", -1.0, "cost is -1.0 at position 2"),
+    ("buffer", "groups", 7, "groups is 7 at position 2"),
+]
+
+
+def with_value(state: Any, name: str, value: Any) -> Any:
+    """The state with another value in one of its arrays, at the third place that is not 0."""
+    holder = state.pieces[0] if name != "groups" and hasattr(state, "pieces") else state
+    column = getattr(holder, name)
+    array = np.array(column[0] if isinstance(column, tuple) else column)
+    array.reshape(-1)[2 if array.ndim == 1 else -4] = value
+    if holder is not state:
+        return state._replace(pieces=(holder._replace(**{name: array}),))
+    return state._replace(**{name: (array,) if isinstance(column, tuple) else array})
+
+
+@pytest.mark.parametrize(("kind", "name", "value", "message"), IMPOSSIBLE)
+def test_values_that_no_batch_brings(
+    kind: str, name: str, value: Any, message: str, tmp_path: Path
+):
+    """A file of such a state has a right checksum too."""
+    state, path = GOOD[kind], tmp_path / "state"
+    state.ranking()
+    forged = with_value(state, name, value)
+    qk.states.save_state(forged, path)
+    for x in (forged, qk.states.load_state(path)):
+        with pytest.raises(ValueError, match=f"^{message}"):
+            x.compute(qk.roc_auc) if kind != "histogram" else x.bounds(qk.roc_auc)
+
+
+def test_sums_over_batches_that_are_infinite():
+    """Of each batch the sum is finite, of all it is not."""
+    most = np.full(4, 4e307)
+    for name, shown in (("sample_weight", "sample_weight"), ("gain", "gain"), ("cost", "cost")):
+        state = qk.states.ScoreBuffer.empty(SCORES)
+        for _ in range(6):
+            state = state.update(LABELS, SCORES, **{name: most if name != "gain" else most / 2})
+        with pytest.raises(ValueError, match=f"^{shown} is .* small enough for a finite sum"):
+            state.ranking()

@@ -16,11 +16,18 @@ from quotakernels._array import (
     kept,
     known,
     namespace,
+    readable,
     wide_float,
 )
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import Examples, check_tie_policy
-from quotakernels.inputs.groups import GroupsOfExamples, ids_of, numbered, of_their_group
+from quotakernels.inputs.examples import (
+    Examples,
+    bad_values,
+    check_tie_policy,
+    raise_or_exclude,
+    unfit_amounts,
+)
+from quotakernels.inputs.groups import GroupsOfExamples, ids_of, kept_within, numbered, of_their_group
 from quotakernels.inputs.invalid_rows import warn_of_bad
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
@@ -40,6 +47,8 @@ from quotakernels.states._pickled import pickled
 
 OF_ALL_BATCHES = ("gain", "cost", "treatment")
 """What all batches come with or none."""
+AMOUNTS = (*OF_ALL_BATCHES, "gain_rejected")
+"""What there may be of each example beside its weight."""
 
 
 class ScoreBuffer(NamedTuple):
@@ -233,6 +242,8 @@ def ranking_without_faults(
     """The ranking of checked examples, invalid where there were bad batches."""
     xp = namespace(bad)
     with computing(xp):
+        if readable(examples.scores):
+            _check_values(xp, examples, groups)
         if known(bad == 0):
             return rank_examples(examples, ties, groups=groups)
         warn_of_bad(bad)
@@ -245,6 +256,21 @@ def ranking_without_faults(
             sound = of_their_group(xp, groups, good)
         valid = sound if examples.valid is None else sound & examples.valid
     return rank_examples(examples._replace(valid=valid), ties, good, groups)
+
+
+def _check_values(xp: Namespace, examples: Examples, groups: GroupsOfExamples | None) -> None:
+    """Raise for what no batch can have brought, which forged files have; and for what is too large
+    for the sum over all batches, and not for that over its own.
+    """
+    weights, amounts = examples.weights, examples._asdict()
+    amounts = {name: x for name, x in amounts.items() if name in AMOUNTS and x is not None}
+    bad = bad_values(xp, examples.scores, weights)
+    bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in amounts.items()}
+    columns = {"y_score": examples.scores, "sample_weight": weights, **amounts}
+    if groups is not None:
+        columns["groups"], size = groups.codes, groups.ids.shape[0]
+        _, bad["groups"] = kept_within(xp, examples.scores, groups.codes, size)
+    raise_or_exclude(xp, columns, bad, examples.valid, validate=True)
 
 
 def numbered_groups(codes: Array, size: int) -> GroupsOfExamples:

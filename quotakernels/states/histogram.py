@@ -299,18 +299,20 @@ class ScoreHistogram(NamedTuple):
         Raises
         ------
         ValueError
-            2**63 examples or more, where values can be read (else NaN).
+            2**63 examples or more, or negative counts, where values can be read (else NaN).
         """
         check_tie_policy(ties)
         if ties == "given":
             raise ValueError('ties="given" needs the order of the examples; use ScoreBuffer')
         xp = namespace(self.like)
         with computing(xp):
-            good = _countable(xp, self.counts)
+            good, negative = _countable(xp, self.counts), _negative(xp, self)
+            if readable(good) and bool(xp.any(negative)):
+                raise ValueError("the state has negative counts or masses, which no batch brings")
             if readable(good) and not bool(xp.all(good)):
                 raise ValueError("the state holds 2**63 examples or more")
             warn_of_bad(self.bad)
-            good = (good & (self.bad == 0))[..., None]
+            good = (good & ~negative & (self.bad == 0))[..., None]
             return ranking_of(compiled(_table, xp, ("ties",))(self, good, ties=ties), good)
 
     def bounds(self, measure: Any, **options: Any) -> Any:
@@ -440,6 +442,17 @@ def _decayed(state: ScoreHistogram, share: Array) -> ScoreHistogram:
 def _countable(xp: Namespace, counts: Array) -> Array:
     """Which rows of the batch have fewer than 2**63 examples, of counts below that."""
     return ~xp.any(ops.prefix_sum(xp, ops.flat(xp, counts)) < 0, axis=-1)
+
+
+def _negative(xp: Namespace, state: ScoreHistogram) -> Array:
+    """Which rows of the batch have less than nothing in a bin, as a forged file may.
+
+    Where too many came, the row is bad already.
+    """
+    less = state.counts < 0
+    if state.weighted:
+        less = less | (state.masses + state.corrections < 0)
+    return xp.any(ops.flat(xp, less), axis=-1) & (state.bad == 0)
 
 
 def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.Groups:
