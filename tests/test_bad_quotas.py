@@ -120,6 +120,19 @@ def test_the_first_bad_quota_is_named(mode: Mode):
             qk.quota_threshold(s, fraction=mode.array(np.asarray([0.5, 2.0])))
 
 
+@EVERY_CALL
+@pytest.mark.parametrize("infinite", [float("inf"), 10**400, np.asarray([[np.inf]] * 2)])
+def test_an_infinite_quota_is_no_word_for_all(call: Any, infinite: Any):
+    """Neither of one list nor of groups, which may be shorter than a quota."""
+    halves = np.arange(8) // 4
+    plain = not isinstance(infinite, np.ndarray)
+    for beside in ({"groups": halves}, {"when_short": "all"}, {"when_short": "nan"})[: 1 + 2 * plain]:
+        with pytest.raises(ValueError, match=r"^quota is inf.*; expected a finite number, not neg"):
+            call(Y, S, quota=infinite, **beside)
+    with pytest.raises(ValueError, match=r"^budget is inf; expected a finite number, not negative"):
+        qk.hit_rate(Y, S, cost=S, budget=np.inf, groups=halves)
+
+
 def test_select_takes_one_quota():
     for quota in ([1], [1, 2], np.asarray([3])):
         with pytest.raises(ValueError, match=r"^select takes one quota; got an array of shape \("):
@@ -133,7 +146,7 @@ def test_a_quota_of_no_examples():
         assert np.isnan(qk.qrecall([1], [0.5], where=[False], **given))
         assert np.isnan(qk.quota_threshold([1.0], sample_weight=[0.0], **given)).all()
     for bad in (-1, np.nan):
-        with pytest.raises(ValueError, match=r"^quota is .* expected a number, not negative"):
+        with pytest.raises(ValueError, match=r"^quota is .* expected a finite number, not negative"):
             qk.hit_rate([], [], quota=bad)
         with pytest.raises(ValueError, match=r"^fraction is "):
             qk.hit_rate([], [], fraction=bad)

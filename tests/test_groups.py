@@ -242,7 +242,7 @@ def test_quotas_for_all_groups_and_for_each():
     np.testing.assert_array_equal(rows[0], [[1, 0.5], [1, 2 / 3]])
     with pytest.raises(ValueError, match=r"^quota has shape \(3, 1\); with groups pass a number"):
         qk.hit_rate(y, s, quota=[[1], [1], [1]], groups=groups)
-    with pytest.raises(ValueError, match="^quota is -1.0; expected a number, not negative"):
+    with pytest.raises(ValueError, match="^quota is -1.0; expected a finite number, not negative"):
         qk.hit_rate(y, s, quota=-1, groups=groups)
 
 

@@ -190,8 +190,10 @@ def _bad_values(
         bad.append(("groups", nowhere & (counts > 0), expected))
     if "weights" in columns:
         mass, positive = columns["weights"], columns["positive_weights"]
-        right = (mass >= 0) & (mass < xp.inf) & ((mass == 0) | (counts > 0))
-        bad.append(("weights", ~right, "a finite mass, not negative, and 0 for no examples"))
+        most = float(xp.finfo(mass.dtype).max) / mass.shape[-1]
+        right = (mass >= 0) & (mass <= most) & ((mass == 0) | (counts > 0))
+        expected = "a finite mass, not negative, small enough for all, and 0 for no examples"
+        bad.append(("weights", ~right, expected))
         close = mass * tolerance(mass, MASS_ROUNDING)
         right = (positive >= 0) & (positive <= mass + close) & ((positive == 0) | (positives > 0))
         right = right & ((positives < counts) | (positive >= mass - close))
@@ -199,7 +201,7 @@ def _bad_values(
         bad.append(("positive_weights", ~right, expected))
     gains = {name: columns[name] for name in (*_GAINS, *_REJECTED) if name in columns}
     costs = {name: columns[name] for name in _COSTS if name in columns}
-    bad += bad_gains(xp, gains, counts, positives)
+    bad += bad_gains(xp, gains, counts, positives, parts=4 * counts.shape[-1])
     treated = {name: columns[name] for name in _TREATED if name in columns}
     return [*bad, *_bad_costs(xp, costs, counts, positives), *_bad_treated(xp, treated, columns)]
 
@@ -235,16 +237,22 @@ def _bad_treated(xp: Namespace, treated: dict[str, Array], columns: dict[str, Ar
     return bad
 
 
-def bad_gains(xp: Namespace, gains: dict[str, Array], counts: Array, positives: Array) -> BadValues:
-    """Where sums of gains, by the class at the beginning of their names, or of sizes are bad."""
+def bad_gains(
+    xp: Namespace, gains: dict[str, Array], counts: Array, positives: Array, parts: int = 1
+) -> BadValues:
+    """Where sums of gains, by the class at the beginning of their names, or of sizes are bad.
+
+    So many parts of them have a finite sum.
+    """
     members = {"positive": positives, "negative": counts - positives, "size": counts}
     bad = []
     for name, x in gains.items():
         kind = name.removeprefix("gains.").partition("_")[0]
-        right = xp.isfinite(x) & ((x == 0) | (members[kind] > 0))
+        small = xp.abs(x) <= float(xp.finfo(x.dtype).max) / parts
+        right = small & ((x == 0) | (members[kind] > 0))
         right = right & (x >= 0) if kind == "size" else right
         whose = {"size": "examples, not negative"}.get(kind, f"{kind}s")
-        bad.append((name, ~right, f"a finite sum, and 0 for no {whose}"))
+        bad.append((name, ~right, f"a finite sum, small enough for all, and 0 for no {whose}"))
     return bad
 
 
