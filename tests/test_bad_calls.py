@@ -114,3 +114,19 @@ def test_a_pickled_ranking_keeps_every_bit(mode: Mode):
         np.testing.assert_array_equal(np.asarray(after), np.asarray(before))
     np.testing.assert_array_equal(np.asarray(again.counts), counts)
     assert type(again.thresholds) is type(thresholds)
+
+
+def test_amounts_go_to_functions_from_elsewhere_too():
+    """Of which nobody knows whether they take a budget, gains or treatments."""
+    rng = np.random.default_rng(5)
+    y, s, amount = rng.integers(0, 2, 60), rng.random(60), rng.random(60)
+    cases: tuple[tuple[dict[str, Any], Any], ...] = (
+        ({"cost": amount}, qk.hit_rate.with_options(budget=5)),
+        ({"cost": amount, "gain": amount}, qk.budgets.gain_per_cost.with_options(budget=5)),
+        ({"treatment": np.arange(60) % 2}, qk.uplift.uplift_at_quota.with_options(quota=9)),
+    )
+    for given, measure in cases:
+        own = {"n_resamples": 9, "random_state": 1, **given}
+        wanted = qk.bootstrap(measure, y, s, **own)
+        found = qk.bootstrap(lambda ranking, measure=measure: measure(ranking), y, s, **own)
+        np.testing.assert_allclose(found.lower, wanted.lower, rtol=1e-12)

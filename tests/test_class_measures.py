@@ -148,3 +148,24 @@ def test_the_same_as_scikit_learn():
     np.testing.assert_allclose(qk.f_score(by_class), metrics.f1_score(*given, average=None), 1e-15)
     beta = metrics.fbeta_score(*given, average=None, beta=2)
     np.testing.assert_allclose(qk.f_score(by_class, beta=2), beta, 1e-15)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [[8, 5, 8], [5, 4, 5], [7, 7, 7]],
+        [[0, 1, 3], [3, 7, 4], [5, 4, 5]],
+        [[7, 7, 5], [6, 5, 8], [2, 3, 3]],
+    ],
+)
+def test_what_rounding_leaves_of_0_has_no_sign(cells: list[list[int]]):
+    """The informedness of these tables is exactly 0."""
+    table = ClassTable(np.asarray(cells))
+    assert abs(qk.informedness(table)) < 2.0**-96
+    assert qk.tables.bookmaker_correlation(table) == 0
+
+
+def test_what_is_small_and_not_0():
+    for n in (10**6, 10**8, 10**12):
+        table = ClassTable(np.asarray([[n + 1, n], [n, n + 1]]))
+        assert qk.tables.bookmaker_correlation(table) == pytest.approx(1 / (2 * n + 1), rel=1e-12)

@@ -328,3 +328,16 @@ def test_weights_of_one_are_counts():
                 np.testing.assert_allclose(x, z, 1e-14, 0)
     assert qk.dominates(counted[0], weighed[0])
     assert qk.dominates(weighed[0], counted[0])
+
+
+def test_totals_of_float32_curves():
+    """They are the same to a share of 2**-20, which some roundings of float32 come to."""
+    curve, total = qk.roc_curve([1, 0], [2, 1]), 2.0**23
+
+    def of_total(negatives: float) -> Any:
+        columns = (np.asarray(x, np.float32) for x in ([0, 0, negatives], [0, total, total]))
+        return curve._replace(**dict(zip(("fp", "tp"), columns, strict=True)))
+
+    assert qk.dominates(of_total(total), of_total(total + 6))
+    with pytest.raises(ValueError, match="negatives"):
+        qk.dominates(of_total(total), of_total(total + 12))

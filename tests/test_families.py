@@ -359,3 +359,18 @@ def test_hulls_do_not_depend_on_the_scale_of_the_weights(scale: float):
     np.testing.assert_array_equal(qk.roc_hull(plain).threshold, qk.roc_hull(scaled).threshold)
     wanted = qk.achievable_pr_auc(plain)
     np.testing.assert_allclose(qk.achievable_pr_auc(scaled), wanted, rtol=1e-13)
+
+
+@pytest.mark.parametrize("unit", [2e8, 1.0, 2e-8])
+def test_totals_of_weights_of_any_size(unit: float):
+    """Sums in two orders are the same to rounding, and not to a part of the total."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        labels, weights = rng.integers(0, 2, 60), unit * rng.random(60)
+        scores = rng.integers(0, 5, (2, 60))
+        models = [qk.rank(labels, s, sample_weight=weights) for s in scores]
+        assert qk.family_hull(models).tpr[-1] == 1
+    other = weights * np.where(np.arange(60) == np.flatnonzero(labels)[0], 1.001, 1)
+    models[1] = qk.rank(labels, scores[1], sample_weight=other)
+    with pytest.raises(ValueError, match=r"^models\[1\] has .* positives"):
+        qk.family_hull(models)

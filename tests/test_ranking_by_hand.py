@@ -119,3 +119,13 @@ def test_gains_that_are_none_of_a_ranking(mode: Mode, name: str, values: Any, me
         qk.Ranking(*columns, whole)
     with pytest.raises(TypeError, match="^gains must be those of a Ranking; got a list"):
         qk.Ranking(*columns, [1.0, 2.0])
+
+
+def test_the_order_of_rows_of_one_example_and_of_none():
+    one, ones = np.asarray([1, 1]), np.asarray([1, 1, 1])
+    with pytest.raises(ValueError, match=r"^thresholds is 2\.0 at position 1; expected scores fro"):
+        qk.Ranking(np.asarray([1.0, 2.0]), one, one, one, 0 * one)
+    for between in (0.0, np.nan, 9.0):
+        counts = np.asarray([1, 0, 1])
+        ranking = qk.Ranking(np.asarray([2.0, between, 1.0]), counts, 0 * ones, 0 * ones, counts)
+        assert np.isnan(qk.roc_auc(ranking))

@@ -252,7 +252,8 @@ def bad_gains(
         right = small & ((x == 0) | (members[kind] > 0))
         right = right & (x >= 0) if kind == "size" else right
         whose = {"size": "examples, not negative"}.get(kind, f"{kind}s")
-        bad.append((name, ~right, f"a finite sum, small enough for all, and 0 for no {whose}"))
+        of_all = ", small enough for all" if parts > 1 else ""
+        bad.append((name, ~right, f"a finite sum, and 0 for no {whose}{of_all}"))
     return bad
 
 

@@ -69,9 +69,9 @@ def _binned(
     if scores.dtype.itemsize > 2 or scores.shape[0] < FEW:
         return _counted(lambda block: rows_of(scores[block]), labels, bits)
     patterns = scores.view(f"u{scores.dtype.itemsize}")  # cheaper to put in order afterwards
-    width = 8 * patterns.itemsize
+    width = np.iinfo(patterns.dtype).bits
     found = _counted(lambda block: patterns[block].astype(np.int32), labels, width)
-    every = np.arange(2**width, dtype=patterns.dtype)
+    every = np.arange(len(found), dtype=patterns.dtype)
     every = every if scores.dtype.kind == "b" else every.view(scores.dtype)
     counts = np.zeros((2**bits, 2), dtype=np.int64)
     np.add.at(counts, rows_of(every), found)
