@@ -280,3 +280,32 @@ def fields(found: Any) -> list[np.ndarray]:
     if not isinstance(found, tuple):
         return [found]
     return [x for name, x in found._asdict().items() if name not in ("optima", "curve")]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("labels", ["expected", "observed"])
+def test_a_group_of_huge_scores_or_weights_leaves_no_trace_in_the_next(labels: Any, weighted: bool):
+    """Sums of floats begin anew in each group; only whole numbers may cross them."""
+    rng = np.random.default_rng(4)
+    y, s, w = rng.integers(0, 2, 60), rng.random(60), rng.random(60)
+    groups = np.arange(60) // 20
+    for unit in (1e12, 1e-12):
+        scores, weights = s * unit ** (groups - 1.0), w * unit ** (1.0 - groups)
+        given = {"sample_weight": weights} if weighted else {}
+        own: dict[str, Any] = {"fraction": 0.7, "labels": labels}
+        found = qk.pearson(y, scores, groups=groups, **given, **own)
+        for group in range(3):
+            here = groups == group
+            alone = {name: x[here] for name, x in given.items()}
+            wanted = qk.pearson(y[here], scores[here], **alone, **own)
+            assert found[group] == pytest.approx(wanted, rel=1e-12)
+
+
+def test_a_long_group_leaves_no_trace_in_the_next():
+    rng = np.random.default_rng(4)
+    sizes = (300_000, 6)
+    groups, n = np.repeat([0, 1], sizes), sum(sizes)
+    y, s = rng.integers(0, 2, n), rng.random(n)
+    found = qk.pearson(y, s, groups=groups, fraction=0.7)
+    alone = qk.pearson(y[-6:], s[-6:], fraction=0.7)
+    assert found[1] == pytest.approx(alone, rel=1e-14, abs=0)
