@@ -11,7 +11,7 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, parameters
+from backends import MODES, QUICK, Mode, available, parameters
 from expected import as_floats
 
 import quotakernels as qk
@@ -392,3 +392,23 @@ def test_pearson_of_scores_that_span_all_floats_or_are_subnormal(mode: Mode):
         groups = ex.groups(labels.tolist(), scores.tolist())
         wanted = as_floats([ex.pearson(groups, quota) for quota in (4, 8)])
         np.testing.assert_allclose(row, wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("mode", parameters(QUICK))
+def test_the_lowest_scores_beside_examples_that_do_not_count(mode: Mode):
+    """Which have the key of the lowest float where a library does not give its bits."""
+    rng = np.random.default_rng(8)
+    scores = rng.choice([-np.inf, -np.inf, 0.5, 2.0], (20, 12))
+    labels, there = rng.integers(0, 2, (20, 12)), rng.random((20, 12)) < 0.6
+    labels[:, :2], there[:, :2], scores[:, 1] = (0, 1), True, -np.inf
+
+    def found(y: Any, s: Any, m: Any) -> Any:
+        return qk.summary(qk.rank(y, s, where=m)), qk.average_precision(y, s, where=m)
+
+    several, precisions = mode.run(found, labels, scores, there)
+    for row, here in enumerate(there):
+        y, s = labels[row, here], scores[row, here]
+        near: dict[str, Any] = {"rtol": 1e-5 if mode.float32 else 1e-13}
+        np.testing.assert_allclose(precisions[row], qk.average_precision(y, s), **near)
+        for value, wanted in zip(several, qk.summary(y, s), strict=True):
+            np.testing.assert_allclose(value[row], wanted, **near)

@@ -28,6 +28,7 @@ from quotakernels.ops.elementwise import clip
 from quotakernels.ops.keys import (
     comparable,
     from_order_key,
+    is_float,
     kth_largest,
     lowest_key,
     order_key,
@@ -73,11 +74,10 @@ def tie_groups(
     arrays = (scores, labels, weights, valid, *amounts.columns())
     if library == "torch" and one_list and native.all_readable(*arrays):
         return native.torch_.tie_groups(scores, labels, weights, valid, given, amounts)
-    layout = layout_of(xp, scores, valid, native.library(xp, beyond=True) != "standard")
     if amounts.none() and not given and on_device(xp, *arrays):
+        layout = layout_of(xp, scores, valid, True)
         return native.torch_.device_groups(*arrays)._replace(layout=layout)
-    groups = _sorted_groups(xp, scores, labels, weights, valid, given, amounts)
-    return groups._replace(layout=layout)
+    return _sorted_groups(xp, scores, labels, weights, valid, given, amounts)
 
 
 def segmented_groups(
@@ -136,7 +136,8 @@ def _sorted_groups(
     sums = amount_columns(xp, positive > 0, mass, amounts)
     masses = _masses(xp, positive, weights)
     examples = Groups(thresholds, counts, positive, *masses)._replace(**sums)
-    return examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
+    groups = examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
+    return groups._replace(layout=layout_of(xp, scores, valid, not is_float(xp, key)))
 
 
 def layout_of(xp: Namespace, scores: Array, valid: Array | None, has_bits: bool) -> Layout:
