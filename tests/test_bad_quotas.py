@@ -126,7 +126,9 @@ def test_an_infinite_quota_is_no_word_for_all(call: Any, infinite: Any):
     """Neither of one list nor of groups, which may be shorter than a quota."""
     halves = np.arange(8) // 4
     plain = not isinstance(infinite, np.ndarray)
-    for beside in ({"groups": halves}, {"when_short": "all"}, {"when_short": "nan"})[: 1 + 2 * plain]:
+    for beside in ({"groups": halves}, {"when_short": "all"}, {"when_short": "nan"})[
+        : 1 + 2 * plain
+    ]:
         with pytest.raises(ValueError, match=r"^quota is inf.*; expected a finite number, not neg"):
             call(Y, S, quota=infinite, **beside)
     with pytest.raises(ValueError, match=r"^budget is inf; expected a finite number, not negative"):
@@ -146,7 +148,9 @@ def test_a_quota_of_no_examples():
         assert np.isnan(qk.qrecall([1], [0.5], where=[False], **given))
         assert np.isnan(qk.quota_threshold([1.0], sample_weight=[0.0], **given)).all()
     for bad in (-1, np.nan):
-        with pytest.raises(ValueError, match=r"^quota is .* expected a finite number, not negative"):
+        with pytest.raises(
+            ValueError, match=r"^quota is .* expected a finite number, not negative"
+        ):
             qk.hit_rate([], [], quota=bad)
         with pytest.raises(ValueError, match=r"^fraction is "):
             qk.hit_rate([], [], fraction=bad)

@@ -168,4 +168,6 @@ def test_what_rounding_leaves_of_0_has_no_sign(cells: list[list[int]]):
 def test_what_is_small_and_not_0():
     for n in (10**6, 10**8, 10**12):
         table = ClassTable(np.asarray([[n + 1, n], [n, n + 1]]))
-        assert qk.tables.bookmaker_correlation(table) == pytest.approx(1 / (2 * n + 1), rel=1e-12, abs=0)
+        assert qk.tables.bookmaker_correlation(table) == pytest.approx(
+            1 / (2 * n + 1), rel=1e-12, abs=0
+        )

@@ -404,7 +404,8 @@ def test_gains_whose_sum_is_beyond_all_floats(mode: Mode):
             )
             continue
         with pytest.raises(
-            ValueError, match=rf"^{name} is .* at position \(0, 0\); .* small enough for a finite sum$"
+            ValueError,
+            match=rf"^{name} is .* at position \(0, 0\); .* small enough for a finite sum$",
         ):
             mode.run(run, scores, *columns.values())
     if not mode.lazy:

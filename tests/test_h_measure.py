@@ -129,3 +129,15 @@ def test_a_distribution_is_no_array(mode):
     for value in (np.asarray([2.0, 2.0]), {"a": 2}):
         with every.raises(mode, TypeError, r"^cost_distribution must be a plain value; got "):
             mode.run(lambda y, s, d=value: qk.h_measure(y, s, cost_distribution=d), Y, S)
+
+
+@pytest.mark.parametrize("name", ["prevalence", (2, 2), (0.1, 0.1), (84, 27)], ids=str)
+def test_a_small_h_is_the_same_of_a_list_and_of_a_batch(name: Any):
+    rng = np.random.default_rng(6)
+    for size in (50, 1000, 40_000):
+        y, s, w = rng.integers(0, 2, size), rng.random(size), rng.random(size)
+        for weights, close in (({}, {"rtol": 1e-14}), ({"sample_weight": w}, {"atol": 2e-15})):
+            alone = qk.h_measure(y, s, cost_distribution=name, **weights)
+            batch = {key: np.stack([x, x]) for key, x in weights.items()}
+            found = qk.h_measure(y, np.stack([s, s]), cost_distribution=name, **batch)
+            np.testing.assert_allclose(found, [alone, alone], **({"rtol": 0.0} | close))

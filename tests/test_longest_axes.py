@@ -38,9 +38,13 @@ def test_a_size_beyond_all_memory_is_refused_by_name(name: str, mode: Mode):
 
 def test_sizes_of_several_tables():
     many = {"bits": 19, "num_groups": 10**6}
-    for state in (qk.states.ScoreHistogram, qk.states.FixedScoreBuffer):
+    kinds: dict[Any, Any] = {
+        qk.states.ScoreHistogram: {},
+        qk.states.ScoreBuffer: {},
+        qk.states.FixedScoreBuffer: {"capacity": 4},
+    }
+    for state, own in kinds.items():
         with pytest.raises(ValueError, match="^num_groups must be at most 268435456; got 10000000"):
-            own: Any = {"capacity": 4} if state is qk.states.FixedScoreBuffer else {}
             state.empty(S, num_groups=10**12, **own)
     with pytest.raises(ValueError, match=r"^bits=19 makes 1048576000000 counts for 1000000 lists"):
         qk.states.ScoreHistogram.empty(S, **many)

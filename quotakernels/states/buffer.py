@@ -27,7 +27,13 @@ from quotakernels.inputs.examples import (
     raise_or_exclude,
     unfit_amounts,
 )
-from quotakernels.inputs.groups import GroupsOfExamples, ids_of, kept_within, numbered, of_their_group
+from quotakernels.inputs.groups import (
+    GroupsOfExamples,
+    ids_of,
+    kept_within,
+    numbered,
+    of_their_group,
+)
 from quotakernels.inputs.invalid_rows import warn_of_bad
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples

@@ -207,9 +207,9 @@ def iso_line(
     TypeError
         A level or costs that are missing, or given where they have no meaning.
     ValueError
-        Another `of` or `kind`; fewer than 2 `points` or too many; a level that no decisions can have, such as
-        an informedness of 2; negative or infinite numbers.  NaN instead where values cannot be
-        read.
+        Another `of` or `kind`; too few or too many `points`; a level that no decisions can have,
+        such as an informedness of 2; negative or infinite numbers.  NaN instead where values cannot
+        be read.
 
     See Also
     --------

@@ -65,17 +65,17 @@ def cumulative(xp: Namespace, beta: Beta, share: Array, other: Array) -> Array:
     return xp.where(swapped, 1 - part, part)
 
 
-def expected_loss(xp: Namespace, beta: Beta, share: Array, other: Array) -> Array:
-    """The expectation of min(c·(1 - v), (1 - c)·v) over c, times a + b, of shares v and 1 - v.
+def expected_losses(xp: Namespace, beta: Beta, share: Array, other: Array) -> tuple[Array, Array]:
+    """Expected losses of a negative and of a positive, times a + b, of shares v and 1 - v.
 
-    That is a(1 - v)·I_v(a + 1, b) + bv·I_{1-v}(b + 1, a) with the regularised incomplete beta
-    function I.  The two change places with v and 1 - v.  For v below the mean, roughly, the
-    continued fraction of the first is quick, and the second follows from it without loss.
+    They are A = a·I_v(a + 1, b) and B = b·I_{1-v}(b + 1, a) with the regularised incomplete beta
+    function I.  The expectation of min(c·(1 - v), (1 - c)·v) over c is (1 - v)·A + v·B, whose slope
+    is B - A.  The two change places with v and 1 - v.  For v below the mean, roughly, the continued
+    fraction of the first is quick, and the second follows from it without loss.
     """
     a, b, log_normaliser, rounds = beta
     if rounds == 0:
-        product = share * other
-        return 2 * product * (1 + product)
+        return 2 * share**3 * (1 + 3 * other), 2 * other**3 * (1 + 3 * share)
     swapped = share * (a + b + 2) > a + 1
     v, rest = xp.where(swapped, other, share), xp.where(swapped, share, other)
     a, b = a + xp.zeros_like(v), b + xp.zeros_like(v)
@@ -83,7 +83,8 @@ def expected_loss(xp: Namespace, beta: Beta, share: Array, other: Array) -> Arra
     exponent = a * _log(xp, v, rest) + b * _log(xp, rest, v) - log_normaliser
     density = xp.exp(exponent) * (1 / a + 1 / b)
     first = v * b * density / ((a + 1) * _fraction(xp, a + 1, b, v, rest, rounds))
-    return a * rest * first + b * v * (1 - density - first)
+    negative, positive = a * first, b * (1 - density - first)
+    return xp.where(swapped, positive, negative), xp.where(swapped, negative, positive)
 
 
 def _log(xp: Namespace, share: Array, other: Array) -> Array:

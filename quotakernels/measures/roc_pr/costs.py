@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -19,7 +18,7 @@ from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_thresholds
-from quotakernels.measures.roc_pr.beta import around, expected_loss, given
+from quotakernels.measures.roc_pr.beta import around, expected_losses, given
 from quotakernels.measures.roc_pr.hull import hull_table
 from quotakernels.ranking import Ranking
 
@@ -83,7 +82,8 @@ def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "preva
     and Lmax = g(π), where g(v) is the expectation of min(c·(1 - v), (1 - c)·v).  For Beta(2, 2)
     g(v) = v(1 - v)(1 + v(1 - v))/2; in general it takes the incomplete beta function.  In float64
     the absolute error is below 1e-13, and below 1e-12 where a or b exceeds 100.  With weights m,
-    n and π are masses.  The optimistic and the pessimistic policy give bounds.
+    n and π are masses, and sums in another order, as of a batch, can move H by 1e-15; of a small H
+    that is a large share.  The optimistic and the pessimistic policy give bounds.
 
     References
     ----------
@@ -104,15 +104,29 @@ def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "preva
     xp = namespace(table.counts)
     hull = hull_table(xp, table)
     total = Totals(xp, hull)
-    loss = _loss(xp, total, parameters)
     whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in total)
-    worst = loss(whole, positive, negative)[0][..., 0]
+    if parameters is None:
+        beta = around(xp, positive / whole, negative / whole)
+    else:
+        beta = given(*parameters)
 
-    def value(expected: Array) -> Array:
-        saved = 1 - expected / worst
-        return xp.maximum(saved, xp.zeros_like(saved))  # but for rounding it is not negative
+    def losses(mass: Array, positive: Array, negative: Array) -> tuple[Array, Array]:
+        divisor = xp.where(mass > 0, mass, xp.ones_like(mass))
+        return expected_losses(xp, beta, positive / divisor, negative / divisor)
 
-    return reduced(xp, hull, Reduction(("mass", "positive", "negative"), loss, value))[0]
+    chance = losses(whole, positive, negative)
+
+    def saved(mass: Array, positive: Array, negative: Array) -> tuple[Array]:
+        """Beside a cut for everybody, whose costs are the tangent: no term is negative."""
+        of_negative, of_positive = losses(mass, positive, negative)
+        return (negative * (chance[0] - of_negative) + positive * (chance[1] - of_positive),)
+
+    worst = (negative * chance[0] + positive * chance[1])[..., 0]
+
+    def value(found: Array) -> Array:
+        return xp.maximum(found, xp.zeros_like(found)) / worst  # negative by rounding alone
+
+    return reduced(xp, hull, Reduction(("mass", "positive", "negative"), saved, value))[0]
 
 
 def _parameters(cost_distribution: Any) -> tuple[float, float] | None:
@@ -128,23 +142,6 @@ def _parameters(cost_distribution: Any) -> tuple[float, float] | None:
         f'cost_distribution must be "prevalence" or two numbers (a, b) from {SMALLEST} to '
         f"{LARGEST}; got {brief(cost_distribution)}"
     )
-
-
-def _loss(
-    xp: Namespace, total: Totals, parameters: tuple[float, float] | None
-) -> Callable[[Array, Array, Array], tuple[Array]]:
-    """The expected loss of rows, times a factor that all have."""
-    if parameters is None:
-        whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in total)
-        beta = around(xp, positive / whole, negative / whole)
-    else:
-        beta = given(*parameters)
-
-    def loss(mass: Array, positive: Array, negative: Array) -> tuple[Array]:
-        divisor = xp.where(mass > 0, mass, xp.ones_like(mass))
-        return (mass * expected_loss(xp, beta, positive / divisor, negative / divisor),)
-
-    return loss
 
 
 SAME_COST = 2.0**-48
