@@ -39,7 +39,8 @@ RATE: Domain = (lambda x: ~((x < 0) | (x > 1)), "a rate, from 0 to 1")
 
 def plain_number(name: str, value: Any) -> float:
     """A number of Python or NumPy, of any precision, as Python's float."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number:
         raise TypeError(f"{name} must be a number; got {brief(value)}")
     return as_float(value)
 

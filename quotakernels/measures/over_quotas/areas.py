@@ -354,7 +354,7 @@ def roc_auc(
         Only the part up to this false positive rate f, ∫ TPR dFPR from 0 to f; 0 < f ≤ 1.
     min_tpr : float, optional
         Only the part above this true positive rate t, ∫ (1 - FPR) dTPR from t to 1; 0 ≤ t < 1.
-        With weights a part near 1 is right to a share 2**-50/(1 - t) of itself.
+        With weights a part near 1 is right to about 1e-16/(1 - t) of itself.
         With both bounds it is the area that lies in both parts, ∫ max(TPR - t, 0) dFPR from 0 to f.
     standardized : {"mcclish", False}
         "mcclish" scales the area of a part to (1 + (area - chance)/(best - chance))/2, so that
