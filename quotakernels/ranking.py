@@ -452,9 +452,9 @@ def rank(
         Shapes that do not match, and column vectors.  With the first position: NaN scores; labels
         or treatments that are not 0 and 1; negative, NaN or infinite weights and costs; gains that
         are not finite; weights, gains and costs whose sum may be infinite; costs too small for all
-        their digits, about 2e-308; ids of no group.  Where values cannot be read (inside a trace, on an
-        accelerator) a bad value makes all measures of that row of the batch NaN.  With groups it
-        does so to those of its group, unless the id itself is bad.
+        their digits, about 2e-308; ids of no group.  Where values cannot be read (inside a trace,
+        on an accelerator) a bad value makes all measures of that row of the batch NaN.  With groups
+        it does so to those of its group, unless the id itself is bad.
 
     Notes
     -----

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import is_array, readable, to_numpy
+from quotakernels._array import Array, is_array, may_warn, readable, to_numpy
 from quotakernels.inputs.warned import warn_once
 
 
@@ -37,12 +37,12 @@ def warn_of_one_each(name: str, given: Any, groups: int) -> None:
         )
 
 
-def warn_of_nan(threshold: Any) -> None:
-    """Warn of a threshold that is NaN, unless it is the first of several.
+def warn_of_nan(scores: Array, threshold: Any) -> None:
+    """Warn of a threshold of these scores that is NaN, unless it is the first of several.
 
     There curves have the cut that selects nothing.
     """
-    if is_array(threshold) and not readable(threshold):
+    if not may_warn(scores) or (is_array(threshold) and not readable(threshold)):
         return
     given = np.atleast_1d(to_numpy(threshold) if is_array(threshold) else np.asarray(threshold))
     if given.dtype.kind != "f" or given.shape[-1] == 0:

@@ -131,8 +131,9 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
         without costs.
     ValueError
         A quota below 0 or above n, a fraction outside (0, 1], a budget below 0 or above what all
-        examples cost; infinite ones in any case.  Where values cannot be read, such a quota gives NaN.  In a batch it gives
-        NaN for the rows with fewer examples, unless `when_short` is "all".
+        examples cost; infinite ones in any case.  Where values cannot be read, such a quota gives
+        NaN.  In a batch it gives NaN for the rows with fewer examples, unless `when_short` is
+        "all".
 
     Warns
     -----

@@ -17,7 +17,6 @@ from quotakernels._array import (
     device,
     finished,
     library,
-    may_warn,
     namespace,
     of_kind,
     result_float,
@@ -195,14 +194,12 @@ def wanted_cut(
     if given != 1 and (given or not isinstance(table, ops.Around)):  # which has its quota
         hint = "; for decisions use tables.confusion_table_from_predictions(y_true, y_pred)"
         names = "quota= and fraction=" if budget is None else "quota=, fraction= and budget="
-        one = f"give exactly one of threshold=, {names}"
-        raise TypeError(one if given else one + hint)
+        raise TypeError(f"give exactly one of threshold=, {names}{'' if given else hint}")
     check_flag("inclusive", inclusive)
     check_when_short(when_short)
     if threshold is not None:
         wanted = _threshold_beside(table.thresholds, threshold)
-        if may_warn(table.thresholds):
-            warn_of_nan(threshold)
+        warn_of_nan(table.thresholds, threshold)
         if table.segments and wanted.ndim > 1:
             raise ValueError(
                 f"threshold has shape {tuple(wanted.shape)}; with groups pass a number or a list "
@@ -338,8 +335,7 @@ def cells_beyond(
             wanted = _threshold_beside(scores, threshold)
             if wanted.ndim:
                 return None
-        if may_warn(scores):
-            warn_of_nan(threshold)
+        warn_of_nan(scores, threshold)
         pairs = Predictions(labels, labels, weights, valid, None)
         find = compiled(_cells_beyond, xp, ("inclusive", "whole"))
         cells = find(scores, pairs, wanted, inclusive=inclusive, whole=whole)
