@@ -27,7 +27,7 @@ def cumulative_groups(
     if native.all_readable(*arrays) or native.torch_.are_mapped(*arrays):
         return None
     counted = native.torch_.cumulative_groups(*arrays)
-    apart = isinstance(layout_of(xp, scores, valid, True), InPlace)
+    apart = isinstance(layout_of(xp, scores, valid), InPlace)
     return counted if apart else counted._replace(begins=())
 
 

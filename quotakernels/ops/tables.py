@@ -75,8 +75,7 @@ def tie_groups(
     if library == "torch" and one_list and native.all_readable(*arrays):
         return native.torch_.tie_groups(scores, labels, weights, valid, given, amounts)
     if amounts.none() and not given and on_device(xp, *arrays):
-        layout = layout_of(xp, scores, valid, True)
-        return native.torch_.device_groups(*arrays)._replace(layout=layout)
+        return native.torch_.device_groups(*arrays)._replace(layout=layout_of(xp, scores, valid))
     return _sorted_groups(xp, scores, labels, weights, valid, given, amounts)
 
 
@@ -95,7 +94,7 @@ def segmented_groups(
         return None
     valid = examples[3]
     table, codes = native.torch_.segmented_groups(*arrays, ids.shape[-1])
-    table = table._replace(layout=layout_of(xp, codes, valid, True))  # as joint keys have it
+    table = table._replace(layout=layout_of(xp, codes, valid))  # as joint keys have it
     segments = segments_of(xp, codes, ids, behind=valid is not None)
     return table._replace(segments=segments)
 
@@ -122,8 +121,7 @@ def _sorted_groups(
         key = xp.where(valid, key, lowest_key(xp, key))
         code = xp.where(valid, code + 2, xp.zeros_like(code))
         weights = None if weights is None else xp.where(valid, weights, xp.zeros_like(weights))
-    columns = amounts.columns()
-    payload = columns if weights is None else (weights, *columns)
+    payload = amounts.columns() if weights is None else (weights, *amounts.columns())
     key, code, payload = sort_coded(xp, key, code, payload, given)
     weights, columns = (None, payload) if weights is None else (payload[0], payload[1:])
     integer = xp.int32 if key.shape[-1] < 2**31 else xp.int64
@@ -140,7 +138,7 @@ def _sorted_groups(
     return groups._replace(layout=layout_of(xp, scores, valid, not is_float(xp, key)))
 
 
-def layout_of(xp: Namespace, scores: Array, valid: Array | None, has_bits: bool) -> Layout:
+def layout_of(xp: Namespace, scores: Array, valid: Array | None, has_bits: bool = True) -> Layout:
     """In place, unless a score may have the key of examples that do not count."""
     apart = valid is None or (has_bits and of_kind(xp, scores.dtype, "real floating"))
     return InPlace() if apart and 0 < scores.shape[-1] < 2**31 else ()
