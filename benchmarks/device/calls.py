@@ -32,7 +32,7 @@ class Examples(NamedTuple):
     scores: Array
     weights: Array
     quota: Array
-    state: qk.states.ScoreHistogram
+    state: qk.states.ScoreHistogram | None = None
 
 
 class Call(NamedTuple):
@@ -74,6 +74,7 @@ def _four(examples: Examples) -> Any:
 
 
 def _updated(examples: Examples) -> Any:
+    assert examples.state is not None
     return examples.state.update(examples.labels, examples.scores)
 
 

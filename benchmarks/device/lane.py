@@ -44,7 +44,8 @@ class TorchGraph(TorchGpu):
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         import torch
 
-        graph, kept = torch.cuda.CUDAGraph(), []
+        graph = torch.cuda.CUDAGraph()
+        kept: list[Any] = []
 
         def replayed(*arguments: Any) -> Any:
             if not kept:
@@ -110,7 +111,7 @@ def _calls(
     What took long for fewer examples is left out.
     """
     host = _examples(n)
-    here = Examples(*(_moved(backend, x) for x in host[:-1]), None)
+    here = Examples._make(_moved(backend, x) for x in host)
     peers = {x.name: x for x in peers_of(backend.name) if x.why_not is None}
     for name in (SORT, *peers, *TIMED):
         print(f"{backend.name}, n = {n}: {name}", file=sys.stderr, flush=True)
@@ -136,7 +137,7 @@ def _examples(n: int) -> Examples:
     draw = np.random.default_rng(n)
     scores = draw.random(n, dtype=np.float32)
     labels = (draw.random(n, dtype=np.float32) < scores).astype(np.int64)
-    return Examples(labels, scores, draw.random(n, dtype=np.float32), QUOTA, None)
+    return Examples(labels, scores, draw.random(n, dtype=np.float32), QUOTA)
 
 
 def _moved(backend: Backend, x: Any) -> Any:

@@ -9,6 +9,7 @@ from quotakernels._array import (
     Array,
     Namespace,
     cast,
+    compiled,
     computing,
     device,
     library,
@@ -172,7 +173,12 @@ def cut_at(xp: Namespace, table: ops.Groups, thresholds: Any) -> ops.Groups:
     """The table with only the cuts ``score >= threshold``, and the rest in one last group."""
     table = ops.filled_first(xp, table)
     ends = cut_ends(xp, table, _thresholds_beside(table, thresholds))
-    return ops.without_empty_rows(xp, ops.merged(xp, table, _rows_ending(xp, table, ends)))
+    return ops.without_empty_rows(xp, compiled(_merged, xp)(table, _rows_ending(xp, table, ends)))
+
+
+def _merged(table: ops.Groups, last: Array) -> ops.Groups:
+    """As one program: in steps, JAX would read from a device what kind of device it is."""
+    return ops.merged(namespace(last), table, last)
 
 
 def cut_ends(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool = True) -> Array:

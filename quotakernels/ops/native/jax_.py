@@ -239,7 +239,6 @@ def segment_sum(x: Array, first: Array) -> Array:
     return jax.lax.platform_dependent(x, first, cpu=in_turn, default=by_steps)
 
 
-@jax.jit  # by itself it would read on the host which platform it has
 def counts_of_runs(counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
     """Sums of two columns over the runs that have a `last`, which stand there.
 
