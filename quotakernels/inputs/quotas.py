@@ -251,7 +251,9 @@ def _within(
     """
     whole = most.whole
     limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if most.rounded else whole
-    some, expected = (quota >= 0) & (quota < xp.inf), "a finite number, not negative"
+    some, expected = quota >= 0, "a finite number, not negative"
+    if short:
+        some = some & (quota < xp.inf)
     right = some
     if not short and readable(whole) and bool(xp.any(there)):
         nothing = xp.zeros_like(whole)  # masses of invalid rows are NaN
