@@ -84,7 +84,8 @@ class KeptHistogram:
 class KeptBuffer:
     """The columns of a `ScoreBuffer`, each a list of batches, and those of groups and costs.
 
-    Without a type it takes that of the first batch.
+    Without a type it takes that of the first batch.  The labels are called targets, as
+    ``ClasswiseWrapper`` replaces an attribute ``labels`` of its metric.
     """
 
     bits = None
@@ -96,7 +97,7 @@ class KeptBuffer:
             ScoreBuffer.empty(torch.empty(0, dtype=dtype))  # refuses what are no scores
         self.dtype, self.weighted, self.grouped, self.priced = dtype, weighted, grouped, priced
         optional = {"weights": weighted, "indexes": grouped, "costs": priced}
-        names = ("scores", "labels", *(name for name, there in optional.items() if there))
+        names = ("scores", "targets", *(name for name, there in optional.items() if there))
         self.columns: Columns = [(name, [], "cat") for name in names]
 
     def type_of(self, metric: Any) -> Any:
@@ -109,7 +110,7 @@ class KeptBuffer:
         """What the metric holds, or has been given in its last batches, and `before` these."""
         kept = self._filled(metric, self.type_of(metric), last)
         whole = {name: torch.cat(x) if len(x) > 1 else x[0] for name, x in kept.items()}
-        scores, labels = whole["scores"], whole["labels"]
+        scores, labels = whole["scores"], whole["targets"]
         piece = Examples(scores, labels == 1, whole.get("weights"), labels != _ABSENT)
         piece = piece._replace(cost=whole.get("costs"))
         bad = (metric.bad - before).to(scores.device)
@@ -128,7 +129,7 @@ class KeptBuffer:
         scores, labels, weights, valid, *_, cost, _ = batch.pieces[0]
         codes = torch.as_tensor(labels, dtype=torch.uint8)
         metric.scores.append(scores)
-        metric.labels.append(codes if valid is None else torch.where(valid, codes, _ABSENT))
+        metric.targets.append(codes if valid is None else torch.where(valid, codes, _ABSENT))
         if self.weighted:
             metric.weights.append(
                 torch.ones_like(scores, dtype=float) if weights is None else weights
@@ -150,14 +151,20 @@ class KeptBuffer:
 
     def _filled(self, metric: Any, dtype: Any, last: int = 0) -> dict[str, list[Tensor]]:
         """The tensors of each column, or so many of the last, at least an empty one."""
-        types = {"scores": dtype, "labels": torch.uint8}
+        types = {"scores": dtype, "targets": torch.uint8}
         types |= {"weights": torch.float64, "indexes": torch.int64, "costs": torch.float64}
         place = metric.bad.device
-        return {
+        kept = {
             name: [x for x in _kept(metric, name)[-last:] if x.numel()]
             or [torch.empty(0, dtype=types[name], device=place)]
             for name, _, _ in self.columns
         }
+        several = sorted({str(x.dtype) for x in kept["scores"]})
+        if len(several) > 1:  # put together after `update` had seen only some of them
+            raise TypeError(
+                f"the batches have scores of {' and '.join(several)}; convert preds to one of them"
+            )
+        return kept
 
 
 def check_names(given: Mapping[str, Any]) -> None:

@@ -233,38 +233,53 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         check_names(kwargs)
         return super()._filter_kwargs(**kwargs)
 
-    def _given(self, preds: Tensor, target: Tensor, sample_weight: Any, where: Any) -> Any:
+    def _given(
+        self, preds: Tensor, target: Tensor, sample_weight: Any = None, where: Any = None, **_: Any
+    ) -> Any:
         """What the `update` of a state takes."""
         options = {"pos_label": self.pos_label, "validate": self.validate_args}
         options |= {"sample_weight": sample_weight, "where": where}
         return (target, preds.detach()), options
 
     @torch.jit.unused  # type: ignore[untyped-decorator]
-    def forward(
-        self,
-        preds: Tensor,
-        target: Tensor,
-        sample_weight: Any = None,
-        where: Any = None,
-        *,
-        indexes: Any = None,
-        cost: Any = None,
-    ) -> Any:
-        """Add one batch, as `update` does, and return the measures of that batch."""
-        beside = {"indexes": indexes, "cost": cost}
-        if self._is_synced or self.dist_sync_on_step:
-            return super().forward(preds, target, sample_weight, where, **beside)
-        for name, kept in self.metric_state.items():
-            setattr(self, name, kept[:] if isinstance(kept, list) else kept)  # others may share it
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Add one batch, given as to `update`, and return the measures of that batch.
+
+        It sorts nothing but the batch.  Subclasses with an `update` or `compute` of their own get
+        the `forward` of torchmetrics, which calls both.
+        """
+        own = type(self)
+        changed = own.update is not RankingMetric.update or own.compute is not RankingMetric.compute
+        if changed or self._is_synced or self.dist_sync_on_step:
+            return super().forward(*args, **kwargs)
+        self._unshare()
         before = self.bad
-        self.update(preds, target, sample_weight, where, **beside)
+        self.update(*args, **kwargs)
         if isinstance(self._kept, KeptBuffer):
             batch: Any = self._kept.read(self, last=1, before=before)
         else:
-            columns, options = self._given(preds, target, sample_weight, where)
+            columns, options = self._given(*args, **kwargs)
             batch = ScoreBuffer.empty(columns[1]).update(*columns, **options)
         self._forward_cache = self._entries_of(self._kept.of_batch(batch, self._functions()))
         return self._forward_cache
+
+    def reset(self) -> None:
+        """Forget all examples."""
+        self._unshare()
+        super().reset()
+
+    def _unshare(self) -> None:
+        """Take lists of its own: other metrics of a collection may share them, and a running window
+        keeps those of the last batches, which a reset would empty.
+        """
+        for name, kept in self.metric_state.items():
+            setattr(self, name, kept[:] if isinstance(kept, list) else kept)
+
+    def _replicate_for_data_parallel(self) -> Any:
+        """A copy for one batch on one device of ``torch.nn.DataParallel``."""
+        replica = super()._replicate_for_data_parallel()
+        replica.update = replica.compute = replica.forward = _refuse_replica
+        return replica
 
     def compute(self) -> Any:
         """The measure as a tensor, or a dictionary of tensors.
@@ -418,6 +433,13 @@ def _of_metrics(kwargs: dict[str, Any], measures: Any) -> dict[str, Any]:
             "in hit_rate.with_options(quota=100)"
         )
     return kwargs
+
+
+def _refuse_replica(*_: Any, **__: Any) -> None:
+    raise RuntimeError(
+        "DataParallel drops its replicas after each batch, and the examples of a metric with them; "
+        "update the metric outside of the module, or use DistributedDataParallel"
+    )
 
 
 def _checked(measures: Any) -> Any:

@@ -356,7 +356,7 @@ def test_states_of_other_settings_are_not_loaded():
         with pytest.raises(RuntimeError, match=message):
             metric.load_state_dict(state)
         assert metric.counts.shape[0] == 2 ** options.get("bits", 12)
-    with pytest.raises(RuntimeError, match=r"Missing key.*\"scores\", \"labels\""):
+    with pytest.raises(RuntimeError, match=r"Missing key.*\"scores\", \"targets\""):
         persistent(RankingMetric(qk.roc_auc)).load_state_dict({})
     with pytest.raises(RuntimeError, match=r"Missing key.*\"settings\""):
         RankingMetric(qk.roc_auc, **coarse).load_state_dict({"counts": state["counts"]})
