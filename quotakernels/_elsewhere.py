@@ -16,20 +16,60 @@ _GAINS = "qrecall_curve(y_true, y_score)"
 _UPLIFT = "uplift.auuc(y_true, y_score, treatment=treated)"
 _QINI = "uplift.qini_coefficient(y_true, y_score, treatment=treated)"
 _RR = "retrieval.reciprocal_rank(y_true, y_score), and group_mean of it"
+_RANKED = {
+    "auroc": "roc_auc",
+    "average_precision": "average_precision",
+    "precision_recall_curve": "pr_curve",
+    "roc": "roc_curve",
+}
+_DECIDED = {
+    "accuracy": "accuracy",
+    "cohen_kappa": "tables.cohen_kappa",
+    "f1_score": "f_score",
+    "fbeta_score": "f_score.with_options(beta=2)",
+    "matthews_corrcoef": "matthews_corrcoef",
+    "precision": "precision",
+    "recall": "recall",
+    "specificity": "tables.true_negative_rate",
+}
+"""What the functions of torchmetrics are called here, which have their task before their name."""
+_ONE_CLASS = "tables.confusion_table_from_predictions(y_true == c, y_pred == c)"
+_AT_K = {
+    "auroc": "roc_auc(y_true, y_score)",
+    "average_precision": "expected_average_precision(y_true, y_score, quota=k)",
+    "fall_out": "qrecall(1 - y_true, y_score, quota=k)",
+    "hit_rate": "retrieval.success(y_true, y_score, quota=k)",
+    "map": "expected_average_precision(y_true, y_score, quota=k)",
+    "mrr": "retrieval.reciprocal_rank(y_true, y_score, quota=k)",
+    "normalized_dcg": "retrieval.ndcg(None, y_score, gain=y_true, quota=k)",
+    "precision": "hit_rate(y_true, y_score, quota=k)",
+    "r_precision": "hit_rate(y_true, y_score, quota=sum(y_true))",
+    "recall": "qrecall(y_true, y_score, quota=k)",
+    "reciprocal_rank": "retrieval.reciprocal_rank(y_true, y_score, quota=k)",
+}
+"""Likewise of its metrics of retrieval, which are means over lists."""
 
 INSTEAD = {
     "accuracy_ratio": "gini(y_true, y_score)",
     "accuracy_score": f"accuracy({_PREDICTIONS})",
+    "Accuracy": "accuracy(y_true, y_score, threshold=t)",
+    "Precision": "precision(y_true, y_score, threshold=t)",
+    "Recall": _RECALL,
     "auc": "roc_auc(y_true, y_score), and pr_auc for the precision-recall curve",
+    "aucroc": "roc_auc(y_true, y_score)",
     "aucpr": "pr_auc(y_true, y_score)",
     "auprc": "pr_auc(y_true, y_score)",
     "auuc_score": _UPLIFT,
     "auqc": "uplift.auuc(y_true, y_score, treatment=treated, curve='qini')",
     "auroc": "roc_auc(y_true, y_score)",
+    "average_precision_at_k": "expected_average_precision(y_true, y_score, quota=k)",
     "average_precision_score": "average_precision(y_true, y_score)",
     "balanced_accuracy": f"(informedness({_PREDICTIONS}) + 1) / 2",
     "balanced_accuracy_score": f"(informedness({_PREDICTIONS}) + 1) / 2",
     "bootstrap_ci": "bootstrap(roc_auc, y_true, y_score)",
+    "class_likelihood_ratios": (
+        f"tables.positive_likelihood_ratio({_PREDICTIONS}), and tables.negative_likelihood_ratio"
+    ),
     "classification_report": f"{_PREDICTIONS}, and measures of that table",
     "cohen_kappa_score": f"tables.cohen_kappa({_PREDICTIONS})",
     "confusion_matrix": _PREDICTIONS,
@@ -37,6 +77,7 @@ INSTEAD = {
     "cumulative_gain_curve": _GAINS,
     "cumulative_gains": _GAINS,
     "cumulative_gains_curve": _GAINS,
+    "dcg_at_k": "retrieval.dcg(None, y_score, gain=y_true, quota=k)",
     "dcg_score": "retrieval.dcg(None, y_score, gain=y_true)",
     "decile_table": "lift_table(y_true, y_score)",
     "delong": "inference.delong_test(y_true, [y_score, y_score_b])",
@@ -68,6 +109,7 @@ INSTEAD = {
     "miss_rate": _MISS_RATE,
     "mrr": _RR,
     "mutual_info_score": f"tables.mutual_information({_PREDICTIONS})",
+    "ndcg_at_k": "retrieval.ndcg(None, y_score, gain=y_true, quota=k)",
     "ndcg_score": "retrieval.ndcg(None, y_score, gain=y_true)",
     "npv": "tables.inverse_precision(y_true, y_score, threshold=t)",
     "ppv": "precision(y_true, y_score, threshold=t)",
@@ -79,6 +121,8 @@ INSTEAD = {
     "r_precision": "hit_rate(y_true, y_score, quota=sum(y_true))",
     "recall_at_k": "qrecall(y_true, y_score, quota=k)",
     "recall_score": f"recall({_PREDICTIONS})",
+    "retrieval_metric": "group_mean(roc_auc, y_true, y_score, groups=groups)",
+    "roc": "roc_curve(y_true, y_score)",
     "roc_auc_score": "roc_auc(y_true, y_score)",
     "sensitivity": _RECALL,
     "specificity": _SPECIFICITY,
@@ -89,10 +133,39 @@ INSTEAD = {
     "youden_index": f"informedness({_PREDICTIONS})",
     "youden_j": f"informedness({_PREDICTIONS})",
     "zero_one_loss": f"tables.misclassification_rate({_PREDICTIONS})",
+    **{f"binary_{x}": f"{ours}(y_true, y_score)" for x, ours in _RANKED.items()},
+    **{f"binary_{x}": f"{ours}(y_true, y_score, threshold=0.5)" for x, ours in _DECIDED.items()},
+    **{
+        f"multiclass_{x}": f"one_vs_rest({ours}, y_class, class_scores, average=None)"
+        for x, ours in _RANKED.items()
+    },
+    **{
+        f"multilabel_{x}": f"{ours}(y_true, y_score), and both with the labels as leading axes"
+        for x, ours in _RANKED.items()
+    },
+    **{
+        f"{task}_{x}": f"{ours}({_ONE_CLASS}), and so of each class c"
+        for task in ("multiclass", "multilabel")
+        for x, ours in _DECIDED.items()
+    },
+    **{f"retrieval_{x}": f"{call}, and group_mean of it" for x, call in _AT_K.items()},
 }
 """What to call, by the name that something has elsewhere."""
 
+ADAPTERS = {
+    "compute": "clu.clu_metric",
+    "cross_val_score": "sklearn.SCORERS",
+    "cross_validate": "sklearn.SCORERS",
+    "from_model_output": "clu.clu_metric",
+    "make_scorer": "sklearn.scorer",
+    "merge": "clu.clu_metric",
+    "metric": "torchmetrics.RankingMetric",
+    "metric_collection": "torchmetrics.RankingMetric",
+}
+"""What makes measures into those of another library, by the names of that library."""
+
 _PROBABILITIES = "it judges probabilities; measures here depend on the order of the scores"
+_CURVES = "curves take no groups; pr_curve is of one list"
 _CLASSES = "it is about the k best classes of each example; hit_rate takes the k best examples"
 
 NOT_OFFERED = {
@@ -105,6 +178,7 @@ NOT_OFFERED = {
     "jaccard": "f_score puts models into the same order",
     "jaccard_score": "f_score puts models into the same order",
     "log_loss": _PROBABILITIES,
+    "retrieval_precision_recall_curve": _CURVES,
     "top_k_accuracy": _CLASSES,
     "top_k_accuracy_score": _CLASSES,
 }
@@ -134,6 +208,10 @@ def keyword_hint(keyword: str, known: Iterable[str]) -> str:
         return f"; for decisions use {_PREDICTIONS}"
     if keyword == "threshold" and {"quota", "y_true"} <= set(names):
         return "; precision, recall and confusion_table take a threshold"
+    if keyword == "ignore_index" and "where" in names:
+        return "; pass where=y_true != ignore_index"
+    if keyword in ("num_classes", "num_labels", "multi_class") and "y_score" in names:
+        return "; one_vs_rest is for several classes, and leading axes are for several labels"
     if keyword == "alpha" and "confidence_level" in names:
         return "; pass confidence_level=1 - alpha"
     if keyword in ("groups", "num_groups") and "y_true" in names:
@@ -147,9 +225,14 @@ def keyword_hint(keyword: str, known: Iterable[str]) -> str:
 
 
 def hint(name: str) -> str | None:
-    """What to do who looks for `name`; None if nobody is known to."""
+    """What to do who looks for `name`, a function or a class; None if nobody is known to."""
+    known = [*INSTEAD, *ADAPTERS, *NOT_OFFERED]
+    if name not in known:  # BinaryAUROC is binary_auroc, and NDCGAtK ndcg_at_k
+        name = {x.replace("_", ""): x for x in known}.get(name.replace("_", "").lower(), name)
     if name in INSTEAD:
         return f"use {INSTEAD[name]}"
+    if name in ADAPTERS:
+        return f"use quotakernels.adapters.{ADAPTERS[name]}"
     return f"it is not offered: {NOT_OFFERED[name]}" if name in NOT_OFFERED else None
 
 

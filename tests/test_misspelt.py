@@ -92,6 +92,15 @@ def test_an_error_rate_where_a_level_is_meant():
         qk.bootstrap(qk.roc_auc, Y, S, alpha=0.05)
 
 
+@pytest.mark.parametrize("function", [qk.roc_auc, qk.precision, qk.rank], ids=lambda x: x.__name__)
+def test_options_of_other_libraries_for_classes_and_labels(function: Callable[..., Any]):
+    with pytest.raises(TypeError, match="'ignore_index'; pass where=y_true != ignore_index$"):
+        function(Y, S, ignore_index=-1)
+    for name in ("num_classes", "num_labels", "multi_class"):
+        with pytest.raises(TypeError, match=f"'{name}'; one_vs_rest is for several classes, and l"):
+            function(Y, S, **{name: 3})
+
+
 def test_a_threshold_where_a_quota_is_meant():
     hint = "; precision, recall and confusion_table take a threshold$"
     with pytest.raises(TypeError, match=f"^hit_rate got .* argument 'threshold'{hint}"):

@@ -11,6 +11,7 @@ import torch
 from quotakernels._array import namespace
 from quotakernels.adapters.torch_distributed import added_sums
 from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.keywords import keywords_of
 from quotakernels.inputs.shapes import of_two_columns
 from quotakernels.inputs.warned import silently
 from quotakernels.ops.binning import bin_rows
@@ -32,6 +33,22 @@ _MEANT = {
     **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight"),
 }
 """Arguments of other metrics: what `update` calls them."""
+_EACH_CLASS = (
+    "a metric is of one class; MultioutputWrapper(metric, K) has one for each of K columns of "
+    "preds and target, which for classes is one_hot(target, K)"
+)
+_THEIRS = {
+    **dict.fromkeys(("num_classes", "num_labels", "task"), _EACH_CLASS),
+    "adaptive_k": 'groups that are shorter than the quota are told by the option when_short="all"',
+    "aggregation": 'with groups="mean" the result is the mean over groups; other ways are not here',
+    "average": "averages over classes are not here; average what MultioutputWrapper computes",
+    "empty_target_action": "groups where the measure is undefined are left out of the mean",
+    "ignore_index": "pass where=target != ignore_index to update",
+    "thresholds": 'each score is a threshold; for a fixed size use state="histogram"',
+    "top_k": "fix the quota of the measure, as in hit_rate.with_options(quota=top_k); the k best "
+    "classes of each example are not here",
+}
+"""What the metrics of torchmetrics take, and what to do here."""
 
 
 class KeptHistogram:
@@ -167,6 +184,18 @@ class KeptBuffer:
         return kept
 
 
+def of_metrics(kwargs: dict[str, Any], measures: Any) -> dict[str, Any]:
+    """The keywords; raise for what is an option of the measure and not of the metric."""
+    for name in kwargs.keys() & set(keywords_of(measures) or ()):
+        raise TypeError(
+            f"{name} is an option of the measure and not of the metric; fix it by with_options, as "
+            "in hit_rate.with_options(quota=100)"
+        )
+    for name in kwargs.keys() & _THEIRS.keys():
+        raise TypeError(f"RankingMetric takes no {name}=; {_THEIRS[name]}")
+    return kwargs
+
+
 def check_names(given: Mapping[str, Any]) -> None:
     """Raise for what `update` has under another name, unless that is given too."""
     for name, own in _MEANT.items():
@@ -205,7 +234,8 @@ def _column_hint(shape: tuple[int, ...]) -> str:
     one = f"pass {of_two_columns('preds')}" if shape[1:] == (2,) else "take a column"
     return (
         f"; {one}, or put the metric in "
-        "torchmetrics.wrappers.MultioutputWrapper, which has one for each column"
+        "torchmetrics.wrappers.MultioutputWrapper, which has one for each column of preds and "
+        "target, for classes one_hot(target, K)"
     )
 
 

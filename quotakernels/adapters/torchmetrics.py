@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import quotakernels
-from quotakernels.inputs.keywords import brief, check_flag, keywords_of
+from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.measures._direction import own_direction
 from quotakernels.measures._facts import refuse_arms
 from quotakernels.measures.by_group import (
@@ -39,6 +39,7 @@ from quotakernels.adapters._metric_states import (
     check_names,
     differences,
     first,
+    of_metrics,
 )
 from quotakernels.adapters._outputs import check_bound, reported
 from quotakernels.adapters._torch_group import agreed, check_same, group_or_world
@@ -164,7 +165,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         timeout: float = 60.0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**_of_metrics(kwargs, measures))
+        super().__init__(**of_metrics(kwargs, measures))
         _check_choices(state, bound, groups)
         self.measures, self.bound, self.groups = _checked(measures), bound, groups
         self._priced = _keeps_costs(self._several(), costs)
@@ -423,16 +424,6 @@ def _check_choices(state: Any, bound: Any, groups: Any) -> None:
     check_bound(bound)
     if groups not in _GROUPS:
         raise ValueError(f'groups must be "mean", "each" or None; got {brief(groups)}')
-
-
-def _of_metrics(kwargs: dict[str, Any], measures: Any) -> dict[str, Any]:
-    """The keywords; raise for what is an option of the measure and not of the metric."""
-    for name in kwargs.keys() & set(keywords_of(measures) or ()):
-        raise TypeError(
-            f"{name} is an option of the measure and not of the metric; fix it by with_options, as "
-            "in hit_rate.with_options(quota=100)"
-        )
-    return kwargs
 
 
 def _refuse_replica(*_: Any, **__: Any) -> None:

@@ -134,9 +134,9 @@ def test_a_running_window_of_groups_and_costs():
 def test_bootstrap_copies_are_resampled_each_for_itself():
     (scores, labels, weights), *_ = batches({"weighted": True})
     inner = RankingMetric({"auc": qk.roc_auc}, weighted=True)
+    wrapped = wrappers.BootStrapper(inner, num_bootstraps=2)
+    wrapped.update(scores, labels, sample_weight=weights)
     with pytest.raises(TypeError, match="dict"):  # of torchmetrics, which stacks tensors alone
-        wrapped = wrappers.BootStrapper(inner, num_bootstraps=2)
-        wrapped.update(scores, labels, sample_weight=weights)
         wrapped.compute()
     torch.manual_seed(3)
     inner = RankingMetric(qk.roc_auc, weighted=True)
@@ -198,6 +198,51 @@ def test_columns_of_several_outputs():
     assert torch.equal(metric(scores, labels), wanted)
     metric.update(scores, labels)
     assert torch.allclose(metric.compute(), wanted)
+
+
+def test_classes_are_columns_of_labels_that_are_one_hot():
+    draw = torch.Generator().manual_seed(4)
+    preds = torch.rand(SIZE, 3, generator=draw)
+    target = torch.randint(0, 3, (SIZE,), generator=draw)
+    metric = wrappers.MultioutputWrapper(RankingMetric(qk.roc_auc), 3)
+    metric.update(preds, torch.nn.functional.one_hot(target, 3))
+    assert torch.equal(metric.compute(), qk.one_vs_rest(qk.roc_auc, target, preds).per_class)
+    with pytest.raises(ValueError, match=r"one for each column of .* one_hot\(target, K\)$"):
+        RankingMetric(qk.roc_auc).update(preds, target)
+
+
+def test_an_index_to_ignore_is_a_mask():
+    scores, labels = batches({})[0]
+    labels[::3] = -1
+    metric = RankingMetric(qk.roc_auc)
+    metric.update(scores, labels, where=labels != -1)
+    theirs = BinaryAUROC(ignore_index=-1)
+    theirs.update(scores, labels)
+    assert metric.compute() == pytest.approx(theirs.compute().item(), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"ignore_index": -1}, "pass where=target != ignore_index to update$"),
+        ({"num_classes": 3}, "MultioutputWrapper.*one_hot"),
+        ({"num_labels": 3}, "MultioutputWrapper"),
+        ({"task": "multiclass"}, "MultioutputWrapper"),
+        (
+            {"top_k": 3},
+            r"hit_rate.with_options\(quota=top_k\).*classes of each example are not here$",
+        ),
+        ({"average": "macro"}, "averages over classes are not here"),
+        ({"thresholds": 200}, 'state="histogram"'),
+        ({"aggregation": "median"}, 'groups="mean"'),
+        ({"empty_target_action": "pos"}, "left out of the mean"),
+        ({"adaptive_k": True}, 'when_short="all"'),
+    ],
+)
+def test_what_other_metrics_take_is_told(given: dict[str, Any], told: str):
+    (name,) = given
+    with pytest.raises(TypeError, match=f"^RankingMetric takes no {name}=; .*{told}"):
+        RankingMetric(qk.hit_rate.with_options(quota=3), **given)
 
 
 def test_a_tracker_knows_the_best_epoch():
