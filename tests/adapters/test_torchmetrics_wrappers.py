@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -314,6 +315,22 @@ def test_a_metric_in_a_module_in_parallel():
     for part in parts:
         assert parallel(*part) == auc(part)
     assert module.metric.compute() == auc(*parts)
+
+
+def test_a_module_and_a_window_with_distributed_processes(tmp_path: Path):
+    parts = batches({})
+    place = {"init_method": f"file://{tmp_path}/store", "rank": 0, "world_size": 1}
+    torch.distributed.init_process_group("gloo", **place)
+    try:
+        parallel = torch.nn.parallel.DistributedDataParallel(Module())
+        window = wrappers.Running(RankingMetric(qk.roc_auc), window=2)
+        for part in parts:
+            assert parallel(*part) == auc(part)
+            window.update(*part)
+        assert parallel.module.metric.compute() == auc(*parts)
+        assert window.compute() == window.compute() == auc(*parts[-2:])
+    finally:
+        torch.distributed.destroy_process_group()
 
 
 def test_a_replica_of_a_metric_says_that_its_examples_would_be_lost():

@@ -1,16 +1,16 @@
 """Tests of rax itself, run against quotakernels by thin shims.
 
-``python tests/peers/rax_suite.py CHECKOUT`` takes a checkout of rax 0.4, whose packages have no
-tests (``pip install --no-deps rax==0.4.0`` has what it tests).  It counts what holds, and what is
-not offered.  It fails if anything differs.
+``python tests/peers/rax_suite.py`` runs the tests that rax 0.4 installs (``pip install --no-deps
+rax==0.4.0``).  It counts what holds, and what is not offered.  It fails if anything differs.
+``--sample`` and ``--write`` are those of `totals`.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import os
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,10 @@ import pytest
 import quotakernels as qk
 from quotakernels import retrieval
 
-TESTS = "rax/_src/metrics_test.py"
 LEFT_OUT = "RetrievedItemsTest"
 """Tests of a function inside rax."""
+SHARE = 8
+"""Of the tests, one in so many is in a sample."""
 
 
 class NotOfferedError(Exception):
@@ -98,12 +99,14 @@ SHIMS = {
 class Count:
     """How the tests went."""
 
-    def __init__(self) -> None:
-        self.went: Counter[str] = Counter()
-        self.unexpected: list[str] = []
+    def __init__(self, total: Any, share: int) -> None:
+        self.total, self.share = total, share
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        from peers.totals import sample
+
         items[:] = [item for item in items if LEFT_OUT not in item.nodeid]
+        sample(items, self.share)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
@@ -112,28 +115,30 @@ class Count:
             return
         error = call.excinfo.value if call.excinfo else None
         if report.passed:
-            self.went["hold"] += 1
+            self.total.reasons["hold"] += 1
         elif isinstance(error, NotOfferedError):
-            self.went[f"not offered: {error}"] += 1
+            self.total.reasons[f"not offered: {error}"] += 1
         else:
-            self.unexpected.append(f"differs: {item.nodeid}: {error}")
+            self.total.unexpected.append(f"differs: {item.nodeid}: {error}")
 
 
-def main(checkout: Path) -> int:
+def main(arguments: list[str]) -> int:
     """Run the tests, and return 1 if one differs."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from rax._src import metrics
+
+    from peers import totals
 
     for name, shim in SHIMS.items():
         functools.update_wrapper(shim, getattr(metrics, name))
         setattr(metrics, name, shim)
-    count, tests = Count(), str(checkout.resolve() / TESTS)
+    total, (sampled, _, _) = totals.Total(), totals.options_of(arguments)
+    tests = str(Path(metrics.__file__).with_name("metrics_test.py"))
     options = ["-q", "-p", "no:cacheprovider", "--import-mode=importlib", "-W", "ignore"]
-    pytest.main([*options, "--tb=no", "-c", os.devnull, tests], plugins=[count])
-    for what, number in sorted(count.went.items(), key=lambda x: -x[1]):
-        print(f"{number:6} {what}")
-    print(*count.unexpected, sep="\n")
-    return bool(count.unexpected or not count.went["hold"])
+    count = Count(total, SHARE if sampled else 1)
+    pytest.main([*options, "--tb=no", "--no-summary", "-c", os.devnull, tests], plugins=[count])
+    return totals.told("rax", importlib.metadata.version("rax"), total, arguments)
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(sys.argv[1:]))

@@ -1,9 +1,10 @@
 """Tests of scikit-learn's metrics, run against quotakernels by thin shims.
 
-``python tests/peers/sklearn_suite.py [pytest options]`` runs `test_ranking.py` and `test_common.py`
+``python tests/peers/sklearn_suite.py`` runs `test_ranking.py` and `test_common.py`
 of the scikit-learn that is installed, 1.9.  It counts what holds, and what differs for one of the
 reasons below.  It fails if anything else differs, or if what was to differ holds.  An error may say
 something else than theirs, and a warning may be missing; the rest of such a test must hold.
+``--sample`` and ``--write`` are those of `totals`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,16 +45,22 @@ DIFFER = {
     r"test_confusion_matrix_at_thresholds_positional_args": "of an old form of a call there",
 }
 """Why tests differ, by their names."""
+SHARE = 9
+"""Of the tests, one in so many is in a sample."""
 
 
 class Count:
     """How the tests went, and why some differ."""
 
-    def __init__(self) -> None:
-        self.reasons: Counter[str] = Counter()
-        self.unexpected: list[str] = []
+    def __init__(self, total: Any, share: int) -> None:
+        self.total, self.share = total, share
         self.called: set[str] = set()
         self.lenient: set[str] = set()
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        from peers.totals import sample
+
+        sample(items, self.share)
 
     def pytest_runtest_setup(self, item: Any) -> None:
         self.called.clear()
@@ -64,7 +70,7 @@ class Count:
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
         report = (yield).get_result()
         if report.skipped:
-            self.reasons["skipped there"] += 1
+            self.total.reasons["skipped there"] += 1
         elif report.when == "call" or report.failed:
             self._add(item.nodeid.partition("::")[2], call.excinfo and call.excinfo.value)
 
@@ -74,11 +80,11 @@ class Count:
             known = [f"not offered: {error}"]
         if bool(known) == (error is None):
             said = " ".join(str(error).split())[:200]
-            self.unexpected.append(f"{'differs' if error else 'holds'}: {name}: {said}")
+            self.total.unexpected.append(f"{'differs' if error else 'holds'}: {name}: {said}")
         if not self.called:
             known = ["of metrics that are not here"]
         known = known or ["differ for none of these reasons" if error else self._held()]
-        self.reasons[known[0]] += 1
+        self.total.reasons[known[0]] += 1
 
     def _held(self) -> str:
         return f"hold, but for {' and '.join(sorted(self.lenient))}" if self.lenient else "hold"
@@ -114,20 +120,20 @@ class Count:
         pytest.raises, pytest.warns = either(of_any_words, raises), either(perhaps, warns)
 
 
-def main(options: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     own = Path(__file__).resolve().parents[1]
     sys.path[:0] = [str(own), str(own.parent)]
-    from peers import sklearn_shims
+    import sklearn
 
-    count = Count()
+    from peers import sklearn_shims, totals
+
+    total, (sampled, _, _) = totals.Total(), totals.options_of(arguments)
+    count = Count(total, SHARE if sampled else 1)
     count.install()
     sklearn_shims.install(count.called.add)
-    arguments = ["-q", "-p", "no:cacheprovider", "--tb=no", "-W", "ignore", "--no-summary"]
-    pytest.main([*arguments, *options, "--pyargs", *MODULES], plugins=[count])
-    for reason, number in sorted(count.reasons.items(), key=lambda x: -x[1]):
-        print(f"{number:6} {reason}")
-    print(*count.unexpected, sep="\n")
-    return bool(count.unexpected)
+    options = ["-q", "-p", "no:cacheprovider", "--tb=no", "-W", "ignore", "--no-summary"]
+    pytest.main([*options, "--pyargs", *MODULES], plugins=[count])
+    return totals.told("scikit-learn", sklearn.__version__, total, arguments)
 
 
 if __name__ == "__main__":

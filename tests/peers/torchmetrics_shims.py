@@ -50,6 +50,12 @@ def area(measure: Any, ranking: Any, _: Tensor | None) -> tuple[Tensor, Tensor]:
     return torch.nan_to_num(measure(ranking)), ranking.positives.sum()
 
 
+def precision_area(ranking: Any, grid: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The same, but undefined without a grid."""
+    value = qk.average_precision(ranking)
+    return value if grid is None else torch.nan_to_num(value), ranking.positives.sum()
+
+
 def tables_of(ranking: Any, grid: Tensor) -> Any:
     return qk.confusion_table(ranking, threshold=grid.to(ranking.thresholds.dtype))
 
@@ -76,12 +82,12 @@ def precision_recall(ranking: Any, grid: Tensor | None) -> tuple[Tensor, Tensor,
         tables = tables_of(ranking, grid)
         precision, recall = qk.precision(tables), qk.recall(tables)
     one = torch.ones(1, dtype=precision.dtype)
-    return torch.cat([precision, one]), torch.cat([torch.nan_to_num(recall), 0 * one]), grid
+    return torch.cat([precision, one]), torch.cat([recall, 0 * one]), grid
 
 
 FORMS: dict[str, Callable[..., Any]] = {
     "auroc": partial(area, qk.roc_auc),
-    "average_precision": partial(area, qk.average_precision),
+    "average_precision": precision_area,
     "roc": roc,
     "precision_recall_curve": precision_recall,
 }
@@ -129,19 +135,22 @@ def columns_of(
     return [Column(*x) for x in zip(flat.T, target.T, where.T, strict=True)]
 
 
-def combined(form: str, task: str, average: str | None, found: list[Any]) -> Any:
+def combined(form: str, task: str, options: Options, found: list[Any]) -> Any:
     """The result of torchmetrics out of those of the classes."""
+    average, thresholds = options.average, options.thresholds
     if form not in AREAS:
         if task == "binary" or average == "micro":
             return found[0]
         parts = [list(x) for x in zip(*found, strict=True)]
+        if grid_of(thresholds) is not None:
+            return (*(torch.stack(x) for x in parts[:2]), found[0][2])
         return tuple(torch.stack(x) if len({y.shape for y in x}) == 1 else x for x in parts)
     values, positives = (torch.stack(x) for x in zip(*found, strict=True))
     if task == "binary" or average == "micro":
         return values[0]
     if average == "weighted":
-        return (values * positives).sum() / positives.sum()
-    return values.mean() if average == "macro" else values
+        return (values * positives).nansum() / positives.sum()
+    return values.nanmean() if average == "macro" else values
 
 
 class Options(NamedTuple):
@@ -186,7 +195,7 @@ def function(form: str, task: str) -> Callable[..., Any]:
             preds, target, where = prepared(column, form, options.thresholds)
             ranking = qk.rank(target, preds, where=where, validate=options.validate_args)
             found.append(measured(form, options.thresholds, ranking))
-        return combined(form, task, options.average, found)
+        return combined(form, task, options, found)
 
     return functional
 
@@ -208,7 +217,7 @@ class Binary(RankingMetric):
         super().update(column.preds, column.target, where=column.where)
 
     def compute(self) -> Any:
-        return combined(self.form, self.task, None, [super().compute()])
+        return combined(self.form, self.task, self.form_options, [super().compute()])
 
 
 class PerClass(WrapperMetric):  # type: ignore[misc]
@@ -232,7 +241,7 @@ class PerClass(WrapperMetric):  # type: ignore[misc]
         return [prepared(column, self.form, options.thresholds) for column in columns]
 
     def _combined(self, found: list[Any]) -> Any:
-        return combined(self.form, self.task, self.form_options.average, found)
+        return combined(self.form, self.task, self.form_options, found)
 
     def update(self, preds: Tensor, target: Tensor) -> None:
         for metric, column in zip(self.each, self._columns(preds, target), strict=True):
@@ -346,8 +355,8 @@ LISTS: dict[str, Callable[..., Any]] = {
 OTHER_NAMES = {"ndcg": "normalized_dcg"}
 
 
-def install() -> None:
-    """Put these in the places from which the tests of torchmetrics import."""
+def places() -> dict[str, dict[str, Any]]:
+    """The modules from which the tests of torchmetrics import, and what shall stand there."""
     found: dict[str, Any] = {}
     for form in FORMS:
         for module in ("torchmetrics.classification", "torchmetrics.functional.classification"):
@@ -356,7 +365,12 @@ def install() -> None:
         for module in ("torchmetrics.retrieval", "torchmetrics.functional.retrieval"):
             found[f"{module}.{name}"] = {f"retrieval_{OTHER_NAMES.get(name, name)}": shim}
     for module, shims in found.items():
-        places = vars(sys.modules[module])  # as attributes, functions stand in the modules' place
-        replaced = shims.keys() & places.keys()
-        assert replaced, module
-        places.update({name: shims[name] for name in replaced})
+        found[module] = {x: shims[x] for x in shims if x in vars(sys.modules[module])}
+        assert found[module], module
+    return found
+
+
+def install() -> None:
+    """Put the shims into these places."""
+    for module, shims in places().items():  # as attributes, functions stand in the modules' place
+        vars(sys.modules[module]).update(shims)
