@@ -22,7 +22,7 @@ from quotakernels import retrieval
 
 LEFT_OUT = "RetrievedItemsTest"
 """Tests of a function inside rax."""
-SHARE = 8
+SHARE = 16
 """Of the tests, one in so many is in a sample."""
 
 
