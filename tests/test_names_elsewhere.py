@@ -58,7 +58,9 @@ def names_of_other_libraries() -> list[str]:
     page = Path(__file__).resolve().parents[1] / "docs" / "coming_from.md"
     sections = page.read_text("utf-8").partition("\n## scikit-learn\n")[2]
     first = [row.split("|")[1] for row in sections.splitlines() if row.startswith("| `")]
-    return sorted({x for cell in first for x in re.findall(r"`(?:\w+\.)?(\w+)(?![\w=])", cell)} - MODULES)
+    return sorted(
+        {x for cell in first for x in re.findall(r"`(?:\w+\.)?(\w+)(?![\w=])", cell)} - MODULES
+    )
 
 
 MODULES = {"metrics", "functional", "metrax"}
