@@ -35,6 +35,13 @@ class Totals:
         self._made: dict[str, Array] = ops.totals(table) if one_list else {}
 
     @property
+    def rounded(self) -> bool:
+        """Whether sums over the rows may be rounded, so that they are divided by one of their kind
+        and not by a total.
+        """
+        return isinstance(self._table, ops.Groups) and self._table.rounded
+
+    @property
     def whole(self) -> Array:
         """Mass of all examples."""
         return self._read("whole")

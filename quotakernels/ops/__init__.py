@@ -60,6 +60,7 @@ from quotakernels.ops.elementwise import neither as neither
 from quotakernels.ops.elementwise import partial_harmonic_sums as partial_harmonic_sums
 from quotakernels.ops.elementwise import piecewise as piecewise
 from quotakernels.ops.elementwise import where_rare as where_rare
+from quotakernels.ops.elementwise import within_rounding as within_rounding
 from quotakernels.ops.hull import hull_ends as hull_ends
 from quotakernels.ops.keys import from_order_key as from_order_key
 from quotakernels.ops.keys import key_bits as key_bits
@@ -102,6 +103,7 @@ from quotakernels.ops.segments import spread as spread
 from quotakernels.ops.segments import sums_before as sums_before
 from quotakernels.ops.segments import sums_behind as sums_behind
 from quotakernels.ops.segments import total_behind as total_behind
+from quotakernels.ops.segments import total_behind_each as total_behind_each
 from quotakernels.ops.segments import won_twice as won_twice
 from quotakernels.ops.segments import won_twice_by_group as won_twice_by_group
 from quotakernels.ops.tables import amount_columns as amount_columns

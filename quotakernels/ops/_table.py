@@ -216,6 +216,11 @@ class Groups(NamedTuple):
         return self.positive_weights is not None
 
     @property
+    def rounded(self) -> bool:
+        """Whether sums of masses may be rounded: of weights, or of more than floats can count."""
+        return self.weighted or not self.of_few
+
+    @property
     def positive(self) -> Array:
         """Mass of the positives of each row; without weights their number."""
         return self.positive_weights if self.weighted else self.positives

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quotakernels._array import Array, Namespace, cast
+from quotakernels._array import Array, Namespace, cast, tolerance
 from quotakernels.ops import native
 
+_ROUNDING = 2.0**-40
 _FEW = 2**12
 """Numbers of which all terms are summed at once."""
 
@@ -19,6 +20,11 @@ def clip(xp: Namespace, x: Array, low: float | None = None, high: float | None =
     if library == "jax":
         return native.jax_.clip(x, low, high)
     return xp.clip(x, low, high)
+
+
+def within_rounding(xp: Namespace, x: Array, high: float) -> Array:
+    """The bound in place of each number that is above it by no more than rounding may cause."""
+    return xp.where((x > high) & (x <= high + tolerance(x, _ROUNDING)), xp.full_like(x, high), x)
 
 
 def neither(xp: Namespace, whole: Array, one: Array) -> Array:

@@ -88,7 +88,18 @@ def cut_quotas(xp: Namespace, table: ops.Groups) -> Array:
 
 def cut_masses(xp: Namespace, table: ops.Groups) -> tuple[Array, Array]:
     """The selected negative and positive mass at every cut; without weights whole numbers."""
-    return above_cuts(xp, table, table.negative), above_cuts(xp, table, table.positive)
+    masses = (above_cuts(xp, table, x) for x in (table.negative, table.positive))
+    if not table.weighted:
+        return tuple(masses)  # type: ignore[return-value]
+    behind = (below_cuts(xp, table, x) for x in (table.negative, table.positive))
+    pairs = zip(masses, behind, strict=True)
+    return tuple(_upto_last(xp, *x) for x in pairs)  # type: ignore[return-value]
+
+
+def _upto_last(xp: Namespace, sums: Array, behind: Array) -> Array:
+    """Sums that are rounded are the last of them where nothing stands behind, and never more."""
+    last = sums[..., -1:]
+    return xp.where(behind == 0, last, xp.minimum(sums, last))
 
 
 def _cut_positives(xp: Namespace, table: ops.Groups) -> Array:
@@ -185,7 +196,8 @@ def qrecall_curve(table: ops.Groups) -> Curve:
     [0 1 3 4 5] [0.    0.333 0.667 1.    1.   ]
     """
     xp = namespace(table.counts)
-    value = _cut_positives(xp, table) / xp.expand_dims(Totals(xp, table).positive, axis=-1)
+    positive = cast(xp, cut_masses(xp, table)[1], wide_float(xp, device(table.counts)))
+    value = positive / positive[..., -1:]
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, device, namespace
+from quotakernels._array import Array, Namespace, cast, device, namespace
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.groups import MOST_POINTS, size_of
@@ -51,36 +51,68 @@ class _Filled(NamedTuple):
     """Expected positives within each wanted mass as a fraction: ``numerator / denominator``.
 
     For counts both are whole numbers below 2**53 (n up to 9e7), so that one division of
-    products of them is the exact value rounded once.
+    products of them is the exact value rounded once.  The `row` is that in which the mass ends,
+    after a part of it, the mass `within`.
     """
 
     numerator: Array
     denominator: Array
+    row: ops.Rows
+    within: Array
+    index: Array | None = None
 
 
 def _filled(xp: Namespace, table: _Table, wanted: Array) -> _Filled:
     if isinstance(table, ops.Cumulative):
         _, row = ops.rows_at(xp, table, wanted)
         within = wanted - row.mass_before
-        return _Filled(row.positive_before * row.mass + within * row.positive, row.mass)
+        found = row.positive_before * row.mass + within * row.positive
+        return _Filled(found, row.mass, row, within)
     if isinstance(table, ops.Around):
-        row, mass = table.row, table.row.mass
+        index, row, mass = None, table.row, table.row.mass
     else:
-        _, row = ops.rows_at(xp, ops.head(xp, table, wanted), wanted)
+        index, row = ops.rows_at(xp, ops.head(xp, table, wanted), wanted)
         mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
     within = xp.minimum(wanted - row.mass_before, row.mass)  # rounded sums may overshoot
-    return _Filled(row.positive_before * mass + within * row.positive, mass)
+    return _Filled(row.positive_before * mass + within * row.positive, mass, row, within, index)
 
 
-def _share(xp: Namespace, table: _Table, value: Array) -> Array:
-    """A share, which rounded sums of weights may lift above 1 by an ulp."""
-    return value if isinstance(table, ops.Cumulative) else ops.clip(xp, value, high=1.0)
-
-
-def share_found(xp: Namespace, table: ops.Groups | ops.Around, wanted: Array) -> Array:
+def share_found(xp: Namespace, table: _Table, wanted: Array) -> Array:
     """T(j) / j, of counts rounded once."""
-    filled = _filled(xp, table, wanted)
-    return _share(xp, table, filled.numerator / (filled.denominator * wanted))
+    return _hit_rate(xp, table, wanted, _filled(xp, table, wanted))
+
+
+def _is_rounded(table: _Table) -> bool:
+    return isinstance(table, ops.Groups) and table.rounded
+
+
+def _exact(xp: Namespace, share: Array) -> Array:
+    """Shares of counts, which only floats of 32 bits round."""
+    return share if share.dtype == xp.float64 else ops.within_rounding(xp, share, 1.0)
+
+
+def _hit_rate(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Array:
+    """Exactly 1 where there is no negative down to the row in which the quota ends."""
+    rate = filled.numerator / (filled.denominator * wanted)
+    if not _is_rounded(table):
+        return _exact(xp, rate)
+    row = filled.row
+    pure = row.positive_before + row.positive >= row.mass_before + row.mass
+    return xp.where(pure, wanted / wanted, ops.within_rounding(xp, rate, 1.0))
+
+
+def _qrecall(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Array:
+    """Of sums that are rounded what is found over that and what is not, so that it is at most 1,
+    and exactly 1 where nothing is left.
+    """
+    total = Totals(xp, table)
+    if not _is_rounded(table):
+        return _exact(xp, filled.numerator / (filled.denominator * total.positive[..., None]))
+    row, mass = filled.row, filled.denominator
+    rest = xp.where(wanted >= total.whole[..., None], xp.zeros_like(mass), mass - filled.within)
+    left = row.positive * (rest / mass) + ops.total_behind_each(xp, table, cast(xp, table.positive, mass.dtype), filled.index)
+    found = row.positive_before + row.positive * ((mass - rest) / mass)
+    return found / (found + left)
 
 
 def positives_at(xp: Namespace, table: _Table, wanted: Array) -> Array:
@@ -211,9 +243,7 @@ def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     [0.  0.5 1. ]
     """
     xp = namespace(wanted)
-    filled = _filled(xp, table, wanted)
-    positive = xp.expand_dims(Totals(xp, table).positive, axis=-1)
-    return _share(xp, table, filled.numerator / (filled.denominator * positive))
+    return _qrecall(xp, table, wanted, _filled(xp, table, wanted))
 
 
 @measure(
@@ -323,21 +353,19 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     whole, positives = (xp.expand_dims(x, axis=-1) for x in (total.whole, total.positive))
     edge = xp.arange(bins + 1, dtype=whole.dtype, device=device(whole))
     edges = edge * whole / bins * (whole / whole)  # NaN where there are no examples
-    found = positives_at(xp, table, edges)
+    filled = _filled(xp, table, edges)
+    found = filled.numerator / filled.denominator
     start, stop = edges[..., :-1], edges[..., 1:]
     inside = found[..., 1:] - found[..., :-1]
-    share, cumulative, prevalence = (
-        inside / (stop - start),
-        found[..., 1:] / stop,
-        positives / whole,
-    )
+    share, prevalence = inside / (stop - start), positives / whole
+    cumulative = _hit_rate(xp, table, edges, filled)[..., 1:]
     return LiftTable(
         start,
         stop,
         inside,
-        share,
+        ops.within_rounding(xp, share, 1.0),
         share / prevalence,
         cumulative,
         cumulative / prevalence,
-        found[..., 1:] / positives,
+        _qrecall(xp, table, edges, filled)[..., 1:],
     )

@@ -17,7 +17,7 @@ from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_quotas, cut_thresholds
-from quotakernels.measures.over_quotas.areas import pairs_won
+from quotakernels.measures.over_quotas.areas import Won, pairs_won
 from quotakernels.measures.roc_pr.points import CLASSES, ROUNDING
 from quotakernels.measures.roc_pr.precision_recall import area_under_pr, pr_vertices
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
@@ -432,13 +432,13 @@ def _check_area(kind: ChartKind) -> None:
 
 def _area(xp: Namespace, table: ops.Groups, kind: ChartKind, total: Totals) -> Reduction:
     """The area of a chart, from twice the pairs that are won."""
-    whole, positive, negative = total
-    pairs = positive * negative
-    areas: Mapping[str, Callable[[Array], Array]] = {
-        "pn": lambda won: xp.where(whole > 0, won / 2, xp.full_like(won, xp.nan)),
-        "roc": lambda won: won / (2 * pairs),
-        "lift": lambda won: (positive * positive + won) / (2 * whole * positive),
-        "bprd": lambda won: (won - pairs) / (2 * pairs) * (whole / positive),
+    whole, positive, _ = total
+    areas: Mapping[str, Callable[[Won], Array]] = {
+        "pn": lambda won: xp.where(whole > 0, won.twice / 2, xp.full_like(won.twice, xp.nan)),
+        "roc": lambda won: won.share,
+        "lift": lambda won: (positive * positive + won.twice) / (2 * whole * positive),
+        "bprd": lambda won: won.surplus / 2 * (whole / positive),
     }
-    informed: Callable[[Array], Array] = lambda won: (won - pairs) / (2 * pairs)  # noqa: E731
-    return pairs_won(xp, table, total)._replace(value=areas.get(kind, informed))
+    area = areas.get(kind, lambda won: won.surplus / 2)
+    won = pairs_won(xp, table, total)
+    return won._replace(value=lambda *sums: area(won.value(*sums)))

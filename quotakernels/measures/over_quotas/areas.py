@@ -269,9 +269,25 @@ def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
         return (below * (before + upto),)
 
     columns = ("positive_before", "positive_upto", "negative")
+    if total.rounded:
+        return _won_and_lost(columns, won_twice)
     value = lambda twice: Won(twice, total.pairs)  # noqa: E731
     of_positives = without_sums(partial(_won_of_positives, total))
     return Reduction(columns, won_twice, value, True, of_positives=of_positives)
+
+
+def _won_and_lost(
+    columns: tuple[str, ...], won_twice: Callable[..., tuple[Array, ...]]
+) -> Reduction:
+    """Of sums that are rounded: the share of what is won in what is won or lost is at most 1, and
+    exactly 1 where nothing is lost.
+    """
+
+    def both(*row: Array) -> tuple[Array, ...]:
+        return won_twice(*row[:3]) + won_twice(*row[3:])
+
+    others = ("negative_before", "negative_upto", "positive")
+    return Reduction((*columns, *others), both, lambda won, lost: Won(won, (won + lost) / 2))
 
 
 def _won_of_positives(total: Totals) -> Won:

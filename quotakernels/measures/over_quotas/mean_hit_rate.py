@@ -212,33 +212,39 @@ def _between(table: ops.Groups, ends: Array, method: Method) -> Array:
     if method == "sum":  # over (start, stop] of whole numbers
         start = ops.clip(xp, xp.ceil(start) - 1, 0.0)
         stop = xp.floor(stop)
-    mean = reduced(xp, table, _range_mean(xp, table, start, stop, method == "sum"))[0]
-    return ops.clip(xp, mean, high=1.0)  # rounding may lift it above by an ulp
+    mean: Array = reduced(xp, table, _range_mean(xp, table, start, stop, method == "sum"))[0]
+    return mean
 
 
 def _range_mean(
     xp: Namespace, table: ops.Groups, start: Array, stop: Array, whole: bool
 ) -> Reduction:
-    """Σ or ∫ of T(j)/j from start to stop, over its length."""
+    """Σ or ∫ of T(j)/j from start to stop, over its length, in the parts of it that are summed."""
     low, high = (ops.spread(xp, table, x) for x in (start, stop))
     sums = harmonic_sums if whole else _log_sums
 
-    def terms(before: Array, mass: Array, found: Array, here: Array) -> tuple[Array]:
+    def terms(before: Array, mass: Array, found: Array, here: Array) -> tuple[Array, Array]:
         first = xp.maximum(before, low)
         size = ops.clip(xp, xp.minimum(before + mass, high) - first, 0.0)
         share = here / divisor(xp, mass)
         ones, ramps = sums(xp, first, size)
         part = (found + (first - before) * share) * ones + share * ramps
-        return (xp.where(size > 0, part, xp.zeros_like(part)),)
+        pure = found + here >= before + mass
+        part = xp.where(pure, size, xp.minimum(part, size))
+        nothing = xp.zeros_like(size)
+        return xp.where(size > 0, part, nothing), xp.where(size > 0, size, nothing)
 
-    def each(found: Array, here: Array, items: Array, place: Array, at: Array) -> tuple[Array]:
+    def each(
+        found: Array, here: Array, items: Array, place: Array, at: Array
+    ) -> tuple[Array, Array]:
         rate = (found + here * place / items) / at
-        return (xp.where((at > low) & (at <= high), rate, xp.zeros_like(rate)),)
+        inside, nothing = (at > low) & (at <= high), xp.zeros_like(rate)
+        return xp.where(inside, rate, nothing), xp.where(inside, xp.ones_like(rate), nothing)
 
     columns = ("mass_before", "mass", "positive_before", "positive")
     of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
     by_position = ops.Summands(of_position, each) if whole else None
-    return Reduction(columns, terms, lambda x: x / (stop - start), by_position=by_position)
+    return Reduction(columns, terms, lambda sums, size: sums / size, by_position=by_position)
 
 
 def _log_sums(xp: Namespace, before: Array, size: Array) -> tuple[Array, Array]:

@@ -333,7 +333,7 @@ def ndcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     discounts = _discounts(xp, at)
     gain, best = _mean_gain(table, at), _best_gain(table, at, numbers)
     found, ideal = at.sums(wanted, gain * discounts, best * discounts)
-    return ops.clip(xp, found / ideal, high=1.0)
+    return ops.within_rounding(xp, found / ideal, 1.0)
 
 
 def _best_gain(table: ops.Groups, at: Positions, numbers: Array) -> Array:

@@ -638,10 +638,9 @@ def kolmogorov_smirnov(table: ops.Groups) -> CurvePoint:
 
 @in_usual_units
 def _largest_distance(table: ops.Groups) -> CurvePoint:
-    xp, total = namespace(table.counts), Totals(namespace(table.counts), table)
-    negative, positive = (beside_cuts(xp, table, x) for x in (total.negative, total.positive))
-    fp, tp = (cast(xp, x, negative.dtype) for x in cut_masses(xp, table))
-    value = (tp * negative - fp * positive) / (negative * positive)
+    xp, wide = namespace(table.counts), wide_float(namespace(table.counts), device(table.counts))
+    tp, fp, fn, tn = (cast(xp, x, wide) for x in cut_cells(xp, table))
+    value = (tp * tn - fp * fn) / ((tp + fn) * (fp + tn))
     cuts = Curve(fp + tp, value, cut_thresholds(xp, table))
     best = best_of_these(table, cuts, real_cuts(xp, table))[:3]
     return CurvePoint(*(xp.expand_dims(x, axis=-1) for x in best))

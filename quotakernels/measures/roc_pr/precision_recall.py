@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, T
 from quotakernels.inputs.keywords import brief
@@ -17,6 +17,7 @@ from quotakernels.measures._kinds import CutoffMeasure, NumberMeasure
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
+from quotakernels.measures.over_quotas.averages import at_most
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums, log_and_deficit
 from quotakernels.measures.roc_pr.partial import beside_level
 from quotakernels.ranking import Ranking
@@ -111,14 +112,13 @@ def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
 def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
     """The curve of a table whose empty rows stand at the end."""
     fp, tp = cut_masses(xp, table)
-    positive = xp.expand_dims(Totals(xp, table).positive, axis=-1)
-    found = cast(xp, tp, positive.dtype)
-    selected = cast(xp, fp + tp, positive.dtype)
+    wide = wide_float(xp, device(table.counts))
+    found, selected = cast(xp, tp, wide), cast(xp, fp + tp, wide)
     precision = found / selected
     undecided = (selected if start == "roc" else found) == 0
     first = xp.clip(ops.count(xp, undecided), max=selected.shape[-1] - 1)
     precision = xp.where(undecided, xp.take_along_axis(precision, first, axis=-1), precision)
-    return PrCurve(found / positive, precision, cut_thresholds(xp, table), fp, tp)
+    return PrCurve(found / found[..., -1:], precision, cut_thresholds(xp, table), fp, tp)
 
 
 @measure(NumberMeasure, greater_is_better=True, by_positives=True, by_group=True)
@@ -159,8 +159,9 @@ def average_precision(table: ops.Groups) -> Array:
     xp = namespace(table[0])
     total = Totals(xp, table)
 
-    def steps(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
-        return (here * ((found + here) / divisor(xp, before + mass)),)
+    def steps(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array, ...]:
+        step = here * ((found + here) / divisor(xp, before + mass))
+        return (step, here) if total.rounded else (step,)
 
     return reduced(xp, table, _over_positives(total, steps))[0]
 
@@ -339,8 +340,11 @@ def pr_auc(
     total = Totals(xp, table)
     if method == "trapezoid":
         return reduced(xp, table, _trapezoids(xp, total, start))[0]
-    band = between and (ops.spread(xp, table, total.positive), *between)
-    return reduced(xp, table, area_under_pr(xp, total, start, band))[0]
+    if between is None:
+        return reduced(xp, table, area_under_pr(xp, total, start))[0]
+    band = (ops.spread(xp, table, total.positive), *between)
+    mean = reduced(xp, table, area_under_pr(xp, total, start, band))[0]
+    return mean * (between[1] - between[0])
 
 
 def _between(min_recall: Any, max_recall: Any, method: str) -> tuple[float, float] | None:
@@ -364,8 +368,14 @@ def _check_start(start: str) -> None:
 
 
 def _over_positives(total: Totals, terms: Callable[..., tuple[Array, ...]]) -> Reduction:
-    """A sum over the groups, divided by the number of positives."""
-    return Reduction(_COLUMNS, terms, lambda value: value / total.positive)
+    """A sum over the groups, divided by the number of positives; of sums that are rounded, by that
+    of a second term, which the first is at most.
+    """
+
+    def mean(value: Array, *positive: Array) -> Array:
+        return value / (positive[0] if positive else total.positive)
+
+    return Reduction(_COLUMNS, terms, mean)
 
 
 def area_under_pr(
@@ -373,10 +383,10 @@ def area_under_pr(
 ) -> Reduction:
     """The integral of precision over recall, hyperbola by hyperbola.
 
-    It may be that over a band: all positives, as each row needs them, and two recalls.
+    It may be the mean over a band: all positives, as each row needs them, and two recalls.
     """
 
-    def integral(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+    def integral(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array, ...]:
         if start == "horizontal":
             level, is_level = here / divisor(xp, before + mass), found == 0
         if band is not None:  # a part of a group is a group that begins and ends within it
@@ -389,13 +399,14 @@ def area_under_pr(
             )
             before, found = before + enters * mass, found + enters * here
             mass, here = share * mass, share * here
-        mass = divisor(xp, mass)
-        growth = ops.clip(xp, mass / before, high=xp.finfo(mass.dtype).max)
+        some = divisor(xp, mass)
+        growth = ops.clip(xp, some / before, high=xp.finfo(mass.dtype).max)
         log, deficit = log_and_deficit(xp, growth)
-        area = here / mass * (found * log + here * deficit)
-        if start == "roc":  # before the first group nothing is found, and the deficit is 1
-            return (area,)
-        return (xp.where(is_level, here * level, area),)
+        area = here / some * (found * log + here * deficit)
+        area = at_most(xp, area, before, mass, found, here)
+        if start != "roc":  # before the first group nothing is found, and the deficit is 1
+            area = xp.where(is_level, here * level, area)
+        return (area, here) if total.rounded or band is not None else (area,)
 
     return _over_positives(total, integral)
 

@@ -34,7 +34,7 @@ from quotakernels.inputs.quota_warnings import warn_of_nan
 from quotakernels.inputs.quotas import as_float, check_when_short, in_library_of, wanted_masses
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._scale import in_usual_units
-from quotakernels.measures.at_quota.curves import below_cuts, cut_masses
+from quotakernels.measures.at_quota.curves import above_cuts, below_cuts
 from quotakernels.measures.at_quota.hit_rate import positives_at
 
 
@@ -264,7 +264,7 @@ def cut_cells(xp: Namespace, table: ops.Groups) -> ConfusionTable:
 
     Masses are summed from either end, since in a difference of sums a small one is lost.
     """
-    fp, tp = cut_masses(xp, table)
+    fp, tp = (above_cuts(xp, table, x) for x in (table.negative, table.positive))
     if table.weighted or table.segments:
         tn, fn = (below_cuts(xp, table, x) for x in (table.negative, table.positive))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
+from quotakernels import ops
 from quotakernels._array import Array, namespace
 from quotakernels._types import (
     A,
@@ -104,7 +105,8 @@ def _information_of_classes(table: ClassTable, *, base: Any = None) -> Array:
 
 
 def _coefficient(table: _Cells) -> Array:
-    return _information(table) / _entropy(table)
+    share = _information(table) / _entropy(table)
+    return ops.within_rounding(namespace(share), share, 1.0)
 
 
 def _coefficient_of_classes(table: ClassTable) -> Array:
