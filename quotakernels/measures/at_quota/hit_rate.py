@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack, overload
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace
+from quotakernels._array import Array, Namespace, device, namespace
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
 from quotakernels.inputs.groups import MOST_POINTS, size_of
@@ -82,20 +82,25 @@ def share_found(xp: Namespace, table: _Table, wanted: Array) -> Array:
     return _hit_rate(xp, table, wanted, _filled(xp, table, wanted))
 
 
-def _is_rounded(table: _Table) -> bool:
-    return isinstance(table, ops.Groups) and table.rounded
+def _is_weighted(table: _Table) -> bool:
+    return isinstance(table, ops.Groups) and table.weighted
 
 
-def _exact(xp: Namespace, share: Array) -> Array:
-    """Shares of counts, which only floats of 32 bits round."""
-    return share if share.dtype == xp.float64 else ops.within_rounding(xp, share, 1.0)
+def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
+    """Shares that are rounded only where there is more than floats can count, or where floats have
+    32 bits.
+    """
+    of_many = isinstance(table, ops.Groups) and table.rounded
+    if share.dtype == xp.float64 and not of_many:
+        return share
+    return ops.within_rounding(xp, share, 1.0)
 
 
 def _hit_rate(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Array:
     """Exactly 1 where there is no negative down to the row in which the quota ends."""
     rate = filled.numerator / (filled.denominator * wanted)
-    if not _is_rounded(table):
-        return _exact(xp, rate)
+    if not _is_weighted(table):
+        return _of_counts(xp, table, rate)
     row = filled.row
     pure = row.positive_before + row.positive >= row.mass_before + row.mass
     return xp.where(pure, wanted / wanted, ops.within_rounding(xp, rate, 1.0))
@@ -106,11 +111,14 @@ def _qrecall(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Ar
     and exactly 1 where nothing is left.
     """
     total = Totals(xp, table)
-    if not _is_rounded(table):
-        return _exact(xp, filled.numerator / (filled.denominator * total.positive[..., None]))
+    if not _is_weighted(table):
+        share = filled.numerator / (filled.denominator * total.positive[..., None])
+        return _of_counts(xp, table, share)
     row, mass = filled.row, filled.denominator
     rest = xp.where(wanted >= total.whole[..., None], xp.zeros_like(mass), mass - filled.within)
-    left = row.positive * (rest / mass) + ops.total_behind_each(xp, table, cast(xp, table.positive, mass.dtype), filled.index)
+    left = row.positive * (rest / mass) + ops.total_behind_each(
+        xp, table, table.positive, filled.index
+    )
     found = row.positive_before + row.positive * ((mass - rest) / mass)
     return found / (found + left)
 
@@ -356,7 +364,7 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     filled = _filled(xp, table, edges)
     found = filled.numerator / filled.denominator
     start, stop = edges[..., :-1], edges[..., 1:]
-    inside = found[..., 1:] - found[..., :-1]
+    inside = ops.clip(xp, found[..., 1:] - found[..., :-1], low=0.0)
     share, prevalence = inside / (stop - start), positives / whole
     cumulative = _hit_rate(xp, table, edges, filled)[..., 1:]
     return LiftTable(

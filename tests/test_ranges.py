@@ -1,0 +1,184 @@
+"""Weights are rounded: a perfect order is exactly 1 all the same, and no value leaves its range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from backends import MODES, Mode, parameters
+from public_names import PUBLIC
+
+import quotakernels as qk
+from quotakernels import charts, points, tables
+
+SIZES = (3, 20)
+ROWS = 6
+OF_TABLES = (
+    *("accuracy", "precision", "recall", "informedness", "markedness", "cohen_kappa"),
+    *("matthews_corrcoef", "f_score", "scott_pi", "fleiss_kappa", "information_coefficient"),
+    *("bennett_s", "g_measure", "true_negative_rate", "inverse_precision", "bookmaker_correlation"),
+)
+SIGNED = {
+    *("gini", "pem", "auk", "informedness", "markedness", "cohen_kappa", "matthews_corrcoef"),
+    *("scott_pi", "fleiss_kappa", "bennett_s", "bookmaker_correlation"),
+}
+"""Measures from -1 to 1; all others are from 0 to 1."""
+
+
+def averages(*given: Any, **data: Any) -> dict[str, Any]:
+    """Measures that are 1 where all positives are above all negatives; groups are taken too."""
+    names = ("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall")
+    found = {name: PUBLIC[name](*given, **data) for name in (*names, "average_precision", "pr_auc")}
+    found["auc_left"] = qk.roc_auc(*given, max_fpr=0.3, **data)
+    found["auc_above"] = qk.roc_auc(*given, min_tpr=0.3, **data)
+    found["pr_auc_horizontal"] = qk.pr_auc(*given, start="horizontal", **data)
+    found["kolmogorov_smirnov"] = points.kolmogorov_smirnov(*given, **data).value
+    found["qrecall_of_all"] = qk.qrecall(*given, fraction=1, **data)
+    return found
+
+
+def of_one_list(*given: Any, **data: Any) -> dict[str, Any]:
+    """The same of measures that take no groups."""
+    curves = qk.roc_curve(*given, **data), qk.roc_hull(*given, **data)
+    found = {name: PUBLIC[name](*given, **data) for name in ("roc_hull_auc", "achievable_pr_auc")}
+    found |= {
+        f"end {k}.{f}": getattr(c, f)[..., -1] for k, c in enumerate(curves) for f in ("fpr", "tpr")
+    }
+    found["end of recall"] = qk.pr_curve(*given, **data).recall[..., -1]
+    found["end of qrecall"] = qk.qrecall_curve(*given, **data).value[..., -1]
+    found["h_measure"] = qk.h_measure(*given, **data)
+    return found
+
+
+def in_range(*given: Any, **data: Any) -> dict[str, Any]:
+    """What need not be 1 of a perfect order."""
+    found = {}
+    for fraction in (0.1, 0.5, 1.0):
+        cut = {"fraction": fraction, **data}
+        for name in ("hit_rate", "qrecall", *OF_TABLES):
+            found[f"{name} {fraction}"] = PUBLIC[name](*given, **cut)
+    found |= {
+        f"lift_table.{f}": getattr(qk.lift_table(*given, bins=3, **data), f)
+        for f in ("hit_rate", "cumulative_hit_rate", "qrecall")
+    }
+    return found
+
+
+def curves(*given: Any, **data: Any) -> dict[str, Any]:
+    found = {
+        "auk": charts.auk(*given, **data),
+        "break_even_point": points.break_even_point(*given, **data).value,
+    }
+    for name, fields in (
+        ("roc_curve", ("fpr", "tpr")),
+        ("pr_curve", ("recall", "precision")),
+        ("achievable_pr_curve", ("recall", "precision")),
+        ("hit_rate_curve", ("value",)),
+        ("qrecall_curve", ("value",)),
+        ("lift_curve", ()),
+    ):
+        curve = PUBLIC[name](*given, **data)
+        found |= {f"{name}.{field}": getattr(curve, field) for field in fields}
+    return found
+
+
+def batch(n: int, order: str, seed: int) -> tuple[np.ndarray, ...]:
+    """Labels, scores with ties and weights of several lists, perfect, reversed or mixed."""
+    draw = np.random.default_rng(seed)
+    shape = (ROWS, n)
+    y = (draw.random(shape) < draw.uniform(0.1, 0.9, (ROWS, 1))).astype(int)
+    y[:, 0], y[:, -1] = 1, 0
+    ties = draw.integers(0, max(2, n // 2), shape) / n
+    score = {"perfect": ties + 2 * y, "reversed": ties - 2 * y, "mixed": ties}[order]
+    weights = (
+        draw.random(shape) + 0.01,
+        draw.integers(1, 10, shape) / 10,
+        np.exp(draw.normal(0, 3, shape)),
+    )
+    return y, score, np.concatenate([x[k::3] for k, x in enumerate(weights)])
+
+
+def check(found: dict[str, Any], ones: bool = False) -> None:
+    for name, value in found.items():
+        least = -1 if name.split()[0] in SIGNED else 0
+        value = np.asarray(value)
+        defined = value[~np.isnan(value)]
+        assert np.all((defined >= least) & (defined <= 1)), (name, defined.max(), defined.min())
+        assert not ones or np.all(defined == 1), (name, defined.min())
+
+
+MODES_HERE = [
+    m
+    for m in MODES
+    if m.name in ("numpy", "strictest-device1", "jax64-jit", "jax32-jit", "torch", "torch-vmap")
+]
+
+
+@pytest.mark.parametrize("order", ["perfect", "reversed", "mixed"])
+@pytest.mark.parametrize("mode", parameters(MODES_HERE))
+@pytest.mark.long_program
+def test_batches_with_weights(mode: Mode, order: str):
+    for seed, n in enumerate(SIZES):
+        y, score, w = batch(n, order, seed)
+        where = np.random.default_rng(seed).random(y.shape) < 0.8
+        for function in (averages, of_one_list):
+            check(
+                mode.run(lambda y, s, w, f=function: f(y, s, sample_weight=w), y, score, w),
+                order == "perfect",
+            )
+        for function in (in_range, curves):
+            check(mode.run(lambda y, s, w, f=function: f(y, s, sample_weight=w), y, score, w))
+        masked = mode.run(
+            lambda y, s, w, m: averages(y, s, sample_weight=w, where=m), y, score, w, where
+        )
+        check(masked, order == "perfect")
+
+
+@pytest.mark.parametrize("order", ["perfect", "reversed", "mixed"])
+@pytest.mark.parametrize(
+    "mode", parameters([m for m in MODES if m.name in ("numpy", "torch", "strict")])
+)
+def test_lists_groups_and_tie_policies_with_weights(mode: Mode, order: str):
+    for seed, n in enumerate(SIZES):
+        for y, score, w in zip(*batch(n, order, seed + 9), strict=True):
+            ones = order == "perfect"
+            for ties in ("expected", "optimistic", "pessimistic"):
+                found = mode.run(
+                    lambda y, s, w, t=ties: averages(y, s, sample_weight=w, ties=t), y, score, w
+                )
+                check(found, ones)
+            codes = np.arange(n) % 2
+            found = mode.run(
+                lambda y, s, w, g: averages(y, s, sample_weight=w, groups=g, num_groups=2),
+                y,
+                score,
+                w,
+                codes,
+            )
+            check(found, ones)
+            check(mode.run(lambda y, s, w: in_range(y, s, sample_weight=w), y, score, w))
+            check(mode.run(lambda y, s, w: curves(y, s, sample_weight=w), y, score, w))
+
+
+@pytest.mark.parametrize("order", ["perfect", "reversed", "mixed"])
+def test_long_lists_states_and_grouped_counts(order: str):
+    for n, seed in ((70_000, 1), (300, 2), (300, 3)):
+        y, score, w = (x[0] for x in batch(n, order, seed))
+        check(averages(y, score, sample_weight=w), order == "perfect")
+        ranking = qk.rank(y, score, sample_weight=w)
+        check(of_one_list(ranking), order == "perfect")
+        check(in_range(ranking))
+    counts, positives = np.asarray([3, 2**55 + 1, 2**56 - 3, 7]), np.asarray([3, 2**55 + 1, 0, 0])
+    if order == "perfect":
+        many = qk.Ranking.from_counts([4.0, 3.0, 2.0, 1.0], counts, positives)
+        check({k: x for k, x in averages(many).items() if k != "average_qrecall"}, True)
+
+
+def test_the_average_of_shares_with_weights():
+    draw = np.random.default_rng(4)
+    for _ in range(50):
+        y, score = np.tile([1, 0, 1, 0], 5), np.tile([3, 1, 2, 0], 5)
+        codes, w = np.repeat(np.arange(5), 4), draw.random(5)
+        mean = qk.groups.group_mean(qk.roc_auc, y, score, groups=codes, weights=w)
+        assert mean.value == 1
