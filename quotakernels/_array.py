@@ -243,6 +243,14 @@ def _is_narrow(dtype: Any) -> bool:
     return narrow and dtype is not sys.modules["torch"].float16
 
 
+def narrowed(scores: Array, numbers: Any) -> Any:
+    """Plain numbers, rounded to the type of tensors of which `host_view` has wider floats."""
+    if not (is_tensor(scores) and readable(scores) and _is_narrow(scores.dtype)):
+        return numbers
+    torch = sys.modules["torch"]
+    return torch.tensor(numbers, dtype=torch.float64).to(scores.dtype).double().tolist()
+
+
 def like_tuple(given: Any, parts: Iterable[Any]) -> Any:
     """A tuple of such parts, named as the given one if that has names."""
     return given._make(parts) if hasattr(given, "_fields") else tuple(parts)

@@ -10,7 +10,7 @@ from backends import MODES, Mode, parameters
 from public_names import PUBLIC
 
 import quotakernels as qk
-from quotakernels import charts, points, tables
+from quotakernels import charts, points
 
 SIZES = (3, 20)
 ROWS = 6

@@ -19,6 +19,7 @@ from quotakernels._array import (
 )
 from quotakernels.inputs.columns import adopt, as_column
 from quotakernels.inputs.grouped_counts import BadValues, bad_gains, good_rows
+from quotakernels.inputs.quotas import as_float, is_plain
 from quotakernels.inputs.shapes import refuse_columns
 
 
@@ -215,6 +216,8 @@ def _rows_ending(xp: Namespace, table: ops.Groups, ends: Array) -> Array:
 
 
 def _thresholds_beside(table: ops.Groups, thresholds: Any) -> Array:
+    """Those of a list as plain numbers, and those of an array as they are."""
+    listed = isinstance(thresholds, (list, tuple)) and is_plain(thresholds)
     column = as_column("thresholds", thresholds)
     own = library(table.thresholds)
     if own == "numpy" and library(column) != own:
@@ -227,4 +230,7 @@ def _thresholds_beside(table: ops.Groups, thresholds: Any) -> Array:
         raise ValueError(
             f"thresholds must have shape (K,) or {(*batch, 'K')}; got shape {tuple(column.shape)}"
         )
+    if listed:
+        numbers = [as_float(x) for x in thresholds]
+        column = ops.plain_numbers(xp, table.thresholds, numbers)
     return xp.broadcast_to(column, (*batch, column.shape[-1]))

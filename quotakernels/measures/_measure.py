@@ -21,6 +21,7 @@ from quotakernels._array import (
     host_view,
     mapped,
     namespace,
+    narrowed,
     result_float,
 )
 from quotakernels.inputs.columns import as_column
@@ -28,7 +29,7 @@ from quotakernels.inputs.examples import Validated, check_tie_policy, good_list
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, refuse_unknown
-from quotakernels.inputs.quotas import in_library_of, masses_or_all, wanted_masses
+from quotakernels.inputs.quotas import in_library_of, is_plain, masses_or_all, wanted_masses
 from quotakernels.measures._direct import value_at_quota, value_of_lists, value_of_ranking
 from quotakernels.measures._options import MeasureWithOptions, named
 from quotakernels.measures._reduction import Sums
@@ -178,6 +179,8 @@ class Measure:
             if name not in numbers and name not in options:
                 raise TypeError(f"{self.__name__} needs {name}")
         options = {name: _plain(name, x) for name, x in options.items()}
+        if is_plain(numbers.get("threshold")):
+            numbers["threshold"] = narrowed(ranking[0], numbers["threshold"])
         if (on_host := host_view(ranking, *beside)) is not None:
             found = self._computed(type(ranking)._make(on_host), numbers, options)
             return from_host_view(found, ranking[0])

@@ -66,6 +66,7 @@ from quotakernels.ops.keys import from_order_key as from_order_key
 from quotakernels.ops.keys import key_bits as key_bits
 from quotakernels.ops.keys import lowest_key as lowest_key
 from quotakernels.ops.keys import order_key as order_key
+from quotakernels.ops.keys import plain_numbers as plain_numbers
 from quotakernels.ops.keys import plain_threshold as plain_threshold
 from quotakernels.ops.keys import reaching as reaching
 from quotakernels.ops.keys import scaled as scaled

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from quotakernels._array import (
     Across,
     Array,
@@ -103,27 +105,36 @@ def scaled(xp: Namespace, x: Array, power: Array) -> Array:
     return x * power
 
 
-def plain_threshold(xp: Namespace, scores: Array, number: float, inclusive: bool) -> float | None:
-    """A threshold that the library compares with the scores as they are, where one can do it.
-
-    Between two numbers of their type it becomes the upper one, or the lower if that is not to be
-    reached.
+def plain_threshold(xp: Namespace, scores: Array, number: float) -> float | None:
+    """A plain number that the library compares with the scores as they are, where one can do it:
+    the number of their type that is nearest to it.
     """
     if native.library(xp) != "torch" or not is_float(xp, scores):
         return None
     if native.torch_.is_compiling():  # where a number may be a symbol
         return None
-    return _rounded_up(xp, scores, number) if inclusive else -_rounded_up(xp, scores, -number)
+    return _nearest(xp, scores, number)
 
 
-def _rounded_up(xp: Namespace, scores: Array, number: float) -> float:
+def _nearest(xp: Namespace, scores: Array, number: float) -> float:
     info = xp.finfo(scores.dtype)
     if info.bits == 64 or not math.isfinite(number):
         return number
     least, most = math.frexp(info.smallest_normal)[1], info.max
     unit = math.ldexp(info.eps, max(math.frexp(number)[1], least) - 1)
-    rounded = math.ceil(number / unit) * unit
-    return max(rounded, -most) if rounded <= most else math.inf
+    rounded = round(number / unit) * unit
+    return rounded if abs(rounded) <= most else math.copysign(math.inf, number)
+
+
+def plain_numbers(xp: Namespace, scores: Array, numbers: list[float]) -> Array:
+    """Plain numbers beside scores: if these are floats, the ones of their type that are nearest."""
+    wide, dev = wide_float(xp, device(scores)), device(scores)
+    if not of_kind(xp, scores.dtype, "real floating"):
+        return constant(xp, numbers, wide, dev)
+    if not isinstance(scores.dtype, np.dtype):  # PyTorch makes no constants beyond its range
+        return cast(xp, constant(xp, numbers, wide, dev), scores.dtype)
+    with np.errstate(over="ignore", under="ignore"):  # where XLA would take subnormals for 0
+        return constant(xp, numbers, scores.dtype, dev)
 
 
 def reaching(xp: Namespace, scores: Array, threshold: Array | float, inclusive: bool) -> Array:

@@ -12,12 +12,10 @@ from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import check_flag
 from quotakernels.inputs.numbers import RATE, checked
 from quotakernels.inputs.quotas import numbers_like
-from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import (
     Curve,
-    beside_cuts,
     cut_masses,
     cut_thresholds,
     real_cuts,

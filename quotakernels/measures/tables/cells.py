@@ -31,7 +31,13 @@ from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.numbers import checked, validate_numbers
 from quotakernels.inputs.predictions import Predictions
 from quotakernels.inputs.quota_warnings import warn_of_nan
-from quotakernels.inputs.quotas import as_float, check_when_short, in_library_of, wanted_masses
+from quotakernels.inputs.quotas import (
+    as_float,
+    check_when_short,
+    in_library_of,
+    is_plain,
+    wanted_masses,
+)
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import above_cuts, below_cuts
@@ -283,16 +289,18 @@ def _fitting(xp: Namespace, dtype: Any, number: int | float) -> int | float:
 
 
 def _threshold_beside(scores: Array, threshold: Any) -> Array:
-    """Thresholds in the library and on the device of the scores, with the values they have."""
+    """Thresholds in the library and on the device of the scores: plain numbers in the precision of
+    the scores, as array libraries compare them, and arrays with the values they have.
+    """
     xp, dev = namespace(scores), device(scores)
     refuse_records("threshold", threshold)
     listed = threshold if isinstance(threshold, (list, tuple)) else [threshold]
-    if listed and all(type(x) in (int, float) for x in listed):
+    if listed and is_plain(threshold):
         numbers = [_fitting(xp, scores.dtype, x) for x in listed]
         if all(type(x) is int for x in numbers):
             found = constant(xp, numbers, scores.dtype, dev)
         else:
-            found = constant(xp, [as_float(x) for x in listed], wide_float(xp, dev), dev)
+            found = ops.plain_numbers(xp, scores, [as_float(x) for x in listed])
         return found if listed is threshold else found[0]
     column = as_column("threshold", threshold)
     kinds: tuple[str, ...] = ("integral", "real floating")
@@ -330,7 +338,7 @@ def cells_beyond(
     scores, labels, weights, valid, *_ = examples
     xp = namespace(scores)
     with computing(xp):
-        wanted = _plain(xp, scores, threshold, inclusive)
+        wanted = _plain(xp, scores, threshold)
         if wanted is None:
             wanted = _threshold_beside(scores, threshold)
             if wanted.ndim:
@@ -342,11 +350,11 @@ def cells_beyond(
         return CellsBeyond._make((*(x[..., None] for x in cells), found.good))
 
 
-def _plain(xp: Namespace, scores: Array, threshold: Any, inclusive: bool) -> float | None:
+def _plain(xp: Namespace, scores: Array, threshold: Any) -> float | None:
     """A plain number that can be compared with the scores as it is."""
     if type(threshold) not in (int, float):
         return None
-    return ops.plain_threshold(xp, scores, as_float(threshold), inclusive)
+    return ops.plain_threshold(xp, scores, as_float(threshold))
 
 
 def _cells_beyond(
