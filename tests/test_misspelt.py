@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from public_names import FAMILIES
 
 import quotakernels as qk
 from quotakernels.inputs.keywords import keywords_of
@@ -145,13 +146,13 @@ def test_every_keyword_of_adapters(name: str):
 def flags(function: Callable[..., Any]) -> list[str]:
     """Options that are True or False."""
     parameters = inspect.signature(function).parameters.values()
-    return [p.name for p in parameters if p.annotation == "bool"]
+    return [p.name for p in parameters if isinstance(p.default, bool)]
 
 
-FLAGGED = [x for x in functions(qk) if flags(x)]
+FLAGGED = {x.__name__: x for module in (qk, *FAMILIES) for x in functions(module) if flags(x)}
 
 
-@pytest.mark.parametrize("function", FLAGGED, ids=lambda x: x.__name__)
+@pytest.mark.parametrize("function", FLAGGED.values(), ids=FLAGGED)
 def test_every_flag_of_every_function(function: Callable[..., Any]):
     given: dict[str, Any] = {}
     if isinstance(function, Measure):  # others look at flags first
@@ -163,6 +164,19 @@ def test_every_flag_of_every_function(function: Callable[..., Any]):
         for bad in ("no", 1, None):
             with pytest.raises(TypeError, match=f"^{name} must be True or False; got {bad!r}$"):
                 function(**given, **{name: bad})
+
+
+def test_every_flag_of_displays():
+    pytest.importorskip("matplotlib")
+    from quotakernels import plots
+
+    found = 0
+    for display in (getattr(plots, name) for name in plots.__all__):
+        for name in flags(display.plot):
+            found += 1
+            with pytest.raises(TypeError, match=f"^{name} must be True or False; got 'no'$"):
+                display.plot(None, **{name: "no"})
+    assert found > 10
 
 
 def called_with(options: dict[str, Any], measure: Any) -> Iterator[tuple[str, Any]]:

@@ -169,6 +169,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         _check_choices(state, bound, groups)
         self.measures, self.bound, self.groups = _checked(measures), bound, groups
         self._priced = _keeps_costs(self._several(), costs)
+        check_flag("weighted", weighted)
+        check_flag("validate_args", validate_args)
         self.pos_label, self.validate_args, self.timeout = pos_label, validate_args, timeout
         self._better = _direction(self.measures) if higher_is_better is None else higher_is_better
         self._kept = kept = _KINDS[state](dtype, bits, weighted, groups is not None, self._priced)

@@ -20,6 +20,7 @@ from quotakernels._array import (
     of_kind,
     placement,
     readable,
+    refuse_lazy_or_old,
     takes_host_arrays,
     to_numpy,
 )
@@ -117,6 +118,7 @@ def as_column(name: str, x: Any) -> Any:
     if instead := instead_of(name, x):
         raise TypeError(instead)
     if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
+        refuse_lazy_or_old(name, x)
         return _in_own_precision(x)
     _refuse_list_of_arrays(name, x)
     refuse_missing(name, _nulls(x))

@@ -174,6 +174,21 @@ def refuse_unknown(name: str, given: Iterable[str], *known: Iterable[str] | None
             raise TypeError(f"{name} got an unexpected keyword argument {keyword!r}{hint}")
 
 
+def flagged(function: F) -> F:
+    """Check the flags of a function that hands keywords on to a library elsewhere."""
+    parameters = inspect.signature(function).parameters.values()
+    flags = [p.name for p in parameters if p.annotation == "bool"]
+
+    @functools.wraps(function)
+    def checked(*arguments: Any, **keywords: Any) -> Any:
+        for name in flags:
+            if name in keywords:
+                check_flag(name, keywords[name])
+        return function(*arguments, **keywords)
+
+    return checked  # type: ignore[return-value]
+
+
 def check_flag(name: str, value: Any) -> None:
     """Raise for what is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):

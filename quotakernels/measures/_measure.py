@@ -28,7 +28,7 @@ from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Validated, check_tie_policy, good_list
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
-from quotakernels.inputs.keywords import brief, refuse_unknown
+from quotakernels.inputs.keywords import brief, check_flag, refuse_unknown
 from quotakernels.inputs.quotas import in_library_of, is_plain, masses_or_all, wanted_masses
 from quotakernels.measures._direct import value_at_quota, value_of_lists, value_of_ranking
 from quotakernels.measures._options import MeasureWithOptions, named
@@ -165,10 +165,13 @@ class Measure:
         self._alone = not self._needed and self._of_nothing_else()
         data = taken_of_rank(self.of_gains, self.takes_costs, self.of_arms, self.by_group)
         self.__signature__ = inspect.Signature([*data.values(), *numbers, *options])
+        parameters = self.__signature__.parameters.values()
+        self._flags = [p.name for p in parameters if isinstance(p.default, bool)]
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         if (found := self._direct(arguments, keywords)) is not None:
             return found
+        self.check_flags(keywords)
         numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         options = {name: keywords.pop(name) for name in self._options if name in keywords}
         if keywords:
@@ -185,6 +188,12 @@ class Measure:
             found = self._computed(type(ranking)._make(on_host), numbers, options)
             return from_host_view(found, ranking[0])
         return self._computed(ranking, numbers, options)
+
+    def check_flags(self, keywords: Mapping[str, Any]) -> None:
+        """Raise for an option that is neither True nor False where it must be one of them."""
+        for name in self._flags:
+            if name in keywords:
+                check_flag(name, keywords[name])
 
     @property
     def takes_costs(self) -> bool:

@@ -12,6 +12,7 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 
 from quotakernels import Ranking
+from quotakernels.inputs.keywords import flagged
 from quotakernels.plots._axes import axes_for, columns_of, position_on, titled, with_legend
 from quotakernels.plots._host import Numbers, on_host
 from quotakernels.plots._models import named_rankings, rankings_of_predictions, written
@@ -61,6 +62,11 @@ class Display:
     ax_: Axes
     figure_: Any
     lines_: list[Line2D]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "plot" in cls.__dict__:
+            cls.plot = flagged(cls.plot)  # type: ignore[method-assign]
 
     def __init__(self, rankings: Ranking | Mapping[str, Ranking]):
         self.rankings = named_rankings(rankings)

@@ -87,6 +87,7 @@ class TableMeasure(CutMeasure):
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:  # noqa: D102  the measure's own
         refuse_unknown(self.__name__, keywords, ("table", "ranking"), self.__signature__.parameters)
+        self.check_flags(keywords)
         own = self.take_own(keywords)
         if "table" in keywords:
             arguments = (keywords.pop("table"), *arguments)
