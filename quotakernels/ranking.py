@@ -282,7 +282,8 @@ class Ranking(NamedTuple, Generic[T]):
         ----------
         thresholds : array, shape (K,) or (..., K)
             Scores, in any order; a cut selects ``score >= threshold``.  NaN stands for the empty
-            cut and is ignored.
+            cut and is ignored.  Numbers of Python in a list are rounded to the type of the scores,
+            as in `confusion_table`.
 
         Returns
         -------

@@ -89,8 +89,9 @@ def confusion_table(
     ----------
     threshold : number or array, shape Q, optional
         The cut selects ``score >= threshold``; with NaN, nothing, as the first cut of a curve
-        does.  A NaN elsewhere has a warning.  The exact values are compared,
-        whatever the dtypes: the float32 nearest to 0.9 is below 0.9.
+        does.  A NaN elsewhere has a warning.  A number of Python, also in a list, is rounded to the
+        type of floating scores, as array libraries do.  Arrays and NumPy scalars are compared by
+        their exact values: the float32 nearest to 0.9 is below ``np.float64(0.9)``.
     quota, fraction : number or array, shape Q, optional
         How many of the best examples the cut selects, or which share of all, as in `hit_rate`.  It
         need not be whole.
