@@ -41,10 +41,6 @@ _NOT_IN_MEMORY = {
 """By the modules of what has not all its values in memory: what to do with it."""
 
 
-_OLDEST = "2024.12"
-"""The first version of the standard that has all operations, such as ``take_along_axis``."""
-
-
 def _is_host(x: Any) -> bool:
     """Whether `x` is NumPy's and of one of its own types, which needs no further inquiry."""
     return isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind != "V"
@@ -70,21 +66,6 @@ def instead_of(name: str, x: Any) -> str:
     module = f"{type(x).__module__}."
     hints = [hint for key, hint in _NOT_IN_MEMORY.items() if module.startswith(f"{key}.")]
     return f"{name} is {hints[0].format(name)}" if hints else ""
-
-
-def refuse_lazy_or_old(name: str, x: Array) -> None:
-    """Raise for an array whose size is not known, and for a library of an older standard."""
-    if x.shape is None or any(size is None for size in x.shape):
-        raise TypeError(
-            f"{name} has the shape {x.shape}, in which a size is not known; pass arrays with values"
-        )
-    xp = namespace(x)
-    version = getattr(xp, "__array_api_version__", _OLDEST)
-    if backend(xp) == "standard" and version < _OLDEST:
-        raise TypeError(
-            f"{name} is an array of {xp.__name__} in version {version} of the array API standard; "
-            f"versions from {_OLDEST} on are supported"
-        )
 
 
 def namespace(x: Array) -> Namespace:
@@ -260,14 +241,6 @@ def _is_narrow(dtype: Any) -> bool:
     """Whether NumPy lacks this type of floats."""
     narrow: bool = dtype.itemsize <= 2 and dtype.is_floating_point
     return narrow and dtype is not sys.modules["torch"].float16
-
-
-def narrowed(scores: Array, numbers: Any) -> Any:
-    """Plain numbers, rounded to the type of tensors of which `host_view` has wider floats."""
-    if not (is_tensor(scores) and readable(scores) and _is_narrow(scores.dtype)):
-        return numbers
-    torch = sys.modules["torch"]
-    return torch.tensor(numbers, dtype=torch.float64).to(scores.dtype).double().tolist()
 
 
 def like_tuple(given: Any, parts: Iterable[Any]) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import quotakernels
-from quotakernels.inputs.keywords import brief, check_flag
+from quotakernels.inputs.keywords import brief, check_flag, flagged
 from quotakernels.measures._direction import own_direction
 from quotakernels.measures._facts import refuse_arms
 from quotakernels.measures.by_group import (
@@ -148,6 +148,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     if TYPE_CHECKING:  # torch.jit.script takes no annotation of an attribute that is a plain number
         _update_count: int
 
+    @flagged
     def __init__(
         self,
         measures: Callable[..., Any] | Mapping[str, Callable[..., Any]],
@@ -169,8 +170,6 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         _check_choices(state, bound, groups)
         self.measures, self.bound, self.groups = _checked(measures), bound, groups
         self._priced = _keeps_costs(self._several(), costs)
-        check_flag("weighted", weighted)
-        check_flag("validate_args", validate_args)
         self.pos_label, self.validate_args, self.timeout = pos_label, validate_args, timeout
         self._better = _direction(self.measures) if higher_is_better is None else higher_is_better
         self._kept = kept = _KINDS[state](dtype, bits, weighted, groups is not None, self._priced)

@@ -11,6 +11,7 @@ import numpy as np
 from quotakernels._array import (
     Array,
     Namespace,
+    backend,
     from_host,
     instead_of,
     is_array,
@@ -20,7 +21,6 @@ from quotakernels._array import (
     of_kind,
     placement,
     readable,
-    refuse_lazy_or_old,
     takes_host_arrays,
     to_numpy,
 )
@@ -29,6 +29,9 @@ from quotakernels.inputs.warned import warn_once
 
 MASS_ROUNDING = 2.0**-40
 """Relative difference between two sums of the same weights that is put down to rounding."""
+
+_OLDEST = "2024.12"
+"""The first version of the standard that has all operations, such as ``take_along_axis``."""
 
 
 _COLUMNS = (
@@ -118,7 +121,7 @@ def as_column(name: str, x: Any) -> Any:
     if instead := instead_of(name, x):
         raise TypeError(instead)
     if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
-        refuse_lazy_or_old(name, x)
+        _refuse_unknown_size_or_old_standard(name, x)
         return _in_own_precision(x)
     _refuse_list_of_arrays(name, x)
     refuse_missing(name, _nulls(x))
@@ -135,6 +138,21 @@ def as_column(name: str, x: Any) -> Any:
         lacking = [_is_missing(value) for value in column.ravel()]
         refuse_missing(name, np.reshape(lacking, column.shape))
     return column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
+
+
+def _refuse_unknown_size_or_old_standard(name: str, x: Array) -> None:
+    """Raise for an array whose size is not known, and for a library of an older standard."""
+    if x.shape is None or any(size is None for size in x.shape):
+        raise TypeError(
+            f"{name} has the shape {x.shape}, in which a size is not known; pass arrays with values"
+        )
+    xp = namespace(x)
+    version = getattr(xp, "__array_api_version__", _OLDEST)
+    if backend(xp) == "standard" and version < _OLDEST:
+        raise TypeError(
+            f"{name} is an array of {xp.__name__} in version {version} of the array API standard; "
+            f"versions from {_OLDEST} on are supported"
+        )
 
 
 def _way_out(name: str, x: Any) -> str:

@@ -18,6 +18,7 @@ from quotakernels._array import (
     constant,
     device,
     is_array,
+    is_tensor,
     library,
     mapped,
     may_warn,
@@ -300,6 +301,17 @@ def is_plain(numbers: Any) -> bool:
     """Whether it is a number of Python, or a list of some."""
     listed = numbers if isinstance(numbers, (list, tuple)) else [numbers]
     return set(map(type, listed)) <= {int, float}
+
+
+def narrowed(scores: Array, threshold: Any) -> Any:
+    """Plain thresholds in the type of tensors in whose place NumPy may have wider floats."""
+    short = is_tensor(scores) and scores.dtype.itemsize <= 2 and scores.dtype.is_floating_point
+    if not (short and is_plain(threshold) and readable(scores)):
+        return threshold
+    xp = namespace(scores)
+    if isinstance(threshold, (list, tuple)):
+        return [ops.nearest(xp, scores, as_float(x)) for x in threshold]
+    return ops.nearest(xp, scores, as_float(threshold))
 
 
 def as_float(number: int | float) -> float:

@@ -21,7 +21,6 @@ from quotakernels._array import (
     host_view,
     mapped,
     namespace,
-    narrowed,
     result_float,
 )
 from quotakernels.inputs.columns import as_column
@@ -29,7 +28,7 @@ from quotakernels.inputs.examples import Validated, check_tie_policy, good_list
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, check_flag, refuse_unknown
-from quotakernels.inputs.quotas import in_library_of, is_plain, masses_or_all, wanted_masses
+from quotakernels.inputs.quotas import in_library_of, masses_or_all, narrowed, wanted_masses
 from quotakernels.measures._direct import value_at_quota, value_of_lists, value_of_ranking
 from quotakernels.measures._options import MeasureWithOptions, named
 from quotakernels.measures._reduction import Sums
@@ -165,8 +164,6 @@ class Measure:
         self._alone = not self._needed and self._of_nothing_else()
         data = taken_of_rank(self.of_gains, self.takes_costs, self.of_arms, self.by_group)
         self.__signature__ = inspect.Signature([*data.values(), *numbers, *options])
-        parameters = self.__signature__.parameters.values()
-        self._flags = [p.name for p in parameters if isinstance(p.default, bool)]
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         if (found := self._direct(arguments, keywords)) is not None:
@@ -182,7 +179,7 @@ class Measure:
             if name not in numbers and name not in options:
                 raise TypeError(f"{self.__name__} needs {name}")
         options = {name: _plain(name, x) for name, x in options.items()}
-        if is_plain(numbers.get("threshold")):
+        if "threshold" in numbers:
             numbers["threshold"] = narrowed(ranking[0], numbers["threshold"])
         if (on_host := host_view(ranking, *beside)) is not None:
             found = self._computed(type(ranking)._make(on_host), numbers, options)
@@ -191,9 +188,10 @@ class Measure:
 
     def check_flags(self, keywords: Mapping[str, Any]) -> None:
         """Raise for an option that is neither True nor False where it must be one of them."""
-        for name in self._flags:
-            if name in keywords:
-                check_flag(name, keywords[name])
+        known = self.__signature__.parameters
+        for name, value in keywords.items():
+            if name in known and isinstance(known[name].default, bool):
+                check_flag(name, value)
 
     @property
     def takes_costs(self) -> bool:

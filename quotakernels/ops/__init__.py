@@ -65,6 +65,7 @@ from quotakernels.ops.hull import hull_ends as hull_ends
 from quotakernels.ops.keys import from_order_key as from_order_key
 from quotakernels.ops.keys import key_bits as key_bits
 from quotakernels.ops.keys import lowest_key as lowest_key
+from quotakernels.ops.keys import nearest as nearest
 from quotakernels.ops.keys import order_key as order_key
 from quotakernels.ops.keys import plain_numbers as plain_numbers
 from quotakernels.ops.keys import plain_threshold as plain_threshold

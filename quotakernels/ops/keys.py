@@ -113,10 +113,11 @@ def plain_threshold(xp: Namespace, scores: Array, number: float) -> float | None
         return None
     if native.torch_.is_compiling():  # where a number may be a symbol
         return None
-    return _nearest(xp, scores, number)
+    return nearest(xp, scores, number)
 
 
-def _nearest(xp: Namespace, scores: Array, number: float) -> float:
+def nearest(xp: Namespace, scores: Array, number: float) -> float:
+    """The number of a floating type that is nearest to a plain one, of two the even one."""
     info = xp.finfo(scores.dtype)
     if info.bits == 64 or not math.isfinite(number):
         return number

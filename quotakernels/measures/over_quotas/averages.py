@@ -96,10 +96,7 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         quota = divisor(xp, before + mass / items * place)
         return share * ((found + share * place) / quota), share
 
-    def value(mean: Array, *positive: Array) -> Array:
-        """Of sums that are rounded, over the sum of what the shares are at most."""
-        return mean / (positive[0] if positive else total.positive)
-
+    value = per_positive(total)
     columns = ("mass_before", "mass", "positive_before", "positive", "items")
     masses = ("group_mass_before", "group_mass") if table.weighted else ()
     of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
@@ -107,6 +104,13 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     ties = ops.Summands(columns, lambda *row: (several(*row),))
     of_positives = Reduction(("mass_upto", "positive_upto", "single"), single, value, ties=ties)
     return Reduction(columns, terms, value, False, by_position, of_positives)
+
+
+def per_positive(total: Totals) -> Callable[..., Array]:
+    """What divides a sum over the positives by their number; or a sum that is rounded by that of
+    what its terms are at most.
+    """
+    return lambda value, *most: value / (most[0] if most else total.positive)
 
 
 def at_most(

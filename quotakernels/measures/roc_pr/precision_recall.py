@@ -17,7 +17,7 @@ from quotakernels.measures._kinds import CutoffMeasure, NumberMeasure
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
-from quotakernels.measures.over_quotas.averages import at_most
+from quotakernels.measures.over_quotas.averages import at_most, per_positive
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums, log_and_deficit
 from quotakernels.measures.roc_pr.partial import beside_level
 from quotakernels.ranking import Ranking
@@ -368,14 +368,8 @@ def _check_start(start: str) -> None:
 
 
 def _over_positives(total: Totals, terms: Callable[..., tuple[Array, ...]]) -> Reduction:
-    """A sum over the groups, divided by the number of positives; of sums that are rounded, by that
-    of a second term, which the first is at most.
-    """
-
-    def mean(value: Array, *positive: Array) -> Array:
-        return value / (positive[0] if positive else total.positive)
-
-    return Reduction(_COLUMNS, terms, mean)
+    """A sum over the groups, divided by the number of positives."""
+    return Reduction(_COLUMNS, terms, per_positive(total))
 
 
 def area_under_pr(

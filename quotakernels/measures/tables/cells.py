@@ -352,9 +352,8 @@ def cells_beyond(
 
 def _plain(xp: Namespace, scores: Array, threshold: Any) -> float | None:
     """A plain number that can be compared with the scores as it is."""
-    if type(threshold) not in (int, float):
-        return None
-    return ops.plain_threshold(xp, scores, as_float(threshold))
+    plain = type(threshold) in (int, float)
+    return ops.plain_threshold(xp, scores, as_float(threshold)) if plain else None
 
 
 def _cells_beyond(

@@ -18,7 +18,6 @@ from quotakernels._array import (
     from_host_view,
     host_view,
     namespace,
-    narrowed,
     result_float,
     wide_float,
 )
@@ -26,7 +25,7 @@ from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import brief, check_flag, refuse_unknown
 from quotakernels.inputs.numbers import Domains, checked
-from quotakernels.inputs.quotas import check_when_short, in_library_of, is_plain, numbers_like
+from quotakernels.inputs.quotas import check_when_short, in_library_of, narrowed, numbers_like
 from quotakernels.measures._measure import CUTS, Measure, flat
 from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.tables.cells import (
@@ -101,7 +100,7 @@ class TableMeasure(CutMeasure):
         cut = {name: keywords.pop(name) for name in self._numbers if name in keywords}
         weighted = keywords.get("sample_weight") is not None
         ranking = in_library_of(self.ranking(arguments, keywords, own, **cut), *cut.values())
-        if is_plain(cut.get("threshold")):
+        if "threshold" in cut:
             cut["threshold"] = narrowed(ranking[0], cut["threshold"])
         if (on_host := host_view(ranking, *cut.values(), *flat(own))) is not None:
             found = self._at_cut(type(ranking)._make(on_host), own, cut, weighted)
