@@ -90,10 +90,10 @@ def cut_masses(xp: Namespace, table: ops.Groups) -> tuple[Array, Array]:
     """The selected negative and positive mass at every cut; without weights whole numbers."""
     masses = (above_cuts(xp, table, x) for x in (table.negative, table.positive))
     if not table.weighted:
-        return tuple(masses)  # type: ignore[return-value]
+        return tuple(masses)
     behind = (below_cuts(xp, table, x) for x in (table.negative, table.positive))
     pairs = zip(masses, behind, strict=True)
-    return tuple(_upto_last(xp, *x) for x in pairs)  # type: ignore[return-value]
+    return tuple(_upto_last(xp, *x) for x in pairs)
 
 
 def _upto_last(xp: Namespace, sums: Array, behind: Array) -> Array:

@@ -59,7 +59,7 @@ class _Filled(NamedTuple):
     denominator: Array
     row: ops.Rows
     within: Array
-    index: Array | None = None
+    place: Array | None = None
 
 
 def _filled(xp: Namespace, table: _Table, wanted: Array) -> _Filled:
@@ -82,10 +82,6 @@ def share_found(xp: Namespace, table: _Table, wanted: Array) -> Array:
     return _hit_rate(xp, table, wanted, _filled(xp, table, wanted))
 
 
-def _is_weighted(table: _Table) -> bool:
-    return isinstance(table, ops.Groups) and table.weighted
-
-
 def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
     """Shares that are rounded only where there is more than floats can count, or where floats have
     32 bits.
@@ -99,7 +95,7 @@ def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
 def _hit_rate(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Array:
     """Exactly 1 where there is no negative down to the row in which the quota ends."""
     rate = filled.numerator / (filled.denominator * wanted)
-    if not _is_weighted(table):
+    if not isinstance(table, ops.Groups) or not table.weighted:
         return _of_counts(xp, table, rate)
     row = filled.row
     pure = row.positive_before + row.positive >= row.mass_before + row.mass
@@ -111,13 +107,13 @@ def _qrecall(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Ar
     and exactly 1 where nothing is left.
     """
     total = Totals(xp, table)
-    if not _is_weighted(table):
+    if not isinstance(table, ops.Groups) or not table.weighted:
         share = filled.numerator / (filled.denominator * total.positive[..., None])
         return _of_counts(xp, table, share)
     row, mass = filled.row, filled.denominator
     rest = xp.where(wanted >= total.whole[..., None], xp.zeros_like(mass), mass - filled.within)
     left = row.positive * (rest / mass) + ops.total_behind_each(
-        xp, table, table.positive, filled.index
+        xp, table, table.positive, filled.place
     )
     found = row.positive_before + row.positive * ((mass - rest) / mass)
     return found / (found + left)

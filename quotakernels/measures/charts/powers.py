@@ -439,6 +439,7 @@ def _area(xp: Namespace, table: ops.Groups, kind: ChartKind, total: Totals) -> R
         "lift": lambda won: (positive * positive + won.twice) / (2 * whole * positive),
         "bprd": lambda won: won.surplus / 2 * (whole / positive),
     }
-    area = areas.get(kind, lambda won: won.surplus / 2)
+    informed: Callable[[Won], Array] = lambda won: won.surplus / 2  # noqa: E731
+    area = areas.get(kind, informed)
     won = pairs_won(xp, table, total)
     return won._replace(value=lambda *sums: area(won.value(*sums)))
