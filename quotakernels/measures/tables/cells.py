@@ -338,7 +338,8 @@ def cells_beyond(
     scores, labels, weights, valid, *_ = examples
     xp = namespace(scores)
     with computing(xp):
-        wanted = _plain(xp, scores, threshold)
+        plain = type(threshold) in (int, float)
+        wanted = ops.plain_threshold(xp, scores, as_float(threshold)) if plain else None
         if wanted is None:
             wanted = _threshold_beside(scores, threshold)
             if wanted.ndim:
@@ -348,12 +349,6 @@ def cells_beyond(
         find = compiled(_cells_beyond, xp, ("inclusive", "whole"))
         cells = find(scores, pairs, wanted, inclusive=inclusive, whole=whole)
         return CellsBeyond._make((*(x[..., None] for x in cells), found.good))
-
-
-def _plain(xp: Namespace, scores: Array, threshold: Any) -> float | None:
-    """A plain number that can be compared with the scores as it is."""
-    plain = type(threshold) in (int, float)
-    return ops.plain_threshold(xp, scores, as_float(threshold)) if plain else None
 
 
 def _cells_beyond(
