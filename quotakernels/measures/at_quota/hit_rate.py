@@ -360,16 +360,21 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     filled = _filled(xp, table, edges)
     found = filled.numerator / filled.denominator
     start, stop = edges[..., :-1], edges[..., 1:]
-    inside = ops.clip(xp, found[..., 1:] - found[..., :-1], low=0.0)
+    inside = found[..., 1:] - found[..., :-1]
+    if total.rounded:
+        inside = ops.clip(xp, inside, low=0.0)
+        rates = (f(xp, table, edges, filled)[..., 1:] for f in (_hit_rate, _qrecall))
+    else:
+        rates = (found[..., 1:] / x for x in (stop, positives))
+    cumulative, recall = rates
     share, prevalence = inside / (stop - start), positives / whole
-    cumulative = _hit_rate(xp, table, edges, filled)[..., 1:]
     return LiftTable(
         start,
         stop,
         inside,
-        ops.within_rounding(xp, share, 1.0),
+        _of_counts(xp, table, share),
         share / prevalence,
         cumulative,
         cumulative / prevalence,
-        _qrecall(xp, table, edges, filled)[..., 1:],
+        recall,
     )

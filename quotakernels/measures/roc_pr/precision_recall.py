@@ -397,7 +397,8 @@ def area_under_pr(
         growth = ops.clip(xp, some / before, high=xp.finfo(mass.dtype).max)
         log, deficit = log_and_deficit(xp, growth)
         area = here / some * (found * log + here * deficit)
-        area = at_most(xp, area, before, mass, found, here)
+        if total.rounded:
+            area = at_most(xp, area, before, mass, found, here)
         if start != "roc":  # before the first group nothing is found, and the deficit is 1
             area = xp.where(is_level, here * level, area)
         return (area, here) if total.rounded or band is not None else (area,)
