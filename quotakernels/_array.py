@@ -245,7 +245,18 @@ def _is_narrow(dtype: Any) -> bool:
 
 def like_tuple(given: Any, parts: Iterable[Any]) -> Any:
     """A tuple of such parts, named as the given one if that has names."""
-    return given._make(parts) if hasattr(given, "_fields") else tuple(parts)
+    if not hasattr(given, "_fields"):
+        return tuple(parts)
+    if _is_compiling():  # before PyTorch 2.13 nothing that `_make` of an object gives is returned
+        return type(given)(*parts)
+    return given._make(parts)
+
+
+def with_fields(record: Any, **fields: Any) -> Any:
+    """The record with other values of some fields, to be returned: see `like_tuple`."""
+    return like_tuple(
+        record, [fields.get(k, x) for k, x in zip(record._fields, record, strict=True)]
+    )
 
 
 def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
@@ -308,7 +319,8 @@ def constant(xp: Namespace, value: Any, dtype: Any, dev: Device) -> Array:
 
 
 def _is_compiling() -> bool:
-    return bool(sys.modules["torch"].compiler.is_compiling())
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.compiler.is_compiling())
 
 
 def tolerance(x: Array, relative: float) -> float:

@@ -138,6 +138,12 @@ OTHERWISE = {
 
 def called(name: str, argument: str = "") -> Any:
     """A public function of scores, with all that it needs and one thing more."""
+    positional, named = arguments(name, argument)
+    return functions()[name](*positional, **named)
+
+
+def arguments(name: str, argument: str = "") -> tuple[list[Any], dict[str, Any]]:
+    """What `called` gives the function, by position and by name."""
     taken = parameters(name)
     needs = {x: GIVEN[x] for x, p in taken.items() if p.default is p.empty and x in GIVEN}
     needs |= {"quota": 2} if "quota" in taken and name != "curve_band" else {}
@@ -151,8 +157,7 @@ def called(name: str, argument: str = "") -> Any:
     if argument == "batch axes" and name in OF_PAIRS:
         needs["models"] = {model: np.stack([x, x]) for model, x in needs["models"].items()}
     by_position = ("measure", "y_true", "y_score") if name in OF_DATA else ()
-    positional = [needs.pop(x) for x in by_position if x in needs]
-    return functions()[name](*positional, **needs)
+    return [needs.pop(x) for x in by_position if x in needs], needs
 
 
 class Watch:

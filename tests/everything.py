@@ -16,6 +16,7 @@ from public_names import PUBLIC
 import quotakernels as qk
 
 QUOTAS = (Fraction(0), Fraction(1), Fraction(5, 2), Fraction(4))
+AS_FLOATS = [float(q) for q in QUOTAS]  # torch.compile of PyTorch 2.11 knows no fractions
 SELECTED = 2.5
 EAGER = [mode for mode in MODES if not mode.lazy and mode.name != "jax64"]
 """The modes in which values are read; JAX once, with the fewer types."""
@@ -43,8 +44,7 @@ def everything(
     weighted = sample_weight is not None
     given = {"sample_weight": sample_weight, "where": where, "validate": validate}
     ranking = qk.rank(y_true, y_score, **given)
-    quotas = [float(q) for q in QUOTAS]
-    found = computed(ranking, quotas, weighted)
+    found = computed(ranking, AS_FLOATS, weighted)
     found |= {name: PUBLIC[name](ranking).value for name in CURVES}
     table = qk.lift_table(ranking, bins=BINS)._asdict()
     found |= {f"lift_table.{name}": table[name] for name in table if name[:2] != "st"}
@@ -55,7 +55,7 @@ def everything(
     best = qk.best_operating_point(ranking, cost_fp=1, cost_fn=[0.5, 2.0])
     found |= record("best_operating_point", best)
     found["select"] = qk.select(y_score, quota=SELECTED, **given)
-    ends = qk.quota_threshold(y_score, quota=quotas, **given)
+    ends = qk.quota_threshold(y_score, quota=AS_FLOATS, **given)
     return found | record("quota_threshold", ends)
 
 

@@ -17,6 +17,7 @@ from quotakernels._array import (
     namespace,
     of_kind,
     wide_float,
+    with_fields,
 )
 from quotakernels.inputs.warned import warn_once
 
@@ -81,7 +82,7 @@ def _masked(result: Any, good: Array, nans: dict[Any, Array]) -> Any:
     """One NaN serves all fields of a type."""
     if hasattr(result, "_fields"):
         parts = {k: x for k, x in result._asdict().items() if k not in NUMBERS}
-        return result._replace(**{k: _masked(x, good, nans) for k, x in parts.items()})
+        return with_fields(result, **{k: _masked(x, good, nans) for k, x in parts.items()})
     if isinstance(result, tuple):
         return tuple(_masked(x, good, nans) for x in result)
     xp = namespace(result)

@@ -284,14 +284,14 @@ class Measure:
         """Raise unless the table has the gains, costs and arms that the measure is of."""
         if not (self.of_gains or self.of_costs or self.of_arms):
             return
-        gains = self.of_gains and self.needs_gains and not table.gains
-        lacking = {
-            "what each example brings: pass gain=": gains,
-            "what each example costs: pass cost=": self.of_costs and not table.costs,
-            "which examples were treated: pass treatment=": self.of_arms and not table.arms,
+        amounts = {
+            "gains": (self.of_gains and self.needs_gains, "what each example brings: pass gain="),
+            "costs": (self.of_costs, "what each example costs: pass cost="),
+            "arms": (self.of_arms, "which examples were treated: pass treatment="),
         }
-        for what in (x for x, lacks in lacking.items() if lacks):
-            raise TypeError(f"{self.__name__} needs {what}, or a Ranking that was made with it")
+        for name, (needed, what) in amounts.items():
+            if needed and not getattr(table, name):
+                raise TypeError(f"{self.__name__} needs {what}, or a Ranking that was made with it")
 
     def _table(self, xp: Namespace, ranking: Any) -> Any:
         """The table of a ranking, of groups too if the measure knows them."""
@@ -322,7 +322,7 @@ class Measure:
                 f"keyword{f', such as {self.own_keywords[0]}=' if self.own_keywords else ''}; for "
                 f"scoring= of scikit-learn: quotakernels.adapters.sklearn.scorer({self.__name__})"
             )
-        given = dict(zip(names, arguments, strict=False))
+        given = dict(zip(names[: len(arguments)], arguments, strict=True))
         for name, value in keywords.items():
             if name in given:
                 raise TypeError(f"{caller} got {name} twice")
@@ -421,6 +421,9 @@ def _plain(name: str, value: Any) -> Any:
     value = tuple(value) if isinstance(value, list) else value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
+    each = value if isinstance(value, tuple) else (value,)
+    if all(isinstance(x, (str, int, float)) for x in each):  # before 2.13 torch.compile has no hash
+        return value
     try:
         hash(value)
     except TypeError:

@@ -332,10 +332,8 @@ def group_mean(
 
 def _parted(keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """What goes with labels and scores, and what is the measure's own."""
-    parts: tuple[dict[str, Any], dict[str, Any]] = {}, {}
-    for name, x in keywords.items():
-        parts[name not in _OF_RANK][name] = x
-    return parts
+    given = {name: x for name, x in keywords.items() if name in _OF_RANK}
+    return given, {name: x for name, x in keywords.items() if name not in given}
 
 
 def mean_over_groups(measure: Any) -> MeanOverGroups | None:
@@ -451,7 +449,7 @@ def _defined(values: Array, axis: int, drawn: Array | None) -> Array:
     xp = namespace(values)
     there = _groups_last(xp, ~xp.isnan(values), axis)
     if drawn is None:
-        return xp.count_nonzero(there, axis=-1)
+        return ops.count(xp, there)[..., 0]
     often = cast(xp, xp.expand_dims(there, axis=-2), xp.int64) * cast(xp, drawn, xp.int64)
     return xp.sum(often, axis=-1)
 

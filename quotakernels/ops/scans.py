@@ -131,6 +131,8 @@ def count(xp: Namespace, flags: Array) -> Array:
     """The number of raised flags, with the last axis kept at length 1; XLA widens it last."""
     if native.library(xp) == "jax" and flags.shape[-1] < 2**31:
         return cast(xp, xp.sum(flags, axis=-1, keepdims=True, dtype=xp.int32), xp.int64)
+    if native.library(xp, beyond=True) == "torch":  # before 2.13 its `vmap` loops over the other
+        return xp.sum(flags, axis=-1, keepdims=True, dtype=xp.int64)
     return xp.count_nonzero(flags, axis=-1, keepdims=True)
 
 
@@ -139,7 +141,7 @@ def counts(xp: Namespace, flags: list[Array]) -> Array:
     if native.library(xp) == "numpy" and flags[0].ndim == 1:
         return native.numpy_.counts(flags)
     if native.library(xp) in ("cupy", "torch"):
-        return xp.count_nonzero(xp.stack(flags, axis=-2), axis=-1)
+        return count(xp, xp.stack(flags, axis=-2))[..., 0]
     return xp.concat([count(xp, x) for x in flags], axis=-1)
 
 

@@ -16,13 +16,13 @@ CORRECTED = ("expanded", "bca")
 
 def defined(xp: Namespace, values: Array) -> Array:
     """How many values are not NaN, shape (...)."""
-    return xp.count_nonzero(values == values, axis=-1)
+    return ops.count(xp, values == values)[..., 0]
 
 
 def spread(xp: Namespace, values: Array) -> Array:
     """The standard deviation of the values that are defined; NaN for fewer than two."""
     there = values == values
-    number = cast(xp, xp.count_nonzero(there, axis=-1, keepdims=True), values.dtype)
+    number = cast(xp, ops.count(xp, there), values.dtype)
     mean = xp.sum(xp.where(there, values, xp.zeros_like(values)), axis=-1, keepdims=True) / number
     square = xp.where(there, (values - mean) ** 2, xp.zeros_like(values))
     freedom = number[..., 0] - 1
@@ -94,7 +94,7 @@ def _bias(xp: Namespace, estimate: Array, values: Array, number: Array) -> Array
     Of one that is beyond all of them, as if half a resample were.
     """
     at = xp.expand_dims(estimate, axis=-1)
-    below = xp.count_nonzero(values < at, axis=-1) + xp.count_nonzero(values <= at, axis=-1)
+    below = (ops.count(xp, values < at) + ops.count(xp, values <= at))[..., 0]
     twice = cast(xp, 2 * number, estimate.dtype)
     least = xp.ones_like(twice)
     found = xp.minimum(xp.maximum(cast(xp, below, estimate.dtype), least), twice - least)
@@ -115,7 +115,7 @@ def _acceleration(xp: Namespace, left_out: Any) -> Array:
     """From the values without one part of the examples each, but for those that are undefined."""
     there = left_out == left_out
     known = xp.where(there, left_out, xp.zeros_like(left_out))
-    number = cast(xp, xp.count_nonzero(there, axis=-1, keepdims=True), left_out.dtype)
+    number = cast(xp, ops.count(xp, there), left_out.dtype)
     some = xp.maximum(number, xp.ones_like(number))
     away = xp.expand_dims(ops.total(xp, known), axis=-1) / some - known
     away = xp.where(there, away, xp.zeros_like(away))

@@ -17,6 +17,7 @@ from quotakernels._array import (
     finished,
     namespace,
     result_float,
+    with_fields,
 )
 from quotakernels._types import A, ArrayOf, NumberOf
 from quotakernels.inputs.examples import Examples, check_tie_policy, validate_columns
@@ -154,7 +155,7 @@ def rank_at_quota(
         find = _program(_at_quota, xp, across, ("ties",))
         found: RankingAtQuota = find(examples, good, wanted, ties=ties)
         dtype = result_float(xp, device(examples.scores))
-        return found._replace(threshold=finished(xp, found.threshold, dtype))
+        return with_fields(found, threshold=finished(xp, found.threshold, dtype))
 
 
 def _program(

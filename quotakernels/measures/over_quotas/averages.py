@@ -255,7 +255,7 @@ def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]
 def _is_one_list(table: Any) -> bool:
     """Whether the row of a position follows from running counts, of one list in each table."""
     counted = isinstance(table, (ops.Cumulative, ops.Positives))
-    return not table.segments and (counted or table.in_place)
+    return False if table.segments else counted or table.in_place
 
 
 def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tuple[Array, ...]:

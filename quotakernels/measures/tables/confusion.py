@@ -296,14 +296,11 @@ def confusion_table_from_rates(
     >>> print(*confusion_table_from_rates(prevalence=0.5, lr_positive=4, lr_negative=0.25, n=10))
     4.0 1.0 1.0 4.0
     """
-    rates, ratios = (
-        {"tpr": tpr, "fpr": fpr},
-        {"lr_positive": lr_positive, "lr_negative": lr_negative},
-    )
-    given = [pair for pair in (rates, ratios) if any(x is not None for x in pair.values())]
+    pairs = {"tpr": tpr, "fpr": fpr}, {"lr_positive": lr_positive, "lr_negative": lr_negative}
+    given = [pair for pair in pairs if any(x is not None for x in pair.values())]
     if len(given) != 1 or any(x is None for x in given[0].values()):
         raise TypeError("give either tpr= and fpr=, or lr_positive= and lr_negative=")
-    by_rates = given[0] is rates
+    by_rates = "tpr" in given[0]
 
     def cells(xp: Namespace, prevalence: Array, n: Array, *pair: Array) -> ConfusionTable:
         found = (pair[0], 1 - pair[0], pair[1], 1 - pair[1]) if by_rates else _rates(xp, *pair)

@@ -26,14 +26,14 @@ def order_key(scores: Array) -> Array:
     """Always signed, since unsigned tensors lack comparisons."""
     if scores.dtype.is_floating_point:
         width = scores.dtype.itemsize
-        bits = scores.detach().contiguous().view(_WORDS[width])
+        bits = _seen_as(scores.detach().contiguous(), _WORDS[width])
         if readable(bits):
             return torch.from_numpy(numpy_.key_of_bits(to_numpy(bits)))
         return key_from_bits(bits, 8 * width)
     if scores.dtype == torch.bool:
         return scores.to(torch.uint8)
     if scores.dtype == torch.uint64:
-        return scores.view(torch.int64) ^ -(2**63)
+        return _seen_as(scores, torch.int64) ^ -(2**63)
     return scores.to(_SIGNED.get(scores.dtype, scores.dtype))
 
 
@@ -42,10 +42,30 @@ def from_order_key(key: Array, dtype: Any) -> Array:
     if dtype.is_floating_point:
         if readable(key):
             return torch.from_numpy(numpy_.bits_of_key(to_numpy(key))).view(dtype)
-        return bits_from_key(key, 8 * dtype.itemsize).view(dtype)
+        return _seen_as(bits_from_key(key, 8 * dtype.itemsize), dtype)
     if dtype == torch.uint64:
-        return (key ^ -(2**63)).view(dtype)
+        return _seen_as(key ^ -(2**63), dtype)
     return key.to(dtype)
+
+
+class _SeenAs(torch.autograd.Function):
+    """The same bytes as numbers of another type, which `vmap` itself cannot before PyTorch 2.13."""
+
+    @staticmethod
+    def forward(x: Array, dtype: Any) -> Array:
+        return x.view(dtype)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Bits have no gradient."""
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, x: Array, dtype: Any) -> tuple[Array, Any]:
+        return _SeenAs.apply(x, dtype), in_dims[0]
+
+
+def _seen_as(x: Array, dtype: Any) -> Array:
+    return _SeenAs.apply(x, dtype) if are_mapped(x) else x.view(dtype)
 
 
 def device_groups(
@@ -389,10 +409,12 @@ def _columns(table: Groups, thresholds: Array) -> Groups:
 def taken(x: Array, index: Array) -> Array:
     """Unsigned tensors cannot be gathered, but signed ones of the same bits can."""
     dtype = x.dtype
-    x = x.view(_WORDS[dtype.itemsize]) if dtype in (*_SIGNED, torch.uint64) else x
+    is_unsigned = dtype in (*_SIGNED, torch.uint64)
+    x = _seen_as(x, _WORDS[dtype.itemsize]) if is_unsigned else x
     batch = torch.broadcast_shapes(x.shape[:-1], index.shape[:-1])
     x, index = (y.expand(*batch, y.shape[-1]) for y in (x, index))
-    return torch.gather(x, -1, index).view(dtype)
+    found = torch.gather(x, -1, index)
+    return _seen_as(found, dtype) if is_unsigned else found
 
 
 def tie_groups(
