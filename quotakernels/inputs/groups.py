@@ -259,7 +259,7 @@ def kept_within(
     if size and numbered:
         within, nowhere = codes, xp.zeros_like(codes, dtype=xp.bool)
     else:
-        within = xp.clip(codes, 0, max(size - 1, 0))
+        within = ops.clip(xp, codes, 0, max(size - 1, 0))
         nowhere = within != codes if size else xp.ones_like(codes, dtype=xp.bool)
     return GroupsOfExamples(within, ids), (nowhere, f"an id from 0 to {size - 1}")
 

@@ -141,7 +141,7 @@ def positive_labels(
     places = xp.arange(key.shape[-1], dtype=xp.int64, device=device(key))
     places = xp.where(others, places, xp.full_like(places, key.shape[-1] - 1))
     first = xp.min(places, axis=-1, keepdims=True)
-    wrong = ~positive & (key != xp.take_along_axis(key, first, axis=-1))
+    wrong = ~positive & (key != ops.taken(xp, key, first))
     if of_kind(xp, labels.dtype, "real floating"):
         wrong = wrong | xp.isnan(labels)
     return positive, (wrong, ONE_OTHER)

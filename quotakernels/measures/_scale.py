@@ -71,7 +71,8 @@ def usual_unit(xp: Namespace, mass: Array, parts: Iterable[Array] = ()) -> Array
     room = _exponent(xp, least, most) + (most - far) // 2
     exponent = xp.minimum(_exponent(xp, mass, most), xp.where(room > 0, room, xp.zeros_like(room)))
     limit = most - most // 40  # where the power and its inverse are usual floats
-    exponent = xp.clip(exponent, -limit, limit) // 2 * 2  # so that square roots keep their digits
+    exponent = ops.clip(xp, exponent, -limit, limit)
+    exponent = exponent // 2 * 2  # so that square roots keep their digits
     exponent = xp.where(usual, xp.zeros_like(exponent), exponent)
     return _power(xp, -exponent, mass, most)
 

@@ -26,8 +26,9 @@ from quotakernels._array import (
 )
 from quotakernels.ops import native
 from quotakernels.ops._table import Few, Groups
+from quotakernels.ops.elementwise import clip
 from quotakernels.ops.keys import from_order_key, is_float, key_bits, order_key
-from quotakernels.ops.scans import bincount, bisect, increased
+from quotakernels.ops.scans import bincount, bisect, increased, taken
 from quotakernels.ops.tables import tie_groups
 
 
@@ -142,7 +143,7 @@ def binned_by_group(
     """`binned` of examples in groups, from 0 to S - 1, with the shape (..., S, 2**bits, 2)."""
     size, bins = counts.shape[-3], 2**bits
     rows = cast(xp, bin_rows(xp, scores, bits), xp.int64)
-    rows = rows + bins * xp.clip(groups, min=0, max=size - 1)
+    rows = rows + bins * clip(xp, groups, low=0, high=size - 1)
     if weights is not None:
         found = _weighed(xp, rows, size * bins, labels, weights, valid)
         more, masses = (xp.reshape(x, counts.shape) for x in found)
@@ -206,10 +207,10 @@ def _weighed(
     index = bisect(xp, owners, wanted, beyond=True) - 1
     there = index >= 0
     index = xp.where(there, index, xp.zeros_like(index))
-    there = there & (xp.take_along_axis(owners, index, axis=-1) == wanted)
+    there = there & (taken(xp, owners, index) == wanted)
 
     def spread(negative: Array, positive: Array) -> Array:
-        both = [xp.take_along_axis(x, index, axis=-1) for x in (negative, positive)]
+        both = [taken(xp, x, index) for x in (negative, positive)]
         return xp.stack([xp.where(there, x, xp.zeros_like(x)) for x in both], axis=-1)
 
     counts = spread(groups.counts - groups.positives, groups.positives)

@@ -8,6 +8,7 @@ from typing import Any
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
 from quotakernels.ops._table import Cumulative, Groups, Positives, Summands
+from quotakernels.ops.elementwise import clip
 from quotakernels.ops.scans import (
     bisect,
     prefix_sum,
@@ -88,7 +89,7 @@ class Columns:
     def _of_group(self, name: str) -> Array:
         """What the group of each position has."""
         if name == "size":
-            return self._xp.clip(self._own("group_items"), min=1)
+            return clip(self._xp, self._own("group_items"), low=1)
         if name == "items_before":
             return self._own("position") - self._own("place")
         own = self._own(name)  # sums of masses before a row are those before its group
@@ -143,7 +144,7 @@ class CumulativeColumns:
         if name == "place":
             return self._column("position", dtype) - self._column("group_items_before", dtype)
         if name == "group_size":
-            return xp.clip(self._column("group_items", dtype), min=1)
+            return clip(xp, self._column("group_items", dtype), low=1)
         if name.startswith("group_"):
             row = self._column("row", xp.int64)
             return taken(xp, self._column(name.removeprefix("group_"), dtype), row)
@@ -205,7 +206,7 @@ def row_of_each(xp: Namespace, table: Groups, ends: Array, numbers: Array) -> Ar
     if native.library(xp) == "numpy" and ends.ndim == 1 and ends[-1] <= numbers.shape[0]:
         return native.numpy_.repeated_rows(counts, numbers.shape[0])
     found = bisect(xp, ends, xp.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0])))
-    return xp.clip(found, max=counts.shape[-1] - 1)
+    return clip(xp, found, high=counts.shape[-1] - 1)
 
 
 def summed_by_position(xp: Namespace, table: Groups | Cumulative | Positives) -> bool:

@@ -19,6 +19,8 @@ def clip(xp: Namespace, x: Array, low: float | None = None, high: float | None =
         return native.numpy_.clip(x, low, high)
     if library == "jax":
         return native.jax_.clip(x, low, high)
+    if library == "torch":
+        return native.torch_.clip(x, low, high)
     return xp.clip(x, low, high)
 
 

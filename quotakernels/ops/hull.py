@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
 from quotakernels.ops import native
 from quotakernels.ops._table import EXACT, TOLERANCE, Groups
-from quotakernels.ops.scans import prefix_sum, running_max, segment_max, shifted
+from quotakernels.ops.scans import prefix_sum, running_max, segment_max, shifted, taken
 
 _ROUNDS = 32
 """Enough for any P·N that is exact: after 31 the triangles hold no more whole points."""
@@ -100,7 +100,7 @@ def _farthest_above(xp: Namespace, points: _Points, chain: Array) -> Array:
     left, right = _neighbours(xp, chain)
     above = xp.where(filled & ~chain, _height(xp, x, y, left, right), xp.zeros_like(x))
     first = shifted(xp, chain, 1, True)
-    peak = xp.take_along_axis(segment_max(xp, above, first), right, axis=-1)
+    peak = taken(xp, segment_max(xp, above, first), right)
     return (above > 0) & (above == peak)
 
 
@@ -121,9 +121,7 @@ def _height(xp: Namespace, x: Array, y: Array, left: Array, right: Array) -> Arr
 
     0 for points below it, and for floats where the difference may be rounding alone.
     """
-    left_x, left_y, right_x, right_y = (
-        xp.take_along_axis(z, at, axis=-1) for at in (left, right) for z in (x, y)
-    )
+    left_x, left_y, right_x, right_y = (taken(xp, z, at) for at in (left, right) for z in (x, y))
     up, along = (y - left_y) * (right_x - left_x), (x - left_x) * (right_y - left_y)
     height = up - along
     if xp.isdtype(height.dtype, "real floating"):

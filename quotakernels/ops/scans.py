@@ -18,6 +18,7 @@ from quotakernels._array import (
     readable,
 )
 from quotakernels.ops import native
+from quotakernels.ops.elementwise import clip
 
 
 def shifted(xp: Namespace, x: Array, by: int, fill: Any) -> Array:
@@ -66,7 +67,7 @@ def exclusive_at(xp: Namespace, x: Array, index: Array) -> Array:
     """What `exclusive` has at each index, of floats."""
     if native.library(xp) == "numpy" and x.ndim == 1:
         return native.numpy_.exclusive_at(x, index)
-    return xp.take_along_axis(exclusive(xp, x), index, axis=-1)
+    return taken(xp, exclusive(xp, x), index)
 
 
 def segment_sum(xp: Namespace, x: Array, first: Array) -> Array:
@@ -201,7 +202,7 @@ def increased(
     if valid is not None:
         counted = xp.where(valid, codes, xp.full_like(codes, length))
     raised = counts + cast(xp, bincount(xp, counted, length), counts.dtype)
-    return raised, xp.take_along_axis(raised, codes, axis=-1)
+    return raised, taken(xp, raised, codes)
 
 
 def bisect(xp: Namespace, ends: Array, wanted: Array, beyond: bool = False) -> Array:
@@ -225,7 +226,7 @@ def bisect(xp: Namespace, ends: Array, wanted: Array, beyond: bool = False) -> A
         probe = low + step
         inside = probe <= length
         index = xp.where(inside, probe - 1, xp.zeros_like(probe))
-        end = xp.take_along_axis(ends, index, axis=-1)
+        end = taken(xp, ends, index)
         below = end <= wanted if beyond else end < wanted
         low = xp.where(inside & below, probe, low)
         step //= 2
@@ -245,7 +246,7 @@ def flagged_first(xp: Namespace, flags: Array) -> Array:
     upto = prefix_sum(xp, cast(xp, flags, xp.int64))
     wanted = xp.arange(1, size + 1, dtype=xp.int64, device=device(flags))
     index = bisect(xp, upto, xp.minimum(xp.broadcast_to(wanted, flags.shape), upto[..., -1:]))
-    return xp.clip(index, max=max(size - 1, 0))
+    return clip(xp, index, high=max(size - 1, 0))
 
 
 def taken(xp: Namespace, x: Array, index: Array) -> Array:

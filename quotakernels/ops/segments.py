@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from quotakernels._array import Array, Namespace, cast, device, known, of_kind, wide_float
 from quotakernels.ops import native
 from quotakernels.ops._table import Cumulative, Groups, Rows, Segments
+from quotakernels.ops.elementwise import clip
 from quotakernels.ops.keys import from_order_key, is_float, key_bits, lowest_key, order_key
 from quotakernels.ops.scans import (
     bisect,
@@ -65,7 +66,7 @@ def parted(xp: Namespace, table: Groups, given: Combined, ids: Array) -> Groups:
     if offset := _offset(xp, given.levels):
         key = cast(xp, key, xp.int64) + offset
     if (most := given.levels.shape[-1]) > 0:
-        key = taken(xp, given.levels, xp.clip(key, min=0, max=most - 1))
+        key = taken(xp, given.levels, clip(xp, key, low=0, high=most - 1))
     key = cast(xp, key, given.levels.dtype)
     thresholds = from_order_key(xp, key, given.dtype)
     return table._replace(thresholds=thresholds, segments=segments_of(xp, group, ids))
@@ -89,7 +90,7 @@ def segments_of(xp: Namespace, group: Array, ids: Array, behind: bool = True) ->
         starts = bisect(xp, group, xp.broadcast_to(every, (*group.shape[:-1], size + 1)))
     ids = xp.broadcast_to(ids, (*group.shape[:-1], size))
     behind = behind and not known(group[..., -1:] < size)  # groups rise
-    of_row = xp.clip(group, min=0, max=max(size - 1, 0)) if behind else group
+    of_row = clip(xp, group, low=0, high=max(size - 1, 0)) if behind else group
     return Segments(ids, starts, of_row)
 
 
@@ -129,9 +130,9 @@ def segment_of_row(xp: Namespace, table: Groups | Cumulative) -> Array:
     """The group of examples of each row; rows behind all count for one of them."""
     if not isinstance(table, Cumulative):
         return table.segments.of_row
-    first = xp.clip(table.items[..., :-1], max=table.items.shape[-1] - 2)
+    first = clip(xp, table.items[..., :-1], high=table.items.shape[-1] - 2)
     group = taken(xp, table.segments.of_example, first)
-    return xp.clip(group, min=0, max=table.segments.ids.shape[-1] - 1)
+    return clip(xp, group, low=0, high=table.segments.ids.shape[-1] - 1)
 
 
 def first_row(xp: Namespace, table: Groups | Cumulative) -> Array:
@@ -151,7 +152,7 @@ def group_total(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
     if whole:
         at = taken(xp, _sums_before(xp, x, xp.int64), starts)
         return at[..., 1:] - at[..., :-1]
-    ends = taken(xp, running_total(xp, table, x), xp.clip(starts[..., 1:] - 1, min=0))
+    ends = taken(xp, running_total(xp, table, x), clip(xp, starts[..., 1:] - 1, low=0))
     return xp.where(starts[..., 1:] > starts[..., :-1], ends, xp.zeros_like(ends))
 
 
@@ -161,7 +162,7 @@ def group_max(xp: Namespace, table: Groups, x: Array, least: Any = 0) -> Array:
     if native.library(xp) == "numpy" and x.ndim == 1:
         return native.numpy_.largest_between(x, starts, least)
     upto = segment_max(xp, x, first_rows(xp, table))
-    ends = taken(xp, upto, xp.clip(starts[..., 1:] - 1, min=0))
+    ends = taken(xp, upto, clip(xp, starts[..., 1:] - 1, low=0))
     return xp.where(starts[..., 1:] > starts[..., :-1], ends, xp.full_like(ends, least))
 
 
@@ -243,7 +244,7 @@ def rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Arra
     columns = (table.counts, table.mass, table.positive)
     sums = [running_total(xp, table, x) for x in columns]
     low, stop = _ends(xp, table)
-    whole = _at(xp, sums[1], xp.clip(stop - 1, min=0))
+    whole = _at(xp, sums[1], clip(xp, stop - 1, low=0))
     whole = xp.where(stop > low, whole, xp.zeros_like(whole))
     found = _searched(xp, sums[1], xp.minimum(wanted, whole), low, stop)
     index = _row_of(xp, _within(xp, found, low, stop), sums[1])
@@ -253,7 +254,7 @@ def rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Arra
         return cast(xp, _at(xp, x, place), wide)
 
     def before(upto: Array) -> Array:
-        found = at(upto, xp.clip(index - 1, min=0))
+        found = at(upto, clip(xp, index - 1, low=0))
         return xp.where(first, xp.zeros_like(found), found)
 
     return index, Rows(*map(before, sums), *(at(x, index) for x in columns))
@@ -316,7 +317,7 @@ def _within(xp: Namespace, found: Array, low: Array, stop: Array) -> Array:
 
 def _row_of(xp: Namespace, place: Array, column: Array) -> Array:
     """A row of the table, also for a group without rows behind the last one."""
-    return xp.clip(place, max=max(column.shape[-1] - 1, 0))
+    return clip(xp, place, high=max(column.shape[-1] - 1, 0))
 
 
 def column_at(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
@@ -340,7 +341,7 @@ def last_row(xp: Namespace, table: Groups, like: Array) -> Array:
     if not table.segments:
         return xp.full_like(like, table.counts.shape[-1] - 1)
     stop = _ends(xp, table)[1]
-    return xp.broadcast_to(xp.clip(cast(xp, stop, like.dtype) - 1, min=0), like.shape)
+    return xp.broadcast_to(clip(xp, cast(xp, stop, like.dtype) - 1, low=0), like.shape)
 
 
 def sums_before(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
@@ -348,7 +349,7 @@ def sums_before(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
     if not table.segments:
         return exclusive_at(xp, x, index)
     upto = segment_sum(xp, x, first_rows(xp, table))
-    found = _at(xp, upto, xp.clip(index - 1, min=0))
+    found = _at(xp, upto, clip(xp, index - 1, low=0))
     return xp.where(index > _ends(xp, table)[0], found, xp.zeros_like(found))
 
 
@@ -393,7 +394,7 @@ def _searched(
     while step:
         probe = found + step
         inside = probe <= stop
-        end = _at(xp, upto, xp.clip(probe - 1, max=most))
+        end = _at(xp, upto, clip(xp, probe - 1, high=most))
         below = end <= wanted if beyond else end < wanted
         found = xp.where(inside & below, probe, found)
         step //= 2

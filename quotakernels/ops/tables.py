@@ -222,7 +222,7 @@ def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
             return None
         return xp.where(last, segment_sum(xp, x, first), xp.zeros_like(x))
 
-    if library == "torch" and not native.torch_.are_mapped(last, *table.arrays()):
+    if on_device(xp, last, *table.arrays()):
         return native.torch_.summed_runs(table, last)
     if library == "jax" and table.counts.dtype == xp.int32:
         whole = native.jax_.counts_of_runs(table.counts, table.positives, last)
@@ -311,7 +311,7 @@ def _reached(xp: Namespace, ends: Array, wanted: Array) -> Array:
     wanted = xp.minimum(wanted, cast(xp, ends[..., -1:], wanted.dtype))
     if of_kind(xp, ends.dtype, "integral"):  # what a NaN becomes does not matter
         wanted = cast(xp, xp.ceil(wanted), ends.dtype)
-    return xp.clip(bisect(xp, ends, wanted), max=ends.shape[-1] - 1)
+    return clip(xp, bisect(xp, ends, wanted), high=ends.shape[-1] - 1)
 
 
 def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:

@@ -121,7 +121,7 @@ def cut_thresholds(xp: Namespace, table: ops.Groups) -> Array:
     places = xp.arange(1, filled.shape[-1] + 1, dtype=xp.int64, device=device(filled))
     owner = ops.running_max(xp, xp.where(filled, places, xp.zeros_like(places)))
     owner = xp.concat([xp.zeros_like(owner[..., :1]), owner], axis=-1)
-    return xp.take_along_axis(thresholds, owner, axis=-1)
+    return ops.taken(xp, thresholds, owner)
 
 
 def float_thresholds(xp: Namespace, thresholds: Array) -> Array:

@@ -235,7 +235,7 @@ def _shares(
     edge = _Edge(wanted, last, row.mass_before, row.mass, whole)
     if codes is not None:  # each example has the edge of its group
         codes = xp.broadcast_to(codes, examples.scores.shape)
-        codes = xp.clip(codes, min=0, max=wanted.shape[-2] - 1)
+        codes = ops.clip(xp, codes, low=0, high=wanted.shape[-2] - 1)
         edge = _Edge(*(ops.taken(xp, x[..., 0], codes) for x in edge))
     return _share_of_each(xp, examples, edge)
 
@@ -255,7 +255,7 @@ def _share_of_each(xp: Namespace, examples: Examples, edge: _Edge) -> Array:
 
 def _column_at(xp: Namespace, table: ops.Groups | ops.Around, x: Array, index: Array) -> Array:
     if isinstance(table, ops.Around):
-        return xp.take_along_axis(x, index, axis=-1)
+        return ops.taken(xp, x, index)
     return ops.column_at(xp, table, x, index)
 
 

@@ -148,7 +148,7 @@ def decisions(
     xp: Namespace, fp: Array, tp: Array, positives: Array, negatives: Array
 ) -> ConfusionTable:
     """The cells of decisions that select these of so many; arrays of one shape."""
-    return ConfusionTable(tp, fp, xp.clip(positives - tp, 0), xp.clip(negatives - fp, 0))
+    return ConfusionTable(tp, fp, ops.clip(xp, positives - tp, 0), ops.clip(xp, negatives - fp, 0))
 
 
 @plainly

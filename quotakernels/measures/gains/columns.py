@@ -45,7 +45,7 @@ def cut_at_thresholds(table: ops.Groups, wanted: Array, inclusive: bool) -> CutR
         return _groups_cut(xp, table, wanted, inclusive)
     wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
     ends = cut_ends(xp, table, wanted, inclusive)
-    index = xp.clip(ends, max=table.counts.shape[-1] - 1)
+    index = ops.clip(xp, ends, high=table.counts.shape[-1] - 1)
     part = cast(xp, ends > index, wide_float(xp, device(ends)))
     return CutRows(index, part, xp.ones_like(part))
 

@@ -339,7 +339,7 @@ def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> Opera
     unknown = xp.isnan(of_fp)
 
     def there(x: Array) -> Array:
-        found = xp.take_along_axis(x, taken, axis=-1)
+        found = ops.taken(xp, x, taken)
         return xp.where(unknown, xp.full_like(found, xp.nan), found)
 
     (fp, tn), (tp, fn) = (map(there, _selected_and_not(xp, x)) for x in (along, up))

@@ -132,9 +132,7 @@ def _hull_of_family(family: Family) -> RocHull:
     stairs = _stairs(xp, points, xp.expand_dims(family.agree, axis=-1))
     edges = ops.filled_first(xp, ops.merged(xp, stairs, hull_ends(xp, stairs)))
     place = edges.thresholds
-    threshold, model = (
-        xp.take_along_axis(x, place, axis=-1) for x in (points.threshold, points.model)
-    )
+    threshold, model = (ops.taken(xp, x, place) for x in (points.threshold, points.model))
     model = xp.concat([xp.zeros_like(model[..., :1]), model], axis=-1)
     edges = edges._replace(thresholds=threshold)
     return _HULL_VERTICES(edges, model)  # type: ignore[no-any-return]
@@ -156,7 +154,7 @@ def _points_from_the_left(xp: Namespace, family: Family) -> _Points:
     points = _Points(*(xp.concat(list(x), axis=-1) for x in (fp, tp, thresholds, models)))
     for name, falling in (("tp", True), ("fp", False)):
         order = xp.argsort(getattr(points, name), axis=-1, descending=falling, stable=True)
-        points = _Points(*(xp.take_along_axis(x, order, axis=-1) for x in points))
+        points = _Points(*(ops.taken(xp, x, order) for x in points))
     return points
 
 
@@ -290,7 +288,7 @@ def _within(xp: Namespace, hull: RocHull, along: Array, name: str, value: Array)
     wanted = xp.broadcast_to(flat, (*along.shape[:-1], *flat.shape))
     defined = ~xp.isnan(hull.fpr[..., :1])
     good = (wanted >= 0) & (wanted <= whole * rounded_up) & defined
-    return xp.where(good, xp.clip(wanted, max=whole), xp.full_like(wanted, xp.nan))
+    return xp.where(good, ops.clip(xp, wanted, high=whole), xp.full_like(wanted, xp.nan))
 
 
 def _mixture(hull: RocHull, along: Array, wanted: Array) -> Mixture:
@@ -299,13 +297,13 @@ def _mixture(hull: RocHull, along: Array, wanted: Array) -> Mixture:
     last = along.shape[-1] - 1
 
     def at(x: Array, places: Array) -> Array:
-        return xp.take_along_axis(x, places, axis=-1)
+        return ops.taken(xp, x, places)
 
-    upper = xp.clip(ops.bisect(xp, along, wanted), max=last)
-    above = xp.clip(upper + 1, max=last)
+    upper = ops.clip(xp, ops.bisect(xp, along, wanted), high=last)
+    above = ops.clip(xp, upper + 1, high=last)
     higher = (at(along, above) == wanted) & (at(hull.tpr, above) > at(hull.tpr, upper))
     upper = xp.where(higher, above, upper)
-    lower = xp.where(at(along, upper) == wanted, upper, xp.clip(upper - 1, min=0))
+    lower = xp.where(at(along, upper) == wanted, upper, ops.clip(xp, upper - 1, low=0))
     way = at(along, upper) - at(along, lower)
     share = (wanted - at(along, lower)) / xp.where(way == 0, xp.ones_like(way), way)
     rates = tuple(

@@ -133,7 +133,7 @@ def _extreme(
     place, none = xp.min(places, axis=-1, keepdims=True), ~xp.any(best, axis=-1)
 
     def at_place(x: Array) -> Array:
-        x = xp.take_along_axis(x, place, axis=-1)[..., 0]
+        x = ops.taken(xp, x, place)[..., 0]
         return xp.where(none, xp.full_like(x, xp.nan), x)
 
     return CurvePoint(at_place(value), at_place(points.threshold), at_place(quota))

@@ -116,8 +116,8 @@ def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
     found, selected = cast(xp, tp, wide), cast(xp, fp + tp, wide)
     precision = found / selected
     undecided = (selected if start == "roc" else found) == 0
-    first = xp.clip(ops.count(xp, undecided), max=selected.shape[-1] - 1)
-    precision = xp.where(undecided, xp.take_along_axis(precision, first, axis=-1), precision)
+    first = ops.clip(xp, ops.count(xp, undecided), high=selected.shape[-1] - 1)
+    precision = xp.where(undecided, ops.taken(xp, precision, first), precision)
     return PrCurve(found / found[..., -1:], precision, cut_thresholds(xp, table), fp, tp)
 
 

@@ -156,13 +156,13 @@ def _merged(
     index = xp.arange(kept.shape[-1], dtype=xp.int64, device=device(kept))
     there = ops.running_max(xp, xp.where(kept, index + 1, xp.zeros_like(index)))
     before = xp.concat([xp.zeros_like(there[..., :1]), there[..., :-1]], axis=-1)
-    same = best == _taken(xp, best, xp.clip(before - 1, min=0))
+    same = best == _taken(xp, best, ops.clip(xp, before - 1, low=0))
     first = kept & ((before == 0) | ~xp.all(same, axis=-2))
     first = first | ((index == 0) & ~xp.expand_dims(defined, axis=-1))
     place = ops.flagged_first(xp, first)
     row = xp.arange(place.shape[-1], dtype=xp.int64, device=device(kept))
     number = xp.sum(cast(xp, first, xp.int64), axis=-1, keepdims=True)
-    start = xp.take_along_axis(starts, place, axis=-1)
+    start = ops.taken(xp, starts, place)
     start = xp.where(row == 0, xp.zeros_like(start), xp.where(row < number, start, whole))
     stop = xp.concat([start[..., 1:], whole], axis=-1)
     return start, stop, xp.matrix_transpose(_taken(xp, best, place))
@@ -172,7 +172,7 @@ def _taken(xp: Namespace, best: Array, place: Array) -> Array:
     """Columns of a matrix of shape (..., M, S)."""
     shape = (*best.shape[:-1], place.shape[-1])
     index = xp.broadcast_to(xp.expand_dims(place, axis=-2), shape)
-    return xp.take_along_axis(best, index, axis=-1)
+    return ops.taken(xp, best, index)
 
 
 class Steps(NamedTuple):
@@ -310,8 +310,8 @@ def _segment(
     """Both ends of the line on the left, or if `beyond` on the right, of each abscissa."""
     right = ops.bisect(xp, path.x, x, beyond)
     last = path.x.shape[-1] - 1
-    ends = (xp.clip(right - 1, min=0), xp.clip(right, max=last))
-    x0, y0, x1, y1 = (xp.take_along_axis(z, at, axis=-1) for at in ends for z in path)
+    ends = (ops.clip(xp, right - 1, low=0), ops.clip(xp, right, high=last))
+    x0, y0, x1, y1 = (ops.taken(xp, z, at) for at in ends for z in path)
     return x0, y0, x1, y1
 
 

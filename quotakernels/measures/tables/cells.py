@@ -116,7 +116,7 @@ def _each_class(xp: Namespace, cells: Array) -> ConfusionTable:
     rest = xp.where(diagonal, nothing, cells)
     fp, fn = xp.sum(rest, axis=-2), xp.sum(rest, axis=-1)
     others = xp.sum(cells, axis=(-2, -1))[..., None] - (tp + fp + fn)
-    return ConfusionTable(tp, fp, fn, xp.clip(others, 0))
+    return ConfusionTable(tp, fp, fn, ops.clip(xp, others, 0))
 
 
 _CELL = (lambda x: ~((x < 0) | (x == float("inf"))), "a count or a mass, finite and not negative")
@@ -227,7 +227,7 @@ def _cells_at_quotas(table: ops.Groups | ops.Around, wanted: Array) -> Confusion
     xp = namespace(wanted)
     _, positive, negative = (xp.expand_dims(x, axis=-1) for x in Totals(xp, table))
     tp, fp = positives_at(xp, table, wanted), positives_at(xp, table.swapped(), wanted)
-    rest = (xp.clip(whole - found, 0) for whole, found in ((positive, tp), (negative, fp)))
+    rest = (ops.clip(xp, whole - found, 0) for whole, found in ((positive, tp), (negative, fp)))
     return ConfusionTable(tp, fp, *rest)
 
 
@@ -243,7 +243,7 @@ def _cells_at_thresholds(
     table = ops.filled_first(xp, table)
     wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
     ends = cut_ends(xp, table, wanted, inclusive)
-    return ConfusionTable(*(xp.take_along_axis(x, ends, axis=-1) for x in cut_cells(xp, table)))
+    return ConfusionTable(*(ops.taken(xp, x, ends) for x in cut_cells(xp, table)))
 
 
 def _cells_of_groups(
@@ -394,9 +394,9 @@ def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
     wanted = xp.arange(size**2, dtype=integer, device=device(cell))
     wanted = xp.broadcast_to(wanted, (*batch, size**2))
     before, upto = (cut_ends(xp, table, wanted, inclusive) for inclusive in (False, True))
-    place = xp.clip(before, max=table.counts.shape[-1] - 1)
-    there = (upto > before) & (xp.take_along_axis(table.counts, place, axis=-1) > 0)
-    mass = xp.take_along_axis(table.positive, place, axis=-1)
+    place = ops.clip(xp, before, high=table.counts.shape[-1] - 1)
+    there = (upto > before) & (ops.taken(xp, table.counts, place) > 0)
+    mass = ops.taken(xp, table.positive, place)
     mass = mass if table.weighted else cast(xp, mass, xp.int64)
     cells = xp.where(there, mass, xp.zeros_like(mass))
     return ClassTable(xp.reshape(cells, (*batch, size, size)))

@@ -10,6 +10,17 @@ from quotakernels._array import Array
 from quotakernels.ops._table import Cumulative, Parts, Rows
 
 
+def places(flags: Array, behind: int) -> Array:
+    """Where flags are raised, in order, and then `behind` until there are as many as flags.
+
+    A number that is filled in is part of a program of torch.compile, which the length must not be.
+    """
+    if not torch.compiler.is_compiling():
+        return torch.nonzero_static(flags, size=flags.shape[0], fill_value=behind)[:, 0]
+    found = torch.nonzero_static(flags, size=flags.shape[0], fill_value=-1)[:, 0]
+    return torch.where(found < 0, behind, found)
+
+
 def cumulative_segments(
     scores: Array,
     labels: Array,
@@ -33,9 +44,7 @@ def cumulative_segments(
     every = torch.arange(number + 1, dtype=codes.dtype, device=codes.device)
     starts = torch.searchsorted(codes, every)
     ends = torch.cat([positive[:1], key[1:] != key[:-1], positive[:1]])
-    items = torch.nonzero_static(ends.index_fill_(0, starts, True), size=size + 1, fill_value=size)[
-        :, 0
-    ]
+    items = places(ends.index_fill_(0, starts, True), size)
     none = every[:1].view(torch.uint8)[:1]  # the first of all is 0
     dtype = torch.int32 if size < 2**30 else torch.int64
     upto = torch.cumsum(torch.cat([none, positive]), dim=0, dtype=dtype)

@@ -15,6 +15,7 @@ from quotakernels.ops._table import Amounts, Cumulative, Groups, Positives
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._torch_hull import LONGEST, ends_by_merging
 from quotakernels.ops.native._torch_segments import cumulative_segments as cumulative_segments
+from quotakernels.ops.native._torch_segments import places
 from quotakernels.ops.native._torch_segments import rows_of_groups_at as rows_of_groups_at
 from quotakernels.ops.native._torch_segments import won_twice_by_group as won_twice_by_group
 
@@ -60,7 +61,7 @@ class _SeenAs(torch.autograd.Function):
         """Bits have no gradient."""
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, x: Array, dtype: Any) -> tuple[Array, Any]:
+    def vmap(_: Any, in_dims: Any, x: Array, dtype: Any) -> tuple[Array, Any]:
         return _SeenAs.apply(x, dtype), in_dims[0]
 
 
@@ -139,7 +140,7 @@ def cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumu
     positive = torch.gather(labels if valid is None else labels & valid, -1, order)
     yes, no = torch.eye(1, 2, dtype=torch.bool, device=key.device)[0].split(1)
     edges = torch.cat([yes, key[1:] != key[:-1], yes])
-    items = torch.nonzero_static(edges, size=size + 1, fill_value=size)[:, 0]
+    items = places(edges, size)
     dtype = torch.int32 if size < 2**30 else torch.int64  # of which the sum of two is one too
     found = torch.cumsum(torch.cat([no, positive]), dim=0, dtype=dtype)[items]
     if valid is not None:
@@ -192,7 +193,7 @@ def _sums_of_runs(
     """
     size, flags = first.numel(), first.reshape(-1)
     flags = torch.cat([flags, flags[:1]])
-    ends = torch.nonzero_static(flags, size=size + 1, fill_value=size + 1)[:, 0]
+    ends = places(flags, size + 1)
     nothing = ~flags[:1]
 
     def upto(x: Array | None) -> Array:
@@ -222,7 +223,7 @@ def sort_coded(
 ) -> tuple[Array, Array, tuple[Array, ...]]:
     """See `keys.sort_coded`."""
     flipped, order = torch.sort(~key.to(torch.int64), dim=-1, stable=True)
-    code, *rest = (torch.take_along_dim(x, order, dim=-1) for x in (code, *payload))
+    code, *rest = (torch.gather(x, -1, order) for x in (code, *payload))
     return (~flipped).to(key.dtype), code, tuple(rest)
 
 
@@ -332,6 +333,11 @@ def on_host(function: Callable[..., Any], *arrays: Array | None) -> Any:
     """What a function of NumPy's arrays makes of tensors that NumPy can read."""
     found = function(*(None if x is None else to_numpy(x) for x in arrays))
     return tuple(None if x is None else torch.from_numpy(np.asarray(x)) for x in found)
+
+
+def clip(x: Array, low: float | None, high: float | None) -> Array:
+    """Also where a bound is a length that is not known."""
+    return x if low is high is None else torch.clamp(x, low, high)
 
 
 def kth_largest(key: Array, k: Array | int) -> Array:
