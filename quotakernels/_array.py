@@ -31,14 +31,6 @@ _BACKENDS = {
 }
 _KINDS = {"b": "bool", "i": "integral", "u": "integral", "f": "real floating"}
 """By the letters that NumPy has for them; the kinds of its other types are asked for by name."""
-_NOT_IN_MEMORY = {
-    "dask.array": "a Dask array; take quotakernels.adapters.dask, or pass {}.compute()",
-    "scipy.sparse": "a sparse array; pass {}.toarray()",
-    "sparse": "a sparse array; pass {}.todense()",
-    "polars.lazyframe": "a LazyFrame of polars; pass {}.collect(), or a column of that",
-    "polars.expr": "an expression of polars; pass the column that frame.select({}) gives",
-}
-"""By the modules of what has not all its values in memory: what to do with it."""
 
 
 def _is_host(x: Any) -> bool:
@@ -59,13 +51,6 @@ def is_array(x: Any) -> bool:
     if x is None or isinstance(x, (bool, int, float, str, list, tuple)):
         return False
     return is_tensor(x) or array_api_compat.is_array_api_obj(x)
-
-
-def instead_of(name: str, x: Any) -> str:
-    """What to say of an array that is lazy or sparse; nothing of others."""
-    module = f"{type(x).__module__}."
-    hints = [hint for key, hint in _NOT_IN_MEMORY.items() if module.startswith(f"{key}.")]
-    return f"{name} is {hints[0].format(name)}" if hints else ""
 
 
 def namespace(x: Array) -> Namespace:
@@ -144,6 +129,11 @@ def _concrete_tensor(x: Array) -> bool:
     torch = sys.modules["torch"]
     if torch.compiler.is_compiling() or x.is_meta:
         return False
+    if torch.jit.is_tracing():
+        raise TypeError(
+            "torch.jit.trace would keep the result of these values for all others; take "
+            "torch.compile or torch.export"
+        )
     kind = type(x)  # not of FakeTensor and other subclasses
     if kind is not torch.Tensor and kind is not torch.nn.Parameter:
         return False
@@ -155,7 +145,7 @@ def readable(x: Array) -> bool:
     if isinstance(x, (np.ndarray, np.generic)):
         return True
     if is_tensor(x):
-        return bool(x.is_cpu) and _concrete_tensor(x)
+        return _concrete_tensor(x) and bool(x.is_cpu)
     if not concrete(x):
         return False
     if array_api_compat.is_jax_array(x):

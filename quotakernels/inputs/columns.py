@@ -13,7 +13,6 @@ from quotakernels._array import (
     Namespace,
     backend,
     from_host,
-    instead_of,
     is_array,
     is_tensor,
     library,
@@ -43,6 +42,18 @@ _COLUMNS = (
 _REAL = ("bool", "integral", "real floating")
 _KINDS = {"where": ("booleans", ("bool",)), "groups": ("integers", ("bool", "integral"))}
 """Of columns that are no real numbers: what they hold."""
+
+
+_NOT_IN_MEMORY = {
+    "dask.array": "a Dask array; take quotakernels.adapters.dask, or pass {}.compute()",
+    "scipy.sparse": "a sparse array; pass {}.toarray()",
+    "sparse": "a sparse array; pass {}.todense()",
+    "polars.lazyframe": "a LazyFrame of polars; pass {}.collect(), or a column of that",
+    "polars.expr": "an expression of polars; pass the column that frame.select({}) gives",
+    "torch.distributed.tensor": "a DTensor; pass {}.full_tensor(), or for one quota of all shards "
+    "{}.to_local() to rank_at_quota, with across=",
+}
+"""By the modules of what has not all its values in memory: what to do with it."""
 
 
 _STACK = "; for several models pass an array, numpy.stack(list({}.values()))"
@@ -111,15 +122,24 @@ def _same_labels(one: Any, other: Any) -> bool:
         return False
 
 
+def instead_of(name: str, x: Any) -> str:
+    """What to say of an array that is lazy or sparse; nothing of others."""
+    module = f"{type(x).__module__}."
+    hints = [hint for key, hint in _NOT_IN_MEMORY.items() if module.startswith(f"{key}.")]
+    return f"{name} is {hints[0].replace('{}', name)}" if hints else ""
+
+
 def as_column(name: str, x: Any) -> Any:
     """`x` as an array: lists and data-frame columns become NumPy arrays."""
     if x is None:
         raise TypeError(f"{name} must be an array; got None")
-    if is_tensor(x) or (type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative):
+    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:
         return x
-    refuse_records(name, x)
     if instead := instead_of(name, x):
         raise TypeError(instead)
+    if is_tensor(x):
+        return x
+    refuse_records(name, x)
     if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
         _refuse_unknown_size_or_old_standard(name, x)
         return _in_own_precision(x)

@@ -43,11 +43,15 @@ def running_max(xp: Namespace, x: Array) -> Array:
     return x
 
 
-def prefix_sum(xp: Namespace, x: Array, dtype: Any = None) -> Array:
-    """Sums up to and with each position, by default in the type of the numbers."""
+def prefix_sum(xp: Namespace, x: Array, dtype: Any = None, whole: bool = False) -> Array:
+    """Sums up to and with each position, by default in the type of the numbers.
+
+    Where all are `whole`, PyTorch sums integers: its CUDA has no deterministic sum of floats.
+    """
     dtype = x.dtype if dtype is None else dtype
     if native.library(xp, beyond=True) == "torch":
-        return native.torch_.prefix_sum(x, dtype)
+        sums = native.torch_.prefix_sum(x, xp.int64 if whole else dtype)
+        return cast(xp, sums, dtype)
     return xp.cumulative_sum(x, axis=-1, dtype=dtype)
 
 

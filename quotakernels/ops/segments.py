@@ -193,11 +193,11 @@ def number(xp: Namespace, table: Groups, x: Array, summed: bool = False) -> Arra
 
 
 def _sums_before(xp: Namespace, x: Array, dtype: Any) -> Array:
-    """Sums of what stands before each place, and of all."""
+    """Sums of what stands before each place, and of all, of whole numbers."""
     if native.library(xp) == "numpy":
         return native.numpy_.sums_before(x, dtype)
     none = xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
-    return prefix_sum(xp, xp.concat([none, x], axis=-1), dtype)
+    return prefix_sum(xp, xp.concat([none, x], axis=-1), dtype, whole=True)
 
 
 def running_total(
@@ -210,7 +210,7 @@ def running_total(
     whole = of_kind(xp, x.dtype, "integral")
     dtype = xp.int64 if whole else x.dtype
     if not table.segments:
-        return prefix_sum(xp, x, dtype)
+        return prefix_sum(xp, x, dtype, whole=exact or whole)
     if exact or whole:
         sums = _sums_before(xp, x, dtype)
         upto, starts = sums[..., 1:], first_row(xp, table)[..., :-1]

@@ -342,16 +342,17 @@ def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> Opera
         found = ops.taken(xp, x, taken)
         return xp.where(unknown, xp.full_like(found, xp.nan), found)
 
-    (fp, tn), (tp, fn) = (map(there, _selected_and_not(xp, x)) for x in (along, up))
+    whole = not hull.weighted
+    (fp, tn), (tp, fn) = (map(there, _selected_and_not(xp, x, whole)) for x in (along, up))
     cost = of_fp * fp + of_fn * fn
     return OperatingPoint(
         there(cut_thresholds(xp, hull)), fp + tp, fp / (fp + tn), tp / (tp + fn), cost
     )
 
 
-def _selected_and_not(xp: Namespace, mass: Array) -> tuple[Array, Array]:
+def _selected_and_not(xp: Namespace, mass: Array, whole: bool) -> tuple[Array, Array]:
     """The mass before and from each cut on, each summed from 0."""
     nothing = xp.zeros_like(mass[..., :1])
-    before = xp.concat([nothing, ops.prefix_sum(xp, mass)], axis=-1)
-    after = xp.concat([nothing, ops.prefix_sum(xp, xp.flip(mass, axis=-1))], axis=-1)
+    both = (ops.prefix_sum(xp, x, whole=whole) for x in (mass, xp.flip(mass, axis=-1)))
+    before, after = (xp.concat([nothing, x], axis=-1) for x in both)
     return before, xp.flip(after, axis=-1)

@@ -40,7 +40,7 @@ def ends_by_merging(table: Groups, row: Array) -> Array:
     size = table.counts.shape[-1]
     counts, positives, row = (x.reshape(-1, size) for x in (table.counts, table.positives, row))
     place = torch.arange(1, size + 1, dtype=torch.float64, device=counts.device)
-    found = torch.cumsum(positives, dim=-1, dtype=torch.float64)
+    found = torch.cumsum(positives, dim=-1, dtype=torch.int64).to(torch.float64)
     behind = (place - found).gather(-1, row)
     found = torch.maximum(found, place - behind)
     points = 2
