@@ -32,6 +32,17 @@ _BACKENDS = {
 _KINDS = {"b": "bool", "i": "integral", "u": "integral", "f": "real floating"}
 """By the letters that NumPy has for them; the kinds of its other types are asked for by name."""
 
+_NOT_IN_MEMORY = {
+    "dask.array": "a Dask array; take quotakernels.adapters.dask, or pass {}.compute()",
+    "scipy.sparse": "a sparse array; pass {}.toarray()",
+    "sparse": "a sparse array; pass {}.todense()",
+    "polars.lazyframe": "a LazyFrame of polars; pass {}.collect(), or a column of that",
+    "polars.expr": "an expression of polars; pass the column that frame.select({}) gives",
+    "torch.distributed.tensor": "a DTensor; pass {}.full_tensor(), or for one quota of all shards "
+    "{}.to_local() to rank_at_quota, with across=",
+}
+"""By the modules of what has not all its values in memory: what to do with it."""
+
 
 def _is_host(x: Any) -> bool:
     """Whether `x` is NumPy's and of one of its own types, which needs no further inquiry."""
@@ -51,6 +62,13 @@ def is_array(x: Any) -> bool:
     if x is None or isinstance(x, (bool, int, float, str, list, tuple)):
         return False
     return is_tensor(x) or array_api_compat.is_array_api_obj(x)
+
+
+def instead_of(name: str, x: Any) -> str:
+    """What to say of an array that is lazy or sparse; nothing of others."""
+    module = f"{type(x).__module__}."
+    hints = [hint for key, hint in _NOT_IN_MEMORY.items() if module.startswith(f"{key}.")]
+    return f"{name} is {hints[0].replace('{}', name)}" if hints else ""
 
 
 def namespace(x: Array) -> Namespace:
@@ -169,24 +187,6 @@ def known_between(x: Array, low: float, high: float) -> bool:
 def known_end(x: Array) -> np.ndarray[Any, Any] | None:
     """The last entries of the last axis, shape (..., 1), if they can be read."""
     return to_numpy(x)[..., -1:] if readable(x) else None
-
-
-def in_short(
-    name: str,
-    x: Array,
-    shape: tuple[int, ...],
-    counts: list[Array],
-    positives: list[Array],
-    *beside: str,
-) -> str:
-    """A repr of examples like `x`: of one list, how many there are too, where that is known; and
-    what there is beside them.
-    """
-    said = [f"shape={tuple(shape)}", library(x)]
-    for columns, what in ((counts, "examples"), (positives, "positive")):
-        if len(shape) == 1 and all(map(readable, columns)):
-            said.append(f"{sum(int(to_numpy(x).sum()) for x in columns)} {what}")
-    return f"{name}({', '.join([*said, *beside])})"
 
 
 def kept(x: Array) -> Array:

@@ -16,7 +16,6 @@ from quotakernels._array import (
     computing,
     device,
     host_view,
-    in_short,
     is_array,
     namespace,
     of_kind,
@@ -31,6 +30,7 @@ from quotakernels.inputs.gains import validated, without_negative_gains
 from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.inputs.invalid_rows import good_rows, with_marks
 from quotakernels.inputs.keywords import public
+from quotakernels.inputs.short_reprs import in_short
 
 
 class Ranking(NamedTuple, Generic[T]):

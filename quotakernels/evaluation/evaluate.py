@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from quotakernels._array import instead_of
 from quotakernels._bits import host_array
 from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
 from quotakernels.evaluation.conditions import Condition, Conditions
@@ -21,7 +22,7 @@ from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Counts, Lines, Resampling, Sample, Settings
 from quotakernels.evaluation.unit import Unit
 from quotakernels.inference.resampling.values import reporter
-from quotakernels.inputs.columns import as_column, instead_of, warn_of_other_order
+from quotakernels.inputs.columns import as_column, warn_of_other_order
 from quotakernels.inputs.groups import GroupsOfExamples, groups_of
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import label_of, named_scores, validated_models

@@ -13,6 +13,7 @@ from quotakernels._array import (
     Namespace,
     backend,
     from_host,
+    instead_of,
     is_array,
     is_tensor,
     library,
@@ -42,18 +43,6 @@ _COLUMNS = (
 _REAL = ("bool", "integral", "real floating")
 _KINDS = {"where": ("booleans", ("bool",)), "groups": ("integers", ("bool", "integral"))}
 """Of columns that are no real numbers: what they hold."""
-
-
-_NOT_IN_MEMORY = {
-    "dask.array": "a Dask array; take quotakernels.adapters.dask, or pass {}.compute()",
-    "scipy.sparse": "a sparse array; pass {}.toarray()",
-    "sparse": "a sparse array; pass {}.todense()",
-    "polars.lazyframe": "a LazyFrame of polars; pass {}.collect(), or a column of that",
-    "polars.expr": "an expression of polars; pass the column that frame.select({}) gives",
-    "torch.distributed.tensor": "a DTensor; pass {}.full_tensor(), or for one quota of all shards "
-    "{}.to_local() to rank_at_quota, with across=",
-}
-"""By the modules of what has not all its values in memory: what to do with it."""
 
 
 _STACK = "; for several models pass an array, numpy.stack(list({}.values()))"
@@ -120,13 +109,6 @@ def _same_labels(one: Any, other: Any) -> bool:
         return _alike(one.sort_values(), other.sort_values())
     except (TypeError, ValueError):  # which have no order, or of which one has several levels
         return False
-
-
-def instead_of(name: str, x: Any) -> str:
-    """What to say of an array that is lazy or sparse; nothing of others."""
-    module = f"{type(x).__module__}."
-    hints = [hint for key, hint in _NOT_IN_MEMORY.items() if module.startswith(f"{key}.")]
-    return f"{name} is {hints[0].replace('{}', name)}" if hints else ""
 
 
 def as_column(name: str, x: Any) -> Any:

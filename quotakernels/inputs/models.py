@@ -15,6 +15,7 @@ from quotakernels._array import (
     computing,
     concrete,
     device,
+    instead_of,
     is_array,
     namespace,
     of_kind,
@@ -23,13 +24,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._bits import to_bits
-from quotakernels.inputs.columns import (
-    adopt,
-    as_column,
-    check_types,
-    instead_of,
-    warn_of_other_order,
-)
+from quotakernels.inputs.columns import adopt, as_column, check_types, warn_of_other_order
 from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.gains import with_gains, with_numbers
 from quotakernels.inputs.keywords import brief

@@ -17,7 +17,6 @@ from quotakernels._array import (
     device,
     from_host_view,
     host_view,
-    in_short,
     is_array,
     namespace,
     wide_float,
@@ -25,6 +24,7 @@ from quotakernels._array import (
 from quotakernels._types import Generic, T
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.quotas import check_when_short, in_library_of, known_mass, quota_masses
+from quotakernels.inputs.short_reprs import in_short
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 
 

@@ -318,10 +318,8 @@ def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array
     """Of counts, sums before a row are those up to it without its own: only rows found are read."""
     wide = wide_float(xp, device(table.counts))
     columns = (table.counts, table.positives)
-    if table.in_place:
-        upto = [running_count(xp, x) for x in columns]
-    else:
-        upto = [prefix_sum(xp, cast(xp, x, wide), whole=True) for x in columns]
+    few = table.in_place
+    upto = [running_count(xp, x) if few else prefix_sum(xp, x, wide, whole=True) for x in columns]
     index = _reached(xp, upto[0], wanted)
     mass, positive, end, found = (cast(xp, taken(xp, x, index), wide) for x in (*columns, *upto))
     before, positive_before = end - mass, found - positive

@@ -11,7 +11,6 @@ from quotakernels._array import (
     Namespace,
     computing,
     device,
-    in_short,
     is_array,
     kept,
     known,
@@ -36,6 +35,7 @@ from quotakernels.inputs.groups import (
 )
 from quotakernels.inputs.invalid_rows import warn_of_bad
 from quotakernels.inputs.keywords import public
+from quotakernels.inputs.short_reprs import in_short
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (

@@ -12,7 +12,6 @@ from quotakernels._array import (
     compiled,
     computing,
     device,
-    in_short,
     is_array,
     namespace,
     readable,
@@ -20,6 +19,7 @@ from quotakernels._array import (
 )
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import check_flag, public
+from quotakernels.inputs.short_reprs import in_short
 from quotakernels.measures._facts import refuse_arms
 from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._alike import check_alike

@@ -14,7 +14,6 @@ from quotakernels._array import (
     compiled,
     computing,
     device,
-    in_short,
     is_array,
     namespace,
     of_kind,
@@ -28,6 +27,7 @@ from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.inputs.numbers import checked
 from quotakernels.inputs.quotas import numbers_like
 from quotakernels.inputs.shapes import refuse_columns
+from quotakernels.inputs.short_reprs import in_short
 from quotakernels.inputs.warned import silently
 from quotakernels.measures._facts import refuse_arms
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of
