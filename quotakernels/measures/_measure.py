@@ -282,8 +282,6 @@ class Measure:
 
     def _check_amounts(self, table: Any) -> None:
         """Raise unless the table has the gains, costs and arms that the measure is of."""
-        if not (self.of_gains or self.of_costs or self.of_arms):
-            return
         amounts = {
             "gains": (self.of_gains and self.needs_gains, "what each example brings: pass gain="),
             "costs": (self.of_costs, "what each example costs: pass cost="),
