@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeAlias, TypeVar
 
 import array_api_compat
@@ -403,21 +403,29 @@ def computing(xp: Namespace) -> Any:
     """The context in which measures are computed.
 
     On JAX it switches 64-bit integers and floats on for the enclosed operations, since sums of
-    order n² fit neither int32 nor float32.  On NumPy it silences the warnings about 0/0, which
+    order n² fit neither int32 nor float32, and mixes types and ranks of arrays as it does by
+    default, whatever the caller forbids.  On NumPy it silences the warnings about 0/0, which
     here is the definition of an undefined result.
     """
     name = backend(xp)
     if name == "jax":
-        return sys.modules["jax"].enable_x64(True)
+        return _computing_in_jax()
     if name in ("torch", "cupy"):
         return nullcontext()
     return np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore")
 
 
+@contextmanager
+def _computing_in_jax() -> Iterator[None]:
+    jax = sys.modules["jax"]
+    types, ranks = jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow")
+    with jax.enable_x64(True), types, ranks:
+        yield
+
+
 @functools.cache
 def _jitted(function: Callable[..., Any], static: tuple[str, ...]) -> Callable[..., Any]:
-    jitted: Callable[..., Any] = sys.modules["jax"].jit(function, static_argnames=static)
-    return jitted
+    return sys.modules["jax"].jit(function, static_argnames=static)  # type: ignore[no-any-return]
 
 
 def compiled(function: F, xp: Namespace, static: tuple[str, ...] = ()) -> F:

@@ -31,6 +31,10 @@ def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
     return function(tree)
 
 
+STRICT_PROMOTION = ("jax64-jit", "jax32")
+"""The modes of JAX that forbid what mixes types of arrays, of programs and of single calls."""
+
+
 @functools.lru_cache(maxsize=1)
 def mapped_by_jax(function: Callable[..., Any]) -> Callable[..., Any]:
     """One program for all arrays of a test, as `jax.vmap` makes another function each time."""
@@ -57,6 +61,8 @@ class Mode:
                 import jax
 
                 stack.enter_context(jax.enable_x64(not self.float32))
+                if self.name in STRICT_PROMOTION:
+                    stack.enter_context(jax.numpy_dtype_promotion("strict"))
             if self.name.startswith("strictest"):
                 import array_api_strict as xs
 

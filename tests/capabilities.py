@@ -136,14 +136,18 @@ OTHERWISE = {
 """What shows that a function takes each of them."""
 
 
-def called(name: str, argument: str = "") -> Any:
+def called(name: str, argument: str = "", moved: Callable[[Any], Any] | None = None) -> Any:
     """A public function of scores, with all that it needs and one thing more."""
-    positional, named = arguments(name, argument)
+    positional, named = arguments(name, argument, moved)
     return functions()[name](*positional, **named)
 
 
-def arguments(name: str, argument: str = "") -> tuple[list[Any], dict[str, Any]]:
-    """What `called` gives the function, by position and by name."""
+def arguments(
+    name: str, argument: str = "", moved: Callable[[Any], Any] | None = None
+) -> tuple[list[Any], dict[str, Any]]:
+    """What `called` gives the function, by position and by name: NumPy's arrays, or what they are
+    `moved` to.
+    """
     taken = parameters(name)
     needs = {x: GIVEN[x] for x, p in taken.items() if p.default is p.empty and x in GIVEN}
     needs |= {"quota": 2} if "quota" in taken and name != "curve_band" else {}
@@ -156,8 +160,16 @@ def arguments(name: str, argument: str = "") -> tuple[list[Any], dict[str, Any]]
         needs["y_score"] = np.stack([needs["y_score"], needs["y_score"]], axis=-1)
     if argument == "batch axes" and name in OF_PAIRS:
         needs["models"] = {model: np.stack([x, x]) for model, x in needs["models"].items()}
+    if moved is not None:
+        needs = {x: _moved(moved, value) for x, value in needs.items()}
     by_position = ("measure", "y_true", "y_score") if name in OF_DATA else ()
     return [needs.pop(x) for x in by_position if x in needs], needs
+
+
+def _moved(moved: Callable[[Any], Any], value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _moved(moved, x) for name, x in value.items()}
+    return moved(value) if isinstance(value, np.ndarray) else value
 
 
 class Watch:

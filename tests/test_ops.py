@@ -838,6 +838,8 @@ HAVE_NO_TWIN = {
     *("source_of_draws", "uniform", "coins", "draws"),  # libraries draw other numbers
     *("_split", "_sorted_words"),  # parts of `hull_ends` and of `sort_coded`
     "_owner_in_place",  # a part of `ends_of_row_at`
+    "last_below",  # a part of `bisect`
+    "nan_unless",  # beyond the standard: where JAX makes NaN
     *("summed_by_position", "few_patterns", "on_device"),  # say which of two forms is faster
 }
 

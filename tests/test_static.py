@@ -25,7 +25,7 @@ LAYERS = (
     ("inputs", "inputs.keywords"),
     ("_array", "_types"),
     ("_bits", "_replacing"),
-    ("ops._bits", "ops._draws", "ops._table"),
+    ("ops._bits", "ops._draws", "ops._lengths", "ops._table"),
     ("ops.native",),
     ("ops.keys", "ops.scans", "ops.elementwise"),
     ("ops.segments",),

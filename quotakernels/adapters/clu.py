@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from quotakernels._array import computing
 from quotakernels.adapters._outputs import (
     GROUPS,
     SAMPLE_WEIGHT,
@@ -144,7 +145,7 @@ class _StateMetric(Metric):  # type: ignore[misc]
         def merged(one: Any, other: Any) -> tuple[Any, None]:
             return one.merge(other), None
 
-        with jax.enable_x64(True):
+        with computing(jax.numpy):
             first = jax.tree.map(lambda x: x[0], self)
             others = jax.tree.map(lambda x: x[1:], self)
             return jax.lax.scan(merged, first, others)[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from quotakernels import ops
-from quotakernels._array import Array
+from quotakernels._array import Array, computing
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import public
 from quotakernels.states import FixedScoreBuffer, ScoreBuffer, ScoreHistogram
@@ -76,7 +76,7 @@ def across_devices(state: StateT, axis_name: Any) -> StateT:
     [1. 1.]
     """
     join = _JOINS[_kind(state)]
-    with jax.enable_x64(True):
+    with computing(jnp):
         joined: StateT = join(state, axis_name)
         return joined
 
@@ -104,7 +104,7 @@ def emptied(state: StateT) -> StateT:
     kind, kept = _kind(state), state
     if kind is ScoreBuffer:
         kept = kind(state.like, (), state.bad)
-    with jax.enable_x64(True):
+    with computing(jnp):
         empty: StateT = jax.tree.map(jnp.zeros_like, kept)
         return empty
 

@@ -28,7 +28,7 @@ def two_sided(xp: Namespace, t: Array, freedom: Array) -> Array:
     number = xp.where(known, freedom, xp.ones_like(freedom))
     place = xp.sqrt(number / 2 * xp.log1p(t / number * t))
     tail = _tail(xp, place, number) / _tail(xp, xp.zeros_like(place), number)
-    return xp.where(known, xp.exp(-place * place) * tail, xp.full_like(tail, xp.nan))
+    return ops.nan_unless(xp, known, xp.exp(-place * place) * tail)
 
 
 def quantiles(xp: Namespace, confidence_level: float, freedom: Array) -> Array:
@@ -40,7 +40,7 @@ def quantiles(xp: Namespace, confidence_level: float, freedom: Array) -> Array:
     polynomials = xp.cos(degree * xp.expand_dims(xp.acos(2 / number - 1), axis=-1))
     place = ops.total(xp, polynomials * constant(xp, _places(confidence_level), dtype, dev))
     t = xp.sqrt(number * xp.expm1(2 * place * place / number))
-    return xp.where(known, t, xp.full_like(t, xp.nan))
+    return ops.nan_unless(xp, known, t)
 
 
 @functools.lru_cache(maxsize=64)

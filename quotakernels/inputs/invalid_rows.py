@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -30,8 +31,9 @@ def with_marks(masses: tuple[Array, ...], good: Array | None) -> tuple[Array, ..
     if good is None:
         return masses
     xp = namespace(masses[0])
-    number = -1 if of_kind(xp, masses[0].dtype, "integral") else xp.nan
-    mark = constant(xp, number, masses[0].dtype, device(good))
+    if not of_kind(xp, masses[0].dtype, "integral"):
+        return tuple(ops.nan_unless(xp, good, x) for x in masses)
+    mark = constant(xp, -1, masses[0].dtype, device(good))
     return tuple(xp.where(good, x, mark) for x in masses)
 
 
@@ -71,27 +73,20 @@ def nan_unless_valid(xp: Namespace, result: Any, good: Array | None) -> Any:
 
     Whole numbers become the widest floats, which are exact up to 2**53; flags and `NUMBERS` stay.
     """
-    return result if good is None or known(good) else compiled(_with_nan, xp)(result, good)
+    return result if good is None or known(good) else compiled(_masked, xp)(result, good)
 
 
-def _with_nan(result: Any, good: Array) -> Any:
-    return _masked(result, good, {})
-
-
-def _masked(result: Any, good: Array, nans: dict[Any, Array]) -> Any:
-    """One NaN serves all fields of a type."""
+def _masked(result: Any, good: Array) -> Any:
     if hasattr(result, "_fields"):
         parts = {k: x for k, x in result._asdict().items() if k not in NUMBERS}
-        return with_fields(result, **{k: _masked(x, good, nans) for k, x in parts.items()})
+        return with_fields(result, **{k: _masked(x, good) for k, x in parts.items()})
     if isinstance(result, tuple):
-        return tuple(_masked(x, good, nans) for x in result)
+        return tuple(_masked(x, good) for x in result)
     xp = namespace(result)
     if of_kind(xp, result.dtype, "bool"):
         return result
     if of_kind(xp, result.dtype, "integral"):
         result = cast(xp, result, wide_float(xp, device(result)))
-    if result.dtype not in nans:
-        nans[result.dtype] = constant(xp, xp.nan, result.dtype, device(result))
     batch = tuple(good.shape[:-1])
     where = xp.reshape(good, (*batch, *(1 for _ in result.shape[len(batch) :])))
-    return finish(xp, xp.where(where, result, nans[result.dtype]), result.dtype)
+    return finish(xp, ops.nan_unless(xp, where, result), result.dtype)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -93,7 +94,7 @@ def checked(xp: Namespace, arrays: dict[str, Array], domains: Domains) -> dict[s
         x = arrays[name]
         wrong = ~fits(x)
         if not read_without_fault(xp, name, x, wrong, expected):
-            good[name] = xp.where(wrong, xp.full_like(x, xp.nan), x)
+            good[name] = ops.nan_unless(xp, ~wrong, x)
     return good
 
 

@@ -29,14 +29,14 @@ def masses_and_positions(
         xp, table, quota=quota, fraction=fraction, when_short=when_short
     )
     number = _number(xp, table, wanted)
-    if number > MOST:
+    if ops.is_below(MOST, number):
         raise ValueError(f"the ranking has {number} positions, too many to visit each; pass quota=")
     return (wanted, xp.arange(1, number + 1, dtype=xp.int64, device=device(wanted))), shape
 
 
 def _number(xp: Namespace, table: ops.Groups, wanted: Array) -> int:
     """How many positions there are: in a program no more than rows."""
-    rows = int(table.counts.shape[-1])
+    rows: int = table.counts.shape[-1]
     if table.in_place or not readable(table.counts):
         return rows
     most = int(np.max(np.sum(np.asarray(table.counts), axis=-1, dtype=np.int64), initial=1))

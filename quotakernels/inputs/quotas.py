@@ -123,8 +123,7 @@ def quota_masses(
         if name == "budget":
             paid = xp.minimum(compiled(_paid, xp)(table, wanted), whole)
             wanted = xp.where(wanted < most.whole, paid, whole)
-    nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
-    return (xp.where(fits & there, wanted, nan),), shape
+    return (ops.nan_unless(xp, fits & there, wanted),), shape
 
 
 def _mass_of_list(xp: Namespace, table: ops.Groups, quota: Any, fraction: Any) -> Array | None:
@@ -203,8 +202,7 @@ def masses_or_all(
     if quota is None and fraction is None:
         check_when_short(when_short)
         whole = Totals(xp, table).whole[..., None]
-        nan = constant(xp, xp.nan, whole.dtype, device(whole))
-        return (xp.where(whole > 0, whole, nan),), ()
+        return (ops.nan_unless(xp, whole > 0, whole),), ()
     return wanted_masses(xp, table, quota=quota, fraction=fraction, when_short=when_short)
 
 
@@ -234,6 +232,8 @@ def known_mass(size: int, quota: Any, fraction: Any) -> float | None:
     """The mass of so many examples for which a plain number stands, if it fits."""
     value = quota if fraction is None else fraction
     if (quota is None) == (fraction is None) or type(value) not in (int, float):
+        return None
+    if ops.is_symbolic(size):
         return None
     mass = as_float(value)
     if quota is None:  # in plain numbers, which torch.compile can trace

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from quotakernels import ops
 from quotakernels._array import Array
 
 
@@ -59,6 +60,15 @@ def refuse_columns(
         instead = " and ".join(_first_column(x, columns[x], given) for x in columns)
         raise ValueError(
             f"{name} has shape {shape}, and the last axis holds the {held}; pass {instead}"
+        )
+
+
+def refuse_symbolic(size: Any, what: str) -> None:
+    """Raise where there must be a plain number of examples, and `jax.export` stands for many."""
+    if ops.is_symbolic(size):
+        raise TypeError(
+            f"{what} need a known number of examples, and {size} is symbolic; export a program "
+            "of a fixed length, and mask the padding with where="
         )
 
 

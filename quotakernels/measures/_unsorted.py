@@ -152,7 +152,7 @@ def around_of(
     if valid is None:
         whole = xp.full_like(positives, scores.shape[-1])
     if good is not None:
-        wanted = xp.where(good, wanted, xp.full_like(wanted, xp.nan))
+        wanted = ops.nan_unless(xp, good, wanted)
     found = ops.Around(wanted, thresholds, row, whole, positives)
     return found if ties == "expected" else _one_class_first(xp, found, ties == "optimistic")
 

@@ -210,7 +210,7 @@ class MeanOverGroups:
         with computing(xp):
             size = _weights(xp, table_of(xp, ranking, by_group=True), self.weights)
             if (good := good_rows(ranking)) is not None:
-                size = xp.where(good[..., 0], size, xp.full_like(size, xp.nan))
+                size = ops.nan_unless(xp, good[..., 0], size)
         return GroupValues(values, size)
 
     def __repr__(self) -> str:

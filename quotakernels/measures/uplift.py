@@ -393,13 +393,13 @@ def _rate(xp: Namespace, positive: Array, mass: Array) -> Array:
 
 def _ratio(xp: Namespace, part: Array, whole: Array) -> Array:
     """A quotient; NaN of nothing, also where XLA knows that the first is 0."""
-    return xp.where(whole == 0, xp.full_like(part, xp.nan), part / whole)
+    return ops.nan_unless(xp, whole != 0, part / whole)
 
 
 def _defined(xp: Namespace, arms: ops.Arms, found: Array) -> Array:
     """A result, NaN where one of the arms, which are the whole ones, has no examples."""
     treated, control = _sizes(arms)
-    return xp.where((treated > 0) & (control > 0), found, xp.full_like(found, xp.nan))
+    return ops.nan_unless(xp, (treated > 0) & (control > 0), found)
 
 
 def _upto(xp: Namespace, table: ops.Groups) -> ops.Arms:

@@ -6,6 +6,8 @@ library, which gives the same answer (``native/``).
 """
 
 from quotakernels.ops._draws import entropy as entropy
+from quotakernels.ops._lengths import is_below as is_below
+from quotakernels.ops._lengths import is_symbolic as is_symbolic
 from quotakernels.ops._table import GAIN_SCALE as GAIN_SCALE
 from quotakernels.ops._table import Amounts as Amounts
 from quotakernels.ops._table import Arms as Arms
@@ -56,6 +58,7 @@ from quotakernels.ops.drawing import coins as coins
 from quotakernels.ops.drawing import draws as draws
 from quotakernels.ops.drawing import source_of_draws as source_of_draws
 from quotakernels.ops.elementwise import clip as clip
+from quotakernels.ops.elementwise import nan_unless as nan_unless
 from quotakernels.ops.elementwise import neither as neither
 from quotakernels.ops.elementwise import partial_harmonic_sums as partial_harmonic_sums
 from quotakernels.ops.elementwise import piecewise as piecewise
@@ -121,3 +124,4 @@ from quotakernels.ops.tables import segmented_groups as segmented_groups
 from quotakernels.ops.tables import tie_groups as tie_groups
 from quotakernels.ops.tables import without_empty_rows as without_empty_rows
 from quotakernels.ops.ties import split_ties as split_ties
+from quotakernels.ops.ties import with_filled_thresholds as with_filled_thresholds

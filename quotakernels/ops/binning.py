@@ -25,11 +25,13 @@ from quotakernels._array import (
     readable,
 )
 from quotakernels.ops import native
+from quotakernels.ops._lengths import is_below
 from quotakernels.ops._table import Few, Groups
 from quotakernels.ops.elementwise import clip
 from quotakernels.ops.keys import from_order_key, is_float, key_bits, order_key
 from quotakernels.ops.scans import bincount, bisect, increased, taken
 from quotakernels.ops.tables import tie_groups
+from quotakernels.ops.ties import with_filled_thresholds
 
 
 def _highest_key(xp: Namespace, dtype: Any) -> int:
@@ -74,7 +76,7 @@ def few_patterns(xp: Namespace, scores: Array) -> bool:
     """Whether scores on a device, or in a program, are more than there are floats of their type."""
     if readable(scores) or not of_kind(xp, scores.dtype, "real floating"):
         return False
-    few: bool = 2 ** key_bits(xp, scores.dtype) < scores.shape[-1]
+    few: bool = is_below(2 ** key_bits(xp, scores.dtype), scores.shape[-1])
     return few and native.library(xp, beyond=True) != "standard"
 
 
@@ -82,17 +84,18 @@ def pattern_groups(xp: Namespace, scores: Array, labels: Array, valid: Array | N
     """The tie groups of scores of few bits: a row for each of their bit patterns, best first."""
     bits, size = key_bits(xp, scores.dtype), scores.shape[-1]
     given, one_list = (scores, labels, valid), scores.ndim == 1 and bits == 16
-    layout = Few() if size < 2**31 else ()
+    layout = Few() if is_below(size, 2**31) else ()
     if native.library(xp) == "torch" and one_list and not native.torch_.are_mapped(*given):
         return native.torch_.pattern_groups(*given)._replace(layout=layout)
     codes = bin_rows(xp, scores, bits) + 2**bits * cast(xp, labels, xp.int32)
     if valid is not None:
         codes = xp.where(valid, codes, xp.full_like(codes, 2 * 2**bits))
-    integer = xp.int32 if size < 2**31 else xp.int64
+    integer = xp.int32 if is_below(size, 2**31) else xp.int64
     found = cast(xp, bincount(xp, codes, 2 * 2**bits), integer)
     negatives, positives = found[..., : 2**bits], found[..., 2**bits :]
     thresholds = xp.broadcast_to(bin_thresholds(xp, scores, bits), positives.shape)
-    return Groups(thresholds, negatives + positives, positives, None, None, layout=layout)
+    table = Groups(thresholds, negatives + positives, positives, None, None, layout=layout)
+    return with_filled_thresholds(xp, table)
 
 
 def binned(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quotakernels._array import Array, Namespace, cast, tolerance
+from quotakernels._array import Array, Namespace, cast, constant, device, tolerance
 from quotakernels.ops import native
 
 _ROUNDING = 2.0**-40
@@ -27,6 +27,16 @@ def clip(xp: Namespace, x: Array, low: float | None = None, high: float | None =
 def within_rounding(xp: Namespace, x: Array, high: float) -> Array:
     """The bound in place of each number that is above it by no more than rounding may cause."""
     return xp.where((x > high) & (x <= high + tolerance(x, _ROUNDING)), xp.full_like(x, high), x)
+
+
+def nan_unless(xp: Namespace, defined: Array, x: Array) -> Array:
+    """Each number that is `defined`, and NaN elsewhere.
+
+    JAX makes no NaN beside those, so that its `debug_nans` stops at undefined results only.
+    """
+    if native.library(xp, beyond=True) == "jax":
+        return native.jax_.nan_unless(defined, x)
+    return xp.where(defined, x, constant(xp, xp.nan, x.dtype, device(x)))
 
 
 def neither(xp: Namespace, whole: Array, one: Array) -> Array:
@@ -74,8 +84,8 @@ def partial_harmonic_sums(
     xp: Namespace, before: Array, number: Array, most: int
 ) -> tuple[Array, Array]:
     """Σ 1/(S+k) and Σ k/(S+k) for k = 1..number, which is `most` at most."""
-    few = before.ndim == 1 and before.shape[0] <= _FEW and before.dtype == xp.float64
-    if few and native.library(xp) == "numpy":
+    one_list = native.library(xp) == "numpy" and before.ndim == 1
+    if one_list and before.shape[0] <= _FEW and before.dtype == xp.float64:
         return native.numpy_.partial_harmonic_sums(before, number, most)
     ones, ramps = xp.zeros_like(before), xp.zeros_like(before)
     for k in range(1, most + 1):

@@ -79,7 +79,7 @@ def _ends(xp: Namespace, table: Groups, number: Any, rounds: int) -> Array:
     points = _Points(x, y, xp.concat([nothing, table.counts > 0], axis=-1))
     index = xp.arange(x.shape[-1], device=device(x))
     ends = xp.broadcast_to((index == 0) | (index == x.shape[-1] - 1), x.shape)
-    chain = _split(xp, points, ends, min(rounds, table.counts.shape[-1]))
+    chain = _split(xp, points, ends, rounds)
     return _strict_ends(xp, table, points, chain)
 
 
@@ -89,7 +89,7 @@ def _split(xp: Namespace, points: _Points, chain: Array, rounds: int) -> Array:
         return native.jax_.grown(
             chain, xp.any(points.filled), lambda chain: _farthest_above(xp, points, chain)
         )
-    for _ in range(rounds):
+    for _ in range(min(rounds, chain.shape[-1] - 1)):
         chain = chain | _farthest_above(xp, points, chain)
     return chain
 

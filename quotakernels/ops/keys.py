@@ -21,7 +21,8 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.ops import native
-from quotakernels.ops.scans import count
+from quotakernels.ops._lengths import is_below
+from quotakernels.ops.scans import count, repeated
 
 
 def order_key(xp: Namespace, scores: Array) -> Array:
@@ -48,8 +49,13 @@ def comparable(xp: Namespace, scores: Array) -> Array:
     return order_key(xp, scores)
 
 
-def from_order_key(xp: Namespace, key: Array, dtype: Any) -> Array:
-    """The scores to which `order_key` gave these keys (0.0 for -0.0)."""
+def from_order_key(xp: Namespace, key: Array, dtype: Any, counted: Array | None = None) -> Array:
+    """The scores to which `order_key` gave these keys (0.0 for -0.0).
+
+    Where they are not `counted` floats are 0: the lowest key is that of a NaN.
+    """
+    if counted is not None and of_kind(xp, dtype, "real floating"):
+        key = xp.where(counted, key, xp.zeros_like(key))
     if is_float(xp, key):
         return key + 0
     library = native.library(xp, beyond=True)
@@ -161,7 +167,7 @@ def sort_coded(
         return *_sorted_words(xp, key, code), ()
     library = native.library(xp)
     if library == "jax":
-        short = key.shape[-1] < 2**31 and key_bits(xp, key.dtype) <= 32
+        short = is_below(key.shape[-1], 2**31) and key_bits(xp, key.dtype) <= 32
         by_words = native.jax_.sorted_by_words if short else native.jax_.sort_coded
         return by_words(key, (code, *payload))
     if library == "torch":
@@ -193,7 +199,7 @@ def kth_largest(xp: Namespace, key: Array, k: Array | int, across: Across | None
     if library == "jax" and (across is None or not concrete(key)):
         return _kth_largest_by_bits(xp, key, k, native.jax_.repeated, across)
     if across is not None:
-        return _kth_largest_by_bits(xp, key, k, _repeated, across)
+        return _kth_largest_by_bits(xp, key, k, repeated, across)
     if library == "torch" and plain:
         return native.torch_.selected(key, k)
     rising = xp.sort(key, axis=-1)
@@ -223,10 +229,3 @@ def _kth_largest_by_bits(
         return xp.where(reached >= k, tried, found)
 
     return repeated(width, next_bit, lowest)
-
-
-def _repeated(times: int, step: Callable[[Any, Array], Array], state: Array) -> Array:
-    """The state after a number of steps."""
-    for number in range(times):
-        state = step(number, state)
-    return state

@@ -18,6 +18,7 @@ from quotakernels._array import (
     readable,
 )
 from quotakernels.ops import native
+from quotakernels.ops._lengths import is_below, is_symbolic
 from quotakernels.ops.elementwise import clip
 
 
@@ -92,6 +93,8 @@ def segment_max(xp: Namespace, x: Array, first: Array) -> Array:
 def _segment_scan(
     xp: Namespace, x: Array, first: Array, combine: Callable[[Array, Array], Array]
 ) -> Array:
+    if is_symbolic(x.shape[-1]):
+        return native.jax_.segment_scan(x, first, combine)
     by = 1
     while by < x.shape[-1] and not known(first):
         x = xp.where(first, x, combine(shifted(xp, x, by, 0), x))
@@ -113,6 +116,8 @@ def total(xp: Namespace, x: Array) -> Array:
         return native.cupy_.total(x)
     if of_kind(xp, x.dtype, "integral"):
         return xp.sum(x, axis=-1, dtype=x.dtype)
+    if is_symbolic(x.shape[-1]):
+        return _segment_scan(xp, x, xp.zeros_like(x, dtype=xp.bool), xp.add)[..., -1]
     return compiled(_sum_of_halves, xp)(x)
 
 
@@ -134,7 +139,7 @@ def _sum_of_halves(x: Array) -> Array:
 
 def count(xp: Namespace, flags: Array) -> Array:
     """The number of raised flags, with the last axis kept at length 1; XLA widens it last."""
-    if native.library(xp) == "jax" and flags.shape[-1] < 2**31:
+    if native.library(xp) == "jax" and is_below(flags.shape[-1], 2**31):
         return cast(xp, xp.sum(flags, axis=-1, keepdims=True, dtype=xp.int32), xp.int64)
     if native.library(xp, beyond=True) == "torch":  # before 2.13 its `vmap` loops over the other
         return xp.sum(flags, axis=-1, keepdims=True, dtype=xp.int64)
@@ -216,7 +221,7 @@ def bisect(xp: Namespace, ends: Array, wanted: Array, beyond: bool = False) -> A
     length = ends.shape[-1]
     if native.library(xp) == "numpy" and math.prod(ends.shape[:-1]) <= length:
         return native.numpy_.bisect(ends, wanted, beyond)
-    if native.library(xp) == "jax":
+    if native.library(xp) == "jax" and not is_symbolic(length):
         return native.jax_.bisect(ends, wanted, beyond)
     if native.library(xp) == "torch" and not native.torch_.are_mapped(ends, wanted):
         return native.torch_.bisect(ends, wanted, beyond)
@@ -224,17 +229,34 @@ def bisect(xp: Namespace, ends: Array, wanted: Array, beyond: bool = False) -> A
         return native.cupy_.bisect(ends, wanted, beyond)
     if wanted.shape[-1] == 1:
         return count(xp, ends <= wanted if beyond else ends < wanted)
-    low = xp.zeros(wanted.shape, dtype=xp.int64, device=device(ends))
-    step = 1 << max(length - 1, 0).bit_length()
-    while step:
-        probe = low + step
-        inside = probe <= length
-        index = xp.where(inside, probe - 1, xp.zeros_like(probe))
+
+    def below(place: Array) -> Array:
+        inside = place <= length
+        index = xp.where(inside, place - 1, xp.zeros_like(place))
         end = taken(xp, ends, index)
-        below = end <= wanted if beyond else end < wanted
-        low = xp.where(inside & below, probe, low)
-        step //= 2
-    return low
+        return inside & (end <= wanted if beyond else end < wanted)
+
+    none = xp.zeros(wanted.shape, dtype=xp.int64, device=device(ends))
+    return last_below(xp, length, none, below)
+
+
+def last_below(xp: Namespace, length: int, low: Array, below: Callable[[Array], Array]) -> Array:
+    """The last place down to which all behind `low` are `below`, of at most a length of places."""
+    bits = 62 if is_symbolic(length) else max(length - 1, 0).bit_length()
+
+    def halved(number: Any, found: Array) -> Array:
+        place = found + ((1 << bits) >> number)
+        return xp.where(below(place), place, found)
+
+    loop = native.jax_.repeated if native.library(xp) == "jax" else repeated
+    return loop(bits + 1, halved, low)
+
+
+def repeated(times: int, step: Callable[[Any, Array], Array], state: Array) -> Array:
+    """The state after a number of steps."""
+    for number in range(times):
+        state = step(number, state)
+    return state
 
 
 def flagged_first(xp: Namespace, flags: Array) -> Array:

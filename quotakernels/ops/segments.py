@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from quotakernels._array import Array, Namespace, cast, device, known, of_kind, wide_float
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    device,
+    known,
+    of_kind,
+    wide_float,
+)
 from quotakernels.ops import native
 from quotakernels.ops._table import Cumulative, Groups, Rows, Segments
 from quotakernels.ops.elementwise import clip
@@ -13,6 +21,7 @@ from quotakernels.ops.scans import (
     bisect,
     exclusive_at,
     flagged_first,
+    last_below,
     prefix_sum,
     running_count,
     segment_max,
@@ -390,12 +399,9 @@ def _searched(
     """Sums of weights begin anew in each group: each is searched by itself."""
     found = xp.broadcast_to(low, wanted.shape)
     most = max(upto.shape[-1] - 1, 0)
-    step = 1 << most.bit_length()
-    while step:
-        probe = found + step
-        inside = probe <= stop
-        end = _at(xp, upto, clip(xp, probe - 1, high=most))
-        below = end <= wanted if beyond else end < wanted
-        found = xp.where(inside & below, probe, found)
-        step //= 2
-    return found
+
+    def below(place: Array) -> Array:
+        end = _at(xp, upto, clip(xp, place - 1, high=most))
+        return (place <= stop) & (end <= wanted if beyond else end < wanted)
+
+    return last_below(xp, upto.shape[-1], found, below)

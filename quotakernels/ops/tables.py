@@ -10,6 +10,7 @@ from typing import Any
 
 from quotakernels._array import Across, Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
+from quotakernels.ops._lengths import is_below
 from quotakernels.ops._table import (
     GAIN_SCALE,
     Amounts,
@@ -124,10 +125,10 @@ def _sorted_groups(
     payload = amounts.columns() if weights is None else (weights, *amounts.columns())
     key, code, payload = sort_coded(xp, key, code, payload, given)
     weights, columns = (None, payload) if weights is None else (payload[0], payload[1:])
-    integer = xp.int32 if key.shape[-1] < 2**31 else xp.int64
+    integer = xp.int32 if is_below(key.shape[-1], 2**31) else xp.int64
     positive = cast(xp, code & 1, integer)
     counts = xp.ones_like(positive) if valid is None else cast(xp, code >> 1, integer)
-    thresholds = from_order_key(xp, key, scores.dtype)
+    thresholds = from_order_key(xp, key, scores.dtype, None if valid is None else counts > 0)
     amounts, mass = amounts.of(columns), weights
     if mass is None and valid is not None and amounts.treatment is not None:
         mass = cast(xp, counts, amounts.treatment.dtype)  # what does not count is no control
@@ -141,7 +142,7 @@ def _sorted_groups(
 def layout_of(xp: Namespace, scores: Array, valid: Array | None, has_bits: bool = True) -> Layout:
     """In place, unless a score may have the key of examples that do not count."""
     apart = valid is None or (has_bits and of_kind(xp, scores.dtype, "real floating"))
-    return InPlace() if apart and 0 < scores.shape[-1] < 2**31 else ()
+    return InPlace() if apart and scores.shape[-1] and is_below(scores.shape[-1], 2**31) else ()
 
 
 def _masses(
@@ -194,9 +195,8 @@ def gain_columns(
 
 def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
     """Sorted examples as tie groups, each in the row of its last example."""
-    differs = key[..., 1:] != key[..., :-1]
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
-    return merged(xp, examples, xp.concat([differs, edge], axis=-1))
+    return merged(xp, examples, xp.concat([key[..., 1:] != key[..., :-1], edge], axis=-1))
 
 
 def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
@@ -218,9 +218,7 @@ def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
         return ends - shifted(xp, ends, 1, 0)
 
     def mass(x: Array | None) -> Array | None:
-        if x is None:
-            return None
-        return xp.where(last, segment_sum(xp, x, first), xp.zeros_like(x))
+        return None if x is None else xp.where(last, segment_sum(xp, x, first), xp.zeros_like(x))
 
     if on_device(xp, last, *table.arrays()):
         return native.torch_.summed_runs(table, last)

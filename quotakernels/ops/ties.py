@@ -52,3 +52,10 @@ def _split_gains(
     if not isinstance(gains.positive_rejected, tuple):
         pairs += [(gains.positive_rejected, nothing), (nothing, gains.negative_rejected)]
     return Gains(*(interleaved(*pair) for pair in pairs))
+
+
+def with_filled_thresholds(xp: Namespace, table: Groups) -> Groups:
+    """The table without thresholds of empty rows, which may be infinite, or NaN: they become 0."""
+    filled = table.counts > 0
+    thresholds = xp.where(filled, table.thresholds, xp.zeros_like(table.thresholds))
+    return table._replace(thresholds=thresholds)

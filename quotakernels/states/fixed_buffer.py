@@ -247,10 +247,9 @@ class FixedScoreBuffer(NamedTuple):
 
 def _check_place(state: FixedScoreBuffer, more: Any, at_least: int) -> None:
     """Raise unless there is place for more examples, as far as that can be known."""
-    counts = (state.filled, more)
-    known = all(isinstance(x, int) or readable(x) for x in counts)
-    filled, more = (int(x) for x in counts) if known else (0, at_least)
-    if filled + more > state.capacity:
+    known = readable(state.filled) and (type(more) is int or (is_array(more) and readable(more)))
+    filled, more = (int(state.filled), int(more)) if known else (0, at_least)
+    if ops.is_below(state.capacity, filled + more):
         raise ValueError(
             f"the state has place for {state.capacity} examples and {filled} of them are taken, "
             f"so {more} more do not fit; give it more capacity, or use ScoreBuffer"

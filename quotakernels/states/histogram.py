@@ -459,12 +459,14 @@ def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.Groups
     xp = namespace(state.like)
     thresholds = ops.bin_thresholds(xp, state.like, state.bits)
     if (size := state.num_groups) is None:
-        return _finished(xp, _rows(xp, state, good, thresholds), ties)
+        table = _finished(xp, _rows(xp, state, good, thresholds), ties)
+        return ops.with_filled_thresholds(xp, table)
     both = ops.of_each_group(xp, thresholds, size)
     table = _finished(xp, _rows(xp, state, good, both.scores), ties)
     levels = xp.broadcast_to(both.levels, (*state.like.shape[:-1], both.levels.shape[-1]))
     ids = xp.arange(size, dtype=xp.int64, device=device(state.counts))
-    return ops.parted(xp, table, both._replace(levels=levels), ids)
+    table = ops.parted(xp, table, both._replace(levels=levels), ids)
+    return ops.with_filled_thresholds(xp, table)
 
 
 def _finished(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:

@@ -125,8 +125,7 @@ def average_precision_interval(
     lower, upper = found * odds / (found * odds + lost), found / (found + lost * odds)
     likely = xp.exp(math.log((1 - confidence_level) / 2) / total.positive)
     ends = (xp.where(certain, x, y) for x, y in ((likely, lower), (found, upper)))
-    nan = xp.full_like(found, xp.nan)
-    return AucInterval(found, *(xp.where(fewer > 1, x, nan) for x in (*ends, error)))
+    return AucInterval(found, *(ops.nan_unless(xp, fewer > 1, x) for x in (*ends, error)))
 
 
 class _Rows(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from quotakernels import ops
 from quotakernels._array import Array, computed, computing, namespace
 from quotakernels._records import plainly
 from quotakernels.inference._areas import AreaMeasure, refuse_weights, scale_of
@@ -138,7 +139,7 @@ def _covariance(
     lost = lost_pairs(xp, scores, positive, negative)
     found = spread_of(xp, lost, positive, negative, good)
     estimate = share(xp, found.lost, found.pairs, scale)
-    estimate = xp.where(good[..., 0], estimate, xp.full_like(estimate, xp.nan))
+    estimate = ops.nan_unless(xp, good[..., 0], estimate)
     rows = [
         found.covariance(xp, *(x[..., m : m + 1, :] for x in found[2:]))
         for m in range(estimate.shape[-1])

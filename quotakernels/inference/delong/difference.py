@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from quotakernels import ops
 from quotakernels._array import Array, Namespace, computed, namespace
 from quotakernels._records import plainly
 from quotakernels.inference import _student as student
@@ -155,8 +156,7 @@ def _paired(*parts: Array, scale: int, confidence_level: float) -> DelongTest:
     more = spread_of(xp, of_b - of_a, *flags)
     variance = more.covariance(xp, more.positive, more.negative)
     difference = more.lost / (2 * more.pairs)
-    nan = xp.full_like(difference, xp.nan)
-    difference = xp.where(more.pairs > 0, difference, nan)
+    difference = ops.nan_unless(xp, more.pairs > 0, difference)
     return _tested(xp, scale * difference, scale * xp.sqrt(variance), confidence_level)
 
 
@@ -177,8 +177,7 @@ def _tested(
         half = student.quantiles(xp, confidence_level, freedom) * error
         p_value = student.two_sided(xp, statistic, freedom)
     found = (difference - half, difference + half, statistic, p_value)
-    nan = xp.full_like(difference, xp.nan)
-    lower, upper, statistic, p_value = (xp.where(error > 0, x, nan) for x in found)
+    lower, upper, statistic, p_value = (ops.nan_unless(xp, error > 0, x) for x in found)
     return DelongTest(difference, lower, upper, error, statistic, p_value)
 
 

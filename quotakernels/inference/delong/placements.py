@@ -54,7 +54,7 @@ def twice_below(xp: Namespace, key: Array, flags: list[Array]) -> list[Array]:
     order = xp.argsort(key, axis=-1, stable=False)
     back = xp.argsort(order, axis=-1, stable=False)
     key = xp.take_along_axis(key, order, axis=-1)
-    integer = xp.int32 if key.shape[-1] < 2**30 else xp.int64
+    integer = xp.int32 if ops.is_below(key.shape[-1], 2**30) else xp.int64
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
     differs = key[..., 1:] != key[..., :-1]
     first = xp.concat([edge, differs], axis=-1)
@@ -86,13 +86,12 @@ def spread_of(
     flags = (positive, negative)
     sizes = [cast(xp, ops.count(xp, x)[..., 0], wide) for x in flags]
     defined = ((sizes[0] > 1) & (sizes[1] > 1))[..., None] & good
-    nan, nothing = xp.full_like(sizes[0], xp.nan)[..., None], xp.zeros_like(lost)
-    parts = []
+    nothing, parts = xp.zeros_like(lost), []
     for own, size, other in zip(flags, sizes, sizes[::-1], strict=True):
         twice = ops.total(xp, xp.where(own, lost, nothing))  # the same for both classes
         deviation = lost - (twice / size)[..., None]
         scale = (2 * other * xp.sqrt(size * (size - 1)))[..., None]
-        parts.append(xp.where(defined, xp.where(own, deviation / scale, nothing), nan))
+        parts.append(ops.nan_unless(xp, defined, xp.where(own, deviation / scale, nothing)))
     return Spread(twice, sizes[0] * sizes[1], *parts)
 
 
@@ -115,7 +114,7 @@ def area_of(xp: Namespace, table: ops.Groups) -> Area:
     sums = reduced(xp, table, Reduction(_COLUMNS, squares, lambda *sums: sums))[0]
     parts = [x / (4 * (n * (n - 1))) for x, n in zip(sums, sizes, strict=True)]
     defined = (total.positive > 1) & (total.negative > 1)
-    variance = xp.where(defined, parts[0] + parts[1], xp.full_like(twice, xp.nan))
+    variance = ops.nan_unless(xp, defined, parts[0] + parts[1])
     return Area(twice, total.positive * total.negative, variance, *sizes)
 
 
@@ -124,7 +123,7 @@ def share(xp: Namespace, lost: Array, pairs: Array, scale: int) -> Array:
     where the numbers are whole; NaN of no pairs.
     """
     value = (2 * pairs - scale * lost) / (2 * pairs)
-    return xp.where(pairs > 0, value, xp.full_like(value, xp.nan))
+    return ops.nan_unless(xp, pairs > 0, value)
 
 
 def _lost_twice(before: Array, found: Array, good: Array, bad: Array) -> tuple[Array]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -50,7 +51,7 @@ def corrected(xp: Namespace, values: Array, ratio: float, confidence_level: floa
     deviation = xp.where(same, xp.zeros_like(deviation), deviation)
     error = deviation * xp.sqrt(1 / counted + ratio)
     half = quantiles(xp, confidence_level, number - 1, values) * error
-    mean = xp.where(number > 0, mean, xp.full_like(mean, xp.nan))
+    mean = ops.nan_unless(xp, number > 0, mean)
     return Corrected(mean, mean - half, mean + half, error, deviation, number - 1)
 
 
@@ -94,7 +95,7 @@ def two_sided(xp: Namespace, t: Array, freedom: Array, most: int) -> Array:
     square = t * t
     share = number / (number + square)
     p = cumulative(xp, beta, share, square / (number + square))
-    return xp.where(known & (t == t), p, xp.full_like(p, xp.nan))
+    return ops.nan_unless(xp, known & (t == t), p)
 
 
 def quantiles(xp: Namespace, confidence_level: float, freedom: Array, like: Array) -> Array:
@@ -105,7 +106,7 @@ def quantiles(xp: Namespace, confidence_level: float, freedom: Array, like: Arra
     known = freedom >= 1
     table = constant(xp, _quantiles(confidence_level, like.shape[-1]), like.dtype, device(like))
     found = _taken(xp, table, xp.where(known, freedom, xp.ones_like(freedom)))
-    return xp.where(known, found, xp.full_like(found, xp.nan))
+    return ops.nan_unless(xp, known, found)
 
 
 def _taken(xp: Namespace, table: Array, places: Array) -> Array:

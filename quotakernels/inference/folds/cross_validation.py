@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
 
+from quotakernels import ops
 from quotakernels._array import (
     Array,
     cast,
@@ -489,7 +490,7 @@ def _tested(
         values = cast(xp, values, wide_float(xp, device(values)))
         found = corrected(xp, values, folds.ratio, confidence_level)
         statistic = found.mean / found.error
-        statistic = xp.where(found.error > 0, statistic, xp.full_like(statistic, xp.nan))
+        statistic = ops.nan_unless(xp, found.error > 0, statistic)
         p_value = two_sided(xp, statistic, found.freedom, len(folds.places))
         undefined = values.shape[-1] - 1 - found.freedom
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))

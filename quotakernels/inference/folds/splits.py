@@ -13,7 +13,7 @@ from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.numbers import plain_number
-from quotakernels.inputs.shapes import column_hint
+from quotakernels.inputs.shapes import column_hint, refuse_symbolic
 from quotakernels.measures._facts import needs_ideal
 from quotakernels.ranking import TiePolicy, ranked_by_group
 
@@ -37,6 +37,7 @@ class Folds(NamedTuple):
 
 def validate_folds(folds: Any, scores: tuple[int, ...], n_train: Any) -> Folds:
     """Check the folds of scores of a shape."""
+    refuse_symbolic(scores[-1], "folds")
     column = as_column("folds", folds)
     if not readable(column):
         raise TypeError("folds must be readable: pass them as a NumPy array")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, constant, device, readable, to_numpy
+from quotakernels._array import Array, Namespace, readable, to_numpy
 from quotakernels.inference._scipy import scipy
 from quotakernels.inputs.columns import first_bad
 from quotakernels.inputs.quotas import numbers_like, wanted_masses
@@ -44,8 +44,7 @@ def wanted_and_listed(
         most = float(xp.max(whole))
         expected = f"a whole number below 2**53, at least {most:.15g}, the number of examples"
         raise ValueError(first_bad("population", size, xp.any(~fits), expected))
-    nan = constant(xp, xp.nan, wanted.dtype, device(wanted))
-    return (xp.where(fits, wanted, nan), wanted * size / whole), shape
+    return (ops.nan_unless(xp, fits, wanted), wanted * size / whole), shape
 
 
 class Draws(NamedTuple):

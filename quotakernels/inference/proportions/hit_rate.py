@@ -242,8 +242,7 @@ def hit_rate_interval(
         z, unknown = quantile(confidence_level), _unknown(xp, wanted, listed)
         moving = moving_cut(xp, table, wanted) if method == "score" else ()
         lower, upper = wilson(xp, found, wanted - found, z, unknown, *moving)
-    nan = xp.full_like(wanted, xp.nan)
-    lower, upper = (xp.where(wanted > 0, x, nan) for x in (lower, upper))
+    lower, upper = (ops.nan_unless(xp, wanted > 0, x) for x in (lower, upper))
     return HitRateInterval(share_found(xp, table, wanted), lower, upper)
 
 

@@ -51,7 +51,7 @@ def _wanted_negatives(
     rate = checked(xp, {"fpr": numbers_like(table.counts, "fpr", fpr)}, {"fpr": _RATE})["fpr"]
     negative = xp.expand_dims(Totals(xp, table).negative, axis=-1)
     wanted = xp.reshape(rate, (-1,)) * negative
-    return (xp.where(negative > 0, wanted, xp.full_like(wanted, xp.nan)),), tuple(rate.shape)
+    return (ops.nan_unless(xp, negative > 0, wanted),), tuple(rate.shape)
 
 
 class _TprAt(ValueMeasure):
@@ -351,7 +351,7 @@ def _simultaneous(
     away = xp.abs(resamples - xp.expand_dims(estimate, axis=-1)) / xp.expand_dims(unit, axis=-1)
     counts = xp.expand_dims(varies, axis=-1) & (resamples == resamples)
     largest = xp.max(xp.where(counts, away, xp.zeros_like(away)), axis=-2)
-    largest = xp.where(xp.any(counts, axis=-2), largest, xp.full_like(largest, xp.nan))
+    largest = ops.nan_unless(xp, xp.any(counts, axis=-2), largest)
     factor = xp.expand_dims(quantile(xp, largest, confidence_level), axis=-1)
     half = xp.where(varies, factor * unit, xp.zeros_like(unit))
     half = xp.where(xp.isnan(error), error, half)

@@ -253,7 +253,7 @@ def _of_cuts(
 ) -> BestBoundary:
     """What `best_cut` finds, with its curve."""
     best, curve = best_and_curve(measure, (ranking,), greater_is_better, own)
-    return BestBoundary(*best, curve)
+    return BestBoundary(*best, curve())
 
 
 def _mass(xp: Namespace, table: ops.Groups, limit: Mapping[str, Any]) -> Array:
@@ -285,9 +285,8 @@ def _within(xp: Namespace, curve: Curve, upto: Array, most: Array) -> _Cut:
     low, high = at(curve.value, last), at(curve.value, after)
     found = (at(curve.value, first), at(curve.threshold, first), at(curve.quota, first))
     filled = low + share * (high - low)
-    nan, there = xp.full_like(most, xp.nan), top > -xp.inf
-    found = (*(xp.where(there, x, nan) for x in found), filled)
-    return _Cut(*(xp.where(xp.isnan(most), nan, x) for x in found))
+    found = (*(ops.nan_unless(xp, top > -xp.inf, x) for x in found), filled)
+    return _Cut(*(ops.nan_unless(xp, most == most, x) for x in found))
 
 
 class ValueAt:

@@ -26,7 +26,7 @@ def spread(xp: Namespace, values: Array) -> Array:
     mean = xp.sum(xp.where(there, values, xp.zeros_like(values)), axis=-1, keepdims=True) / number
     square = xp.where(there, (values - mean) ** 2, xp.zeros_like(values))
     freedom = number[..., 0] - 1
-    freedom = xp.where(freedom > 0, freedom, xp.full_like(freedom, xp.nan))
+    freedom = ops.nan_unless(xp, freedom > 0, freedom)
     return xp.sqrt(xp.sum(square, axis=-1) / freedom)
 
 
@@ -57,7 +57,7 @@ def interval(
     if method == "basic":
         low, high = 2 * estimate - high, 2 * estimate - low
     unknown = xp.isnan(estimate)
-    low, high = (xp.where(unknown, xp.full_like(x, xp.nan), x) for x in (low, high))
+    low, high = (ops.nan_unless(xp, ~unknown, x) for x in (low, high))
     return low, high
 
 
@@ -85,7 +85,7 @@ def _quantile(xp: Namespace, ranked: Array, number: Array, share: Array) -> Arra
     )
     part = place - below
     between = xp.where(part > 0, low + part * (high - low), low)
-    return xp.where((number > 0) & (share == share), between, xp.full_like(between, xp.nan))
+    return ops.nan_unless(xp, (number > 0) & (share == share), between)
 
 
 def _bias(xp: Namespace, estimate: Array, values: Array, number: Array) -> Array:

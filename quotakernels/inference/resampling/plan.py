@@ -24,7 +24,7 @@ from quotakernels.inference.resampling.resamples import Plan, in_order, keys_of
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.groups import GroupsOfExamples
-from quotakernels.inputs.shapes import column_hint
+from quotakernels.inputs.shapes import column_hint, refuse_symbolic
 from quotakernels.ranking import Ranking, TiePolicy, table_of
 
 FEWEST_PARTS, PARTS = 20, 200
@@ -45,6 +45,7 @@ class Drawing(NamedTuple):
 
 def to_draw_from(examples: Examples, random_state: Any) -> Examples:
     """The examples, of which tensors in host memory become NumPy's where that draws."""
+    refuse_symbolic(examples.scores.shape[-1], "resamples")
     seeds_numpy = isinstance(random_state, (type(None), int, np.integer, np.random.Generator))
     on_host = host_view(examples) if seeds_numpy else None
     return examples if on_host is None else Examples(*on_host)

@@ -218,7 +218,7 @@ def _per(found: Array, cost: Array) -> Array:
     """The quotient; of nothing for nothing NaN, also where XLA knows that the first is 0."""
     xp = namespace(found)
     undefined = (found == 0) & (cost == 0)
-    return xp.where(undefined, xp.full_like(found, xp.nan), found / cost)
+    return ops.nan_unless(xp, ~undefined, found / cost)
 
 
 @measure(_BudgetCurve, greater_is_better=None, in_masses=True)

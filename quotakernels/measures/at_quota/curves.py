@@ -229,5 +229,5 @@ def lift_curve(table: ops.Groups) -> Curve:
     prevalence = xp.expand_dims(total.positive / total.whole, axis=-1)
     value = (positive / cast(xp, quota, positive.dtype)) / prevalence
     # XLA knows that the first numerator is 0, and on the CPU takes (0/0)·x for 0.
-    value = xp.where(quota > 0, value, xp.full_like(value, xp.nan))
+    value = ops.nan_unless(xp, quota > 0, value)
     return Curve(quota, value, cut_thresholds(xp, table))

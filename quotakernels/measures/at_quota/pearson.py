@@ -171,7 +171,7 @@ def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
     varies = (score > 0) & (label > 0)
     value = both / (xp.sqrt(score) * xp.sqrt(label))
     value = ops.clip(xp, value, -1.0, 1.0)
-    return xp.where(varies, value, xp.full_like(value, xp.nan))
+    return ops.nan_unless(xp, varies, value)
 
 
 class _Pearson(ValueMeasure):

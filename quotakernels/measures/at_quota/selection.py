@@ -345,10 +345,9 @@ def _threshold(table: ops.Groups | ops.Around, wanted: Array) -> QuotaThreshold:
     index, row = ops.rows_at(xp, table, wanted)
     threshold = _column_at(xp, table, float_thresholds(xp, table.thresholds), index)
     filled = wanted > 0
-    nan = xp.full_like(wanted, xp.nan)
-    unknown = xp.where(xp.isnan(wanted), nan, xp.zeros_like(wanted))
+    unknown = ops.nan_unless(xp, wanted == wanted, xp.zeros_like(wanted))
     return QuotaThreshold(
-        xp.where(filled, threshold, xp.full_like(threshold, xp.nan)),
+        ops.nan_unless(xp, filled, threshold),
         xp.where(filled, row.mass_before, unknown),
         xp.where(filled, row.mass, unknown),
     )

@@ -92,7 +92,7 @@ def _paid_in_proportion(table: ops.Groups, wanted: Array, money: Array) -> Array
     found = xp.minimum(ops.mass_within(xp, table, own), whole)
     found = xp.where(own < cost, found, whole)
     undefined = xp.isnan(wanted)[..., None, :]
-    return xp.where(undefined, xp.full_like(found, xp.nan), found)
+    return ops.nan_unless(xp, ~undefined, found)
 
 
 class _SelectionByGroup(Measure):
@@ -230,7 +230,7 @@ def _at_one_quota(table: ops.Groups, wanted: Array, split: Array) -> SelectionBy
     edge = _edge(xp, table, wanted)
     total = Totals(xp, table)
     selected, found = _shares(xp, table, edge)
-    size = xp.where(total.whole > 0, total.whole, xp.full_like(total.whole, xp.nan))
+    size = ops.nan_unless(xp, total.whole > 0, total.whole)
     by_split = positives_at(xp, table, split[..., None])[..., 0]
     rate = _share(xp, selected / (edge.tied * size))
     recall = _share(xp, found / (edge.tied * total.positive))
@@ -256,11 +256,10 @@ def _share(xp: Namespace, value: Array) -> Array:
 
 def _ends(xp: Namespace, x: Array) -> tuple[Array, Array]:
     """The least and the most of a value of groups, of those that have one."""
-    nan = xp.full_like(x[..., 0], xp.nan)
     there = xp.any(x == x, axis=-1)
     low = xp.min(xp.where(x == x, x, xp.full_like(x, xp.inf)), axis=-1)
     high = xp.max(xp.where(x == x, x, xp.full_like(x, -xp.inf)), axis=-1)
-    return xp.where(there, low, nan), xp.where(there, high, nan)
+    return ops.nan_unless(xp, there, low), ops.nan_unless(xp, there, high)
 
 
 def _keys(xp: Namespace, table: ops.Groups) -> Array:

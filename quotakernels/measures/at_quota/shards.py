@@ -188,5 +188,5 @@ def _at_quota(
         examples = examples._replace(valid=xp.ones_like(labels))
     around = around_of(examples, good, wanted, last_place(xp, wanted), ties=ties, across=across)
     score, filled = float_thresholds(xp, around.thresholds), around.wanted > 0
-    threshold = xp.where(filled, score, xp.full_like(score, xp.nan))
+    threshold = ops.nan_unless(xp, filled, score)
     return RankingAtQuota(threshold[..., 0], around)

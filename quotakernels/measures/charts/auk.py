@@ -105,7 +105,7 @@ def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
     share = cast(xp, table.negative, wide) / ops.spread(xp, table, negative)
     area = ops.group_total(xp, table, share * _MEANS[kappa](partial(row_ends, xp, table), cells))
     defined = (positive > 0) & (negative > 0)
-    return xp.where(defined, area, xp.full_like(area, xp.nan))
+    return ops.nan_unless(xp, defined, area)
 
 
 def _cohen(ends: Ends, cells: ConfusionTable) -> Array:

@@ -54,7 +54,7 @@ def falling(xp: Namespace, t: Array, selected: Array, positives: Array, negative
 def _between(xp: Namespace, t: Array, start: Line, stop: Line, exists: Array) -> Line:
     """Points of the straight line between two ends, which they are exactly at t = 0 and 1."""
     ends = (ops.clip(xp, x, 0.0, 1.0) for x in (*start, *stop))
-    fpr, tpr, last_fpr, last_tpr = (xp.where(exists, x, xp.full_like(x, xp.nan)) for x in ends)
+    fpr, tpr, last_fpr, last_tpr = (ops.nan_unless(xp, exists, x) for x in ends)
     return Line(_along(xp, t, fpr, last_fpr), _along(xp, t, tpr, last_tpr))
 
 
@@ -276,7 +276,7 @@ def _drawn(
     whole, rest = numbers["positives"], numbers["negatives"]
     fpr, tpr = _in_roc_space(xp, of, evenly(xp, points, whole), numbers)
     both = (whole > 0) & (rest > 0)
-    fp, tp = (xp.where(both, x, xp.full_like(x, xp.nan)) for x in (fpr * rest, tpr * whole))
+    fp, tp = (ops.nan_unless(xp, both, x) for x in (fpr * rest, tpr * whole))
     arrays = xp.broadcast_arrays(fp, tp, whole, rest, numbers["smoothing"])
     x, y = coordinates(xp, kind, decisions(xp, *arrays[:-1]), arrays[-1])
     if kind == "pr":  # what is straight from the origin on has one precision there

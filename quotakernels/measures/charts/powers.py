@@ -73,7 +73,7 @@ def _logarithms(table: ConfusionTable, _: Any) -> tuple[Array, Array]:
 def _on_drift(table: ConfusionTable, _: Any) -> tuple[Array, Array]:
     xp, positive = namespace(table.tp), table.tp + table.fn
     drift = (table.tp + table.fp) / positive
-    drift = xp.where(positive > 0, drift, xp.full_like(drift, xp.nan))
+    drift = ops.nan_unless(xp, positive > 0, drift)
     return drift, informedness.value(xp, table, {})
 
 
@@ -141,7 +141,7 @@ def coordinates(
     """The places of decisions whose cells are floats of one shape; NaN without examples."""
     there = (table.tp + table.fn) + (table.fp + table.tn) > 0
     place = _CHARTS[kind](table, smoothing)
-    return tuple(xp.where(there, x, xp.full_like(x, xp.nan)) for x in place)
+    return tuple(ops.nan_unless(xp, there, x) for x in place)
 
 
 def decisions(
@@ -434,7 +434,7 @@ def _area(xp: Namespace, table: ops.Groups, kind: ChartKind, total: Totals) -> R
     """The area of a chart, from twice the pairs that are won."""
     whole, positive, _ = total
     areas: Mapping[str, Callable[[Won], Array]] = {
-        "pn": lambda won: xp.where(whole > 0, won.twice / 2, xp.full_like(won.twice, xp.nan)),
+        "pn": lambda won: ops.nan_unless(xp, whole > 0, won.twice / 2),
         "roc": lambda won: won.share,
         "lift": lambda won: (positive * positive + won.twice) / (2 * whole * positive),
         "bprd": lambda won: won.surplus / 2 * (whole / positive),

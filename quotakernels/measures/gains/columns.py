@@ -61,7 +61,7 @@ def _groups_cut(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool
         part.append(there)
     whole = cast(xp, ~xp.stack(part, axis=-1), wide_float(xp, device(table.counts)))
     empty = xp.expand_dims(Totals(xp, table).examples == 0, axis=-1)
-    whole = xp.where(empty, xp.full_like(whole, xp.nan), whole)
+    whole = ops.nan_unless(xp, ~empty, whole)
     return CutRows(xp.stack(index, axis=-1), whole, xp.ones_like(whole))
 
 

@@ -144,7 +144,7 @@ def best_quota(table: ops.Groups) -> BestBoundary:
     if if_rejected is not None:
         value = value + below_cuts(xp, table, if_rejected)
     nobody = beside_cuts(xp, table, Totals(xp, table).whole) == 0
-    value = xp.where(nobody, xp.full_like(value, xp.nan), value)
+    value = ops.nan_unless(xp, ~nobody, value)
     curve = Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
     best = best_of_these(table, curve, real_cuts(xp, table), _rounding(xp, table))
     return BestBoundary(*best, () if table.segments else curve)
@@ -197,7 +197,7 @@ def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> C
         fn, tn = (rejected(table, x, cut) for x in others)
 
     def mean(gain: Array, mass: Array) -> Array:
-        return xp.where(mass > 0, gain / mass, xp.full_like(mass, xp.nan))
+        return ops.nan_unless(xp, mass > 0, gain / mass)
 
     return ConfusionTable(
         mean(tp, selected(table, table.positive, cut)),

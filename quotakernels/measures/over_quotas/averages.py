@@ -237,7 +237,7 @@ def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = F
     def where_defined(reduction: Reduction) -> Reduction:
         def value(*sums: Array) -> Array:
             mean = reduction.value(*sums)
-            return xp.where(defined, mean, xp.full_like(mean, xp.nan))
+            return ops.nan_unless(xp, defined, mean)
 
         of_positives = reduction.of_positives
         others = None if of_positives is None else where_defined(of_positives)

@@ -63,7 +63,7 @@ class Positions:
             for sums, term in zip(found, terms, strict=True):
                 part = xp.where(inside, taken * term, xp.zeros_like(taken))
                 total = ops.group_total(xp, self.table, part)
-                sums.append(xp.where(defined, total, xp.full_like(total, xp.nan)))
+                sums.append(ops.nan_unless(xp, defined, total))
         return [xp.stack(sums, axis=-1) for sums in found]
 
     def _defined(self, limit: Array) -> Array:

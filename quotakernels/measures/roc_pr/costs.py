@@ -249,8 +249,7 @@ def _mass_costs(
         one_fp, one_fn = (1 - flat["prevalence"]) / negative, flat["prevalence"] / positive
     of_fp, of_fn = flat["cost_fp"] * one_fp, flat["cost_fn"] * one_fn
     known = (positive > 0) & (negative > 0) & ~xp.isnan(of_fp + of_fn)
-    nan = xp.full_like(of_fp, xp.nan)
-    return (xp.where(known, of_fp, nan), xp.where(known, of_fn, nan)), shape
+    return (ops.nan_unless(xp, known, of_fp), ops.nan_unless(xp, known, of_fn)), shape
 
 
 class _BestOperatingPoint(Measure):
@@ -339,8 +338,7 @@ def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> Opera
     unknown = xp.isnan(of_fp)
 
     def there(x: Array) -> Array:
-        found = ops.taken(xp, x, taken)
-        return xp.where(unknown, xp.full_like(found, xp.nan), found)
+        return ops.nan_unless(xp, ~unknown, ops.taken(xp, x, taken))
 
     whole = not hull.weighted
     (fp, tn), (tp, fn) = (map(there, _selected_and_not(xp, x, whole)) for x in (along, up))

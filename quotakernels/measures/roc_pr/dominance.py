@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -252,9 +253,8 @@ def _regions(models: tuple[StepsOrPoints, ...], *, axis: str) -> tuple[Regions, 
     if axis != "quota":
         whole = stop[..., -1:]
         start, stop = start / whole, stop / whole
-    nan = xp.full_like(start, xp.nan)
     there = xp.expand_dims(defined, axis=-1)
-    start, stop = (xp.where(there, x, nan) for x in (start, stop))
+    start, stop = (ops.nan_unless(xp, there, x) for x in (start, stop))
     return Regions(start, stop, best & xp.expand_dims(there, axis=-1)), totals
 
 

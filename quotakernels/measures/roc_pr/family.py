@@ -288,7 +288,7 @@ def _within(xp: Namespace, hull: RocHull, along: Array, name: str, value: Array)
     wanted = xp.broadcast_to(flat, (*along.shape[:-1], *flat.shape))
     defined = ~xp.isnan(hull.fpr[..., :1])
     good = (wanted >= 0) & (wanted <= whole * rounded_up) & defined
-    return xp.where(good, ops.clip(xp, wanted, high=whole), xp.full_like(wanted, xp.nan))
+    return ops.nan_unless(xp, good, ops.clip(xp, wanted, high=whole))
 
 
 def _mixture(hull: RocHull, along: Array, wanted: Array) -> Mixture:

@@ -122,7 +122,7 @@ def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) 
     slope_max = xp.concat([xp.full_like(slope[..., :1], xp.inf), slope], axis=-1)
     defined = (positive > 0) & (negative > 0)
     floats = (curve.fpr, curve.tpr, slope_min, slope_max)
-    fpr, tpr, slope_min, slope_max = (xp.where(defined, x, xp.full_like(x, xp.nan)) for x in floats)
+    fpr, tpr, slope_min, slope_max = (ops.nan_unless(xp, defined, x) for x in floats)
     if model is None:
         model = xp.zeros(fpr.shape, dtype=xp.int32, device=device(fpr))
     return RocHull(fpr, tpr, *curve[2:], slope_min, slope_max, model)

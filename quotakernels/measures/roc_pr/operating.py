@@ -133,8 +133,7 @@ def _extreme(
     place, none = xp.min(places, axis=-1, keepdims=True), ~xp.any(best, axis=-1)
 
     def at_place(x: Array) -> Array:
-        x = ops.taken(xp, x, place)[..., 0]
-        return xp.where(none, xp.full_like(x, xp.nan), x)
+        return ops.nan_unless(xp, ~none, ops.taken(xp, x, place)[..., 0])
 
     return CurvePoint(at_place(value), at_place(points.threshold), at_place(quota))
 
@@ -563,7 +562,7 @@ def _equal_errors(table: ops.Groups) -> CurvePoint:
     line = _Line(xp, table)
     pairs = line.negative * line.positive
     level = line.fp * line.positive + line.tp * line.negative - pairs
-    found = _where_zero(xp, line, xp.where(pairs > 0, level, xp.full_like(level, xp.nan)))
+    found = _where_zero(xp, line, ops.nan_unless(xp, pairs > 0, level))
     return _extreme(xp, found, found.fp / line.negative)
 
 

@@ -154,7 +154,7 @@ def pr_to_roc(
         xp: Namespace, recall: Array, precision: Array, whole: Array, rest: Array
     ) -> RocPoints:
         fpr = recall * whole * (1 - precision) / (precision * rest)
-        fpr = xp.where(precision > 0, fpr, xp.full_like(fpr, xp.nan))
+        fpr = ops.nan_unless(xp, precision > 0, fpr)
         fpr = checked(xp, {"fpr": fpr}, {"fpr": _REACHABLE})["fpr"]
         return RocPoints(ops.clip(xp, fpr, high=1.0), recall + xp.zeros_like(fpr))
 
@@ -240,7 +240,7 @@ def interpolate_pr(
         selected = found + fp + skew * (found - tp)
         precision = xp.where(selected > 0, found / selected, 1 / (1 + skew))
         between = (found >= tp * (1 - rounding)) & (found <= last_tp * (1 + rounding))
-        precision = xp.where(between, precision, xp.full_like(precision, xp.nan))
+        precision = ops.nan_unless(xp, between, precision)
         return PrPoints(reached + xp.zeros_like(precision), precision + xp.zeros_like(reached))
 
     result: PrPoints = of_numbers(points, named, domains)

@@ -48,7 +48,9 @@ def best_stretches(
 def _blocks(begin: Array, lines: int) -> list[slice]:
     """Stretches that are compared at once: all, or of one list so many that caches hold them."""
     size = begin.shape[-1]
-    step = max(_AT_ONCE // lines, 1) if begin.ndim == 1 and readable(begin) else max(size, 1)
+    if begin.ndim > 1 or not readable(begin):
+        return [slice(None)]
+    step = max(_AT_ONCE // lines, 1)
     return [slice(k, min(k + step, size)) for k in range(0, size, step)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
+from quotakernels import ops
 from quotakernels._array import Array, namespace
 from quotakernels._types import (
     A,
@@ -396,4 +397,4 @@ def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
     tp, fp, fn, tn = (impact * x for impact, x in zip(impacts, table, strict=True))
     whole = tp + fp + fn + tn
     xp = namespace(whole)
-    return xp.where(whole == 0, xp.full_like(whole, xp.nan), (tp + tn) / whole)
+    return ops.nan_unless(xp, whole != 0, (tp + tn) / whole)

@@ -127,8 +127,9 @@ def table_curve(measure: Any, *data: Any, **options: Any) -> Curve:
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
-        cells, curve, _ = _cuts_of(xp, table_of(xp, ranking), good_rows(ranking))
-        curve = curve._replace(value=chosen.value(xp, cells, own))
+        table, good = table_of(xp, ranking), good_rows(ranking)
+        cells, quota, _ = _cuts_of(xp, table, good)
+        curve = Curve(quota, chosen.value(xp, cells, own), _thresholds_of(xp, table, good))
         return finished(xp, curve, dtype)  # type: ignore[no-any-return]
 
 
@@ -212,7 +213,7 @@ def best_cut(
     >>> print(of_each.value, of_each.threshold)
     [1. 0.] [0.9 nan]
     """
-    return best_and_curve(measure, data, greater_is_better, options)[0]
+    return best_and_curve(measure, data, greater_is_better, options)[0]  # makes no curve
 
 
 def best_and_curve(
@@ -221,24 +222,30 @@ def best_and_curve(
     greater_is_better: bool | None,
     keywords: dict[str, Any],
     caller: str = "best_cut",
-) -> tuple[BestCut, Curve]:
-    """The best cut, and the measure at all cuts, of one ranking made once."""
+) -> tuple[BestCut, Callable[[], Curve]]:
+    """The best cut, and what makes the measure at all cuts, of one ranking made once."""
     chosen, ranking, own = _called(caller, measure, data, keywords, by_group=True)
     largest = direction_of(chosen, greater_is_better)
     xp = namespace(ranking.counts)
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
         table = table_of(xp, ranking, by_group=True)
-        cells, curve, real = _cuts_of(xp, table, good_rows(ranking))
+        good = good_rows(ranking)
+        cells, quota, real = _cuts_of(xp, table, good)
         value = chosen.value(xp, cells, own)
         if isinstance(value, tuple):
             raise TypeError(f"{caller} compares single values; {chosen.__name__} has several")
         unit = chosen.unit(xp, cells, own)
         rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
-        best = compiled(best_of_these, xp, ("greater_is_better",))
-        curve = curve._replace(value=value)
-        found: BestCut = best(table, curve, real, rounding, greater_is_better=largest)
-        return finished(xp, found, dtype), finished(xp, curve, dtype)
+        best = compiled(_best_of_values, xp, ("greater_is_better",))
+        found: BestCut = best(table, quota, value, real, rounding, greater_is_better=largest)
+
+    def curve() -> Curve:
+        with computing(xp):
+            made = Curve(quota, value, _thresholds_of(xp, table, good))
+            return finished(xp, made, dtype)  # type: ignore[no-any-return]
+
+    return finished(xp, found, dtype), curve
 
 
 def _called(
@@ -281,20 +288,43 @@ def _of_ones_own(function: Callable[..., Array]) -> TableMeasure:
 
 def _cuts_of(
     xp: Namespace, table: ops.Groups, good: Array | None
-) -> tuple[ConfusionTable, Curve, Array]:
-    """The cells of every cut, a curve without values, and which cuts are not padding."""
-    cells, curve, real = compiled(cuts_of, xp)(table)
-    if good is not None and table.segments:
-        good = xp.expand_dims(beside_cuts(xp, table, good[..., 0]), axis=-1)
-    return *nan_unless_valid(xp, (cells, curve), good), real
+) -> tuple[ConfusionTable, Array, Array]:
+    """The cells of every cut, its quota, and which cuts are not padding."""
+    cells, quota, real = compiled(cuts_of, xp)(table)
+    return *nan_unless_valid(xp, (cells, quota), _good_cuts(xp, table, good)), real
 
 
-def cuts_of(table: ops.Groups) -> tuple[ConfusionTable, Curve, Array]:
+def _thresholds_of(xp: Namespace, table: ops.Groups, good: Array | None) -> Array:
+    """The threshold of every cut, NaN for an empty one."""
+    thresholds = compiled(_cut_thresholds, xp)(table)
+    found: Array = nan_unless_valid(xp, thresholds, _good_cuts(xp, table, good))
+    return found
+
+
+def _good_cuts(xp: Namespace, table: ops.Groups, good: Array | None) -> Array | None:
+    """Which rows of the batch are good, or of groups of examples, which cuts."""
+    if good is None or not table.segments:
+        return good
+    return xp.expand_dims(beside_cuts(xp, table, good[..., 0]), axis=-1)
+
+
+def cuts_of(table: ops.Groups) -> tuple[ConfusionTable, Array, Array]:
     """The same of a table, without marks of invalid rows."""
     xp = namespace(table.counts)
-    quota = cut_quotas(xp, table)
-    real = real_cuts(xp, table)
-    return cut_cells(xp, table), Curve(quota, quota, cut_thresholds(xp, table)), real
+    return cut_cells(xp, table), cut_quotas(xp, table), real_cuts(xp, table)
+
+
+def _cut_thresholds(table: ops.Groups) -> Array:
+    return cut_thresholds(namespace(table.counts), table)
+
+
+def _best_of_values(
+    table: ops.Groups, quota: Array, value: Array, *marks: Array | None, greater_is_better: bool
+) -> BestCut:
+    """The best of values of all cuts, of which the thresholds stay inside of the program."""
+    curve = Curve(quota, value, _cut_thresholds(table))
+    real, rounding = marks
+    return best_of_these(table, curve, real, rounding, greater_is_better=greater_is_better)
 
 
 def best_of_these(
@@ -324,7 +354,7 @@ def best_of_these(
 
     def at_first(x: Array) -> Array:
         x = ops.taken(xp, x, first)
-        x = xp.where(some, x, xp.full_like(x, xp.nan))
+        x = ops.nan_unless(xp, some, x)
         return x if table.segments else x[..., 0]
 
     quota = cast(xp, curve.quota, wide_float(xp, device(curve.quota)))

@@ -203,7 +203,8 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     if kind not in ("impact", "outcome"):
         raise ValueError(f'kind must be "impact" or "outcome"; got {brief(kind)}')
     xp = namespace(table.counts)
-    cells, curve, real = cuts_of(table)
+    cells, quota, real = cuts_of(table)
+    curve = Curve(quota, quota, cut_thresholds(xp, table))
     wide = wide_float(xp, device(table.counts))
     floats = ConfusionTable(*(cast(xp, x, wide) for x in cells))
     floats = in_usual_unit(floats) if table.weighted else floats

@@ -222,7 +222,7 @@ def _bookmaker_correlation_of_classes(table: ClassTable) -> Array:
     root = geometric_mean(abs(edge), abs(mark))
     root = xp.where(edge < 0, -root, root)
     opposite = (edge > 0) & (mark < 0) | (edge < 0) & (mark > 0)
-    return xp.where(opposite, xp.full_like(root, xp.nan), root)
+    return ops.nan_unless(xp, ~opposite, root)
 
 
 @measure(CellMeasure, greater_is_better=True, of_classes=_bookmaker_correlation_of_classes)

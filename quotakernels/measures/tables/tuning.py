@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from quotakernels import ops
 from quotakernels._array import Array, computing, device, finished, namespace, result_float
 from quotakernels._types import Number
 from quotakernels.inputs.keywords import public
@@ -25,7 +26,7 @@ def tuned(table: ConfusionTable, positive: Any, negative: Any) -> ConfusionTable
 
     def share(cell: Array, mass: Array, wanted: Any) -> Array:
         # The compiler of JAX takes 0/0 for 0 where it sees that the cell of a cut must be 0.
-        return xp.where(mass > 0, cell / mass * wanted, xp.full_like(mass, xp.nan))
+        return ops.nan_unless(xp, mass > 0, cell / mass * wanted)
 
     found, wrong = table.tp + table.fn, table.fp + table.tn
     return ConfusionTable(
@@ -67,7 +68,7 @@ def normalize_table(table: T) -> T:
     dtype = result_float(xp, device(cells))
     with computing(xp):
         truth = xp.sum(cells, axis=-1, keepdims=True)
-        shares = xp.where(truth > 0, cells / truth / cells.shape[-1], xp.full_like(cells, xp.nan))
+        shares = ops.nan_unless(xp, truth > 0, cells / truth / cells.shape[-1])
         result: ClassTable = finished(xp, ClassTable(shares), dtype)
     return result
 

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax.custom_batching import sequential_vmap
 
-from quotakernels._array import Array, tolerance
+from quotakernels._array import Array, computing, tolerance
 from quotakernels.ops._table import EXACT, TOLERANCE, Groups
 
 
@@ -42,7 +42,7 @@ def ends_in_turn(table: Groups) -> Array:
 
 @sequential_vmap  # type: ignore[untyped-decorator]
 def _ends(counts: Array, positive: Array, negative: Array) -> Array:
-    with jax.enable_x64(True):  # batches trace this anew
+    with computing(jnp):  # batches trace this anew
         size, turns = counts.shape[0], _turning(positive, negative)
 
         def edge_of(row: Array) -> Array:

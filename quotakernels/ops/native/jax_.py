@@ -13,6 +13,7 @@ import numpy as np
 from quotakernels._array import Array, wide_float
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
+from quotakernels.ops._lengths import is_symbolic
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native._jax_hull import ends_in_turn
 
@@ -86,7 +87,7 @@ def bincount(codes: Array, length: int) -> Array:
     """Each is added where it belongs, part by part: XLA makes a one for each code of a part."""
     *batch, size = codes.shape
     zeros = jnp.zeros((*batch, length), dtype=jnp.int32)
-    parts = PARTS if size > length else 1
+    parts = PARTS if not is_symbolic(size) and size > length else 1
     if lacking := -size % parts:
         codes = jnp.concat([codes, jnp.full((*batch, lacking), length, codes.dtype)], axis=-1)
 
@@ -194,7 +195,7 @@ def piecewise(
         number = (count > 0).astype(jnp.int32) + (count > few)
         return jax.lax.switch(number, [nowhere, somewhere, everywhere], rare, usual, *x)
 
-    if few < 2**10:
+    if any(map(is_symbolic, rare.shape)) or few < 2**10:
         return everywhere(rare, usual, *arguments)
     return jax.lax.platform_dependent(rare, usual, *arguments, cpu=chosen, default=everywhere)
 
@@ -217,6 +218,12 @@ def clip(x: Array, low: float | None = None, high: float | None = None) -> Array
     return jnp.clip(x, low, high)
 
 
+def nan_unless(defined: Array, x: Array) -> Array:
+    """0/0 where it is not defined, and 0/1 elsewhere."""
+    undefined = jnp.zeros((), x.dtype) / defined.astype(x.dtype)
+    return jnp.where(defined, x, undefined)
+
+
 def segment_sum(x: Array, first: Array) -> Array:
     """A CPU sums one by one, other devices by steps that double."""
     first = jnp.broadcast_to(first, x.shape)
@@ -236,7 +243,28 @@ def segment_sum(x: Array, first: Array) -> Array:
     def by_steps(x: Array, first: Array) -> Array:
         return jax.lax.associative_scan(joined, (x, first), axis=x.ndim - 1)[0]
 
+    if is_symbolic(x.shape[-1]):
+        return segment_scan(x, first, jnp.add)
     return jax.lax.platform_dependent(x, first, cpu=in_turn, default=by_steps)
+
+
+def segment_scan(x: Array, first: Array, combine: Callable[[Array, Array], Array]) -> Array:
+    """What is combined from the first of each segment on, of a symbolic number of elements.
+
+    The steps double, and are compiled once.
+    """
+    place = jnp.arange(x.shape[-1], dtype=jnp.int64)
+
+    def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        by, x, first = state
+        before = jnp.broadcast_to(jnp.maximum(place - by, 0), x.shape)
+        combined = jnp.where(first, x, combine(taken(x, before), x))
+        return 2 * by, combined, first | taken(first, before)
+
+    first = jnp.broadcast_to(first | (place == 0), x.shape)
+    state = jnp.ones((), jnp.int64), x, first
+    found: Array = jax.lax.while_loop(lambda state: state[0] < x.shape[-1], step, state)[1]
+    return found
 
 
 def counts_of_runs(counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
@@ -267,6 +295,8 @@ def counts_of_runs(counts: Array, positives: Array, last: Array) -> tuple[Array,
     last = jnp.broadcast_to(last, counts.shape)
     columns = counts, positives, last
     found: tuple[Array, Array]
+    if is_symbolic(last.shape[-1]):
+        return in_words(*columns)
     found = jax.lax.platform_dependent(*columns, cpu=in_turn, default=in_words)
     return found
 
