@@ -18,7 +18,7 @@ import quotakernels
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(quotakernels.__file__).parent
-MAX_CODE_LINES, MAX_FUNCTION_LINES = 300, 35
+MAX_CODE_LINES, MAX_FUNCTION_LINES = 600, 35
 
 LAYERS = (
     ("_elsewhere", "_frames", "_records", "_text", "_version"),

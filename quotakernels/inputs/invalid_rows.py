@@ -73,15 +73,19 @@ def nan_unless_valid(xp: Namespace, result: Any, good: Array | None) -> Any:
 
     Whole numbers become the widest floats, which are exact up to 2**53; flags and `NUMBERS` stay.
     """
-    return result if good is None or known(good) else compiled(_masked, xp)(result, good)
+    return result if good is None or known(good) else compiled(_with_nan, xp)(result, good)
 
 
-def _masked(result: Any, good: Array) -> Any:
+def _with_nan(result: Any, good: Array) -> Any:
+    return _masked(result, good, {})
+
+
+def _masked(result: Any, good: Array, nans: dict[Any, Array]) -> Any:
     if hasattr(result, "_fields"):
         parts = {k: x for k, x in result._asdict().items() if k not in NUMBERS}
-        return with_fields(result, **{k: _masked(x, good) for k, x in parts.items()})
+        return with_fields(result, **{k: _masked(x, good, nans) for k, x in parts.items()})
     if isinstance(result, tuple):
-        return tuple(_masked(x, good) for x in result)
+        return tuple(_masked(x, good, nans) for x in result)
     xp = namespace(result)
     if of_kind(xp, result.dtype, "bool"):
         return result
@@ -89,4 +93,4 @@ def _masked(result: Any, good: Array) -> Any:
         result = cast(xp, result, wide_float(xp, device(result)))
     batch = tuple(good.shape[:-1])
     where = xp.reshape(good, (*batch, *(1 for _ in result.shape[len(batch) :])))
-    return finish(xp, ops.nan_unless(xp, where, result), result.dtype)
+    return finish(xp, ops.nan_unless(xp, where, result, nans), result.dtype)

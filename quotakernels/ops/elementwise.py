@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from quotakernels._array import Array, Namespace, cast, constant, device, tolerance
 from quotakernels.ops import native
@@ -29,14 +30,19 @@ def within_rounding(xp: Namespace, x: Array, high: float) -> Array:
     return xp.where((x > high) & (x <= high + tolerance(x, _ROUNDING)), xp.full_like(x, high), x)
 
 
-def nan_unless(xp: Namespace, defined: Array, x: Array) -> Array:
-    """Each number that is `defined`, and NaN elsewhere.
+def nan_unless(
+    xp: Namespace, defined: Array, x: Array, nans: dict[Any, Array] | None = None
+) -> Array:
+    """Each number that is `defined`, and NaN elsewhere; `nans` keeps the one made for each type.
 
     JAX makes no NaN beside those, so that its `debug_nans` stops at undefined results only.
     """
     if native.library(xp, beyond=True) == "jax":
         return native.jax_.nan_unless(defined, x)
-    return xp.where(defined, x, constant(xp, xp.nan, x.dtype, device(x)))
+    kept = {} if nans is None else nans
+    if x.dtype not in kept:
+        kept[x.dtype] = constant(xp, xp.nan, x.dtype, device(x))
+    return xp.where(defined, x, kept[x.dtype])
 
 
 def neither(xp: Namespace, whole: Array, one: Array) -> Array:

@@ -155,7 +155,8 @@ def rank_at_quota(
         find = _program(_at_quota, xp, across, ("ties",))
         found: RankingAtQuota = find(examples, good, wanted, ties=ties)
         dtype = result_float(xp, device(examples.scores))
-        return with_fields(found, threshold=finished(xp, found.threshold, dtype))
+        threshold = finished(xp, found.threshold, dtype)
+        return with_fields(found, threshold=threshold)  # type: ignore[no-any-return]
 
 
 def _program(

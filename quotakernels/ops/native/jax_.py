@@ -219,7 +219,9 @@ def clip(x: Array, low: float | None = None, high: float | None = None) -> Array
 
 
 def nan_unless(defined: Array, x: Array) -> Array:
-    """0/0 where it is not defined, and 0/1 elsewhere."""
+    """For JAX's search for NaN it is 0/0 where it is not defined, and 0/1 elsewhere."""
+    if not jax.config.jax_debug_nans:
+        return jnp.where(defined, x, jnp.asarray(jnp.nan, x.dtype))
     undefined = jnp.zeros((), x.dtype) / defined.astype(x.dtype)
     return jnp.where(defined, x, undefined)
 

@@ -49,7 +49,7 @@ def from_order_key(key: Array, dtype: Any) -> Array:
     return key.to(dtype)
 
 
-class _SeenAs(torch.autograd.Function):
+class _SeenAs(torch.autograd.Function):  # type: ignore[misc]
     """The same bytes as numbers of another type, which `vmap` itself cannot before PyTorch 2.13."""
 
     @staticmethod
