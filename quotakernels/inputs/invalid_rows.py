@@ -32,7 +32,8 @@ def with_marks(masses: tuple[Array, ...], good: Array | None) -> tuple[Array, ..
         return masses
     xp = namespace(masses[0])
     if not of_kind(xp, masses[0].dtype, "integral"):
-        return tuple(ops.nan_unless(xp, good, x) for x in masses)
+        nans: dict[Any, Array] = {}
+        return tuple(ops.nan_unless(xp, good, x, nans) for x in masses)
     mark = constant(xp, -1, masses[0].dtype, device(good))
     return tuple(xp.where(good, x, mark) for x in masses)
 
