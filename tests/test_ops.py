@@ -247,7 +247,7 @@ def test_scores_reaching_plain_numbers(library, kind, inclusive):
         expected = scores >= plain if inclusive else scores > plain
         found, standard = both(library, reached, scores)
         same(found, expected)
-        if library.name != "jax64":  # which flushes subnormals where their bits are not read
+        if library.name not in ("jax64", "cupy"):  # which flush subnormals where bits are not read
             same(standard, expected)
 
 

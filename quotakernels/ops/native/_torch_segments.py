@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.nn.functional import pad
 
 from quotakernels._array import Array
 from quotakernels.ops._table import Cumulative, Parts, Rows
@@ -19,6 +20,14 @@ def places(flags: Array, behind: int) -> Array:
         return torch.nonzero_static(flags, size=flags.shape[0], fill_value=behind)[:, 0]
     found = torch.nonzero_static(flags, size=flags.shape[0], fill_value=-1)[:, 0]
     return torch.where(found < 0, behind, found)
+
+
+def searched(ends: Array, wanted: Array, beyond: bool = False) -> Array:
+    """In one search; the kernels of torch.compile search a tensor, but no part of one."""
+    if not torch.compiler.is_compiling():
+        return torch.searchsorted(ends, wanted, right=beyond)
+    whole = torch.cat([ends, ends[..., -1:]], dim=-1)
+    return torch.searchsorted(whole, wanted, right=beyond).clamp(max=ends.shape[-1])
 
 
 def cumulative_segments(
@@ -45,9 +54,8 @@ def cumulative_segments(
     starts = torch.searchsorted(codes, every)
     ends = torch.cat([positive[:1], key[1:] != key[:-1], positive[:1]])
     items = places(ends.index_fill_(0, starts, True), size)
-    none = every[:1].view(torch.uint8)[:1]  # the first of all is 0
     dtype = torch.int32 if size < 2**30 else torch.int64
-    upto = torch.cumsum(torch.cat([none, positive]), dim=0, dtype=dtype)
+    upto = torch.cumsum(pad(positive, (1, 0)), dim=0, dtype=dtype)
     there: Any = size
     if valid is not None:
         items, there = torch.minimum(items, starts[-1]), torch.count_nonzero(valid)
@@ -62,7 +70,7 @@ def rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     parts = table.segments
     begins = parts.items[:-1, None]
     place = torch.ceil(begins + wanted).to(begins.dtype)  # of NaN a number not above 0
-    row = torch.searchsorted(table.items[1:], place)
+    row = searched(table.items[1:], place)
     begin = begins.expand(row.shape)[..., None]
     ends = torch.cat([begin, table.items.unfold(0, 2, 1)[row]], dim=-1)
     before, mass = torch.diff(ends).to(wanted.dtype).unbind(-1)

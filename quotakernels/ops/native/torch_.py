@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.functional import pad
 
 from quotakernels._array import Array, readable, to_numpy
 from quotakernels.ops._bits import bits_from_key, key_from_bits
@@ -15,7 +16,7 @@ from quotakernels.ops._table import Amounts, Cumulative, Groups, Positives
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._torch_hull import LONGEST, ends_by_merging
 from quotakernels.ops.native._torch_segments import cumulative_segments as cumulative_segments
-from quotakernels.ops.native._torch_segments import places
+from quotakernels.ops.native._torch_segments import places, searched
 from quotakernels.ops.native._torch_segments import rows_of_groups_at as rows_of_groups_at
 from quotakernels.ops.native._torch_segments import won_twice_by_group as won_twice_by_group
 
@@ -138,11 +139,10 @@ def cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumu
         return _cumulative_patterns(scores, labels, valid)
     key, order = _best_first(scores, valid)
     positive = torch.gather(labels if valid is None else labels & valid, -1, order)
-    yes, no = torch.eye(1, 2, dtype=torch.bool, device=key.device)[0].split(1)
-    edges = torch.cat([yes, key[1:] != key[:-1], yes])
+    edges = pad(key[1:] != key[:-1], (1, 1), value=True)
     items = places(edges, size)
     dtype = torch.int32 if size < 2**30 else torch.int64  # of which the sum of two is one too
-    found = torch.cumsum(torch.cat([no, positive]), dim=0, dtype=dtype)[items]
+    found = torch.cumsum(pad(positive, (1, 0)), dim=0, dtype=dtype)[items]
     if valid is not None:
         items = torch.minimum(items, torch.count_nonzero(valid))
     return Cumulative(items, found, edges[:-1])
@@ -325,7 +325,7 @@ def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
     """In one search; NaN is below everything."""
     batch = torch.broadcast_shapes(ends.shape[:-1], wanted.shape[:-1])
     ends, wanted = (x.expand(*batch, x.shape[-1]).contiguous() for x in (ends, wanted))
-    index = torch.searchsorted(ends, wanted, right=beyond)
+    index = searched(ends, wanted, beyond)
     return torch.where(wanted == wanted, index, 0) if wanted.is_floating_point() else index
 
 
