@@ -50,6 +50,86 @@ ARGUMENTS = {
 }
 """What a function of scores may take, and the parameters that it is given by."""
 
+HULLS = ("achievable_pr_auc", "achievable_pr_curve", "best_operating_point", "h_measure")
+HULLS += ("roc_hull", "roc_hull_auc")
+"""Whose programs serve all lengths up to a power of two."""
+
+PROGRAM_MODES = (
+    ("jax", '`numpy_dtype_promotion("strict")`', "all", "", "test_relations"),
+    (
+        "jax",
+        "`debug_nans`, `debug_infs`",
+        "all",
+        "stop at undefined results, and at infinite ones",
+        "test_debugging_stops_at_undefined_results_alone",
+    ),
+    (
+        "jax",
+        '`check_tracer_leaks`, `disable_jit`, `numpy_rank_promotion("raise")`',
+        "one measure of each kind, states",
+        "",
+        "test_every_mode_has_the_same_results",
+    ),
+    (
+        "jax",
+        '`transfer_guard("disallow")`',
+        "programs",
+        "single calls: their plain numbers are moved to the device",
+        "test_programs_transfer_nothing",
+    ),
+    (
+        "jax",
+        "`jax.export`, any n",
+        "all in `jax.jit`",
+        f"{', '.join((*OF_DRAWS, *OF_FOLDS))}: an error",
+        "test_programs_take_any_number_of_examples",
+    ),
+    (
+        "torch",
+        "`torch.compile(dynamic=True)`",
+        "all in `torch.compile`, with one graph",
+        f"{', '.join(HULLS)}: a graph for each power of two",
+        "test_one_graph_serves_all_lengths",
+    ),
+    (
+        "torch",
+        "`torch.export`, any length",
+        "six were tried",
+        "`roc_hull`: an error of PyTorch",
+        "test_an_exported_program_takes_other_lengths",
+    ),
+    (
+        "torch",
+        "`torch.jit.trace`",
+        "",
+        "all: an error",
+        "test_a_trace_that_keeps_values_is_refused",
+    ),
+    ("torch", "DTensor", "", "all: an error", "test_distributed_tensors_are_refused"),
+    (
+        "torch",
+        "`use_deterministic_algorithms`",
+        "all",
+        "",
+        "test_deterministic_algorithms_are_enough",
+    ),
+    (
+        "torch",
+        "CUDA graphs",
+        "13 were tried",
+        "",
+        "test_a_captured_graph_measures_what_it_is_given",
+    ),
+    (
+        "torch",
+        "wrappers of torchmetrics, DDP, `copy.deepcopy`, `.to()`",
+        "`RankingMetric`",
+        "replicas of `DataParallel`: an error",
+        "test_torchmetrics_wrappers",
+    ),
+)
+"""Modes that programs set: what works in them, what does not, and the test that shows it."""
+
 LISTS = ("dcg", "ndcg", "reciprocal_rank", "success")
 OF_POSITIONS = "are refused: positions are examples"
 ONE_BY_ONE = "are refused: the variance assumes examples drawn one by one"

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from capabilities import ARGUMENTS, OF_FILES, REFUSED, WITHOUT, called, functions, has
+from capabilities import ARGUMENTS, OF_FILES, PROGRAM_MODES, REFUSED, WITHOUT, called, functions, has
 
 ROOT = Path(__file__).resolve().parents[1]
 OF_SCORES = [x for x in functions() if has(x, "weights") or has(x, "batch axes")]
@@ -28,6 +28,13 @@ def test_functions_take_what_is_said(name: str):
 def test_exceptions_are_of_public_functions():
     assert {*REFUSED, *WITHOUT} <= set(functions())
     assert all(has(name, x) for name, refused in REFUSED.items() for x in refused)
+
+
+def test_modes_name_tests_that_exist():
+    files = list((ROOT / "tests").rglob("test_*.py"))
+    text = "".join(x.read_text(encoding="utf-8") for x in files)
+    for *_, test in PROGRAM_MODES:
+        assert f"def {test}(" in text or test in {x.stem for x in files}, test
 
 
 def tool() -> ModuleType:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from backends import in_full, missing
-from capabilities import WITHOUT, arguments, functions, parameters
+from capabilities import HULLS, WITHOUT, arguments, functions, parameters
 
 import quotakernels as qk
 
@@ -26,9 +26,6 @@ OF_SCORES = [
     for name in functions()
     if "torch.compile" not in WITHOUT.get(name, ()) and "y_score" in parameters(name)
 ]
-BY_HULL = ("achievable_pr_auc", "achievable_pr_curve", "best_operating_point", "h_measure")
-BY_HULL += ("roc_hull", "roc_hull_auc")
-"""A program finds the hull of all lengths up to a power of two."""
 MORE = {name: {"num_groups": 2} for name in ("group_mean", "selection_by_group")}
 
 
@@ -78,7 +75,7 @@ def test_one_graph_serves_all_lengths(name: str):
         for x, y in zip(leaves(found), leaves(exact), strict=True):
             if x.shape == y.shape:  # and no padded table beside a compact one
                 torch.testing.assert_close(x, y, rtol=1e-12, atol=1e-13, equal_nan=True)
-    assert len(graphs) <= (3 if name in BY_HULL else 1)
+    assert len(graphs) <= (3 if name in HULLS else 1)
 
 
 EXPORTED: dict[str, dict[str, Any]] = {

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from backends import MODES, QUICK  # noqa: E402
-from capabilities import ARGUMENTS, FORMS, REFUSED, WITHOUT, functions, has  # noqa: E402
+from capabilities import ARGUMENTS, FORMS, PROGRAM_MODES, REFUSED, WITHOUT, functions, has  # noqa: E402
 
 HEAD = """# What works where
 
@@ -31,6 +31,14 @@ FUNCTIONS = """
 not the default. CuPy runs if there is a GPU; elsewhere a test checks that the names exist which the
 library uses. Every function that works in `jax.jit` is lowered for CUDA, ROCm and TPU.
 
+## Modes that programs set
+
+What is not named here has not been tried. The tests of `use_deterministic_algorithms` and of CUDA
+graphs need a GPU, and have run on an H100.
+
+| library | mode | works | does not | test |
+|---|---|---|---|---|
+{program_modes}
 ## Functions
 
 *Shapes alone* are meta tensors, fake tensors of PyTorch and `jax.eval_shape`: no value is read.
@@ -49,6 +57,14 @@ def modes() -> str:
         f"| {mode} | {mode.library} | {'float32' if mode.float32 else 'float64'} "
         f"| {yes(not mode.lazy)} | {yes(mode in QUICK)} |\n"
         for mode in MODES
+    )
+
+
+def program_modes() -> str:
+    """A row for each mode of a library that programs set."""
+    return "".join(
+        f"| {library} | {mode} | {works or '–'} | {refused or '–'} | `{test}` |\n"
+        for library, mode, works, refused, test in PROGRAM_MODES
     )
 
 
@@ -87,7 +103,8 @@ def page() -> str:
     if lacking := sorted(functions().keys() - places.keys()):
         raise SystemExit(f"no page of docs/reference/ has an entry for {', '.join(lacking)}")
     rows = "".join(row(name, places[name]) for name in sorted(functions()))
-    return HEAD + modes() + FUNCTIONS + heading + rows + "\n" + notes()
+    settings = FUNCTIONS.format(program_modes=program_modes())
+    return HEAD + modes() + settings + heading + rows + "\n" + notes()
 
 
 if __name__ == "__main__":
