@@ -7,7 +7,16 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from capabilities import ARGUMENTS, OF_FILES, PROGRAM_MODES, REFUSED, WITHOUT, called, functions, has
+from capabilities import (
+    ARGUMENTS,
+    OF_FILES,
+    PROGRAM_MODES,
+    REFUSED,
+    WITHOUT,
+    called,
+    functions,
+    has,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 OF_SCORES = [x for x in functions() if has(x, "weights") or has(x, "batch axes")]
