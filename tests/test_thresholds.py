@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters
+from backends import MODES, Mode, available, parameters
 
 import quotakernels as qk
 from quotakernels import tables
@@ -55,6 +55,20 @@ def test_numbers_and_lists_of_them_select_what_the_library_selects(mode: Mode, i
         assert found["table"].tp + found["table"].fp == np.sum(selected)
         for name in ("impact", "gains"):
             np.testing.assert_allclose(found[name], exact[name], rtol=1e-6)
+
+
+@pytest.mark.skipif(not available("jax"), reason="jax is not available")
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+def test_plain_numbers_given_to_programs_of_jax(kind: str):
+    """JAX marks them, and compares them with scores as plain numbers."""
+    import jax
+
+    with jax.enable_x64(True):
+        y, s = jax.numpy.asarray(LABELS), jax.numpy.asarray(SCORES, dtype=kind)
+        program = jax.jit(lambda y, s, t: qk.recall(y, s, threshold=t))
+        for number in (0.7, 0.9, 0.1):
+            wanted = (LABELS * np.asarray(s >= number)).sum() / 4
+            assert program(y, s, number) == qk.recall(y, s, threshold=number) == wanted
 
 
 def test_of_many_scores_rounded_to_two_places():

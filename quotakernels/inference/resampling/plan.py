@@ -84,6 +84,8 @@ def plan_of(
     it came.
     """
     xp = namespace(examples.scores)
+    if 0 in examples.scores.shape[:-1]:
+        raise ValueError(f"y_score holds no model: its shape is {tuple(examples.scores.shape)}")
     with computing(xp):
         source = ops.source_of_draws(xp, random_state, device(examples.scores))
         keys = None if groups is None else keys_of(examples, groups, good)

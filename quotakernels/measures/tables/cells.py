@@ -308,6 +308,8 @@ def _threshold_beside(scores: Array, threshold: Any) -> Array:
         kinds = (*kinds, "bool")
     if not of_kind(namespace(column), column.dtype, kinds):
         raise TypeError(f"threshold must hold real numbers; got {brief(threshold)}")
+    if getattr(threshold, "weak_type", False) and of_kind(xp, scores.dtype, "real floating"):
+        column = cast(xp, column, scores.dtype)  # which is JAX's mark of a plain number
     if isinstance(column, np.ndarray):
         wide = column.dtype.kind not in "biu"
         column = column.astype(np.float64) if wide else column.copy()
