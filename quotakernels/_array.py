@@ -149,8 +149,8 @@ def _concrete_tensor(x: Array) -> bool:
         return False
     if torch.jit.is_tracing():
         raise TypeError(
-            "torch.jit.trace would keep the result of these values for all others; take "
-            "torch.compile or torch.export"
+            "torch.jit.trace would return this result for every other input; use torch.compile "
+            "or torch.export"
         )
     kind = type(x)  # not of FakeTensor and other subclasses
     if kind is not torch.Tensor and kind is not torch.nn.Parameter:

@@ -22,6 +22,7 @@ _RANKED = {
     "precision_recall_curve": "pr_curve",
     "roc": "roc_curve",
 }
+_AVERAGED = ("auroc", "average_precision")  # by default over classes, as one_vs_rest does
 _DECIDED = {
     "accuracy": "accuracy",
     "cohen_kappa": "tables.cohen_kappa",
@@ -53,6 +54,7 @@ INSTEAD = {
     "accuracy_ratio": "gini(y_true, y_score)",
     "accuracy_score": f"accuracy({_PREDICTIONS})",
     "Accuracy": "accuracy(y_true, y_score, threshold=t)",
+    "AveragePrecision": "average_precision(y_true, y_score)",
     "Precision": "precision(y_true, y_score, threshold=t)",
     "Recall": _RECALL,
     "auc": "roc_auc(y_true, y_score), and pr_auc for the precision-recall curve",
@@ -133,18 +135,26 @@ INSTEAD = {
     "youden_index": f"informedness({_PREDICTIONS})",
     "youden_j": f"informedness({_PREDICTIONS})",
     "zero_one_loss": f"tables.misclassification_rate({_PREDICTIONS})",
+    **dict.fromkeys(
+        ("binary_confusion_matrix", "binary_stat_scores"),
+        "confusion_table(y_true, y_score, threshold=0.5)",
+    ),
+    "binary_eer": "points.equal_error_rate(y_true, y_score)",
+    "binary_precision_at_fixed_recall": "points.precision_at(y_true, y_score, recall=0.8)",
+    "binary_recall_at_fixed_precision": "points.recall_at(y_true, y_score, precision=0.8)",
     **{f"binary_{x}": f"{ours}(y_true, y_score)" for x, ours in _RANKED.items()},
     **{f"binary_{x}": f"{ours}(y_true, y_score, threshold=0.5)" for x, ours in _DECIDED.items()},
     **{
-        f"multiclass_{x}": f"one_vs_rest({ours}, y_class, class_scores, average=None)"
+        f"multiclass_{x}": f"one_vs_rest({ours}, y_class, class_scores{average})"
+        for x, ours in _RANKED.items()
+        for average in ["" if x in _AVERAGED else ", average=None"]
+    },
+    **{
+        f"multilabel_{x}": f"{ours}(y_true, y_score), and both with a row for each label"
         for x, ours in _RANKED.items()
     },
     **{
-        f"multilabel_{x}": f"{ours}(y_true, y_score), and both with the labels as leading axes"
-        for x, ours in _RANKED.items()
-    },
-    **{
-        f"{task}_{x}": f"{ours}({_ONE_CLASS}), and so of each class c"
+        f"{task}_{x}": f"{ours}({_ONE_CLASS}), and so for each class c"
         for task in ("multiclass", "multilabel")
         for x, ours in _DECIDED.items()
     },
@@ -161,6 +171,7 @@ ADAPTERS = {
     "merge": "clu.clu_metric",
     "metric": "torchmetrics.RankingMetric",
     "metric_collection": "torchmetrics.RankingMetric",
+    "RankingMetric": "torchmetrics.RankingMetric",
 }
 """What makes measures into those of another library, by the names of that library."""
 
@@ -177,6 +188,7 @@ NOT_OFFERED = {
     "expected_calibration_error": _PROBABILITIES,
     "jaccard": "f_score puts models into the same order",
     "jaccard_score": "f_score puts models into the same order",
+    **dict.fromkeys(("hinge_loss", "binary_hinge_loss"), _PROBABILITIES),
     "log_loss": _PROBABILITIES,
     "retrieval_precision_recall_curve": _CURVES,
     "top_k_accuracy": _CLASSES,

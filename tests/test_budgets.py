@@ -299,7 +299,9 @@ def test_costs_that_lose_their_digits(mode: Mode):
             found = mode.run(run, Y, scores, costs, weights)
             np.testing.assert_array_equal(np.isnan(found), [False, True])
             continue
-        expected = r"^cost is .* at position \(1, [01]\); .* with its weight it is 0, or 2.2e-308"
+        expected = (
+            r"^cost is .* at position \(1, [01]\); .* times its weight, 0 or at least 2.2e-308"
+        )
         with raises(mode, ValueError, expected):
             mode.run(run, Y, scores, costs, weights)
     small = qk.hit_rate(Y, S, cost=C * 1e-307, budget=2e-307)

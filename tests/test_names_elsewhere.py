@@ -101,6 +101,10 @@ def test_classes_have_the_hints_of_functions(theirs: str, known: str):
     assert told[0] == told[1] != ""
 
 
+OTHERWISE = ("binary_roc", "binary_confusion_matrix", "binary_stat_scores", "retrieval_auroc")
+"""Whose results are of another shape, or of lists."""
+
+
 def test_what_torchmetrics_calls_the_same_value():
     if lacking := missing("torch", "torchmetrics"):
         pytest.skip(lacking)
@@ -112,10 +116,13 @@ def test_what_torchmetrics_calls_the_same_value():
     for name in (x for x in INSTEAD if x.startswith(("binary_", "retrieval_"))):
         module = functional.retrieval if name.startswith("r") else functional.classification
         theirs = getattr(module, name, None)
-        if theirs is None or "curve" in name or name in ("binary_roc", "retrieval_auroc"):
+        if theirs is None or "curve" in name or name in OTHERWISE:
             continue
-        at_k = {"top_k": 5} if "quota=k" in INSTEAD[name] else {}
-        found = theirs(preds, target, **({"beta": 2.0} if "fbeta" in name else at_k))
+        more = {"top_k": 5} if "quota=k" in INSTEAD[name] else {}
+        more |= {"beta": 2.0} if "fbeta" in name else {}
+        fixed = [0.8] if "fixed" in name else []
+        found = theirs(preds, target, *fixed, **more)
+        found = found[0] if fixed else found
         expression, *_ = INSTEAD[name].split(", and ")
         ours = eval(expression, vars(qk) | {"sum": sum}, dict(given))
         if name == "retrieval_average_precision":  # of the positives that the best hold

@@ -125,7 +125,7 @@ TRACED = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", TRACED)
 def test_a_trace_that_keeps_values_is_refused(name: str):
-    with pytest.raises(TypeError, match=r"torch\.jit\.trace would keep the result"):
+    with pytest.raises(TypeError, match=r"torch\.jit\.trace would return this result"):
         torch.jit.trace(TRACED[name], tuple(columns(8)))
 
 

@@ -52,8 +52,11 @@ def _stray_quote(
         closed = _QUOTED.match(whole)
         if whole and (closed or not block or len(text) > BLOCK_BYTES):
             first = whole[1:].split("\n", 1)[0].rstrip("\r")[:_SHOWN]
-            said = f"the quotation mark before {first!r} in line {line} is not closed"
-            behind = line + whole.count("\n", 0, closed.end() if closed else 0)
-            more = f"\nText follows right behind the next one, in line {behind}."
-            return said + more if closed else said
+            if not closed:
+                return f"the quotation mark before {first!r} in line {line} is not closed"
+            last = line + whole.count("\n", 0, closed.end())
+            return (
+                f"in line {last}, text follows a closing quotation mark; its cell begins in line "
+                f"{line}, with {first!r}"
+            )
     return None

@@ -327,8 +327,9 @@ def unfit_amounts(
     least = constant(xp, [float(info.smallest_normal)], amount.dtype, device(amount))
     lost = ops.order_key(xp, whole) < ops.order_key(xp, least)  # XLA compares with 0 instead
     right = right & ~(lost & (ops.order_key(xp, amount) > 0))
-    expected = "a finite cost, not negative, and small enough for a finite sum; with its weight"
-    return ~right, f"{expected} it is 0, or {float(info.smallest_normal):.1e} or more"
+    smallest = f"{float(info.smallest_normal):.1e}"
+    expected = "a finite cost, not negative, small enough for a finite sum, and, times its weight,"
+    return ~right, f"{expected} 0 or at least {smallest}"
 
 
 def raise_or_exclude(
