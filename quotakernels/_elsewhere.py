@@ -139,9 +139,9 @@ INSTEAD = {
         ("binary_confusion_matrix", "binary_stat_scores"),
         "confusion_table(y_true, y_score, threshold=0.5)",
     ),
-    "binary_eer": "points.equal_error_rate(y_true, y_score)",
-    "binary_precision_at_fixed_recall": "points.precision_at(y_true, y_score, recall=0.8)",
-    "binary_recall_at_fixed_precision": "points.recall_at(y_true, y_score, precision=0.8)",
+    "binary_eer": "points.equal_error_rate(y_true, y_score).value",
+    "binary_precision_at_fixed_recall": "points.precision_at(y_true, y_score, recall=0.8).value",
+    "binary_recall_at_fixed_precision": "points.recall_at(y_true, y_score, precision=0.8).value",
     **{f"binary_{x}": f"{ours}(y_true, y_score)" for x, ours in _RANKED.items()},
     **{f"binary_{x}": f"{ours}(y_true, y_score, threshold=0.5)" for x, ours in _DECIDED.items()},
     **{

@@ -100,7 +100,7 @@ def test_thresholds_of_curves_give_their_vertices(mode: Mode):
         curve, inclusive, strict = mode.run(vertices, Y[0], scores)
         np.testing.assert_array_equal(inclusive.tp, curve.tp)
         np.testing.assert_array_equal(inclusive.fp, curve.fp)
-        if not mode.lazy:  # where curves are padded
+        if not mode.lazy or mode.name == "torch-compile":  # others pad curves
             np.testing.assert_array_equal(strict.tp, [0, *curve.tp[:-1]][: len(strict.tp)])
             np.testing.assert_array_equal(strict.fp[1:], curve.fp[:-1])
 

@@ -20,8 +20,8 @@ means that a function has no such argument, cannot run in that form, or that no 
 
 ## Libraries, and ways to run a function
 
-Tests compare the measures of a ranking with their exact values in each of these. More tests run the
-quick ones.
+Tests compare the measures of a ranking with their exact values in each of these. Most other
+tests run the quick ones only.
 
 | name | library | results | values can be read | in the quick set |
 |---|---|---|---|---|

@@ -38,7 +38,7 @@ MOST_PLACES = 2**28
 MOST_POINTS = 2**24
 """The same of results that are several columns."""
 MOST_CLASSES = 2**14
-"""So many have a table of as many cells as the longest axis."""
+"""A table of so many classes has as many cells as the longest axis."""
 EXPECTED = "an integer, a string or a date"
 _DATES = (datetime.datetime, datetime.date)
 _KINDS = (str, int, *_DATES)

@@ -92,7 +92,7 @@ class Checker(doctest.OutputChecker):
             [float(x) for x in re.findall(r"(?<![\w.])-?(?:\d[\d.]*|nan)", text)]
             for text in (want, got.replace("float64", ""))
         )
-        return found == pytest.approx(wanted, abs=1.01e-4, nan_ok=True)
+        return found == pytest.approx(wanted, abs=5.01e-5, nan_ok=True)
 
 
 class Runner(doctest.DocTestRunner):

@@ -82,8 +82,8 @@ def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "preva
     and Lmax = g(π), where g(v) is the expectation of min(c·(1 - v), (1 - c)·v).  For Beta(2, 2)
     g(v) = v(1 - v)(1 + v(1 - v))/2; in general it takes the incomplete beta function.  In float64
     the absolute error is below 1e-13, and below 1e-12 where a or b exceeds 100.  With weights m,
-    n and π are masses, and sums in another order, as of a batch, can move H by 1e-15; of a small H
-    that is a large share.  The optimistic and the pessimistic policy give bounds.
+    n and π are masses, and sums in another order, as of a batch, can move H by 1e-15, so a
+    small H has few certain digits.  The optimistic and the pessimistic policy give bounds.
 
     References
     ----------

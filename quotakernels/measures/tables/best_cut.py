@@ -309,7 +309,7 @@ def _good_cuts(xp: Namespace, table: ops.Groups, good: Array | None) -> Array | 
 
 
 def cuts_of(table: ops.Groups) -> tuple[ConfusionTable, Array, Array]:
-    """The same of a table, without marks of invalid rows."""
+    """The cells of every cut of a table, its quota, and which cuts are no padding."""
     xp = namespace(table.counts)
     return cut_cells(xp, table), cut_quotas(xp, table), real_cuts(xp, table)
 
