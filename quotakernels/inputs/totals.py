@@ -36,9 +36,7 @@ class Totals:
 
     @property
     def rounded(self) -> bool:
-        """Whether sums over the rows may be rounded, so that they are divided by one of their kind
-        and not by a total.
-        """
+        """Whether sums over the rows may be rounded."""
         return isinstance(self._table, ops.Groups) and self._table.rounded
 
     @property
@@ -79,6 +77,29 @@ class Totals:
         if "moment" not in self._made:
             self._made["moment"] = ops.moment(self._table)
         return self._made["moment"]
+
+    @property
+    def perfect(self) -> Array:
+        """Whether no negative stands above a positive or beside it."""
+        if "perfect" not in self._made:
+            xp, table = self._xp, self._table
+            rows = ops.all_groups(table) if isinstance(table, ops.Positives) else table
+
+            def worse_above(negative: Array, here: Array) -> tuple[Array]:
+                return (xp.where(here > 0, negative, xp.zeros_like(negative)),)
+
+            summands = ops.Summands(("negative_upto", "positive"), worse_above)
+            ((above,),) = ops.sum_rows(xp, rows, summands)
+            self._made["perfect"] = above == 0
+        return self._made["perfect"]
+
+    def within(self, value: Array, most: Array) -> Array:
+        """What is the most of a perfect order, and less of any other, in spite of rounding."""
+        return ops.at_most(self._xp, value, most, lambda: self.perfect)
+
+    def of_sums(self, value: Array, most: Array) -> Array:
+        """The same of sums over the rows, which are not rounded where masses are counts."""
+        return self.within(value, most) if self.rounded else value
 
     def moment_from(self, least: Array) -> Array:
         """The same with places of at least that."""

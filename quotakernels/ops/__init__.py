@@ -57,11 +57,13 @@ from quotakernels.ops.cumulative import with_positives as with_positives
 from quotakernels.ops.drawing import coins as coins
 from quotakernels.ops.drawing import draws as draws
 from quotakernels.ops.drawing import source_of_draws as source_of_draws
+from quotakernels.ops.elementwise import at_most as at_most
 from quotakernels.ops.elementwise import clip as clip
 from quotakernels.ops.elementwise import nan_unless as nan_unless
 from quotakernels.ops.elementwise import neither as neither
 from quotakernels.ops.elementwise import partial_harmonic_sums as partial_harmonic_sums
 from quotakernels.ops.elementwise import piecewise as piecewise
+from quotakernels.ops.elementwise import rate as rate
 from quotakernels.ops.elementwise import where_rare as where_rare
 from quotakernels.ops.elementwise import within_rounding as within_rounding
 from quotakernels.ops.hull import hull_ends as hull_ends
@@ -86,6 +88,7 @@ from quotakernels.ops.scans import exclusive_at as exclusive_at
 from quotakernels.ops.scans import flagged_first as flagged_first
 from quotakernels.ops.scans import nans as nans
 from quotakernels.ops.scans import prefix_sum as prefix_sum
+from quotakernels.ops.scans import rising_sum as rising_sum
 from quotakernels.ops.scans import running_max as running_max
 from quotakernels.ops.scans import shifted as shifted
 from quotakernels.ops.scans import taken as taken
@@ -108,7 +111,6 @@ from quotakernels.ops.segments import spread as spread
 from quotakernels.ops.segments import sums_before as sums_before
 from quotakernels.ops.segments import sums_behind as sums_behind
 from quotakernels.ops.segments import total_behind as total_behind
-from quotakernels.ops.segments import total_behind_each as total_behind_each
 from quotakernels.ops.segments import won_twice as won_twice
 from quotakernels.ops.segments import won_twice_by_group as won_twice_by_group
 from quotakernels.ops.tables import amount_columns as amount_columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from quotakernels._array import Array, Namespace, cast, constant, device, tolerance
+from quotakernels._array import Array, Namespace, cast, constant, device, known, tolerance
 from quotakernels.ops import native
 
 _ROUNDING = 2.0**-40
@@ -23,6 +23,21 @@ def clip(xp: Namespace, x: Array, low: float | None = None, high: float | None =
     if library == "torch":
         return native.torch_.clip(x, low, high)
     return xp.clip(x, low, high)
+
+
+def at_most(xp: Namespace, value: Array, most: Array, reached: Callable[[], Array]) -> Array:
+    """What is the most where that is `reached`, and no more elsewhere, in spite of rounding."""
+    if known(value < 0.99 * most):
+        return value
+    return xp.where(reached() & (value > 0), most, xp.minimum(value, most))
+
+
+def rate(xp: Namespace, part: Array, whole: Array) -> Array:
+    """The quotient, of equals exactly 1: XLA multiplies by the inverse of what it spreads."""
+    quotient = part / whole
+    if native.library(xp, beyond=True) != "jax":
+        return quotient
+    return xp.where(part == whole, whole / whole, quotient)
 
 
 def within_rounding(xp: Namespace, x: Array, high: float) -> Array:

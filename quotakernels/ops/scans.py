@@ -61,6 +61,19 @@ def running_count(xp: Namespace, x: Array) -> Array:
     return prefix_sum(xp, x, x.dtype if native.library(xp) == "jax" else xp.int64)
 
 
+def rising_sum(xp: Namespace, x: Array) -> Array:
+    """Sums up to and with each position, of which none is above the last, and all are equal from
+    where nothing follows: libraries that add in parallel round each sum in another order.
+    """
+    sums = prefix_sum(xp, x)
+    if native.library(xp) == "numpy":
+        return sums
+    place = xp.arange(x.shape[-1], dtype=xp.int64, device=device(x))
+    end = xp.max(xp.where(x > 0, place, xp.zeros_like(place)), axis=-1, keepdims=True)
+    last = sums[..., -1:]
+    return xp.where(place >= end, last, xp.minimum(sums, last))
+
+
 def exclusive(xp: Namespace, x: Array, start: Array | None = None) -> Array:
     """Sums of what stands before each position, on from a `start`, shape (..., 1)."""
     if start is not None:

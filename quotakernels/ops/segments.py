@@ -378,14 +378,6 @@ def total_behind(xp: Namespace, table: Groups, x: Array) -> Array:
     return xp.where(last, xp.zeros_like(behind), behind)
 
 
-def total_behind_each(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
-    """Sums of what stands behind each of these rows, in its list or group of examples."""
-    if table.segments:
-        return _at(xp, total_behind(xp, table, x), index)
-    since = prefix_sum(xp, xp.flip(x, axis=-1))
-    return taken(xp, xp.flip(shifted(xp, since, 1, 0), axis=-1), index)
-
-
 def first_beyond(xp: Namespace, table: Groups, upto: Array, wanted: Array) -> Array:
     """The first row of each group of which the sum exceeds a number, or the group's last one."""
     low, stop = _ends(xp, table)

@@ -91,7 +91,7 @@ def tpr_at(table: ops.Groups, wanted: Array) -> Array:
     (start, way), (found, more) = between(along), between(up)
     share = xp.where(way > 0, (wanted - start) / way, xp.zeros_like(way))
     share = ops.clip(xp, share, 0.0, 1.0)
-    height = (found + share * more) / up[..., -1:]
+    height = ops.rate(xp, found + share * more, up[..., -1:])
     return xp.where(xp.isnan(wanted), wanted, height)
 
 

@@ -88,18 +88,9 @@ def cut_quotas(xp: Namespace, table: ops.Groups) -> Array:
 
 def cut_masses(xp: Namespace, table: ops.Groups) -> tuple[Array, Array]:
     """The selected negative and positive mass at every cut; without weights whole numbers."""
-    masses = (above_cuts(xp, table, x) for x in (table.negative, table.positive))
-    if not table.weighted:
-        return tuple(masses)
-    behind = (below_cuts(xp, table, x) for x in (table.negative, table.positive))
-    pairs = zip(masses, behind, strict=True)
-    return tuple(_upto_last(xp, *x) for x in pairs)
-
-
-def _upto_last(xp: Namespace, sums: Array, behind: Array) -> Array:
-    """Sums that are rounded are the last of them where nothing stands behind, and never more."""
-    last = sums[..., -1:]
-    return xp.where(behind == 0, last, xp.minimum(sums, last))
+    sums = ops.rising_sum if table.weighted else ops.prefix_sum
+    negative, positive = (sums(xp, x) for x in (table.negative, table.positive))
+    return _with_empty(xp, table, negative, 0), _with_empty(xp, table, positive, 0)
 
 
 def _cut_positives(xp: Namespace, table: ops.Groups) -> Array:
@@ -197,7 +188,7 @@ def qrecall_curve(table: ops.Groups) -> Curve:
     """
     xp = namespace(table.counts)
     positive = cast(xp, cut_masses(xp, table)[1], wide_float(xp, device(table.counts)))
-    value = positive / positive[..., -1:]
+    value = ops.rate(xp, positive, positive[..., -1:])
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
 
 

@@ -99,24 +99,23 @@ def _hit_rate(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> A
         return _of_counts(xp, table, rate)
     row = filled.row
     pure = row.positive_before + row.positive >= row.mass_before + row.mass
-    return xp.where(pure, wanted / wanted, ops.within_rounding(xp, rate, 1.0))
+    return ops.at_most(xp, rate, xp.ones_like(rate), lambda: pure)
 
 
 def _qrecall(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Array:
-    """Of sums that are rounded what is found over that and what is not, so that it is at most 1,
-    and exactly 1 where nothing is left.
-    """
+    """Exactly 1 where no positive is left."""
     total = Totals(xp, table)
+    share = filled.numerator / (filled.denominator * total.positive[..., None])
     if not isinstance(table, ops.Groups) or not table.weighted:
-        share = filled.numerator / (filled.denominator * total.positive[..., None])
         return _of_counts(xp, table, share)
-    row, mass = filled.row, filled.denominator
-    rest = xp.where(wanted >= total.whole[..., None], xp.zeros_like(mass), mass - filled.within)
-    left = row.positive * (rest / mass) + ops.total_behind_each(
-        xp, table, table.positive, filled.place
-    )
-    found = row.positive_before + row.positive * ((mass - rest) / mass)
-    return found / (found + left)
+
+    def all_found() -> Array:
+        row = filled.row
+        ended = (row.positive == 0) | (filled.within >= row.mass)
+        behind = ops.sums_behind(xp, table, table.positive, filled.place)
+        return (wanted >= total.whole[..., None]) | (ended & (behind == 0))
+
+    return ops.at_most(xp, share, xp.ones_like(share), all_found)
 
 
 def positives_at(xp: Namespace, table: _Table, wanted: Array) -> Array:
@@ -365,14 +364,14 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
         inside = ops.clip(xp, inside, low=0.0)
         rates = (f(xp, table, edges, filled)[..., 1:] for f in (_hit_rate, _qrecall))
     else:
-        rates = (found[..., 1:] / x for x in (stop, positives))
+        rates = (found[..., 1:] / stop, ops.rate(xp, found[..., 1:], positives))
     cumulative, recall = rates
     share, prevalence = inside / (stop - start), positives / whole
     return LiftTable(
         start,
         stop,
         inside,
-        _of_counts(xp, table, share),
+        ops.clip(xp, share, high=1.0),
         share / prevalence,
         cumulative,
         cumulative / prevalence,

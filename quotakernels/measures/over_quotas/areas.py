@@ -262,39 +262,16 @@ class Won(NamedTuple):
         return (self.twice - self.pairs) / self.pairs
 
 
-def pairs_won(xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
+def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
     """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus."""
 
     def won_twice(before: Array, upto: Array, below: Array) -> tuple[Array]:
         return (below * (before + upto),)
 
     columns = ("positive_before", "positive_upto", "negative")
-    if total.rounded:
-        return _won_and_lost(xp, total, columns, won_twice)
-    value = lambda twice: Won(twice, total.pairs)  # noqa: E731
+    value = lambda twice: Won(total.of_sums(twice, 2 * total.pairs), total.pairs)  # noqa: E731
     of_positives = without_sums(partial(_won_of_positives, total))
     return Reduction(columns, won_twice, value, True, of_positives=of_positives)
-
-
-def _won_and_lost(
-    xp: Namespace,
-    total: Totals,
-    columns: tuple[str, ...],
-    won_twice: Callable[..., tuple[Array, ...]],
-) -> Reduction:
-    """Of sums that are rounded: where nothing is lost, or more seems won than there is, the pairs
-    are what is won and lost, so that the share is at most 1, and exactly 1 where nothing is lost.
-    """
-
-    def both(*row: Array) -> tuple[Array, ...]:
-        return won_twice(*row[:3]) + won_twice(*row[3:])
-
-    def value(won: Array, lost: Array) -> Won:
-        differ = (lost == 0) | (won > 2 * total.pairs)
-        return Won(won, xp.where(differ, (won + lost) / 2, total.pairs))
-
-    others = ("negative_before", "negative_upto", "positive")
-    return Reduction((*columns, *others), both, value)
 
 
 def _won_of_positives(total: Totals) -> Won:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
@@ -75,28 +75,26 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         before, mass, *_ = row
         is_wide = before < WIDE * divisor(xp, mass)
         wide, narrow = (partial(_tied_share, xp, sums) for sums in (harmonic_sums, narrow_sums))
-        return at_most(xp, ops.piecewise(xp, is_wide, wide, narrow, *row), *row[:4])
+        return ops.piecewise(xp, is_wide, wide, narrow, *row)
 
-    def terms(*row: Array) -> tuple[Array, ...]:
+    def terms(*row: Array) -> tuple[Array]:
         _, _, _, here, items = row
         tied = (items > 1) & (here > 0)  # without positives any formula gives 0
-        share = ops.piecewise(xp, tied, several, partial(_single_share, xp), *row)
-        return (share, here) if total.rounded else (share,)
+        return (ops.piecewise(xp, tied, several, partial(_single_share, xp), *row),)
 
     def single(upto: Array, found_upto: Array, here: Array) -> tuple[Array]:
         return (here * (found_upto / xp.maximum(upto, 1.0)),)  # 0 where there are no examples yet
 
     def each(
         found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array
-    ) -> tuple[Array, ...]:
+    ) -> tuple[Array]:
         share = here / items
-        if not table.weighted:
-            return (share * ((found + share * place) / quota),)
-        before, mass = masses
-        quota = divisor(xp, before + mass / items * place)
-        return share * ((found + share * place) / quota), share
+        if table.weighted:
+            before, mass = masses
+            quota = divisor(xp, before + mass * (place / items))
+        return (share * ((found + share * place) / quota),)
 
-    value = per_positive(total)
+    value = lambda x: total.of_sums(x, total.positive) / total.positive  # noqa: E731
     columns = ("mass_before", "mass", "positive_before", "positive", "items")
     masses = ("group_mass_before", "group_mass") if table.weighted else ()
     of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
@@ -104,22 +102,6 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     ties = ops.Summands(columns, lambda *row: (several(*row),))
     of_positives = Reduction(("mass_upto", "positive_upto", "single"), single, value, ties=ties)
     return Reduction(columns, terms, value, False, by_position, of_positives)
-
-
-def per_positive(total: Totals) -> Callable[..., Array]:
-    """What divides a sum over the positives by their number; or a sum that is rounded by that of
-    what its terms are at most.
-    """
-    return lambda value, *most: value / (most[0] if most else total.positive)
-
-
-def at_most(
-    xp: Namespace, value: Array, before: Array, mass: Array, found: Array, here: Array
-) -> Array:
-    """Rates of the positives of each row, summed, of which none is above 1 but by rounding; all
-    are 1 where there is no negative down to the row.
-    """
-    return xp.where(found + here >= before + mass, here, xp.minimum(value, here))
 
 
 def _single_share(
@@ -315,32 +297,17 @@ def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     """As areas under T, by the trapezoid rule, on masses of mean one."""
     start = ops.spread(xp, table, total.positive)
 
-    def areas(
-        before: Array, found: Array, mass: Array, here: Array, *ends: Array
-    ) -> tuple[Array, ...]:
-        """Within each row and from P on: the areas under T and above it, and the positives."""
+    def area(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+        """Area under T from P on, within each row."""
         left_out = xp.minimum(ops.clip(xp, start - before, 0.0), mass)
-        density = here / divisor(xp, mass)
-        left = found + left_out * density
-        under = (mass - left_out) * (left + found + here) / 2
-        first, last = (ops.clip(xp, x, 0.0) for x in _beyond(xp, start, *ends))
-        late = density * xp.minimum(last, mass)
-        return under, late * (first + xp.minimum(last, mass) / 2), late
+        left = found + left_out * here / divisor(xp, mass)
+        return ((mass - left_out) * (left + found + here) / 2,)
 
-    def value(under: Array, above: Array, late: Array) -> Array:
+    def value(below: Array) -> Array:
         scale = item_scale(xp, table, total)
         before, mass, found, here = _owner(xp, table, total.positive)
         found = found + (total.positive - before) / divisor(xp, mass) * here
-        mean = under * scale + (total.positive + found) / 2
-        return mean / (mean + (above * scale + late / 2))
+        most = total.positive * (scale * total.negative + 1)
+        return total.of_sums(below * scale + (total.positive + found) / 2, most) / most
 
-    ends = ("positive_before", "negative_before", "positive_upto", "negative_upto")
-    return Reduction((*_COLUMNS, *ends), areas, value)
-
-
-def _beyond(xp: Namespace, positive: Array, *ends: Array) -> Iterator[Array]:
-    """How far both ends of a row are beyond the quota P: the negatives down to there less the
-    positives that are still to come.  It is not above 0 where all of them are found first.
-    """
-    for found, others in (ends[:2], ends[2:]):
-        yield others - ops.clip(xp, positive - found, 0.0)
+    return Reduction(_COLUMNS, area, value)

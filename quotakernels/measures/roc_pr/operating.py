@@ -229,7 +229,7 @@ def recall_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) ->
     if interpolate:
         points.append(_crossings(line, line.tp - wanted * (line.tp + line.fp)))
     found = _all_of(xp, points)
-    return _extreme(xp, found, found.tp / line.positive)
+    return _extreme(xp, found, ops.rate(xp, found.tp, line.positive))
 
 
 class _AtRecall(Measure):
@@ -398,7 +398,7 @@ def tpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> Cu
     if interpolate:
         points.append(_crossings(line, line.fp - wanted * line.negative))
     found = _all_of(xp, points)
-    return _extreme(xp, found, found.tp / line.positive)
+    return _extreme(xp, found, ops.rate(xp, found.tp, line.positive))
 
 
 class _AtTpr(Measure):
@@ -482,7 +482,7 @@ def fpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> Cu
     if interpolate:
         points.append(_crossings(line, line.tp - wanted * line.positive))
     found = _all_of(xp, points)
-    return _extreme(xp, found, found.fp / line.negative, largest=False, most=True)
+    return _extreme(xp, found, ops.rate(xp, found.fp, line.negative), largest=False, most=True)
 
 
 # points that stand out
@@ -563,7 +563,7 @@ def _equal_errors(table: ops.Groups) -> CurvePoint:
     pairs = line.negative * line.positive
     level = line.fp * line.positive + line.tp * line.negative - pairs
     found = _where_zero(xp, line, ops.nan_unless(xp, pairs > 0, level))
-    return _extreme(xp, found, found.fp / line.negative)
+    return _extreme(xp, found, ops.rate(xp, found.fp, line.negative))
 
 
 @measure(_PointMeasure, greater_is_better=True, headline="value")
@@ -595,7 +595,7 @@ def break_even_point(table: ops.Groups) -> CurvePoint:
     xp = namespace(table.counts)
     line = _Line(xp, table)
     found = _where_zero(xp, line, line.fp + line.tp - line.positive)
-    return _extreme(xp, found, found.tp / line.positive)
+    return _extreme(xp, found, ops.rate(xp, found.tp, line.positive))
 
 
 @measure(_PointOfEachGroup, greater_is_better=True, headline="value", by_group=True)

@@ -43,12 +43,12 @@ def partial_auc(
     """The area below the ROC curve to the left of one rate and above the other."""
     xp = namespace(table[0])
     width, height = 1.0 if max_fpr is None else max_fpr, 1 - (min_tpr or 0.0)
+    best = width * height
     part = _left_and_above(xp, table, Totals(xp, table), width, min_tpr or 0.0)
-    area: Array = reduced(xp, table, part)[0] * (width * height)
+    area: Array = reduced(xp, table, part)[0] * best
     if not standardized:
         return area
     chance = width * width / 2 if min_tpr is None else height * height / 2
-    best = width * height
     return (1 + (area - chance) / (best - chance)) / 2
 
 
@@ -68,14 +68,10 @@ def beside_level(before: Array, here: Array, whole: Array, level: float) -> tupl
 def _left_and_above(
     xp: Namespace, table: ops.Groups, total: Totals, max_fpr: float, min_tpr: float
 ) -> Reduction:
-    """∫ max(TPR - min_tpr, 0) dFPR from 0 to max_fpr, segment by segment, of the largest area.
-
-    What lies above the curve is summed beside what lies below, so that the share is at most 1, and
-    exactly 1 where nothing lies above.
-    """
+    """∫ max(TPR - min_tpr, 0) dFPR from 0 to max_fpr, segment by segment, of the most it can be."""
     negatives, positives = (ops.spread(xp, table, x) for x in (total.negative, total.positive))
 
-    def terms(left: Array, wide: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    def terms(left: Array, wide: Array, low: Array, high: Array) -> tuple[Array]:
         run, rise = divisor(xp, wide), divisor(xp, high)
         lacking, over = beside_level(low, high, positives, min_tpr)
         inside, outside = beside_level(left, wide, negatives, max_fpr)
@@ -83,9 +79,11 @@ def _left_and_above(
         leaves, beyond = (ops.clip(xp, x / run, 0.0, 1.0) for x in (inside, outside))
         share = xp.where(leaves < 0.5, leaves - enters, stays - beyond)
         share = ops.clip(xp, share, 0.0)
-        below = wide * share * (ops.clip(xp, -lacking, 0.0) + high * share / 2)
-        rest = ops.clip(xp, stays - share, 0.0) * max_fpr * negatives
-        return below, high * (share * (left + wide * (enters + share / 2)) + rest)
+        return (wide * share * (ops.clip(xp, -lacking, 0.0) + high * share / 2),)
+
+    def value(area: Array) -> Array:
+        most = max_fpr * (1 - min_tpr) * total.pairs
+        return total.within(area, most) / most
 
     columns = ("negative_before", "negative", "positive_before", "positive")
-    return Reduction(columns, terms, lambda below, above: below / (below + above))
+    return Reduction(columns, terms, value)

@@ -17,7 +17,6 @@ from quotakernels.measures._kinds import CutoffMeasure, NumberMeasure
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
-from quotakernels.measures.over_quotas.averages import at_most, per_positive
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums, log_and_deficit
 from quotakernels.measures.roc_pr.partial import beside_level
 from quotakernels.ranking import Ranking
@@ -118,7 +117,8 @@ def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
     undecided = (selected if start == "roc" else found) == 0
     first = ops.clip(xp, ops.count(xp, undecided), high=selected.shape[-1] - 1)
     precision = xp.where(undecided, ops.taken(xp, precision, first), precision)
-    return PrCurve(found / found[..., -1:], precision, cut_thresholds(xp, table), fp, tp)
+    recall = ops.rate(xp, found, found[..., -1:])
+    return PrCurve(recall, precision, cut_thresholds(xp, table), fp, tp)
 
 
 @measure(NumberMeasure, greater_is_better=True, by_positives=True, by_group=True)
@@ -159,9 +159,8 @@ def average_precision(table: ops.Groups) -> Array:
     xp = namespace(table[0])
     total = Totals(xp, table)
 
-    def steps(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array, ...]:
-        step = here * ((found + here) / divisor(xp, before + mass))
-        return (step, here) if total.rounded else (step,)
+    def steps(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+        return (here * ((found + here) / divisor(xp, before + mass)),)
 
     return reduced(xp, table, _over_positives(total, steps))[0]
 
@@ -367,9 +366,18 @@ def _check_start(start: str) -> None:
         raise ValueError(f'start must be "roc" or "horizontal"; got {brief(start)}')
 
 
-def _over_positives(total: Totals, terms: Callable[..., tuple[Array, ...]]) -> Reduction:
-    """A sum over the groups, divided by the number of positives."""
-    return Reduction(_COLUMNS, terms, per_positive(total))
+def _over_positives(
+    total: Totals, terms: Callable[..., tuple[Array, ...]], part: float | None = None
+) -> Reduction:
+    """A sum over the groups, divided by the number of positives, or by a part of it."""
+
+    def value(found: Array) -> Array:
+        if part is None:
+            return total.of_sums(found, total.positive) / total.positive
+        most = total.positive * part
+        return total.within(found, most) / most
+
+    return Reduction(_COLUMNS, terms, value)
 
 
 def area_under_pr(
@@ -380,7 +388,7 @@ def area_under_pr(
     It may be the mean over a band: all positives, as each row needs them, and two recalls.
     """
 
-    def integral(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array, ...]:
+    def integral(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
         if start == "horizontal":
             level, is_level = here / divisor(xp, before + mass), found == 0
         if band is not None:  # a part of a group is a group that begins and ends within it
@@ -397,13 +405,11 @@ def area_under_pr(
         growth = ops.clip(xp, some / before, high=xp.finfo(mass.dtype).max)
         log, deficit = log_and_deficit(xp, growth)
         area = here / some * (found * log + here * deficit)
-        if total.rounded:
-            area = at_most(xp, area, before, mass, found, here)
-        if start != "roc":  # before the first group nothing is found, and the deficit is 1
-            area = xp.where(is_level, here * level, area)
-        return (area, here) if total.rounded or band is not None else (area,)
+        if start == "roc":  # before the first group nothing is found, and the deficit is 1
+            return (area,)
+        return (xp.where(is_level, here * level, area),)
 
-    return _over_positives(total, integral)
+    return _over_positives(total, integral, band and band[2] - band[1])
 
 
 def _trapezoids(xp: Namespace, total: Totals, start: Start) -> Reduction:

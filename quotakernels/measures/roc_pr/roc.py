@@ -99,5 +99,5 @@ def roc_vertices(xp: Namespace, table: ops.Groups) -> RocCurve:
     fp, tp = cut_masses(xp, table)
     wide = wide_float(xp, device(table.counts))
     masses = (cast(xp, x, wide) for x in (fp, tp))
-    fpr, tpr = (x / x[..., -1:] for x in masses)
+    fpr, tpr = (ops.rate(xp, x, x[..., -1:]) for x in masses)
     return RocCurve(fpr, tpr, cut_thresholds(xp, table), fp, tp)
