@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, wide_float
+from quotakernels._array import Array, Namespace, cast, device, known, wide_float
 
 
 def divisor(xp: Namespace, mass: Array) -> Array:
@@ -37,7 +37,9 @@ class Totals:
     @property
     def rounded(self) -> bool:
         """Whether sums over the rows may be rounded."""
-        return isinstance(self._table, ops.Groups) and self._table.rounded
+        if not (isinstance(self._table, ops.Groups) and self._table.rounded):
+            return False
+        return self._table.weighted or not known(self.whole < 2.0**53)
 
     @property
     def whole(self) -> Array:

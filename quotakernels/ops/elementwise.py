@@ -27,7 +27,7 @@ def clip(xp: Namespace, x: Array, low: float | None = None, high: float | None =
 
 def at_most(xp: Namespace, value: Array, most: Array, reached: Callable[[], Array]) -> Array:
     """What is the most where that is `reached`, and no more elsewhere, in spite of rounding."""
-    if known(value < 0.99 * most):
+    if known((value < 0.99 * most) | (value == most)):
         return value
     return xp.where(reached() & (value > 0), most, xp.minimum(value, most))
 

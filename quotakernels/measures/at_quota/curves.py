@@ -88,14 +88,17 @@ def cut_quotas(xp: Namespace, table: ops.Groups) -> Array:
 
 def cut_masses(xp: Namespace, table: ops.Groups) -> tuple[Array, Array]:
     """The selected negative and positive mass at every cut; without weights whole numbers."""
+    return _mass_at_cuts(xp, table, table.negative), _mass_at_cuts(xp, table, table.positive)
+
+
+def _mass_at_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
     sums = ops.rising_sum if table.weighted else ops.prefix_sum
-    negative, positive = (sums(xp, x) for x in (table.negative, table.positive))
-    return _with_empty(xp, table, negative, 0), _with_empty(xp, table, positive, 0)
+    return _with_empty(xp, table, sums(xp, column), 0)
 
 
 def _cut_positives(xp: Namespace, table: ops.Groups) -> Array:
     """The selected positive mass at every cut, as floats."""
-    return cast(xp, above_cuts(xp, table, table.positive), wide_float(xp, device(table.counts)))
+    return cast(xp, _mass_at_cuts(xp, table, table.positive), wide_float(xp, device(table.counts)))
 
 
 def real_cuts(xp: Namespace, table: ops.Groups) -> Array:
@@ -187,7 +190,7 @@ def qrecall_curve(table: ops.Groups) -> Curve:
     [0 1 3 4 5] [0.    0.333 0.667 1.    1.   ]
     """
     xp = namespace(table.counts)
-    positive = cast(xp, cut_masses(xp, table)[1], wide_float(xp, device(table.counts)))
+    positive = _cut_positives(xp, table)
     value = ops.rate(xp, positive, positive[..., -1:])
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
 

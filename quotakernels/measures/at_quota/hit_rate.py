@@ -113,9 +113,11 @@ def _qrecall(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Ar
         row = filled.row
         ended = (row.positive == 0) | (filled.within >= row.mass)
         behind = ops.sums_behind(xp, table, table.positive, filled.place)
-        return (wanted >= total.whole[..., None]) | (ended & (behind == 0))
+        return ended & (behind == 0)
 
-    return ops.at_most(xp, share, xp.ones_like(share), all_found)
+    one = xp.ones_like(share)
+    share = ops.at_most(xp, share, one, lambda: wanted >= total.whole[..., None])
+    return ops.at_most(xp, share, one, all_found)
 
 
 def positives_at(xp: Namespace, table: _Table, wanted: Array) -> Array:
@@ -359,19 +361,20 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     filled = _filled(xp, table, edges)
     found = filled.numerator / filled.denominator
     start, stop = edges[..., :-1], edges[..., 1:]
-    inside = found[..., 1:] - found[..., :-1]
+    size = stop - start
+    inside = xp.minimum(found[..., 1:] - found[..., :-1], size)
     if total.rounded:
         inside = ops.clip(xp, inside, low=0.0)
         rates = (f(xp, table, edges, filled)[..., 1:] for f in (_hit_rate, _qrecall))
     else:
-        rates = (found[..., 1:] / stop, ops.rate(xp, found[..., 1:], positives))
+        rates = (found[..., 1:] / stop, found[..., 1:] / positives)
     cumulative, recall = rates
-    share, prevalence = inside / (stop - start), positives / whole
+    share, prevalence = inside / size, positives / whole
     return LiftTable(
         start,
         stop,
         inside,
-        ops.clip(xp, share, high=1.0),
+        share,
         share / prevalence,
         cumulative,
         cumulative / prevalence,

@@ -269,7 +269,11 @@ def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
         return (below * (before + upto),)
 
     columns = ("positive_before", "positive_upto", "negative")
-    value = lambda twice: Won(total.of_sums(twice, 2 * total.pairs), total.pairs)  # noqa: E731
+
+    def value(twice: Array) -> Won:
+        won = total.within(twice, 2 * total.pairs) if total.rounded else twice
+        return Won(won, total.pairs)
+
     of_positives = without_sums(partial(_won_of_positives, total))
     return Reduction(columns, won_twice, value, True, of_positives=of_positives)
 

@@ -308,6 +308,6 @@ def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         before, mass, found, here = _owner(xp, table, total.positive)
         found = found + (total.positive - before) / divisor(xp, mass) * here
         most = total.positive * (scale * total.negative + 1)
-        return total.of_sums(below * scale + (total.positive + found) / 2, most) / most
+        return total.within(below * scale + (total.positive + found) / 2, most) / most
 
     return Reduction(_COLUMNS, area, value)

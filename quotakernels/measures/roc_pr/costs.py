@@ -124,7 +124,8 @@ def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "preva
     worst = (negative * chance[0] + positive * chance[1])[..., 0]
 
     def value(found: Array) -> Array:
-        return xp.maximum(found, xp.zeros_like(found)) / worst  # negative by rounding alone
+        found = xp.maximum(found, xp.zeros_like(found))  # negative by rounding alone
+        return total.within(found, worst) / worst
 
     return reduced(xp, hull, Reduction(("mass", "positive", "negative"), saved, value))[0]
 
