@@ -10,7 +10,7 @@ from backends import MODES, Mode, parameters
 from public_names import PUBLIC
 
 import quotakernels as qk
-from quotakernels import charts, points
+from quotakernels import charts, points, states
 
 SIZES = (3, 20)
 ROWS = 6
@@ -182,3 +182,97 @@ def test_the_average_of_shares_with_weights():
         codes, w = np.repeat(np.arange(5), 4), draw.random(5)
         mean = qk.groups.group_mean(qk.roc_auc, y, score, groups=codes, weights=w)
         assert mean.value == 1
+
+
+def state(kind: Any, y: np.ndarray, score: np.ndarray, w: np.ndarray) -> Any:
+    """The state of two batches of weighted examples, of which the longer one is merged."""
+    size = {"capacity": y.shape[-1]} if kind is states.FixedScoreBuffer else {}
+    size |= {} if kind is states.ScoreBuffer else {"weighted": True}
+    first, rest = (
+        kind.empty(score, **size).update(y[..., k], score[..., k], sample_weight=w[..., k])
+        for k in (slice(0, 1), slice(1, None))
+    )
+    return first.merge(rest)
+
+
+@pytest.mark.parametrize("order", ["perfect", "reversed", "mixed"])
+@pytest.mark.parametrize("kind", [states.ScoreHistogram, states.ScoreBuffer, states.FixedScoreBuffer])
+def test_states_with_weights(kind: Any, order: str):
+    for seed, n in enumerate(SIZES):
+        for one in (slice(None), *range(ROWS)):
+            data = (x[one] for x in batch(n, order, seed + 20))
+            ranking = state(kind, *data).ranking()
+            for function in (averages, of_one_list):
+                check(function(ranking), order == "perfect")
+            for function in (in_range, curves):
+                check(function(ranking))
+
+
+@pytest.mark.parametrize("order", ["perfect", "reversed", "mixed"])
+def test_averages_of_classes_with_weights(order: str):
+    draw = np.random.default_rng(6)
+    for n, classes in ((4, 2), (30, 3), (30, 7)):
+        for _ in range(20):
+            y, w = draw.integers(0, classes, n), np.exp(draw.normal(0, 3, n))
+            own = np.arange(classes) == y[:, None]
+            score = draw.integers(0, 3, (n, classes)) / 4.0
+            score = score + {"perfect": 1, "reversed": -1, "mixed": 0}[order] * own
+            for measure in (qk.roc_auc, qk.average_precision, qk.average_qrecall, qk.pr_auc):
+                for average in ("macro", "weighted", "micro"):
+                    found = qk.one_vs_rest(measure, y, score, average=average, sample_weight=w)
+                    check({f"{average}.{measure.__name__}": found.value}, order == "perfect")
+
+
+@pytest.mark.parametrize("order", ["perfect", "reversed", "mixed"])
+def test_uplift_with_weights(order: str):
+    for seed in range(20):
+        y, _, w = batch(20, order, seed)
+        treated = np.random.default_rng(seed).integers(0, 2, y.shape)
+        treated[:, :2] = 0, 1
+        helped = np.where(treated == 1, 2 * y - 1, 1 - 2 * y)
+        score = {"perfect": helped, "reversed": -helped, "mixed": y}[order]
+        data = {"treatment": treated, "sample_weight": w}
+        for fraction in (0.1, 0.4, 1.0):
+            found = qk.uplift.uplift_at_quota(y, score, fraction=fraction, **data)
+            defined = found[~np.isnan(found)]
+            assert np.all(np.abs(defined) <= 1)
+        qini = qk.uplift.qini_coefficient(y, score, **data)
+        assert np.all(np.isnan(qini) | (qini <= 1))
+        assert order != "perfect" or np.all(np.isnan(qini) | (qini == 1))
+
+
+@pytest.mark.parametrize("order", ["perfect", "reversed", "mixed"])
+def test_intervals_with_weights(order: str):
+    for seed in range(6):
+        y, score, w = (x[seed] for x in batch(20, order, seed))
+        found = [qk.inference.auc_interval(y, score)]
+        for measure in (qk.roc_auc, qk.average_precision, qk.pr_auc):
+            found.append(
+                qk.inference.bootstrap(measure, y, score, sample_weight=w, n_resamples=50)
+            )
+        for each in found:
+            check({"ends": np.asarray([each.low, each.high])})
+        band = qk.inference.curve_band("roc", y, score, n_resamples=20)
+        check({"band": np.asarray([band.low, band.high])})
+
+
+@pytest.mark.parametrize("order", ["perfect", "mixed"])
+def test_weights_that_vanish_beside_others(order: str):
+    for seed in range(40):
+        y, score, w = batch(20, order, seed)
+        w = np.where(y == seed % 2, w * 10.0 ** -np.random.default_rng(seed).integers(14, 20), w)
+        for function in (averages, of_one_list):
+            check(function(y, score, sample_weight=w), order == "perfect")
+        for function in (in_range, curves):
+            check(function(y, score, sample_weight=w))
+
+
+@pytest.mark.parametrize("order", ["perfect", "reversed", "mixed"])
+def test_without_weights(order: str):
+    for seed in range(10):
+        for n in (3, 20, 200):
+            y, score, _ = batch(n, order, seed)
+            for function in (averages, of_one_list):
+                check(function(y, score), order == "perfect")
+            for function in (in_range, curves):
+                check(function(y, score))
