@@ -246,7 +246,7 @@ def test_uplift_with_weights(order: str):
 def test_intervals_with_weights(order: str):
     for seed in range(3):
         y, score, w = (x[seed] for x in batch(20, order, seed))
-        found = [qk.inference.auc_interval(y, score, sample_weight=w)]
+        found = [qk.inference.auc_interval(y, score)]
         found += [
             qk.inference.bootstrap(measure, y, score, sample_weight=w, n_resamples=20)
             for measure in (qk.roc_auc, qk.average_precision, qk.pr_auc)

@@ -365,10 +365,10 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     inside = xp.minimum(found[..., 1:] - found[..., :-1], size)
     if total.rounded:
         inside = ops.clip(xp, inside, low=0.0)
-        rates = (f(xp, table, edges, filled)[..., 1:] for f in (_hit_rate, _qrecall))
+        cumulative = _hit_rate(xp, table, edges, filled)[..., 1:]
+        recall = _qrecall(xp, table, edges, filled)[..., 1:]
     else:
-        rates = (found[..., 1:] / stop, found[..., 1:] / positives)
-    cumulative, recall = rates
+        cumulative, recall = found[..., 1:] / stop, found[..., 1:] / positives
     share, prevalence = inside / size, positives / whole
     return LiftTable(
         start,
