@@ -276,3 +276,26 @@ def test_without_weights(order: str):
                 check(function(y, score), order == "perfect")
             for function in (in_range, curves):
                 check(function(y, score))
+
+
+def test_masses_that_vanish_in_sums_keep_shares_from_being_whole():
+    """A negative that is less than an ulp of the next row is still above it."""
+    y, s, w = [0, 1], [2.0, 1.0], [1e-10, 1e7]
+    quota = [2e-10, 1e-9, 1e-3]
+    wanted = [0.5, 0.9, 0.9999999]
+    given = {"sample_weight": w}
+    np.testing.assert_allclose(qk.hit_rate(y, s, quota=quota, **given), wanted, 1e-12)
+    np.testing.assert_allclose(qk.precision(y, s, quota=quota, **given), wanted, 1e-12)
+    batch = qk.hit_rate([y, y], [s, s], quota=quota, sample_weight=[w, w])
+    np.testing.assert_allclose(batch, [wanted, wanted], 1e-12)
+    area = qk.mean_hit_rate(y, s, between=(0, 2e-10), method="area", **given)
+    np.testing.assert_allclose(area, 0.5 - np.log(2) / 2, 1e-12)
+    many = qk.Ranking.from_counts([3, 2, 1], [1, 2**55, 5], [0, 2**55, 0])
+    np.testing.assert_allclose(qk.mean_hit_rate(many, between=(1, 3)), 7 / 18, 1e-12)
+
+
+def test_all_examples_hold_all_positives():
+    """Also where the mass of the last one vanishes in the sum of all."""
+    given = {"sample_weight": [1e7, 1.0, 1e-10], "fraction": 1.0}
+    assert qk.qrecall([0, 0, 1], [3.0, 2, 1], **given) == 1
+    assert np.isnan(qk.qrecall([0, 0, 0], [3.0, 2, 1], **given))

@@ -84,8 +84,7 @@ def plan_of(
     it came.
     """
     xp = namespace(examples.scores)
-    if 0 in examples.scores.shape[:-1]:
-        raise ValueError(f"y_score holds no model: its shape is {tuple(examples.scores.shape)}")
+    _refuse_no_models(examples.scores)
     with computing(xp):
         source = ops.source_of_draws(xp, random_state, device(examples.scores))
         keys = None if groups is None else keys_of(examples, groups, good)
@@ -109,6 +108,11 @@ def plan_of(
 
     varies = poisson or clusters is not None or _unequal(examples)
     return Plan(ordered, counts, ties, varies, units, owner, keys=keys)
+
+
+def _refuse_no_models(scores: Array) -> None:
+    if 0 in scores.shape[:-1]:
+        raise ValueError(f"y_score holds no model: its shape is {tuple(scores.shape)}")
 
 
 def _taken(xp: Namespace, examples: Examples, order: Array) -> Examples:

@@ -98,7 +98,7 @@ def _hit_rate(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> A
     if not isinstance(table, ops.Groups) or not table.weighted:
         return _of_counts(xp, table, rate)
     row = filled.row
-    pure = row.positive_before + row.positive >= row.mass_before + row.mass
+    pure = (row.positive_before >= row.mass_before) & (row.positive >= row.mass)
     return ops.at_most(xp, rate, xp.ones_like(rate), lambda: pure)
 
 
@@ -115,9 +115,9 @@ def _qrecall(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Ar
         behind = ops.sums_behind(xp, table, table.positive, filled.place)
         return ended & (behind == 0)
 
-    one = xp.ones_like(share)
-    share = ops.at_most(xp, share, one, lambda: wanted >= total.whole[..., None])
-    return ops.at_most(xp, share, one, all_found)
+    positive = total.positive[..., None]
+    share = xp.where(wanted >= total.whole[..., None], positive / positive, share)
+    return ops.at_most(xp, share, xp.ones_like(share), all_found)
 
 
 def positives_at(xp: Namespace, table: _Table, wanted: Array) -> Array:

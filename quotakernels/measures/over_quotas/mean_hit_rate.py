@@ -229,7 +229,7 @@ def _range_mean(
         share = here / divisor(xp, mass)
         ones, ramps = sums(xp, first, size)
         part = (found + (first - before) * share) * ones + share * ramps
-        pure = found + here >= before + mass
+        pure = (found >= before) & (here >= mass)
         part = xp.where(pure, size, xp.minimum(part, size))
         nothing = xp.zeros_like(size)
         return xp.where(size > 0, part, nothing), xp.where(size > 0, size, nothing)
