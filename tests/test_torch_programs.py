@@ -150,10 +150,19 @@ def test_distributed_tensors_are_refused(shards: Any):
         for function in (qk.rank, qk.roc_auc):
             with pytest.raises(TypeError, match=rf"^{name} is a DTensor; pass {name}\.full_tensor"):
                 function(own["y_true"], own["y_score"])
-    with pytest.raises(TypeError, match=r"^sample_weight is a DTensor"):
-        qk.roc_auc(y, s, sample_weight=shards(s))
     with pytest.raises(TypeError, match=r"^y_score is a DTensor"):
         qk.select(shards(s), quota=2)
+    for name, x in {"sample_weight": s, "where": s > 0.2, "groups": y}.items():
+        with pytest.raises(TypeError, match=rf"^{name} is a DTensor; pass {name}\.full_tensor"):
+            qk.roc_auc(y, s, **{name: shards(x)})
+    one = torch.ones(1)
+    for name in ("quota", "fraction", "threshold"):
+        with pytest.raises(TypeError, match=rf"^{name} is a DTensor; pass {name}\.full_tensor"):
+            qk.recall(y, s, **{name: shards(one)})
+    for function, name in ((qk.roc_auc, "num_groups"), (qk.lift_table, "bins")):
+        given = {"groups": y} if name == "num_groups" else {}
+        with pytest.raises(TypeError, match=rf"^{name} is a DTensor; pass {name}\.full_tensor"):
+            function(y, s, **given, **{name: shards(one.long())})
 
 
 @pytest.mark.parametrize("device", ["cpu", "meta"])

@@ -16,6 +16,7 @@ from quotakernels._array import (
     computing,
     concrete,
     device,
+    instead_of,
     is_array,
     is_tensor,
     known_between,
@@ -112,12 +113,12 @@ def size_of(name: str, number: Any, *, least: int = 1, most: int = MOST_PLACES) 
 
     An axis that no memory can hold ends some libraries together with the process.
     """
-    if isinstance(number, bool) or not hasattr(number, "__index__"):
+    whole = isinstance(number, int) or hasattr(number, "__index__")  # torch.compile: an int alone
+    if isinstance(number, bool) or not whole:
         raise TypeError(f"{name} must be an integer; got {brief(number)}")
     if is_array(number) and not concrete(number):
-        raise TypeError(
-            f"{name} is traced, but shapes depend on it: make it a static argument of the program"
-        )
+        traced = "traced, but shapes depend on it: make it a static argument of the program"
+        raise TypeError(instead_of(name, number) or f"{name} is {traced}")
     if index(number) < least:
         raise ValueError(f"{name} must be at least {least}; got {brief(number)}")
     if index(number) > most:

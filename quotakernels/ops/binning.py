@@ -31,7 +31,6 @@ from quotakernels.ops.elementwise import clip
 from quotakernels.ops.keys import from_order_key, is_float, key_bits, order_key
 from quotakernels.ops.scans import bincount, bisect, increased, taken
 from quotakernels.ops.tables import tie_groups
-from quotakernels.ops.ties import with_filled_thresholds
 
 
 def _highest_key(xp: Namespace, dtype: Any) -> int:
@@ -42,22 +41,27 @@ def _highest_key(xp: Namespace, dtype: Any) -> int:
     return highest
 
 
-def bin_thresholds(xp: Namespace, like: Array, bits: int) -> Array:
-    """The lowest score of each bin, best first, in the type of `like`; never NaN."""
+def bin_thresholds(xp: Namespace, like: Array, bits: int, counted: Array | None = None) -> Array:
+    """The lowest score of each bin, best first, in the type of `like`; never NaN.
+
+    Where they are not `counted` floats are 0: the first and the last bin may begin at infinity.
+    """
     like = like[..., :0]
     key = order_key(xp, like)
     if is_float(xp, key):
         host = np.empty(0, dtype=f"f{key_bits(xp, like.dtype) // 8}")
-        return xp.asarray(bin_thresholds(namespace(host), host, bits), device=device(like))
+        falling = xp.asarray(bin_thresholds(namespace(host), host, bits), device=device(like))
+        return falling if counted is None else xp.where(counted, falling, xp.zeros_like(falling))
     shift = key_bits(xp, like.dtype) - bits
     top = _highest_key(xp, like.dtype) >> shift
     number = top - xp.arange(2**bits, dtype=xp.int64, device=device(like))
     lowest = number << shift
     if of_kind(xp, like.dtype, "real floating"):
-        ends = constant(xp, [-xp.inf, xp.inf], like.dtype, device(like))
-        ends = cast(xp, order_key(xp, ends), xp.int64)
-        lowest = xp.maximum(ends[:1], xp.minimum(ends[1:], lowest))
-    return from_order_key(xp, cast(xp, lowest, key.dtype), like.dtype)
+        most = float(xp.finfo(like.dtype).max)  # after which comes infinity
+        ends = order_key(xp, constant(xp, [-most, most], like.dtype, device(like)))
+        ends = cast(xp, ends, xp.int64)
+        lowest = xp.maximum(ends[:1] - 1, xp.minimum(ends[1:] + 1, lowest))
+    return from_order_key(xp, cast(xp, lowest, key.dtype), like.dtype, counted)
 
 
 def bin_rows(xp: Namespace, scores: Array, bits: int) -> Array:
@@ -93,9 +97,9 @@ def pattern_groups(xp: Namespace, scores: Array, labels: Array, valid: Array | N
     integer = xp.int32 if is_below(size, 2**31) else xp.int64
     found = cast(xp, bincount(xp, codes, 2 * 2**bits), integer)
     negatives, positives = found[..., : 2**bits], found[..., 2**bits :]
-    thresholds = xp.broadcast_to(bin_thresholds(xp, scores, bits), positives.shape)
-    table = Groups(thresholds, negatives + positives, positives, None, None, layout=layout)
-    return with_filled_thresholds(xp, table)
+    counts = negatives + positives
+    thresholds = bin_thresholds(xp, scores, bits, counts > 0)
+    return Groups(thresholds, counts, positives, None, None, layout=layout)
 
 
 def binned(

@@ -457,7 +457,8 @@ def _negative(xp: Namespace, state: ScoreHistogram) -> Array:
 
 def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.Groups:
     xp = namespace(state.like)
-    thresholds = ops.bin_thresholds(xp, state.like, state.bits)
+    counted = xp.any(state.counts > 0, axis=(*range(state.counts.ndim - 2), -1))
+    thresholds = ops.bin_thresholds(xp, state.like, state.bits, counted)
     if (size := state.num_groups) is None:
         table = _finished(xp, _rows(xp, state, good, thresholds), ties)
         return ops.with_filled_thresholds(xp, table)
