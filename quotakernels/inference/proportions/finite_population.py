@@ -14,6 +14,8 @@ from quotakernels.inputs.quotas import numbers_like, wanted_masses
 from quotakernels.inputs.totals import Totals
 
 NDArray = np.ndarray[Any, Any]
+ENDLESS = 2.0**53
+"""As many places as no list has; infinity would stop JAX with `debug_infs`."""
 
 
 def wanted_and_listed(
@@ -25,12 +27,12 @@ def wanted_and_listed(
     population: Any = None,
     when_short: Any = None,
 ) -> tuple[tuple[Array, Array], tuple[int, ...]]:
-    """The quotas, and the places that they stand for on the list: infinitely many without one."""
+    """The quotas, and the places that they stand for on the list: `ENDLESS` without one."""
     (wanted,), shape = wanted_masses(
         xp, table, quota=quota, fraction=fraction, when_short=when_short
     )
     if population is None:
-        return (wanted, xp.full_like(wanted, xp.inf)), shape
+        return (wanted, xp.full_like(wanted, ENDLESS)), shape
     if isinstance(table, ops.Groups) and table.segments:
         raise TypeError("population is for one list, and cannot be combined with groups")
     size = numbers_like(table.counts, "population", population)
@@ -39,7 +41,7 @@ def wanted_and_listed(
             f"population must be one number; got an array of shape {tuple(size.shape)}"
         )
     whole = Totals(xp, table).whole[..., None]
-    fits = (size >= whole) & (size == xp.floor(size)) & (size < 2.0**53)
+    fits = (size >= whole) & (size == xp.floor(size)) & (size < ENDLESS)
     if readable(fits) and not bool(xp.all(fits)):
         most = float(xp.max(whole))
         expected = f"a whole number below 2**53, at least {most:.15g}, the number of examples"

@@ -21,7 +21,12 @@ from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, Generic, Number
 from quotakernels.inference._areas import refuse_masses
 from quotakernels.inference._normal import check_level, quantile
 from quotakernels.inference.proportions.binomial import exact_lower, wilson
-from quotakernels.inference.proportions.finite_population import Draws, ends, wanted_and_listed
+from quotakernels.inference.proportions.finite_population import (
+    ENDLESS,
+    Draws,
+    ends,
+    wanted_and_listed,
+)
 from quotakernels.inputs.keywords import brief
 from quotakernels.inputs.quotas import whole_if_close
 from quotakernels.inputs.totals import Totals
@@ -266,8 +271,8 @@ def around_cut(xp: Namespace, wanted: Array, whole: Array) -> tuple[Array, Array
 def _unknown(xp: Namespace, wanted: Array, listed: Array) -> Array:
     """The factor of the variance for a sample of a finite list, (J - j)/(J - 1)."""
     one = xp.ones_like(wanted)
-    finite = xp.where(listed < xp.inf, listed, one)
+    finite = xp.where(listed < ENDLESS, listed, one)
     several = finite > 1
     factor = (finite - wanted) / xp.where(several, finite - 1, one)
     factor = xp.where(several, xp.minimum(factor, one), one)
-    return xp.where(listed > wanted, xp.where(listed < xp.inf, factor, one), xp.zeros_like(one))
+    return xp.where(listed > wanted, xp.where(listed < ENDLESS, factor, one), xp.zeros_like(one))

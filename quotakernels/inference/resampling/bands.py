@@ -331,11 +331,12 @@ def _beyond(
 
 def _range(xp: Namespace, curve: str, name: str, at: Array) -> tuple[float, Array]:
     """Between which values the curve must lie at each place."""
+    most = float(xp.finfo(at.dtype).max)
     if curve == "impact_at_quota":
-        return -math.inf, xp.full_like(at, xp.inf)
+        return -most, xp.full_like(at, most)
     if curve != "lift":
         return 0.0, xp.ones_like(at)
-    return 0.0, 1 / at if name == "fraction" else xp.full_like(at, xp.inf)
+    return 0.0, 1 / at if name == "fraction" else xp.full_like(at, most)
 
 
 def _simultaneous(

@@ -12,6 +12,7 @@ from quotakernels._array import (
     Array,
     Namespace,
     cast,
+    compiled,
     computing,
     constant,
     device,
@@ -239,10 +240,7 @@ class _Cuts:
             with computing(xp):
                 table = table_of(xp, ranking)
                 most = xp.concat([_mass(xp, table, limit) for limit in self.limits], axis=-1)
-                curve = Curve(*(cast(xp, x, wide_float(xp, device(x))) for x in curve))
-                worth = self.sign * curve.value
-                worth = xp.where(xp.isnan(worth), xp.full_like(worth, -xp.inf), worth)
-                within = _within(xp, curve, ops.running_max(xp, worth), most)
+                within = compiled(_within, xp, ("sign",))(curve, most, sign=self.sign)
                 each = ([x[..., k] for x in within] for k in range(most.shape[-1]))
                 cuts += [finished(xp, _Cut(*one), dtype) for one in each]
         return _Found(nobody, everybody, dict(enumerate(cuts)))
@@ -264,10 +262,16 @@ def _mass(xp: Namespace, table: ops.Groups, limit: Mapping[str, Any]) -> Array:
     return most
 
 
-def _within(xp: Namespace, curve: Curve, upto: Array, most: Array) -> _Cut:
-    """The best of the cuts within masses, shape (..., K); `upto` is the best of each cut and those
-    before it, as a number that is larger for the better.  Up to rounding the first is the best.
+def _within(curve: Curve, most: Array, *, sign: int) -> _Cut:
+    """The best of the cuts within masses, shape (..., K); its value times the sign is the largest.
+
+    Up to rounding the first is the best.
     """
+    xp = namespace(curve.value)
+    curve = Curve(*(cast(xp, x, wide_float(xp, device(x))) for x in curve))
+    worth = sign * curve.value
+    worth = xp.where(xp.isnan(worth), xp.full_like(worth, -xp.inf), worth)
+    upto = ops.running_max(xp, worth)  # the best of each cut and those before it
 
     def at(x: Array, index: Array) -> Array:
         return xp.take_along_axis(x, index, axis=-1)
@@ -305,19 +309,26 @@ class ValueAt:
         xp = namespace(curve.value)
         at = constant(xp, self.thresholds, curve.value.dtype, device(curve.value))
         at = xp.broadcast_to(at, (*curve.value.shape[:-1], at.shape[0]))
-        at = xp.where(xp.isnan(at), xp.full_like(at, xp.inf), at)
         return finish(xp, value_at(curve, at), curve.value.dtype)
 
 
 def value_at(curve: Curve, threshold: Array) -> Array:
-    """What the cuts at thresholds bring, shape (..., R), those of scores from a threshold on."""
+    """What the cuts at thresholds bring, shape (..., R), those of scores from a threshold on.
+
+    That of NaN selects nobody.
+    """
     xp = namespace(threshold)
     with computing(xp):
-        wide = wide_float(xp, device(threshold))
-        threshold, along = (cast(xp, x, wide) for x in (threshold, curve.threshold))
-        falling = xp.where(xp.isnan(along), xp.full_like(along, xp.inf), along)[..., 1:]
-        taken = ops.bisect(xp, -falling, -threshold, beyond=True)
-        return xp.take_along_axis(cast(xp, curve.value, wide), taken, axis=-1)
+        return compiled(_value_at, xp)(curve, threshold)
+
+
+def _value_at(curve: Curve, threshold: Array) -> Array:
+    xp = namespace(threshold)
+    wide = wide_float(xp, device(threshold))
+    both = (cast(xp, x, wide) for x in (threshold, curve.threshold))
+    threshold, along = (xp.where(xp.isnan(x), xp.full_like(x, xp.inf), x) for x in both)
+    taken = ops.bisect(xp, -along[..., 1:], -threshold, beyond=True)
+    return xp.take_along_axis(cast(xp, curve.value, wide), taken, axis=-1)
 
 
 def _without_choice(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast
+from quotakernels._array import Array, Namespace, cast, compiled
 from quotakernels.inference import _normal as normal
 from quotakernels.inference import _student as student
 
@@ -52,7 +52,8 @@ def interval(
         if freedom is not None:
             away = away * 0 + student.quantiles(xp, confidence_level, freedom)
         bias, slant = _bias(xp, estimate, values, number), _acceleration(xp, left_out)
-        shares = [_shifted(xp, bias, slant, x) for x in (-away, away)]
+        shifted = compiled(_shifted, xp, ("xp",))
+        shares = [shifted(xp, bias, slant, x) for x in (-away, away)]
     low, high = (_quantile(xp, ranked, number, share) for share in shares)
     if method == "basic":
         low, high = 2 * estimate - high, 2 * estimate - low
@@ -68,8 +69,11 @@ def quantile(xp: Namespace, values: Array, share: float) -> Array:
 
 
 def _ranked(xp: Namespace, values: Array) -> Array:
-    """The values in rising order, those that are undefined behind the others."""
-    return xp.sort(xp.where(values == values, values, xp.full_like(values, xp.inf)), axis=-1)
+    """The values in rising order, those that are undefined behind the others.
+
+    There all libraries sort NaN; infinity in its place would stop JAX with `debug_infs`.
+    """
+    return xp.sort(values, axis=-1)
 
 
 def _quantile(xp: Namespace, ranked: Array, number: Array, share: Array) -> Array:
