@@ -50,9 +50,11 @@ ARGUMENTS = {
 }
 """What a function of scores may take, and the parameters that it is given by."""
 
-HULLS = ("achievable_pr_auc", "achievable_pr_curve", "best_operating_point", "h_measure")
-HULLS += ("roc_hull", "roc_hull_auc")
-"""Whose programs serve all lengths up to a power of two."""
+BY_DOUBLING = ("achievable_pr_auc", "achievable_pr_curve", "best_operating_point", "h_measure")
+BY_DOUBLING += ("roc_hull", "roc_hull_auc", "selection_by_group")
+"""Their programs find hulls, or scan groups, in steps that double: each serves all lengths up to a
+power of two.
+"""
 
 PROGRAM_MODES = (
     ("jax", '`numpy_dtype_promotion("strict")`', "all", "", "test_relations"),
@@ -88,7 +90,7 @@ PROGRAM_MODES = (
         "torch",
         "`torch.compile(dynamic=True)`",
         "all in `torch.compile`, with one graph",
-        f"{', '.join(HULLS)}: a graph for each power of two",
+        f"{', '.join(BY_DOUBLING)}: a graph for each power of two",
         "test_one_graph_serves_all_lengths",
     ),
     (

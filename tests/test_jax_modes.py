@@ -76,6 +76,18 @@ def test_debugging_does_not_stop_a_ranking_with_a_mask():
         assert counted.thresholds.shape[-1] == 2**16 < of_half.shape[0]
 
 
+def test_bins_that_begin_at_infinity_stop_nothing():
+    """They hold no example; single steps are checked where nothing is compiled."""
+    import jax
+    import jax.numpy as jnp
+
+    labels, scores = labels_and_scores()
+    state = ScoreHistogram.of(labels, scores.astype(jnp.bfloat16), bits=6)
+    with jax.disable_jit(True), jax.debug_nans(True), jax.debug_infs(True):
+        found = state.compute(qk.hit_rate, fraction=1.0)
+    np.testing.assert_allclose(found, np.mean(labels, axis=-1), 1e-6)
+
+
 def of_states(y: Any, s: Any) -> Any:
     """What states of JAX say of two batches."""
     import jax.numpy as jnp

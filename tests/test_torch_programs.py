@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from backends import in_full, missing
-from capabilities import HULLS, WITHOUT, arguments, functions, parameters
+from capabilities import BY_DOUBLING, WITHOUT, arguments, functions, parameters
 
 import quotakernels as qk
 
@@ -75,7 +75,7 @@ def test_one_graph_serves_all_lengths(name: str):
         for x, y in zip(leaves(found), leaves(exact), strict=True):
             if x.shape == y.shape:  # and no padded table beside a compact one
                 torch.testing.assert_close(x, y, rtol=1e-12, atol=1e-13, equal_nan=True)
-    assert len(graphs) <= (3 if name in HULLS else 1)
+    assert len(graphs) <= (3 if name in BY_DOUBLING else 1)
 
 
 EXPORTED: dict[str, dict[str, Any]] = {
