@@ -57,7 +57,7 @@ def bin_thresholds(xp: Namespace, like: Array, bits: int, counted: Array | None 
     number = top - xp.arange(2**bits, dtype=xp.int64, device=device(like))
     lowest = number << shift
     if of_kind(xp, like.dtype, "real floating"):
-        most = float(xp.finfo(like.dtype).max)  # after which comes infinity
+        most = xp.finfo(like.dtype).max  # after which comes infinity
         ends = order_key(xp, constant(xp, [-most, most], like.dtype, device(like)))
         ends = cast(xp, ends, xp.int64)
         lowest = xp.maximum(ends[:1] - 1, xp.minimum(ends[1:] + 1, lowest))
