@@ -313,8 +313,8 @@ def ndcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     Notes
     -----
     Both sums end at the cutoff.  To keep the ideal order uncut, as for documents that were judged
-    but not retrieved, divide `dcg` by the `dcg` of the gains as scores.  scikit-learn, trec_eval and
-    torchmetrics take gains as they are; rax takes ``2**grade - 1``.
+    but not retrieved, divide `dcg` by the `dcg` of the gains as scores.  scikit-learn,
+    trec_eval and torchmetrics take gains as they are; rax takes ``2**grade - 1``.
 
     References
     ----------
