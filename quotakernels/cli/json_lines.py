@@ -30,7 +30,7 @@ def table_of(path: Path) -> pa.Table:
 def numbers_as_written(path: Path, names: Sequence[str]) -> pa.Table:
     """Columns of numbers with all digits that the file has."""
     decoder = json.JSONDecoder(parse_float=str, parse_int=str)
-    text = b"".join(blocks_of(path)).decode("utf-8-sig")
+    text = b"".join(blocks_of(path)).decode("utf-8-sig", errors="replace")
     columns: dict[str, list[str | None]] = {name: [] for name in names}
     place, blank = 0, re.compile(r"\s*")
     while (place := _end_of(blank, text, place)) < len(text):

@@ -39,6 +39,12 @@ def test_scores_do_not_merge(run: Run, tmp_path: Path, scores: list[str]) -> Non
     assert said in run("select", packed, "--score", "s", "--quota", 1, "-o", "b.csv").error
 
 
+def test_bytes_in_other_columns_are_not_read(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines(["0.5", "0.25"], '"M\xfcller"').encode("latin-1"))
+    assert run("evaluate", path, *GIVEN).status == 0
+
+
 @pytest.mark.parametrize(
     "scores",
     [
