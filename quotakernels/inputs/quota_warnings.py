@@ -42,6 +42,8 @@ def warn_of_nan(scores: Array, threshold: Any) -> None:
 
     There curves have the cut that selects nothing.
     """
+    if type(threshold) in (int, float) and threshold == threshold:
+        return  # as most are, in a fraction of the time
     if not may_warn(scores) or (is_array(threshold) and not readable(threshold)):
         return
     given = np.atleast_1d(to_numpy(threshold) if is_array(threshold) else np.asarray(threshold))
