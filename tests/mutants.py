@@ -97,7 +97,7 @@ DECIDED: dict[tuple[str, str], str] = {
     ): "both forms hold between the two bounds",
     (
         "quotakernels/measures/tables/tuning.py",
-        "shares = xp.where(truth > 0, cells / truth / cells.shape[-(2)], xp.full_like(cells, xp.nan))",  # noqa: E501
+        "shares = ops.nan_unless(xp, truth > 0, cells / truth / cells.shape[-(2)])",
     ): "tables are square",
     (
         "quotakernels/ops/native/_numpy_bins.py",
