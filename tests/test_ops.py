@@ -840,6 +840,7 @@ HAVE_NO_TWIN = {
     "_owner_in_place",  # a part of `ends_of_row_at`
     "last_below",  # a part of `bisect`
     "nan_unless",  # beyond the standard: where JAX makes NaN
+    "bin_thresholds",  # likewise where it makes infinity
     *("rate", "rising_sum"),  # where XLA multiplies by inverses, and devices add in parallel
     *("summed_by_position", "few_patterns", "on_device"),  # say which of two forms is faster
 }

@@ -58,11 +58,10 @@ def bin_thresholds(xp: Namespace, like: Array, bits: int, counted: Array | None 
     lowest = number << shift
     if of_kind(xp, like.dtype, "real floating"):
         is_jax = native.library(xp, beyond=True) == "jax"  # which may stop at infinite constants
-        end = xp.finfo(like.dtype).max if is_jax else xp.inf
-        ends = cast(
-            xp, order_key(xp, constant(xp, [-end, end], like.dtype, device(like))), xp.int64
-        )
-        lowest = xp.maximum(ends[:1] - is_jax, xp.minimum(ends[1:] + is_jax, lowest))
+        end, beyond = (xp.finfo(like.dtype).max, 1) if is_jax else (xp.inf, 0)
+        ends = order_key(xp, constant(xp, [-end, end], like.dtype, device(like)))
+        ends = cast(xp, ends, xp.int64)
+        lowest = xp.maximum(ends[:1] - beyond, xp.minimum(ends[1:] + beyond, lowest))
     return from_order_key(xp, cast(xp, lowest, key.dtype), like.dtype, counted)
 
 
