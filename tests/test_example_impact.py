@@ -386,9 +386,9 @@ def test_gains_of_the_largest_sums():
     assert (both.value, both.quota) == (0, 2)
 
 
-@pytest.mark.parametrize("mode", parameters(QUICK))
+@pytest.mark.parametrize("mode", parameters([m for m in QUICK if not m.float32]))
 def test_gains_whose_sum_is_beyond_all_floats(mode: Mode):
-    """As weights and costs are: refused, or where they cannot be read the row is NaN."""
+    """Float32 ones are summed as float64.  As weights and costs are: refused, or where they cannot be read the row is NaN."""
     size = np.finfo(np.float32 if mode.float32 else np.float64).max
     scores, good = np.asarray([[3.0, 2, 1]] * 2), np.ones((2, 3))
     for name in ("gain", "gain_rejected"):

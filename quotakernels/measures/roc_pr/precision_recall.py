@@ -215,7 +215,11 @@ def expected_average_precision(table: ops.Groups, wanted: Array) -> Array:
     xp = namespace(table[0])
     total = Totals(xp, table)
     parts = (
-        _over_positives(total, partial(_precisions, xp, ops.spread(xp, table, wanted[..., k])))
+        Reduction(
+            _COLUMNS,
+            partial(_precisions, xp, ops.spread(xp, table, wanted[..., k])),
+            lambda value: value / total.positive,  # a perfect order may be cut
+        )
         for k in range(wanted.shape[-1])
     )
     return xp.stack(reduced(xp, table, *parts), axis=-1)
