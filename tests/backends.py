@@ -223,6 +223,13 @@ def in_full(*values: Any) -> Any:
     return pytest.param(*values, marks=pytest.mark.full)
 
 
+def in_turns(names: list[str], always: tuple[str, ...]) -> list[Any]:
+    """Parameters of which the full matrix takes every second one: the other half is `repeated`."""
+    marks = [[pytest.mark.full, *[pytest.mark.repeated] * (k % 2)] for k in range(len(names))]
+    pairs = zip(names, marks, strict=True)
+    return [x if x in always else pytest.param(x, marks=own) for x, own in pairs]
+
+
 any_quota = pytest.mark.filterwarnings("ignore:quota=.* is less than one example")
 """For tests of quotas of any size, also of less than one example, which warn."""
 

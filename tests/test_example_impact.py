@@ -388,8 +388,11 @@ def test_gains_of_the_largest_sums():
 
 @pytest.mark.parametrize("mode", parameters([m for m in QUICK if not m.float32]))
 def test_gains_whose_sum_is_beyond_all_floats(mode: Mode):
-    """Float32 ones are summed as float64.  As weights and costs are: refused, or where they cannot be read the row is NaN."""
-    size = np.finfo(np.float32 if mode.float32 else np.float64).max
+    """As weights and costs are: refused, or where they cannot be read the row is NaN.
+
+    Those of 32 bits are summed in 64.
+    """
+    size = np.finfo(np.float64).max
     scores, good = np.asarray([[3.0, 2, 1]] * 2), np.ones((2, 3))
     for name in ("gain", "gain_rejected"):
         columns = {"gain": good, "gain_rejected": good / 2}

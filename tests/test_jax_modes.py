@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import available, in_full, of_fast_forms
+from backends import available, in_full, in_turns, of_fast_forms
 from capabilities import ARGUMENTS, OF_FILES, ON_HOST, REFUSED, called, functions, has
 from test_lazy import CASES, IDS, S, Y, confusion, folds, points
 
@@ -50,7 +50,7 @@ def stopping_beside(result: Any) -> Iterator[None]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [x if x in SEEN else in_full(x) for x in COMPUTED])
+@pytest.mark.parametrize("name", in_turns(COMPUTED, SEEN))
 def test_debugging_stops_at_undefined_results_alone(name: str):
     import jax.numpy as jnp
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import in_full, missing
+from backends import in_full, in_turns, missing
 from capabilities import BY_DOUBLING, WITHOUT, arguments, functions, parameters
 
 import quotakernels as qk
@@ -56,7 +56,7 @@ def call(name: str, length: int) -> tuple[Any, list[Any]]:
     return function, [of_length(x, length) for x in columns.values()]
 
 
-@pytest.mark.parametrize("name", [x if x in FEW else in_full(x) for x in OF_SCORES])
+@pytest.mark.parametrize("name", in_turns(OF_SCORES, FEW))
 def test_one_graph_serves_all_lengths(name: str):
     """What a function returns is that of an eager call, records too."""
     torch._dynamo.reset()
