@@ -83,8 +83,13 @@ class Columns:
         if part == "upto":
             in_place = base == "items" and self._table.in_place
             return self._own("position") if in_place else self._sums(base)
-        column = counts if base == "items" else getattr(self._table, base)
-        return column if self._table.of_few else cast(xp, column, self._wide)
+        return self._widened(self._column(base))
+
+    def _column(self, base: str) -> Array:
+        return self._table.counts if base == "items" else getattr(self._table, base)
+
+    def _widened(self, x: Array) -> Array:
+        return x if self._table.of_few else cast(self._xp, x, self._wide)
 
     def _of_group(self, name: str) -> Array:
         """What the group of each position has."""
@@ -102,7 +107,9 @@ class Columns:
     def _sums(self, base: str) -> Array:
         if self._table.in_place and self._counted(base) and not self._table.segments:
             return running_count(self._xp, self._own(base))
-        return running_total(self._xp, self._table, self._own(base), self._counted(base))
+        if self._counted(base):
+            return self._widened(running_total(self._xp, self._table, self._column(base)))
+        return running_total(self._xp, self._table, self._own(base))
 
     def _before(self, base: str, upto: Array) -> Array:
         """Differences of whole numbers are exact, and need no copy of the sums."""

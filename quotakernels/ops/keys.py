@@ -22,7 +22,7 @@ from quotakernels._array import (
 )
 from quotakernels.ops import native
 from quotakernels.ops._lengths import is_below
-from quotakernels.ops.scans import count, repeated
+from quotakernels.ops.scans import count, repeated, taken
 
 
 def order_key(xp: Namespace, scores: Array) -> Array:
@@ -205,7 +205,7 @@ def kth_largest(xp: Namespace, key: Array, k: Array | int, across: Across | None
     rising = xp.sort(key, axis=-1)
     if plain:
         return rising[..., -k, None]
-    return xp.take_along_axis(rising, key.shape[-1] - k, axis=-1)
+    return taken(xp, rising, key.shape[-1] - k)
 
 
 def _kth_largest_by_bits(
