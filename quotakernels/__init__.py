@@ -61,8 +61,8 @@ if _typing.TYPE_CHECKING:
     from quotakernels import tables as tables
     from quotakernels import uplift as uplift
     from quotakernels.evaluation.evaluate import evaluate
-    from quotakernels.inference.comparison.compare import compare
-    from quotakernels.inference.resampling.bootstrap import bootstrap
+    from quotakernels.inference.bootstrapping import bootstrap
+    from quotakernels.inference.comparing import compare
     from quotakernels.measures.multiclass import one_vs_rest
     from quotakernels.measures.roc_pr.dominance import compare_curves, dominates
     from quotakernels.measures.roc_pr.family import family_hull, mixture

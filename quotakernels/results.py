@@ -10,17 +10,15 @@ from quotakernels.evaluation.results import Differences, GainResults, Values
 from quotakernels.evaluation.segments import Segment
 from quotakernels.evaluation.settings import Settings
 from quotakernels.evaluation.tables import Table
-from quotakernels.inference.comparison.compare import Comparison
-from quotakernels.inference.comparison.selections import SelectionComparison
-from quotakernels.inference.comparison.voting import Vote
-from quotakernels.inference.delong.covariance import AucCovariance
-from quotakernels.inference.delong.difference import DelongTest
-from quotakernels.inference.delong.interval import AucInterval
-from quotakernels.inference.folds.cross_validation import FoldSummary, FoldTest
-from quotakernels.inference.proportions.hit_rate import HitRateInterval
-from quotakernels.inference.resampling.bands import CurveBand
-from quotakernels.inference.resampling.best_cut import BestCutInterval
-from quotakernels.inference.resampling.bootstrap import BootstrapResult
+from quotakernels.inference.bands import CurveBand
+from quotakernels.inference.best_cuts import BestCutInterval
+from quotakernels.inference.bootstrapping import BootstrapResult
+from quotakernels.inference.comparing import Comparison
+from quotakernels.inference.delong import AucCovariance, AucInterval, DelongTest
+from quotakernels.inference.folds import FoldSummary, FoldTest
+from quotakernels.inference.hit_rates import HitRateInterval
+from quotakernels.inference.selections import SelectionComparison
+from quotakernels.inference.voting import Vote
 from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.at_quota.hit_rate import LiftTable

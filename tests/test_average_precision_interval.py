@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import quotakernels as qk
 from quotakernels.inference import average_precision_interval
-from quotakernels.inference._student import quantiles
+from quotakernels.inference._distributions import student_t
 
 mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
 RNG = np.random.default_rng(12)
@@ -69,7 +69,7 @@ def test_small_cases(data: st.DataObject):
         near(found.estimate, value)
         if value < 1:
             near(found.standard_error, error, 512)
-            t = quantiles(np, 0.95, np.asarray(fewer - 1.0))
+            t = student_t(np, 0.95, np.asarray(fewer - 1.0))
             logit = np.log(value / (1 - value))
             half = t * error / (value * (1 - value))
             ends = 1 / (1 + np.exp(-(logit + np.asarray([-half, half]))))

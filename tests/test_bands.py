@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
-from quotakernels.inference.resampling.bands import tpr_at
-from quotakernels.inference.resampling.plan import plan_of
+from quotakernels.inference._resamples import plan_of
+from quotakernels.inference.bands import tpr_at
 from quotakernels.inputs.gains import validated
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few

@@ -15,10 +15,10 @@ from expected import ulps
 
 import quotakernels as qk
 from quotakernels._array import namespace
-from quotakernels.inference.resampling import values
-from quotakernels.inference.resampling.intervals import interval
-from quotakernels.inference.resampling.plan import parts_left_out, plan_of, without_parts
-from quotakernels.inference.resampling.values import values_of
+from quotakernels.inference import _values as values
+from quotakernels.inference._resamples import parts_left_out, plan_of, without_parts
+from quotakernels.inference._values import values_of
+from quotakernels.inference.bootstrapping import interval
 from quotakernels.inputs.gains import validated
 from quotakernels.ranking import rank_examples
 

@@ -15,7 +15,7 @@ from exact.budgets import priced, priced_groups, quota_of_budget
 
 import quotakernels as qk
 from quotakernels.inference import best_cut_interval, curve_band, fold_summary, fold_test
-from quotakernels.inference.resampling.plan import plan_of
+from quotakernels.inference._resamples import plan_of
 from quotakernels.inputs.gains import validated
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few

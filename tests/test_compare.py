@@ -14,9 +14,8 @@ import pytest
 from backends import MODES, Mode, available, in_full, parameters
 
 import quotakernels as qk
-from quotakernels.inference.comparison.compare import holm
-from quotakernels.inference.comparison.paired import of_permutations, of_resamples
-from quotakernels.inference.comparison.permutation import Permutation, differences, permutation_of
+from quotakernels.inference.comparing import holm, of_permutations, of_resamples
+from quotakernels.inference.permutation import Permutation, differences, permutation_of
 from quotakernels.inputs.gains import validated
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few

@@ -11,7 +11,7 @@ import pytest
 from backends import MODES, Mode, parameters
 
 import quotakernels as qk
-from quotakernels.inference.comparison.selections import (
+from quotakernels.inference.selections import (
     by_halves,
     by_sizes,
     interval_by_halves,

@@ -12,7 +12,7 @@ from backends import MODES, Mode, parameters
 
 import quotakernels as qk
 from quotakernels._array import computing, namespace
-from quotakernels.inference.folds.corrected_t import quantiles, two_sided
+from quotakernels.inference.folds import t_p_value, t_quantiles
 
 RNG = np.random.default_rng(11)
 N, K = 60, 5
@@ -49,13 +49,13 @@ def test_student_is_that_of_scipy():
     freedom = np.asarray([1, 2, 3, 4, 9, 30, 99, 400])
     with computing(HOST):
         for t in (0.0, 1e-3, 0.5, 1.0, 1.7, 2.5, 12.0, 60.0):
-            found = two_sided(HOST, np.full(8, t), freedom, 400)
+            found = t_p_value(HOST, np.full(8, t), freedom, 400)
             np.testing.assert_allclose(found, 2 * stats.t.sf(t, freedom), rtol=1e-11)
         for level in (0.1, 0.5, 0.9, 0.95, 0.999):
-            found = quantiles(HOST, level, freedom, np.zeros(400))
+            found = t_quantiles(HOST, level, freedom, np.zeros(400))
             np.testing.assert_allclose(found, stats.t.ppf((1 + level) / 2, freedom), rtol=1e-11)
-        assert np.isnan(quantiles(HOST, 0.9, np.asarray([0, -1]), np.zeros(3))).all()
-        assert np.isnan(two_sided(HOST, np.ones(2), np.asarray([0, -1]), 1)).all()
+        assert np.isnan(t_quantiles(HOST, 0.9, np.asarray([0, -1]), np.zeros(3))).all()
+        assert np.isnan(t_p_value(HOST, np.ones(2), np.asarray([0, -1]), 1)).all()
 
 
 # one model

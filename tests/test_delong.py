@@ -14,8 +14,12 @@ from exact import delong as ex
 from expected import as_floats
 
 import quotakernels as qk
-from quotakernels.inference import _student
-from quotakernels.inference._normal import quantile, two_sided
+from quotakernels.inference._distributions import (
+    normal_p_value,
+    normal_width,
+    student_p_value,
+    student_t,
+)
 
 FEW = ("strict", "torch-compile", "jax64", "jax64-jit", "jax32-jit")
 mode = mode_fixture([mode for mode in MODES if mode.name not in FEW])
@@ -280,10 +284,10 @@ def test_examples_beyond_the_range_of_products():
 def test_tails_and_quantiles_of_the_normal_distribution():
     z = np.concatenate([[0, -1.5], np.geomspace(1e-12, 37, 2001)])
     wanted = [math.erfc(abs(x) / math.sqrt(2)) for x in z]
-    np.testing.assert_allclose(two_sided(np, z), wanted, 1e-13)
-    assert two_sided(np, np.asarray([np.inf, np.nan])).tolist()[0] == 0
+    np.testing.assert_allclose(normal_p_value(np, z), wanted, 1e-13)
+    assert normal_p_value(np, np.asarray([np.inf, np.nan])).tolist()[0] == 0
     for level in (1e-9, 0.5, 0.95, 1 - 1e-12):
-        assert math.erf(quantile(level) / math.sqrt(2)) == pytest.approx(level, rel=1e-15)
+        assert math.erf(normal_width(level) / math.sqrt(2)) == pytest.approx(level, rel=1e-15)
 
 
 def test_tails_and_quantiles_of_student():
@@ -291,14 +295,14 @@ def test_tails_and_quantiles_of_student():
     for t in (0, 0.1, 1.96, 20, 60):
         wanted = 2 * stats.t.sf(t, freedom)
         there = wanted > 0
-        found = _student.two_sided(np, np.full_like(freedom, t), freedom)
+        found = student_p_value(np, np.full_like(freedom, t), freedom)
         np.testing.assert_allclose(found[there], wanted[there], 3e-13)
     for level in (0.1, 0.95, 0.999):
         wanted = stats.t.ppf((1 + level) / 2, freedom)
-        np.testing.assert_allclose(_student.quantiles(np, level, freedom), wanted, 1e-12)
+        np.testing.assert_allclose(student_t(np, level, freedom), wanted, 1e-12)
     few = np.asarray([0, 0.5, np.nan])
-    assert np.isnan(_student.two_sided(np, few, few)).all()
-    assert np.isnan(_student.quantiles(np, 0.95, few)).all()
+    assert np.isnan(student_p_value(np, few, few)).all()
+    assert np.isnan(student_t(np, 0.95, few)).all()
 
 
 def test_one_pair_has_a_difference_and_no_error():

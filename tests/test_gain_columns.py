@@ -25,7 +25,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
-from quotakernels.inference.resampling.plan import plan_of
+from quotakernels.inference._resamples import plan_of
 from quotakernels.inputs.gains import validated
 from quotakernels.ops import Gains
 

@@ -17,11 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
-from quotakernels.inference.comparison.permutation import differences_of_groups, exchange_of_groups
-from quotakernels.inference.resampling.group_means import means_of, whole_groups
-from quotakernels.inference.resampling.plan import plan_of
-from quotakernels.inference.resampling.resamples import by_group, resampled
-from quotakernels.inference.resampling.values import values_of
+from quotakernels.inference._resamples import by_group, plan_of, resampled
+from quotakernels.inference._values import means_of, values_of, whole_groups
+from quotakernels.inference.permutation import differences_of_groups, exchange_of_groups
 from quotakernels.inputs.gains import validated
 from quotakernels.ranking import ranked_by_group, ranking_of
 

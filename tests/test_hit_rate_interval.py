@@ -13,8 +13,7 @@ from backends import MODES, Mode, in_full, mode_fixture
 from exact import draws as ex
 
 import quotakernels as qk
-from quotakernels.inference.proportions.finite_population import least
-from quotakernels.inference.proportions.hit_rate import Method
+from quotakernels.inference.hit_rates import Method, least
 
 FEW = ("strict", "torch-compile", "jax64", "jax64-jit", "jax32-jit")
 mode = mode_fixture([mode for mode in MODES if mode.name not in FEW])

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from quotakernels.inference.comparison.compare import groups_alike, holm, letters_of
+from quotakernels.inference.comparing import groups_alike, holm, letters_of
 
 
 def test_holm_by_hand():

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from quotakernels.inference.resampling import values as reports
+from quotakernels.inference import _values as reports
 
 
 @pytest.mark.parametrize(

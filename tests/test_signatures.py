@@ -21,7 +21,7 @@ from public_names import PUBLIC
 
 import quotakernels as qk
 from quotakernels import _types
-from quotakernels.inference.folds.cross_validation import FoldOptions
+from quotakernels.inference.folds import FoldOptions
 from quotakernels.measures._measure import Measure, ValueMeasure
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -13,7 +13,7 @@ from exact import uplift as ex
 
 import quotakernels as qk
 from quotakernels.inference import curve_band, fold_summary, fold_test
-from quotakernels.inference.resampling.plan import plan_of
+from quotakernels.inference._resamples import plan_of
 from quotakernels.inputs.gains import validated
 from quotakernels.uplift import auuc, qini_coefficient, uplift_at_quota
 

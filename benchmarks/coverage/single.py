@@ -11,7 +11,7 @@ import quotakernels as qk
 from benchmarks.coverage.seen import LEVEL, Seen
 from benchmarks.coverage.sources import FRACTION, MEASURES, Array, Draw, Scores
 from quotakernels._array import namespace
-from quotakernels.inference.resampling.intervals import interval
+from quotakernels.inference.bootstrapping import interval
 
 CORRECTED: dict[str, dict[str, Any]] = {
     "expanded": {},

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from quotakernels.evaluation.results import Results
-from quotakernels.inference.proportions.hit_rate import hit_rate_interval
-from quotakernels.inference.resampling.bands import CurveBand
+from quotakernels.inference.bands import CurveBand
+from quotakernels.inference.hit_rates import hit_rate_interval
 
 _PLACES = 120
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from quotakernels.evaluation.quota import Quota, QuotaArgument
 from quotakernels.evaluation.results import Ends, Results, certain_ends
-from quotakernels.inference.comparison.paired import PairTest, Tests
-from quotakernels.inference.comparison.selections import selections
-from quotakernels.inference.proportions.impact import impact_ends
+from quotakernels.inference.comparing import PairTest, Tests
+from quotakernels.inference.hit_rates import impact_ends
+from quotakernels.inference.selections import selections
 from quotakernels.inputs.models import stacked
 from quotakernels.ranking import Ranking
 

@@ -21,7 +21,7 @@ from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Counts, Lines, Resampling, Sample, Settings
 from quotakernels.evaluation.unit import Unit
-from quotakernels.inference.resampling.values import reporter
+from quotakernels.inference._values import reporter
 from quotakernels.inputs.columns import as_column, warn_of_other_order
 from quotakernels.inputs.groups import GroupsOfExamples, groups_of
 from quotakernels.inputs.keywords import brief, public

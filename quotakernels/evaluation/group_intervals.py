@@ -23,8 +23,8 @@ from quotakernels.evaluation.groups import (
 from quotakernels.evaluation.intervals import Resampled, differences_of, without_costs
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, Ends, Results, Values
-from quotakernels.inference.comparison.compare import compare
-from quotakernels.inference.resampling.bootstrap import bootstrap
+from quotakernels.inference.bootstrapping import bootstrap
+from quotakernels.inference.comparing import compare
 from quotakernels.inputs.warned import silently
 from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall
 from quotakernels.measures.at_quota.selection_by_group import selection_by_group

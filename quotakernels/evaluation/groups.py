@@ -14,8 +14,8 @@ from quotakernels._text import number
 from quotakernels.evaluation.measures import AT_BUDGET, AT_QUOTA, BRINGS, Column, places
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.settings import Settings
-from quotakernels.inference.delong.interval import auc_interval
-from quotakernels.inference.proportions.hit_rate import hit_rate_interval
+from quotakernels.inference.delong import auc_interval
+from quotakernels.inference.hit_rates import hit_rate_interval
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._facts import bounded_by_ties
 from quotakernels.measures.at_quota.selection_by_group import selection_by_group

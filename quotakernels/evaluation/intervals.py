@@ -28,16 +28,12 @@ from quotakernels.evaluation.results import (
     Values,
 )
 from quotakernels.evaluation.settings import Resampling, Settings
-from quotakernels.inference.comparison.compare import Comparison, compare, comparison_of
-from quotakernels.inference.comparison.paired import tests_of
-from quotakernels.inference.delong.average_precision import (
-    PrecisionName,
-    average_precision_interval,
-)
-from quotakernels.inference.delong.interval import auc_interval
-from quotakernels.inference.proportions.hit_rate import hit_rate_interval
-from quotakernels.inference.resampling.best_cut import BestCutInterval, ValueAt, optima
-from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
+from quotakernels.inference.average_precision import PrecisionName, average_precision_interval
+from quotakernels.inference.best_cuts import BestCutInterval, ValueAt, optima
+from quotakernels.inference.bootstrapping import BootstrapResult, bootstrap
+from quotakernels.inference.comparing import Comparison, compare, comparison_of, tests_of
+from quotakernels.inference.delong import auc_interval
+from quotakernels.inference.hit_rates import hit_rate_interval
 from quotakernels.inputs.models import stacked
 from quotakernels.inputs.warned import silently
 from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall

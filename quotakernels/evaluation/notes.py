@@ -12,12 +12,7 @@ from quotakernels.evaluation.order import too_few_groups
 from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, GainResults, Results
 from quotakernels.evaluation.words import listed
-from quotakernels.inference.resampling.few import (
-    ENOUGH_GROUPS,
-    INTERVALS,
-    NEAR_ONE,
-    enough_near_one,
-)
+from quotakernels.inference._few import ENOUGH_GROUPS, INTERVALS, NEAR_ONE, enough_near_one
 
 _CHOSEN_HERE = (
     "Best cuts: each resample has its own. What they bring on other rows is the estimate minus the "

@@ -19,8 +19,8 @@ from quotakernels.evaluation.words import (
     places_found,
     sentence,
 )
-from quotakernels.inference.comparison.compare import Comparison
-from quotakernels.inference.resampling.few import ENOUGH_GROUPS
+from quotakernels.inference._few import ENOUGH_GROUPS
+from quotakernels.inference.comparing import Comparison
 
 _WHAT = {
     "roc_auc": "AUC",

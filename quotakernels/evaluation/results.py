@@ -16,7 +16,7 @@ from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.segments import Segment
 from quotakernels.evaluation.settings import Settings
 from quotakernels.evaluation.words import Size, amount
-from quotakernels.inference.comparison.compare import Comparison
+from quotakernels.inference.comparing import Comparison
 from quotakernels.measures.tables.boundary import BestBoundary
 from quotakernels.ranking import Ranking
 

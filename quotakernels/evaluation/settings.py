@@ -16,7 +16,7 @@ from quotakernels.evaluation.conditions import Conditions
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.unit import Unit
 from quotakernels.evaluation.words import listed, named_option
-from quotakernels.inference.comparison.paired import few_resamples, resamples_needed
+from quotakernels.inference.comparing import few_resamples, resamples_needed
 from quotakernels.inputs.groups import GroupsOfExamples
 
 _LEVEL = 0.95

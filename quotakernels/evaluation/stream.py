@@ -28,7 +28,7 @@ from quotakernels.evaluation.passes import Batch, Key, Passes
 from quotakernels.evaluation.quota import Quota, UnfitError
 from quotakernels.evaluation.results import Values, certain_ends
 from quotakernels.evaluation.settings import Counts, Settings
-from quotakernels.inference.proportions.hit_rate import around_cut, hit_rate_interval
+from quotakernels.inference.hit_rates import around_cut, hit_rate_interval
 from quotakernels.measures._facts import bounded_by_ties
 from quotakernels.measures.over_quotas.areas import gini, pem, roc_auc
 from quotakernels.measures.over_quotas.averages import average_qrecall

@@ -1,20 +1,20 @@
-"""How sure a measure is: intervals, tests, and which of several models is better.
+"""How sure a measure is: intervals, tests, and which of several models is better."""
 
-It has five parts: resampling, delong, proportions, comparison and folds.
-"""
-
-from quotakernels.inference.comparison.compare import compare
-from quotakernels.inference.comparison.selections import compare_selections
-from quotakernels.inference.comparison.voting import vote
-from quotakernels.inference.delong.average_precision import average_precision_interval
-from quotakernels.inference.delong.covariance import auc_covariance
-from quotakernels.inference.delong.difference import delong_test, delong_test_unpaired
-from quotakernels.inference.delong.interval import auc_interval
-from quotakernels.inference.folds.cross_validation import fold_summary, fold_test
-from quotakernels.inference.proportions.hit_rate import hit_rate_interval
-from quotakernels.inference.resampling.bands import curve_band
-from quotakernels.inference.resampling.best_cut import best_cut_interval
-from quotakernels.inference.resampling.bootstrap import bootstrap
+from quotakernels.inference.average_precision import average_precision_interval
+from quotakernels.inference.bands import curve_band
+from quotakernels.inference.best_cuts import best_cut_interval
+from quotakernels.inference.bootstrapping import bootstrap
+from quotakernels.inference.comparing import compare
+from quotakernels.inference.delong import (
+    auc_covariance,
+    auc_interval,
+    delong_test,
+    delong_test_unpaired,
+)
+from quotakernels.inference.folds import fold_summary, fold_test
+from quotakernels.inference.hit_rates import hit_rate_interval
+from quotakernels.inference.selections import compare_selections
+from quotakernels.inference.voting import vote
 
 __all__ = [
     "auc_covariance",

@@ -13,7 +13,7 @@ import pytest
 
 from quotakernels.evaluation.gains import BROUGHT
 from quotakernels.evaluation.results import Values
-from quotakernels.inference.comparison import paired
+from quotakernels.inference import comparing
 
 Run = Callable[..., Any]
 LABELS = [1, 0, 1, 0, 0, 1]
@@ -144,7 +144,7 @@ def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
 
 def test_difference_of_what_models_bring_is_that_of_the_same_resamples() -> None:
     resamples = np.array([[3.0, 6.0, 5.0, np.nan], [1.0, 2.0, 2.0, 0.0]])
-    tested = paired.tests_of(np.array([4.0, 2.0]), resamples, 0.5).of_pair
+    tested = comparing.tests_of(np.array([4.0, 2.0]), resamples, 0.5).of_pair
     assert tested(0, 1)[:3] == (2.5, 3.5, 2 / 4)
     assert tested(1, 0)[:3] == (-3.5, -2.5, 2 / 4)
 

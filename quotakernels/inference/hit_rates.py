@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, get_args, overload
+
+import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -11,28 +15,184 @@ from quotakernels._array import (
     cast,
     compiled,
     computing,
+    constant,
     device,
     finished,
     namespace,
+    readable,
     result_float,
+    to_numpy,
+    wide_float,
 )
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, Generic, Number, NumberOf, T
-from quotakernels.inference._areas import refuse_masses
-from quotakernels.inference._normal import check_level, quantile
-from quotakernels.inference.proportions.binomial import exact_lower, wilson
-from quotakernels.inference.proportions.finite_population import (
-    ENDLESS,
-    Draws,
-    ends,
-    wanted_and_listed,
-)
+from quotakernels.inference._call import refuse_masses
+from quotakernels.inference._distributions import check_level, normal_width, scipy
+from quotakernels.inputs.columns import first_bad
 from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import whole_if_close
+from quotakernels.inputs.quotas import numbers_like, wanted_masses, whole_if_close
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures.at_quota.hit_rate import positives_at, share_found
+from quotakernels.measures.at_quota.hit_rate import hit_rate, positives_at, share_found
 from quotakernels.ranking import Ranking, table_of
+
+_STEP = 0.1
+_SPREAD = [_STEP * k - 3.7 for k in range(78)]
+_NODES = [math.exp(t - math.exp(-t)) for t in _SPREAD]
+_WEIGHTS = [_STEP * s * (1 + math.exp(-t)) for s, t in zip(_NODES, _SPREAD, strict=True)]
+"""Of the double exponential rule for integrals from 0 on of what falls like exp(-s)."""
+_ROUNDS = 9
+"""Of Newton's method, which needs up to 7."""
+
+
+def wilson(
+    xp: Namespace,
+    found: Array,
+    missed: Array,
+    z: float,
+    variance: Array,
+    cut: Array | float = 0.0,
+    moves: Array | float = 0.0,
+) -> tuple[Array, Array]:
+    """The shares p for which `found` is z standard errors from p·n, n = found + missed.
+
+    The variance is the given multiple of [p(1 - p) + moves·(p - cut)²]n: of a number fixed before
+    if `moves` is 0.  Roots are divided by, not subtracted.
+    """
+    trials = found + missed
+    square = z * z * variance
+
+    def lower(found: Array, missed: Array, cut: Array | float) -> Array:
+        share = found / trials
+        apart = moves * trials * (share - cut) ** 2
+        root = found * (missed / trials) + apart + square * (1 / 4 - moves * cut * (1 - cut))
+        below = found + square * (1 / 2 - moves * cut) + xp.sqrt(square * root)
+        end = found * share - square * moves * cut**2
+        inside = (end > 0) & (below > 0)
+        end = xp.where(inside, end / xp.where(inside, below, xp.ones_like(below)), 0 * share)
+        return xp.where(xp.isnan(below), below, end)  # NaN of no trials
+
+    return lower(found, missed, cut), 1 - lower(missed, found, 1 - cut)
+
+
+def exact_lower(xp: Namespace, found: Array, trials: Array, tail: float) -> Array:
+    """The share p with which `found` successes or more have the probability `tail` (less than ½):
+    the lower end of Clopper and Pearson, a quantile of Beta(found, trials - found + 1).
+
+    Newton's method for the logarithm of the probability as a function of ln(p/(1 - p)), in which
+    it is concave, so that steps from below do not lead beyond.  It is an integral, divided by the
+    whole, of a density that falls at least exponentially; both are sums over fixed nodes, whose
+    number does not depend on that of the trials.
+    """
+    a = xp.where(found > 0, found, xp.ones_like(found))
+    b = trials - a + 1
+    mean, rest = a / (a + b), b / (a + b)
+    width = 1 / xp.sqrt(a * rest)
+    flat = xp.zeros_like(a)
+    whole = _below(xp, a, b, flat, width) + _below(xp, b, a, flat, width)
+    at = -math.sqrt(-2 * math.log(2 * tail)) * width
+    for _ in range(_ROUNDS):
+        rise = a * rest * xp.expm1(at) / (rest + mean * xp.exp(at))
+        part = _below(xp, a, b, at, 1 / (xp.abs(rise) + 1 / width))
+        density = xp.exp(_log_density(xp, a, b, at))
+        at = at - (xp.log(part / whole) - math.log(tail)) * (part / density)
+    end = mean / (mean + rest * xp.exp(-at))
+    return xp.where(found > 0, end, 0 * trials)
+
+
+def _log_density(xp: Namespace, a: Array, b: Array, at: Array) -> Array:
+    """That of the log odds of Beta(a, b) at a distance from its mode, less that of the mode."""
+    mean, rest = a / (a + b), b / (a + b)
+    return -a * xp.log1p(rest * xp.expm1(-at)) - b * xp.log1p(mean * xp.expm1(at))
+
+
+def _below(xp: Namespace, a: Array, b: Array, at: Array, width: Array) -> Array:
+    """The integral of that density from minus infinity up, where it falls within this width."""
+    nodes, weights = (constant(xp, x, at.dtype, device(at)) for x in (_NODES, _WEIGHTS))
+    a, b, at = (xp.expand_dims(x, axis=-1) for x in (a, b, at))
+    density = xp.exp(_log_density(xp, a, b, at - nodes * width[..., None]))
+    return width * ops.total(xp, weights * density)  # XLA's fused sums of this go wrong on CPU
+
+
+NDArray = np.ndarray[Any, Any]
+ENDLESS = 2.0**53
+"""As many places as no list has; infinity would stop JAX with `debug_infs`."""
+
+
+def wanted_and_listed(
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    population: Any = None,
+    when_short: Any = None,
+) -> tuple[tuple[Array, Array], tuple[int, ...]]:
+    """The quotas, and the places that they stand for on the list: `ENDLESS` without one."""
+    (wanted,), shape = wanted_masses(
+        xp, table, quota=quota, fraction=fraction, when_short=when_short
+    )
+    if population is None:
+        return (wanted, xp.full_like(wanted, ENDLESS)), shape
+    if isinstance(table, ops.Groups) and table.segments:
+        raise TypeError("population is for one list, and cannot be combined with groups")
+    size = numbers_like(table.counts, "population", population)
+    if size.ndim:
+        raise ValueError(
+            f"population must be one number; got an array of shape {tuple(size.shape)}"
+        )
+    whole = Totals(xp, table).whole[..., None]
+    fits = (size >= whole) & (size == xp.floor(size)) & (size < ENDLESS)
+    if readable(fits) and not bool(xp.all(fits)):
+        most = float(xp.max(whole))
+        expected = f"a whole number below 2**53, at least {most:.15g}, the number of examples"
+        raise ValueError(first_bad("population", size, xp.any(~fits), expected))
+    return (ops.nan_unless(xp, fits, wanted), wanted * size / whole), shape
+
+
+class Draws(NamedTuple):
+    """Whole numbers: successes and failures, at least; draws and places on the list, at most.
+
+    Undefined where there are no draws.
+    """
+
+    found: Array
+    missed: Array
+    drawn: Array
+    listed: Array
+
+
+def ends(draws: Draws, tail: float) -> tuple[NDArray, NDArray]:
+    """Both ends of the exact interval of the share of successes on the list."""
+    if not readable(draws.drawn):
+        raise ValueError(
+            'method="exact" with population runs on the host, but these values cannot be read; '
+            'use method="wilson"'
+        )
+    host = [np.asarray(to_numpy(x)) for x in draws]
+    lower, upper = np.full((2, *host[0].shape), np.nan)
+    for place in np.ndindex(host[0].shape):
+        found, missed, drawn, listed = (int(x[place]) for x in host)
+        if drawn > 0:
+            lower[place] = least(found, drawn, listed, tail) / listed
+            upper[place] = 1 - least(missed, drawn, listed, tail) / listed
+    return lower, upper
+
+
+def least(found: int, drawn: int, listed: int, tail: float) -> int:
+    """The least number of successes on the list with which `found` or more of those drawn have at
+    least the probability `tail`, drawn without replacement (hypergeometric).
+    """
+    reached = scipy().stats.hypergeom.sf
+    low, high = found, listed - drawn + found
+    while low < high:
+        middle = (low + high) // 2
+        if reached(found - 1, listed, middle, drawn) >= tail:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
 
 Method = Literal["score", "wilson", "exact"]
 
@@ -244,7 +404,7 @@ def hit_rate_interval(
         lower, upper = bounds[0, ...], 1 - bounds[1, ...]
     else:
         found = xp.minimum(positives_at(xp, table, wanted), wanted)
-        z, unknown = quantile(confidence_level), _unknown(xp, wanted, listed)
+        z, unknown = normal_width(confidence_level), _unknown(xp, wanted, listed)
         moving = moving_cut(xp, table, wanted) if method == "score" else ()
         lower, upper = wilson(xp, found, wanted - found, z, unknown, *moving)
     lower, upper = (ops.nan_unless(xp, wanted > 0, x) for x in (lower, upper))
@@ -276,3 +436,52 @@ def _unknown(xp: Namespace, wanted: Array, listed: Array) -> Array:
     factor = (finite - wanted) / xp.where(several, finite - 1, one)
     factor = xp.where(several, xp.minimum(factor, one), one)
     return xp.where(listed > wanted, xp.where(listed < ENDLESS, factor, one), xp.zeros_like(one))
+
+
+_HOST: Namespace = namespace(np.empty(0))
+
+
+def impact_ends(
+    ranking: Ranking, impacts: Sequence[float], quota: float, confidence_level: float
+) -> NDArray:
+    """Both ends of what a quota of one list brings, (i_tp, i_fp, i_fn, i_tn) being the impacts.
+
+    What is brought is a sum over the positives among the selected, and those among the others.
+    Either has Wilson's interval, which has a width even where all are positive, as resamples have
+    not.  The cut moves with the sample: what it moves past are cases of the rate of positives at
+    the cut.  The distances of the ends add up as those of independent estimates do, by their
+    squares, and the ends stay within what the numbers of places allow.
+    """
+    tp, fp, fn, tn = impacts
+    total, positives = (float(np.sum(to_numpy(x))) for x in (ranking.counts, ranking.positives))
+    found = quota * float(hit_rate(ranking, quota=quota)) if quota > 0 else 0.0
+    worth, squares, apart = fp * quota + tn * (total - quota), np.zeros(2), 0.0
+    possible = np.full(2, worth)
+    at_cut = _rate_at_cut(ranking, quota)
+    for sign, impact, number, places in (
+        (1, tp - fp, found, quota),
+        (-1, fn - tn, positives - found, total - quota),
+    ):
+        worth += impact * number
+        possible += np.sort([0.0, impact * places])
+        if places > 0:
+            squares += np.sort(impact * _away(number, places, confidence_level)) ** 2
+            apart += sign * impact * (number / places - at_cut)
+    squares += (normal_width(confidence_level) * apart) ** 2 * quota * (1 - quota / total)
+    ends = worth + np.asarray([-1.0, 1.0]) * np.sqrt(squares)
+    return np.asarray(np.clip(ends, *possible))
+
+
+def _rate_at_cut(ranking: Ranking, quota: float) -> float:
+    xp = namespace(ranking.counts)
+    with computing(xp):
+        dev = device(ranking.counts)
+        wanted = constant(xp, [quota], wide_float(xp, dev), dev)
+        return float(moving_cut(xp, table_of(xp, ranking), wanted)[0][..., 0])
+
+
+def _away(number: float, places: float, confidence_level: float) -> NDArray:
+    """How far both ends of Wilson's interval are from a number of positives in some places."""
+    found, missed = np.asarray(number), np.asarray(places - number)
+    ends = wilson(_HOST, found, missed, normal_width(confidence_level), np.ones(()))
+    return places * np.asarray(ends) - number

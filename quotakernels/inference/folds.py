@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, Unpack, overload
@@ -12,8 +13,10 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import (
     Array,
+    Namespace,
     cast,
     computing,
+    constant,
     device,
     finished,
     float_of,
@@ -21,33 +24,275 @@ from quotakernels._array import (
     namespace,
     readable,
     to_numpy,
+    tolerance,
     wide_float,
 )
 from quotakernels._records import plainly
-from quotakernels.inference._normal import check_level
-from quotakernels.inference.folds.corrected_t import ahead, corrected, first_less_second, two_sided
-from quotakernels.inference.folds.splits import (
-    Folds,
-    each_fold,
-    pooled_value,
-    split_groups,
-    validate_folds,
-    why_undefined,
-)
-from quotakernels.inference.resampling.bootstrap import DataOptions
-from quotakernels.inference.resampling.few import warn_of_equal_rates
-from quotakernels.inference.resampling.group_means import check_groups
-from quotakernels.inference.resampling.options import with_options
-from quotakernels.inference.resampling.values import leaves, trees_map
+from quotakernels.inference._call import check_groups, with_options
+from quotakernels.inference._distributions import check_level, scipy
+from quotakernels.inference._few import warn_of_equal_rates
+from quotakernels.inference._values import leaves, trees_map, value_again, value_of
+from quotakernels.inference.bootstrapping import DataOptions, defined, standard_deviation
 from quotakernels.inputs.columns import adopt, as_column, check_types
 from quotakernels.inputs.examples import Validated, check_tie_policy
 from quotakernels.inputs.gains import Beside, validated
-from quotakernels.inputs.keywords import public
+from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import two_models
+from quotakernels.inputs.numbers import plain_number
+from quotakernels.inputs.shapes import column_hint, refuse_symbolic
 from quotakernels.inputs.warned import level_of_caller, silently
 from quotakernels.measures._direction import direction_if_any
+from quotakernels.measures._facts import needs_ideal
 from quotakernels.measures._measure import ValueMeasure
-from quotakernels.ranking import TiePolicy
+from quotakernels.measures.roc_pr.beta import Beta, cumulative, rounds_for
+from quotakernels.ranking import TiePolicy, ranked_by_group
+
+NDArray = np.ndarray[Any, Any]
+_SHOWN = 5
+"""Folds that a warning names."""
+
+
+class Folds(NamedTuple):
+    """The folds of all repeats, one after the other: how to name each, and where its examples are.
+
+    `shape` is (k,), or (repeats, k) where the scores have an axis of repeats; `ratio` is that of
+    examples tested to examples trained on.
+    """
+
+    shape: tuple[int, ...]
+    names: list[str]
+    places: list[NDArray]
+    ratio: float
+
+
+def validate_folds(folds: Any, scores: tuple[int, ...], n_train: Any) -> Folds:
+    """Check the folds of scores of a shape."""
+    refuse_symbolic(scores[-1], "folds")
+    column = as_column("folds", folds)
+    if not readable(column):
+        raise TypeError("folds must be readable: pass them as a NumPy array")
+    column = to_numpy(column)
+    if column.ndim not in (1, 2) or column.shape != scores[len(scores) - column.ndim :]:
+        raise ValueError(
+            f"folds must have shape (n,), or (repeats, n) where the scores have such axes; got "
+            f"{column.shape} and scores of shape {scores}{column_hint('folds', column.shape)}"
+        )
+    if column.dtype.kind == "f" and np.isnan(column).any():
+        raise ValueError("folds must not be NaN; -1 marks examples that are in none")
+    names, places = [], []
+    for repeat, row in enumerate(np.atleast_2d(column)):
+        numbered = [(x, np.flatnonzero(row == x)) for x in np.unique(row)]
+        numbered = [(x, at) for x, at in numbered if column.dtype.kind not in "if" or x != -1]
+        beside = f" of repeat {repeat}" if column.ndim == 2 else ""
+        names += [f"{x}{beside}" for x, _ in numbered]
+        places.append([at for _, at in numbered])
+    if len({len(part) for part in places}) != 1 or not places[0]:
+        raise ValueError("folds must have the same number in each repeat, and at least one")
+    shape = (*column.shape[:-1], len(places[0]))
+    flat = [at for part in places for at in part]
+    return Folds(shape, names, flat, _ratio(flat, column.shape[-1], n_train))
+
+
+def _ratio(places: list[NDArray], whole: int, n_train: Any) -> float:
+    """The mean number of examples tested, over that of examples trained on."""
+    tested = math.fsum(at.shape[0] for at in places) / len(places)
+    trained = whole - tested if n_train is None else plain_number("n_train", n_train)
+    if not 0 < trained < math.inf:
+        hint = "; pass it, as the folds hold all examples" if n_train is None else ""
+        raise ValueError(f"n_train must be above 0; got {brief(trained)}{hint}")
+    return float(tested / trained)
+
+
+def _part(xp: Namespace, x: Array, folds: Folds, repeat: int, places: NDArray) -> Array:
+    row = x[..., repeat, :] if len(folds.shape) == 2 else x
+    return xp.take(row, xp.asarray(places, device=device(x)), axis=-1)
+
+
+def _examples_at(found: Validated, folds: Folds, repeat: int, places: NDArray) -> Validated:
+    xp, groups, good = namespace(found.examples.scores), found.groups, found.good
+    with computing(xp):
+        examples = found.examples.map(lambda x: _part(xp, x, folds, repeat, places))
+        if groups is not None:
+            groups = groups._replace(codes=_part(xp, groups.codes, folds, repeat, places))
+        if good is not None and len(folds.shape) == 2:
+            good = good[..., repeat, :] if groups is None else good[..., repeat, :, :]
+    return found._replace(examples=examples, groups=groups, good=good)
+
+
+def _parts(found: Validated, folds: Folds) -> list[Validated]:
+    """The examples of each fold."""
+    k = folds.shape[-1]
+    return [_examples_at(found, folds, number // k, at) for number, at in enumerate(folds.places)]
+
+
+def each_fold(measure: Any, found: Validated, folds: Folds, ties: TiePolicy) -> Any:
+    """The measure of each fold by itself, on a last axis that is added."""
+    ideal = needs_ideal(measure)
+    first, *others = (ranked_by_group(x, ties, ideal) for x in _parts(found, folds))
+    return _stacked([value_of(measure, first), *(value_again(measure, x) for x in others)])
+
+
+def pooled_value(measure: Any, found: Validated, folds: Folds, ties: TiePolicy) -> Any:
+    """The measure of all folds of a repeat ranked together, on a last axis of repeats."""
+    k, values = folds.shape[-1], []
+    for repeat in range(len(folds.places) // k):
+        places = np.sort(np.concatenate(folds.places[repeat * k : (repeat + 1) * k]))
+        taken = _examples_at(found, folds, repeat, places)
+        values.append(value_again(measure, ranked_by_group(taken, ties, needs_ideal(measure))))
+    return _stacked(values)
+
+
+def split_groups(found: Validated, folds: Folds) -> int:
+    """How many groups have examples that count in several folds; 0 where that cannot be read."""
+    if found.groups is None:
+        return 0
+    size, there = found.groups.ids.shape[0], []
+    for part in _parts(found, folds):
+        assert part.groups is not None
+        columns = (part.groups.codes, part.examples.valid)
+        if not all(x is None or readable(x) for x in columns):
+            return 0
+        shape = tuple(part.examples.scores.shape)
+        codes, valid = (np.broadcast_to(True if x is None else to_numpy(x), shape) for x in columns)
+        counted = codes[valid & (codes >= 0) & (codes < size)]
+        there.append(np.bincount(counted, minlength=size) > 0)
+    by_repeat = np.reshape(there, (-1, folds.shape[-1], size))
+    return int((by_repeat.sum(axis=1) > 1).any(axis=0).sum())
+
+
+def _stacked(values: list[Any]) -> Any:
+    def joined(parts: list[Array]) -> Array:
+        if len({tuple(x.shape) for x in parts}) > 1:
+            raise ValueError(
+                "measure must give arrays of one shape in all folds; of a record with a curve pass "
+                "one field: lambda ranking: best_quota(ranking).value"
+            )
+        return namespace(parts[0]).stack(parts, axis=-1)
+
+    return trees_map(joined, values)
+
+
+def why_undefined(found: Validated, folds: Folds, undefined: NDArray) -> str:
+    """Which folds leave a measure undefined, as far as it can be told with their classes."""
+    parts = _parts(found, folds)
+    told = []
+    for number in np.flatnonzero(undefined)[:_SHOWN].tolist():
+        part = parts[number].examples
+        absent = ""
+        if readable(part.labels) and (part.valid is None or readable(part.valid)):
+            valid = True if part.valid is None else to_numpy(part.valid)
+            classes = [to_numpy(x) & valid for x in (part.labels, ~part.labels)]
+            names = ("positives", "negatives")
+            missing = [name for name, x in zip(names, classes, strict=True) if not x.any()]
+            absent = f" (no {' and no '.join(missing)})" if missing else ""
+        told.append(f"{folds.names[number]}{absent}")
+    more = int(undefined.sum()) - len(told)
+    return ", ".join(told) + (f" and {more} more" if more > 0 else "")
+
+
+SAME_VALUE = 2.0**-44
+"""Relative difference of two values that is put down to rounding."""
+
+
+class Corrected(NamedTuple):
+    """Mean, the ends of its confidence interval, its standard error; the folds' own deviation."""
+
+    mean: Array
+    lower: Array
+    upper: Array
+    error: Array
+    deviation: Array
+    freedom: Array
+
+
+def corrected(xp: Namespace, values: Array, ratio: float, confidence_level: float) -> Corrected:
+    """The corrected resampled t of wide floats on the last axis, of those that are defined.
+
+    The `ratio` is that of examples tested to examples trained on.
+    """
+    there, number = values == values, defined(xp, values)
+    counted = cast(xp, number, values.dtype)
+    mean = xp.sum(xp.where(there, values, xp.zeros_like(values)), axis=-1) / counted
+    deviation = standard_deviation(xp, values)
+    same = deviation <= tolerance(values, SAME_VALUE) * xp.abs(mean)
+    deviation = xp.where(same, xp.zeros_like(deviation), deviation)
+    error = deviation * xp.sqrt(1 / counted + ratio)
+    half = t_quantiles(xp, confidence_level, number - 1, values) * error
+    mean = ops.nan_unless(xp, number > 0, mean)
+    return Corrected(mean, mean - half, mean + half, error, deviation, number - 1)
+
+
+def first_less_second(pair: list[Array]) -> Array:
+    """The first less the second; 0 where that is rounding."""
+    a, b = pair
+    xp = namespace(a)
+    dtype = float_of(a)
+    with computing(xp):
+        a, b = (cast(xp, x, dtype) for x in (a, b))
+        less = a - b
+        same = xp.abs(less) <= tolerance(less, SAME_VALUE) * (xp.abs(a) + xp.abs(b))
+        return xp.where(same, xp.zeros_like(less), less)
+
+
+def ahead(difference: Array, greater_is_better: bool | None) -> Array:
+    """1 where a difference is in favour of the first, -1 of the second, 0 of neither."""
+    xp = namespace(difference)
+    if greater_is_better is None:
+        return xp.full_like(difference, xp.nan)
+    signs = (
+        (difference > 0, difference < 0) if greater_is_better else (difference < 0, difference > 0)
+    )
+    first, second = (cast(xp, x, difference.dtype) for x in signs)
+    return xp.where(xp.isnan(difference), difference, first - second)
+
+
+# Student's t, of whole degrees of freedom
+
+
+def t_p_value(xp: Namespace, t: Array, freedom: Array, most: int) -> Array:
+    """The probability of a value beyond ±t with ν degrees of freedom, which are at most `most`.
+
+    It is I_x(ν/2, 1/2) with x = ν/(ν + t²); NaN without a degree of freedom.
+    """
+    normalisers = constant(xp, _log_normalisers(most), t.dtype, device(t))
+    known = freedom >= 1
+    places = xp.where(known, freedom, xp.ones_like(freedom))
+    number = cast(xp, places, t.dtype)
+    beta = Beta(number / 2, 0.5, _entries(xp, normalisers, places), rounds_for((most + 1) / 2))
+    square = t * t
+    share = number / (number + square)
+    p = cumulative(xp, beta, share, square / (number + square))
+    return ops.nan_unless(xp, known & (t == t), p)
+
+
+def t_quantiles(xp: Namespace, confidence_level: float, freedom: Array, like: Array) -> Array:
+    """The t that so large a share lies within, ±t, with each of some degrees of freedom.
+
+    NaN without any; the degrees are at most the length of `like`, of which the type counts.
+    """
+    known = freedom >= 1
+    table = constant(xp, _quantiles(confidence_level, like.shape[-1]), like.dtype, device(like))
+    found = _entries(xp, table, xp.where(known, freedom, xp.ones_like(freedom)))
+    return ops.nan_unless(xp, known, found)
+
+
+def _entries(xp: Namespace, table: Array, places: Array) -> Array:
+    """Entries of a list, in the shape of their places."""
+    return xp.reshape(xp.take(table, xp.reshape(places, (-1,)), axis=0), places.shape)
+
+
+@functools.cache
+def _log_normalisers(most: int) -> list[float]:
+    """The logarithm of B(ν/2, 1/2) for ν from 1 on; the first entry is unused."""
+    found = scipy().special.betaln(np.arange(1, most + 1) / 2, 0.5)
+    return [0.0, *found.tolist()]
+
+
+@functools.cache
+def _quantiles(confidence_level: float, most: int) -> list[float]:
+    """For ν from 1 on; the first entry is unused."""
+    below = scipy().special.stdtrit(np.arange(1, most + 1), (1 - confidence_level) / 2)
+    return [0.0, *(-below).tolist()]
 
 
 @plainly
@@ -491,7 +736,7 @@ def _tested(
         found = corrected(xp, values, folds.ratio, confidence_level)
         statistic = found.mean / found.error
         statistic = ops.nan_unless(xp, found.error > 0, statistic)
-        p_value = two_sided(xp, statistic, found.freedom, len(folds.places))
+        p_value = t_p_value(xp, statistic, found.freedom, len(folds.places))
         undefined = values.shape[-1] - 1 - found.freedom
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
         tested = (statistic, found.freedom, p_value, undefined, shaped)

@@ -11,8 +11,8 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, computing, device, finished, namespace, result_float
 from quotakernels._records import plainly
-from quotakernels.inference.comparison.compare import CompareOptions, data_of, estimates_of
-from quotakernels.inference.resampling.options import with_options
+from quotakernels.inference._call import with_options
+from quotakernels.inference.comparing import CompareOptions, data_of, estimates_of
 from quotakernels.inputs.columns import adopt, as_column
 from quotakernels.inputs.gains import Beside
 from quotakernels.inputs.keywords import brief, public

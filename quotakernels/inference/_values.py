@@ -1,10 +1,9 @@
-"""Measures of resamples: in batches or one by one, with what is told of how far that is."""
+"""Measures of resamples, in batches or one by one; and means over groups, each measured once."""
 
 from __future__ import annotations
 
 import functools
 import math
-import operator
 import os
 import sys
 import time
@@ -18,6 +17,7 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
+    cast,
     compiled,
     computing,
     device,
@@ -26,16 +26,30 @@ from quotakernels._array import (
     mapped,
     namespace,
     readable,
+    to_numpy,
 )
-from quotakernels.inference.resampling.few import INTERVALS, few_clusters, warn_of_few
-from quotakernels.inference.resampling.plan import Drawing, freedom_of, parts_left_out, plan_of
-from quotakernels.inference.resampling.resamples import Plan, by_group, host_tables, resampled
+from quotakernels.inference._call import draws_groups, from_one
+from quotakernels.inference._few import INTERVALS, few_clusters, few_groups, warn_of_few
+from quotakernels.inference._resamples import (
+    Drawing,
+    Plan,
+    by_group,
+    counting,
+    freedom_of,
+    host_tables,
+    owners,
+    parts_left_out,
+    plan_of,
+    resampled,
+    without_parts,
+)
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import brief, check_flag
 from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.warned import silently
-from quotakernels.measures._direction import title_of
+from quotakernels.measures._direction import OneField, title_of
 from quotakernels.measures._facts import depends_on_positives_only, made_here
+from quotakernels.measures.by_group import GroupValues, mean_of_groups, mean_over_groups
 from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.measures.over_quotas.summary import in_one_pass, sharing
 from quotakernels.ranking import Ranking, ranking_of
@@ -216,19 +230,6 @@ def at_once(max_memory: int, length: int) -> int:
     return max(1, from_one("max_memory", max_memory) // (WORKING_COPIES * length))
 
 
-def from_one(name: str, number: Any) -> int:
-    """A whole number, 1 or more."""
-    try:
-        if isinstance(number, (bool, np.bool_)):
-            raise TypeError
-        whole = operator.index(number)
-    except TypeError:
-        raise TypeError(f"{name} must be a whole number; got {brief(number)}") from None
-    if whole < 1:
-        raise ValueError(f"{name} must be at least 1; got {whole}")
-    return whole
-
-
 # batches of resamples, on a device or in a program
 
 
@@ -356,3 +357,110 @@ def reporter(progress: bool | Progress | None, what: str) -> Progress:
             print(f"\r{what}: {done} of {whole}", end=end, file=sys.stderr, flush=True)
 
     return write
+
+
+_HOST_BATCH = 64
+
+
+class WholeGroups(NamedTuple):
+    """How many clusters there are, and in which of them each group is, shape (S,)."""
+
+    units: Any
+    owner: Array
+
+
+def whole_groups(found: Validated, clusters: Any) -> WholeGroups | None:
+    """The clusters of the groups, or each group by itself; None if a group is in several.
+
+    A group without an example that counts is in none, but not drawn then.
+    """
+    if found.groups is None:
+        return None
+    with computing(namespace(found.examples.scores)):
+        return _each_by_itself(found) if clusters is None else _within_clusters(found, clusters)
+
+
+def _each_by_itself(found: Validated) -> WholeGroups:
+    xp, examples, groups = namespace(found.examples.scores), found.examples, found.groups
+    assert groups is not None
+    codes, size = groups.codes, groups.ids.shape[0]
+    if examples.valid is not None:
+        codes = xp.where(examples.valid, codes, xp.full_like(codes, size))
+    there = ops.bincount(xp, codes, size) > 0
+    while there.ndim > 1:
+        there = xp.any(there, axis=0)
+    units = xp.count_nonzero(there)
+    if readable(units):
+        units = int(units)
+        if units == 1:
+            raise ValueError("groups must have at least two different values; got one")
+    owner = ops.prefix_sum(xp, cast(xp, there, xp.int64)) - 1
+    return WholeGroups(units, xp.clip(owner, min=0))
+
+
+def _within_clusters(found: Validated, clusters: Any) -> WholeGroups | None:
+    xp, examples, groups = namespace(found.examples.scores), found.examples, found.groups
+    assert groups is not None
+    units, owner = owners(xp, examples, clusters, None)
+    if not readable(groups.codes):
+        raise TypeError("with clusters, groups must be readable: pass them as a NumPy array")
+    there = counting(examples)
+    codes = to_numpy(groups.codes).reshape(-1, there.shape[0])[:, there]
+    each = np.broadcast_to(to_numpy(owner)[there], codes.shape)
+    of_group = np.zeros(groups.ids.shape[0], dtype=np.int64)
+    of_group[codes] = each
+    if np.any(of_group[codes] != each):
+        return None
+    return WholeGroups(units, xp.asarray(of_group, device=device(examples.scores)))
+
+
+def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) -> Draws | None:
+    """Means over groups of which whole ones are drawn; None of anything else."""
+    draws_groups(measure, how.clusters, found.groups, how.stratified)
+    means = means_of(measure, ranking)
+    whole = whole_groups(found, how.clusters) if means is not None else None
+    if means is None or whole is None:
+        return None
+    if isinstance(whole.units, int):
+        few_groups(whole.units) if how.clusters is None else few_clusters(whole.units)
+    xp = namespace(whole.owner)
+    with computing(xp):
+        source = ops.source_of_draws(xp, how.random_state, device(whole.owner))
+        places = whole.units if isinstance(whole.units, int) else whole.owner.shape[0]
+        like = xp.zeros(places, dtype=xp.int8, device=device(whole.owner))
+
+    def drawn(numbers: range) -> Array:
+        with computing(xp):
+            counts = ops.draws(xp, source, numbers, (whole.units,), like, how.poisson)
+            return xp.take(counts, whole.owner, axis=-1)
+
+    models = ranking.counts[..., 0].size if ranking.counts.ndim > 1 else 1
+    size = at_once(how.max_memory, 8 * models * whole.owner.shape[0])
+    size = min(size, _HOST_BATCH) if isinstance(whole.owner, np.ndarray) else size
+
+    def values(counts: Callable[[range], Array], numbers: range, progress: Any) -> Any:
+        return in_parts(xp, lambda some: means(counts(some)), numbers, size, progress)
+
+    def left_out(resamples: int) -> Any:
+        return values(*without_parts(places, whole.owner, like, resamples), silent)
+
+    with computing(xp):
+        freedom = xp.asarray(whole.units, device=device(whole.owner)) - 1
+    return Draws(means(None), functools.partial(values, drawn), left_out, [freedom])
+
+
+def means_of(measure: Any, ranking: Ranking) -> Callable[[Array | None], Any] | None:
+    """Measures each group once; then the mean of any resample of them.  None of other measures."""
+    if isinstance(measure, Mapping):
+        each = {name: means_of(x, ranking) for name, x in measure.items()}
+        known = {name: x for name, x in each.items() if x is not None}
+        if len(known) < len(each):
+            return None
+        return lambda drawn: {name: mean(drawn) for name, mean in known.items()}
+    mean = mean_over_groups(measure)
+    return None if mean is None else functools.partial(_mean, measure, mean.of_groups(ranking))
+
+
+def _mean(measure: Any, groups: GroupValues, drawn: Array | None) -> Any:
+    found = mean_of_groups(groups, drawn)
+    return measure.of(found) if isinstance(measure, OneField) else found

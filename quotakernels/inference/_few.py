@@ -66,16 +66,18 @@ def warn_of_few(
         return
     some = kind if fewest > 1 else kind.removesuffix("s")
     if clusters is not None:
-        _warn(fewest, f"{unit}{'s' * (fewest > 1)} with {kind}", purpose.wrong, purpose.clusters)
+        _warn_below(
+            fewest, f"{unit}{'s' * (fewest > 1)} with {kind}", purpose.wrong, purpose.clusters
+        )
     elif groups is not None:
-        _warn(fewest, f"{some} in a group", purpose.wrong, purpose.examples)
+        _warn_below(fewest, f"{some} in a group", purpose.wrong, purpose.examples)
     else:
         counts: list[tuple[float, str]] = [(fewest, some)]
         if examples.weights is not None:
             counts.append(_of_equal_weight(examples))
-        if not any(_warn(*x, purpose.wrong, purpose.examples) for x in counts):
+        if not any(_warn_below(*x, purpose.wrong, purpose.examples) for x in counts):
             near = "intervals near an AUC of 1 are too narrow"
-            _warn(*counts[-1], near, enough_near_one(area))
+            _warn_below(*counts[-1], near, enough_near_one(area))
 
 
 def enough_near_one(area: float) -> int:
@@ -132,12 +134,12 @@ def units_of(flags: NDArray, clusters: Any) -> int:
 
 def few_clusters(units: int) -> bool:
     """Whether so few are drawn whole that resamples vary less than others would; warns of it."""
-    return _warn(units, "clusters", INTERVALS.wrong, ENOUGH_CLUSTERS)
+    return _warn_below(units, "clusters", INTERVALS.wrong, ENOUGH_CLUSTERS)
 
 
 def few_groups(units: int) -> bool:
     """The same of groups, each of which gives a mean one value."""
-    return _warn(units, "groups", INTERVALS.wrong, ENOUGH_GROUPS)
+    return _warn_below(units, "groups", INTERVALS.wrong, ENOUGH_GROUPS)
 
 
 def warn_of_equal_rates(measure: Any, values: Any, lists: int, what: str = "resamples") -> None:
@@ -160,7 +162,7 @@ def warn_of_equal_rates(measure: Any, values: Any, lists: int, what: str = "resa
             )
 
 
-def _warn(number: float, what: str, wrong: str, enough: int) -> bool:
+def _warn_below(number: float, what: str, wrong: str, enough: int) -> bool:
     if number < enough:
         warn_once(f"only {number} {what}: {wrong} with fewer than {enough}")
     return number < enough

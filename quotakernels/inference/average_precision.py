@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, o
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels._types import A, ArrayOf, GroupedData, T
-from quotakernels.inference import _student as student
-from quotakernels.inference._areas import name_of, refuse_masses
-from quotakernels.inference._normal import check_level
-from quotakernels.inference.delong.interval import AucInterval
+from quotakernels.inference._call import name_of, refuse_masses
+from quotakernels.inference._distributions import check_level, student_t
+from quotakernels.inference.delong import AucInterval
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.over_quotas.averages import average_hit_rate
@@ -118,7 +117,7 @@ def average_precision_interval(
     changes = _of_steps(xp, rows) if name == "average_precision" else _of_positions(xp, rows)
     found, error = _estimated(xp, table, total, rows, changes)
     fewer = xp.minimum(total.positive, total.negative)
-    half = student.quantiles(xp, confidence_level, fewer - 1) * error
+    half = student_t(xp, confidence_level, fewer - 1) * error
     lost, certain = 1 - found, error == 0
     room = xp.where(certain, xp.ones_like(found), found * lost)
     odds = xp.exp(-half / room)  # not its inverse, which may be infinite

@@ -24,9 +24,9 @@ from quotakernels._array import (
 )
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, GroupedData, Number, NumberOf, T
-from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap
-from quotakernels.inference.resampling.few import flags_of, kish, units_of
-from quotakernels.inference.resampling.intervals import IntervalMethod, quantile
+from quotakernels.inference._call import IntervalMethod
+from quotakernels.inference._few import flags_of, kish, units_of
+from quotakernels.inference.bootstrapping import BootstrapResult, bootstrap, quantile
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.gains import validated

@@ -10,19 +10,13 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, computing, device, namespace
-from quotakernels.inference.delong.placements import twice_below
-from quotakernels.inference.resampling.group_means import whole_groups
-from quotakernels.inference.resampling.plan import groups_to_draw_from, owners, to_draw_from
-from quotakernels.inference.resampling.values import at_once, threads, value_again
+from quotakernels.inference._resamples import groups_to_draw_from, owners, to_draw_from
+from quotakernels.inference._values import at_once, threads, value_again, whole_groups
+from quotakernels.inference.delong import twice_below
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.models import host_floats
 from quotakernels.measures.by_group import GroupValues, mean_of_groups, mean_over_groups
-from quotakernels.ranking import (
-    TiePolicy,
-    rank_examples,
-    ranked_by_group,
-    ranking_of,
-)
+from quotakernels.ranking import TiePolicy, rank_examples, ranked_by_group, ranking_of
 
 NDArray = np.ndarray[Any, Any]
 _HOST_BATCH = 64

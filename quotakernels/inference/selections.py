@@ -5,16 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, NamedTuple
 
-from quotakernels._array import (
-    Array,
-    cast,
-    computing,
-    namespace,
-)
+from quotakernels._array import Array, cast, computing, namespace
 from quotakernels._records import plainly
-from quotakernels.inference._normal import check_level, quantile
-from quotakernels.inference._scipy import scipy
-from quotakernels.inference.proportions.hit_rate import moving_cut
+from quotakernels.inference._distributions import check_level, normal_width, scipy
+from quotakernels.inference.hit_rates import moving_cut
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import brief, public
 from quotakernels.inputs.models import host_floats, stacked, two_models
@@ -65,7 +59,7 @@ def interval_by_halves(
     """Of first - second, where examples were counted by one, the other or neither."""
     size = examples + 2
     centre, both = (first - second) / size, (first + second + 2) / size
-    half = quantile(confidence_level) * math.sqrt((both - centre * centre) / size)
+    half = normal_width(confidence_level) * math.sqrt((both - centre * centre) / size)
     return examples * (centre - half), examples * (centre + half)
 
 
@@ -75,7 +69,7 @@ def interval_by_sizes(
     """Of first - second, each of so many trials."""
     shares = [(x + 1) / (size + 2) for x in (first, second)]
     error = math.sqrt(sum(x * (1 - x) for x in shares) / (size + 2))
-    half, centre = quantile(confidence_level) * error, shares[0] - shares[1]
+    half, centre = normal_width(confidence_level) * error, shares[0] - shares[1]
     return size * (centre - half), size * (centre + half)
 
 
@@ -112,7 +106,7 @@ class Score(NamedTuple):
 
     def interval(self, first: float, second: float, confidence_level: float) -> tuple[float, float]:
         """Of B - C."""
-        half = quantile(confidence_level) * math.sqrt(self.variance(first, second, 0.5))
+        half = normal_width(confidence_level) * math.sqrt(self.variance(first, second, 0.5))
         return first - second - half, first - second + half
 
 

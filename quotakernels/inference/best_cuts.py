@@ -23,10 +23,9 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._records import plainly
-from quotakernels.inference.resampling.bands import SAME_VALUE
-from quotakernels.inference.resampling.bootstrap import BootstrapResult, bootstrap, summary
-from quotakernels.inference.resampling.intervals import IntervalMethod, defined
-from quotakernels.inference.resampling.options import refuse_unused
+from quotakernels.inference._call import IntervalMethod, refuse_unused
+from quotakernels.inference.bands import SAME_VALUE
+from quotakernels.inference.bootstrapping import BootstrapResult, bootstrap, defined, summary
 from quotakernels.inputs.gains import Beside
 from quotakernels.inputs.keywords import brief, forwarding
 from quotakernels.inputs.quotas import wanted_masses

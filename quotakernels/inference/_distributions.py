@@ -1,0 +1,153 @@
+"""The normal distribution and Student's t for arrays of any library, and SciPy for counts.
+
+Student's t has any degrees of freedom from 1 on.  With t = √(ν·expm1(2v²/ν)) its density is a
+smooth function of v that falls like exp(-v²): one rule of double exponential type gives the tail
+beyond any v to rounding, in relation to exp(-v²).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, constant, device, namespace, special
+from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.models import host_floats
+
+
+def scipy() -> Any:
+    """The package, which loads its parts by itself."""
+    try:
+        import scipy as package
+    except ImportError as error:
+        raise ImportError(
+            'this needs SciPy; install it by pip install "quotakernels[inference]"', name=error.name
+        ) from error
+    return package
+
+
+_NORMAL = NormalDist()
+
+
+def check_level(confidence_level: float) -> None:
+    """Raise unless it is a share that an interval can have."""
+    number = isinstance(confidence_level, (float, np.floating))  # no whole number is between
+    if not (number and 0 < confidence_level < 1):
+        raise ValueError(
+            f"confidence_level must be a number above 0 and below 1; got {brief(confidence_level)}"
+        )
+
+
+def normal_width(confidence_level: float) -> float:
+    """How many standard deviations around the mean hold a share of a normal distribution."""
+    z = -_NORMAL.inv_cdf((1 - confidence_level) / 2)
+    if confidence_level > 0.5:
+        return z
+    away = confidence_level - math.erf(z / math.sqrt(2))  # the tail has rounded a small level
+    return z + away / (2 * _NORMAL.pdf(z))
+
+
+def normal_p_value(xp: Namespace, z: Array) -> Array:
+    """The probability of a normal number that is at least as far from 0, also a tiny one."""
+    return _special(xp, "erfc", math.erfc, xp.abs(z) / math.sqrt(2))
+
+
+def normal_cdf(xp: Namespace, x: Array) -> Array:
+    """The share of the normal distribution below a point, precise in both tails."""
+    beyond = normal_p_value(xp, x) / 2
+    return xp.where(x > 0, 1 - beyond, beyond)
+
+
+def normal_quantile(xp: Namespace, share: Array) -> Array:
+    """The point below which a share of the normal distribution lies; infinite for 0 and 1."""
+    return _special(xp, "ndtri", _quantile_of_one, share)
+
+
+def _special(xp: Namespace, name: str, of_number: Callable[[float], float], x: Array) -> Array:
+    """A special function of the library, or one of numbers: these are the few of a result."""
+    function = special(xp, name)
+    if function is not None:
+        return function(x)
+    found = np.vectorize(of_number, otypes=[np.float64])(host_floats(x))
+    return xp.asarray(found, dtype=x.dtype, device=device(x))
+
+
+def _quantile_of_one(share: float) -> float:
+    if 0 < share < 1:
+        return _NORMAL.inv_cdf(share)
+    return {0.0: -math.inf, 1.0: math.inf}.get(share, math.nan)
+
+
+_NODES, _STEP = 128, 0.05
+_END = 40.0
+"""Where exp(-v²) has fallen by exp(-40) nothing is left."""
+_NEWTON_STEPS, _DEGREE = 6, 32
+
+
+def student_p_value(xp: Namespace, t: Array, freedom: Array) -> Array:
+    """The probability of a value beyond ±t, also a tiny one; NaN below 1 degree of freedom."""
+    known = freedom >= 1
+    number = xp.where(known, freedom, xp.ones_like(freedom))
+    place = xp.sqrt(number / 2 * xp.log1p(t / number * t))
+    tail = _tail(xp, place, number) / _tail(xp, xp.zeros_like(place), number)
+    return ops.nan_unless(xp, known, xp.exp(-place * place) * tail)
+
+
+def student_t(xp: Namespace, confidence_level: float, freedom: Array) -> Array:
+    """The t that so large a share lies within, ±t; NaN below 1 degree of freedom."""
+    known = freedom >= 1
+    number = xp.where(known, freedom, xp.ones_like(freedom))
+    dtype, dev = number.dtype, device(number)
+    degree = xp.arange(_DEGREE + 1, dtype=dtype, device=dev)
+    polynomials = xp.cos(degree * xp.expand_dims(xp.acos(2 / number - 1), axis=-1))
+    place = ops.total(xp, polynomials * constant(xp, _places(confidence_level), dtype, dev))
+    t = xp.sqrt(number * xp.expm1(2 * place * place / number))
+    return ops.nan_unless(xp, known, t)
+
+
+@functools.lru_cache(maxsize=64)
+def _places(confidence_level: float) -> list[float]:
+    """Chebyshev coefficients of the v of a quantile by 2/ν - 1."""
+    normal, outside = normal_width(confidence_level) / math.sqrt(2), math.log1p(-confidence_level)
+
+    def place(at: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        xp, freedom = namespace(at), 2 / (at + 1)
+        wanted = np.log(_tail(xp, np.zeros_like(at), freedom)) + outside
+        found = np.full_like(at, normal)
+        for _ in range(
+            _NEWTON_STEPS
+        ):  # of Newton in the logarithm of the tail, which is concave in v
+            tail = _tail(xp, found, freedom)
+            away = np.log(tail) - found * found - wanted
+            found = found + away * tail / _slope(xp, found, freedom)
+        return found
+
+    interpolate: Any = np.polynomial.chebyshev.chebinterpolate
+    coefficients: list[float] = interpolate(place, _DEGREE).tolist()
+    return coefficients
+
+
+def _tail(xp: Namespace, place: Array, freedom: Array) -> Array:
+    """The integral of the density from v on, over exp(-v²), but for a factor of ν."""
+    half = xp.expand_dims(_END / (place + xp.sqrt(place * place + _END)) / 2, axis=-1)
+    place, freedom = (xp.expand_dims(x, axis=-1) for x in (place, freedom))
+    step = xp.arange(_NODES, dtype=place.dtype, device=device(place)) - (_NODES - 1) / 2
+    bent = math.pi / 2 * xp.sinh(_STEP * step)  # the nodes are 1 + tanh(bent), from 0 to 2
+    weight = _STEP * math.pi / 2 * xp.cosh(_STEP * step) / xp.cosh(bent) ** 2
+    on = half * (2 / (1 + xp.exp(-2 * bent)))
+    height = xp.exp(-on * (2 * place + on)) * _slope(xp, place + on, freedom)
+    return ops.total(xp, height * weight * half)
+
+
+def _slope(xp: Namespace, place: Array, freedom: Array) -> Array:
+    """The density at v over exp(-v²), but for the same factor."""
+    square = -freedom * xp.expm1(-2 * place * place / freedom)
+    there = square > 0
+    at_0 = xp.full_like(square, math.sqrt(2))
+    return xp.where(there, 2 * place / xp.sqrt(xp.where(there, square, at_0)), at_0)

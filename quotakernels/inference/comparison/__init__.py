@@ -1,1 +1,0 @@
-"""Which of several models is better."""

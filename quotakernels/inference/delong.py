@@ -1,0 +1,674 @@
+"""AUC, Gini and PEM in closed form (DeLong): intervals, covariances and tests."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    computed,
+    computing,
+    device,
+    namespace,
+    wide_float,
+)
+from quotakernels._records import plainly
+from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
+from quotakernels.inference._call import AreaMeasure, refuse_masses, refuse_weights, scale_of
+from quotakernels.inference._distributions import (
+    check_level,
+    normal_p_value,
+    normal_width,
+    student_p_value,
+    student_t,
+)
+from quotakernels.inputs.columns import adopt, as_column, check_types, read_without_fault
+from quotakernels.inputs.examples import Validated, validate_columns
+from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.models import two_models
+from quotakernels.inputs.shapes import column_hint
+from quotakernels.inputs.totals import Totals
+from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._models import in_one_library
+from quotakernels.measures._reduction import Reduction, reduced
+from quotakernels.ranking import Ranking, table_of
+
+
+class Area(NamedTuple):
+    """The pairs lost by a ranking, twice, and all pairs; the variance of AUC; the class sizes."""
+
+    lost: Array
+    pairs: Array
+    variance: Array
+    positive: Array
+    negative: Array
+
+
+class Spread(NamedTuple):
+    """The pairs lost, twice, and all pairs, shape (...), and what each example adds to AUC beside
+    its mean, shape (..., n).
+
+    The covariance of two AUC is the sum of the products of what the examples add.
+    """
+
+    lost: Array
+    pairs: Array
+    positive: Array
+    negative: Array
+
+    def covariance(self, xp: Namespace, positive: Array, negative: Array) -> Array:
+        """With another AUC, to which the examples add this."""
+        return ops.total(xp, self.positive * positive) + ops.total(xp, self.negative * negative)
+
+
+def lost_pairs(xp: Namespace, scores: Array, positive: Array, negative: Array) -> Array:
+    """How many examples of the other class beat each example, twice, ties counted half.
+
+    Whole numbers.  Of an example of neither class it means nothing.
+    """
+    key = ops.order_key(xp, scores)
+    key = xp.where(positive | negative, key, xp.zeros_like(key))  # NaN would be its own group
+    positives, negatives = twice_below(xp, key, [positive, negative])
+    whole = cast(xp, ops.count(xp, negative), negatives.dtype)
+    return xp.where(positive, 2 * whole - negatives, positives)
+
+
+def twice_below(xp: Namespace, key: Array, flags: list[Array]) -> list[Array]:
+    """How many of those flagged have a lower key than each example, twice, ties counted half."""
+    order = xp.argsort(key, axis=-1, stable=False)
+    back = xp.argsort(order, axis=-1, stable=False)
+    key = xp.take_along_axis(key, order, axis=-1)
+    integer = xp.int32 if ops.is_below(key.shape[-1], 2**30) else xp.int64
+    edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
+    differs = key[..., 1:] != key[..., :-1]
+    first = xp.concat([edge, differs], axis=-1)
+    last = xp.flip(xp.concat([differs, edge], axis=-1), axis=-1)
+
+    def before(x: Array, first: Array) -> Array:
+        """Sums of what stands before the group of each place."""
+        return ops.running_max(xp, xp.where(first, ops.exclusive(xp, x), xp.zeros_like(x)))
+
+    found = []
+    for flag in flags:
+        x = cast(xp, xp.take_along_axis(flag, order, axis=-1), integer)
+        above = xp.flip(before(xp.flip(x, axis=-1), last), axis=-1)
+        twice = before(x, first) + xp.sum(x, axis=-1, keepdims=True, dtype=integer) - above
+        found.append(xp.take_along_axis(twice, back, axis=-1))
+    return found
+
+
+def spread_of(
+    xp: Namespace, lost: Array, positive: Array, negative: Array, good: Array | bool = True
+) -> Spread:
+    """The spread of what `lost_pairs` found, or of the difference of that for two models.
+
+    It is NaN in rows that are not good.  Deviations from the means are squared, not the numbers;
+    these are whole.
+    """
+    wide = wide_float(xp, device(lost))
+    lost = cast(xp, lost, wide)
+    flags = (positive, negative)
+    sizes = [cast(xp, ops.count(xp, x)[..., 0], wide) for x in flags]
+    defined = ((sizes[0] > 1) & (sizes[1] > 1))[..., None] & good
+    nothing, parts = xp.zeros_like(lost), []
+    for own, size, other in zip(flags, sizes, sizes[::-1], strict=True):
+        twice = ops.total(xp, xp.where(own, lost, nothing))  # the same for both classes
+        deviation = lost - (twice / size)[..., None]
+        scale = (2 * other * xp.sqrt(size * (size - 1)))[..., None]
+        parts.append(ops.nan_unless(xp, defined, xp.where(own, deviation / scale, nothing)))
+    return Spread(twice, sizes[0] * sizes[1], *parts)
+
+
+def area_of(xp: Namespace, table: ops.Groups) -> Area:
+    """The AUC of a table without weights, or of each of its groups, and its variance, from the
+    rows.
+    """
+    total = Totals(xp, table)
+    (twice,) = reduced(xp, table, _LOST_TWICE)
+    sizes = (total.positive, total.negative)
+    positive, negative = (ops.spread(xp, table, x) for x in sizes)
+    lost = [ops.spread(xp, table, twice / x) for x in sizes]
+
+    def squares(before: Array, found: Array, good: Array, bad: Array) -> tuple[Array, Array]:
+        of_positive = 2 * (before - found) + bad - lost[0]
+        of_negative = 2 * (positive - found) - good - lost[1]
+        of_positive, of_negative = of_positive / negative, of_negative / positive
+        return good * (of_positive * of_positive), bad * (of_negative * of_negative)
+
+    sums = reduced(xp, table, Reduction(_COLUMNS, squares, lambda *sums: sums))[0]
+    parts = [x / (4 * (n * (n - 1))) for x, n in zip(sums, sizes, strict=True)]
+    defined = (total.positive > 1) & (total.negative > 1)
+    variance = ops.nan_unless(xp, defined, parts[0] + parts[1])
+    return Area(twice, total.positive * total.negative, variance, *sizes)
+
+
+def share_won(xp: Namespace, lost: Array, pairs: Array, scale: int) -> Array:
+    """1 less a multiple of the share of pairs that are lost, of twice their number: rounded once
+    where the numbers are whole; NaN of no pairs.
+    """
+    value = (2 * pairs - scale * lost) / (2 * pairs)
+    return ops.nan_unless(xp, pairs > 0, value)
+
+
+def _lost_twice(before: Array, found: Array, good: Array, bad: Array) -> tuple[Array]:
+    """The pairs lost by the positives of a row, twice, ties counted half."""
+    return (good * (2 * (before - found) + bad),)
+
+
+_COLUMNS = ("mass_before", "positive_before", "positive", "negative")
+_LOST_TWICE = Reduction(_COLUMNS, _lost_twice, lambda lost: lost)
+
+
+@plainly
+class AucInterval(NamedTuple, Generic[T]):
+    """An area with its confidence interval; all of one shape.
+
+    Attributes
+    ----------
+    estimate : array
+        The area.
+    lower, upper : array
+        The ends of the interval.
+    standard_error : array
+        The root of the estimated variance.
+    """
+
+    estimate: T
+    lower: T
+    upper: T
+    standard_error: T
+
+
+class _AucIntervalMeasure(Measure):
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self,
+            ranking: Ranking[T],
+            *,
+            measure: AreaMeasure = "roc_auc",
+            confidence_level: float = 0.95,
+            method: Literal["logit", "wald"] = "logit",
+        ) -> AucInterval[T]: ...
+        @overload
+        def __call__(
+            self,
+            y_true: ArrayOf[A],
+            y_score: ArrayOf[A],
+            *,
+            measure: AreaMeasure = "roc_auc",
+            confidence_level: float = 0.95,
+            method: Literal["logit", "wald"] = "logit",
+            **data: Unpack[GroupedData[A]],
+        ) -> AucInterval[A]: ...
+        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+
+@measure(_AucIntervalMeasure, greater_is_better=None, by_group=True)
+def auc_interval(
+    table: ops.Groups,
+    *,
+    measure: AreaMeasure = "roc_auc",
+    confidence_level: float = 0.95,
+    method: Literal["logit", "wald"] = "logit",
+) -> AucInterval:
+    """Confidence interval of AUC, or of PEM and Gini, from DeLong's variance.
+
+    With the standard error s of an AUC of A and the quantile z of the normal distribution, the Wald
+    interval is A ± z·s.  The logit interval is made for ln(A/(1 - A)), whose standard error is
+    s/(A(1 - A)), by Student's t with min(P, N) - 1 degrees of freedom, and transformed back.  It
+    stays between 0 and 1, and covers better where A is near 1 or a class is small.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    sample_weight : None
+        Refused, like a ranking with weights, because the variance assumes examples drawn one by
+        one.
+    measure : {"roc_auc", "gini", "pem"}, or the measure itself
+        AUC, or 2·AUC - 1, which is Gini and PEM, with its bounds.
+    confidence_level : float
+        Above 0 and below 1.
+    method : {"logit", "wald"}
+        Which interval; Wald's is cut off at 0 and 1.
+
+    Returns
+    -------
+    AucInterval
+        Arrays of shape (...), with `groups` (..., S).  The bounds and the standard error are NaN
+        where P < 2 or N < 2.
+
+    See Also
+    --------
+    auc_covariance : how AUC of several models vary together.
+    delong_test : whether two models differ.
+
+    Notes
+    -----
+    The variance S⁺/P + S⁻/N (see `auc_covariance`) is 0 if all pairs are won (ranked correctly),
+    all are lost, or all are tied.  AUC is still uncertain, so both methods then give an exact
+    bound.  It comes from m = min(P, N) pairs that share no example and so are independent.  If all
+    m have the same outcome, this outcome has a probability of at least t = (α/2)^(1/m), where α = 1
+    - confidence_level; otherwise the data would be too unlikely.  So AUC is at least t if all pairs
+    are won, at most 1 - t if all are lost, and from t/2 to 1 - t/2 if all are tied.
+
+    References
+    ----------
+    [DeLong 1988] section 3.
+
+    Examples
+    --------
+    >>> from quotakernels.inference import auc_interval
+    >>> y_true, y_score = [1, 0, 1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.3, 0.1]
+    >>> found = auc_interval(y_true, y_score)
+    >>> print(found.estimate, found.lower.round(4), found.upper.round(4))
+    0.78125 0.1071 0.9907
+    >>> perfect = auc_interval([1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1])
+    >>> print(perfect.standard_error, perfect.lower.round(4), perfect.upper)
+    0.0 0.2924 1.0
+    """
+    scale = scale_of(measure)
+    check_level(confidence_level)
+    if method not in ("logit", "wald"):
+        raise ValueError(f'method must be "logit" or "wald"; got {brief(method)}')
+    refuse_masses(table, "the ranking")
+    xp = namespace(table.counts)
+    area = area_of(xp, table)
+    won, error = share_won(xp, area.lost, area.pairs, 1), xp.sqrt(area.variance)
+    lost = area.lost / (2 * area.pairs)
+    if method == "wald":
+        half = normal_width(confidence_level) * error
+        lower, upper = ops.clip(xp, won - half, 0.0), ops.clip(xp, won + half, None, 1.0)
+    else:
+        fewer = xp.minimum(area.positive, area.negative)
+        half = student_t(xp, confidence_level, fewer - 1) * error
+        odds = xp.exp(-half / (won * lost))  # not its inverse, which may be infinite
+        lower, upper = won * odds / (won * odds + lost), won / (won + lost * odds)
+    certain = area.variance == 0
+    alike = _likely(xp, area, confidence_level)
+    lower = xp.where(certain, alike * won, lower)
+    upper = xp.where(certain, 1 - alike * lost, upper)
+    ends = [x if scale == 1 else 2 * x - 1 for x in (lower, upper)]
+    return AucInterval(share_won(xp, area.lost, area.pairs, scale), ends[0], ends[1], scale * error)
+
+
+def _likely(xp: Namespace, area: Area, confidence_level: float) -> Array:
+    """The least probability of an outcome that independent pairs are all likely to have."""
+    pairs = xp.minimum(area.positive, area.negative)
+    return xp.exp(math.log((1 - confidence_level) / 2) / pairs)
+
+
+@plainly
+class AucCovariance(NamedTuple):
+    """Areas of several models on the same examples, and their covariances.
+
+    Attributes
+    ----------
+    estimate : array, shape (..., M)
+        The area of each model.
+    covariance : array, shape (..., M, M)
+        Their estimated variances and covariances.
+    """
+
+    estimate: Array
+    covariance: Array
+
+
+@public
+def auc_covariance(
+    y_true: Any,
+    y_score: Any,
+    *,
+    measure: AreaMeasure = "roc_auc",
+    sample_weight: None = None,
+    where: Any = None,
+    pos_label: Any = None,
+    validate: bool = True,
+) -> AucCovariance:
+    """Variances and covariances of the AUC of models with the same examples ([DeLong 1988]).
+
+    The placement V of an example is the share of its pairs with the other class that are ranked
+    correctly, ties counted half.  AUC is the mean of V over either class.  The covariance of two
+    AUC is S⁺/P + S⁻/N, where S⁺ is the sample covariance (over P - 1) of the placements of the
+    positives under the two models, and S⁻ that of the negatives.  Labels, scores and keywords are
+    those of `rank`, except the following.
+
+    Parameters
+    ----------
+    y_true : array, shape (n,) or that of `y_score`
+        The same labels for all models.
+    y_score : array, shape (..., M, n)
+        Scores of M models.
+    measure : {"roc_auc", "gini", "pem"}, or the measure itself
+        AUC, or 2·AUC - 1, which is Gini and PEM, with 4 times the covariance.
+    sample_weight : None
+        Refused, because the variance assumes examples drawn one by one.
+    where : boolean array, shape (n,) or that of `y_score`, optional
+        An example that is masked for one model is left out for all.
+
+    Returns
+    -------
+    AucCovariance
+        The covariance is NaN where P < 2 or N < 2, the estimate where one class is absent.
+
+    Raises
+    ------
+    ValueError
+        Scores without an axis of models; labels that differ between models.
+
+    See Also
+    --------
+    auc_interval : an interval for each of any number of models.
+    delong_test : whether two models differ.
+
+    Notes
+    -----
+    The scores of each model are sorted once, so the time is O(M·n·log n + M²·n).  The numbers of
+    pairs that an example loses are whole, and their deviations from the mean are squared, so no
+    digits are lost at n = 10⁷ or for a nearly perfect model.
+
+    References
+    ----------
+    [DeLong 1988] section 3.
+
+    Examples
+    --------
+    >>> from quotakernels.inference import auc_covariance
+    >>> found = auc_covariance([1, 0, 1, 0, 1], [[5, 4, 3, 2, 1], [5, 1, 4, 3, 3]])
+    >>> print(found.estimate)
+    [0.5        0.91666667]
+    >>> print(found.covariance.round(4))
+    [[0.1111 0.0069]
+     [0.0069 0.0139]]
+    """
+    scale = scale_of(measure)
+    refuse_weights(sample_weight)
+    given = {"y_score": y_score, "y_true": y_true, "sample_weight": None, "where": where}
+    validated = validate_columns(given, pos_label, validate)
+    scores = validated.examples.scores
+    if scores.ndim < 2:
+        raise ValueError(
+            "y_score must have an axis of models before that of the examples; "
+            f"got shape {tuple(scores.shape)}"
+        )
+    data = (scores, *_same_for_all(y_true, validated, validate))
+    found: AucCovariance = computed(_covariance, data, scale=scale)
+    return found
+
+
+def _same_for_all(y_true: Any, validated: Validated, validate: bool) -> tuple[Array, Array, Array]:
+    """Which examples are positive and which negative, for all models, and which models are good."""
+    labels: Array = validated.examples.labels
+    valid, good = validated.examples.valid, validated.good
+    xp = namespace(labels)
+    with computing(xp):
+        everything = xp.ones_like(labels)
+        good = everything[..., :1] if good is None else good
+        valid = everything if valid is None else valid
+        valid = xp.all(valid | ~good, axis=-2, keepdims=True)  # a bad model leaves nothing out
+        wrong = (labels != labels[..., :1, :]) & valid
+        expected = "the label that the example has for the first model"
+        column = as_column("y_true", y_true)
+        if not read_without_fault(xp, "y_true", column, wrong, expected, validate):
+            good = good & ~xp.any(wrong, axis=-1, keepdims=True)
+        positive = xp.broadcast_to(labels[..., :1, :] & valid, labels.shape)
+        negative = xp.broadcast_to(~labels[..., :1, :] & valid, labels.shape)
+        return positive, negative, good
+
+
+def _covariance(
+    scores: Array, positive: Array, negative: Array, good: Array, *, scale: int
+) -> AucCovariance:
+    xp = namespace(scores)
+    lost = lost_pairs(xp, scores, positive, negative)
+    found = spread_of(xp, lost, positive, negative, good)
+    estimate = share_won(xp, found.lost, found.pairs, scale)
+    estimate = ops.nan_unless(xp, good[..., 0], estimate)
+    rows = [
+        found.covariance(xp, *(x[..., m : m + 1, :] for x in found[2:]))
+        for m in range(estimate.shape[-1])
+    ]
+    return AucCovariance(estimate, scale**2 * xp.stack(rows, axis=-2))
+
+
+@plainly
+class DelongTest(NamedTuple):
+    """The difference of two areas and the test that it is 0; all of one shape.
+
+    Attributes
+    ----------
+    difference : array
+        The first area minus the second.
+    lower, upper : array
+        The ends of its confidence interval.
+    standard_error : array
+        The root of its estimated variance.
+    statistic : array
+        The difference over its standard error.
+    p_value : array
+        The probability of a statistic at least as far from 0 if the areas are equal.
+    """
+
+    difference: Array
+    lower: Array
+    upper: Array
+    standard_error: Array
+    statistic: Array
+    p_value: Array
+
+
+@public
+def delong_test(
+    y_true: Any,
+    models: Any,
+    *,
+    measure: AreaMeasure = "roc_auc",
+    confidence_level: float = 0.95,
+    sample_weight: None = None,
+    where: Any = None,
+    pos_label: Any = None,
+    validate: bool = True,
+) -> DelongTest:
+    """Whether two models differ in AUC, on the same examples (DeLong's test, paired).
+
+    The variance of the difference is that of the differences of the placements (see
+    `auc_covariance`), so what the models have in common cancels, example by example.
+
+    Labels and keywords are those of `rank`.
+
+    Parameters
+    ----------
+    y_true : array, shape (n,) or that of the scores
+        One list for both models.
+    models : mapping from names to arrays, shape (..., n), or an array, shape (2, ..., n)
+        Scores of two models in one shape; their types may differ.  `jax.jit` sorts a mapping that
+        is an argument of a function by its names.
+    measure : {"roc_auc", "gini", "pem"}, or the measure itself
+        AUC, or 2·AUC - 1, which is Gini and PEM, with twice the difference and
+        error.
+    confidence_level : float
+        Of the interval; above 0 and below 1.
+    sample_weight : None
+        Refused, because the variance assumes examples drawn one by one.
+
+    Returns
+    -------
+    DelongTest
+        Arrays of shape (...).  All but the difference is NaN where P < 2 or N < 2.  The statistic,
+        p-value and interval are also NaN where the standard error is 0.
+
+    Raises
+    ------
+    ValueError
+        Scores of two shapes.
+
+    See Also
+    --------
+    delong_test_unpaired : the same for two sets of examples.
+
+    Notes
+    -----
+    The test is two-sided, the statistic is compared with the normal distribution, and the interval
+    is difference ± z·s.  P-values have a relative error of about 1e-13, also tiny ones.  If one
+    model was fitted as an extension of the other on these very examples, the two differ less than
+    the test assumes.
+
+    In simulations of two equal models the test rejected at the 5 % level in 7 to 10 % of data sets
+    with 3 to 20 positives, and in 18 with 2.  With an AUC of 0.998 and 30 positives 95 % intervals
+    covered the difference in 85 %.
+
+    References
+    ----------
+    [DeLong 1988] section 3.
+
+    Examples
+    --------
+    >>> from quotakernels.inference import delong_test
+    >>> y_true = [1, 0, 1, 1, 0, 1, 0, 0]
+    >>> found = delong_test(y_true, [[8, 7, 6, 5, 4, 3, 2, 1], [8, 1, 3, 6, 5, 3, 7, 2]])
+    >>> print(found.difference, found.statistic.round(4), found.p_value.round(4))
+    0.0625 0.1961 0.8445
+    """
+    scale = scale_of(measure)
+    check_level(confidence_level)
+    refuse_weights(sample_weight)
+    named = {name: as_column(name, x) for name, x in two_models(models, y_true).items()}
+    check_types(named)
+    named = adopt(named, tuple(named))[1]
+    shapes = [tuple(x.shape) for x in named.values()]
+    if shapes[0] != shapes[1]:
+        hint = max(column_hint(*of_one) for of_one in zip(named, shapes, strict=True))
+        raise ValueError(
+            f"the two models must have scores of one shape; got {shapes[0]} and {shapes[1]}{hint}"
+        )
+    parts: list[Array] = []
+    for name, scores in named.items():
+        given = {name: scores, "y_true": y_true, "sample_weight": None, "where": where}
+        parts += _flagged(validate_columns(given, pos_label, validate, leader=name))
+    found: DelongTest = computed(
+        _paired, tuple(parts), scale=scale, confidence_level=confidence_level
+    )
+    return found
+
+
+def _flagged(validated: Validated) -> tuple[Array, Array, Array]:
+    """The scores, and which examples are positive and which negative."""
+    scores, labels, _, valid, *_ = validated.examples
+    positive, negative = labels, ~labels  # type: ignore[operator]  # no list is without labels
+    if valid is None:
+        return scores, positive, negative
+    return scores, positive & valid, negative & valid
+
+
+def _paired(*parts: Array, scale: int, confidence_level: float) -> DelongTest:
+    xp = namespace(parts[0])
+    flags = [a & b for a, b in zip(parts[1:3], parts[4:], strict=True)]
+    of_a, of_b = (lost_pairs(xp, scores, *flags) for scores in (parts[0], parts[3]))
+    more = spread_of(xp, of_b - of_a, *flags)
+    variance = more.covariance(xp, more.positive, more.negative)
+    difference = more.lost / (2 * more.pairs)
+    difference = ops.nan_unless(xp, more.pairs > 0, difference)
+    return _tested(xp, scale * difference, scale * xp.sqrt(variance), confidence_level)
+
+
+def _tested(
+    xp: Namespace,
+    difference: Array,
+    error: Array,
+    confidence_level: float,
+    freedom: Array | None = None,
+) -> DelongTest:
+    """The test of a difference, by Student's t if there are degrees of freedom; undefined without
+    variation.
+    """
+    statistic = difference / error
+    if freedom is None:
+        half, p_value = normal_width(confidence_level) * error, normal_p_value(xp, statistic)
+    else:
+        half = student_t(xp, confidence_level, freedom) * error
+        p_value = student_p_value(xp, statistic, freedom)
+    found = (difference - half, difference + half, statistic, p_value)
+    lower, upper, statistic, p_value = (ops.nan_unless(xp, error > 0, x) for x in found)
+    return DelongTest(difference, lower, upper, error, statistic, p_value)
+
+
+@public
+def delong_test_unpaired(
+    a: Ranking, b: Ranking, *, measure: AreaMeasure = "roc_auc", confidence_level: float = 0.95
+) -> DelongTest:
+    """Whether AUC differs between two sets of examples, of one model or two (DeLong's variance).
+
+    The sets are independent, so the variance of the difference is the sum of both variances.  The
+    statistic is compared with Student's t with Welch's degrees of freedom, as in pROC: for
+    variances v and w of m and n examples, (v + w)²/(v²/(m - 1) + w²/(n - 1)).
+
+    Parameters
+    ----------
+    a, b : Ranking
+        The two sets, each ranked by `rank`; batch axes are broadcast.
+    measure, confidence_level : optional
+        As in `delong_test`.
+
+    Returns
+    -------
+    DelongTest
+        Arrays of shape (...).  All but the difference is NaN where a set has fewer than 2 examples
+        of a class.  The statistic, p-value and interval are also NaN where the standard error is 0.
+
+    Raises
+    ------
+    TypeError
+        Anything but rankings; weights.
+
+    See Also
+    --------
+    delong_test : two models on the same examples, for which this test is too conservative.
+
+    Notes
+    -----
+    With an AUC of 0.998 and 30 positives 95 % intervals covered the difference in 86 % of
+    simulations.
+
+    References
+    ----------
+    [DeLong 1988] section 3.
+
+    Examples
+    --------
+    >>> from quotakernels import rank
+    >>> from quotakernels.inference import delong_test_unpaired
+    >>> spring = rank([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+    >>> autumn = rank([1, 0, 0, 1, 0, 1], [4, 1, 3, 3, 5, 3])
+    >>> found = delong_test_unpaired(spring, autumn)
+    >>> print(found.difference.round(4), found.p_value.round(4))
+    0.1944 0.604
+    """
+    scale = scale_of(measure)
+    check_level(confidence_level)
+    for name, given in (("a", a), ("b", b)):
+        if not isinstance(given, Ranking):
+            raise TypeError(f"{name} must be a Ranking; got {type(given).__name__}")
+    _, rankings = in_one_library({"a": a, "b": b})
+    columns = tuple(x for ranking in rankings for x in ranking)
+    found: DelongTest = computed(_unpaired, columns, scale=scale, confidence_level=confidence_level)
+    return found
+
+
+def _unpaired(*columns: Any, scale: int, confidence_level: float) -> DelongTest:
+    xp, half = namespace(columns[0]), len(columns) // 2
+    areas = []
+    for name, own in (("a", columns[:half]), ("b", columns[half:])):
+        table = table_of(xp, Ranking._make(own))
+        refuse_masses(table, name)
+        areas.append(area_of(xp, table))
+    shares = [share_won(xp, area.lost, area.pairs, scale) for area in areas]
+    a, b = (area.variance for area in areas)
+    of_a, of_b = (x.variance**2 / (x.positive + x.negative - 1) for x in areas)
+    error, freedom = scale * xp.sqrt(a + b), (a + b) ** 2 / (of_a + of_b)
+    return _tested(xp, shares[0] - shares[1], error, confidence_level, freedom)

@@ -1,1 +1,0 @@
-"""Closed-form intervals and tests of AUC, PEM and Gini."""

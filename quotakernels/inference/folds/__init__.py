@@ -1,1 +1,0 @@
-"""Cross-validation: what the folds say together."""

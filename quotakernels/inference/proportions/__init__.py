@@ -1,1 +1,0 @@
-"""Intervals of the hit rate."""

@@ -1,1 +1,0 @@
-"""The bootstrap: intervals, bands around curves, and the best cut."""
