@@ -213,7 +213,7 @@ def host_view(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
         return None
     if beside and any(is_array(x) and not isinstance(x, (np.ndarray, np.generic)) for x in beside):
         return None
-    return [_as_numpy(x) if is_tensor(x) else mapped(_as_numpy, x) for x in data]
+    return [_as_numpy(x) if is_tensor(x) else tree_map(_as_numpy, x) for x in data]
 
 
 def _has_host_view(x: Any) -> bool:
@@ -249,14 +249,14 @@ def with_fields(record: Any, **fields: Any) -> Any:
     )
 
 
-def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
+def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
     """The same tuples and mappings, of what the function makes of each array; None stays."""
     if tree is None:
         return None
     if isinstance(tree, tuple):
-        return like_tuple(tree, [mapped(function, x) for x in tree])
+        return like_tuple(tree, [tree_map(function, x) for x in tree])
     if not hasattr(tree, "dtype") and isinstance(tree, Mapping):
-        return {name: mapped(function, x) for name, x in tree.items()}
+        return {name: tree_map(function, x) for name, x in tree.items()}
     return function(tree)
 
 
@@ -269,7 +269,7 @@ def from_host_view(result: Any, scores: Array) -> Any:
         made = sys.modules["torch"].from_numpy(np.require(x, requirements=["C", "W"]))
         return made.to(scores.dtype) if x.dtype == np.float32 else made
 
-    return mapped(tensor, result)
+    return tree_map(tensor, result)
 
 
 def wide_float(xp: Namespace, dev: Device) -> Any:
@@ -469,7 +469,7 @@ def finished(xp: Namespace, result: Any, dtype: Any) -> Any:
     """Float arrays of a result in the caller's precision; other dtypes stay."""
     if isinstance(result, np.floating) and result.dtype == dtype:
         return result
-    return mapped(lambda x: finish(xp, x, dtype if x.dtype == xp.float64 else x.dtype), result)
+    return tree_map(lambda x: finish(xp, x, dtype if x.dtype == xp.float64 else x.dtype), result)
 
 
 def by_numpy(function: Callable[..., Any], *tables: Any) -> Any:

@@ -25,12 +25,17 @@ from quotakernels._array import (
 )
 from quotakernels._types import A, ArrayOf, Generic, Number, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
-from quotakernels.inputs.examples import Examples, Validated, check_tie_policy
+from quotakernels.inputs.columns import short_repr
+from quotakernels.inputs.examples import (
+    Examples,
+    Validated,
+    check_tie_policy,
+    good_rows,
+    with_marks,
+)
 from quotakernels.inputs.gains import validated, without_negative_gains
 from quotakernels.inputs.groups import GroupsOfExamples
-from quotakernels.inputs.invalid_rows import good_rows, with_marks
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.short_reprs import in_short
 
 
 class Ranking(NamedTuple, Generic[T]):
@@ -113,7 +118,7 @@ class Ranking(NamedTuple, Generic[T]):
         beside = [f"{self.groups.ids.shape[-1]} groups"] if self.groups else []
         beside += [name for name in ("gains", "costs", "arms") if getattr(self, name)]
         shape, examples = self.counts.shape, ([self.counts], [self.positives])
-        return in_short("Ranking", self.counts, shape, *examples, *beside)
+        return short_repr("Ranking", self.counts, shape, *examples, *beside)
 
     def __reduce__(self) -> Any:
         gains = tuple(map(packed, self.gains.columns())) if self.gains else ()
@@ -512,7 +517,7 @@ def _beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
     return ranking._replace(gains=ranking.gains._replace(ideal=ideal))
 
 
-def counted(
+def cumulative_table(
     found: Validated, ties: TiePolicy, by_positives: bool
 ) -> ops.Cumulative | ops.Positives | None:
     """Cumulative counts, which may serve what is made of sums alone."""

@@ -88,7 +88,7 @@ DECIDED: dict[tuple[str, str], str] = {
         "return xp.where((direct >= FAR), xp.log2(rest) - xp.log2(part), direct)",
     ): "both forms hold at the bound",
     (
-        "quotakernels/inputs/quotas.py",
+        "quotakernels/inputs/numbers.py",
         "return math.inf if number > (1) else -math.inf",
     ): "the number is beyond all floats",
     (

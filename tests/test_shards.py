@@ -134,7 +134,7 @@ def test_measures_are_right_at_the_quota_or_need_the_whole_ranking(name: str):
     measure = PUBLIC[name]
     own = {x: value for x, value in NUMBERS.items() if x in inspect.signature(measure).parameters}
     at_quota = qk.rank_at_quota(Y, S, quota=2)
-    if not measure.local:
+    if not measure.at_quota_only:
         with pytest.raises(TypeError, match=f"^{name} needs the whole ranking; rank_at_quota"):
             measure(at_quota, **own)
         return

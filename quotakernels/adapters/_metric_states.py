@@ -10,10 +10,9 @@ import torch
 
 from quotakernels._array import namespace
 from quotakernels.adapters.torch_distributed import added_sums
+from quotakernels.inputs.columns import of_two_columns
 from quotakernels.inputs.examples import Examples
-from quotakernels.inputs.keywords import keywords_of
-from quotakernels.inputs.shapes import of_two_columns
-from quotakernels.inputs.warned import silently
+from quotakernels.inputs.keywords import keywords_of, silently
 from quotakernels.ops.binning import bin_rows
 from quotakernels.states import ScoreBuffer, ScoreHistogram
 from quotakernels.states._compute import bounds_of, measured

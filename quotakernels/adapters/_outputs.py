@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from quotakernels._array import concrete
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import show_value
 from quotakernels.measures._facts import refuse_arms
 from quotakernels.measures.by_group import check_complete, needs_costs
 from quotakernels.states import ScoreBuffer, ScoreHistogram
@@ -31,7 +31,7 @@ _EXACT = (
 def check_bound(bound: Any) -> None:
     """Raise unless it says which of two bounds to report."""
     if bound not in BOUNDS:
-        raise ValueError(f"bound must be one of {', '.join(BOUNDS)}; got {brief(bound)}")
+        raise ValueError(f"bound must be one of {', '.join(BOUNDS)}; got {show_value(bound)}")
 
 
 def reported(found: Any, bound: str) -> Any:

@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 import quotakernels as qk
 from quotakernels.adapters._responses import Responses, class_codes
-from quotakernels.measures._direction import own_direction, title_of
+from quotakernels.measures._facts import own_direction, title_of
 from quotakernels.measures.by_group import as_mean_over_groups, mean_over_groups, needs_costs
 from quotakernels.measures.tables.measure import TableMeasure
 

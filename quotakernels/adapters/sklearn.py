@@ -9,9 +9,8 @@ import numpy as np
 
 import quotakernels as qk
 from quotakernels._elsewhere import nearest
-from quotakernels.inputs.keywords import brief, keywords_of, public, refuse_unknown
-from quotakernels.measures._direction import check_value, compared, direction_of, title_of
-from quotakernels.measures._facts import refuse_arms
+from quotakernels.inputs.keywords import keywords_of, public, refuse_unknown, show_value
+from quotakernels.measures._facts import check_value, compared, direction_of, refuse_arms, title_of
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.by_group import mean_over_groups, needs_costs, without_options
 from quotakernels.ranking import TiePolicy
@@ -95,7 +94,7 @@ def scorer(
     """
     if not callable(measure):
         raise TypeError(
-            f"measure must be a measure or a function of a ranking; got {brief(measure)}"
+            f"measure must be a measure or a function of a ranking; got {show_value(measure)}"
         )
     measure = compared(measure)
     refuse_arms(measure, "a scorer")
@@ -144,11 +143,13 @@ def _check_options(
 
 def _check_average(measure: Any, average: Any, pos_label: Any) -> None:
     if average not in AVERAGES:
-        raise ValueError(f"average must be one of {', '.join(AVERAGES)}; got {brief(average)}")
+        raise ValueError(f"average must be one of {', '.join(AVERAGES)}; got {show_value(average)}")
     if pos_label is not None:
         raise TypeError("pos_label names one class, but average= takes all classes")
     if not isinstance(measure, Measure):
-        raise TypeError(f"average= works only with quotakernels measures; got {brief(measure)}")
+        raise TypeError(
+            f"average= works only with quotakernels measures; got {show_value(measure)}"
+        )
 
 
 def multimetric(**scorers: Scorer) -> Scorers:
@@ -176,7 +177,7 @@ def multimetric(**scorers: Scorer) -> Scorers:
     """
     for name, x in scorers.items():
         if not isinstance(x, Scorer):
-            raise TypeError(f"{name} must be made by scorer or get_scorer; got {brief(x)}")
+            raise TypeError(f"{name} must be made by scorer or get_scorer; got {show_value(x)}")
     return Scorers(scorers)
 
 
@@ -190,7 +191,9 @@ def get_scorer(name: str, **options: Any) -> Scorer:
     scorer(qrecall, quota=100)
     """
     if not isinstance(name, str):
-        raise TypeError(f"name must be a string; scorer takes a measure itself; got {brief(name)}")
+        raise TypeError(
+            f"name must be a string; scorer takes a measure itself; got {show_value(name)}"
+        )
     measures = _measures()
     measure = measures.get(name)
     if measure is None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 import quotakernels
 from quotakernels._array import namespace, wide_float
 from quotakernels.inputs.examples import Examples
-from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.keywords import public, show_value
 from quotakernels.states import ScoreBuffer, ScoreHistogram
 from quotakernels.states.buffer import OF_ALL_BATCHES, joined_ids
 from quotakernels.states.histogram import sum_and_loss
@@ -138,7 +138,9 @@ def _fault(state: Any, timeout: Any) -> tuple[str, Exception] | None:
             f"state must hold tensors; got {kind}"
         )
     if not _are_seconds(timeout):
-        error = ValueError(f"timeout must be a number of seconds above 0; got {brief(timeout)}")
+        error = ValueError(
+            f"timeout must be a number of seconds above 0; got {show_value(timeout)}"
+        )
         return "none, for its timeout", error
     return None
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import quotakernels
-from quotakernels.inputs.keywords import brief, check_flag, flagged
-from quotakernels.measures._direction import own_direction
-from quotakernels.measures._facts import refuse_arms
+from quotakernels.inputs.keywords import check_flag, flagged, show_value
+from quotakernels.measures._facts import own_direction, refuse_arms
 from quotakernels.measures.by_group import (
     MeanOverGroups,
     as_mean_over_groups,
@@ -421,10 +420,10 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
 
 def _check_choices(state: Any, bound: Any, groups: Any) -> None:
     if state not in _KINDS:
-        raise ValueError(f'state must be "buffer" or "histogram"; got {brief(state)}')
+        raise ValueError(f'state must be "buffer" or "histogram"; got {show_value(state)}')
     check_bound(bound)
     if groups not in _GROUPS:
-        raise ValueError(f'groups must be "mean", "each" or None; got {brief(groups)}')
+        raise ValueError(f'groups must be "mean", "each" or None; got {show_value(groups)}')
 
 
 def _refuse_replica(*_: Any, **__: Any) -> None:
@@ -441,7 +440,7 @@ def _checked(measures: Any) -> Any:
     if not isinstance(measures, Mapping) or not all(map(callable, measures.values())):
         raise TypeError(
             "measures must be a function of a Ranking or a mapping from names to such functions; "
-            f"got {brief(measures)}"
+            f"got {show_value(measures)}"
         )
     if not measures:
         raise ValueError("measures must name at least one measure; got an empty mapping")

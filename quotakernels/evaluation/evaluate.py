@@ -24,10 +24,9 @@ from quotakernels.evaluation.unit import Unit
 from quotakernels.inference._values import reporter
 from quotakernels.inputs.columns import as_column, warn_of_other_order
 from quotakernels.inputs.groups import GroupsOfExamples, groups_of
-from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.keywords import level_of_caller, public, show_value
 from quotakernels.inputs.models import label_of, named_scores, validated_models
-from quotakernels.inputs.quotas import numbers_like
-from quotakernels.inputs.warned import level_of_caller
+from quotakernels.inputs.numbers import numbers_like
 from quotakernels.ranking import Ranking
 
 _Arrays = dict[str, NDArray[Any]]
@@ -191,7 +190,7 @@ def _in_words(evaluation: Evaluation, positives: str, currency: str) -> Evaluati
     """The evaluation in the caller's words."""
     for name, word in (("positives", positives), ("currency", currency)):
         if not isinstance(word, str):
-            raise TypeError(f"{name} must be a string; got {brief(word)}")
+            raise TypeError(f"{name} must be a string; got {show_value(word)}")
     settings = replace(evaluation.settings, called=positives, currency=currency)
     return replace(evaluation, settings=settings)
 
@@ -258,7 +257,7 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
         raise TypeError("evaluate takes labels and models, or a mapping from names to rankings")
     for name, ranking in rankings.items():
         if not (isinstance(ranking, Ranking) and ranking.counts.ndim == 1):
-            raise TypeError(f"{brief(name)} must be a Ranking of one list of scores")
+            raise TypeError(f"{show_value(name)} must be a Ranking of one list of scores")
     for name in beside:
         raise TypeError(f"{name} needs labels and scores, and cannot be given for rankings")
     hosted = {str(name): ranking.map(host_array) for name, ranking in rankings.items()}
@@ -317,7 +316,7 @@ def _given(models: Any, beside: dict[str, Any]) -> _Given:
     for key, x in beside.items():
         is_name = isinstance(x, str)
         if is_name and not (by_name and x in columns):
-            raise ValueError(f"{key} is not the name of a column: {brief(x)}")
+            raise ValueError(f"{key} is not the name of a column: {show_value(x)}")
         titles[key], lines[key] = (
             (x, f"models[{x!r}]") if is_name else (_title(x, _UNNAMED.get(key, key)), key)
         )
@@ -444,7 +443,7 @@ def _cells(impacts: Sequence[float] | None) -> tuple[float, ...] | None:
     except (TypeError, ValueError):
         cells = ()
     if len(cells) != 4 or not all(map(math.isfinite, cells)):
-        raise ValueError(f"impacts must be four finite numbers; got {brief(impacts)}")
+        raise ValueError(f"impacts must be four finite numbers; got {show_value(impacts)}")
     return cells
 
 
@@ -453,4 +452,4 @@ def _number(name: str, value: Any) -> float | None:
     try:
         return None if value is None else float(operator.pos(value))  # which no text has
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} must be a number; got {brief(value)}") from None
+        raise TypeError(f"{name} must be a number; got {show_value(value)}") from None

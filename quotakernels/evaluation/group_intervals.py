@@ -25,7 +25,7 @@ from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Differences, Ends, Results, Values
 from quotakernels.inference.bootstrapping import bootstrap
 from quotakernels.inference.comparing import compare
-from quotakernels.inputs.warned import silently
+from quotakernels.inputs.keywords import silently
 from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall
 from quotakernels.measures.at_quota.selection_by_group import selection_by_group
 from quotakernels.measures.by_group import group_mean

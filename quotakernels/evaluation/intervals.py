@@ -34,8 +34,8 @@ from quotakernels.inference.bootstrapping import BootstrapResult, bootstrap
 from quotakernels.inference.comparing import Comparison, compare, comparison_of, tests_of
 from quotakernels.inference.delong import auc_interval
 from quotakernels.inference.hit_rates import hit_rate_interval
+from quotakernels.inputs.keywords import silently
 from quotakernels.inputs.models import stacked
-from quotakernels.inputs.warned import silently
 from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall
 from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
 from quotakernels.measures.over_quotas.areas import roc_auc

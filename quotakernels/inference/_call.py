@@ -14,11 +14,16 @@ from quotakernels.inference._distributions import check_level
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.gains import Beside
 from quotakernels.inputs.groups import size_of
-from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.warned import warn_once
-from quotakernels.measures._direction import OneField, best_of_cuts, title_of
-from quotakernels.measures._facts import without_arms, without_costs, without_gains
-from quotakernels.measures._foreign import refusal
+from quotakernels.inputs.keywords import show_value, warn_once
+from quotakernels.measures._facts import (
+    OneField,
+    best_of_cuts,
+    refusal,
+    title_of,
+    without_arms,
+    without_costs,
+    without_gains,
+)
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.by_group import mean_over_groups
 from quotakernels.measures.over_quotas.areas import gini, pem, roc_auc
@@ -51,7 +56,7 @@ def name_of(measure: Any, known: Mapping[Name, Any]) -> Name:
     name = name_if_any(measure, known)
     if name is None:
         *names, last = (f'"{x}"' for x in known)
-        raise ValueError(f"measure must be {', '.join(names)} or {last}; got {brief(measure)}")
+        raise ValueError(f"measure must be {', '.join(names)} or {last}; got {show_value(measure)}")
     return name
 
 
@@ -85,7 +90,7 @@ def check_resampling(
     check_level(confidence_level)
     if method not in get_args(IntervalMethod):
         *most, last = map('"{}"'.format, get_args(IntervalMethod))
-        raise ValueError(f"method must be {', '.join(most)} or {last}; got {brief(method)}")
+        raise ValueError(f"method must be {', '.join(most)} or {last}; got {show_value(method)}")
     check_tie_policy(ties)
     if ties == "given":
         raise ValueError('ties="given" has no meaning for rows that are drawn several times')
@@ -158,7 +163,7 @@ def _check_functions(measure: Any, options: Mapping[str, Any]) -> None:
         for each in measure.values():
             _check_functions(each, {})
     elif not callable(measure):
-        raise TypeError(f"{expected}, and it comes first; got {brief(measure)}")
+        raise TypeError(f"{expected}, and it comes first; got {show_value(measure)}")
     elif (wrong := refusal(measure, options)) is not None:
         raise TypeError(f"{expected}; {wrong}")
 
@@ -170,7 +175,7 @@ def from_one(name: str, number: Any) -> int:
             raise TypeError
         whole = operator.index(number)
     except TypeError:
-        raise TypeError(f"{name} must be a whole number; got {brief(number)}") from None
+        raise TypeError(f"{name} must be a whole number; got {show_value(number)}") from None
     if whole < 1:
         raise ValueError(f"{name} must be at least 1; got {whole}")
     return whole

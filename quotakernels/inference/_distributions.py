@@ -17,7 +17,7 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, constant, device, namespace, special
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.models import host_floats
 
 
@@ -40,7 +40,8 @@ def check_level(confidence_level: float) -> None:
     number = isinstance(confidence_level, (float, np.floating))  # no whole number is between
     if not (number and 0 < confidence_level < 1):
         raise ValueError(
-            f"confidence_level must be a number above 0 and below 1; got {brief(confidence_level)}"
+            "confidence_level must be a number above 0 and below 1; "
+            f"got {show_value(confidence_level)}"
         )
 
 

@@ -12,9 +12,9 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, computing, namespace, readable, to_numpy
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.keywords import warn_once
 from quotakernels.inputs.models import host_floats
-from quotakernels.inputs.warned import warn_once
-from quotakernels.measures._direction import title_of
+from quotakernels.measures._facts import title_of
 
 NDArray = np.ndarray[Any, Any]
 ENOUGH_CLUSTERS = 60

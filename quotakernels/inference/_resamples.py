@@ -23,10 +23,9 @@ from quotakernels._array import (
     to_numpy,
 )
 from quotakernels.inference._few import kish
-from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.columns import as_column, column_hint, refuse_symbolic
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.groups import GroupsOfExamples
-from quotakernels.inputs.shapes import column_hint, refuse_symbolic
 from quotakernels.ranking import Ranking, TiePolicy, table_of
 
 NDArray = np.ndarray[Any, Any]

@@ -23,10 +23,10 @@ from quotakernels._array import (
     device,
     is_array,
     like_tuple,
-    mapped,
     namespace,
     readable,
     to_numpy,
+    tree_map,
 )
 from quotakernels.inference._call import draws_groups, from_one
 from quotakernels.inference._few import INTERVALS, few_clusters, few_groups, warn_of_few
@@ -44,11 +44,9 @@ from quotakernels.inference._resamples import (
     without_parts,
 )
 from quotakernels.inputs.examples import Validated
-from quotakernels.inputs.keywords import brief, check_flag
+from quotakernels.inputs.keywords import check_flag, show_value, silently
 from quotakernels.inputs.models import host_floats
-from quotakernels.inputs.warned import silently
-from quotakernels.measures._direction import OneField, title_of
-from quotakernels.measures._facts import depends_on_positives_only, made_here
+from quotakernels.measures._facts import OneField, depends_on_positives_only, made_here, title_of
 from quotakernels.measures.by_group import GroupValues, mean_of_groups, mean_over_groups
 from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.measures.over_quotas.summary import in_one_pass, sharing
@@ -121,7 +119,7 @@ def value_of(measure: Any, ranking: Ranking) -> Any:
         return {name: value_of(each, ranking) for name, each in measure.items()}
     value = measure(ranking)
     if not isinstance(value, (tuple, Mapping)) and not is_array(value):
-        raise TypeError(f"measure must give arrays; {title_of(measure)} gives {brief(value)}")
+        raise TypeError(f"measure must give arrays; {title_of(measure)} gives {show_value(value)}")
     return value
 
 
@@ -164,7 +162,7 @@ def estimated(measure: Any, ranking: Ranking, plan: Plan) -> tuple[Any, Plan]:
 
     plan = plan._replace(by_row=True)
     value = _runner(measure, plan._replace(counts=once), value, 1)(range(1))
-    return mapped(lambda x: x[..., 0], value), plan
+    return tree_map(lambda x: x[..., 0], value), plan
 
 
 def _shows_rows(measure: Any, value: Any, ranking: Ranking) -> bool:
@@ -304,10 +302,10 @@ class _OnHost:
 def _beside_all(measure: Any, plan: Plan, estimate: Any, counts: NDArray) -> Any:
     """A resample that lacks a quota, in a batch with all examples: only there it is undefined."""
     if not made_here(measure):
-        return mapped(lambda x: np.full(np.shape(x), np.nan), estimate)
+        return tree_map(lambda x: np.full(np.shape(x), np.nan), estimate)
     both = np.stack([counts, np.ones_like(counts)])
     table = by_group(resampled(plan.examples, both, ties=plan.ties), plan.keys)
-    return mapped(lambda x: x[0, ...], _value_of_table(measure, table))
+    return tree_map(lambda x: x[0, ...], _value_of_table(measure, table))
 
 
 # results: arrays, and records and mappings of them
@@ -327,7 +325,7 @@ def trees_map(function: Callable[[list[Any]], Any], trees: Sequence[Any]) -> Any
 def leaves(tree: Any) -> list[Any]:
     """The arrays of a tree."""
     found: list[Any] = []
-    mapped(found.append, tree)
+    tree_map(found.append, tree)
     return found
 
 

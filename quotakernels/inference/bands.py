@@ -30,11 +30,10 @@ from quotakernels.inference.bootstrapping import BootstrapResult, bootstrap, qua
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.gains import validated
-from quotakernels.inputs.keywords import brief, forwarding
-from quotakernels.inputs.numbers import checked
-from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.keywords import forwarding, show_value
+from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._direction import compared
+from quotakernels.measures._facts import compared
 from quotakernels.measures._measure import COST, GROUPS, TREATMENT, ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
@@ -266,7 +265,7 @@ def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:
     name = getattr(curve, "__name__", curve)
     name = name.removesuffix("_curve") if isinstance(name, str) else name
     if not isinstance(name, str) or name not in _CURVES:
-        raise ValueError(f"curve must be one of {', '.join(_CURVES)}; got {brief(curve)}")
+        raise ValueError(f"curve must be one of {', '.join(_CURVES)}; got {show_value(curve)}")
     fitting = ("fpr",) if name == "roc" else ("fraction", "quota")
     if len(places) > 1 or not set(places) <= set(fitting):
         expected = " or ".join(f"{x}=" for x in fitting)

@@ -26,10 +26,10 @@ from quotakernels._records import plainly
 from quotakernels.inference._call import IntervalMethod, refuse_unused
 from quotakernels.inference.bands import SAME_VALUE
 from quotakernels.inference.bootstrapping import BootstrapResult, bootstrap, defined, summary
+from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.gains import Beside
-from quotakernels.inputs.keywords import brief, forwarding
-from quotakernels.inputs.quotas import wanted_masses
-from quotakernels.measures._direction import direction_of
+from quotakernels.inputs.keywords import forwarding, show_value
+from quotakernels.measures._facts import direction_of
 from quotakernels.measures._measure import COST, GROUPS, TREATMENT
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.gains.impact_at_quota import best_quota
@@ -150,7 +150,7 @@ def best_cut_interval(
     """
     if not any(best is one for one in (best_boundary, best_cut, best_quota)):
         wanted = "best_boundary, best_cut or best_quota"
-        raise TypeError(f"best must be {wanted}; got {brief(best)}")
+        raise TypeError(f"best must be {wanted}; got {show_value(best)}")
     for name in (x for x in GROUPS if options.get(x) is not None):
         raise TypeError(f"best_cut_interval takes no {name}; call it with one group's examples")
     refuse_unused(options.get("measure", best), Beside(gain=options.get("gain")))

@@ -20,10 +20,10 @@ from quotakernels._array import (
     float_of,
     from_host_view,
     is_array,
-    mapped,
     namespace,
     readable,
     to_numpy,
+    tree_map,
     wide_float,
 )
 from quotakernels._text import digits
@@ -434,7 +434,7 @@ def _of_each(models: Any, result: Any) -> Any:
     """What was found of each model by its name, if they came by name."""
     if not isinstance(models, Mapping):
         return result
-    return {name: mapped(operator.itemgetter(k), result) for k, name in enumerate(models)}
+    return {name: tree_map(operator.itemgetter(k), result) for k, name in enumerate(models)}
 
 
 def _drawn(

@@ -39,11 +39,9 @@ from quotakernels.inference.permutation import (
 from quotakernels.inference.selections import selections
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.gains import Beside, validated
-from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.keywords import level_of_caller, public, show_value, silently
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
-from quotakernels.inputs.warned import level_of_caller, silently
-from quotakernels.measures._direction import compared, direction_of
-from quotakernels.measures._facts import needs_ideal
+from quotakernels.measures._facts import compared, direction_of, needs_ideal
 from quotakernels.measures.at_quota.hit_rate import hit_rate
 from quotakernels.ranking import TiePolicy, ranked_by_group
 
@@ -139,7 +137,7 @@ def check_test(
     n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
     if test not in (*get_args(TestName), None):
         *most, last = map('"{}"'.format, get_args(TestName))
-        raise ValueError(f"test must be {', '.join(most)} or {last}; got {brief(test)}")
+        raise ValueError(f"test must be {', '.join(most)} or {last}; got {show_value(test)}")
     if stratified and test not in ("bootstrap", None):
         raise ValueError(f'stratified has no meaning for test="{test}", which keeps all labels')
     return n_resamples

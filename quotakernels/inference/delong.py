@@ -26,11 +26,16 @@ from quotakernels.inference._distributions import (
     student_p_value,
     student_t,
 )
-from quotakernels.inputs.columns import adopt, as_column, check_types, read_without_fault
+from quotakernels.inputs.columns import (
+    adopt,
+    as_column,
+    check_types,
+    column_hint,
+    read_without_fault,
+)
 from quotakernels.inputs.examples import Validated, validate_columns
-from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.keywords import public, show_value
 from quotakernels.inputs.models import two_models
-from quotakernels.inputs.shapes import column_hint
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._models import in_one_library
@@ -276,7 +281,7 @@ def auc_interval(
     scale = scale_of(measure)
     check_level(confidence_level)
     if method not in ("logit", "wald"):
-        raise ValueError(f'method must be "logit" or "wald"; got {brief(method)}')
+        raise ValueError(f'method must be "logit" or "wald"; got {show_value(method)}')
     refuse_masses(table, "the ranking")
     xp = namespace(table.counts)
     area = area_of(xp, table)

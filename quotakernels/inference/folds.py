@@ -20,11 +20,11 @@ from quotakernels._array import (
     device,
     finished,
     float_of,
-    mapped,
     namespace,
     readable,
     to_numpy,
     tolerance,
+    tree_map,
     wide_float,
 )
 from quotakernels._records import plainly
@@ -33,16 +33,13 @@ from quotakernels.inference._distributions import check_level, scipy
 from quotakernels.inference._few import warn_of_equal_rates
 from quotakernels.inference._values import leaves, trees_map, value_again, value_of
 from quotakernels.inference.bootstrapping import DataOptions, defined, standard_deviation
-from quotakernels.inputs.columns import adopt, as_column, check_types
+from quotakernels.inputs.columns import adopt, as_column, check_types, column_hint, refuse_symbolic
 from quotakernels.inputs.examples import Validated, check_tie_policy
 from quotakernels.inputs.gains import Beside, validated
-from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.keywords import level_of_caller, public, show_value, silently
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.numbers import plain_number
-from quotakernels.inputs.shapes import column_hint, refuse_symbolic
-from quotakernels.inputs.warned import level_of_caller, silently
-from quotakernels.measures._direction import direction_if_any
-from quotakernels.measures._facts import needs_ideal
+from quotakernels.measures._facts import direction_if_any, needs_ideal
 from quotakernels.measures._measure import ValueMeasure
 from quotakernels.measures.roc_pr.beta import Beta, cumulative, rounds_for
 from quotakernels.ranking import TiePolicy, ranked_by_group
@@ -99,7 +96,7 @@ def _ratio(places: list[NDArray], whole: int, n_train: Any) -> float:
     trained = whole - tested if n_train is None else plain_number("n_train", n_train)
     if not 0 < trained < math.inf:
         hint = "; pass it, as the folds hold all examples" if n_train is None else ""
-        raise ValueError(f"n_train must be above 0; got {brief(trained)}{hint}")
+        raise ValueError(f"n_train must be above 0; got {show_value(trained)}{hint}")
     return float(tested / trained)
 
 
@@ -723,7 +720,7 @@ def _each_tested(
             for name, each in measure.items()
         }
     direction = direction_if_any(measure, greater_is_better)
-    return mapped(lambda x: _tested(x, folds, confidence_level, direction), differences)
+    return tree_map(lambda x: _tested(x, folds, confidence_level, direction), differences)
 
 
 def _tested(

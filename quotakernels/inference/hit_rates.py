@@ -29,8 +29,9 @@ from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, Generic, Number
 from quotakernels.inference._call import refuse_masses
 from quotakernels.inference._distributions import check_level, normal_width, scipy
 from quotakernels.inputs.columns import first_bad
-from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import numbers_like, wanted_masses, whole_if_close
+from quotakernels.inputs.cuts import wanted_masses, whole_if_close
+from quotakernels.inputs.keywords import show_value
+from quotakernels.inputs.numbers import numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.hit_rate import hit_rate, positives_at, share_found
@@ -394,7 +395,7 @@ def hit_rate_interval(
     """
     check_level(confidence_level)
     if method not in get_args(Method):
-        raise ValueError(f'method must be "score", "wilson" or "exact"; got {brief(method)}')
+        raise ValueError(f'method must be "score", "wilson" or "exact"; got {show_value(method)}')
     refuse_masses(table, "the ranking")
     xp = namespace(wanted)
     if method == "exact":

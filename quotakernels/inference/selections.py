@@ -9,10 +9,10 @@ from quotakernels._array import Array, cast, computing, namespace
 from quotakernels._records import plainly
 from quotakernels.inference._distributions import check_level, normal_width, scipy
 from quotakernels.inference.hit_rates import moving_cut
+from quotakernels.inputs.cuts import quota_masses
 from quotakernels.inputs.gains import validated
-from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.keywords import public, show_value
 from quotakernels.inputs.models import host_floats, stacked, two_models
-from quotakernels.inputs.quotas import quota_masses
 from quotakernels.measures.at_quota.selection import select
 from quotakernels.ranking import Ranking, rank, table_of
 
@@ -236,7 +236,7 @@ def compare_selections(
     0.5 3.0 1.0 0.1035
     """
     if test not in ("score", "mcnemar", "fisher"):
-        raise ValueError(f'test must be "score", "mcnemar" or "fisher"; got {brief(test)}')
+        raise ValueError(f'test must be "score", "mcnemar" or "fisher"; got {show_value(test)}')
     if mid_p and test == "score":
         raise TypeError('mid_p has no meaning for test="score"')
     check_level(confidence_level)

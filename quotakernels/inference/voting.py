@@ -15,9 +15,9 @@ from quotakernels.inference._call import with_options
 from quotakernels.inference.comparing import CompareOptions, data_of, estimates_of
 from quotakernels.inputs.columns import adopt, as_column
 from quotakernels.inputs.gains import Beside
-from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.keywords import public, show_value
 from quotakernels.inputs.models import label_of, named_scores
-from quotakernels.measures._direction import compared
+from quotakernels.measures._facts import compared
 from quotakernels.measures.tables.best_cut import SAME_VALUE
 from quotakernels.ranking import TiePolicy
 
@@ -69,7 +69,7 @@ class Vote(NamedTuple):
         named = named_scores(models, None)
         if missing := sorted(set(self.names) - named.keys()):
             raise ValueError(
-                f"models must hold those that were ranked; it lacks {brief(missing[0])}"
+                f"models must hold those that were ranked; it lacks {show_value(missing[0])}"
             )
         labels = [label_of(models, name) for name in self.names]
         given = {x: as_column(x, named[name]) for x, name in zip(labels, self.names, strict=True)}
@@ -186,7 +186,9 @@ def _checked(voters: Any, number: int) -> int | None:
     except TypeError:
         wanted = 0
     if not 1 <= wanted <= number:
-        raise ValueError(f"voters must be a whole number from 1 to {number}; got {brief(voters)}")
+        raise ValueError(
+            f"voters must be a whole number from 1 to {number}; got {show_value(voters)}"
+        )
     return wanted
 
 

@@ -1,4 +1,4 @@
-"""Columns: what callers pass as arrays of one library on one device, or an error."""
+"""Columns: what callers pass as arrays of one library, device and shape, or an error."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
     backend,
+    constant,
+    device,
     from_host,
     instead_of,
     is_array,
@@ -24,8 +27,254 @@ from quotakernels._array import (
     takes_host_arrays,
     to_numpy,
 )
-from quotakernels.inputs.labels import NAMED_LABELS, equals
-from quotakernels.inputs.warned import warn_once
+from quotakernels.inputs.keywords import warn_once
+
+
+def check_shapes(
+    arrays: dict[str, Array],
+    leader: str = "y_score",
+    given: dict[str, Any] | None = None,
+    batched: bool = False,
+) -> None:
+    """Raise unless all have the shape of the leader, or that of its last axis.
+
+    Nor may they be columns, unless it is known that the leading axes are those of a batch: of a
+    state, or because the labels say that there is one example.  What was `given` tells how messages
+    have to write it.
+    """
+    shapes = {name: tuple(x.shape) for name, x in arrays.items()}
+    shape, given = shapes[leader], given or {}
+    if len(shape) == 0:
+        raise ValueError(
+            f"{leader} must have at least one axis, that of the examples; got a scalar"
+        )
+    if len(shapes) == 1:
+        _refuse_frame(leader, shape, given)
+    if shape[-1] == 1 and not (batched or shapes.get("y_true") == (1,)):
+        refuse_columns(shapes, given)
+    wanted = f"{shape}" if len(shape) == 1 else f"{shape[-1:]} or {shape}"
+    for name, own in shapes.items():
+        if own not in (shape, shape[-1:]):
+            if _has_examples_first(shape, own) and leader != "y_pred":
+                raise ValueError(_other_axis(leader, shape, name, given))
+            hint = column_hint(name, own, given)
+            raise ValueError(
+                f"{name} must have shape {wanted}, as {leader} has shape {shape}; "
+                f"got shape {own}{hint}"
+            )
+
+
+def _refuse_frame(name: str, shape: tuple[int, ...], given: dict[str, Any]) -> None:
+    """Raise for a data frame, whose rows are examples, where no labels tell by their shape."""
+    if len(shape) == 2 and hasattr(given.get(name), "columns"):
+        raise ValueError(
+            f"{name} is a data frame of shape {shape}, and the last axis holds the examples; "
+            f"pass one column, or {_as_array(name, given)}.T if each column is a model"
+        )
+
+
+def refuse_columns(
+    shapes: dict[str, tuple[int, ...]], given: dict[str, Any] | None = None, held: str = "examples"
+) -> None:
+    """Raise if there are column vectors, whose rows would be taken for a batch."""
+    columns = {name: shape for name, shape in shapes.items() if _is_column(shape)}
+    for name, shape in columns.items():
+        instead = " and ".join(_first_column(x, columns[x], given) for x in columns)
+        raise ValueError(
+            f"{name} has shape {shape}, and the last axis holds the {held}; pass {instead}"
+        )
+
+
+def refuse_symbolic(size: Any, what: str) -> None:
+    """Raise where there must be a plain number of examples, and `jax.export` stands for many."""
+    if ops.is_symbolic(size):
+        raise TypeError(
+            f"{what} need a known number of examples, and {size} is symbolic; export a program "
+            "of a fixed length, and mask the padding with where="
+        )
+
+
+def column_hint(name: str, shape: tuple[int, ...], given: dict[str, Any] | None = None) -> str:
+    """What to add to the message about a wrong shape if it is that of a column vector."""
+    if not _is_column(shape):
+        return ""
+    return f"; the last axis holds the examples; pass {_first_column(name, shape, given)}"
+
+
+def _is_column(shape: tuple[int, ...]) -> bool:
+    """Whether the last axis has the length 1, and another is longer; lengths may be symbols."""
+    return shape[-1:] == (1,) and any(size not in (0, 1) for size in shape[:-1])
+
+
+def _first_column(name: str, shape: tuple[int, ...], given: dict[str, Any] | None) -> str:
+    return f"{_as_array(name, given)}[{':' if len(shape) == 2 else '...'}, 0]"
+
+
+def _has_examples_first(shape: tuple[int, ...], own: tuple[int, ...]) -> bool:
+    """Whether scores have a row for each example, and fewer columns."""
+    return len(shape) == 2 and own == shape[:1] and (shape[1] == 2 or 1 < shape[1] < shape[0])
+
+
+def _other_axis(leader: str, shape: tuple[int, ...], name: str, given: dict[str, Any]) -> str:
+    """The message about scores with a row for each example."""
+    size, scores = shape[1], _as_array(leader, given)
+    one = f"{of_two_columns(scores)}, " if size == 2 else ""
+    return (
+        f"{leader} has shape {shape}, and the last axis holds the examples, {shape[0]} in {name}; "
+        f"pass {one}{scores}.T of {size} models, or take one_vs_rest for {size} classes"
+    )
+
+
+def of_two_columns(scores: str) -> str:
+    """How messages write the scores of the positive class: logits differ by both columns."""
+    return f"{scores}[:, 1] of probabilities, {scores}[:, 1] - {scores}[:, 0] of logits"
+
+
+def _as_array(name: str, given: dict[str, Any] | None) -> str:
+    """How to write what was given where it is to be indexed like an array."""
+    x = (given or {}).get(name)
+    if isinstance(x, (list, tuple)):
+        return f"numpy.asarray({name})"
+    return f"{name}.to_numpy()" if hasattr(x, "columns") else name
+
+
+NAMED_LABELS = "OUST"
+"""NumPy's kinds of labels that are no numbers: objects, and strings of three sorts."""
+
+
+ONE_OTHER = "pos_label or a single other label"
+"""What is expected of labels beside `pos_label`."""
+
+
+def numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
+    """Labels as numbers, and the number of the positive class (None: labels are 0 and 1)."""
+    if isinstance(y_true, np.ndarray) and y_true.dtype.kind in NAMED_LABELS:
+        if pos_label is None:
+            raise ValueError(f"y_true must hold 0 and 1; {_way_out_of_labels(y_true)}")
+        return _label_codes(y_true, pos_label), 1.0
+    return y_true, None if pos_label is None else label_number(y_true, pos_label)
+
+
+def told_of_labels(message: str, name: str, given: dict[str, Array]) -> str:
+    """A message about a bad label that says which occur, or that the scores were given first."""
+    if ONE_OTHER in message:
+        labels = given[name]
+        if len(set(_first_values(labels))) > 2:
+            message += f"; for one class against all others pass {equals(name, labels, 'label')}"
+        return message + _that_occur(name, labels)
+    leader = next(iter(given))
+    swapped = {leader, name}.isdisjoint(("y_pred",)) and _are_fractions(given[name])
+    if not (swapped and set(_first_values(given[leader])) <= {0, 1}):
+        return message
+    what, _, _ = message.partition("; for other labels")
+    return f"{what}; {leader} holds only 0 and 1: labels come first, scores second"
+
+
+def equals(name: str, x: Array, value: str) -> str:
+    """How messages compare an array with one value; what is read by NumPy may have been a list."""
+    return f"{f'numpy.asarray({name})' if isinstance(x, np.ndarray) else name} == {value}"
+
+
+def _are_fractions(labels: Array) -> bool:
+    return any(isinstance(x, float) and x % 1 > 0 for x in _first_values(labels))
+
+
+def _that_occur(name: str, labels: Array) -> str:
+    """The labels that occur, for messages, if they can be read."""
+    seen = [repr(x) for x in dict.fromkeys(_first_values(labels)) if x == x]
+    listed = ", ".join([*seen[:5], *(["…"] if len(seen) > 5 else [])])
+    return f"; {name} holds {listed}" if seen else ""
+
+
+def _first_values(x: Array) -> list[Any]:
+    """As many as messages look at, none where they cannot be read."""
+    if not readable(x):
+        return []
+    flat = namespace(x).reshape(x, (-1,))
+    first = flat[: min(flat.shape[0], 1000)]
+    values: list[Any] = (first if hasattr(first, "tolist") else np.asarray(first)).tolist()
+    return values
+
+
+def _way_out_of_labels(y_true: np.ndarray[Any, Any]) -> str:
+    """What to do with labels that are no numbers."""
+    seen = list(dict.fromkeys(_first_values(y_true)))
+    if seen and all(isinstance(x, (bool, int, float)) and x in (0, 1) for x in seen):
+        return f"these have dtype {y_true.dtype}: pass y_true.astype(int)"
+    known = f", the positive one of {seen[0]!r} and {seen[1]!r}" if len(seen) == 2 else ""
+    return f"for other labels pass pos_label{known}"
+
+
+def _label_codes(y_true: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any, Any]:
+    """1 for the positive class, 2, 3, … for the others in order of appearance, NaN for NaN."""
+    codes: dict[Any, float] = {pos_label: 1.0}
+    listed = y_true.ravel().tolist()
+    numbers = [codes.setdefault(x, len(codes) + 1.0) if x == x else np.nan for x in listed]
+    return np.asarray(numbers).reshape(y_true.shape)
+
+
+def label_number(y_true: Array, label: Any, name: str = "pos_label") -> Any:
+    """The label that the argument `name` gives, as a number of the labels' type."""
+    xp, dtype = namespace(y_true), y_true.dtype
+    number = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(number, (bool, int, float)):
+        known = _that_occur("y_true", y_true)
+        raise TypeError(f"{name}={label!r} cannot be compared with y_true, of dtype {dtype}{known}")
+    if of_kind(xp, dtype, "bool"):
+        number, fits = bool(number), number in (0, 1)
+    elif of_kind(xp, dtype, "integral"):
+        info = xp.iinfo(dtype)
+        fits = number % 1 == 0 and info.min <= number <= info.max
+        number = int(number) if fits else number
+    else:
+        number, fits = float(number), number == number
+    if not fits:
+        known = _that_occur("y_true", y_true)
+        raise ValueError(f"{name}={label!r} cannot occur in y_true, of dtype {dtype}{known}")
+    return number
+
+
+def zero_or_one(labels: Any) -> np.ndarray[Any, Any] | None:
+    """Integers that NumPy sees to be 0 and 1 as booleans; None of all else."""
+    if not (isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and labels.size):
+        return None
+    if np.bitwise_or.reduce(labels, axis=None) >> 1:
+        return None
+    return labels.astype(np.uint8).view(np.bool)  # the faster cast
+
+
+def positive_labels(
+    xp: Namespace, labels: Array, pos_label: Any, valid: Array | None
+) -> tuple[Array, tuple[Array, str]]:
+    """Which labels are positive; where they are bad, and what was expected.
+
+    Labels are compared by their order keys: a subnormal is not 0 on any hardware, and all types
+    of integers can be compared.  With `pos_label` the negative class is that of the first example
+    of the row that counts and is not positive.
+    """
+    key = ops.order_key(xp, labels)
+
+    def key_of(label: Any) -> Any:
+        if key is labels and of_kind(xp, labels.dtype, "integral"):
+            return label
+        return ops.order_key(xp, constant(xp, [label], labels.dtype, device(labels)))
+
+    if pos_label is None:
+        expected = "0 or 1; for other labels pass pos_label"
+        positive = key == key_of(1)
+        if key is labels and of_kind(xp, labels.dtype, "integral"):
+            return positive, (ops.neither(xp, labels, positive), expected)
+        return positive, (positive == (key == key_of(0)), expected)
+    positive = key == key_of(pos_label)
+    others = ~positive if valid is None else ~positive & valid
+    places = xp.arange(key.shape[-1], dtype=xp.int64, device=device(key))
+    places = xp.where(others, places, xp.full_like(places, key.shape[-1] - 1))
+    first = xp.min(places, axis=-1, keepdims=True)
+    wrong = ~positive & (key != ops.taken(xp, key, first))
+    if of_kind(xp, labels.dtype, "real floating"):
+        wrong = wrong | xp.isnan(labels)
+    return positive, (wrong, ONE_OTHER)
+
 
 MASS_ROUNDING = 2.0**-40
 """Relative difference between two sums of the same weights that is put down to rounding."""
@@ -337,3 +586,21 @@ def check_same_totals(names: list[str], negative: Array, positive: Array, differ
         f"{names[model]} has {found}{place} and {names[0]} {wanted}; "
         "curves are compared on the same examples"
     )
+
+
+def short_repr(
+    name: str,
+    x: Array,
+    shape: tuple[int, ...],
+    counts: list[Array],
+    positives: list[Array],
+    *beside: str,
+) -> str:
+    """A repr of examples like `x`: of one list, how many there are too, where that is known; and
+    what there is beside them.
+    """
+    said = [f"shape={tuple(shape)}", library(x)]
+    for columns, what in ((counts, "examples"), (positives, "positive")):
+        if len(shape) == 1 and all(map(readable, columns)):
+            said.append(f"{sum(int(to_numpy(x).sum()) for x in columns)} {what}")
+    return f"{name}({', '.join([*said, *beside])})"

@@ -17,10 +17,9 @@ from quotakernels._array import (
     of_kind,
     wide_float,
 )
-from quotakernels.inputs.columns import adopt, as_column
+from quotakernels.inputs.columns import adopt, as_column, refuse_columns
 from quotakernels.inputs.grouped_counts import BadValues, bad_gains, good_rows
-from quotakernels.inputs.quotas import as_float, is_plain
-from quotakernels.inputs.shapes import refuse_columns
+from quotakernels.inputs.numbers import as_float, is_plain
 
 
 def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.Groups, Array | None]:

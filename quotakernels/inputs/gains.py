@@ -10,7 +10,7 @@ from quotakernels._array import computing, device, namespace
 from quotakernels.inputs.columns import as_column, read_without_fault
 from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.groups import good_groups
-from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.numbers import numbers_like
 
 
 class Beside(NamedTuple):

@@ -18,7 +18,13 @@ from quotakernels._array import (
     tolerance,
     wide_float,
 )
-from quotakernels.inputs.columns import MASS_ROUNDING, adopt, as_column, read_without_fault
+from quotakernels.inputs.columns import (
+    MASS_ROUNDING,
+    adopt,
+    as_column,
+    read_without_fault,
+    refuse_columns,
+)
 from quotakernels.inputs.groups import (
     GroupsOfExamples,
     good_groups,
@@ -26,7 +32,6 @@ from quotakernels.inputs.groups import (
     of_their_group,
     with_codes,
 )
-from quotakernels.inputs.shapes import refuse_columns
 
 BadValues: TypeAlias = list[tuple[str, Array, str]]
 """For some arguments: where they are bad, and what was expected."""

@@ -26,9 +26,8 @@ from quotakernels._array import (
     readable,
     takes_host_arrays,
 )
-from quotakernels.inputs.columns import adopt, as_column, first_bad, refuse_missing
-from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.shapes import check_shapes
+from quotakernels.inputs.columns import adopt, as_column, check_shapes, first_bad, refuse_missing
+from quotakernels.inputs.keywords import show_value
 
 DENSE = 4
 """Integers whose range is at most so many times their number are found by a table of that range."""
@@ -115,14 +114,14 @@ def size_of(name: str, number: Any, *, least: int = 1, most: int = MOST_PLACES) 
     """
     whole = isinstance(number, int) or hasattr(number, "__index__")  # torch.compile: an int alone
     if isinstance(number, bool) or not whole:
-        raise TypeError(f"{name} must be an integer; got {brief(number)}")
+        raise TypeError(f"{name} must be an integer; got {show_value(number)}")
     if is_array(number) and not concrete(number):
         traced = "traced, but shapes depend on it: make it a static argument of the program"
         raise TypeError(instead_of(name, number) or f"{name} is {traced}")
     if index(number) < least:
-        raise ValueError(f"{name} must be at least {least}; got {brief(number)}")
+        raise ValueError(f"{name} must be at least {least}; got {show_value(number)}")
     if index(number) > most:
-        raise ValueError(f"{name} must be at most {most}; got {brief(number)}")
+        raise ValueError(f"{name} must be at most {most}; got {show_value(number)}")
     return index(number)
 
 

@@ -1,12 +1,16 @@
-"""Keywords of public functions: one that is misspelt, and a flag that is no boolean, are told."""
+"""What public functions tell of a call: a misspelt keyword, a flag that is no boolean."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import itertools
 import reprlib
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,7 +25,7 @@ _shown = reprlib.Repr()
 _shown.maxother = _shown.maxstring = 100
 
 
-def brief(value: Any) -> str:
+def show_value(value: Any) -> str:
     """What messages show of any value, be it as long as it may."""
     shape = None if isinstance(value, type) else getattr(value, "shape", None)
     return f"an array of shape {tuple(shape)}" if shape else _shown.repr(value)
@@ -192,4 +196,32 @@ def flagged(function: F) -> F:
 def check_flag(name: str, value: Any) -> None:
     """Raise for what is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False; got {brief(value)}")
+        raise TypeError(f"{name} must be True or False; got {show_value(value)}")
+
+
+_SILENT: ContextVar[bool] = ContextVar("_SILENT", default=False)
+
+
+def warn_once(message: str) -> None:
+    """Warn the caller of this library, unless that was done, or is not meant (`silently`)."""
+    if not _SILENT.get():
+        warnings.warn(message, stacklevel=level_of_caller())
+
+
+def level_of_caller() -> int:
+    """How many calls up from `warnings.warn` the first one outside of this library is."""
+    level, frame = 1, sys._getframe(1)
+    package = __name__.partition(".")[0]
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+@contextlib.contextmanager
+def silently(again: bool = True) -> Iterator[None]:
+    """Where a quota is used `again`, there was a warning the first time."""
+    token = _SILENT.set(again)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)

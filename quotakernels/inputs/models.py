@@ -24,11 +24,16 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._bits import to_bits
-from quotakernels.inputs.columns import adopt, as_column, check_types, warn_of_other_order
+from quotakernels.inputs.columns import (
+    adopt,
+    as_column,
+    check_types,
+    column_hint,
+    warn_of_other_order,
+)
 from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.gains import with_gains, with_numbers
-from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.shapes import column_hint
+from quotakernels.inputs.keywords import show_value
 
 NDArray = np.ndarray[Any, Any]
 _EXACT = 2**53
@@ -51,9 +56,9 @@ def named_scores(models: Any, y_true: Any, at_least: int = 2) -> dict[str, Any]:
         names = _names(models)
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"the names of models must be strings; got {brief(name)}")
+            raise TypeError(f"the names of models must be strings; got {show_value(name)}")
         if names.count(name) > 1:
-            raise ValueError(f"the names of models must differ; got {brief(name)} twice")
+            raise ValueError(f"the names of models must differ; got {show_value(name)} twice")
     if len(names) < at_least:
         number = "one model" if at_least == 1 else "two models"
         raise ValueError(f"models must hold at least {number}; got {len(names)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,17 +15,29 @@ from quotakernels._array import (
     Namespace,
     cast,
     computing,
+    constant,
     device,
     finished,
+    is_array,
+    library,
     namespace,
     of_kind,
     readable,
     result_float,
+    takes_host_arrays,
+    tree_map,
     wide_float,
 )
-from quotakernels.inputs.columns import adopt, as_column, read_without_fault
-from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import as_float, numbers_like
+from quotakernels.inputs.columns import (
+    adopt,
+    as_column,
+    check_one_device,
+    read_without_fault,
+    refuse_records,
+)
+from quotakernels.inputs.keywords import show_value
+
+N = TypeVar("N", bound=NamedTuple)
 
 Domain: TypeAlias = tuple[Callable[[Any], Any], str]
 """Which values an argument may have, and how to say it."""
@@ -42,7 +54,7 @@ def plain_number(name: str, value: Any) -> float:
     """A number of Python or NumPy, of any precision, as Python's float."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number:
-        raise TypeError(f"{name} must be a number; got {brief(value)}")
+        raise TypeError(f"{name} must be a number; got {show_value(value)}")
     return as_float(value)
 
 
@@ -117,3 +129,57 @@ def whole_steps(named: dict[str, Any], start: str, stop: str) -> Array:
         wide = wide_float(xp, dev)
         steps = cast(xp, xp.arange(count, dtype=xp.int64, device=dev), wide)
         return xp.concat([steps + first, xp.full((1,), last, dtype=wide, device=dev)])
+
+
+def in_library_of(data: N, *quotas: Any) -> N:
+    """The arrays of `data`, moved to the library of the quota if that takes NumPy arrays."""
+    if not isinstance(data[0], np.ndarray):
+        return data
+    for quota in quotas:
+        foreign = is_array(quota) and not isinstance(quota, (np.ndarray, np.generic))
+        if foreign and takes_host_arrays(xp := namespace(quota)):
+            with computing(xp):
+                return tree_map(xp.asarray, data)  # type: ignore[no-any-return]
+    return data
+
+
+def numbers_like(data: Array, name: str, value: Any) -> Array:
+    """Numbers as a wide float array of the library and on the device of the data."""
+    xp, dev = namespace(data), device(data)
+    wide = wide_float(xp, dev)
+    if type(value) in (int, float):
+        return constant(xp, as_float(value), wide, dev)
+    refuse_records(name, value)
+    if isinstance(value, (list, tuple)) and all(type(x) in (int, float) for x in value):
+        return constant(xp, [as_float(x) for x in value], wide, dev)
+    if isinstance(value, (list, tuple)) and any(isinstance(x, bool) for x in value):
+        raise TypeError(f"{name} must be a number or an array of numbers; got {show_value(value)}")
+    given, value = value, as_column(name, value)
+    if not of_kind(namespace(value), value.dtype, ("integral", "real floating")):
+        percent = name == "quota" and isinstance(given, str) and given.endswith("%")
+        hint = "; for 5 % pass fraction=0.05" if percent else ""
+        raise TypeError(
+            f"{name} must be a number or an array of numbers; got {show_value(given)}{hint}"
+        )
+    if isinstance(value, np.ndarray):
+        return xp.asarray(value.astype(np.float64), dtype=wide, device=dev)
+    if namespace(value) is not xp:
+        raise TypeError(
+            f"{name} is an array of {library(value)} and the scores are of {library(data)}"
+        )
+    check_one_device({name: value, "y_score": data})
+    return cast(xp, value, wide)
+
+
+def is_plain(numbers: Any) -> bool:
+    """Whether it is a number of Python, or a list of some."""
+    listed = numbers if isinstance(numbers, (list, tuple)) else [numbers]
+    return set(map(type, listed)) <= {int, float}
+
+
+def as_float(number: int | float) -> float:
+    """The number, infinite where it is an integer beyond all floats."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf

@@ -15,8 +15,8 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, by_numpy, like_tuple, namespace
+from quotakernels.inputs.cuts import known_mass
 from quotakernels.inputs.examples import good_labels
-from quotakernels.inputs.quotas import known_mass
 from quotakernels.ranking import Ranking, table_of_one_list
 
 Function: TypeAlias = Callable[..., Any]

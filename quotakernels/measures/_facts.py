@@ -1,11 +1,14 @@
-"""What is known of measures, also of those that mappings and partial functions hold."""
+"""What is known of measures: what they need, and which value is the better one."""
 
 from __future__ import annotations
 
 import functools
+import inspect
+import operator
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from quotakernels.inputs.keywords import show_value
 from quotakernels.measures._measure import Measure
 
 
@@ -73,3 +76,109 @@ def bounded_by_ties(measure: Any, options: dict[str, Any]) -> bool:
     parameters = measure.__signature__.parameters
     defaults = {name: x.default for name, x in parameters.items()}
     return all(defaults.get(name) == value for name, value in options.items())
+
+
+def own_direction(measure: Any) -> bool | None:
+    """Whether more is better of a measure or a `functools.partial` of one; None of others."""
+    direction: bool | None = getattr(_inner(measure), "greater_is_better", None)
+    return direction
+
+
+def direction_if_any(measure: Any, given: bool | None) -> bool | None:
+    """Whether more of a measure is better: what is given, or the measure's own."""
+    if given is not None and not isinstance(given, bool):
+        raise TypeError(f"greater_is_better must be True, False or None; got {show_value(given)}")
+    return own_direction(measure) if given is None else given
+
+
+def direction_of(measure: Any, given: bool | None) -> bool:
+    """The same where there must be one."""
+    direction = direction_if_any(measure, given)
+    if direction is None:
+        raise TypeError(
+            f"{title_of(measure)} does not say whether more is better; give greater_is_better=True "
+            f"or greater_is_better=False{getattr(_inner(measure), 'advice', '')}"
+        )
+    return direction
+
+
+class OneField(functools.partial[Any]):
+    """A measure of whose record one field is taken."""
+
+    @property
+    def __name__(self) -> str:
+        """The measure's own."""
+        return title_of(self)
+
+    def __call__(self, /, *arguments: Any, **keywords: Any) -> Any:
+        return self.of(super().__call__(*arguments, **keywords))
+
+    def of(self, record: Any) -> Any:
+        """That field of what the measure gives."""
+        return operator.attrgetter(headline_of(self))(record)
+
+
+def compared(measure: Any) -> Any:
+    """The measure, or where it gives a record the one number of it by which models are compared."""
+    return OneField(measure) if headline_of(measure) else measure
+
+
+def headline_of(measure: Any) -> str:
+    """The field of a record by which models are compared; empty of a measure without one."""
+    return getattr(_inner(measure), "headline", "")
+
+
+def title_of(measure: Any) -> str:
+    """What messages call a measure."""
+    inner = _inner(measure)
+    return getattr(inner, "__name__", repr(inner))
+
+
+def best_of_cuts(measure: Any) -> bool:
+    """Whether a measure, or a `functools.partial` of one, takes the best of many cuts."""
+    flattered: bool = getattr(_inner(measure), "best_of_cuts", False)
+    return flattered
+
+
+def _inner(measure: Any) -> Any:
+    """What is called by `functools.partial`, at any depth."""
+    while isinstance(measure, functools.partial):
+        measure = measure.func
+    return measure
+
+
+def check_value(measure: Any, value: Any) -> None:
+    """Raise for what no measure gives, as ``len`` does."""
+    if value is None or isinstance(value, (int, str)):
+        raise TypeError(f"measure must give a float or arrays; {title_of(measure)} gives {value!r}")
+
+
+def refusal(measure: Any, options: Mapping[str, Any]) -> str | None:
+    """Why a function from elsewhere cannot be called with a ranking, where its signature tells."""
+    inner = measure
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if str(getattr(inner, "__module__", "")).partition(".")[0] == "quotakernels":
+        return None  # its signature is the one for labels and scores
+    try:
+        signature = inspect.signature(measure)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(None, **options)
+    except TypeError as error:
+        name = getattr(measure, "__name__", repr(measure))
+        return f"{name} {_in_words(signature, options, error)}"
+    return None
+
+
+def _in_words(signature: inspect.Signature, options: Mapping[str, Any], error: TypeError) -> str:
+    """What a function does not take, to be said after its name."""
+    parameters = signature.parameters.values()
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        for name in options:
+            if name not in signature.parameters:
+                return f"has no option {name}"
+    if all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters):
+        return "takes no ranking"
+    return f"cannot be called with a ranking alone: {error}"

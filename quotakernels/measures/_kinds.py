@@ -17,7 +17,7 @@ from quotakernels._types import (
     TiePolicy,
     WhenShort,
 )
-from quotakernels.inputs.quotas import masses_or_all, wanted_masses
+from quotakernels.inputs.cuts import masses_or_all, wanted_masses
 from quotakernels.measures._measure import Validator, ValueMeasure
 from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.ranking import Ranking
@@ -69,7 +69,7 @@ class QuotaMeasure(ValueMeasure):
     """A measure of the rows of the table in which wanted masses, shape (..., K), end."""
 
     validator = staticmethod(wanted_masses)
-    local = True
+    at_quota_only = True
 
     if TYPE_CHECKING:
 

@@ -19,30 +19,74 @@ from quotakernels._array import (
     finished,
     from_host_view,
     host_view,
-    mapped,
     namespace,
     result_float,
+    tree_map,
 )
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import Validated, check_tie_policy, good_list
+from quotakernels.inputs.cuts import masses_or_all, narrowed, wanted_masses
+from quotakernels.inputs.examples import (
+    Validated,
+    check_tie_policy,
+    good_list,
+    good_rows,
+    nan_unless_valid,
+)
 from quotakernels.inputs.gains import validated
-from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
-from quotakernels.inputs.keywords import brief, check_flag, refuse_unknown
-from quotakernels.inputs.quotas import in_library_of, masses_or_all, narrowed, wanted_masses
+from quotakernels.inputs.keywords import check_flag, refuse_unknown, show_value
+from quotakernels.inputs.numbers import in_library_of
 from quotakernels.measures._direct import value_at_quota, value_of_lists, value_of_ranking
-from quotakernels.measures._options import MeasureWithOptions, named
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._unsorted import RankingAtQuota, ranking_at
 from quotakernels.ranking import (
     Ranking,
     TiePolicy,
-    counted,
+    cumulative_table,
     rank,
     rank_examples,
     ranked,
     table_of,
 )
+
+R = TypeVar("R")
+
+
+class MeasureWithOptions(functools.partial[R]):
+    """A ``functools.partial`` of a measure that has a ``__name__``, as some libraries want.
+
+    It is a partial function, so it stands wherever one of a measure may.
+    """
+
+    __name__: str
+
+    def __repr__(self) -> str:
+        return f"<measure {self.__name__}>"
+
+
+def named(measure: Any, name: str | None, options: dict[str, Any]) -> MeasureWithOptions[Any]:
+    """The measure with its options, by default named after both: ``hit_rate_quota_100``."""
+    found: MeasureWithOptions[Any] = MeasureWithOptions(measure, **options)
+    if name is None:
+        words = (f"{option}_{_word(option, value)}" for option, value in options.items())
+        name = "_".join((measure.__name__, *words))
+    elif not isinstance(name, str):
+        raise TypeError(f"name must be a string; got {show_value(name)}")
+    found.__name__ = name
+    return found
+
+
+def _word(option: str, value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "_".join(_word(option, x) for x in value)
+    if value is None or isinstance(value, (str, int, float)):
+        return str(value)
+    word = getattr(value, "__name__", None)
+    if not isinstance(word, str):
+        kind = type(value).__name__
+        raise TypeError(f"pass name=, because {option} is of type {kind} and makes no name")
+    return word
+
 
 M = TypeVar("M")
 Facts = ParamSpec("Facts")
@@ -110,7 +154,7 @@ class Measure:
     """
 
     validator: Validator = staticmethod(_no_numbers)
-    local = False
+    at_quota_only = False
     """Whether no more of the scores is needed than those around a quota."""
     by_group = False
     """Whether it gives one value for each group of examples, if there are groups."""
@@ -214,7 +258,7 @@ class Measure:
     def _direct(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """What `_direct` has a way to; None of all other calls."""
         if keywords:
-            is_cut = self.local and self.validator is wanted_masses
+            is_cut = self.at_quota_only and self.validator is wanted_masses
             return value_at_quota(self._function, arguments, keywords) if is_cut else None
         if not self._alone:
             return None
@@ -339,7 +383,7 @@ class Measure:
 
     def _around(self, at_quota: RankingAtQuota, numbers: dict[str, Any], caller: str) -> ops.Around:
         """What there is at the one quota that is known, of measures that need no more."""
-        if not self.local or caller != self.__name__:  # which compares all cuts
+        if not self.at_quota_only or caller != self.__name__:  # which compares all cuts
             raise TypeError(f"{caller} needs the whole ranking; rank_at_quota knows one quota only")
         for name in (name for name, x in numbers.items() if x is not None):
             raise TypeError(f"{name} cannot be combined with a RankingAtQuota, which has its quota")
@@ -368,14 +412,14 @@ class Measure:
     def _ranked(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         """The ranking of checked examples, or what serves this measure in its place."""
         by_counts = found.to_count is not None or (self._by_sums and found.groups is None)
-        if by_counts and (counts := counted(found, ties, self.by_positives)) is not None:
+        if by_counts and (counts := cumulative_table(found, ties, self.by_positives)) is not None:
             return counts
         return self._cut(found, ties, numbers)
 
     def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         """The ranking of checked examples, or what one cut needs of it."""
         cut = {name: numbers.get(name) for name in CUTS}
-        if not self.local or all(x is None for x in cut.values()):
+        if not self.at_quota_only or all(x is None for x in cut.values()):
             return rank_examples(found.masked, ties, found.good, found.groups)
         return ranking_at(found, ties, **cut, when_short=numbers.get("when_short"))
 
@@ -425,13 +469,13 @@ def _plain(name: str, value: Any) -> Any:
     try:
         hash(value)
     except TypeError:
-        raise TypeError(f"{name} must be a plain value; got {brief(value)}") from None
+        raise TypeError(f"{name} must be a plain value; got {show_value(value)}") from None
     return value
 
 
 def _last_axis_as(xp: Namespace, result: Any, shape: tuple[int, ...]) -> Any:
     """Arrays of shape (..., K) as (..., *shape)."""
-    return mapped(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
+    return tree_map(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
 
 
 def measure(

@@ -9,7 +9,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, computing, tolerance
 from quotakernels._types import T
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
-from quotakernels.inputs.invalid_rows import good_rows
+from quotakernels.inputs.examples import good_rows
 from quotakernels.inputs.totals import Totals
 from quotakernels.ranking import Ranking, refuse_groups, table_of
 

@@ -22,9 +22,10 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._types import Generic, T
+from quotakernels.inputs.columns import short_repr
+from quotakernels.inputs.cuts import check_when_short, known_mass, quota_masses
 from quotakernels.inputs.examples import Examples, Validated
-from quotakernels.inputs.quotas import check_when_short, in_library_of, known_mass, quota_masses
-from quotakernels.inputs.short_reprs import in_short
+from quotakernels.inputs.numbers import in_library_of
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 
 
@@ -52,7 +53,7 @@ class RankingAtQuota(NamedTuple, Generic[T]):
         if not is_array(self.threshold):  # a tree of something else
             return f"RankingAtQuota{tuple.__repr__(self)}"
         whole, positives = self.around.whole, self.around.positives
-        return in_short("RankingAtQuota", whole, whole.shape, [whole], [positives])
+        return short_repr("RankingAtQuota", whole, whole.shape, [whole], [positives])
 
 
 def ranking_at(

@@ -17,22 +17,23 @@ from quotakernels._array import (
     computing,
     device,
     finished,
-    mapped,
     namespace,
     result_float,
+    tree_map,
 )
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, ListData, MeasureOptions, Numbers, T
-from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
-from quotakernels.inputs.keywords import brief, forwarding, keywords_of, public, refuse_unknown
-from quotakernels.inputs.numbers import checked
-from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.examples import good_rows, nan_unless_valid
+from quotakernels.inputs.keywords import forwarding, keywords_of, public, refuse_unknown, show_value
+from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._direction import headline_of, own_direction, title_of
 from quotakernels.measures._facts import (
+    headline_of,
     made_here,
     needs_ideal,
     of_all_groups,
+    own_direction,
+    title_of,
     without_arms,
     without_costs,
     without_gains,
@@ -135,7 +136,7 @@ def _counted(table: ops.Groups) -> tuple[Array, Array]:
 
 def _check_groups(ranking: Any) -> None:
     if not isinstance(ranking, Ranking):
-        raise TypeError(f"ranking must be a Ranking; got {brief(ranking)}")
+        raise TypeError(f"ranking must be a Ranking; got {show_value(ranking)}")
     if not ranking.groups:
         raise TypeError("the ranking has no groups; give them to rank")
 
@@ -318,7 +319,7 @@ def group_mean(
     0.76 0.83
     """
     if not made_here(measure) or isinstance(measure, Mapping):
-        raise TypeError(f"measure must be a measure of this library; got {brief(measure)}")
+        raise TypeError(f"measure must be a measure of this library; got {show_value(measure)}")
     if name := of_all_groups(measure):
         raise TypeError(f"{name} is about all groups together, so it has no mean over them")
     given, own = _parted(options)
@@ -399,7 +400,9 @@ def _weights(xp: Namespace, table: ops.Groups, weights: Any) -> Array:
     if isinstance(weights, str):
         if weights not in WEIGHTS:
             named = ", ".join(map(repr, WEIGHTS))
-            raise ValueError(f"weights must be one of {named} or an array; got {brief(weights)}")
+            raise ValueError(
+                f"weights must be one of {named} or an array; got {show_value(weights)}"
+            )
         return dict(zip(WEIGHTS, (whole, positive, negative), strict=True))[weights]
     given = numbers_like(table.counts, "weights", weights)
     if given.shape not in (whole.shape, whole.shape[-1:]):
@@ -419,8 +422,8 @@ def mean_of_groups(groups: GroupValues, drawn: Array | None = None) -> GroupMean
     xp = namespace(size)
     dtype = result_float(xp, device(size))
     with computing(xp):
-        mean = mapped(lambda x: compiled(_average, xp)(x, size, drawn), values)
-        defined = mapped(lambda x: _defined(x, size.ndim - 1, drawn), values)
+        mean = tree_map(lambda x: compiled(_average, xp)(x, size, drawn), values)
+        defined = tree_map(lambda x: _defined(x, size.ndim - 1, drawn), values)
         return GroupMean(finished(xp, mean, dtype), defined)
 
 

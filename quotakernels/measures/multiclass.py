@@ -14,18 +14,18 @@ from quotakernels._array import (
     computing,
     device,
     finished,
-    mapped,
     namespace,
     of_kind,
     result_float,
+    tree_map,
     wide_float,
 )
 from quotakernels._records import plainly
 from quotakernels._types import TiePolicy
 from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.examples import Examples, check_tie_policy
-from quotakernels.inputs.keywords import brief, forwarding
-from quotakernels.inputs.quotas import in_library_of
+from quotakernels.inputs.keywords import forwarding, show_value
+from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import COST, GAINS, GROUPS, TREATMENT, Measure
 from quotakernels.measures.at_quota.curves import Curve
@@ -171,11 +171,11 @@ def one_vs_rest(
     dtype = result_float(xp, device(ranking.counts))
     with computing(xp):
         if pooled:
-            results = mapped(lambda x: xp.expand_dims(x, axis=0), results)
+            results = tree_map(lambda x: xp.expand_dims(x, axis=0), results)
         axis = examples.scores.ndim - 2
-        per_class = mapped(lambda x: _moved(xp, x, 0, axis), results)
+        per_class = tree_map(lambda x: _moved(xp, x, 0, axis), results)
         if average is None:
-            value, defined = per_class, mapped(lambda x: _is_defined(xp, x), per_class)
+            value, defined = per_class, tree_map(lambda x: _is_defined(xp, x), per_class)
         else:
             value, defined = compiled(_averages, xp, ("average",))(results, ranking, average)
         return OneVsRest(*(finished(xp, x, dtype) for x in (value, per_class, defined)))
@@ -185,11 +185,11 @@ def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
     if not (isinstance(measure, Measure) or _is_of_cuts(measure)):
         raise TypeError(
             "measure must be a measure of this library, such as roc_auc, with its parameters as "
-            f"keywords; got {brief(measure)}"
+            f"keywords; got {show_value(measure)}"
         )
     if average not in AVERAGES:
         names = ", ".join(map(repr, AVERAGES))
-        raise ValueError(f"average must be one of {names}; got {brief(average)}")
+        raise ValueError(f"average must be one of {names}; got {show_value(average)}")
     if "pos_label" in own:
         raise TypeError("one_vs_rest takes classes instead of pos_label")
     for name in (*GROUPS, *GAINS, *COST, *TREATMENT):
@@ -277,5 +277,5 @@ def _averages(results: Any, ranking: Ranking, average: str) -> tuple[Any, Any]:
         defined = xp.where(there > 0, x, xp.zeros_like(x))
         return xp.sum(weight * defined, axis=0) / xp.sum(weight, axis=0)
 
-    counted = mapped(lambda x: xp.sum(_is_defined(xp, x), axis=0), results)
-    return mapped(averaged, results), counted
+    counted = tree_map(lambda x: xp.sum(_is_defined(xp, x), axis=0), results)
+    return tree_map(averaged, results), counted

@@ -19,8 +19,8 @@ from quotakernels._types import (
     T,
     WhenShort,
 )
-from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import wanted_masses
+from quotakernels.inputs.cuts import wanted_masses
+from quotakernels.inputs.keywords import show_value
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.ranking import Ranking
@@ -361,9 +361,11 @@ def qini_coefficient(table: ops.Groups, *, negative_effects: bool = True) -> Arr
 
 def _check(curve: str, normalize: str | None) -> None:
     if curve not in ("uplift", "qini"):
-        raise ValueError(f'curve must be "uplift" or "qini"; got {brief(curve)}')
+        raise ValueError(f'curve must be "uplift" or "qini"; got {show_value(curve)}')
     if normalize not in (None, "total", "perfect"):
-        raise ValueError(f'normalize must be None, "total" or "perfect"; got {brief(normalize)}')
+        raise ValueError(
+            f'normalize must be None, "total" or "perfect"; got {show_value(normalize)}'
+        )
 
 
 def _sizes(arms: ops.Arms) -> tuple[Array, Array]:

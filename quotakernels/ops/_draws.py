@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import show_value
 
 
 def entropy(random_state: Any) -> Any:
@@ -20,7 +20,7 @@ def entropy(random_state: Any) -> Any:
         return np.random.SeedSequence(random_state).entropy
     raise TypeError(
         "random_state must be None, a whole number or a random generator of the scores' library; "
-        f"got {brief(random_state)}"
+        f"got {show_value(random_state)}"
     )
 
 

@@ -13,8 +13,8 @@ from quotakernels._array import (
     computing,
     concrete,
     device,
-    mapped,
     namespace,
+    tree_map,
     wide_float,
 )
 from quotakernels._bits import host_array
@@ -29,7 +29,7 @@ def on_host(result: Any) -> Any:
     """
     if isinstance(result, Ranking):
         return _ranking_on_host(result)
-    return mapped(_values, result)
+    return tree_map(_values, result)
 
 
 def _ranking_on_host(ranking: Ranking) -> Ranking:

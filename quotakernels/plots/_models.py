@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from quotakernels import Ranking, rank
-from quotakernels._array import mapped
+from quotakernels._array import tree_map
 from quotakernels._text import formatted
 from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import check_tie_policy
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import show_value
 from quotakernels.plots._host import on_host
 from quotakernels.ranking import rank_examples
 
@@ -126,7 +126,7 @@ def model_axes(shape: tuple[int, ...], name: Any) -> list[list[str]]:
         return [[f"model {m}" for m in range(number)]] if shape else []
     names = [name] if isinstance(name, str) else name
     if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
-        raise TypeError(f"name must be a string, or one for each model; got {brief(name)}")
+        raise TypeError(f"name must be a string, or one for each model; got {show_value(name)}")
     if len(names) != number:
         raise ValueError(f"name must hold {number} names, one for each model; got {len(names)}")
     return [list(names)]
@@ -136,7 +136,7 @@ def apart(key: str, result: Any, shape: tuple[int, ...], axes: list[list[str]]) 
     """What is known of a batch of that shape one by one, by names made of those along its axes."""
     found, names = on_host(result), itertools.product(*axes)
     return {
-        label_of(key, *each): on_host(mapped(itemgetter(index), found))
+        label_of(key, *each): on_host(tree_map(itemgetter(index), found))
         for index, each in zip(np.ndindex(*shape), names, strict=True)
     }
 

@@ -13,7 +13,7 @@ import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels._array import of_kind
 from quotakernels._text import formatted, plain
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import show_value
 from quotakernels.plots._axes import QuotaAxis
 from quotakernels.plots._display import Canvas, Display
 from quotakernels.plots._host import Numbers
@@ -98,7 +98,7 @@ class ImpactDisplay(Display):
         if kind not in ("impact", "outcome") or (in_all and kind == "outcome"):
             raise ValueError(
                 'kind must be "impact" or "outcome", and "impact" if it is that of all examples; '
-                f"got {brief(kind)}"
+                f"got {show_value(kind)}"
             )
         self.best: dict[str, BestBoundary] = {}
         self.in_all, self.kind = in_all, kind
@@ -197,7 +197,7 @@ class ImpactDisplay(Display):
         ImpactDisplay
         """
         if against not in ("quota", "threshold"):
-            raise ValueError(f'against must be "quota" or "threshold"; got {brief(against)}')
+            raise ValueError(f'against must be "quota" or "threshold"; got {show_value(against)}')
         canvas = self._begin(ax, line_options)
         self.markers_ = []
         axis = self._axis(canvas, percent) if against == "quota" else None

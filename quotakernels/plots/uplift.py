@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 import quotakernels as qk
 from quotakernels import Ranking, ops
 from quotakernels._array import namespace
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import show_value
 from quotakernels.measures.uplift import best_order, height
 from quotakernels.plots._axes import QuotaAxis
 from quotakernels.plots._host import Numbers
@@ -77,7 +77,7 @@ class UpliftDisplay(QuotaDisplay):
         curve: Literal["uplift", "qini"] = "uplift",
     ):
         if curve not in _CURVES:
-            raise ValueError(f'curve must be "uplift" or "qini"; got {brief(curve)}')
+            raise ValueError(f'curve must be "uplift" or "qini"; got {show_value(curve)}')
         super().__init__(rankings)
         self.curve = curve
         self._label, self._area = _LABELS[curve], _AREAS[curve]  # type: ignore[misc]

@@ -24,12 +24,18 @@ from quotakernels._array import (
     takes_host_arrays,
     wide_float,
 )
-from quotakernels.inputs.columns import as_column, check_one_device, warn_of_other_order
+from quotakernels.inputs.columns import (
+    as_column,
+    check_one_device,
+    column_hint,
+    of_two_columns,
+    refuse_columns,
+    warn_of_other_order,
+)
 from quotakernels.inputs.examples import Examples, good_list
 from quotakernels.inputs.gains import validate_with_gains
 from quotakernels.inputs.groups import size_of
-from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.shapes import column_hint, of_two_columns, refuse_columns
+from quotakernels.inputs.keywords import public, show_value
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,7 +82,7 @@ class Batch(NamedTuple):
 def scores_like(like: Any) -> tuple[Namespace, Array]:
     """The namespace of an example of scores, and what keeps its type, device and leading shape."""
     if isinstance(like, type) or type(like).__name__.lower().endswith("dtype"):
-        raise TypeError(f"like must be an array of scores, not a type; got {brief(like)}")
+        raise TypeError(f"like must be an array of scores, not a type; got {show_value(like)}")
     like = as_column("like", like)
     xp = namespace(like)
     if like.ndim == 0 or not of_kind(xp, like.dtype, ("bool", "integral", "real floating")):
@@ -210,5 +216,5 @@ def whole_number(name: str, value: Any) -> int:
     except TypeError:
         number = None
     if number is None or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number; got {brief(value)}") from None
+        raise TypeError(f"{name} must be a whole number; got {show_value(value)}") from None
     return number

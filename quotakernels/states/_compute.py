@@ -20,11 +20,8 @@ from quotakernels._array import (
     tolerance,
 )
 from quotakernels._records import plainly
-from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.warned import silently
-from quotakernels.measures._direction import check_value
-from quotakernels.measures._facts import bounded_by_ties
-from quotakernels.measures._foreign import refusal
+from quotakernels.inputs.keywords import show_value, silently
+from quotakernels.measures._facts import bounded_by_ties, check_value, refusal
 from quotakernels.measures.by_group import mean_over_groups, without_options
 from quotakernels.ranking import Ranking
 
@@ -79,7 +76,7 @@ def check_measures(
         if not fits or wrong:
             raise TypeError(
                 "expected a measure, which is a function of a Ranking, or a mapping from names to "
-                f"measures; {wrong or f'got {brief(measure)}'}"
+                f"measures; {wrong or f'got {show_value(measure)}'}"
             )
 
 

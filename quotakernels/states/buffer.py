@@ -18,13 +18,14 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
-from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.columns import as_column, short_repr
 from quotakernels.inputs.examples import (
     Examples,
     bad_values,
     check_tie_policy,
     raise_or_exclude,
     unfit_amounts,
+    warn_of_bad,
 )
 from quotakernels.inputs.groups import (
     GroupsOfExamples,
@@ -33,9 +34,7 @@ from quotakernels.inputs.groups import (
     numbered,
     of_their_group,
 )
-from quotakernels.inputs.invalid_rows import warn_of_bad
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.short_reprs import in_short
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
@@ -187,7 +186,7 @@ class ScoreBuffer(NamedTuple):
         shape = (*self.like.shape[:-1], sum(x.scores.shape[-1] for x in pieces))
         counts = [x.labels == x.labels if x.valid is None else x.valid for x in pieces]
         positives = [x.labels & y for x, y in zip(pieces, counts, strict=True)]
-        return in_short("ScoreBuffer", self.like, shape, counts, positives)
+        return short_repr("ScoreBuffer", self.like, shape, counts, positives)
 
     def __reduce__(self) -> Any:
         return pickled(self)

@@ -11,7 +11,7 @@ from quotakernels._bits import WIDTHS, dtype_name, from_bits, to_bits
 from quotakernels._records import plainly
 from quotakernels._version import __version__
 from quotakernels.inputs.examples import Examples
-from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.keywords import public, show_value
 from quotakernels.states import _container
 from quotakernels.states._container import Stored, StoredArray
 from quotakernels.states._header import Entry
@@ -241,7 +241,9 @@ def _names(measures: Iterable[str] | None) -> list[str] | None:
         return None
     names = [measures] if isinstance(measures, str) else list(measures)
     if not all(isinstance(name, str) for name in names):
-        raise TypeError(f"measures must be names, or a mapping from names; got {brief(measures)}")
+        raise TypeError(
+            f"measures must be names, or a mapping from names; got {show_value(measures)}"
+        )
     return sorted(set(names))
 
 

@@ -17,9 +17,9 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
+from quotakernels.inputs.columns import short_repr
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import check_flag, public
-from quotakernels.inputs.short_reprs import in_short
 from quotakernels.measures._facts import refuse_arms
 from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._alike import check_alike
@@ -140,7 +140,7 @@ class FixedScoreBuffer(NamedTuple):
         if not is_array(self.scores):  # a tree of something else
             return f"FixedScoreBuffer{tuple.__repr__(self)}"
         columns = [self.valid], [self.labels & self.valid]
-        return in_short("FixedScoreBuffer", self.scores, self.scores.shape, *columns)
+        return short_repr("FixedScoreBuffer", self.scores, self.scores.shape, *columns)
 
     def __reduce__(self) -> Any:
         return pickled(self)

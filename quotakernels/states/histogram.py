@@ -20,15 +20,10 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
-from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import check_tie_policy
-from quotakernels.inputs.invalid_rows import warn_of_bad
-from quotakernels.inputs.keywords import check_flag, public
-from quotakernels.inputs.numbers import checked
-from quotakernels.inputs.quotas import numbers_like
-from quotakernels.inputs.shapes import refuse_columns
-from quotakernels.inputs.short_reprs import in_short
-from quotakernels.inputs.warned import silently
+from quotakernels.inputs.columns import as_column, refuse_columns, short_repr
+from quotakernels.inputs.examples import check_tie_policy, warn_of_bad
+from quotakernels.inputs.keywords import check_flag, public, silently
+from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.measures._facts import refuse_arms
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of
 from quotakernels.states._alike import check_alike
@@ -177,7 +172,7 @@ class ScoreHistogram(NamedTuple):
         if not is_array(self.counts):  # a tree of something else
             return f"ScoreHistogram{tuple.__repr__(self)}"
         shape, columns = self.counts.shape[:-1], ([self.counts], [self.counts[..., 1]])
-        return in_short("ScoreHistogram", self.counts, shape, *columns)
+        return short_repr("ScoreHistogram", self.counts, shape, *columns)
 
     def __reduce__(self) -> Any:
         return pickled(self)

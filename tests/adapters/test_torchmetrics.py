@@ -21,7 +21,7 @@ import torchmetrics
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from quotakernels.adapters.torchmetrics import RankingMetric
-from quotakernels.measures._direction import title_of
+from quotakernels.measures._facts import title_of
 from quotakernels.measures._measure import Measure
 
 N = 999

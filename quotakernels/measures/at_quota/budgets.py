@@ -20,7 +20,7 @@ from quotakernels._types import (
     T,
     WhenShort,
 )
-from quotakernels.inputs.quotas import wanted_masses
+from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import Curve, above_cuts, cut_quotas, cut_thresholds
 from quotakernels.measures.at_quota.hit_rate import positives_at

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, o
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, constant, device, namespace, wide_float
 from quotakernels._types import A, ArrayOf, Data, GroupedData, Number, NumberOf, T, WhenShort
-from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quotas import wanted_masses
+from quotakernels.inputs.cuts import wanted_masses
+from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import divisor
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._scale import usual_unit
@@ -157,7 +157,7 @@ def _variance_within(xp: Namespace, table: ops.Groups, labels: Labels) -> Array 
     if labels == "expected":
         return None
     if labels != "observed":
-        raise ValueError(f'labels must be "expected" or "observed"; got {brief(labels)}')
+        raise ValueError(f'labels must be "expected" or "observed"; got {show_value(labels)}')
     wide = wide_float(xp, device(table.counts))
     mass = divisor(xp, cast(xp, table.mass, wide))
     positive, negative = (cast(xp, x, wide) / mass for x in (table.positive, table.negative))

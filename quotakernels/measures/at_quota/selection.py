@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
+import numpy as np
+
 from quotakernels import ops
 from quotakernels._array import (
     Array,
@@ -13,20 +15,68 @@ from quotakernels._array import (
     device,
     finished,
     namespace,
+    readable,
     result_float,
+    to_numpy,
 )
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, NumberOf, T, WhenShort
-from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.columns import MASS_ROUNDING, as_column
+from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.gains import validate_scores
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.quotas import in_library_of, wanted_masses
+from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._unsorted import ranking_at
 from quotakernels.measures.at_quota.curves import float_thresholds
-from quotakernels.measures.at_quota.whole_cases import whole_cases
 from quotakernels.ranking import table_of
+
+NDArray = np.ndarray[Any, Any]
+
+
+def whole_cases(examples: Examples, limit: Array, codes: Array | None, random_state: Any) -> Array:
+    """1 for each example that is taken, 0 for others: best first, all that still fit the limit.
+
+    Limits are of shape (..., 1), or (..., S, 1) of groups; NaN where there are none.
+    """
+    xp = namespace(limit)
+    amounts = [x for x in (examples.weights, examples.cost) if x is not None]
+    given = [ops.order_key(xp, examples.scores), limit, *amounts]
+    if not all(map(readable, given)):
+        raise TypeError("whole=True needs scores that the host can read, outside of programs")
+    key, limits, *factors = map(to_numpy, given)
+    shape = (-1, key.shape[-1])
+
+    def rows(x: Any) -> NDArray:
+        return np.broadcast_to(x, key.shape).reshape(shape)
+
+    there = rows(True if examples.valid is None else to_numpy(examples.valid))
+    price = np.prod([rows(1.0), *map(rows, factors)], axis=0)
+    limits = limits.reshape(-1, 1 if codes is None else limits.shape[-2])
+    groups = rows(0 if codes is None else to_numpy(codes))
+    generator = np.random.default_rng(ops.entropy(random_state))
+    columns = zip(rows(key), price, there, groups, limits, strict=True)
+    taken = np.stack([_taken(*each, generator.random(shape[-1])) for each in columns])
+    return xp.asarray(taken.reshape(key.shape), dtype=limit.dtype, device=device(limit))
+
+
+def _taken(
+    key: NDArray, price: NDArray, there: NDArray, group: NDArray, limit: NDArray, draws: NDArray
+) -> NDArray:
+    """Of one list; equal keys are in the order of the draws."""
+    order = np.lexsort((draws, key))[::-1]
+    order = order[there[order]]
+    left, slack = limit.tolist(), (MASS_ROUNDING * limit).tolist()
+    chosen = []
+    columns = (order, price[order], group[order])
+    for place, cost, of in zip(*(x.tolist() for x in columns), strict=True):
+        if cost <= left[of] + slack[of]:
+            left[of] -= cost
+            chosen.append(place)
+    taken = np.where(np.isnan(limit[group]), np.nan, 0.0)
+    taken[chosen] = 1.0
+    return taken
 
 
 class _Scored(TypedDict, Generic[A], total=False):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, compiled, mapped, namespace
+from quotakernels._array import Array, Namespace, cast, compiled, namespace, tree_map
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
-from quotakernels.inputs.quotas import numbers_like, wanted_masses, whole_if_close
+from quotakernels.inputs.cuts import wanted_masses, whole_if_close
+from quotakernels.inputs.numbers import numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.hit_rate import positives_at
@@ -205,7 +206,7 @@ def selection_by_group(table: ops.Groups, wanted: Array, apart: Array) -> Select
     wide = table.map(each)._replace(segments=segments)
     split = xp.matrix_transpose(apart)
     found = _at_one_quota(wide, xp.expand_dims(wanted, axis=-1), split)
-    return mapped(lambda x: x if x.shape == wanted.shape else xp.matrix_transpose(x), found)  # type: ignore[no-any-return]
+    return tree_map(lambda x: x if x.shape == wanted.shape else xp.matrix_transpose(x), found)  # type: ignore[no-any-return]
 
 
 def _quota_last(xp: Namespace, found: SelectionByGroup[Array]) -> SelectionByGroup[Array]:

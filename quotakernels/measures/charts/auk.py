@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
 from quotakernels import ops
 from quotakernels._array import Array, cast, device, namespace, wide_float
 from quotakernels._types import A, ArrayOf, GroupedData, T
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures.at_quota.curves import row_ends
@@ -97,7 +97,7 @@ def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
     """
     if kappa not in _MEANS:
         known = ", ".join(map(repr, _MEANS))
-        raise ValueError(f"kappa must be one of {known}; got {brief(kappa)}")
+        raise ValueError(f"kappa must be one of {known}; got {show_value(kappa)}")
     xp = namespace(table.counts)
     wide = wide_float(xp, device(table.counts))
     _, positive, negative = Totals(xp, table)

@@ -10,10 +10,10 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
+from quotakernels.inputs.cuts import ROUNDING
 from quotakernels.inputs.groups import MOST_POINTS, size_of
-from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.keywords import public, show_value
 from quotakernels.inputs.numbers import COST, POSITIVE, Domains, of_numbers
-from quotakernels.inputs.quotas import ROUNDING
 from quotakernels.inputs.totals import divisor
 from quotakernels.measures.charts.powers import ChartKind, check_kind, coordinates, decisions
 from quotakernels.measures.roc_pr.points import CLASSES
@@ -259,13 +259,13 @@ def iso_line(
 def _check_call(of: Any, level: Any, points: Any, *costs: Any) -> None:
     if not isinstance(of, str) or of not in (*_LEVELS, *_WITHOUT_LEVEL):
         names = ", ".join(map(repr, (*_LEVELS, *_WITHOUT_LEVEL)))
-        raise ValueError(f"of must be one of {names}; got {brief(of)}")
+        raise ValueError(f"of must be one of {names}; got {show_value(of)}")
     if (level is None) != (of in _WITHOUT_LEVEL):
         raise TypeError(f"of={of!r} {'needs a' if level is None else 'takes no'} level")
     if any((cost is None) == (of == "cost") for cost in costs):
         raise TypeError("cost_fp and cost_fn are both needed for of='cost', and for that only")
     if isinstance(points, bool) or not isinstance(points, Integral):
-        raise TypeError(f"points must be an integer; got {brief(points)}")
+        raise TypeError(f"points must be an integer; got {show_value(points)}")
     size_of("points", points, least=2, most=MOST_POINTS)
 
 

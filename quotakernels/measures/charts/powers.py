@@ -10,7 +10,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, NumberOf, T
-from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.keywords import public, show_value
 from quotakernels.inputs.numbers import POSITIVE, Domains, checked, of_numbers, plain_number
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
@@ -132,7 +132,7 @@ def check_kind(kind: Any) -> None:
     """Refuse what is no kind of chart."""
     if not isinstance(kind, str) or kind not in _CHARTS:
         names = ", ".join(map(repr, _CHARTS))
-        raise ValueError(f"kind must be one of {names}; got {brief(kind)}")
+        raise ValueError(f"kind must be one of {names}; got {show_value(kind)}")
 
 
 def coordinates(
@@ -270,7 +270,7 @@ def powers_chart(table: ops.Groups, *, kind: ChartKind, smoothing: float = 1.0) 
 
 def _check_smoothing(smoothing: Any) -> None:
     if not 0 < plain_number("smoothing", smoothing) < float("inf"):
-        raise ValueError(f"smoothing must be a finite number above 0; got {brief(smoothing)}")
+        raise ValueError(f"smoothing must be a finite number above 0; got {show_value(smoothing)}")
 
 
 _MASS = (lambda x: ~((x < 0) | (x == float("inf"))), "a finite number, not negative")

@@ -19,7 +19,7 @@ from quotakernels._types import (
     Number,
     T,
 )
-from quotakernels.inputs.quotas import wanted_masses
+from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.gains.columns import cut_at_quotas, cut_at_thresholds, rows_to_cut
 from quotakernels.measures.tables.boundary import BestBoundary

@@ -11,7 +11,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
@@ -99,7 +99,7 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
     0.375 0.375 1.5
     """
     if method not in ("sum", "area"):
-        raise ValueError(f'method must be "sum" or "area"; got {brief(method)}')
+        raise ValueError(f'method must be "sum" or "area"; got {show_value(method)}')
     if method == "sum" and table.weighted:
         raise ValueError(
             'with sample weights there are no positions to sum over; use method="area"'

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace, of_kind
 from quotakernels._types import A, ArrayOf, GroupedData, T
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import ValueMeasure, measure
@@ -195,7 +195,7 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
     1.0
     """
     if start not in ("P", "P+1"):
-        raise ValueError(f'start must be "P" or "P+1"; got {brief(start)}')
+        raise ValueError(f'start must be "P" or "P+1"; got {show_value(start)}')
     if start == "P+1" and table.weighted:
         raise ValueError(
             'start="P+1" is how published tables were computed, without sample weights; '

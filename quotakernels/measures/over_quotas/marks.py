@@ -8,7 +8,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import reduced
@@ -97,7 +97,7 @@ def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] =
     0.4444 0.3333 0.3333
     """
     if method not in ("chance", "minmax"):
-        raise ValueError(f'method must be "chance" or "minmax"; got {brief(method)}')
+        raise ValueError(f'method must be "chance" or "minmax"; got {show_value(method)}')
     xp = namespace(table.counts)
     total = Totals(xp, table)
     won, hit_rate, qrecall = reduced(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels._types import A, ArrayOf, GroupedData, Number, NumberOf, T, WhenShort
-from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.numbers import checked
-from quotakernels.inputs.quotas import numbers_like, quota_masses, wanted_masses
+from quotakernels.inputs.cuts import quota_masses, wanted_masses
+from quotakernels.inputs.keywords import show_value
+from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.inputs.totals import divisor
 from quotakernels.measures._measure import ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
@@ -45,7 +45,9 @@ def _quotas(
         if given is not None:
             raise TypeError(f"between= cannot be combined with {name}=")
     if not (isinstance(between, (list, tuple)) and len(between) == 2):
-        raise TypeError(f"between must be two quotas, the first and the last; got {brief(between)}")
+        raise TypeError(
+            f"between must be two quotas, the first and the last; got {show_value(between)}"
+        )
     first, last = (numbers_like(table.counts, "between", x) for x in between)
     if first.ndim or last.ndim:
         raise ValueError("between must be two single quotas; got arrays of them")
@@ -183,7 +185,7 @@ def mean_hit_rate(table: ops.Groups, *numbers: Array, method: Method = "sum") ->
     0.75
     """
     if method not in ("sum", "area"):
-        raise ValueError(f'method must be "sum" or "area"; got {brief(method)}')
+        raise ValueError(f'method must be "sum" or "area"; got {show_value(method)}')
     if len(numbers) == 2:
         if method != "sum":
             raise ValueError("method= goes with between=")

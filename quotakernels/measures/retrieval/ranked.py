@@ -16,7 +16,7 @@ from quotakernels._types import (
     T,
     WhenShort,
 )
-from quotakernels.inputs.positions import masses_and_positions
+from quotakernels.inputs.cuts import masses_and_positions
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._kinds import CutoffMeasure
 from quotakernels.measures._measure import ValueMeasure, measure

@@ -11,9 +11,15 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, Number, NumberOf, T
-from quotakernels.inputs.keywords import brief, public
-from quotakernels.inputs.numbers import COST, Domains, checked, common_shape, of_numbers
-from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.keywords import public, show_value
+from quotakernels.inputs.numbers import (
+    COST,
+    Domains,
+    checked,
+    common_shape,
+    numbers_like,
+    of_numbers,
+)
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
 from quotakernels.measures._reduction import Reduction, reduced
@@ -141,7 +147,7 @@ def _parameters(cost_distribution: Any) -> tuple[float, float] | None:
             return a, b
     raise ValueError(
         f'cost_distribution must be "prevalence" or two numbers (a, b) from {SMALLEST} to '
-        f"{LARGEST}; got {brief(cost_distribution)}"
+        f"{LARGEST}; got {show_value(cost_distribution)}"
     )
 
 

@@ -18,7 +18,7 @@ from quotakernels._array import (
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import adopt, check_same_totals
-from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.keywords import public, show_value
 from quotakernels.measures._models import Models, named_models
 from quotakernels.measures.roc_pr.hull import RocHull
 from quotakernels.measures.roc_pr.precision_recall import PrCurve
@@ -117,7 +117,7 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
     True
     """
     if space not in _SPACES:
-        raise ValueError(f'space must be "roc" or "pr"; got {brief(space)}')
+        raise ValueError(f'space must be "roc" or "pr"; got {show_value(space)}')
     xp, sources = _admitted({"a": a, "b": b}, curves_too=True)
     with computing(xp):
         found, totals = compiled(_dominates, xp, ("space",))(*sources, space=space)
@@ -186,7 +186,7 @@ def compare_curves(
      [ True  True]]
     """
     if axis not in _AXES:
-        raise ValueError(f'axis must be "quota", "fpr" or "recall"; got {brief(axis)}')
+        raise ValueError(f'axis must be "quota", "fpr" or "recall"; got {show_value(axis)}')
     named = named_models(models)
     xp, sources = _admitted(named, curves_too=False)
     dtype = result_float(xp, device(sources[0][0]))

@@ -23,11 +23,10 @@ from quotakernels._array import (
 from quotakernels._records import plainly
 from quotakernels._types import Generic, Number, T
 from quotakernels.inputs.columns import MASS_ROUNDING
-from quotakernels.inputs.invalid_rows import nan_unless_valid
+from quotakernels.inputs.cuts import warn_below_one
+from quotakernels.inputs.examples import nan_unless_valid
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.numbers import checked
-from quotakernels.inputs.quota_warnings import warn_below_one
-from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.measures._models import Family, Models, family_of
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds

@@ -10,8 +10,7 @@ from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, Number, NumberOf, T
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import check_flag
-from quotakernels.inputs.numbers import RATE, checked
-from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.numbers import RATE, checked, numbers_like
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import (

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.numbers import plain_number
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._reduction import Reduction, reduced
@@ -24,11 +24,11 @@ def checked_part(
     numbers = {name: None if x is None else plain_number(name, x) for name, x in rates.items()}
     fpr, tpr = numbers.values()
     if not (fpr is None or 0 < fpr <= 1):
-        raise ValueError(f"max_fpr must be a rate above 0 and at most 1; got {brief(max_fpr)}")
+        raise ValueError(f"max_fpr must be a rate above 0 and at most 1; got {show_value(max_fpr)}")
     if not (tpr is None or 0 <= tpr < 1):
-        raise ValueError(f"min_tpr must be a rate from 0 to below 1; got {brief(min_tpr)}")
+        raise ValueError(f"min_tpr must be a rate from 0 to below 1; got {show_value(min_tpr)}")
     if not (standardized is False or standardized == "mcclish"):
-        raise ValueError(f'standardized must be "mcclish" or False; got {brief(standardized)}')
+        raise ValueError(f'standardized must be "mcclish" or False; got {show_value(standardized)}')
     if standardized and fpr is not None and tpr is not None:
         raise ValueError(
             "McClish's standard is for an area with one bound; with max_fpr= and min_tpr= pass "

@@ -8,7 +8,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
-from quotakernels.inputs.keywords import brief, public
+from quotakernels.inputs.keywords import public, show_value
 from quotakernels.inputs.numbers import (
     AMOUNT,
     POSITIVE,
@@ -251,7 +251,9 @@ def _pair(name: str, cut: Any) -> tuple[Any, Any]:
     try:
         fp, tp = cut
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a pair of numbers, (FP, TP); got {brief(cut)}") from None
+        raise TypeError(
+            f"{name} must be a pair of numbers, (FP, TP); got {show_value(cut)}"
+        ) from None
     return fp, tp
 
 

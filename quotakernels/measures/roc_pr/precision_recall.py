@@ -10,7 +10,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, T
-from quotakernels.inputs.keywords import brief
+from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.numbers import plain_number
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._kinds import CutoffMeasure, NumberMeasure
@@ -332,7 +332,7 @@ def pr_auc(
     """
     between = _between(min_recall, max_recall, method)
     if method not in ("exact", "trapezoid"):
-        raise ValueError(f'method must be "exact" or "trapezoid"; got {brief(method)}')
+        raise ValueError(f'method must be "exact" or "trapezoid"; got {show_value(method)}')
     _check_start(start)
     if method == "trapezoid" and table.weighted:
         raise ValueError(
@@ -367,7 +367,7 @@ def _between(min_recall: Any, max_recall: Any, method: str) -> tuple[float, floa
 
 def _check_start(start: str) -> None:
     if start not in ("roc", "horizontal"):
-        raise ValueError(f'start must be "roc" or "horizontal"; got {brief(start)}')
+        raise ValueError(f'start must be "roc" or "horizontal"; got {show_value(start)}')
 
 
 def _over_positives(

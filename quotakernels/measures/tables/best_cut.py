@@ -24,9 +24,9 @@ from quotakernels._array import (
 )
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedTableData, T, TableData, TableOptions
-from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
-from quotakernels.inputs.keywords import brief, forwarding, refuse_unknown
-from quotakernels.measures._direction import direction_of, own_direction, title_of
+from quotakernels.inputs.examples import good_rows, nan_unless_valid
+from quotakernels.inputs.keywords import forwarding, refuse_unknown, show_value
+from quotakernels.measures._facts import direction_of, own_direction, title_of
 from quotakernels.measures._measure import COST, GAINS, GROUPS, TREATMENT, Measure, taken_of_rank
 from quotakernels.measures.at_quota.curves import (
     Curve,
@@ -259,7 +259,7 @@ def _called(
     if not isinstance(measure, TableMeasure):
         raise TypeError(
             f"{caller} needs a measure of confusion tables, such as f_score, and it comes first, "
-            f"before labels and scores or a Ranking; got {brief(measure)}"
+            f"before labels and scores or a Ranking; got {show_value(measure)}"
         )
     own = measure.take_own(keywords)
     taken = taken_of_rank(of_gains=False, takes_costs=False, of_arms=False, by_group=by_group)
@@ -279,7 +279,7 @@ def _of_ones_own(function: Callable[..., Array]) -> TableMeasure:
         if not (is_array(value) and tuple(value.shape) == tuple(table.tp.shape)):
             raise TypeError(
                 f"{title_of(function)} must give a number for each cut, an array of shape "
-                f"{tuple(table.tp.shape)}; got {brief(value)}"
+                f"{tuple(table.tp.shape)}; got {show_value(value)}"
             )
         return value
 

@@ -12,16 +12,15 @@ from quotakernels._array import (
     Namespace,
     cast,
     device,
-    mapped,
     namespace,
     tolerance,
+    tree_map,
     wide_float,
 )
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, Number, NumberOf, T
-from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.numbers import POSITIVE, checked
-from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.keywords import show_value
+from quotakernels.inputs.numbers import POSITIVE, checked, numbers_like
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.measures.tables.best_cut import SAME_VALUE, best_of_these, cuts_of
@@ -201,7 +200,7 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     [1. 4. 4.]
     """
     if kind not in ("impact", "outcome"):
-        raise ValueError(f'kind must be "impact" or "outcome"; got {brief(kind)}')
+        raise ValueError(f'kind must be "impact" or "outcome"; got {show_value(kind)}')
     xp = namespace(table.counts)
     cells, quota, real = cuts_of(table)
     curve = Curve(quota, quota, cut_thresholds(xp, table))
@@ -210,10 +209,12 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
     floats = in_usual_unit(floats) if table.weighted else floats
     impacts, ratios = numbers[:4], numbers[4:]
     for ratio in ratios:
-        curve, real = mapped(partial(_at_each, ratio), (curve, real))
+        curve, real = tree_map(partial(_at_each, ratio), (curve, real))
         impacts = tuple(x[..., None, :] if x.ndim and ratio.ndim else x for x in impacts)
         by_class = kind == "impact"
-        floats = _tuned_to(ratio, floats) if by_class else mapped(partial(_at_each, ratio), floats)
+        floats = (
+            _tuned_to(ratio, floats) if by_class else tree_map(partial(_at_each, ratio), floats)
+        )
     of_cells = mean_impact if kind == "impact" else mean_outcome
     curve = curve._replace(value=of_cells(floats, ConfusionTable(*impacts)))
     unit = largest(*impacts)
@@ -285,5 +286,5 @@ def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
     if ratio is not None:
         wide = wide_float(xp, device(table.counts))
         floats = ConfusionTable(*(cast(xp, x, wide) for x in cells))
-        cuts, cells = mapped(partial(_at_each, ratio), cuts), _tuned_to(ratio, floats)
+        cuts, cells = tree_map(partial(_at_each, ratio), cuts), _tuned_to(ratio, floats)
     return CutTables(*cuts, cells)

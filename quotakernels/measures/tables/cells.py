@@ -24,20 +24,13 @@ from quotakernels._array import (
 )
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
+from quotakernels.inputs.classes import Predictions
 from quotakernels.inputs.columns import as_column, check_one_device, refuse_records
 from quotakernels.inputs.curve_points import cut_ends
+from quotakernels.inputs.cuts import check_when_short, wanted_masses, warn_of_nan
 from quotakernels.inputs.examples import Validated
-from quotakernels.inputs.keywords import brief, check_flag
-from quotakernels.inputs.numbers import checked, validate_numbers
-from quotakernels.inputs.predictions import Predictions
-from quotakernels.inputs.quota_warnings import warn_of_nan
-from quotakernels.inputs.quotas import (
-    as_float,
-    check_when_short,
-    in_library_of,
-    is_plain,
-    wanted_masses,
-)
+from quotakernels.inputs.keywords import check_flag, show_value
+from quotakernels.inputs.numbers import as_float, checked, in_library_of, is_plain, validate_numbers
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import above_cuts, below_cuts
@@ -307,7 +300,7 @@ def _threshold_beside(scores: Array, threshold: Any) -> Array:
     if of_kind(xp, scores.dtype, "bool"):
         kinds = (*kinds, "bool")
     if not of_kind(namespace(column), column.dtype, kinds):
-        raise TypeError(f"threshold must hold real numbers; got {brief(threshold)}")
+        raise TypeError(f"threshold must hold real numbers; got {show_value(threshold)}")
     if getattr(threshold, "weak_type", False) and of_kind(xp, scores.dtype, "real floating"):
         column = cast(xp, column, scores.dtype)  # which is JAX's mark of a plain number
     if isinstance(column, np.ndarray):

@@ -25,11 +25,11 @@ from quotakernels._types import (
     NumberOf,
     T,
 )
+from quotakernels.inputs.classes import validate_predictions
+from quotakernels.inputs.examples import nan_unless_valid
 from quotakernels.inputs.groups import MOST_CLASSES, size_of
-from quotakernels.inputs.invalid_rows import nan_unless_valid
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import AMOUNT, RATE, Domains, checked, of_numbers
-from quotakernels.inputs.predictions import validate_predictions
 from quotakernels.measures._measure import measure
 from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, binary_cells, class_cells

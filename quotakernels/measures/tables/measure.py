@@ -21,11 +21,10 @@ from quotakernels._array import (
     result_float,
     wide_float,
 )
-from quotakernels.inputs.examples import Validated
-from quotakernels.inputs.invalid_rows import good_rows, nan_unless_valid
-from quotakernels.inputs.keywords import brief, check_flag, refuse_unknown
-from quotakernels.inputs.numbers import Domains, checked
-from quotakernels.inputs.quotas import check_when_short, in_library_of, narrowed, numbers_like
+from quotakernels.inputs.cuts import check_when_short, narrowed
+from quotakernels.inputs.examples import Validated, good_rows, nan_unless_valid
+from quotakernels.inputs.keywords import check_flag, refuse_unknown, show_value
+from quotakernels.inputs.numbers import Domains, checked, in_library_of, numbers_like
 from quotakernels.measures._measure import CUTS, Measure, flat
 from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.tables.cells import (
@@ -43,7 +42,7 @@ class CutMeasure(Measure):
     """A measure of a ranking at a cut: a threshold, a quota or a fraction."""
 
     validator = staticmethod(cells_at)
-    local = by_group = True
+    at_quota_only = by_group = True
 
     def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         given = [name for name, x in numbers.items() if x is not None]
@@ -224,7 +223,9 @@ def impacts_like(xp: Namespace, data: Array, impacts: Any) -> ConfusionTable:
     try:
         named = dict(zip(names, impacts, strict=True))
     except (TypeError, ValueError):
-        raise TypeError(f"impacts must be four: {', '.join(names)}; got {brief(impacts)}") from None
+        raise TypeError(
+            f"impacts must be four: {', '.join(names)}; got {show_value(impacts)}"
+        ) from None
     numbers = {name: numbers_like(data, name, x) for name, x in named.items()}
     return ConfusionTable(*checked(xp, numbers, dict.fromkeys(names, FINITE)).values())
 
@@ -233,7 +234,7 @@ def class_impacts_like(xp: Namespace, cells: Array, impacts: Any) -> Array:
     """K×K impacts as floats of the library and on the device of the cells."""
     if impacts is None or isinstance(impacts, ConfusionTable):
         raise TypeError(
-            f"impacts of a ClassTable must be an array of shape (K, K); got {brief(impacts)}"
+            f"impacts of a ClassTable must be an array of shape (K, K); got {show_value(impacts)}"
         )
     number = numbers_like(cells, "impacts", impacts)
     size = cells.shape[-1]

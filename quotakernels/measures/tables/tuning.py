@@ -8,8 +8,7 @@ from quotakernels import ops
 from quotakernels._array import Array, computing, device, finished, namespace, result_float
 from quotakernels._types import Number
 from quotakernels.inputs.keywords import public
-from quotakernels.inputs.numbers import POSITIVE, checked
-from quotakernels.inputs.quotas import numbers_like
+from quotakernels.inputs.numbers import POSITIVE, checked, numbers_like
 from quotakernels.measures.tables.cells import (
     ClassTable,
     ConfusionTable,

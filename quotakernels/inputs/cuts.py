@@ -1,9 +1,9 @@
-"""What a quota may be, and the masses that it stands for."""
+"""Cuts: the masses that a quota, a fraction or a budget stands for, or an error."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,53 +11,73 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
-    cast,
     compiled,
-    computing,
     concrete,
-    constant,
     device,
     is_array,
     is_tensor,
-    library,
-    mapped,
     may_warn,
     namespace,
-    of_kind,
     readable,
-    takes_host_arrays,
+    to_numpy,
     tolerance,
-    wide_float,
 )
 from quotakernels._types import WhenShort
 from quotakernels.inputs.columns import (
     MASS_ROUNDING,
-    as_column,
-    check_one_device,
     read_without_fault,
-    refuse_records,
 )
-from quotakernels.inputs.keywords import brief
-from quotakernels.inputs.quota_warnings import warn_below_one, warn_of_one_each
+from quotakernels.inputs.keywords import show_value, warn_once
+from quotakernels.inputs.numbers import as_float, is_plain, numbers_like
 from quotakernels.inputs.totals import Totals
 
-N = TypeVar("N", bound=NamedTuple)
+
+def warn_below_one(quota: Any) -> None:
+    """Warn of a single quota between 0 and 1, which was meant as a fraction in all likelihood."""
+    plain = type(quota) in (int, float)
+    single = plain or (is_array(quota) and quota.ndim == 0 and readable(quota))
+    if single and 0 < quota < 1:
+        number = f"{float(quota):.7g}"
+        warn_once(
+            f"quota={number} is less than one example; for a share of all examples pass "
+            f"fraction={number}"
+        )
+
+
+def warn_of_one_each(name: str, given: Any, groups: int) -> None:
+    """Warn of a number for each group, unless they only rise or only fall, as those for all do."""
+    if not (isinstance(given, (list, tuple)) or (is_array(given) and readable(given))):
+        return
+    numbers = to_numpy(given) if is_array(given) else np.asarray(given)
+    if numbers.shape != (groups,) or groups == 1:
+        return
+    steps = numbers[1:] - numbers[:-1]
+    if not (np.all(steps > 0) or np.all(steps < 0)):
+        warn_once(
+            f"{name} has {groups} numbers for {groups} groups, and every group gets all of them; "
+            f"for one number for each group pass an array of shape ({groups}, 1)"
+        )
+
+
+def warn_of_nan(scores: Array, threshold: Any) -> None:
+    """Warn of a threshold of these scores that is NaN, unless it is the first of several.
+
+    There curves have the cut that selects nothing.
+    """
+    if type(threshold) in (int, float) and threshold == threshold:
+        return  # as most are, in a fraction of the time
+    if not may_warn(scores) or (is_array(threshold) and not readable(threshold)):
+        return
+    given = np.atleast_1d(to_numpy(threshold) if is_array(threshold) else np.asarray(threshold))
+    if given.dtype.kind != "f" or given.shape[-1] == 0:
+        return
+    missing = np.isnan(given)
+    if np.any(missing[..., 1:] & ~missing[..., :-1] if given.shape[-1] > 1 else missing):
+        warn_once("threshold is NaN, and selects nothing")
 
 
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
-
-
-def in_library_of(data: N, *quotas: Any) -> N:
-    """The arrays of `data`, moved to the library of the quota if that takes NumPy arrays."""
-    if not isinstance(data[0], np.ndarray):
-        return data
-    for quota in quotas:
-        foreign = is_array(quota) and not isinstance(quota, (np.ndarray, np.generic))
-        if foreign and takes_host_arrays(xp := namespace(quota)):
-            with computing(xp):
-                return mapped(xp.asarray, data)  # type: ignore[no-any-return]
-    return data
 
 
 def wanted_masses(
@@ -209,7 +229,7 @@ def masses_or_all(
 def check_when_short(when_short: Any) -> None:
     """Raise unless it says what happens where there are fewer examples than a quota."""
     if when_short not in (None, "all", "nan"):
-        raise ValueError(f'when_short must be "all" or "nan"; got {brief(when_short)}')
+        raise ValueError(f'when_short must be "all" or "nan"; got {show_value(when_short)}')
 
 
 def _beside_groups(
@@ -271,38 +291,6 @@ def whole_if_close(xp: Namespace, wanted: Array) -> Array:
     return xp.where(xp.abs(wanted - nearest) <= close, nearest, wanted)
 
 
-def numbers_like(data: Array, name: str, value: Any) -> Array:
-    """Numbers as a wide float array of the library and on the device of the data."""
-    xp, dev = namespace(data), device(data)
-    wide = wide_float(xp, dev)
-    if type(value) in (int, float):
-        return constant(xp, as_float(value), wide, dev)
-    refuse_records(name, value)
-    if isinstance(value, (list, tuple)) and all(type(x) in (int, float) for x in value):
-        return constant(xp, [as_float(x) for x in value], wide, dev)
-    if isinstance(value, (list, tuple)) and any(isinstance(x, bool) for x in value):
-        raise TypeError(f"{name} must be a number or an array of numbers; got {brief(value)}")
-    given, value = value, as_column(name, value)
-    if not of_kind(namespace(value), value.dtype, ("integral", "real floating")):
-        percent = name == "quota" and isinstance(given, str) and given.endswith("%")
-        hint = "; for 5 % pass fraction=0.05" if percent else ""
-        raise TypeError(f"{name} must be a number or an array of numbers; got {brief(given)}{hint}")
-    if isinstance(value, np.ndarray):
-        return xp.asarray(value.astype(np.float64), dtype=wide, device=dev)
-    if namespace(value) is not xp:
-        raise TypeError(
-            f"{name} is an array of {library(value)} and the scores are of {library(data)}"
-        )
-    check_one_device({name: value, "y_score": data})
-    return cast(xp, value, wide)
-
-
-def is_plain(numbers: Any) -> bool:
-    """Whether it is a number of Python, or a list of some."""
-    listed = numbers if isinstance(numbers, (list, tuple)) else [numbers]
-    return set(map(type, listed)) <= {int, float}
-
-
 def narrowed(scores: Array, threshold: Any) -> Any:
     """Plain thresholds in the type of tensors in whose place NumPy may have wider floats."""
     short = is_tensor(scores) and scores.dtype.itemsize <= 2 and scores.dtype.is_floating_point
@@ -314,9 +302,36 @@ def narrowed(scores: Array, threshold: Any) -> Any:
     return ops.nearest(xp, scores, as_float(threshold))
 
 
-def as_float(number: int | float) -> float:
-    """The number, infinite where it is an integer beyond all floats."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
+MOST = 10**8
+"""Positions that are looked at; more of them would fill the memory."""
+
+
+def masses_and_positions(
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    when_short: WhenShort | None = None,
+) -> tuple[tuple[Array, Array], tuple[int, ...]]:
+    """The wanted masses, and the numbers of all positions that have to be looked at."""
+    (wanted,), shape = masses_or_all(
+        xp, table, quota=quota, fraction=fraction, when_short=when_short
+    )
+    number = _number(xp, table, wanted)
+    if ops.is_below(MOST, number):
+        raise ValueError(f"the ranking has {number} positions, too many to visit each; pass quota=")
+    return (wanted, xp.arange(1, number + 1, dtype=xp.int64, device=device(wanted))), shape
+
+
+def _number(xp: Namespace, table: ops.Groups, wanted: Array) -> int:
+    """How many positions there are: in a program no more than rows."""
+    rows: int = table.counts.shape[-1]
+    if table.in_place or not readable(table.counts):
+        return rows
+    most = int(np.max(np.sum(np.asarray(table.counts), axis=-1, dtype=np.int64), initial=1))
+    if not table.segments:
+        known = np.asarray(xp.where(xp.isnan(wanted), xp.zeros_like(wanted), wanted))
+        most = min(most, math.ceil(np.max(known, initial=1)))
+    exact = type(table.counts) is np.ndarray
+    return most if exact else 1 << (most - 1).bit_length()  # few programs
