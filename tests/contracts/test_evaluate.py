@@ -1,0 +1,213 @@
+"""What `evaluate` returns and prints: texts, tables, frames and records of a set of calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quotakernels as qk
+from contracts.snapshots import agrees
+from quotakernels.evaluation.answers import what_will_it_bring as what
+from quotakernels.evaluation.answers import which_model
+from quotakernels.evaluation.passes import Batch
+from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.settings import Resampling, Settings
+from quotakernels.evaluation.stream import evaluate_stream
+from quotakernels.evaluation.unit import Unit
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+N = 240
+RNG = np.random.default_rng(11)
+Y = (RNG.random(N) < 0.3).astype(np.int64)
+MODELS = {
+    "good": (Y + RNG.normal(0, 0.8, N)).round(3),
+    "tied": (Y + RNG.normal(0, 1.2, N)).round(1),
+    "poor": RNG.normal(0, 1, N).round(3),
+}
+TWO = {name: MODELS[name] for name in ("good", "tied")}
+ONE = {"good": MODELS["good"]}
+GAIN = np.where(Y == 1, 7.5, -2.25) + np.arange(N) % 7 / 4
+COST = 1 + np.arange(N) % 5 / 2
+WEIGHT = 0.5 + np.arange(N) % 3
+REGION = np.array(["north", "east", "south", "west"])[np.arange(N) % 4]
+MANY = np.arange(N) % 32
+TREATED = RNG.integers(0, 2, N)
+HALF = np.arange(N) % 2 == 0
+SURE: dict[str, Any] = {"confidence_level": 0.9, "compare": True, "n_resamples": 40}
+IMPACTS = (5.0, -2.0, -1.0, 0.0)
+
+CALLS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "one_model": (ONE, {"quota": 30}),
+    "two_models": (TWO, {"quota": [30, 5], "fraction": 0.07}),
+    "no_quota": (MODELS, {}),
+    "no_quota_sure": (TWO, SURE),
+    "compared": (MODELS, {"quota": 30, "positives": "buyers", **SURE}),
+    "one_sure": (ONE, {"quota": 30, "confidence_level": 0.9, "n_resamples": 40}),
+    "no_places": (TWO, {"quota": 0}),
+    "all_places": (TWO, {"fraction": 1.0}),
+    "impacts": (TWO, {"quota": 30, "impacts": IMPACTS}),
+    "impacts_sure": (TWO, {"quota": 30, "impacts": IMPACTS, "currency": "EUR", **SURE}),
+    "ratio": (TWO, {"quota": 30, "impacts": IMPACTS, "ratio": 2.5}),
+    "no_best_cut": (TWO, {"impacts": (-1, -1, 0, 0)}),
+    "gain": (TWO, {"quota": 30, "gain": GAIN, "place_cost": 1.5, "positives": "buyers"}),
+    "gain_sure": (MODELS, {"quota": [30, 90], "gain": GAIN, **SURE}),
+    "gain_without_loss": (TWO, {"quota": 30, "gain": np.abs(GAIN)}),
+    "gain_weighted": (TWO, {"quota": 30, "gain": GAIN, "sample_weight": WEIGHT, **SURE}),
+    "tuned": (TWO, {"quota": 30, "gain": GAIN, "tune": HALF, "where": ~HALF, **SURE}),
+    "budget": (TWO, {"budget": [20, 50], "cost": COST}),
+    "budget_sure": (TWO, {"budget": 40, "cost": COST, **SURE}),
+    "budget_gain": (TWO, {"budget": 40, "cost": COST, "gain": GAIN, "currency": "EUR"}),
+    "weighted": (TWO, {"quota": 30.5, "sample_weight": WEIGHT}),
+    "weighted_sure": (TWO, {"quota": 30, "sample_weight": WEIGHT, **SURE}),
+    "per": (TWO, {"quota": 10, "per": REGION}),
+    "per_sure": (TWO, {"fraction": 0.1, "per": MANY, **SURE}),
+    "per_budget": (TWO, {"budget": 12, "cost": COST, "per": REGION, **SURE}),
+    "by": (TWO, {"quota": 40, "by": REGION}),
+    "by_sure": (TWO, {"quota": 40, "by": MANY, "gain": GAIN, **SURE}),
+    "by_no_quota": (ONE, {"by": REGION, "confidence_level": 0.9, "n_resamples": 40}),
+    "uplift": (TWO, {"quota": 60, "treatment": TREATED}),
+    "uplift_sure": (MODELS, {"quota": 60, "treatment": TREATED, "positives": "buyers", **SURE}),
+    "all_positive": (TWO, {"quota": 10, "where": Y == 1}),
+    "no_positive": (TWO, {"quota": 10, "where": Y == 0}),
+}
+
+
+def told(found: qk.results.Evaluation) -> str:
+    """All that an evaluation says."""
+    said = [repr(found), found.recommendation, "\n".join(found.notes)]
+    return "\n\n".join([*said, numbers(found)])
+
+
+def numbers(found: qk.results.Evaluation) -> str:
+    """The tables, the frame and the record, a line for each part and each model."""
+    tables = ["\n".join([*x.lines(12), *x.notes]) for x in found.tables]
+    frame = [" | ".join(map(str, row)) for row in columns(found)]
+    record = found.to_dict()
+    models = [json.dumps(x) for x in record.pop("models")]
+    parts = [f"{key}: {json.dumps(x)}" for key, x in record.items()]
+    return "\n\n".join([*tables, "\n".join(frame), "\n".join([*parts, *models])])
+
+
+def columns(found: qk.results.Evaluation) -> Iterator[tuple[Any, ...]]:
+    """The frame, row by row, of many the first and the last ones."""
+    frame = found.to_frame("pandas")
+    yield tuple(frame.columns)
+    rows = list(frame.itertuples(index=False, name=None))
+    yield from rows if len(rows) < 40 else (*rows[:8], *rows[-8:])
+    yield ("rows", len(rows), "sum of values", float(frame["value"].sum()))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_evaluations(name: str) -> None:
+    pytest.importorskip("pandas")
+    models, options = CALLS[name]
+    found = qk.evaluate(Y, models, **options)
+    html = sum(len(x._repr_html_()) for x in found.tables), len(found._repr_html_())
+    agrees(f"evaluate/{name}", f"{told(found)}\n\nHTML {html}")
+
+
+@pytest.mark.parametrize("name", ["plain", "gain", "cost"])
+def test_evaluations_of_rankings(name: str) -> None:
+    pytest.importorskip("pandas")
+    beside = {"plain": {}, "gain": {"gain": GAIN}, "cost": {"cost": COST}}[name]
+    quota: dict[str, Any] = {"budget": 40} if name == "cost" else {"quota": 30}
+    rankings = {key: qk.rank(Y, x, **beside) for key, x in TWO.items()}
+    agrees(f"evaluate/rankings_{name}", told(qk.evaluate(rankings, **quota)))
+
+
+BATCHED: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "sure": {"resampling": Resampling(0.9, False, 40, 0, 40)},
+    "weighted": {"weight": "w"},
+    "cost": {"cost": "c", "quotas": (Quota(40, "budget"),)},
+    "gain": {"unit": Unit("g")},
+    "impacts": {"unit": Unit(impacts=IMPACTS), "resampling": Resampling(0.9, False, 40, 0, 40)},
+    "by": {"by": "region"},
+    "per": {"per": "region"},
+    "per_cost": {"per": "region", "cost": "c", "quotas": (Quota(12, "budget"),)},
+}
+
+
+def batches(options: dict[str, Any], codes: Any) -> Callable[[], Iterator[Batch]]:
+    def passes() -> Iterator[Batch]:
+        for part in np.array_split(np.arange(N), 5):
+            given = {
+                "weights": WEIGHT if "weight" in options else None,
+                "groups": codes if {"by", "per"} & {*options} else None,
+                "costs": COST if "cost" in options else None,
+                "gains": GAIN if options.get("unit") == Unit("g") else None,
+            }
+            some = {key: None if x is None else x[part] for key, x in given.items()}
+            yield Batch(Y[part] == 1, {key: x[part] for key, x in TWO.items()}, **some)
+
+    return passes
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_evaluations_in_batches(name: str) -> None:
+    pytest.importorskip("pandas")
+    options = {"quotas": (Quota(30), Quota(5, "percent")), **BATCHED[name]}
+    settings = Settings("rows", "y", tuple(TWO), command=True, **options)
+    regions, codes = np.unique(REGION, return_inverse=True)
+    names = regions if {"by", "per"} & {*options} else None
+    found = evaluate_stream(settings, batches(options, codes), names=names)
+    said = (f"{x.question} {x.verdict} {x.sentences}" for x in (which_model(found), what(found)))
+    agrees(f"evaluate/batches_{name}", "\n".join([*said, numbers(found)]))
+
+
+REFUSED: list[dict[str, Any]] = [
+    {"quota": N + 1},
+    {"quota": 0.5},
+    {"quota": -1},
+    {"fraction": 2},
+    {"quota": [[1, 2]]},
+    {"budget": 5},
+    {"cost": COST},
+    {"budget": 5, "quota": 5, "cost": COST},
+    {"budget": 1e9, "cost": COST},
+    {"place_cost": 1.0},
+    {"place_cost": "much", "gain": GAIN},
+    {"gain": GAIN, "impacts": IMPACTS},
+    {"impacts": (1, 2, 3)},
+    {"impacts": "none"},
+    {"tune": HALF},
+    {"tune": Y, "gain": GAIN},
+    {"where": Y > 5},
+    {"ratio": 2.0},
+    {"ratio": 2.0, "prevalence": 0.5, "impacts": IMPACTS},
+    {"ratio": -2.0, "impacts": IMPACTS},
+    {"prevalence": 1.0, "impacts": IMPACTS},
+    {"ratio": 2.0, "impacts": IMPACTS, "where": Y == 1, "quota": 3},
+    {"per": REGION},
+    {"per": REGION, "by": REGION, "quota": 3},
+    {"per": REGION, "quota": 3, "gain": GAIN},
+    {"per": REGION, "quota": 300},
+    {"per": REGION[:9], "quota": 3},
+    {"treatment": TREATED},
+    {"confidence_level": 1.0},
+    {"confidence_level": "high"},
+    {"n_resamples": 50},
+    {"positives": 3},
+    {"currency": None},
+    {"sample_weight": "w"},
+    {"qouta": 3},
+]
+
+
+def test_refusals() -> None:
+    """Each call of a list, and the error that it raises."""
+    said = []
+    for options in REFUSED:
+        with pytest.raises((TypeError, ValueError)) as error:
+            qk.evaluate(Y, TWO, **options)
+        given = ", ".join(
+            k if isinstance(x, np.ndarray) else f"{k}={x}" for k, x in options.items()
+        )
+        said.append(f"{given}\n    {error.type.__name__}: {error.value}")
+    with pytest.raises(ValueError, match="compare") as error:
+        qk.evaluate(Y, ONE, compare=True)
+    agrees("evaluate/refusals", "\n".join([*said, str(error.value)]))
