@@ -519,7 +519,7 @@ def _beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
 
 def cumulative_table(
     found: Validated, ties: TiePolicy, by_positives: bool
-) -> ops.Cumulative | ops.Positives | None:
+) -> ops.Cumulative | None:
     """Cumulative counts, which may serve what is made of sums alone."""
     scores, labels, weights, valid, *amounts = found.masked
     if ties != "expected" or weights is not None or any(x is not None for x in amounts):

@@ -27,11 +27,9 @@ from quotakernels import ops
 from quotakernels._array import computing, device, namespace
 from quotakernels.ops import columns, elementwise, keys, native, scans, segments
 from quotakernels.ops.native import (
-    _numpy_positive_sums,
-    _numpy_positives,
+    _numpy_merged,
     _numpy_rows,
     _numpy_segments,
-    _numpy_short,
     _numpy_words,
     numpy_,
 )
@@ -310,83 +308,40 @@ def test_sums_over_parts_of_a_table(rows: int):
     "scores", ["few levels", "no ties", "far apart", "bool", "logits", "zeros"]
 )
 @pytest.mark.parametrize("prevalence", [0, 0.02, 0.5, 1])
-@pytest.mark.parametrize("short", [True, False])
-def test_groups_with_positives(monkeypatch, scores, prevalence, short):
-    """NumPy counts groups that hold positives, and all that is between two of them as one."""
-    monkeypatch.setattr(_numpy_words, "BLOCK", 16)
-    size = 300
-    for name in () if short else ("SHORT", "WIDENED"):
-        monkeypatch.setattr(_numpy_short, name, size - 1)
-    s = RNG.random(size)
-    s = {"few levels": np.floor(9 * s), "far apart": s * 10.0 ** RNG.choice([-300, 9], size)}.get(
+@pytest.mark.parametrize("lists", [(), (3,), (2, 2)])
+def test_merged_groups(monkeypatch, scores, prevalence, lists):
+    """NumPy counts neighbouring groups without positives as one row, and sums stay the same."""
+    for module in (_numpy_merged, _numpy_rows, _numpy_words):
+        monkeypatch.setattr(module, "BLOCK", 16)
+    monkeypatch.setattr(numpy_, "BLOCK", RNG.choice([16, 2**15]))
+    size, shape = 300, (*lists, 300)
+    s = RNG.random(shape)
+    s = {"few levels": np.floor(9 * s), "far apart": s * 10.0 ** RNG.choice([-300, 9], shape)}.get(
         scores, s
     )
-    s = np.where(RNG.random(size) < 0.5, -s, s) if scores == "far apart" else s
+    s = np.where(RNG.random(shape) < 0.5, -s, s) if scores == "far apart" else s
     if scores in ("logits", "zeros"):  # of both signs; with 0.0 and -0.0, or nothing else
         s = (s - 0.5).astype(np.float32).round(2) * (scores == "logits")
     s = s > 0.5 if scores == "bool" else s
-    labels = RNG.random(size) < prevalence
-    counted = ops.cumulative_groups(namespace(s), s, labels, None, by_positives=True)
-    table = qk.rank(labels, s)
-    ends, found = np.cumsum(table.counts), np.cumsum(table.positives)
-    kept = table.positives > 0
-    same(counted.starts, np.concatenate([[0], (ends - table.counts)[kept], [size]]))
-    same(counted.ends, np.append(0, ends[kept]))
-    same(counted.found, np.concatenate([[0], (found - table.positives)[kept], [labels.sum()]]))
-    same(ops.with_positives(namespace(s), table_of(namespace(s), table))[:3], counted[:3])
-    every = ops.all_groups(counted)
-    assert every.items.shape == (2 * counted.ends.shape[0] + 1,)
-    same(every.found, np.append(0, found)[np.searchsorted(ends, every.items, "right")])
-
-
-@of_fast_forms
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
-@pytest.mark.parametrize("levels", [2, 50, 10**6])
-@pytest.mark.parametrize("signs", [1, 2])
-@pytest.mark.parametrize("shape", [(700,), (3, 700), (2, 3, 700)])
-def test_short_lists(monkeypatch, dtype, levels, signs, shape):
-    """They have the groups with positives, and the moments, of longer ones, each by itself."""
-    monkeypatch.setattr(_numpy_short, "BLOCK", 1500)
-    scores = RNG.integers(levels // 2 - signs * levels // 2, levels, shape)
-    scores = (scores % 100 if dtype == "int8" else scores / 8).astype(dtype)
-    labels, xp = RNG.random(shape) < 0.3, namespace(scores)
-    lists = [(scores[i], labels[i]) for i in np.ndindex(shape[:-1])]
-
-    def found() -> list[Any]:
-        moments = ops.moments_of(xp, scores, labels)
-        tables = ops.cumulative_groups(xp, scores, labels, None, by_positives=True)
-        each = [ops.cumulative_groups(xp, *x, None, by_positives=True) for x in lists]
-        moments = [np.broadcast_to(x, shape[:-1]) for x in moments]
-        return [*moments, *tables[:3], *(x for table in each for x in table[:3])]
-
-    short = found()
-    monkeypatch.setattr(_numpy_short, "SHORT", 0)
-    monkeypatch.setattr(_numpy_short, "WIDENED", 0)
-    for x, y in zip(short, found(), strict=True):
-        same(x, y)
-    with standard_forms():
-        assert ops.moments_of(xp, scores, labels) is None
-
-
-@of_fast_forms
-@pytest.mark.parametrize("levels", [1, 7, 60, 10**6])
-@pytest.mark.parametrize("prevalence", [0, 0.02, 0.5, 1])
-def test_sums_of_positives_are_those_of_all_rows(monkeypatch, levels, prevalence):
-    """Of labels and scores NumPy counts the groups alone that hold positives, of a ranking all."""
-    for module in (_numpy_rows, _numpy_positive_sums, _numpy_words):
-        monkeypatch.setattr(module, "BLOCK", 16)
-    monkeypatch.setattr(_numpy_positives, "MANY", 2**3)
-    monkeypatch.setattr(_numpy_short, "SHORT", 16)
-    scores = RNG.integers(0, levels, 300) / 8
-    labels = RNG.random(300) < prevalence * (1 if levels < 60 else scores / scores.mean())
-    ranking = qk.rank(labels, scores)
-    late = qk.average_qrecall.with_options(start="P+1")
-    for measure in (qk.roc_auc, qk.average_qrecall, late):
-        same(measure(labels, scores), measure(ranking))
-    part = qk.roc_auc.with_options(max_fpr=0.3)
-    for measure in (part, qk.average_hit_rate, qk.summary):
-        found, wanted = (np.asarray(measure(*x)) for x in ((labels, scores), (ranking,)))
-        np.testing.assert_allclose(found, wanted, rtol=1e-13)
+    labels, xp = RNG.random(shape) < prevalence, namespace(s)
+    merged = ops.cumulative_groups(xp, s, labels, None, by_positives=True)
+    for i in np.ndindex(lists):
+        ranking = qk.rank(labels[i], s[i])
+        ends, found = np.cumsum(ranking.counts), np.append(0, np.cumsum(ranking.positives))
+        items = merged.items[i]
+        same(merged.found[i], found[np.searchsorted(ends, items, "right")])
+        kept = ranking.positives > 0
+        rows = np.concatenate([[0], (ends - ranking.counts)[kept], ends[kept], [size]])
+        same(items[: rows.shape[0]], np.sort(rows))
+        assert (items[rows.shape[0] :] == size).all()
+        same(ops.merged_groups(xp, table_of(xp, ranking)).items, np.sort(rows))
+        late = qk.average_qrecall.with_options(start="P+1")
+        for measure in (qk.roc_auc, qk.average_qrecall, late):
+            same(measure(labels[i], s[i]), measure(ranking))
+        part = qk.roc_auc.with_options(max_fpr=0.3)
+        for measure in (part, qk.average_hit_rate, qk.summary):
+            values = (np.asarray(measure(*x)) for x in ((labels[i], s[i]), (ranking,)))
+            np.testing.assert_allclose(*values, rtol=1e-13, atol=1e-12)
 
 
 @pytest.mark.parametrize("share", [0, 0.02, 0.3, 1])
@@ -539,18 +494,10 @@ def test_where_groups_begin(monkeypatch, library, size, length):
 
 @of_fast_forms
 @pytest.mark.parametrize("levels", [20, 10**6])
-@pytest.mark.parametrize("long", [1, 50])
-def test_long_lists_of_a_batch(monkeypatch, levels, long):
-    """NumPy counts them one by one, and sums so where groups are many; a bad value spoils its own
-    list.
-    """
-    monkeypatch.setattr(numpy_, "LONG", 30)
-    monkeypatch.setattr(_numpy_positive_sums, "LONG", long)
+def test_a_bad_value_spoils_its_own_list(levels):
     s = RNG.integers(0, levels, (2, 3, 40)) / 4
     labels = RNG.random(s.shape) < np.array([0.1, 0.5, 1])[:, None]
     found = np.stack(qk.summary(labels, s), axis=-1)
-    for i in np.ndindex(s.shape[:-1]):
-        np.testing.assert_allclose(found[i], qk.summary(labels[i], s[i]), rtol=1e-14)
     s[1, 0, 5] = np.nan
     spoilt = np.stack(qk.summary(labels, s, validate=False), axis=-1)
     assert np.isnan(spoilt[1, 0]).all()
@@ -915,19 +862,6 @@ def test_quota_of_one_list(dtype: str, mass: float):
     same(np.concatenate([found.wanted, found.whole, found.positives]), [mass, 40, positives])
     same(np.concatenate(found.row[:3]), [before, before, found_before])
     same(np.concatenate(found.row[3:]), [end - before, end - before, found_upto - found_before])
-
-
-@of_fast_forms
-def test_every_group_of_a_list():
-    """None where a product of sums may leave the whole numbers of floating point."""
-    xp, few = namespace(np.empty(0)), np.array([3, 1, 2], dtype=np.int32)
-    table = ops.Groups(np.array([3.0, 2.0, 1.0]), few, np.minimum(few, 1), None, None)
-    found = ops.every_group(xp, table)
-    same(np.concatenate(found[:3]), [0, 3, 4, 6, 3, 4, 6, 0, 1, 2, 3])
-    many = few.astype(np.int64) * 2**25
-    assert ops.every_group(xp, table._replace(counts=many, positives=many)) is None
-    with standard_forms():
-        assert ops.every_group(xp, table) is None
 
 
 HULLS = ("any", "all tied", "all on one line", "on a circle", "one row", "no row", "sparse")

@@ -71,6 +71,33 @@ def test_the_direct_way_gives_what_the_general_way_gives(measure, levels, preval
             np.testing.assert_array_equal(own, general)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "uint32"])
+@pytest.mark.parametrize("size", [2, 9, 511, 512, 1000, 40_000])
+@pytest.mark.parametrize("scores", ["shares", "both signs", "levels", "one score", "extremes"])
+def test_lists_of_a_batch_are_lists_by_themselves(dtype, size, scores):
+    """Lists may be packed together: best and worst scores of neighbours meet, 0.0 among them."""
+    rng = np.random.default_rng([size, len(dtype), len(scores)])
+    shape, levels = (5, size), rng.integers(0, 5, (5, size))
+    s = {
+        "shares": np.where(rng.random(shape) < 0.01, 0.0, rng.random(shape)),
+        "both signs": rng.normal(size=shape),
+        "levels": levels,
+        "one score": np.zeros(shape) + np.array([[0], [1], [1], [0], [0]]),
+        "extremes": np.array([-1, 0, 1, 100, -100])[levels],
+    }[scores]
+    if dtype[0] in "iu":
+        s = np.abs(100 * s).astype(np.int64) % 128
+    s = s.astype(dtype)
+    if scores == "extremes":
+        s = np.where(levels == 3, np.asarray(np.inf if dtype[0] == "f" else np.iinfo(dtype).max), s)
+        s = s.astype(dtype)
+    labels = rng.random(shape) < np.array([[0.3], [0.5], [1], [0], [0.02]])
+    for measure in (qk.summary, qk.roc_auc, qk.average_qrecall.with_options(start="P+1")):
+        found = np.stack(np.atleast_2d(measure(labels, s)), axis=-1)
+        alone = np.stack([np.atleast_1d(measure(y, x)) for y, x in zip(labels, s, strict=True)])
+        np.testing.assert_allclose(found, alone, rtol=1e-13, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "mode", parameters([m for m in MODES if m.name in ("strictest", "jax64-jit", "torch-vmap")])
 )

@@ -31,8 +31,7 @@ class Totals:
 
     def __init__(self, xp: Namespace, table: Any, summed: bool = False):
         self._xp, self._table, self._summed = xp, table, summed
-        one_list = isinstance(table, ops.Positives) and table.mark is None
-        self._made: dict[str, Array] = ops.totals(table) if one_list else {}
+        self._made: dict[str, Array] = {}
 
     @property
     def rounded(self) -> bool:
@@ -74,24 +73,16 @@ class Totals:
         return self._made["pairs"]
 
     @property
-    def moment(self) -> Array:
-        """See `ops.moment`, of groups with positives."""
-        if "moment" not in self._made:
-            self._made["moment"] = ops.moment(self._table)
-        return self._made["moment"]
-
-    @property
     def perfect(self) -> Array:
         """Whether no negative stands above a positive or beside it."""
         if "perfect" not in self._made:
             xp, table = self._xp, self._table
-            rows = ops.all_groups(table) if isinstance(table, ops.Positives) else table
 
             def worse_above(negative: Array, here: Array) -> tuple[Array]:
                 return (xp.where(here > 0, negative, xp.zeros_like(negative)),)
 
             summands = ops.Summands(("negative_upto", "positive"), worse_above)
-            ((above,),) = ops.sum_rows(xp, rows, summands)
+            ((above,),) = ops.sum_rows(xp, table, summands)
             self._made["perfect"] = above == 0
         return self._made["perfect"]
 
@@ -102,11 +93,6 @@ class Totals:
     def of_sums(self, value: Array, most: Array) -> Array:
         """The same of sums over the rows, which are not rounded where masses are counts."""
         return self.within(value, most) if self.rounded else value
-
-    def moment_from(self, least: Array) -> Array:
-        """The same with places of at least that."""
-        self._made["moment"], found = ops.moments(self._table, least)
-        return found
 
     @property
     def cost(self) -> Array:
@@ -147,8 +133,6 @@ class Totals:
 
     def _number(self, name: str) -> Array:
         table = self._table
-        if isinstance(table, ops.Positives):
-            return ops.totals(table)[name]
         if isinstance(table, ops.Cumulative):
             own = table.segments or table
             sums = own.items

@@ -14,56 +14,29 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, by_numpy, like_tuple, namespace
+from quotakernels._array import Array, by_numpy, namespace
 from quotakernels.inputs.cuts import known_mass
 from quotakernels.inputs.examples import good_labels
 from quotakernels.ranking import Ranking, table_of_one_list
 
 Function: TypeAlias = Callable[..., Any]
-LONG = 2**15
-"""Lists of a batch that are at least as long are measured one by one."""
 
 
-def value_of_lists(function: Function, arguments: tuple[Any, ...], by_moments: bool) -> Any:
-    """Of labels and scores: of their moments, or of the tie groups that hold positives."""
+def value_of_lists(function: Function, arguments: tuple[Any, ...]) -> Any:
+    """Of labels and scores: of cumulative counts."""
     if (found := _good_lists(arguments)) is None:
         return None
     scores, labels = found
-    if scores.ndim > 1 and scores.shape[-1] >= LONG:
-        labels = np.broadcast_to(labels, scores.shape)
-        every = [_value(function, scores[i], labels[i], by_moments) for i in _lists(scores)]
-        return None if any(x is None for x in every) else _joined(every, scores.shape[:-1])
-    return _value(function, scores, labels, by_moments)
-
-
-def _lists(scores: Array) -> Any:
-    return np.ndindex(scores.shape[:-1])
-
-
-def _value(function: Function, scores: Array, labels: Array, by_moments: bool) -> Any:
-    xp = namespace(scores)
-    if by_moments:
-        table: Any = ops.moments_of(xp, scores, labels)
-    else:
-        if labels.ndim < scores.ndim:
-            labels = np.broadcast_to(labels, scores.shape)
-        table = ops.cumulative_groups(xp, scores, labels, None, by_positives=True)
+    labels = labels if labels.ndim == scores.ndim else np.broadcast_to(labels, scores.shape)
+    table = ops.cumulative_groups(namespace(scores), scores, labels, None, by_positives=True)
     return None if table is None else by_numpy(function, table)
 
 
-def _joined(every: list[Any], shape: tuple[int, ...]) -> Any:
-    """The results of all lists, numbers or records of numbers, as those of the batch."""
-    if isinstance(every[0], tuple):
-        return like_tuple(every[0], (np.reshape(x, shape) for x in zip(*every, strict=True)))
-    return np.reshape(every, shape)
-
-
-def value_of_ranking(function: Function, arguments: tuple[Any, ...], by_counts: bool) -> Any:
-    """Of a ranking; of measures `by_counts` as if each of its groups held positives."""
+def value_of_ranking(function: Function, arguments: tuple[Any, ...]) -> Any:
+    """Of a ranking."""
     if not isinstance(arguments[0], Ranking) or (table := table_of_one_list(arguments[0])) is None:
         return None
-    found: Any = ops.every_group(namespace(table.counts), table) if by_counts else None
-    return by_numpy(function, found or table)
+    return by_numpy(function, table)
 
 
 def value_at_quota(function: Function, arguments: tuple[Any, ...], cut: dict[str, Any]) -> Any:

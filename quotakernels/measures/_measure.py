@@ -264,9 +264,8 @@ class Measure:
             return None
         of_positives = self._by_sums and self.by_positives
         if len(arguments) == 1:
-            return value_of_ranking(self._function, arguments, of_positives and self._by_counts)
-        by_moments = self.sums is not None and self.sums.by_moments
-        return value_of_lists(self._function, arguments, by_moments) if of_positives else None
+            return value_of_ranking(self._function, arguments)
+        return value_of_lists(self._function, arguments) if of_positives else None
 
     def with_options(self, *, name: str | None = None, **options: Any) -> MeasureWithOptions[Any]:
         """The measure with some of its keyword arguments fixed, like ``functools.partial``.

@@ -348,83 +348,15 @@ class Cumulative(NamedTuple):
         return ()
 
 
-class Positives(NamedTuple):
-    """The tie groups that hold positives, best first, by the counts before and down to their ends.
-
-    What is between two of them is as one group, which needs no row.  An empty row stands for the
-    beginning of the list.
-
-    Attributes
-    ----------
-    starts : integer array, shape (..., G + 1)
-        How many examples stand before each group, and behind the last one how many there are.
-    ends : integer array, shape (..., G)
-        How many there are down to its end.
-    found : integer array, shape (..., G + 1)
-        How many positive ones stand before it, and how many there are.
-    mark : float array, shape (...)
-        As of `Cumulative`.
-    """
-
-    starts: Array
-    ends: Array
-    found: Array
-    mark: Array | None = None
-
-    def of_list(self, index: tuple[int, ...]) -> Positives:
-        """One list of a batch."""
-        return Positives(*(x[index] for x in self[:3]))
-
-    @property
-    def weighted(self) -> bool:
-        """Never: masses of negatives are not summed."""
-        return False
-
-    @property
-    def in_place(self) -> bool:
-        """Never: groups stand in the first rows."""
-        return False
-
-    @property
-    def segments(self) -> tuple[()]:
-        """None: it is one list."""
-        return ()
-
-
-class Moments(NamedTuple):
-    """What measures of pairs need of lists, whole numbers of shape (...).
-
-    Attributes
-    ----------
-    counts, positives : integer arrays, shape (...)
-        How many examples there are, and how many positive ones.
-    moment : integer array, shape (...)
-        Σ t·(S + E), for tie groups of t positives between S and E examples.
-    """
-
-    counts: Array
-    positives: Array
-    moment: Array
-
-
 class Summands(NamedTuple):
     """What is summed: the arrays that ``terms(*columns)`` gives, of columns named as in `Columns`.
 
-    Those of `whole` summands are whole numbers where the masses are, below 2**62.  Of `Positives`
-    there may be numbers of each list `beside` the columns, shape (...), and summands of the `ties`,
-    the groups of several examples, to add to the same sums.
+    Those of `whole` summands are whole numbers where the masses are, below 2**62.
     """
 
     columns: tuple[str, ...]
     terms: Callable[..., tuple[Array, ...]]
     whole: bool = False
-    beside: tuple[Array, ...] = ()
-    ties: Summands | None = None
-
-    def of_list(self, index: tuple[int, ...]) -> Summands:
-        """What is summed of one list of a batch."""
-        beside, ties = tuple(x[index] for x in self.beside), self.ties
-        return self._replace(beside=beside, ties=ties and ties.of_list(index))
 
 
 class Rows(NamedTuple):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
-from quotakernels.ops._table import Cumulative, Groups, Positives, Summands
+from quotakernels.ops._table import Cumulative, Groups, Summands
 from quotakernels.ops.elementwise import clip
 from quotakernels.ops.scans import (
     bisect,
@@ -216,7 +215,7 @@ def row_of_each(xp: Namespace, table: Groups, ends: Array, numbers: Array) -> Ar
     return clip(xp, found, high=counts.shape[-1] - 1)
 
 
-def summed_by_position(xp: Namespace, table: Groups | Cumulative | Positives) -> bool:
+def summed_by_position(xp: Namespace, table: Groups | Cumulative) -> bool:
     """Whether that is fast: NumPy computes what only few rows need for these alone."""
     if isinstance(table, Cumulative):
         return not isinstance(table.begins, tuple)
@@ -224,42 +223,15 @@ def summed_by_position(xp: Namespace, table: Groups | Cumulative | Positives) ->
 
 
 def sum_rows(
-    xp: Namespace, table: Groups | Cumulative | Positives, *parts: Summands
+    xp: Namespace, table: Groups | Cumulative, *parts: Summands
 ) -> list[tuple[Array, ...]]:
     """The sums of all terms, in floating point, from one pass over the table."""
-    if isinstance(table, Positives):
-        return native.numpy_.sum_positives(table, parts)
     counted = isinstance(table, Cumulative)
     if native.library(xp) == "numpy" and (counted or table[0].ndim == 1) and not table.segments:
         return native.numpy_.sum_rows(table, parts)
     if isinstance(table, Cumulative):
         return _sums(xp, table, CumulativeColumns(xp, table), parts)
     return _sums(xp, table, Columns(xp, table), parts)
-
-
-def all_groups(table: Positives) -> Cumulative:
-    """The groups that hold positives with rows between them, of NumPy."""
-    return native.numpy_.all_groups(table)
-
-
-def totals(table: Positives) -> dict[str, Array]:
-    """Numbers of examples and of positive ones, whole and as floats, of NumPy."""
-    return native.numpy_.totals(table)
-
-
-def moment(table: Positives) -> Array:
-    """Σ t·(S + E) of each list, for groups of t positives between S and E examples, of NumPy."""
-    return native.numpy_.moment(table)
-
-
-def moments(table: Positives, least: Array) -> tuple[Array, Array]:
-    """The same, and what it is if places before the `least`, an end of a group, count as that."""
-    return native.numpy_.moments(table, least)
-
-
-def summed_where(chosen: Array, function: Callable[..., Array], *arguments: Array) -> Array:
-    """The sums over each list of what a function gives where `chosen` holds, of NumPy."""
-    return native.numpy_.summed_where(chosen, function, *arguments)
 
 
 def _sums(

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from quotakernels._array import Array, Namespace, of_kind
 from quotakernels.ops import native
-from quotakernels.ops._table import Cumulative, Groups, InPlace, Moments, Positives
+from quotakernels.ops._table import Cumulative, Groups, InPlace
 from quotakernels.ops.keys import key_bits
 from quotakernels.ops.tables import layout_of, on_device
 
 
 def cumulative_groups(
     xp: Namespace, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
-) -> Cumulative | Positives | None:
+) -> Cumulative | None:
     """The tie groups of counted examples by sums alone, where that takes fewer steps.
 
-    For measures that are `by_positives` it may be those alone that hold positives.
+    For measures that are `by_positives`, neighbouring groups without positives may be one row.
     """
     arrays, library = (scores, labels, valid), native.library(xp)
     if by_positives and valid is None:
         if library == "numpy":
-            return native.numpy_.groups_with_positives(scores, labels)
+            return native.numpy_.merged_of_scores(scores, labels)
         if library == "torch" and native.all_readable(scores, labels):
-            return native.torch_.groups_with_positives(scores, labels)
+            return native.torch_.merged_of_scores(scores, labels)
     if library != "torch" or scores.ndim != 1:
         return None
     if native.all_readable(*arrays) or native.torch_.are_mapped(*arrays):
@@ -31,22 +31,12 @@ def cumulative_groups(
     return counted if apart else counted._replace(begins=())
 
 
-def moments_of(xp: Namespace, scores: Array, labels: Array) -> Moments | None:
-    """The moments of counted examples, of NumPy and scores of which it has the bits."""
-    return native.numpy_.moments_of(scores, labels) if native.library(xp) == "numpy" else None
+def merged_groups(xp: Namespace, table: Groups) -> Cumulative | None:
+    """The cumulative counts of known tie groups, where rows without positives are worth merging.
 
-
-def with_positives(xp: Namespace, table: Groups) -> Positives | None:
-    """The tie groups of a list without weights that hold positives, where that takes less time."""
-    return native.numpy_.with_positives(table) if native.library(xp) == "numpy" else None
-
-
-def every_group(xp: Namespace, table: Groups) -> Positives | None:
-    """All tie groups of a list in the place of those that hold positives, if sums stay exact.
-
-    For measures that read nothing but whole numbers.
+    That is one list of NumPy without weights.
     """
-    return native.numpy_.every_group(table) if native.library(xp) == "numpy" else None
+    return native.numpy_.merged_groups(table) if native.library(xp) == "numpy" else None
 
 
 def counts_segments(

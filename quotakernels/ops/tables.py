@@ -22,7 +22,6 @@ from quotakernels.ops._table import (
     Groups,
     InPlace,
     Layout,
-    Positives,
     Rows,
 )
 from quotakernels.ops.elementwise import clip
@@ -335,16 +334,12 @@ def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Ar
     return index, Rows(before, before, positive_before, mass, mass, positive)
 
 
-def ends_of_row_at(
-    xp: Namespace, table: Groups | Cumulative | Positives, place: Array
-) -> tuple[Array, ...]:
+def ends_of_row_at(xp: Namespace, table: Groups | Cumulative, place: Array) -> tuple[Array, ...]:
     """The ends of the row that owns each place, counted from 1 on, shape (..., K), as floats.
 
     The numbers of examples before it and down to its end, and of positive ones.  No place is
-    behind the last example.  Of a table in place, or of positives, one place is asked for.
+    behind the last example.  Of a table in place one place is asked for.
     """
-    if isinstance(table, Positives):
-        return native.numpy_.place_among(table, place)
     wide = wide_float(xp, device(place))
     if not isinstance(table, Cumulative):
         index = _owner_in_place(xp, table.counts, place)

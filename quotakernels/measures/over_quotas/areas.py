@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
@@ -15,7 +13,7 @@ from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import Measure, ValueMeasure, measure
-from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced, without_sums
+from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
 from quotakernels.measures.roc_pr.partial import Standardized, checked_part, partial_auc
 from quotakernels.ranking import Ranking
 
@@ -131,54 +129,7 @@ def advantage_areas(
     if not by_sum:
         return Reduction(columns, terms, value)
     by_position = _advantages(xp, table, whole, positive)
-    if not isinstance(table, ops.Positives):
-        return Reduction(columns, terms, value, False, by_position)
-
-    def of_both(smaller: Array) -> PemAreas:
-        """The other side by their difference, n·(n·P - Σ t·(S + E))/2."""
-        gained, lost = (ops.clip(xp, x, 0) * (total.whole / 2) for x in (surplus, -surplus))
-        return value(smaller + gained, smaller + lost)
-
-    surplus = total.examples * total.positives - total.moment
-    side = 1.0 - 2.0 * (surplus >= 0)
-    signed = (side, side * total.whole, side * total.positive)
-    return Reduction(columns, terms, value, False, by_position, _falling(xp, signed, of_both))
-
-
-def _falling(
-    xp: Namespace, signed: tuple[Array, Array, Array], value: Callable[..., PemAreas]
-) -> Reduction:
-    """The same of one side, that of the sign of the `signed` totals, by groups with positives.
-
-    From the last place of a group down to the next group, d falls by P from place to place, so it
-    is highest, or lowest, at one of these ends.  The other places of the group are summed apart.
-    """
-
-    def terms(
-        upto: Array, behind: Array, found: Array, side: Array, whole: Array, positive: Array
-    ) -> tuple[Array]:
-        of_one = upto if side.ndim or side > 0 else behind
-        end = xp.where(side > 0, upto, behind) if side.ndim else of_one
-        most, fall = whole * found - positive * end, side * positive
-        falls = ops.summed_where(most > 0, partial(_fall, xp), most, behind - upto, fall)
-        return (falls[..., None],)
-
-    def inside(before: Array, found: Array, here: Array, size: Array, *signed: Array) -> Any:
-        """Of the places of a tie group but its last."""
-        _, whole, positive = signed
-        change = (whole * here - positive * size) * ((size - 1) / size)
-        return _by_side(xp, True, whole * found - positive * before, change, size - 1, (1,))
-
-    row = ("mass_before", "positive_before", "positive", "mass")
-    ties = ops.Summands(row, inside, beside=signed)
-    columns = ("mass_upto", "mass_next", "positive_upto")
-    return Reduction(columns, terms, value, beside=signed, ties=ties)
-
-
-def _fall(xp: Namespace, most: Array, further: Array, fall: Array) -> Array:
-    """The sum of the first place and of those further ones to which it falls, all above zero."""
-    number = xp.minimum(xp.floor(most / fall), further) + 1
-    return number * (most + (1 - number) * (fall / 2))
+    return Reduction(columns, terms, value, False, by_position)
 
 
 def _advantages(
@@ -205,7 +156,6 @@ def _by_side(
     start: Array,
     change: Array,
     size: Array,
-    signs: tuple[int, ...] = (1, -1),
 ) -> tuple[Array, ...]:
     """Sums, or areas, of lines above zero and below."""
     crossing = _crossing_sum if by_sum else _crossing_area
@@ -222,7 +172,7 @@ def _by_side(
             *(start, change, size, line),
         )
 
-    return tuple(map(one, signs))
+    return one(1), one(-1)
 
 
 def _crossing_area(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
@@ -274,26 +224,11 @@ def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
         won = total.within(twice, 2 * total.pairs) if total.rounded else twice
         return Won(won, total.pairs)
 
-    of_positives = without_sums(partial(_won_of_positives, total))
-    return Reduction(columns, won_twice, value, True, of_positives=of_positives)
-
-
-def _won_of_positives(total: Totals) -> Won:
-    return Won(_won_twice(total.examples, total.positives, total.moment), total.pairs)
-
-
-def _won_twice(examples: Array, positives: Array, moment: Array) -> Array:
-    """By the examples that stand behind positives, of which all of these count for P²."""
-    return positives * (2 * examples - positives) - moment
+    return Reduction(columns, won_twice, value, True)
 
 
 def _won(table: Any) -> Won:
-    if isinstance(table, ops.Moments):
-        pairs = table.positives * 1.0 * (table.counts - table.positives)
-        return Won(_won_twice(*table), pairs)
     xp = namespace(table[0])
-    if isinstance(table, ops.Positives):
-        return _won_of_positives(Totals(xp, table))
     if isinstance(table, ops.Cumulative) and table.segments:
         twice, pairs = ops.won_twice_by_group(table)
         mark: Any = table.mark
@@ -336,7 +271,7 @@ class _RocAuc(ValueMeasure):
     monotone="always",
     by_positives=True,
     by_counts=True,
-    sums=Sums(pairs_won, attrgetter("share"), by_moments=True),
+    sums=Sums(pairs_won, attrgetter("share")),
 )
 def roc_auc(
     table: ops.Groups,
@@ -413,7 +348,7 @@ def roc_auc(
     signed=True,
     by_positives=True,
     by_counts=True,
-    sums=Sums(pairs_won, attrgetter("surplus"), by_moments=True),
+    sums=Sums(pairs_won, attrgetter("surplus")),
 )
 def gini(table: ops.Groups) -> Array:
     """Gini coefficient, 2·AUC - 1.
@@ -450,7 +385,7 @@ def gini(table: ops.Groups) -> Array:
     signed=True,
     by_positives=True,
     by_counts=True,
-    sums=Sums(pairs_won, attrgetter("surplus"), by_moments=True),
+    sums=Sums(pairs_won, attrgetter("surplus")),
 )
 def pem(table: ops.Groups) -> Array:
     """PEM, the performance relative to chance and optimum over all quotas ([AR] eq. 14-15).

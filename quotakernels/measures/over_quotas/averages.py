@@ -13,7 +13,7 @@ from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._kinds import NumberMeasure
 from quotakernels.measures._measure import ValueMeasure, measure
-from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced, without_sums
+from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
 from quotakernels.measures.over_quotas.harmonic import WIDE, harmonic_sums, narrow_sums
 from quotakernels.ranking import Ranking
 
@@ -82,9 +82,6 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         tied = (items > 1) & (here > 0)  # without positives any formula gives 0
         return (ops.piecewise(xp, tied, several, partial(_single_share, xp), *row),)
 
-    def single(upto: Array, found_upto: Array, here: Array) -> tuple[Array]:
-        return (here * (found_upto / xp.maximum(upto, 1.0)),)  # 0 where there are no examples yet
-
     def each(
         found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array
     ) -> tuple[Array]:
@@ -99,9 +96,7 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     masses = ("group_mass_before", "group_mass") if table.weighted else ()
     of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
     by_position = ops.Summands((*of_position, *masses), each)
-    ties = ops.Summands(columns, lambda *row: (several(*row),))
-    of_positives = Reduction(("mass_upto", "positive_upto", "single"), single, value, ties=ties)
-    return Reduction(columns, terms, value, False, by_position, of_positives)
+    return Reduction(columns, terms, value, False, by_position)
 
 
 def _single_share(
@@ -216,16 +211,10 @@ def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = F
     if not by_area:
         defined = defined & (total.whole < EXACT)  # beyond, positions are not told apart
 
-    def where_defined(reduction: Reduction) -> Reduction:
-        def value(*sums: Array) -> Array:
-            mean = reduction.value(*sums)
-            return ops.nan_unless(xp, defined, mean)
+    def value(*sums: Array) -> Array:
+        return ops.nan_unless(xp, defined, reduction.value(*sums))
 
-        of_positives = reduction.of_positives
-        others = None if of_positives is None else where_defined(of_positives)
-        return reduction._replace(value=value, of_positives=others)
-
-    return where_defined(reduction)
+    return reduction._replace(value=value)
 
 
 def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]:
@@ -236,8 +225,7 @@ def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]
 
 def _is_one_list(table: Any) -> bool:
     """Whether the row of a position follows from running counts, of one list in each table."""
-    counted = isinstance(table, (ops.Cumulative, ops.Positives))
-    return False if table.segments else counted or table.in_place
+    return False if table.segments else isinstance(table, ops.Cumulative) or table.in_place
 
 
 def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tuple[Array, ...]:
@@ -281,16 +269,8 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduct
         whole = 2 * total.positive * (total.negative if late else total.negative + 1)
         return (integer * items + part) / (whole * items)
 
-    def of_positives() -> Array:
-        """By the quotas from the end of that group on that each positive counts for."""
-        return value(2 * total.examples * total.positives - moment)
-
     columns = ("mass_before", "mass", "positive_before", "positive_upto")
-    reduction = Reduction(columns, full_groups, value, True)
-    if not isinstance(table, ops.Positives):
-        return reduction
-    moment = total.moment_from(owner[1])
-    return reduction._replace(of_positives=without_sums(of_positives))
+    return Reduction(columns, full_groups, value, True)
 
 
 def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:

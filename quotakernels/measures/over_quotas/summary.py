@@ -105,7 +105,7 @@ def in_one_pass(measures: Mapping[str, Measure], table: ops.Groups) -> dict[str,
     makes = tuple(dict.fromkeys(each.make for each in sums.values()))
     with computing(xp):
         by_positives = all(measure.by_positives for measure in measures.values())
-        rows = (by_positives and ops.with_positives(xp, table)) or table
+        rows = (by_positives and ops.merged_groups(xp, table)) or table
         found = compiled(_reduced, xp, ("makes",))(rows, makes=makes)
         values = dict(zip(makes, found, strict=True))
         return {

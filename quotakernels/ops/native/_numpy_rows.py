@@ -178,7 +178,7 @@ def _blocks_of_rows(table: Groups) -> Iterator[_Rows]:
 _DIFFERENCES = {
     "items": ("items_upto", "items_before"),
     "positive": ("positive_upto", "positive_before"),
-    "negative": ("negative_upto", "negative_before"),
+    "negative": ("items", "positive"),
     "negative_upto": ("items_upto", "positive_upto"),
     "negative_before": ("items_before", "positive_before"),
 }

@@ -9,7 +9,6 @@ import numpy as np
 
 from quotakernels.ops._table import Groups
 from quotakernels.ops.native._numpy_keys import from_order_key, order_key
-from quotakernels.ops.native._numpy_positives import EXACT
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, rare_places
 from quotakernels.ops.native._numpy_words import (
     count_type,
@@ -21,6 +20,11 @@ from quotakernels.ops.native._numpy_words import (
 )
 
 NDArray = np.ndarray[Any, Any]
+
+EXACT = 2**53
+"""Whole numbers up to this are exact in floating point."""
+MANY = 2**4
+"""Where there is a group to at most so many rows, sums of each are taken off running ones."""
 
 
 class _Words(NamedTuple):
@@ -209,3 +213,31 @@ def won_twice(table: Groups) -> NDArray | None:
         before *= counts[rows] - own
         twice[here.take(first)] += np.add.reduceat(before, first)
     return twice.astype(np.float64)
+
+
+def sums_before(x: NDArray, dtype: Any) -> NDArray:
+    """See `segments._sums_before`; NumPy takes less time to write to an array that it has."""
+    sums = np.empty((*x.shape[:-1], x.shape[-1] + 1), dtype=dtype)
+    sums[..., 0] = 0
+    x.cumsum(axis=-1, dtype=dtype, out=sums[..., 1:])
+    return sums
+
+
+def sums_between(x: NDArray, starts: NDArray, whole: bool = False) -> NDArray:
+    """Sums from each start to the next, 0 where they are the same; `whole` ones of 64 bits."""
+    if whole and starts.shape[0] > x.shape[0] // MANY:
+        return np.diff(sums_before(x, np.int64).take(starts))
+    return _between(np.add, x, starts, 0, np.int64 if whole else x.dtype)
+
+
+def largest_between(x: NDArray, starts: NDArray, least: float) -> NDArray:
+    """The largest from each start to the next, `least` where they are the same."""
+    return _between(np.maximum, x, starts, least, x.dtype)
+
+
+def _between(combine: np.ufunc, x: NDArray, starts: NDArray, nothing: float, dtype: Any) -> NDArray:
+    found = np.full(starts.shape[0] - 1, nothing, dtype=dtype)
+    there = np.flatnonzero(starts[1:] > starts[:-1])
+    if there.size:
+        found[there] = combine.reduceat(x[: starts[-1]], starts[there], dtype=dtype)
+    return found

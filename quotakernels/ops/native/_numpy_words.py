@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._table import Groups
+from quotakernels.ops.native._numpy_keys import order_key
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, rare_places
 
 NDArray = np.ndarray[Any, Any]
@@ -20,7 +21,7 @@ NDArray = np.ndarray[Any, Any]
 def compact_groups(key: NDArray, labels: NDArray) -> Groups:
     """The table of one non-empty list of keys, without empty rows; thresholds are keys."""
     low, high = extent(key)
-    parts = sorted_words(key, labels, low, high)
+    parts = _packed_keys(key, labels, low, high)
     return _rows_of_words(parts, key.dtype, min(key.shape[0], high - low + 1))
 
 
@@ -46,17 +47,28 @@ def extent_at_most(key: NDArray) -> tuple[int, int]:
     return extent(key)
 
 
-def sorted_words(key: NDArray, labels: NDArray, low: int, high: int) -> list[Part]:
+def packed_words(scores: NDArray, labels: NDArray) -> list[Part] | None:
+    """Words of scores and labels, not sorted yet, in one part or two, the better one first.
+
+    None of types without an integer key.
+    """
+    if scores.dtype.kind == "f" and scores.dtype.itemsize in (4, 8):
+        bits = scores.view(f"i{scores.dtype.itemsize}")
+        if np.minimum.reduce(bits) >= 0:
+            return _packed_keys(bits, labels, 0, np.iinfo(bits.dtype).max)
+        if (found := _words_around_zero(bits, labels)) is not None:
+            return [found.part]
+    key = order_key(scores)
+    return None if key.dtype.kind == "f" else _packed_keys(key, labels, *extent_at_most(key))
+
+
+def _packed_keys(key: NDArray, labels: NDArray, low: int, high: int) -> list[Part]:
     """Keys from low to high with their labels, in one part or two, of which the first is better."""
     bits = 31 if high - low < 2**31 or key.dtype.itemsize <= 4 else 63
     middle = high if high - low < 2 ** (bits - 1) else high - 2 ** (bits - 1)
     if high - low < 2**bits:
-        parts = [Part(_packed(key, labels, middle, bits), middle)]
-    else:
-        parts = _packed_halves(key, labels, high, bits)
-    for part in parts:
-        part.words.sort()
-    return parts
+        return [Part(_packed(key, labels, middle, bits), middle)]
+    return _packed_halves(key, labels, high, bits)
 
 
 class AroundZero(NamedTuple):
@@ -66,8 +78,8 @@ class AroundZero(NamedTuple):
     gap: int
 
 
-def words_around_zero(bits: NDArray, labels: NDArray) -> AroundZero | None:
-    """Sorted words of floats of both signs, of which these are the bits as signed integers.
+def _words_around_zero(bits: NDArray, labels: NDArray) -> AroundZero | None:
+    """Words of floats of both signs, of which these are the bits as signed integers.
 
     No float lies between 0 and the smallest magnitude.  Where that gap is closed, most scores such
     as logits fit one kind of word, as their keys do not.  None where they do not fit.
@@ -93,7 +105,6 @@ def words_around_zero(bits: NDArray, labels: NDArray) -> AroundZero | None:
         np.subtract(sign, distance, out=packed)
         packed += packed
         packed |= labels[block]
-    words.sort()
     return AroundZero(Part(words, 0), gap)
 
 
@@ -104,7 +115,7 @@ def groups_around_zero(scores: NDArray, labels: NDArray) -> Groups | None:
     if scores.dtype.kind != "f" or scores.dtype.itemsize not in (4, 8):
         return None
     bits = scores.view(f"i{scores.dtype.itemsize}")
-    if np.minimum.reduce(bits) >= 0 or (found := words_around_zero(bits, labels)) is None:
+    if np.minimum.reduce(bits) >= 0 or (found := _words_around_zero(bits, labels)) is None:
         return None
     table = _rows_of_words([found.part], bits.dtype, bits.shape[0])
     for block in blocks(table.thresholds.shape[0]):
@@ -175,12 +186,13 @@ def whole_groups(words: NDArray, lower: int = 1) -> Iterator[NDArray]:
 
 
 def _rows_of_words(parts: list[Part], key_type: Any, most: int) -> Groups:
-    """The table, of at most so many rows, of sorted words."""
+    """The table, of at most so many rows; the words are sorted."""
     integer = count_type(sum(part.words.shape[0] for part in parts))
     keys, counts, positives = columns(most, key_type, integer, integer)
     rows = 0
     for part in parts:
         middle = _wrapped(part.middle, key_type)
+        part.words.sort()
         for words in whole_groups(part.words):
             distance = words >> 1
             chosen = counted_runs(

@@ -14,10 +14,9 @@ from quotakernels.ops._table import (
     Arms,
     Around,
     Costs,
+    Cumulative,
     Gains,
     Groups,
-    Moments,
-    Positives,
     Rows,
 )
 from quotakernels.ops.native._numpy_bins import binned as binned
@@ -29,42 +28,26 @@ from quotakernels.ops.native._numpy_keys import bits_of_key as bits_of_key
 from quotakernels.ops.native._numpy_keys import from_order_key as from_order_key
 from quotakernels.ops.native._numpy_keys import key_of_bits as key_of_bits
 from quotakernels.ops.native._numpy_keys import order_key as order_key
-from quotakernels.ops.native._numpy_positive_sums import largest_between as largest_between
-from quotakernels.ops.native._numpy_positive_sums import moment as moment
-from quotakernels.ops.native._numpy_positive_sums import moments as moments
-from quotakernels.ops.native._numpy_positive_sums import sum_positives as sum_positives
-from quotakernels.ops.native._numpy_positive_sums import summed_where as summed_where
-from quotakernels.ops.native._numpy_positive_sums import sums_before as sums_before
-from quotakernels.ops.native._numpy_positive_sums import sums_between as sums_between
-from quotakernels.ops.native._numpy_positives import all_groups as all_groups
-from quotakernels.ops.native._numpy_positives import every_group as every_group
-from quotakernels.ops.native._numpy_positives import of_lists, of_one_list, of_parts
-from quotakernels.ops.native._numpy_positives import place_among as place_among
-from quotakernels.ops.native._numpy_positives import totals as totals
-from quotakernels.ops.native._numpy_positives import with_positives as with_positives
-from quotakernels.ops.native._numpy_rows import blocks
+from quotakernels.ops.native._numpy_merged import merged_groups as merged_groups
+from quotakernels.ops.native._numpy_merged import merged_of_lists, merged_of_words, side_by_side
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks
 from quotakernels.ops.native._numpy_rows import head as head
 from quotakernels.ops.native._numpy_rows import in_parts as in_parts
 from quotakernels.ops.native._numpy_rows import partial_harmonic_sums as partial_harmonic_sums
 from quotakernels.ops.native._numpy_rows import rows_at as rows_at
 from quotakernels.ops.native._numpy_rows import sum_rows as sum_rows
 from quotakernels.ops.native._numpy_segments import first_of_each as first_of_each
+from quotakernels.ops.native._numpy_segments import largest_between as largest_between
 from quotakernels.ops.native._numpy_segments import segmented_groups as segmented_groups
+from quotakernels.ops.native._numpy_segments import sums_before as sums_before
+from quotakernels.ops.native._numpy_segments import sums_between as sums_between
 from quotakernels.ops.native._numpy_segments import won_twice as won_twice
-from quotakernels.ops.native._numpy_short import (
-    moment_of_few,
-    moments_of_few,
-    of_few,
-    of_words,
-    words_of_few,
-)
 from quotakernels.ops.native._numpy_summed import by_argsort, each_by_itself
 from quotakernels.ops.native._numpy_words import (
     compact_groups,
     groups_around_zero,
+    packed_words,
     rising_order,
-    sorted_words,
-    words_around_zero,
 )
 
 NDArray = np.ndarray[Any, Any]
@@ -196,60 +179,40 @@ def tie_groups(
     return groups._replace(thresholds=thresholds)
 
 
-LONG = 2**9
-"""Lists of a batch that are at least as long are sorted one by one."""
-
-
-def groups_with_positives(scores: NDArray, labels: NDArray) -> Positives | None:
-    """See `cumulative.cumulative_groups`: no other groups are told apart."""
-    if scores.ndim == 1 and (words := words_of_few(scores, labels)) is not None:
-        return of_words(words)
-    if scores.ndim == 1 and scores.dtype.kind == "f" and scores.dtype.itemsize in (4, 8):
-        bits = scores.view(f"i{scores.dtype.itemsize}")
-        if np.minimum.reduce(bits) >= 0:
-            parts = sorted_words(bits, labels, 0, np.iinfo(bits.dtype).max)
-            return of_parts(parts, labels)
-        if (found := words_around_zero(bits, labels)) is not None:
-            return of_parts([found.part], labels)
-    if scores.ndim > 1 and (scores.shape[-1] < LONG or not scores.size):
+def merged_of_scores(scores: NDArray, labels: NDArray) -> Cumulative | None:
+    """See `cumulative.cumulative_groups`; None of types without an integer key."""
+    if scores.ndim == 1:
+        return _merged_list(scores, labels)
+    *shape, size = scores.shape
+    if not scores.size:
         return None
-    if scores.ndim > 1 and (few := of_few(*_as_rows(scores, labels))) is not None:
-        shape = scores.shape[:-1]
-        return Positives(*(x.reshape(*shape, x.shape[-1]) for x in few[:3]))
-    key = order_key(scores)
-    if key.dtype.kind == "f":
+    scores, labels = scores.reshape(-1, size), labels.reshape(-1, size)
+    if (found := _merged_lists(scores, labels)) is None:
         return None
-    return of_one_list(key, labels) if key.ndim == 1 else of_lists(key, labels)
+    items, upto = (x.reshape(*shape, x.shape[-1]) for x in found[:2])
+    return Cumulative(items, upto)
 
 
-def moments_of(scores: NDArray, labels: NDArray) -> Moments | None:
-    """See `cumulative.moments_of`."""
-    size = np.int64(scores.shape[-1])
-    if scores.ndim > 1:
-        return _moments_of_lists(scores, labels, size)
-    found = moment_of_few(scores, labels)
-    if found is None and (table := groups_with_positives(scores, labels)) is not None:
-        found = table.found[-1], moment(table)
-    return None if found is None else Moments(size, *found)
+def _merged_list(scores: NDArray, labels: NDArray) -> Cumulative | None:
+    if (parts := packed_words(scores, labels)) is None:
+        return None
+    for part in parts:
+        part.words.sort()
+    return merged_of_words(parts, int(np.count_nonzero(labels)))
 
 
-def _moments_of_lists(scores: NDArray, labels: NDArray, size: Any) -> Moments | None:
-    """Of lists that share their labels, or not."""
-    lists = _as_rows(scores, np.broadcast_to(labels, scores.shape))
-    found = moments_of_few(*lists)
-    if found is None:
-        every = [moments_of(*x) for x in zip(*lists, strict=True)]
-        if any(x is None for x in every):
+def _merged_lists(scores: NDArray, labels: NDArray) -> Cumulative | None:
+    """Of several lists, short ones together where one kind of word holds all of their scores."""
+    if scores.shape[1] <= BLOCK:
+        parts = packed_words(scores.reshape(-1), labels.reshape(-1))
+        if parts is None:
             return None
-        _, *sums = zip(*every, strict=True)
-        found = np.asarray(sums[0]), np.asarray(sums[1])
-    positives, whole = (x.reshape(scores.shape[:-1]) for x in found)
-    return Moments(size, positives, whole)
-
-
-def _as_rows(*arrays: NDArray) -> list[NDArray]:
-    """Several lists along one axis."""
-    return [x.reshape(-1, x.shape[-1]) for x in arrays]
+        if len(parts) == 1:
+            words = parts[0].words.reshape(scores.shape)
+            return merged_of_lists(words, np.count_nonzero(labels, axis=-1))
+    every = [_merged_list(*x) for x in zip(scores, labels, strict=True)]
+    tables = [x for x in every if x is not None]
+    return side_by_side(tables) if len(tables) == len(every) else None
 
 
 def _empty_row(scores: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:

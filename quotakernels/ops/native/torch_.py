@@ -12,7 +12,7 @@ from torch.nn.functional import pad
 from quotakernels._array import Array, readable, to_numpy
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
-from quotakernels.ops._table import Amounts, Cumulative, Groups, Positives
+from quotakernels.ops._table import Amounts, Cumulative, Groups
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._torch_hull import LONGEST, ends_by_merging
 from quotakernels.ops.native._torch_segments import cumulative_segments as cumulative_segments
@@ -440,11 +440,11 @@ def tie_groups(
     return table._replace(thresholds=from_order_key(table.thresholds, scores.dtype))
 
 
-def groups_with_positives(scores: Array, labels: Array) -> Positives | None:
+def merged_of_scores(scores: Array, labels: Array) -> Cumulative | None:
     """NumPy finds them in readable memory."""
     key = scores if scores.dtype in (torch.float32, torch.float64) else order_key(scores)
-    found = numpy_.groups_with_positives(to_numpy(key), to_numpy(labels))
-    return None if found is None else Positives(*map(torch.from_numpy, found[:3]))
+    found = numpy_.merged_of_scores(to_numpy(key), to_numpy(labels))
+    return None if found is None else Cumulative(*map(torch.from_numpy, found[:2]))
 
 
 def source_of_draws(random_state: Any, dev: Any) -> Any:
