@@ -163,12 +163,12 @@ INSTEAD = {
 """What to call, by the name that something has elsewhere."""
 
 ADAPTERS = {
-    "compute": "clu.clu_metric",
+    "compute": "flax.RankingMetric",
     "cross_val_score": "sklearn.SCORERS",
     "cross_validate": "sklearn.SCORERS",
-    "from_model_output": "clu.clu_metric",
+    "from_model_output": "flax.RankingMetric",
     "make_scorer": "sklearn.scorer",
-    "merge": "clu.clu_metric",
+    "merge": "flax.RankingMetric",
     "metric": "torchmetrics.RankingMetric",
     "metric_collection": "torchmetrics.RankingMetric",
     "RankingMetric": "torchmetrics.RankingMetric",

@@ -21,7 +21,7 @@ Y = np.arange(400) % 3 == 0
 S = np.arange(400.0)
 FREE = {"multimetric", "get_scorer"}
 """Functions whose keywords are names of the caller's, or are those of what a name stands for."""
-ADAPTERS = ("clu", "dask", "duckdb", "jax", "sklearn", "torch_distributed")
+ADAPTERS = ("dask", "duckdb", "jax", "sklearn", "torch_distributed")
 
 
 def functions(module: Any) -> Iterator[Any]:

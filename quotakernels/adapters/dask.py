@@ -12,6 +12,7 @@ import numpy as np
 
 from quotakernels import Ranking, ops
 from quotakernels._array import library, namespace
+from quotakernels.adapters import requiring
 from quotakernels.adapters._tables import (
     check_grouped_ties,
     combined,
@@ -24,15 +25,10 @@ from quotakernels.inputs.groups import groups_of
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import TiePolicy, ranked, table_of
 
-try:
+with requiring("Dask", "dask"):
     import dask
     import dask.array
     import dask.dataframe
-except ModuleNotFoundError as error:
-    raise ImportError(
-        f"quotakernels.adapters.dask needs the package {error.name!r}; install what it needs with: "
-        'pip install "quotakernels[dask]"'
-    ) from error
 
 __all__ = ["ranking"]
 

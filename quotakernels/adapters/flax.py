@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from quotakernels.adapters._outputs import (
+from quotakernels.adapters import requiring
+from quotakernels.adapters._metrics import (
     GROUPS,
     SAMPLE_WEIGHT,
     WHERE,
@@ -16,12 +17,8 @@ from quotakernels.adapters._outputs import (
 )
 from quotakernels.adapters.jax import emptied
 
-try:
+with requiring("Flax", "flax"):
     from flax import nnx
-except ImportError as error:
-    raise ImportError(
-        'this needs Flax; install it by pip install "quotakernels[flax]"', name=error.name
-    ) from error
 
 __all__ = ["RankingMetric"]
 

@@ -6,20 +6,17 @@ from typing import Any, TypeVar
 
 from quotakernels import ops
 from quotakernels._array import Array, computing
+from quotakernels.adapters import requiring
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import public
 from quotakernels.states import FixedScoreBuffer, ScoreBuffer, ScoreHistogram
 from quotakernels.states.buffer import joined_ids
 from quotakernels.states.fixed_buffer import COLUMNS
 
-try:
+with requiring("JAX", "jax"):
     import jax
     import jax.numpy as jnp
     from jax import lax
-except ImportError as error:
-    raise ImportError(
-        'this needs JAX; install it by pip install "quotakernels[jax]"', name=error.name
-    ) from error
 
 __all__ = ["across_devices", "emptied"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -9,18 +11,31 @@ import numpy as np
 
 import quotakernels as qk
 from quotakernels._elsewhere import nearest
+from quotakernels.adapters import requiring
 from quotakernels.inputs.keywords import keywords_of, public, refuse_unknown, show_value
-from quotakernels.measures._facts import check_value, compared, direction_of, refuse_arms, title_of
+from quotakernels.measures._facts import (
+    check_value,
+    compared,
+    direction_of,
+    own_direction,
+    refuse_arms,
+    title_of,
+)
 from quotakernels.measures._measure import Measure
-from quotakernels.measures.by_group import mean_over_groups, needs_costs, without_options
+from quotakernels.measures.by_group import (
+    as_mean_over_groups,
+    mean_over_groups,
+    needs_costs,
+    without_options,
+)
+from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.ranking import TiePolicy
 
-try:
-    from quotakernels.adapters._scorers import Scorer, Scorers, lacks_a_cut, of_one_group
-except ImportError as error:
-    raise ImportError(
-        "quotakernels.adapters.sklearn needs scikit-learn: pip install 'quotakernels[sklearn]'"
-    ) from error
+with requiring("scikit-learn", "sklearn"):
+    from sklearn.base import BaseEstimator, is_classifier
+    from sklearn.metrics._scorer import _BaseScorer
+    from sklearn.utils import column_or_1d
+    from sklearn.utils.metadata_routing import UNUSED
 
 __all__ = ["SCORERS", "get_scorer", "multimetric", "scorer"]
 
@@ -216,6 +231,427 @@ READY = (
     *("kolmogorov_smirnov", "pem", "pr_auc", "roc_auc", "roc_hull_auc"),
 )
 """Measures of scores that need no options."""
+
+
+BINARY = ("decision_function", "predict_proba")
+CUTS = ("threshold", "quota", "fraction", "budget")
+_IN_FOLDS = {
+    "quota": "fraction= is a share of each fold",
+    "budget": 'with when_short="all" it then selects all',
+}
+"""What to do where a cut is larger than a fold."""
+
+
+def of_one_group(measure: Any) -> Any:
+    """The measure of which another is the mean over groups, or else itself."""
+    mean = mean_over_groups(measure)
+    return measure if mean is None else mean.measure
+
+
+def lacks_a_cut(measure: Any, options: dict[str, Any]) -> bool:
+    """Whether it is a measure of confusion tables, and nothing says at which cut."""
+    given = set(options)
+    measure = of_one_group(measure)
+    while isinstance(measure, functools.partial):
+        given |= measure.keywords.keys()
+        measure = measure.func
+    return isinstance(measure, TableMeasure) and given.isdisjoint(CUTS)
+
+
+_REQUESTS = {"estimator": UNUSED, "groups": False, "cost": False}
+"""What is asked for, of what `score` takes, where nobody says otherwise."""
+
+
+def _said(owner: Any) -> dict[str, Any]:
+    """What the user has said of requests: True, False, None or another name, by name."""
+    said = owner._metadata_request.score.requests if hasattr(owner, "_metadata_request") else {}
+    return dict(said)
+
+
+def _asking(request: Any, owner: Any, needed: dict[str, Any]) -> Any:
+    """A request for what is needed too, unless the user has said something of it."""
+    said = _said(owner)
+    for name in (x for x, alias in needed.items() if alias and said.get(x) is None):
+        request.score.add_request(param=name, alias=needed[name])
+    return request
+
+
+class Scorer(_BaseScorer):  # type: ignore[misc]
+    """What `scorer` makes: to scikit-learn, a scorer as those of ``make_scorer``."""
+
+    __metadata_request__score = _REQUESTS
+
+    def __init__(
+        self,
+        measure: Callable[..., Any],
+        options: dict[str, Any],
+        ties: str,
+        pos_label: Any,
+        average: str | None,
+        response_method: str | tuple[str, ...] | None,
+        greater_is_better: bool,
+    ):
+        self.measure = measure
+        self.options = options
+        self.ties = ties
+        self.pos_label = pos_label
+        self.average = average
+        self.response_method = response_method
+        self.greater_is_better = greater_is_better
+        self._by_group = mean_over_groups(measure) is not None
+        self.needs_costs = bool(needs_costs(measure, **options))
+        self._predicts = response_method == "predict" and lacks_a_cut(measure, options)
+        self._sign = 1 if greater_is_better else -1
+        self._kwargs = options if pos_label is None else options | {"pos_label": pos_label}
+        by_default = BINARY if average is None else "predict_proba"
+        self._response_method = by_default if response_method is None else response_method
+
+    def score(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        cost: Any = None,
+    ) -> float:
+        """The measure of what a fitted estimator says of `X`, whose true classes are `y`."""
+        if cost is not None and not self.needs_costs:
+            raise TypeError(f"{self!r} takes no cost, as it has no budget")
+        return self.of(Responses(estimator, X), y, sample_weight, groups, cost)
+
+    __call__ = score
+
+    def _score(self, _: Any, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
+        """The same where several scorers stand in one dictionary.
+
+        What they share there knows one positive class, and these may differ in it.
+        """
+        return self.score(estimator, X, y, **metadata)
+
+    def of(self, responses: Responses, y: Any, sample_weight: Any, groups: Any, cost: Any) -> float:
+        """The measure of responses."""
+        self._check_beside(groups, cost)
+        classes = responses.classes()
+        codes = y if classes is None else class_codes(y, classes)
+        given: Any = {"sample_weight": sample_weight, "ties": self.ties}
+        try:
+            if classes is None:
+                given |= {"groups": groups, "cost": cost}
+                value = self._of_no_class(responses, y, given)
+            elif self._predicts:
+                value = self._of_predictions(codes, responses.predicted(), classes, sample_weight)
+            elif self.average is None:
+                place = self._positive(classes)
+                scores = responses.of_class(place, len(classes), self._response_method)
+                given |= {"groups": groups, "cost": cost}
+                value = self._of_ranking(qk.rank(codes == place, scores, **given))
+            else:
+                scores = responses.of_all(len(classes), self._response_method)
+                given |= {"average": self.average}
+                value = qk.one_vs_rest(self.measure, codes, scores, **given, **self.options).value
+        except ValueError as error:
+            for name, instead in _IN_FOLDS.items():
+                if str(error).startswith(f"{name} is "):
+                    raise ValueError(f"{error} in this fold; {instead}") from None
+            raise
+        return self._sign * float(value)
+
+    def _of_no_class(self, responses: Responses, y: Any, given: dict[str, Any]) -> Any:
+        """The measure of the scores that a regressor or a ranker gives."""
+        if self._predicts or self.average is not None:
+            raise TypeError(f"{self!r} needs a classifier; {responses.estimator!r} has no classes_")
+        scores = responses.of_no_class(self.response_method)
+        labels = column_or_1d(y)
+        return self._of_ranking(qk.rank(labels, scores, pos_label=self.pos_label, **given))
+
+    def _check_beside(self, groups: Any, cost: Any) -> None:
+        """Raise for groups where they do not belong, and for what is needed and absent."""
+        needed = {"groups": (groups, self._by_group, "the group of each example")}
+        needed["cost"] = (cost, self.needs_costs, "what each example costs")
+        for name, (given, needs, what) in needed.items():
+            if given is None and needs:
+                raise TypeError(
+                    f"{self!r} needs {name}=, {what}; after "
+                    "sklearn.set_config(enable_metadata_routing=True) scikit-learn passes what is "
+                    "given in params= of cross_val_score, or to fit of a search"
+                )
+        if groups is not None and (self._predicts or self.average is not None):
+            which = "average=" if self.average is not None else "predicted classes"
+            raise TypeError(f"{self!r} takes no groups: with {which} there is no mean over them")
+
+    def _of_ranking(self, ranking: qk.Ranking) -> Any:
+        if ranking.groups:
+            return as_mean_over_groups(self.measure)(ranking, **self.options).value
+        return self.measure(ranking, **self.options)
+
+    def _of_predictions(self, codes: Any, predicted: Any, classes: Any, weights: Any) -> Any:
+        """The measure of the table of two classes, or of more where the measure is of those too."""
+        given: Any = {"sample_weight": weights}
+        if len(classes) > 2 and self.pos_label is None:
+            given["num_classes"] = len(classes)
+        else:
+            place = self._positive(classes)
+            codes, predicted = codes == place, predicted == place
+        table = qk.tables.confusion_table_from_predictions(codes, predicted, **given)
+        return self.measure(table, **self.options)
+
+    def _score_func(self, y_true: Any, y_pred: Any, *, sample_weight: Any = None, **_: Any) -> Any:
+        """The measure of predicted classes: what ``TunedThresholdClassifierCV`` asks for.
+
+        That takes the largest value, for which NaN would pass.  So a cut at which the measure is
+        undefined is the worst.
+        """
+        if not self._predicts:
+            raise TypeError(
+                f"{self!r} needs scores, but predictions are judged here: use scorer(f_score, "
+                "response_method='predict'); for a cut that fills a quota see quota_threshold"
+            )
+        truth, predicted = column_or_1d(y_true), column_or_1d(y_pred)
+        positive = self._positive_among(np.unique(np.concatenate([truth, predicted])))
+        table = qk.tables.confusion_table_from_predictions(
+            truth == positive, predicted == positive, sample_weight=sample_weight
+        )
+        value = float(self.measure(table, **self.options))
+        if value == value:
+            return value
+        if len(np.unique(truth)) == 1:
+            raise ValueError(
+                f"{title_of(self.measure)} is undefined in this fold, all of {truth[0]!r}; "
+                "stratified folds have both classes"
+            )
+        return -self._sign * np.inf
+
+    def _positive_among(self, labels: Any) -> Any:
+        """The positive class of the labels that occur."""
+        if self.pos_label is None and len(labels) != 2:
+            raise ValueError(
+                f"pos_label= must name the positive class; this fold has {labels.tolist()} only"
+            )
+        return labels[1] if self.pos_label is None else self.pos_label
+
+    def _get_metadata_request(self) -> Any:
+        """What `score` takes can be requested; what `_score_func` takes besides, cannot.
+
+        A mean over groups requests them, and a budget costs, unless something else was said.
+        """
+        request = super(_BaseScorer, self)._get_metadata_request()
+        return _asking(request, self, {x: self.request_of(x) for x in ("groups", "cost")})
+
+    def request_of(self, name: str) -> Any:
+        """What the user has said of a request, or else whether the measure needs what it is for."""
+        needed = {"groups": self._by_group, "cost": self.needs_costs}
+        said = _said(self).get(name)
+        return needed.get(name, False) if said is None else said
+
+    def __sklearn_clone__(self) -> Scorer:
+        return copy.deepcopy(self)
+
+    def _positive(self, classes: Any) -> int:
+        """Where the positive class stands among those of the estimator."""
+        if len(classes) != 2:
+            hint = "; average= is for more" if len(classes) > 2 else ""
+            raise ValueError(
+                f"{self!r} takes an estimator of two classes{hint}; this one has {classes.tolist()}"
+            )
+        if self.pos_label is None:
+            return 1
+        places = np.flatnonzero(classes == self.pos_label)
+        if len(places) == 0:
+            raise ValueError(
+                f"pos_label={self.pos_label!r} is not one of the classes of the estimator, "
+                f"{classes.tolist()}"
+            )
+        return int(places[0])
+
+    def __repr__(self) -> str:
+        name = getattr(self.measure, "__name__", repr(self.measure))
+        own = {"ties": "expected", "pos_label": None, "average": None, "response_method": None}
+        changed = {x: getattr(self, x) for x in own if getattr(self, x) != own[x]}
+        if self.greater_is_better != own_direction(self.measure):
+            changed["greater_is_better"] = self.greater_is_better
+        named = (f"{x}={value!r}" for x, value in (self.options | changed).items())
+        return f"scorer({', '.join([name, *named])})"
+
+
+class Scorers(BaseEstimator):  # type: ignore[misc]
+    """What `multimetric` makes."""
+
+    __metadata_request__score = _REQUESTS
+
+    def __init__(self, scorers: dict[str, Scorer]):
+        self.scorers = scorers
+
+    def _get_metadata_request(self) -> Any:
+        """What one of the scorers requests is requested."""
+        wanted = {name: self._alias(name) for name in ("sample_weight", "groups", "cost")}
+        return _asking(super()._get_metadata_request(), self, wanted)
+
+    def _alias(self, name: str) -> Any:
+        found = {x.request_of(name) for x in self.scorers.values()} - {False}
+        if len(found) > 1:
+            raise ValueError(
+                f"the scorers of a multimetric must request {name} under one name; these do under "
+                f"{', '.join(sorted(name if x is True else x for x in found))}"
+            )
+        return next(iter(found), False)
+
+    def _for_each(self, name: str, value: Any) -> Any:
+        """What each scorer gets: those that request it, or all, if none does."""
+        asking = {key for key, x in self.scorers.items() if x.request_of(name)}
+        return {key: value if key in (asking or self.scorers) else None for key in self.scorers}
+
+    def score(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        cost: Any = None,
+    ) -> dict[str, float]:
+        """The measures of what a fitted estimator says of `X`; costs go to those that need some."""
+        responses = Responses(estimator, X)
+        weights, groups = (
+            self._for_each(name, x)
+            for name, x in (("sample_weight", sample_weight), ("groups", groups))
+        )
+        return {
+            name: x.of(responses, y, weights[name], groups[name], cost if x.needs_costs else None)
+            for name, x in self.scorers.items()
+        }
+
+    __call__ = score
+
+    @property
+    def _score_func(self) -> Any:
+        raise AttributeError("multimetric gives several numbers, but one is needed here")
+
+    def __repr__(self) -> str:
+        return f"multimetric({', '.join(f'{name}={x!r}' for name, x in self.scorers.items())})"
+
+
+NUMBERS = ("decision_function", "predict")
+"""Methods of estimators without classes that give scores."""
+
+
+class Responses:
+    """What an estimator says of some examples, asked once for each method."""
+
+    def __init__(self, estimator: Any, examples: Any):
+        self.estimator, self._examples = estimator, examples
+        self._known: dict[str, Any] = {}
+
+    def classes(self) -> Any:
+        """The classes of the estimator, in its order; None of a regressor or a ranker."""
+        model = self.estimator
+        classes = getattr(model, "classes_", None)
+        if classes is None:
+            if is_classifier(model):
+                raise AttributeError(f"{model!r} has no classes_: is it a fitted classifier?")
+            return None
+        if isinstance(classes, list) and any(np.ndim(x) for x in classes):
+            raise ValueError(f"{self.estimator!r} has several outputs; a scorer takes one")
+        return np.asarray(classes)
+
+    def of_all(self, number: int, methods: str | tuple[str, ...]) -> Any:
+        """Scores of all classes, shape (n, K)."""
+        name, scores = self._response(methods)
+        if scores.ndim == 1 and number == 2:
+            negative = _negated(name, scores)
+            return np.stack([negative, scores.astype(negative.dtype)], axis=-1)
+        if scores.shape[1:] != (number,):
+            raise ValueError(
+                f"{name} gives an array of shape {scores.shape} for {number} classes; "
+                "name another method by response_method="
+            )
+        if name == "decision_function" and number > 2 and _compares_pairs(self.estimator):
+            raise ValueError(
+                f"{name} of {self.estimator!r} compares pairs of classes; for each class use "
+                "decision_function_shape='ovr' or response_method='predict_proba'"
+            )
+        return scores
+
+    def of_class(self, place: int, number: int, methods: str | tuple[str, ...]) -> Any:
+        """Scores of one class, shape (n,)."""
+        name, scores = self._response(methods)
+        if scores.ndim == 1 and number == 2:
+            return scores if place == 1 else _negated(name, scores)
+        return self.of_all(number, methods)[:, place]
+
+    def of_no_class(self, methods: str | tuple[str, ...] | None) -> Any:
+        """Scores of an estimator without classes, shape (n,)."""
+        name, scores = self._response(methods or NUMBERS)
+        if methods is None and name == "predict" and scores.dtype.kind != "f":
+            raise TypeError(
+                f"{self.estimator!r} has no classes_ and predicts whole numbers, which may be "
+                "classes; if they are scores pass response_method='predict'"
+            )
+        return scores
+
+    def predicted(self) -> Any:
+        """The predicted classes, by their places among those of the estimator."""
+        return class_codes(self._said("predict"), self.classes(), "the prediction")
+
+    def _said(self, name: str) -> Any:
+        """What a method of the estimator gives."""
+        if name not in self._known:
+            self._known[name] = getattr(self.estimator, name)(self._examples)
+        return self._known[name]
+
+    def _response(self, methods: str | tuple[str, ...]) -> tuple[str, Any]:
+        names = (methods,) if isinstance(methods, str) else tuple(methods)
+        for name in names:
+            if hasattr(self.estimator, name):
+                return name, _as_numbers(name, np.asarray(self._said(name)))
+        raise AttributeError(f"{self.estimator!r} has no {' and no '.join(names)}")
+
+
+def _as_numbers(name: str, scores: Any) -> Any:
+    """The scores, if they are numbers."""
+    if scores.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{name} gives values of dtype {scores.dtype}, but scores must be numbers; "
+            "name another method by response_method="
+        )
+    return scores
+
+
+def _negated(name: str, scores: Any) -> Any:
+    """The scores of the other one of two classes."""
+    if scores.dtype.kind == "f":
+        return -scores
+    if scores.size and max(int(scores.max()), -int(scores.min())) >= 2**63:
+        raise ValueError(
+            f"{name} gives integers of size 2**63 or more, and int64 cannot hold their negatives; "
+            "give floats"
+        )
+    return -scores.astype(np.int64)
+
+
+def _compares_pairs(estimator: Any) -> bool:
+    """Whether the decision function has a column for each pair of classes."""
+    inside = [
+        *(getattr(estimator, name, None) for name in ("best_estimator_", "estimator_")),
+        *(step for _, step in getattr(estimator, "steps", [])[-1:]),
+    ]
+    own = getattr(estimator, "decision_function_shape", None) == "ovo"
+    return own or any(_compares_pairs(x) for x in inside if x is not None)
+
+
+def class_codes(y: Any, classes: Any, name: str = "y") -> Any:
+    """The place of each label among the classes."""
+    labels = column_or_1d(y)
+    matches = labels[:, None] == classes
+    known = matches.any(axis=-1)
+    if not known.all():
+        place = int(np.flatnonzero(~known)[0])
+        label = labels.tolist()[place]
+        raise ValueError(
+            f"{name} is {label!r} at position {place}; "
+            f"expected one of the classes of the estimator, {classes.tolist()}"
+        )
+    return matches.argmax(axis=-1)
 
 
 class _Ready(Mapping[str, Scorer]):

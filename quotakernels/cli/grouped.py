@@ -20,9 +20,8 @@ import duckdb
 
 import quotakernels as qk
 from quotakernels.adapters import _sql as sql
-from quotakernels.adapters._parquet import FILE, ROW, AbsentColumnError, dataset, with_rows
-from quotakernels.adapters._sql_columns import DATES, group_of
-from quotakernels.adapters.duckdb import ranking
+from quotakernels.adapters._sql import DATES, group_of
+from quotakernels.adapters.duckdb import FILE, ROW, AbsentColumnError, dataset, ranking, with_rows
 from quotakernels.cli.columns import columns_read, positive_value
 from quotakernels.cli.conditions import compared, no_row_has, of_all
 from quotakernels.cli.errors import (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import importlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ nnx = pytest.importorskip("flax.nnx")
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 
-from quotakernels.adapters.clu import clu_metric  # noqa: E402
 from quotakernels.adapters.flax import RankingMetric  # noqa: E402
 
 MEASURES = {"auc": qk.roc_auc, "hits": functools.partial(qk.hit_rate, quota=jnp.array([1, 3]))}
@@ -70,25 +70,23 @@ def test_arguments_have_the_names_that_were_chosen():
 def test_outputs_of_likely_names_are_not_passed_over():
     state = qk.states.FixedScoreBuffer.empty(LOGITS[0], capacity=8)
     outputs = {"labels": LABELS[0], "logits": LOGITS[0]}
-    for make in (lambda **names: RankingMetric(qk.roc_auc, state, **names).update, by_clu(state)):
-        for other, option, usual in (
-            ("where", "where", "mask"),
-            ("weights", "sample_weight", "sample_weight"),
-            ("indexes", "groups", "groups"),
-        ):
-            message = f"^got {other} and no {usual}; make the metric with {option}='{other}', or"
-            with pytest.raises(TypeError, match=message):
-                make()(**outputs, **{other: MASK[0]})
-            make(**{option: None})(**outputs, **{other: MASK[0]})
-            make()(**outputs, **{other: None})
-        make(where="where")(**outputs, where=MASK[0])
-        with pytest.raises(TypeError, match="'logits'; got labels, values; labels= and scores= of"):
-            make()(labels=LABELS[0], values=LOGITS[0])
 
+    def update(**names: Any) -> Any:
+        return RankingMetric(qk.roc_auc, state, **names).update
 
-def by_clu(state: Any) -> Callable[..., Any]:
-    """A metric of CLU that takes outputs."""
-    return lambda **names: clu_metric(qk.roc_auc, state, **names).from_model_output
+    for other, option, usual in (
+        ("where", "where", "mask"),
+        ("weights", "sample_weight", "sample_weight"),
+        ("indexes", "groups", "groups"),
+    ):
+        message = f"^got {other} and no {usual}; make the metric with {option}='{other}', or"
+        with pytest.raises(TypeError, match=message):
+            update()(**outputs, **{other: MASK[0]})
+        update(**{option: None})(**outputs, **{other: MASK[0]})
+        update()(**outputs, **{other: None})
+    update(where="where")(**outputs, where=MASK[0])
+    with pytest.raises(TypeError, match="'logits'; got labels, values; labels= and scores= of"):
+        update()(labels=LABELS[0], values=LOGITS[0])
 
 
 @pytest.mark.full
@@ -107,13 +105,10 @@ def test_the_positive_label_may_have_another_name():
     state = qk.states.ScoreHistogram.empty(LOGITS[0])
     metric = RankingMetric(qk.roc_auc, state, pos_label=7)
     step = nnx.jit(lambda metric, y, s: metric.update(labels=y, logits=s))
-    of_clu = clu_metric(qk.roc_auc, state, pos_label=7)
-    other = of_clu.empty()
     for labels, logits in zip(LABELS, LOGITS, strict=True):
         step(metric, 6 * labels + 1, logits)
-        other = other.merge(of_clu.from_model_output(labels=6 * labels + 1, logits=logits))
     wanted = qk.roc_auc(LABELS.reshape(-1), LOGITS.reshape(-1))
-    assert metric.compute() == other.compute() == wanted
+    assert metric.compute() == wanted
 
 
 @pytest.mark.full
@@ -146,8 +141,6 @@ def test_groups_of_compiled_steps():
     with pytest.raises(ValueError, match="^groups are given and the state has none"):
         RankingMetric(qk.roc_auc, plain).update(**of_one, groups=groups[0])
     RankingMetric(qk.roc_auc, plain, groups=None).update(**of_one, groups=groups[0])
-    of_clu = clu_metric(qk.roc_auc, state).from_model_output(**of_one, groups=groups[1])
-    np.testing.assert_array_equal(of_clu.compute(), np.float32([np.nan, np.nan, 1]))
 
 
 def test_states_may_grow_outside_of_programs():
@@ -172,59 +165,46 @@ ONE_LIST = [
 ]
 
 
-def check_single(make: Callable[[Any, Any], Any], value: Callable[..., Any]) -> None:
-    """What makes a metric of measures and a state takes one list of scores and gives arrays."""
+@pytest.mark.full
+def test_metrics_are_of_one_list():
+    def value(measures: Any, labels: Any, logits: Any) -> Any:
+        metric = RankingMetric(measures, state)
+        metric.update(labels=labels, logits=logits)
+        return metric.compute()
+
     state = qk.states.FixedScoreBuffer.empty(LOGITS[0], capacity=8)
     for labels, logits, message in ONE_LIST:
         with pytest.raises(ValueError, match=message):
-            value(make(qk.roc_auc, state), labels, logits)
+            value(qk.roc_auc, labels, logits)
     several = qk.states.FixedScoreBuffer.empty(LOGITS, capacity=8)
     with pytest.raises(ValueError, match=r"for one list of scores, .* with batch axes \(2,\)"):
-        make(qk.roc_auc, several)
+        RankingMetric(qk.roc_auc, several)
     for bad in (len, "roc_auc", {"auc": len}):
         with pytest.raises(TypeError, match="^expected a measure"):
-            make(bad, state)
+            RankingMetric(bad, state)
     with pytest.raises(TypeError, match="^state must be one of"):
-        make(qk.roc_auc, None)
-    found = value(make(qk.roc_auc, state), LABELS[0], LOGITS[0])
+        RankingMetric(qk.roc_auc, None)
+    found = value(qk.roc_auc, LABELS[0], LOGITS[0])
     assert isinstance(found, jax.Array)
     assert found.shape == ()
-    found = value(make(MEASURES, state), LABELS[0], LOGITS[0])
+    found = value(MEASURES, LABELS[0], LOGITS[0])
     assert {name: x.shape for name, x in found.items()} == {"auc": (), "hits": (2,)}
     assert all(isinstance(x, jax.Array) for x in found.values())
 
 
-@pytest.mark.full
-def test_metrics_are_of_one_list():
-    def value(metric: Any, labels: Any, logits: Any) -> Any:
-        metric.update(labels=labels, logits=logits)
-        return metric.compute()
-
-    check_single(RankingMetric, value)
-
-
-@pytest.mark.full
-def test_classes_of_metrics_are_of_one_list():
-    def value(metric: Any, labels: Any, logits: Any) -> Any:
-        return metric.from_model_output(labels=labels, logits=logits).compute()
-
-    check_single(clu_metric, value)
-
-
-@pytest.mark.parametrize("make", [RankingMetric, clu_metric])
-def test_what_no_stream_can_give_is_told_before_it(make: Callable[..., Any]):
+def test_what_no_stream_can_give_is_told_before_it():
     """In words that make the metric right: a quota, a state that keeps every score."""
     coarse = qk.states.ScoreHistogram.empty(jnp.zeros(1))
     message = r"has no guaranteed bounds; make the metric with FixedScoreBuffer\.empty"
     for measure in (qk.average_hit_rate, lambda ranking: ranking.counts.sum()):
         with pytest.raises(ValueError, match=message):
-            make({"auc": qk.roc_auc, "other": measure}, coarse)
-        make(measure, qk.states.ScoreHistogram.empty(LOGITS[0]))
-        make(measure, qk.states.FixedScoreBuffer.empty(jnp.zeros(1), capacity=9))
+            RankingMetric({"auc": qk.roc_auc, "other": measure}, coarse)
+        RankingMetric(measure, qk.states.ScoreHistogram.empty(LOGITS[0]))
+        RankingMetric(measure, qk.states.FixedScoreBuffer.empty(jnp.zeros(1), capacity=9))
     message = r"^lift needs quota= or .*; pass lift\.with_options\(quota=…\)$"
     for measure in (qk.lift, functools.partial(qk.lift, when_short="all"), qk.group_mean(qk.lift)):
         with pytest.raises(TypeError, match=message):
-            make({"auc": qk.roc_auc, "lift": measure}, coarse)
+            RankingMetric({"auc": qk.roc_auc, "lift": measure}, coarse)
 
 
 def test_which_of_two_bounds_is_reported():
@@ -234,25 +214,21 @@ def test_which_of_two_bounds_is_reported():
     for bound, number in wanted.items():
         metric = RankingMetric({"auc": qk.roc_auc}, coarse, bound=bound)
         metric.update(labels=labels, logits=logits)
-        single = clu_metric(qk.roc_auc, coarse, bound=bound)
-        batch = single.from_model_output(labels=labels, logits=logits)
         np.testing.assert_allclose(metric.compute()["auc"], number, atol=1e-6)
-        assert batch.compute() == metric.compute()["auc"]
     metric = RankingMetric(qk.roc_auc, coarse, bound="both")
     metric.update(labels=labels, logits=logits)
     assert metric.compute() == coarse.update(labels, logits).compute(qk.roc_auc)
     usual = RankingMetric(qk.roc_auc, coarse)
     usual.update(labels=labels, logits=logits)
     assert usual.compute() == 0.5
-    for make in (RankingMetric, clu_metric):
-        with pytest.raises(ValueError, match="^bound must be one of midpoint, lower, upper, both"):
-            make(qk.roc_auc, coarse, bound="mean")
+    with pytest.raises(ValueError, match="^bound must be one of midpoint, lower, upper, both"):
+        RankingMetric(qk.roc_auc, coarse, bound="mean")
 
 
 def test_compiled_steps_refuse_a_state_that_grows():
     """It would be compiled anew at each of them."""
     state = qk.states.ScoreBuffer.empty(jnp.zeros(1, LOGITS.dtype))
-    metric, single = RankingMetric(qk.roc_auc, state), clu_metric(qk.roc_auc, state)
+    metric = RankingMetric(qk.roc_auc, state)
     batch = {"labels": LABELS[0], "logits": LOGITS[0]}
     message = r"^a ScoreBuffer grows, .*; make the metric with FixedScoreBuffer\.empty"
 
@@ -262,11 +238,6 @@ def test_compiled_steps_refuse_a_state_that_grows():
 
     with pytest.raises(TypeError, match=message):
         step(metric, batch)
-    merge = jax.jit(lambda whole, batch: whole.merge(single.from_model_output(**batch)))
-    with pytest.raises(TypeError, match=message):
-        merge(single.empty(), batch)
-    of_batch = jax.jit(lambda batch: single.from_model_output(**batch))(batch)
-    assert single.empty().merge(of_batch).compute() == qk.roc_auc(LABELS[0], LOGITS[0])
 
 
 def test_measures_at_a_budget():
@@ -274,23 +245,27 @@ def test_measures_at_a_budget():
     at_budget, costs = functools.partial(qk.hit_rate, budget=9), np.arange(1.0, 1 + LABELS.size)
     state = qk.states.ScoreBuffer.empty(jnp.zeros(1, LOGITS.dtype))
     metric = RankingMetric({"hits": at_budget}, state, cost="amount")
-    single = clu_metric(at_budget, state, cost="amount")
-    merged = single.empty()
     columns = (LABELS, LOGITS, costs.reshape(LABELS.shape))
     for labels, logits, cost in zip(*columns, strict=True):
         batch = {"labels": labels, "logits": logits, "amount": cost, "cost": 0.5}
         metric.update(**batch)
-        merged = merged.merge(single.from_model_output(**batch))
     wanted = at_budget(LABELS.ravel(), LOGITS.ravel(), cost=costs)
     assert metric.compute() == {"hits": wanted}
-    assert merged.compute() == wanted
     with pytest.raises(
         TypeError, match="^expected a keyword argument 'amount'; got labels, logits$"
     ):
         metric.update(labels=LABELS[0], logits=LOGITS[0])
     histogram = qk.states.ScoreHistogram.empty(jnp.zeros(1, jnp.bfloat16))
-    for make in (RankingMetric, clu_metric):
-        with pytest.raises(TypeError, match="^hit_rate needs what each example costs; cost= names"):
-            make({"hits": at_budget}, histogram)
-        with pytest.raises(TypeError, match="^a ScoreHistogram keeps no costs, a ScoreBuffer does"):
-            make(at_budget, histogram, cost="amount")
+    with pytest.raises(TypeError, match="^hit_rate needs what each example costs; cost= names"):
+        RankingMetric({"hits": at_budget}, histogram)
+    with pytest.raises(TypeError, match="^a ScoreHistogram keeps no costs, a ScoreBuffer does"):
+        RankingMetric(at_budget, histogram, cost="amount")
+
+
+@pytest.mark.parametrize("missing", ["jax", "flax"])
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, missing: str):
+    for module in [x for x in sys.modules if x.partition(".")[0] == missing]:
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, f"quotakernels.adapters.{missing}", raising=False)
+    with pytest.raises(ImportError, match=rf'pip install "quotakernels\[{missing}\]"'):
+        importlib.import_module(f"quotakernels.adapters.{missing}")

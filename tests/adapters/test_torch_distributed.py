@@ -20,7 +20,7 @@ if lacking := missing("torch"):
 import torch
 
 from adapters import ranks
-from quotakernels.adapters import _torch_group
+from quotakernels.adapters import torch_distributed
 
 RANKS = Path(__file__).with_name("ranks.py")
 WITH_METRICS = available("torchmetrics")
@@ -140,11 +140,11 @@ def test_who_holds_the_store_stays_until_the_others_have_read(
     absent: bool, monkeypatch: pytest.MonkeyPatch
 ):
     """Else they would be told of the store that is gone, and not of what is wrong."""
-    monkeypatch.setattr(_torch_group, "_named", lambda ranks, group: f"ranks {ranks}")
+    monkeypatch.setattr(torch_distributed, "_ranks", lambda ranks, group: f"ranks {ranks}")
     store, found = torch.distributed.HashStore(), {}
 
     def meet(rank: int, own: Any) -> None:
-        meeting = object.__new__(_torch_group._Meeting)
+        meeting = object.__new__(torch_distributed._Meeting)
         meeting.group, meeting.store, meeting.number = None, own, 1
         meeting.rank, meeting.size = rank, 2 + absent
         try:

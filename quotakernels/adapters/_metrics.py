@@ -1,4 +1,4 @@
-"""The arguments of `update` among the named outputs of a model."""
+"""What metrics of other frameworks share: measures that fit a state, names of outputs, bounds."""
 
 from __future__ import annotations
 
