@@ -266,7 +266,10 @@ def from_host_view(result: Any, scores: Array) -> Any:
         return result
 
     def tensor(x: Any) -> Any:
-        made = sys.modules["torch"].from_numpy(np.require(x, requirements=["C", "W"]))
+        host = np.asarray(x)
+        if not (host.flags.c_contiguous and host.flags.writeable):
+            host = np.require(host, requirements=["C", "W"])
+        made = sys.modules["torch"].from_numpy(host)
         return made.to(scores.dtype) if x.dtype == np.float32 else made
 
     return tree_map(tensor, result)
@@ -476,7 +479,7 @@ def by_numpy(function: Callable[..., Any], *tables: Any) -> Any:
     """What a function makes of tables of NumPy's arrays."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         found = function(*tables)
-    if type(found) is np.float64 or (type(found) is np.ndarray and found.shape == (1,)):
+    if type(found) is np.float64 or (type(found) is np.ndarray and found.ndim > 0):
         return found
     return finished(_host_namespace(), found, np.float64)
 

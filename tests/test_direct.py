@@ -1,4 +1,4 @@
-"""Calls that say nothing but one list of NumPy go a direct way, to what the general way gives."""
+"""Calls that say nothing but one list of NumPy, or CPU tensors, go a direct way, to what the general way gives."""
 
 from __future__ import annotations
 
@@ -56,6 +56,21 @@ def test_values(dtype: str, kind: str):
         for measure in CUTS:
             for quota in (0, 1, size / 2, size):
                 both_ways(measure, *data, **({"quota": quota} if quota >= 1 else {"fraction": 0.3}))
+            both_ways(measure, *data, quota=[size, 0, size / 2])
+            both_ways(measure, *data, fraction=(0.3, 1))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int64", "bool"])
+def test_tensors_take_it_too(dtype: str):
+    torch = pytest.importorskip("torch")
+    labels, scores = examples("float32", "few levels", 100)
+    data = torch.as_tensor(labels), torch.as_tensor(scores).to(getattr(torch, dtype))
+    for measure in SUMS:
+        both_ways(measure, *data)
+    for measure in CUTS:
+        both_ways(measure, *data, quota=7)
+        both_ways(measure, *data, fraction=[0.3, 1])
+        assert measure(*data, quota=[7, 8]).shape == (2,)
 
 
 @pytest.mark.parametrize("dtype", TYPES)

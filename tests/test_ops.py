@@ -852,10 +852,10 @@ def test_rows_of_positions_in_numpy(behind: int):
 def test_quota_of_one_list(dtype: str, mass: float):
     scores = (RNG.integers(-4, 5, 40) / 2).astype(dtype)
     labels, xp = RNG.random(40) < 0.4, namespace(scores)
-    found = ops.around(xp, scores, labels, mass)
+    found = ops.around(xp, scores, labels, [mass])
     place = max(int(np.ceil(mass)), 1)
     with standard_forms():
-        assert ops.around(xp, scores, labels, mass) is None
+        assert ops.around(xp, scores, labels, [mass]) is None
         threshold, counts = ops.counts_around(xp, scores, labels, None, place)
     before, found_before, end, found_upto, positives = counts
     same(found.thresholds, threshold)

@@ -122,8 +122,8 @@ def quota_masses(
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The same without a warning, of a quota that messages may call otherwise."""
     check_when_short(when_short)
-    if budget is None and (mass := _mass_of_list(xp, table, quota, fraction)) is not None:
-        return (mass,), ()
+    if budget is None and (found := _masses_of_list(xp, table, quota, fraction)) is not None:
+        return found  # type: ignore[no-any-return]
     if fraction is None and (masses := _masses_of_counts(xp, table, quota, when_short)) is not None:
         return (masses,), ()
     cuts = {"quota": quota, "fraction": fraction, "budget": budget}
@@ -146,14 +146,17 @@ def quota_masses(
     return (ops.nan_unless(xp, fits & there, wanted),), shape
 
 
-def _mass_of_list(xp: Namespace, table: ops.Groups, quota: Any, fraction: Any) -> Array | None:
-    """The mass, shape (1,), of a plain number for one list of NumPy without weights, if it fits."""
-    counted = isinstance(table[0], np.ndarray) and not (table.weighted or table.segments)
-    whole = Totals(xp, table).whole if counted else None
+def _masses_of_list(xp: Namespace, table: ops.Groups, quota: Any, fraction: Any) -> Any:
+    """The masses of plain numbers that fit one list of NumPy without weights, and their shape."""
+    is_list = isinstance(table[0], np.ndarray) and not (table.weighted or table.segments)
+    whole = Totals(xp, table).whole if is_list else None
     if not isinstance(whole, np.float64) or whole == 0:
         return None
-    mass = known_mass(int(whole), quota, fraction)
-    return None if mass is None else np.asarray([mass])
+    masses = known_masses(int(whole), quota, fraction)
+    if masses is None:
+        return None
+    given = quota if fraction is None else fraction
+    return (np.asarray(masses),), ((len(masses),) if isinstance(given, (list, tuple)) else ())
 
 
 def _masses_of_counts(
@@ -248,15 +251,24 @@ def _beside_groups(
     return value, shape[1:]
 
 
-def known_mass(size: int, quota: Any, fraction: Any) -> float | None:
-    """The mass of so many examples for which a plain number stands, if it fits."""
-    value = quota if fraction is None else fraction
-    if (quota is None) == (fraction is None) or type(value) not in (int, float):
+def known_masses(size: int, quota: Any = None, fraction: Any = None) -> list[float] | None:
+    """The masses of so many examples for which a plain number, or a list of some, stands.
+
+    None unless all of them fit, or of a size that is symbolic.
+    """
+    if (quota is None) == (fraction is None) or ops.is_symbolic(size):
         return None
-    if ops.is_symbolic(size):
+    given = quota if fraction is None else fraction
+    numbers = given if isinstance(given, (list, tuple)) else [given]
+    masses = [_known_mass(size, x, fraction is not None) for x in numbers]
+    return None if None in masses or not masses else masses  # type: ignore[return-value]
+
+
+def _known_mass(size: int, value: Any, is_fraction: bool) -> float | None:
+    if type(value) not in (int, float):
         return None
     mass = as_float(value)
-    if quota is None:  # in plain numbers, which torch.compile can trace
+    if is_fraction:  # in plain numbers, which torch.compile can trace
         mass = mass * size if 0 < mass <= 1 else math.nan
         nearest = math.floor(mass + 0.5) if mass == mass else mass
         mass = float(nearest) if abs(mass - nearest) <= ROUNDING * mass else mass

@@ -13,21 +13,24 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
+    by_numpy,
     compiled,
     computing,
     device,
     finished,
     from_host_view,
     host_view,
+    is_tensor,
     namespace,
     result_float,
     tree_map,
 )
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.cuts import masses_or_all, narrowed, wanted_masses
+from quotakernels.inputs.cuts import known_masses, masses_or_all, narrowed, wanted_masses
 from quotakernels.inputs.examples import (
     Validated,
     check_tie_policy,
+    good_labels,
     good_list,
     good_rows,
     nan_unless_valid,
@@ -35,7 +38,6 @@ from quotakernels.inputs.examples import (
 from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import check_flag, refuse_unknown, show_value
 from quotakernels.inputs.numbers import in_library_of
-from quotakernels.measures._direct import value_at_quota, value_of_lists, value_of_ranking
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._unsorted import RankingAtQuota, ranking_at
@@ -47,6 +49,7 @@ from quotakernels.ranking import (
     rank_examples,
     ranked,
     table_of,
+    table_of_one_list,
 )
 
 R = TypeVar("R")
@@ -89,6 +92,7 @@ def _word(option: str, value: Any) -> str:
 
 
 M = TypeVar("M")
+Function: TypeAlias = Callable[..., Any]
 Facts = ParamSpec("Facts")
 Validator: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...] | None]]
 """``validator(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it
@@ -107,6 +111,8 @@ CUTS = ("quota", "fraction", "budget")
 """What may say how many are selected."""
 GROUPS = ("groups", "num_groups")
 """What of these makes groups of examples."""
+FEW_CUTS = 8
+"""So many cuts of a list take less time than sorting it."""
 
 
 def _no_numbers(*_: Any) -> tuple[tuple[()], None]:
@@ -256,16 +262,16 @@ class Measure:
         return [] if any(options.get(x) is not None for x in cuts) else cuts
 
     def _direct(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """What `_direct` has a way to; None of all other calls."""
+        """The value, of calls that have a direct way to it; None of all others."""
         if keywords:
             is_cut = self.at_quota_only and self.validator is wanted_masses
-            return value_at_quota(self._function, arguments, keywords) if is_cut else None
+            return _value_at_cuts(self._function, arguments, keywords) if is_cut else None
         if not self._alone:
             return None
         of_positives = self._by_sums and self.by_positives
         if len(arguments) == 1:
-            return value_of_ranking(self._function, arguments)
-        return value_of_lists(self._function, arguments) if of_positives else None
+            return _value_of_ranking(self._function, arguments)
+        return _value_of_lists(self._function, arguments) if of_positives else None
 
     def with_options(self, *, name: str | None = None, **options: Any) -> MeasureWithOptions[Any]:
         """The measure with some of its keyword arguments fixed, like ``functools.partial``.
@@ -493,3 +499,63 @@ def taken_of_rank(
     kept = ((GAINS, of_gains), (COST, takes_costs), (TREATMENT, of_arms), (GROUPS, by_group))
     left_out = {name for names, takes in kept if not takes for name in names}
     return {name: p for name, p in _FROM_DATA.items() if name not in left_out}
+
+
+# The direct way, of calls that say nothing but labels and scores in arrays of NumPy or CPU tensors,
+# or the ranking of one list, and perhaps a few plain quotas, as most calls do.
+#
+# Of these no question is left that the general way has to ask: none about libraries, devices,
+# weights, masks, groups and invalid rows.  None stands for all other calls, and for those with an
+# error, which the general way raises.
+
+
+def _value_of_lists(function: Function, arguments: tuple[Any, ...]) -> Any:
+    """Of labels and scores: of cumulative counts."""
+    if (found := _good_lists(arguments)) is None:
+        return None
+    scores, labels = found
+    labels = labels if labels.ndim == scores.ndim else np.broadcast_to(labels, scores.shape)
+    table = ops.cumulative_groups(namespace(scores), scores, labels, None, by_positives=True)
+    return None if table is None else from_host_view(by_numpy(function, table), arguments[1])
+
+
+def _value_of_ranking(function: Function, arguments: tuple[Any, ...]) -> Any:
+    """Of a ranking."""
+    if not isinstance(arguments[0], Ranking) or (table := table_of_one_list(arguments[0])) is None:
+        return None
+    return by_numpy(function, table)
+
+
+def _value_at_cuts(function: Function, arguments: tuple[Any, ...], cut: dict[str, Any]) -> Any:
+    """Of labels and scores of one list, and one quota or a few, which need no sorted scores."""
+    if len(cut) != 1 or not (cut.keys() <= {"quota", "fraction"}):
+        return None
+    if (found := _good_lists(arguments)) is None or found[0].ndim > 1:
+        return None
+    scores, labels = found
+    masses = known_masses(scores.shape[0], **cut)
+    if masses is None or len(masses) > FEW_CUTS:
+        return None
+    single = type(next(iter(cut.values()))) in (int, float)
+    if single and "quota" in cut and 0 < masses[0] < 1:  # of which there is a warning
+        return None
+    around = ops.around(namespace(scores), scores, labels, masses)
+    if around is None:
+        return None
+    value = by_numpy(function, around, around.wanted)
+    return from_host_view(value[0] if single else value, arguments[1])
+
+
+def _good_lists(arguments: tuple[Any, ...]) -> tuple[Array, Array] | None:
+    """Scores and flags in arrays of NumPy, of one list or several; tensors share their memory."""
+    if len(arguments) != 2:
+        return None
+    labels, scores = arguments
+    if type(scores) is not np.ndarray or type(labels) is not np.ndarray:
+        tensors = is_tensor(scores) and is_tensor(labels)
+        on_host = host_view((scores, labels)) if tensors else None
+        if on_host is None:
+            return None
+        scores, labels = on_host
+    flags = good_labels(scores, labels)
+    return None if flags is None else (scores, flags)

@@ -23,7 +23,7 @@ from quotakernels._array import (
 )
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import short_repr
-from quotakernels.inputs.cuts import check_when_short, known_mass, quota_masses
+from quotakernels.inputs.cuts import check_when_short, known_masses, quota_masses
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
@@ -71,15 +71,16 @@ def ranking_at(
     """
     check_when_short(when_short)
     examples = in_library_of(found.masked, quota, fraction, budget)
+    cut = quota if fraction is None else fraction
+    single = type(cut) in (int, float) or getattr(cut, "ndim", None) == 0
+    single = single and budget is None and (quota is None) != (fraction is None)
     plain = examples.weights is None and ties != "given" and found.groups is None
-    plain = plain and budget is None and (quota is None) != (fraction is None)
-    if plain and examples.scores.shape[-1]:
-        counted = in_library_of(found.examples._replace(valid=found.mask), quota, fraction)
+    if single and plain and examples.scores.shape[-1]:
+        unmasked = in_library_of(found.examples._replace(valid=found.mask), cut)
         xp = namespace(examples.scores)
         with computing(xp):
-            wanted, place = _wanted(xp, counted, quota, fraction, when_short)
-            if wanted is not None:
-                return _around(counted, found.good, wanted, place, ties)
+            wanted, place = _wanted(xp, unmasked, quota, fraction, when_short)
+            return _around(unmasked, found.good, wanted, place, ties)
     return rank_examples(examples, ties, found.good, found.groups)
 
 
@@ -99,26 +100,23 @@ def _around(
 
 def _wanted(
     xp: Namespace, examples: Examples, quota: Any, fraction: Any, when_short: Any
-) -> tuple[Array | None, int | None]:
+) -> tuple[Array, int | None]:
     """The mass that one quota stands for, and the place of the last example that it takes.
 
-    The place is None where it is not known.  There is no mass of several quotas.
+    The place is None where it is not known.
     """
     scores, valid = examples.scores, examples.valid
     size, dev = scores.shape[-1], device(scores)
-    mass = known_mass(size, quota, fraction) if valid is None else None
-    if mass is not None:
-        wanted = constant(xp, mass, wide_float(xp, dev), dev)[..., None]
-        return wanted, max(math.ceil(mass), 1)
+    masses = known_masses(size, quota, fraction) if valid is None else None
+    if masses is not None:
+        return constant(xp, masses, wide_float(xp, dev), dev), max(math.ceil(masses[0]), 1)
     if valid is None:
         counts = xp.full((*scores.shape[:-1], 1), size, dtype=xp.int64, device=dev)
     else:
         counts = ops.count(xp, valid)
     whole = ops.Groups(scores[..., :1], counts, counts, None, None)
-    (wanted,), shape = quota_masses(
-        xp, whole, quota=quota, fraction=fraction, when_short=when_short
-    )
-    return (None if shape else wanted), None
+    (wanted,), _ = quota_masses(xp, whole, quota=quota, fraction=fraction, when_short=when_short)
+    return wanted, None
 
 
 def last_place(xp: Namespace, wanted: Array) -> Array:

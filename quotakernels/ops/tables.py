@@ -262,9 +262,9 @@ def counts_around(
     return from_order_key(xp, there, scores.dtype), found if across is None else across(found)
 
 
-def around(xp: Namespace, scores: Array, labels: Array, mass: float) -> Around | None:
-    """Where a mass ends in one list of counted scores, of NumPy; None of other libraries."""
-    return native.numpy_.around(scores, labels, mass) if native.library(xp) == "numpy" else None
+def around(xp: Namespace, scores: Array, labels: Array, masses: list[float]) -> Around | None:
+    """Where each mass ends in one list of counted scores, of NumPy; None of other libraries."""
+    return native.numpy_.around(scores, labels, masses) if native.library(xp) == "numpy" else None
 
 
 def table_rows(xp: Namespace, table: Groups) -> Rows:

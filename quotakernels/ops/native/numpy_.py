@@ -137,17 +137,28 @@ def kth_largest(key: NDArray, k: NDArray | int) -> NDArray:
     return parted[rank : rank + 1]
 
 
-def around(scores: NDArray, labels: NDArray, mass: float) -> Around:
+def around(scores: NDArray, labels: NDArray, masses: list[float]) -> Around:
     """See `tables.around`."""
     key, size = order_key(scores), scores.shape[0]
-    there = kth_largest(key, max(math.ceil(mass), 1))
-    upto, above = key >= there, key > there
-    counted = counts([above, above & labels, upto, upto & labels, labels]).astype(np.float64)
-    before, found_before, end, found, positives = counted[:, None]
+    places = [size - max(math.ceil(mass), 1) for mass in masses]
+    parted = key.copy()
+    parted.partition(places)
+    there = parted[places]
+    before, found_before, end, found = _counts_beside(key, labels, there)
     here, positive = end - before, found - found_before
     row = Rows(before, before, found_before, here, here, positive)
-    whole, wanted = np.asarray([[size], [mass]], dtype=np.float64)
-    return Around(wanted, from_order_key(there, scores.dtype), row, whole, positives)
+    whole, positives = np.asarray([[size], [np.count_nonzero(labels)]], dtype=np.float64)
+    return Around(np.asarray(masses), from_order_key(there, scores.dtype), row, whole, positives)
+
+
+def _counts_beside(key: NDArray, labels: NDArray, bounds: NDArray) -> NDArray:
+    """How many keys are above each bound, and how many reach it; all of them and positive ones."""
+    found = []
+    for bound in bounds:
+        above, upto = key > bound, key >= bound
+        flags = (above, above & labels, upto, upto & labels)
+        found.append([np.count_nonzero(x) for x in flags])
+    return np.asarray(found, dtype=np.float64).T
 
 
 def tie_groups(
