@@ -48,7 +48,7 @@ def drawing(name: str, ranking: qk.Ranking, *, whole: bool) -> Drawing:
 
     from quotakernels import plots
     from quotakernels.plots import _display
-    from quotakernels.plots._points import thinned
+    from quotakernels.plots._axes import thinned
 
     line, spent = _display.Canvas.line, [0.0]
 

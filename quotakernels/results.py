@@ -2,14 +2,9 @@
 holds.
 """
 
-from quotakernels.evaluation.answers import Answer
-from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.groups import GroupResults, GroupValues
-from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.results import Differences, GainResults, Values
-from quotakernels.evaluation.segments import Segment
-from quotakernels.evaluation.settings import Settings
-from quotakernels.evaluation.tables import Table
+import importlib as _importlib
+import typing as _typing
+
 from quotakernels.inference.bands import CurveBand
 from quotakernels.inference.best_cuts import BestCutInterval
 from quotakernels.inference.bootstrapping import BootstrapResult
@@ -43,6 +38,44 @@ from quotakernels.measures.roc_pr.roc import RocCurve
 from quotakernels.measures.tables.best_cut import BestCut
 from quotakernels.measures.tables.boundary import BestBoundary, CutTables
 from quotakernels.measures.tables.impact import ClassImpact, Impact, OutcomeImpact
+
+if _typing.TYPE_CHECKING:
+    from quotakernels.evaluation.answers import Answer
+    from quotakernels.evaluation.evaluation import Evaluation
+    from quotakernels.evaluation.results import (
+        Differences,
+        GainResults,
+        GroupResults,
+        GroupValues,
+        Segment,
+        Values,
+    )
+    from quotakernels.evaluation.settings import Quota, Settings
+    from quotakernels.evaluation.tables import Table
+
+else:  # the application loads when it is first asked for
+
+    def __getattr__(name: str) -> _typing.Any:
+        if name not in _OF_EVALUATIONS:
+            raise AttributeError(f"module 'quotakernels.results' has no attribute {name!r}")
+        module = _importlib.import_module(f"quotakernels.evaluation.{_OF_EVALUATIONS[name]}")
+        globals()[name] = found = getattr(module, name)
+        return found
+
+
+_OF_EVALUATIONS = {
+    "Answer": "answers",
+    "Differences": "results",
+    "Evaluation": "evaluation",
+    "GainResults": "results",
+    "GroupResults": "results",
+    "GroupValues": "results",
+    "Quota": "settings",
+    "Segment": "results",
+    "Settings": "settings",
+    "Table": "tables",
+    "Values": "results",
+}
 
 __all__ = [
     "Answer",

@@ -38,9 +38,9 @@ from quotakernels.cli.files import (
     with_told,
 )
 from quotakernels.cli.formats import file_format, files_of, means_files
-from quotakernels.evaluation.conditions import Conditions
-from quotakernels.evaluation.passes import Batch
+from quotakernels.evaluation.batches import Batch
 from quotakernels.evaluation.settings import Settings
+from quotakernels.evaluation.words import Conditions
 
 _R = TypeVar("_R")
 _ROWS_AT_ONCE = 2**18

@@ -15,8 +15,8 @@ from quotakernels.cli.columns import complete, parse_label
 from quotakernels.cli.errors import InputError, RowError, first_values
 from quotakernels.cli.numbers import plain_number
 from quotakernels.cli.places import filtered, placing
-from quotakernels.evaluation.conditions import Condition, Conditions, in_words
-from quotakernels.evaluation.quota import UnfitError
+from quotakernels.evaluation.settings import UnfitError
+from quotakernels.evaluation.words import Condition, Conditions, in_words
 
 _R = TypeVar("_R")
 _EQUALITY = ("=", "!=")

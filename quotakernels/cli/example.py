@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.settings import Settings
+from quotakernels.evaluation.settings import Quota, Settings
 
 _CREDIT = Settings(
     source="german_credit_scores.csv",

@@ -35,12 +35,10 @@ from quotakernels.cli.errors import (
 )
 from quotakernels.cli.formats import files_of, means_files
 from quotakernels.cli.terminal import printable
-from quotakernels.evaluation.compute import evaluate_rankings, with_groups
-from quotakernels.evaluation.conditions import Condition, Conditions
+from quotakernels.evaluation.compute import evaluate_rankings, group_results, with_groups
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.groups import group_results
-from quotakernels.evaluation.quota import UnfitError
-from quotakernels.evaluation.settings import Counts, Settings
+from quotakernels.evaluation.settings import Counts, Settings, UnfitError
+from quotakernels.evaluation.words import Condition, Conditions
 
 _POSITIVE, _GROUP = "it is positive", "its group"
 """Columns beside those of the data: its label, and what names its group."""

@@ -16,7 +16,7 @@ from quotakernels.cli.columns import cost_column
 from quotakernels.cli.conditions import of_rows
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.selection import Selection, Ties, best_first, by_group, selected
-from quotakernels.evaluation.conditions import Conditions
+from quotakernels.evaluation.words import Conditions
 from quotakernels.inputs.groups import GroupsOfExamples
 
 

@@ -18,8 +18,8 @@ from quotakernels.cli.completion import columns_on_the_line
 from quotakernels.cli.given import keep
 from quotakernels.cli.numbers import AMOUNT, NUMBER, parse_number
 from quotakernels.cli.streams import as_file
-from quotakernels.evaluation.conditions import Condition
-from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.settings import Quota
+from quotakernels.evaluation.words import Condition
 
 _CONDITION = re.compile(r"(.+?)(?:=(?==))?(=|!=|<=|>=|<|>)(.*)", re.DOTALL)
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B", re.IGNORECASE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from quotakernels.evaluation.conditions import Condition, Conditions
+from quotakernels.evaluation.words import Condition, Conditions
 
 _BY_DIALECT = {
     "duckdb": ('"', "DOUBLE"),

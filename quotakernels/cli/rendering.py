@@ -13,16 +13,11 @@ from quotakernels._text import counted, number, percent
 from quotakernels.cli.tables import UNLIMITED, print_table
 from quotakernels.cli.terminal import TextConsole
 from quotakernels.evaluation.answers import Answer, what_will_it_bring, which_model
-from quotakernels.evaluation.brief import brief_tables
-from quotakernels.evaluation.conditions import in_words
+from quotakernels.evaluation.certainty import notes_of_few_groups, notes_of_hit_rates
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.group_tables import group_tables
-from quotakernels.evaluation.measures import undefined_or
-from quotakernels.evaluation.notes import notes_of_few_groups, notes_of_hit_rates
-from quotakernels.evaluation.results import Results
-from quotakernels.evaluation.segments import in_words as where_best
-from quotakernels.evaluation.tables import pair_tables, values_table
-from quotakernels.evaluation.words import MINUS
+from quotakernels.evaluation.results import Results, undefined_or, where_best
+from quotakernels.evaluation.tables import brief_tables, group_tables, pair_tables, values_table
+from quotakernels.evaluation.words import MINUS, in_words
 
 _MARK = "* the best model by that measure"
 _MARK_OF_ALL = f"{_MARK} (of S2, the area below chance, the smallest)"

@@ -27,8 +27,7 @@ from quotakernels.cli.task import Task
 from quotakernels.cli.writing import output_file
 from quotakernels.evaluation.compute import OnPoints, evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.quota import UnfitError
-from quotakernels.evaluation.settings import Settings
+from quotakernels.evaluation.settings import Settings, UnfitError
 from quotakernels.evaluation.words import command_line
 
 
@@ -115,7 +114,7 @@ def _evaluate_grouped(path: Path, settings: Settings, memory_limit: str | None) 
 
 def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
     from quotakernels.cli.batches import Rows
-    from quotakernels.evaluation.stream import evaluate_stream
+    from quotakernels.evaluation.batches import evaluate_stream
 
     amounts = [x for x in (settings.weight, settings.cost, settings.gain) if x is not None]
     rows = Rows(settings.source, path, settings.where, settings.models, amounts)

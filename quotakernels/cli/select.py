@@ -27,8 +27,8 @@ from quotakernels.cli.streams import name_of
 from quotakernels.cli.task import refuse_to_overwrite, refuse_unread_options
 from quotakernels.cli.terminal import printable
 from quotakernels.cli.writing import output_format, write_table
-from quotakernels.evaluation.conditions import Conditions
-from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.settings import Quota
+from quotakernels.evaluation.words import Conditions
 
 
 class _Asked(NamedTuple):

@@ -12,9 +12,8 @@ from quotakernels import _text
 from quotakernels.cli.batches import Rows, score_kind, scores_of
 from quotakernels.cli.columns import score_column
 from quotakernels.cli.selection import Selection, Ties, check_quota, reached, select_rows
-from quotakernels.evaluation.counting import counted, opened
-from quotakernels.evaluation.passes import Batch
-from quotakernels.evaluation.quota import Quota
+from quotakernels.evaluation.batches import Batch, counted_cells, opened
+from quotakernels.evaluation.settings import Quota
 
 
 def select_stream(
@@ -45,7 +44,7 @@ def _edge(rows: Rows, score: str, kind: np.dtype[Any], quota: Quota, ties: Ties)
         for scores in rows.read(names, lambda table: scores_of(table, score, kind)):
             yield Batch(np.zeros(len(scores), dtype=bool), {score: scores})
 
-    cells = counted(passes, [score])
+    cells = counted_cells(passes, [score])
     total = int(cells[score].counts.sum())
     check_quota(quota, total, f"the {_text.counted(total, 'row', 'rows')}")
     places = float(ties.places(quota, np.asarray(total)))

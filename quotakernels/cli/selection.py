@@ -14,7 +14,7 @@ import quotakernels as qk
 from quotakernels._text import counted, number
 from quotakernels.cli.errors import InputError
 from quotakernels.evaluation.choice import how_filled, how_filled_each
-from quotakernels.evaluation.quota import Quota, UnfitError
+from quotakernels.evaluation.settings import Quota, UnfitError
 from quotakernels.inputs.groups import GroupsOfExamples
 
 PROBABILITY = "selection_probability"

@@ -16,9 +16,7 @@ from quotakernels.cli.files import column_names
 from quotakernels.cli.formats import file_format, files_of
 from quotakernels.cli.given import given, on_the_line
 from quotakernels.cli.streams import name_of, path_given
-from quotakernels.evaluation.quota import Quota, UnfitError
-from quotakernels.evaluation.settings import Resampling, Settings
-from quotakernels.evaluation.unit import Unit
+from quotakernels.evaluation.settings import Quota, Resampling, Settings, UnfitError, Unit
 
 _TYPES = {"csv": "CSV", "excel": ".xlsx"}
 _OF_FORMATS = {

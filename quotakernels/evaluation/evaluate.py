@@ -13,21 +13,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from quotakernels import Ranking
 from quotakernels._array import instead_of
 from quotakernels._bits import host_array
 from quotakernels.evaluation.compute import evaluate_rankings, evaluate_sample
-from quotakernels.evaluation.conditions import Condition, Conditions
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.settings import Counts, Lines, Resampling, Sample, Settings
-from quotakernels.evaluation.unit import Unit
+from quotakernels.evaluation.settings import (
+    Counts,
+    Lines,
+    Quota,
+    Resampling,
+    Sample,
+    Settings,
+    Unit,
+)
+from quotakernels.evaluation.words import Condition, Conditions
 from quotakernels.inference._values import reporter
 from quotakernels.inputs.columns import as_column, warn_of_other_order
 from quotakernels.inputs.groups import GroupsOfExamples, groups_of
 from quotakernels.inputs.keywords import level_of_caller, public, show_value
 from quotakernels.inputs.models import label_of, named_scores, validated_models
 from quotakernels.inputs.numbers import numbers_like
-from quotakernels.ranking import Ranking
 
 _Arrays = dict[str, NDArray[Any]]
 _UNNAMED = {"per": "group", "by": "group"}

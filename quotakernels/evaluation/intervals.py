@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,37 +12,101 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels.evaluation.by_labels import (
-    by_labels,
-    impact_ends_at,
-    tests_by_rates,
-    worth_of_rates,
+from quotakernels import (
+    Ranking,
+    best_quota,
+    bootstrap,
+    compare,
+    group_mean,
+    hit_rate,
+    impact_at_quota,
+    qrecall,
+    rank,
+    roc_auc,
+    summary,
 )
-from quotakernels.evaluation.gains import AT_BEST_CUT, EXPECTED
-from quotakernels.evaluation.measures import AREAS, measures_at
-from quotakernels.evaluation.quota import Quota, QuotaArgument
 from quotakernels.evaluation.results import (
+    APART,
+    AREAS,
+    AT_BEST_CUT,
+    AT_QUOTA_IN_GROUPS,
+    EXPECTED,
+    OVER_ALL_IN_GROUPS,
     Differences,
     Ends,
+    Floats,
     GainResults,
+    GroupResults,
+    GroupValues,
     Results,
     Values,
+    certain_ends,
+    measures_at,
 )
-from quotakernels.evaluation.settings import Resampling, Settings
-from quotakernels.inference.average_precision import PrecisionName, average_precision_interval
-from quotakernels.inference.best_cuts import BestCutInterval, ValueAt, optima
-from quotakernels.inference.bootstrapping import BootstrapResult, bootstrap
-from quotakernels.inference.comparing import Comparison, compare, comparison_of, tests_of
-from quotakernels.inference.delong import auc_interval
-from quotakernels.inference.hit_rates import hit_rate_interval
+from quotakernels.evaluation.settings import Quota, QuotaArgument, Resampling, Settings
+from quotakernels.groups import selection_by_group
+from quotakernels.inference import auc_interval, average_precision_interval, hit_rate_interval
+from quotakernels.inference.average_precision import PrecisionName
+from quotakernels.inference.best_cuts import ValueAt, optima
+from quotakernels.inference.comparing import PairTest, Tests, comparison_of, tests_of
+from quotakernels.inference.hit_rates import impact_ends
+from quotakernels.inference.selections import selections
 from quotakernels.inputs.keywords import silently
 from quotakernels.inputs.models import stacked
-from quotakernels.measures.at_quota.hit_rate import hit_rate, qrecall
-from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
-from quotakernels.measures.over_quotas.areas import roc_auc
-from quotakernels.measures.over_quotas.summary import summary
-from quotakernels.measures.uplift import uplift_at_quota
-from quotakernels.ranking import Ranking, rank
+from quotakernels.results import BestCutInterval, BootstrapResult, Comparison, CurveBand
+from quotakernels.uplift import uplift_at_quota
+
+# what quotas bring where labels alone decide it
+
+
+def by_labels(quota: Quota, results: Results) -> bool:
+    """Whether it is so: by impacts, of rows without weights, in a fixed number of places."""
+    unit = results.settings.unit
+    impacts = unit is not None and unit.impacts is not None
+    return impacts and not (results.weighted or quota.is_budget)
+
+
+def _impacts(results: Results) -> tuple[float, ...]:
+    unit = results.settings.unit
+    assert unit is not None
+    impacts = unit.tuned(results.total, results.positive_total)
+    assert impacts is not None
+    return impacts
+
+
+def impact_ends_at(quota: Quota, results: Results, rankings: Sequence[Ranking]) -> Ends:
+    """The intervals of what a quota brings."""
+    assert results.settings.resampling is not None
+    at, level = results.places_at_random(quota), results.settings.resampling.tested_level
+    impacts = _impacts(results)
+    return certain_ends(np.stack([impact_ends(x, impacts, at, level) for x in rankings]))
+
+
+def worth_of_rates(quota: Quota, results: Results) -> float:
+    """How much more a quota brings with a hit rate that is 1 more; 0 where it is not so."""
+    if not by_labels(quota, results):
+        return 0.0
+    tp, fp, fn, tn = _impacts(results)
+    return (tp - fp - fn + tn) * results.places_at_random(quota)
+
+
+def tests_by_rates(
+    y_true: Any, models: dict[str, Any], at: QuotaArgument, worth: float, level: float
+) -> Tests:
+    """The tests of what a quota brings: those of hit rates, times what these are worth."""
+    given = {"sample_weight": None, "where": None, "pos_label": None, "validate": True}
+    both = selections(y_true, stacked(models, y_true), given, dict(at))
+
+    def tested(first: int, second: int) -> PairTest:
+        found, error = both.by_score(first, second, level)
+        lower, upper = np.sort([worth * found.lower, worth * found.upper]).tolist()
+        return PairTest(lower, upper, found.p_value, abs(worth) * error)
+
+    return Tests(tested, "score")
+
+
+# intervals and tests
+
 
 Tell = Callable[[int, int], None]
 _BY_PAIRS: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
@@ -332,3 +397,135 @@ def differences_of(
     said = tuple(x.replace("pass n_resamples=", give) for x in notes)
     few = found.test == "bootstrap" and data.resampling.few(len(found.names), resamples)
     return Differences(measure, quota, found, said, bool(few))
+
+
+# groups, drawn whole or by their rows
+
+
+_TOGETHER = "together"
+
+
+def with_groups_drawn(results: _R, data: Resampled) -> _R:
+    """The results with intervals of means over groups, and tests of what their quotas find."""
+    groups = results.groups
+    assert groups is not None
+    if data.resampling.level is not None:
+        models = [_means_of_model(data, groups, name) for name in data.settings.models]
+        ends = {key: Ends(*np.transpose([found[key] for found in models])) for key in models[0]}
+        at_quota = {k: _sure_together(x, ends, k) for k, x in results.at_quota.items()}
+        values = {quota: _sure_means(x, ends, quota) for quota, x in groups.values.items()}
+        apart = {quota: _ends_apart(data, groups, quota) for quota in groups.apart}
+        groups = replace(groups, values=values, apart_ends=apart)
+        results = replace(results, at_quota=at_quota, groups=groups)
+    if data.resampling.compare and data.settings.per is not None:
+        tests = _tests_of_groups(data, groups)
+        results = replace(results, differences=(*results.differences, *tests))
+    return results
+
+
+def _hit_rate_together(groups: GroupResults, quota: Quota, model: int = 0) -> Any:
+    """The hit rate of all that the quotas of groups select, as a mean over groups.
+
+    Only of a budget models fill other places.
+    """
+    places = groups.values[quota].of("places")[model]
+    return group_mean(hit_rate, weights=places, **quota.argument(groups.most))
+
+
+def _qrecall_together(groups: GroupResults, quota: Quota) -> Any:
+    return group_mean(qrecall, weights="positives", **quota.argument(groups.most))
+
+
+def _means_of_model(
+    data: Resampled, groups: GroupResults, name: str
+) -> dict[tuple[Any, ...], tuple[float, float, float]]:
+    """The intervals of its means; of one quota over all, whose parts are not of groups, none."""
+    data.on_step(f"drawing groups of {name}")
+    measures: dict[tuple[Any, ...], Any]
+    measures = {(None, x.name): group_mean(x.function) for x in OVER_ALL_IN_GROUPS}
+    for quota in data.settings.quotas if data.settings.per is not None else ():
+        argument = quota.argument(groups.most)
+        for measure in AT_QUOTA_IN_GROUPS:
+            measures[quota, measure.name] = group_mean(measure.function, **argument)
+        model = data.settings.models.index(name)
+        measures[_TOGETHER, quota, "hit_rate"] = _hit_rate_together(groups, quota, model)
+        measures[_TOGETHER, quota, "qrecall"] = _qrecall_together(groups, quota)
+    examples = data.examples(name)
+    examples = without_costs(examples) if data.settings.per is None else examples
+    given = {**examples, "groups": data.groups}
+    with silently():  # the notes tell
+        drawn = bootstrap(measures, **given, **data.drawn(data.resampling.resamples))
+    each = {key: x.value for key, x in drawn.items()}
+    return {k: (float(x.lower), float(x.upper), float(x.undefined)) for k, x in each.items()}
+
+
+def _ends_apart(data: Resampled, groups: GroupResults, quota: Quota) -> Floats:
+    """The intervals of how far groups are apart by each model, on resamples of rows."""
+    data.on_step("drawing rows of groups that share a quota")
+    whole = groups.masses if data.settings.cost is None else groups.costs
+    argument = quota.argument(float(whole.sum()))
+    drawn = data.drawn(data.resampling.resamples)
+    ends = []
+    for name in data.settings.models:
+        given = {**data.examples(name), "groups": data.groups, **argument, **drawn}
+        with silently():
+            found = bootstrap(selection_by_group, **given)
+        each = [getattr(found, x.name) for x in APART]
+        ends.append([[float(x.lower) for x in each], [float(x.upper) for x in each]])
+    return np.swapaxes(np.asarray(ends), 0, 1)
+
+
+def _sure_means(values: GroupValues, ends: dict[Any, Ends], quota: Quota | None) -> GroupValues:
+    names = [x.name for x in values.measures if (quota, x.name) in ends]
+    found = {name: ends[quota, name] for name in names}
+    return replace(values, mean_ends={k: np.stack([x.lower, x.upper]) for k, x in found.items()})
+
+
+def _sure_together(values: Values, ends: dict[Any, Ends], quota: Quota) -> Values:
+    names = [x.name for x in values.measures if (_TOGETHER, quota, x.name) in ends]
+    return replace(values, ends={**values.ends, **{x: ends[_TOGETHER, quota, x] for x in names}})
+
+
+def _tests_of_groups(data: Resampled, groups: GroupResults) -> Iterator[Differences]:
+    """The tests of all pairs of models by what their quotas of groups find together."""
+    examples = {name: data.examples(name) for name in data.settings.models}
+    first, *_ = examples.values()
+    models = {name: columns["y_score"] for name, columns in examples.items()}
+    resamples = data.resampling.test_resamples
+    beside = {"sample_weight": first["sample_weight"], **data.costs}
+    test: Any = functools.partial(compare, y_true=first["y_true"], models=models, **beside)
+    for quota in data.settings.quotas:
+        data.on_step("comparing what quotas of groups find")
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always")
+            of_all = _qrecall_together if quota.is_budget else _hit_rate_together
+            found = test(of_all(groups, quota), groups=data.groups, **data.drawn(resamples))
+        notes = [str(each.message) for each in noted]
+        name = "qrecall" if quota.is_budget else "hit_rate"
+        yield differences_of(data, name, quota, found, notes, resamples)
+
+
+# bands of curves
+
+
+_PLACES = 120
+
+
+def hit_rate_band(evaluation: Results, model: int) -> CurveBand | None:
+    """The score interval of a model's hit rate at each of many quotas.
+
+    None without a confidence, without positives, and of rows with weights, for which there is no
+    such formula.
+    """
+    resampling = evaluation.settings.resampling
+    if resampling is None or not evaluation.has_intervals or evaluation.weighted:
+        return None
+    if not evaluation.positives:
+        return None
+    at = np.unique(np.geomspace(1, evaluation.rows, _PLACES).round())
+    found = hit_rate_interval(
+        evaluation.rankings[model], quota=at, confidence_level=resampling.tested_level
+    )
+    undefined = np.zeros(at.shape, dtype=np.int64)
+    nothing = np.full(at.shape, np.nan)
+    return CurveBand(at, found.estimate, found.lower, found.upper, nothing, undefined)

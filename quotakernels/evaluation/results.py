@@ -1,24 +1,448 @@
-"""What an evaluation found: records of numbers, from which tables and sentences are made."""
+"""What an evaluation found: records of numbers, from which tables and sentences are made.
+
+One line in the first chapter adds a field of `summary` to OVER_ALL, a function of a ranking to
+AREAS, one of a quota to AT_QUOTA, or one of a budget to AT_BUDGET.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels.evaluation.groups import GroupResults, most
-from quotakernels.evaluation.measures import Column
-from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.segments import Segment
-from quotakernels.evaluation.settings import Settings
+from quotakernels import (
+    Ranking,
+    achievable_pr_auc,
+    average_hit_rate,
+    average_precision,
+    average_qrecall,
+    compare_curves,
+    confusion_table,
+    hit_rate,
+    lift,
+    pearson,
+    pr_auc,
+    qrecall,
+    roc_auc,
+    roc_hull_auc,
+)
+from quotakernels._records import plainly
+from quotakernels._text import digits, fixed, money, number, percent
+from quotakernels.budgets import positives_per_cost
+from quotakernels.evaluation.settings import Quota, Settings
 from quotakernels.evaluation.words import Size, amount
-from quotakernels.inference.comparing import Comparison
-from quotakernels.measures.tables.boundary import BestBoundary
-from quotakernels.ranking import Ranking
+from quotakernels.results import BestBoundary, Comparison
+from quotakernels.uplift import uplift_at_quota
+
+# measures, and how each is shown
+
+
+_FOUR, _THREE = fixed(4), fixed(3)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A measure by the library's name for it, which is also JSON's, and how tables show it."""
+
+    name: str
+    heading: str = ""  # broken to keep its column narrow; without one, only JSON has the measure
+    function: Any = None  # of a ranking
+    greater_is_better: bool = True  # of what is no measure of the library; others know it
+    compared: bool = True  # whether the best of it is marked
+    resampled: bool = True  # whether resamples of the rows tell how sure it is
+    form: Callable[[float], str] = _FOUR
+    end_form: Callable[[float], str] = _THREE  # of the ends of an interval
+
+    def __repr__(self) -> str:
+        return f"<column {self.name}>"
+
+    @property
+    def less_is_better(self) -> bool:
+        """Whether of two models the one with the lower value is the better one."""
+        return not getattr(self.function, "greater_is_better", self.greater_is_better)
+
+    @property
+    def title(self) -> str:
+        """The heading in a line."""
+        return self.heading.replace("\n", " ")
+
+    def text(self, value: float) -> str:
+        """A value as tables show it."""
+        return undefined_or(self.form, value)
+
+    def value(self, ranking: Ranking, **quota: Any) -> float:
+        """The measure of a ranking."""
+        return float(self.function(ranking, **quota))
+
+
+def undefined_or(form: Callable[[float], str], value: float) -> str:
+    """A value in a form, if it has one."""
+    return "undefined" if math.isnan(value) else form(value)
+
+
+# With expected labels the fewest distinct scores would be the best.
+_PEARSON = pearson.with_options(labels="observed")
+
+OVER_ALL = (
+    Column("roc_auc", "AUC"),
+    Column("gini", "Gini\n= PEM"),
+    Column("pem"),
+    Column("average_hit_rate", "average\nhit rate"),
+    Column("average_qrecall", "average\nQrecall"),
+    Column("s1", "S1"),
+    Column("s2", "S2", greater_is_better=False),
+    Column("s3"),
+)
+AREAS = (
+    Column("roc_hull_auc", "hull\nAUC", roc_hull_auc, resampled=False),
+    Column("pr_auc", "AUC-PR", pr_auc),
+    Column("achievable_pr_auc", "achievable\nAUC-PR", achievable_pr_auc, resampled=False),
+    Column("average_precision", "average\nprecision", average_precision),
+)
+AT_QUOTA = (
+    Column("hit_rate", "hit rate", hit_rate),
+    Column("qrecall", "Qrecall", qrecall),
+    Column("lift", "lift", lift),
+    Column(_PEARSON.__name__, "Pearson", _PEARSON),
+)
+
+BRINGS = Column("brings", "brings", form=money, end_form=money)
+
+
+def places(ranking: Ranking, **cut: Any) -> Any:
+    """How many examples, or how much weight, are selected."""
+    selected = confusion_table(ranking, **cut)
+    return selected.tp + selected.fp
+
+
+AT_BUDGET = (
+    Column("places", "places", places, form=number, compared=False, resampled=False),
+    *AT_QUOTA[:2],
+    Column(
+        positives_per_cost.__name__,
+        "positives\nper cost",
+        positives_per_cost,
+        form=digits,
+        end_form=digits,
+    ),
+)
+
+BROUGHT = (
+    BRINGS,
+    Column("per_place", "per\nplace", form=money, compared=False),
+    Column("best_places"),
+    Column("best_places_bring"),
+)
+AT_BEST_CUT = (
+    Column("threshold", "score\nfrom", form=str, end_form=digits, compared=False),
+    Column("quota", "quota", form=number, end_form=number, compared=False),
+    Column("fraction", "of all", form=percent, compared=False),
+    *BROUGHT[:2],
+)
+EXPECTED = Column("expected", "brings on\nother rows", form=money, end_form=money)
+"""Of best cuts, where resamples tell it."""
+
+UPLIFT = Column("uplift_at_quota", "uplift", uplift_at_quota)
+
+
+def measures_at(quota: Quota, treated: bool = False) -> tuple[Column, ...]:
+    """The measures that there are at a quota or a budget, with a treatment uplift too."""
+    found = AT_BUDGET if quota.is_budget else AT_QUOTA
+    return (*found, UPLIFT) if treated else found
+
+
+# which model is the best at which quota
+
+
+_SHOWN = 3
+
+
+@plainly
+class Segment(NamedTuple):
+    """A range of quotas at which no model finds more positives than these.
+
+    Attributes
+    ----------
+    start, stop : float
+        The first and the last quota.
+    models : tuple of int
+        The positions of these models.
+    """
+
+    start: float
+    stop: float
+    models: tuple[int, ...]
+
+    @property
+    def width(self) -> float:
+        """The number of quotas."""
+        return self.stop - self.start
+
+
+def best_by_quota(rankings: Sequence[Ranking]) -> list[Segment]:
+    """Return all segments, in order; none for a single model or without both classes."""
+    if len(rankings) < 2:
+        return []
+    regions = compare_curves(rankings, axis="quota")
+    columns = (x.tolist() for x in regions)
+    segments = [
+        Segment(start, stop, tuple(model for model, is_best in enumerate(best) if is_best))
+        for start, stop, best in zip(*columns, strict=True)
+    ]
+    return [segment for segment in segments if segment.models and segment.width > 0]
+
+
+def dominant(segments: Sequence[Segment]) -> list[int]:
+    """Return the models that are the best everywhere."""
+    if not segments:
+        return []
+    return sorted(set.intersection(*(set(segment.models) for segment in segments)))
+
+
+def best_by_model(segments: Sequence[Segment], models: int) -> list[float]:
+    """At which share of all quotas each model is the best, alone or not."""
+    end = segments[-1].stop if segments else 1.0
+    return [sum(x.width for x in segments if model in x.models) / end for model in range(models)]
+
+
+def where_best(segments: Sequence[Segment], names: Sequence[str]) -> Iterator[str]:
+    """Say which model dominates, or else where each is the best."""
+    if not segments:
+        return
+    winners = dominant(segments)
+    if len(winners) == len(names):
+        yield "No model is better than another at any quota, FPR or recall."
+        return
+    if winners:
+        who = " and ".join(names[model] for model in winners)
+        verb = "dominates" if len(winners) == 1 else "dominate"
+        yield f"{who} {verb}: at no quota, FPR or recall is another model better."
+        return
+    yield "No model dominates. Quotas at which each finds the most, alone or with another:"
+    for model, name in enumerate(names):
+        yield f"  {name}: {_quotas(_segments_of(model, segments), segments[-1].stop)}"
+
+
+def _segments_of(model: int, segments: Sequence[Segment]) -> list[Segment]:
+    """Those in which the model is the best, alone or not; neighbours are one."""
+    mine: list[Segment] = []
+    for segment in segments:
+        if model not in segment.models:
+            continue
+        if mine and mine[-1].stop == segment.start:
+            mine[-1] = mine[-1]._replace(stop=segment.stop)
+        else:
+            mine.append(segment)
+    return mine
+
+
+def _quotas(mine: Sequence[Segment], end: float) -> str:
+    """The share of the axis, and of its segments the longest, in order."""
+    if not mine:
+        return "none"
+    longest = sorted(sorted(mine, key=lambda x: x.width, reverse=True)[:_SHOWN])
+    shown = ", ".join(f"{number(x.start)} to {number(x.stop)}" for x in longest)
+    rest = len(mine) - len(longest)
+    more = f" and {rest} shorter ones" if rest > 1 else " and a shorter one" if rest else ""
+    return f"{percent(sum(x.width for x in mine) / end)}, {shown}{more}"
+
+
+# groups of rows
+
+
+Floats = NDArray[np.float64]
+OVER_ALL_IN_GROUPS = (
+    Column("roc_auc", "AUC", roc_auc),
+    Column("average_hit_rate", "average\nhit rate", average_hit_rate),
+    Column("average_qrecall", "average\nQrecall", average_qrecall),
+)
+FILLED = (
+    Column("places", "places", form=number, compared=False),
+    Column("found", "found", form=number, compared=False),
+    Column("selection_rate", "selection\nrate", compared=False),
+)
+AT_QUOTA_IN_GROUPS = AT_QUOTA[:3]
+APART = (
+    Column("demographic_parity_ratio", "parity\nratio", compared=False),
+    Column("equal_opportunity_difference", "equal opportunity\ndifference", compared=False),
+    Column("split_cost", "split\ncost", form=number, compared=False),
+)
+"""How far groups are apart in what they get of one quota over all."""
+_SPREAD = (0.0, 0.25, 0.5, 0.75, 1.0)
+_SAME = 1e-12  # equal rankings whose weights are summed in another order
+
+
+def together_at(quota: Quota) -> tuple[Column, ...]:
+    """The measures of all rows that a quota, or a budget, of each group selects."""
+    return AT_BUDGET if quota.is_budget else AT_QUOTA[:2]
+
+
+def most(worth: Floats, nothing: Floats | float = 0.0) -> NDArray[np.bool_]:
+    """Tell which models, along the first axis, have the most; none where all of them do.
+
+    `nothing` is what may be left of 0 by rounding.
+    """
+    defined = ~np.isnan(worth)
+    top = np.max(worth, axis=0, initial=-np.inf, where=defined)
+    marked: NDArray[np.bool_] = np.isclose(worth, top, rtol=_SAME, atol=nothing)
+    marked &= marked.sum(axis=0) < defined.sum(axis=0)
+    return marked
+
+
+@dataclass(frozen=True)
+class GroupValues:
+    """One value for each model, group and measure, NaN where undefined.
+
+    Attributes
+    ----------
+    measures : tuple of columns
+        What the measures are; each column has a `name`, that of the library's function.
+    array : array, shape (M, S, K)
+        The values of K measures of M models in S groups.
+    ends : mapping from name to array, shape (2, M, S)
+        Lower and upper ends of each group's interval, of the measures that have intervals.
+    mean_ends : mapping from name to array, shape (2, M)
+        Those of the means over the groups.
+    bounds : mapping from name to array, shape (2, M, S)
+        Lower and upper bounds of measures that are not known exactly; the values are then the lower
+        ones.
+    """
+
+    measures: tuple[Column, ...]
+    array: Floats
+    ends: Mapping[str, Floats] = field(default_factory=dict)
+    mean_ends: Mapping[str, Floats] = field(default_factory=dict)
+    bounds: Mapping[str, Floats] = field(default_factory=dict)
+
+    def at_bound(self, which: int) -> GroupValues:
+        """The same with the lower bounds (0) or the upper ones (1) as values."""
+        columns = [
+            self.bounds[x.name][which] if x.name in self.bounds else self.of(x.name)
+            for x in self.measures
+        ]
+        return replace(self, array=np.stack(columns, axis=-1), bounds={})
+
+    def of(self, name: str) -> Floats:
+        """Return what each model and group has of a measure, shape (M, S)."""
+        column: Floats = self.array[..., [m.name for m in self.measures].index(name)]
+        return column
+
+    def interval(self, name: str, model: int, group: int) -> tuple[float, float]:
+        """Both ends of a group's measure; NaN of one that has no interval."""
+        if name not in self.ends:
+            return np.nan, np.nan
+        lower, upper = self.ends[name][:, model, group].tolist()
+        return lower, upper
+
+    def mean_interval(self, name: str, model: int) -> tuple[float, float]:
+        """Both ends of the interval of the mean; NaN of one that has none."""
+        if name not in self.mean_ends:
+            return np.nan, np.nan
+        lower, upper = self.mean_ends[name][:, model].tolist()
+        return lower, upper
+
+    def best(self, measure: Column) -> NDArray[np.bool_]:
+        """Tell which models have the most in each group, shape (M, S)."""
+        values = self.of(measure.name)
+        known = measure.compared and measure.name not in self.bounds
+        return most(values) if known else np.zeros(values.shape, dtype=bool)
+
+    def defined(self, name: str, model: int) -> Floats:
+        """Return a model's values of the groups in which a measure is defined."""
+        values = self.of(name)[model]
+        kept: Floats = values[~np.isnan(values)]
+        return kept
+
+    def mean(self, name: str, model: int) -> float:
+        """The mean over those groups; NaN of none."""
+        values = self.defined(name, model)
+        return float(np.mean(values)) if len(values) else np.nan
+
+    def spread(self, name: str, model: int) -> list[float]:
+        """The lowest value of those groups, the three quartiles, and the highest."""
+        values = self.defined(name, model)
+        found = np.quantile(values, _SPREAD) if len(values) else np.full(len(_SPREAD), np.nan)
+        return list(map(float, found))
+
+
+@dataclass(frozen=True)
+class GroupResults:
+    """Every model in every group.
+
+    Attributes
+    ----------
+    names : tuple, length S
+        The groups, in order.
+    rows, positives : integer arrays, shape (S,)
+        How many rows each group has, and how many positive ones.
+    masses, positive_masses : arrays, shape (S,)
+        Their total weights; without weights the same numbers.
+    costs : array, shape (S,)
+        With budgets what the rows of each group cost; else NaN.
+    values : mapping from Quota, or None, to GroupValues
+        The measures at each quota, and under None those over all quotas.
+    apart : mapping from Quota to an array, shape (M, 3)
+        At each quota over all: demographic parity ratio, equal opportunity difference and split
+        cost, as in `SelectionByGroup`.
+    apart_ends : mapping from Quota to an array, shape (2, M, 3)
+        Lower and upper ends of their intervals.
+    """
+
+    names: tuple[Any, ...]
+    rows: NDArray[np.int64]
+    positives: NDArray[np.int64]
+    masses: Floats
+    positive_masses: Floats
+    costs: Floats
+    values: Mapping[Quota | None, GroupValues]
+    apart: Mapping[Quota, Floats] = field(default_factory=dict)
+    apart_ends: Mapping[Quota, Floats] = field(default_factory=dict)
+
+    def apart_interval(self, quota: Quota, model: int, k: int) -> tuple[float, float]:
+        """Both ends of one of APART; NaN of one that has no interval."""
+        if quota not in self.apart_ends:
+            return np.nan, np.nan
+        lower, upper = self.apart_ends[quota][:, model, k].tolist()
+        return lower, upper
+
+    @property
+    def most(self) -> float:
+        """The most that a quota, or a budget, of a group may be."""
+        whole = self.masses if np.isnan(self.costs).all() else self.costs
+        return float(whole.max(initial=0))
+
+    def at_random(self, quota: Quota) -> tuple[float, float]:
+        """How many places a random choice has where each group has the quota, and what it finds."""
+        whole = self.costs if quota.is_budget else self.masses
+        there = whole > 0
+        share = np.where(self.masses > 0, 1.0, 0.0)
+        share[there] = quota.of_each(whole[there]) / whole[there]
+        return float(share @ self.masses), float(share @ self.positive_masses)
+
+    def together(self, quota: Quota) -> Floats:
+        """The values `together_at` of all that the groups' quotas select, shape (M, K)."""
+        at_quota = self.values[quota]
+        places = at_quota.of("places").sum(axis=1)
+        found = np.nansum(at_quota.of("places") * at_quota.of("hit_rate"), axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares = [found / places, found / self.positive_masses.sum()]
+            if not quota.is_budget:
+                return np.stack(shares, axis=-1)
+            spent = quota.of_each(self.costs).sum()
+            return np.stack([places, *shares, found / spent], axis=-1)
+
+    def short(self, quota: Quota) -> int:
+        """How many groups have fewer rows, or less weight, than the quota, or cost less."""
+        whole = self.costs if quota.is_budget else self.masses
+        return 0 if quota.percent else int(np.count_nonzero(whole < quota.amount))
+
+
+# values, tests and results
+
 
 _SUMMED, _ROUNDING = 1e-12, 1e-9
 

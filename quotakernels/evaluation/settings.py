@@ -1,4 +1,4 @@
-"""What is evaluated: the settings, by the names that people read, and the examples themselves."""
+"""What is evaluated, by the names that people read: quotas, units, settings, examples."""
 
 from __future__ import annotations
 
@@ -6,18 +6,199 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels._text import counted, number, plain
-from quotakernels.evaluation.conditions import Conditions
-from quotakernels.evaluation.quota import Quota, UnfitError
-from quotakernels.evaluation.unit import Unit
-from quotakernels.evaluation.words import listed, named_option
+from quotakernels._text import counted, formatted, number, plain
+from quotakernels.evaluation.words import Conditions, listed, named_option
 from quotakernels.inference.comparing import few_resamples, resamples_needed
 from quotakernels.inputs.groups import GroupsOfExamples
+from quotakernels.tables import ConfusionTable
+
+# quotas
+
+
+# A sum of weights may fall short of the number that it stands for by as much, relatively.
+_ROUNDING = 1e-12
+
+
+class UnfitError(ValueError):
+    """What is asked for does not fit the data."""
+
+
+QuotaArgument: TypeAlias = dict[str, Any]
+"""The keyword argument, `quota`, `fraction` or `budget`, that states a quota to the library."""
+
+
+@dataclass(frozen=True)
+class Quota:
+    """A number of places, a percentage of all examples, or a budget for what these cost.
+
+    Attributes
+    ----------
+    amount : float
+        How much of the unit.
+    unit : {"places", "percent", "budget"}
+        What it is counted in.  A budget may pay for a different number of places for each model.
+    whole : bool
+        Whether it is rounded down to whole places.
+    """
+
+    amount: float
+    unit: Literal["places", "percent", "budget"] = "places"
+    whole: bool = field(default=False, compare=False)
+
+    def __str__(self) -> str:
+        return plain(self.amount) + ("%" if self.percent else "")
+
+    @property
+    def percent(self) -> bool:
+        """Whether it is a percentage of all examples."""
+        return self.unit == "percent"
+
+    @property
+    def is_budget(self) -> bool:
+        """Whether it is counted in what examples cost."""
+        return self.unit == "budget"
+
+    @property
+    def named(self) -> str:
+        """What it is and how much, in words."""
+        return f"budget {number(self.amount)}" if self.is_budget else f"quota {self}"
+
+    def argument(self, total: float) -> QuotaArgument:
+        """The quota of a total, for a budget the cost of all, as an argument of the library's."""
+        if self.percent and not self.whole:
+            return {"fraction": self.amount / 100}
+        return {"budget" if self.is_budget else "quota": self.places(total)}
+
+    def places(self, total: float) -> float:
+        """Return how many of `total` the quota is; of a budget, how much of the cost of all."""
+        places = self.whole_places if self.whole else self.of_each
+        return float(places(np.asarray(total)))
+
+    def of_each(self, totals: NDArray[Any]) -> NDArray[np.float64]:
+        """Return how many of each total the quota is, of each group for example."""
+        wanted = self.amount * totals / 100 if self.percent else np.minimum(self.amount, totals)
+        return np.asarray(wanted, dtype=np.float64)
+
+    def whole_places(self, totals: NDArray[Any]) -> NDArray[np.float64]:
+        """Return how many whole places that is of each total, rounded down."""
+        return np.floor(self.of_each(totals) * (1 + _ROUNDING))
+
+    def check(self, total: float, what: str, *, of_rows: bool, command: bool) -> None:
+        """Refuse a quota of more than `total`, which `what` describes, or of less than one row."""
+        name = "budget" if self.is_budget else "quota"
+        said = f"--{name} {self}" if command else f"{name}={self}"
+        if of_rows and self.unit == "places" and 0 < self.amount < 1:
+            share = f"{plain(100 * self.amount)}%" if command else f"fraction={self}"
+            raise UnfitError(f"{said} is less than one row; for a share write {share}")
+        if not self.percent and self.amount > total * (1 + _ROUNDING):
+            raise UnfitError(f"{said} is more than {what}")
+
+
+# what gains are counted in
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Where the gains come from: a column and what a place costs, or impacts less that.
+
+    Of impacts also the user's class ratio, if it is not that of the rows.
+    """
+
+    column: str | None = None
+    place_cost: float = 0.0
+    impacts: tuple[float, ...] | None = None
+    ratio: float | None = None
+
+    @classmethod
+    def asked(
+        cls,
+        command: bool,
+        gain: str | None,
+        place_cost: float | None,
+        impacts: tuple[float, ...] | None,
+        tune: Any,
+        ratio: float | None = None,
+        prevalence: float | None = None,
+    ) -> Unit | None:
+        """The unit that is asked for; None if nothing is to be counted."""
+        ratio = _ratio(command, impacts, ratio, prevalence)
+        names = ("gain", "impact", "place-cost", "tune")
+        of_gain, of_impacts, of_cost, of_tune = (named_option(x, command) for x in names)
+        if gain is not None and impacts is not None:
+            raise UnfitError(f"{of_gain} and {of_impacts} are two ways to say the same; give one")
+        either = f"{of_gain} or {of_impacts}"
+        unpaid = gain is None and impacts is None
+        if place_cost is not None and (unpaid or not math.isfinite(place_cost)):
+            raise UnfitError(f"{of_cost} must be a finite number, and needs {either}")
+        if unpaid:
+            if tune is not None:
+                raise UnfitError(f"{of_tune} goes with {either}")
+            return None
+        if impacts is None:
+            return cls(gain, place_cost or 0.0)
+        tp, fp, fn, tn = impacts
+        paid = place_cost or 0.0
+        return cls(impacts=(tp - paid, fp - paid, fn, tn), ratio=ratio)
+
+    def tuned(self, total: float, positive: float) -> tuple[float, ...] | None:
+        """The impacts, times what the class of their cell counts more than in rows of these masses.
+
+        What rows bring by them in all is n·ι_I of the tuned table, linear in its cells.
+        """
+        if self.ratio is None or self.impacts is None:
+            return self.impacts
+        if not 0 < positive < total:
+            lacking = "positive" if positive <= 0 else "negative"
+            raise UnfitError(f"a class ratio needs both classes; there is no {lacking} row")
+        of_positive = self.ratio / (1 + self.ratio) * (total / positive)
+        of_negative = 1 / (1 + self.ratio) * (total / (total - positive))
+        tp, fp, fn, tn = self.impacts
+        return of_positive * tp, of_negative * fp, of_positive * fn, of_negative * tn
+
+    @property
+    def tuned_to(self) -> str:
+        """Of which class ratio the impacts are, if it is not that of the rows."""
+        ratio = formatted(self.ratio or 0, ".4g")
+        positives = "positive" if ratio == "1" else "positives"
+        return f"{ratio} {positives} to one negative" if self.ratio else ""
+
+    def __str__(self) -> str:
+        if self.impacts is not None:
+            named = zip(ConfusionTable._fields, self.impacts, strict=True)
+            cells = ", ".join(f"{cell} {plain(impact)}" for cell, impact in named)
+            return f"{cells}, of {self.tuned_to}" if self.ratio else cells
+        cost = f" - {plain(self.place_cost)} for each place" if self.place_cost else ""
+        return f"{self.column}{cost}"
+
+
+def _ratio(
+    command: bool, impacts: Any, ratio: float | None, prevalence: float | None
+) -> float | None:
+    """The user's class ratio, however it is said."""
+    of_ratio, of_prevalence = (named_option(x, command) for x in ("ratio", "prevalence"))
+    if ratio is None and prevalence is None:
+        return None
+    if impacts is None:
+        name = of_prevalence if ratio is None else of_ratio
+        raise UnfitError(f"{name} goes with {named_option('impact', command)}")
+    if prevalence is None:
+        if not 0 < (ratio or 0) < math.inf:
+            raise UnfitError(f"{of_ratio} must be a finite number above 0; got {ratio}")
+        return ratio
+    if ratio is not None:
+        raise UnfitError(f"{of_ratio} and {of_prevalence} are two ways to say the same; give one")
+    if not 0 < prevalence < 1:
+        raise UnfitError(f"{of_prevalence} must be above 0 and below 1; got {prevalence}")
+    return prevalence / (1 - prevalence)
+
+
+# settings
+
 
 _LEVEL = 0.95
 _RESAMPLES, _MOST_RESAMPLES, _AMPLE = 1000, 20_000, 8

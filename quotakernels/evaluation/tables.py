@@ -6,18 +6,30 @@ The terminal, the page and notebooks show the same tables.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 
+import numpy as np
+
 from quotakernels._text import between, fixed, formatted, money, number, percent, plain
+from quotakernels.evaluation.certainty import compared_by, heading_of, in_sentences, pairs_of
 from quotakernels.evaluation.choice import Choice, choice_at, end_of
-from quotakernels.evaluation.conditions import in_words
-from quotakernels.evaluation.measures import Column, undefined_or
-from quotakernels.evaluation.notes import compared_by, heading_of, in_sentences, pairs_of
-from quotakernels.evaluation.results import Differences, Results, Section
-from quotakernels.evaluation.settings import Settings
-from quotakernels.evaluation.words import MINUS, amount, listed
+from quotakernels.evaluation.results import (
+    APART,
+    Column,
+    Differences,
+    GroupResults,
+    GroupValues,
+    Results,
+    Section,
+    Values,
+    most,
+    undefined_or,
+)
+from quotakernels.evaluation.settings import Quota, Settings
+from quotakernels.evaluation.words import MINUS, amount, in_words, listed
 
 
 @dataclass(frozen=True)
@@ -271,3 +283,242 @@ def _chosen(evaluation: Results, choice: Choice) -> tuple[Cell, ...]:
     if choice.brings is not None:
         found += [amount(choice.brings[first]), amount(choice.random_brings)]
     return (*head, *_row(listed(winners, "or"), found))
+
+
+# the table that a decision needs
+
+
+_THREE = fixed(3)
+_WITHOUT_QUOTA = ("roc_auc", "gini", "average_hit_rate", "average_qrecall")
+
+
+def brief_tables(evaluation: Results) -> Iterator[Table]:
+    """What each model finds at each quota or budget; without any, what its best cut brings, or
+    else how it ranks over all quotas.
+    """
+    for quota in evaluation.settings.quotas:
+        yield _brief_at_quota(evaluation, choice_at(evaluation, quota))
+    if not evaluation.settings.quotas:
+        yield next(gain_tables(evaluation), None) or _brief_over_all(evaluation)
+
+
+def _brief_at_quota(evaluation: Results, choice: Choice) -> Table:
+    """Positives found, hit rate with its interval, lift or what that brings, and AUC."""
+    values = evaluation.at_quota[choice.quota]
+    resampling = evaluation.settings.resampling
+    columns = {"model": evaluation.models}
+    if choice.quota.is_budget:
+        columns["places"] = _each(number, choice.filled)
+    columns["found"] = _each(number, choice.found)
+    columns["hit rate"] = _each(percent, values.of("hit_rate"))
+    if resampling is not None and evaluation.has_intervals:
+        columns[f"{resampling.percent} interval"] = _intervals(values, len(evaluation.models))
+    if choice.brings is not None:
+        columns[evaluation.settings.in_currency("brings")] = _each(amount, choice.brings)
+    elif "lift" in (x.name for x in values.measures):  # groups and budgets have none
+        columns["lift"] = _each(lambda x: formatted(x, ".3g"), values.of("lift"))
+    if evaluation.settings.treatment is not None:
+        columns["uplift"] = _each(_THREE, values.of("uplift_at_quota"))
+    columns["AUC"] = _areas(evaluation.over_all, "roc_auc")
+    return _brief_table(heading_of(evaluation, choice.quota), columns, choice.order)
+
+
+def _brief_over_all(evaluation: Results) -> Table:
+    """The areas and the averages over all quotas."""
+    found = evaluation.over_all
+    columns = {"model": evaluation.models} | {
+        x.title: _areas(found, x.name) for x in found.measures if x.name in _WITHOUT_QUOTA
+    }
+    area = found.of("roc_auc").tolist()
+    best_first = sorted(range(len(area)), key=lambda k: (math.isnan(area[k]), -area[k]))
+    return _brief_table("Over all quotas", columns, best_first)
+
+
+def _each(form: Callable[[float], str], values: Iterable[float]) -> tuple[str, ...]:
+    return tuple(undefined_or(form, float(x)) for x in values)
+
+
+def _areas(values: Values, name: str) -> tuple[str, ...]:
+    """The values, or the bounds of what is not known exactly, rounded outwards."""
+    if name not in values.bounds:
+        return _each(_THREE, values.of(name))
+    return tuple(between(*map(float, x)) for x in zip(*values.bounds[name], strict=True))
+
+
+def _intervals(values: Values, models: int) -> tuple[str, ...]:
+    ends = (values.interval("hit_rate", model) for model in range(models))
+    return tuple(
+        "undefined" if math.isnan(lower) else f"{percent(lower)} to {percent(upper)}"
+        for lower, upper in ends
+    )
+
+
+def _brief_table(
+    caption: str, columns: Mapping[str, tuple[str, ...]], order: Sequence[int]
+) -> Table:
+    rows = tuple(
+        tuple(Cell(texts[k], words=head == "model") for head, texts in columns.items())
+        for k in order
+    )
+    return Table(caption, tuple(columns), rows)
+
+
+# groups
+
+
+MANY = 30
+"""Groups, of which a table or a drawing has all."""
+_EXTREMES = 5
+_OF_APART = (
+    "Parity ratio: the smallest selection rate over the largest. Equal opportunity difference: the "
+    "largest Qrecall less the smallest. Split cost: how many fewer positives are found if each "
+    "group has a quota in proportion to its size, or a budget in proportion to what it costs."
+)
+_ENDS_APART = (
+    "The ratio and the difference compare the extreme groups. So their intervals exclude 1 and 0 "
+    "even for groups that are alike."
+)
+
+
+def group_tables(evaluation: Results) -> Iterator[Table]:
+    """At each quota, or without one over all quotas, the spread over groups and the groups."""
+    groups = evaluation.groups
+    if groups is None or not groups.names:
+        return
+    for quota in evaluation.settings.quotas or (None,):
+        yield _spread(evaluation, groups, quota)
+        if quota is not None and quota in groups.apart:
+            yield _apart(evaluation, groups, quota)
+        for model in range(len(evaluation.models)):
+            yield _groups(evaluation, groups, quota, model)
+
+
+def columns_at(groups: GroupResults, quota: Quota | None) -> list[tuple[GroupValues, Column]]:
+    """The measures that tables of groups have at a quota, the one that orders them first; of those
+    over all quotas the area stands beside them.
+    """
+    over_all = [(groups.values[None], x) for x in groups.values[None].measures]
+    if quota is None:
+        return over_all
+    at_quota = groups.values[quota]
+    return [*((at_quota, x) for x in at_quota.measures), over_all[0]]
+
+
+def _caption_of_groups(evaluation: Results, quota: Quota | None) -> str:
+    return "Over all quotas" if quota is None else heading_of(evaluation, quota)
+
+
+def _spread(evaluation: Results, groups: GroupResults, quota: Quota | None) -> Table:
+    """The mean of each measure and its quartiles; of means the best is marked."""
+    head = ("model", "measure", "mean", "groups", "lowest", "quartile", "median", "quartile")
+    rows = []
+    for values, measure in columns_at(groups, quota):
+        if not measure.compared:
+            continue
+        means = [values.mean(measure.name, model) for model in range(len(evaluation.models))]
+        best = most(np.asarray(means)) & (measure.name not in values.bounds)
+        for model, name in enumerate(evaluation.models):
+            defined = number(len(values.defined(measure.name, model)))
+            middle, *spread = _texts(values, measure, partial(_mean_and_spread, measure, model))
+            ends = _written_ends(measure, *values.mean_interval(measure.name, model))
+            mean = Cell(middle, ends, bool(best[model]))
+            words = (Cell(name, words=True), Cell(measure.title, words=True))
+            rows.append((*words, mean, Cell(defined), *map(Cell, spread)))
+    column = evaluation.settings.grouped_by
+    where = _caption_of_groups(evaluation, quota)
+    caption = f"{where}: means over {column} ({number(len(groups.names))})"
+    return Table(
+        caption, (*head, "highest"), tuple(rows), tuple(_notes_of_groups(evaluation, groups, quota))
+    )
+
+
+def _notes_of_groups(
+    evaluation: Results, groups: GroupResults, quota: Quota | None
+) -> Iterator[str]:
+    if quota is not None and evaluation.settings.per is not None and (n := groups.short(quota)):
+        verbs = ("costs", "has", "is") if n == 1 else ("cost", "have", "are")
+        cost, have, are = verbs
+        short = f"{have} less than {quota}"
+        if quota.is_budget:
+            short = f"{cost} less than {number(quota.amount)}"
+        yield f"{number(n)} of them {short} and {are} selected whole."
+    yield "A group without a value, such as the AUC of one class alone, is left out of the mean."
+
+
+def _apart(evaluation: Results, groups: GroupResults, quota: Quota) -> Table:
+    """How far the groups are apart by each model, and what a quota of each would cost."""
+    rows = []
+    for model, name in enumerate(evaluation.models):
+        values = groups.apart[quota][model].tolist()
+        cells = (
+            Cell(signed(x.text(value)), _written_ends(x, *groups.apart_interval(quota, model, k)))
+            for k, (x, value) in enumerate(zip(APART, values, strict=True))
+        )
+        rows.append((Cell(name, words=True), *cells))
+    column = evaluation.settings.grouped_by
+    caption = f"{_caption_of_groups(evaluation, quota)}: how far the groups of {column} are apart"
+    notes = (_OF_APART, _ENDS_APART) if groups.apart_ends else (_OF_APART,)
+    return Table(caption, ("model", *(x.heading for x in APART)), tuple(rows), notes)
+
+
+def shown_groups(values: GroupValues, measure: Column, model: int) -> list[int]:
+    """The groups that are shown: all of few, and of many those with the lowest and the highest
+    values.
+    """
+    column = values.of(measure.name)[model]
+    if len(column) <= MANY:
+        return list(range(len(column)))
+    defined = np.flatnonzero(~np.isnan(column))
+    ordered: list[int] = defined[np.argsort(column[defined], kind="stable")].tolist()
+    if len(ordered) <= 2 * _EXTREMES:
+        return ordered
+    return [*ordered[:_EXTREMES], *ordered[-_EXTREMES:]]
+
+
+def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, model: int) -> Table:
+    """What each group has by a model; a star where no other model has more there."""
+    columns = columns_at(groups, quota)
+    values, measure = next(x for x in columns if x[1].compared)
+    shown = shown_groups(values, measure, model)
+    head = (str(evaluation.settings.grouped_by), "rows", evaluation.settings.positives)
+    rows = [
+        (
+            Cell(str(groups.names[k]), words=True),
+            Cell(number(groups.rows[k])),
+            Cell(number(groups.positives[k])),
+            *(_cell(*x, model, k) for x in columns),
+        )
+        for k in shown
+    ]
+    all_of_them = len(shown) == len(groups.names)
+    half = number(len(shown) // 2)
+    which = "" if all_of_them else f", the {half} lowest and the {half} highest by {measure.title}"
+    caption = f"{_caption_of_groups(evaluation, quota)} by {evaluation.models[model]}{which}"
+    return Table(caption, (*head, *(x.heading for _, x in columns)), tuple(rows))
+
+
+def _cell(values: GroupValues, measure: Column, model: int, group: int) -> Cell:
+    (text,) = _texts(values, measure, lambda x: [float(x.of(measure.name)[model, group])])
+    ends = _written_ends(measure, *values.interval(measure.name, model, group))
+    return Cell(text, ends, bool(values.best(measure)[model, group]))
+
+
+def _mean_and_spread(measure: Column, model: int, values: GroupValues) -> list[float]:
+    return [values.mean(measure.name, model), *values.spread(measure.name, model)]
+
+
+def _texts(
+    values: GroupValues, measure: Column, found: Callable[[GroupValues], list[float]]
+) -> list[str]:
+    """What is found in the values of a measure, or between its bounds."""
+    if measure.name not in values.bounds:
+        return [signed(measure.text(x)) for x in found(values)]
+    both = zip(found(values.at_bound(0)), found(values.at_bound(1)), strict=True)
+    return [between(*x).replace("-", MINUS) for x in both]
+
+
+def _written_ends(measure: Column, lower: float, upper: float) -> tuple[str, ...]:
+    """Both ends as they are written, of what has some."""
+    if math.isnan(lower) or math.isnan(upper):
+        return ()
+    return signed(measure.end_form(lower)), signed(measure.end_form(upper))

@@ -1,10 +1,10 @@
-"""Numbers as a page shows them to people."""
+"""Numbers, names and conditions as people read them."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from quotakernels._text import counted, money, number, plain
 
@@ -112,3 +112,31 @@ class Size(NamedTuple):
     def is_one(self) -> bool:
         """Whether verbs end in s."""
         return self.weighted or number(self.places) == "1"
+
+
+# conditions: which rows are used
+
+
+class Condition(NamedTuple):
+    """A column, `=`, `!=`, `<`, `<=`, `>` or `>=`, and a value as it is written."""
+
+    column: str
+    relation: str
+    value: str
+
+    def __str__(self) -> str:
+        return " ".join(self)
+
+    @property
+    def option(self) -> str:
+        """The condition as an option of the command has it."""
+        return "".join(self)
+
+
+Conditions: TypeAlias = tuple[Condition, ...]
+"""All of them hold; without one, all rows are used."""
+
+
+def in_words(conditions: Conditions) -> str:
+    """The conditions as part of a sentence."""
+    return listed([str(x) for x in conditions])

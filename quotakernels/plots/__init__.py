@@ -7,12 +7,15 @@ except ImportError as error:
         "quotakernels.plots needs Matplotlib: pip install 'quotakernels[plots]'", name=error.name
     ) from error
 
+from quotakernels.plots.bars import DominanceDisplay, LiftTableDisplay
 from quotakernels.plots.charts import PowersChartDisplay, PrecisionRecallDisplay, RocDisplay
-from quotakernels.plots.dominance import DominanceDisplay
-from quotakernels.plots.impact import ImpactDisplay
-from quotakernels.plots.lift_table import LiftTableDisplay
-from quotakernels.plots.quota import HitRateDisplay, LiftDisplay, QrecallDisplay
-from quotakernels.plots.uplift import UpliftDisplay
+from quotakernels.plots.curves import (
+    HitRateDisplay,
+    ImpactDisplay,
+    LiftDisplay,
+    QrecallDisplay,
+    UpliftDisplay,
+)
 
 __all__ = [
     "DominanceDisplay",

@@ -13,12 +13,30 @@ from matplotlib.lines import Line2D
 
 from quotakernels import Ranking
 from quotakernels.inputs.keywords import flagged
-from quotakernels.plots._axes import axes_for, columns_of, position_on, titled, with_legend
-from quotakernels.plots._host import Numbers, on_host
-from quotakernels.plots._models import named_rankings, rankings_of_predictions, written
-from quotakernels.plots._points import Place, curved, thinned
-from quotakernels.plots._shared import label_once, marked, marks, next_model
-from quotakernels.plots._style import COLOURS, RANDOM, line_style
+from quotakernels.plots._axes import (
+    COLOURS,
+    RANDOM,
+    Place,
+    axes_for,
+    columns_of,
+    curved,
+    label_once,
+    line_style,
+    marked,
+    marks,
+    next_model,
+    position_on,
+    thinned,
+    titled,
+    with_legend,
+)
+from quotakernels.plots._models import (
+    Numbers,
+    named_rankings,
+    on_host,
+    rankings_of_predictions,
+    written,
+)
 from quotakernels.results import CurveBand
 
 _OF_THE_CALL: dict[str, tuple[str, ...]] = {

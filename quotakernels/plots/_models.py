@@ -1,4 +1,4 @@
-"""What the displays are given: models, classes and rankings under the names that legends show."""
+"""What displays are given: models, classes and rankings by the names in legends, as NumPy's."""
 
 from __future__ import annotations
 
@@ -10,14 +10,59 @@ from typing import Any
 import numpy as np
 
 from quotakernels import Ranking, rank
-from quotakernels._array import tree_map
+from quotakernels._array import (
+    Array,
+    cast,
+    computing,
+    concrete,
+    device,
+    namespace,
+    tree_map,
+    wide_float,
+)
+from quotakernels._bits import host_array
 from quotakernels._text import formatted
 from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.keywords import show_value
-from quotakernels.plots._host import on_host
 from quotakernels.ranking import rank_examples
+
+# arrays of any library as NumPy's
+
+
+Numbers = np.ndarray[Any, Any]
+
+
+def on_host(result: Any) -> Any:
+    """The arrays of a ranking or of any other named tuple, in NumPy.
+
+    The thresholds of a ranking become floats that NumPy has, and rows without examples go.
+    """
+    if isinstance(result, Ranking):
+        return _ranking_on_host(result)
+    return tree_map(_values, result)
+
+
+def _ranking_on_host(ranking: Ranking) -> Ranking:
+    xp = namespace(ranking.counts)
+    with computing(xp):
+        wide = cast(xp, ranking.thresholds, wide_float(xp, device(ranking.counts)))
+    found = ranking._replace(thresholds=wide).map(_values)
+    filled = found.counts > 0
+    if found.counts.ndim > 1 or filled.all() or not filled.any():
+        return found
+    return found.map(lambda x: x[filled])
+
+
+def _values(x: Array) -> Numbers:
+    if not concrete(x):
+        raise TypeError("traced arrays, and arrays of shapes only, have no values to draw")
+    return host_array(x)
+
+
+# models
+
 
 Named = dict[str, Ranking]
 

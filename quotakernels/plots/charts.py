@@ -13,12 +13,18 @@ import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels._text import formatted, plain
 from quotakernels.measures.charts.powers import check_kind
-from quotakernels.plots._axes import rate_limits, room_above
+from quotakernels.plots._axes import (
+    BREAK_EVEN,
+    ISO,
+    RANDOM,
+    label_once,
+    line_style,
+    rate_limits,
+    room_above,
+    unlimited,
+)
 from quotakernels.plots._display import Canvas, Display, cuts, totals
-from quotakernels.plots._host import Numbers
-from quotakernels.plots._models import with_value
-from quotakernels.plots._shared import label_once, unlimited
-from quotakernels.plots._style import BREAK_EVEN, ISO, RANDOM, line_style
+from quotakernels.plots._models import Numbers, with_value
 
 SQUARE = (5.2, 5.0)
 """Size of a new figure for a chart of equal axes, in inches."""

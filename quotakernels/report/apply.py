@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from quotakernels._text import counted, number, plain
+from quotakernels.evaluation.answers import fewer_to_fill
 from quotakernels.evaluation.choice import (
     choice_at,
     end_of,
@@ -14,9 +15,8 @@ from quotakernels.evaluation.choice import (
     how_filled_each,
     same,
 )
-from quotakernels.evaluation.gain_answers import fewer_to_fill
-from quotakernels.evaluation.quota import Quota
 from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.words import command_line, whole
 
 _OF_SELECT = {"sample_weight": "sample_weight", "where": "where", "per": "groups", "cost": "cost"}

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from quotakernels._text import counted, number, percent
-from quotakernels.evaluation.conditions import in_words
 from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.words import in_words
 
 
 class Fact(NamedTuple):

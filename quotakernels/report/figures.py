@@ -17,15 +17,14 @@ from matplotlib.lines import Line2D
 
 from quotakernels import plots
 from quotakernels._text import digits, percent
-from quotakernels.evaluation.bands import hit_rate_band
+from quotakernels.evaluation.certainty import heading_of
 from quotakernels.evaluation.choice import Choice
-from quotakernels.evaluation.group_tables import columns_at
-from quotakernels.evaluation.notes import heading_of
+from quotakernels.evaluation.intervals import hit_rate_band
 from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.tables import columns_at
 from quotakernels.evaluation.words import listed, sentence
+from quotakernels.plots._axes import OPTIMAL, RANDOM, REFERENCE, line_style, marked
 from quotakernels.plots._models import written
-from quotakernels.plots._shared import marked
-from quotakernels.plots._style import OPTIMAL, RANDOM, REFERENCE, line_style
 from quotakernels.report.group_dots import colour_of, draw_dots, few
 from quotakernels.report.keys import Key, key_of, key_of_line, painted
 from quotakernels.report.svg import MOVED, inlined

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from quotakernels.evaluation.group_tables import MANY
-from quotakernels.evaluation.groups import GroupResults, GroupValues
-from quotakernels.evaluation.measures import Column
+from quotakernels.evaluation.results import Column, GroupResults, GroupValues
+from quotakernels.evaluation.tables import MANY
+from quotakernels.plots._axes import COLOURS, MARKERS, REFERENCE
 from quotakernels.plots._models import written
-from quotakernels.plots._style import COLOURS, MARKERS, REFERENCE
 
 _APART = 0.6
 """Of the room of a group, what the dots of its models take."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from quotakernels._text import formatted
-from quotakernels.plots._style import COLOURS, REFERENCE
+from quotakernels.plots._axes import COLOURS, REFERENCE
 
 _PAINTS = {colour.lower(): f"model-{k + 1}" for k, colour in enumerate(COLOURS)}
 _PAINTS |= {REFERENCE.lower(): "reference", "#000000": "ink", "#1b1f24": "ink"}

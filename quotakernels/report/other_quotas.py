@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from quotakernels._text import number
-from quotakernels.evaluation.any_quota import AnyQuota, at_any_quota
+from quotakernels.evaluation.choice import AnyQuota, at_any_quota
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.words import listed
 

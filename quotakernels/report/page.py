@@ -14,15 +14,15 @@ from markupsafe import Markup, escape
 from quotakernels import __version__
 from quotakernels._text import counted, number
 from quotakernels.evaluation.answers import answers
-from quotakernels.evaluation.brief import brief_tables
+from quotakernels.evaluation.certainty import notes_of_intervals
 from quotakernels.evaluation.choice import first_choice
-from quotakernels.evaluation.group_tables import group_tables
-from quotakernels.evaluation.notes import notes_of_intervals
 from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.tables import (
     breakable,
+    brief_tables,
     ends_of_quotas,
     gain_tables,
+    group_tables,
     measure_tables,
     overview,
     pair_tables,

@@ -15,8 +15,7 @@ from public_names import PUBLIC
 import quotakernels as qk
 from quotakernels.cli import progress
 from quotakernels.cli.terminal import TextConsole
-from quotakernels.evaluation.measures import Column
-from quotakernels.evaluation.results import Values
+from quotakernels.evaluation.results import Column, Values
 
 OVER_ALL = ("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall")
 AREAS = ("s1", "s2", "s3")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quotakernels.evaluation.gains import BROUGHT
+from quotakernels.evaluation.compute import BROUGHT
 from quotakernels.evaluation.results import Values
 from quotakernels.inference import comparing
 

@@ -13,11 +13,8 @@ import quotakernels as qk
 from contracts.snapshots import agrees
 from quotakernels.evaluation.answers import what_will_it_bring as what
 from quotakernels.evaluation.answers import which_model
-from quotakernels.evaluation.passes import Batch
-from quotakernels.evaluation.quota import Quota
-from quotakernels.evaluation.settings import Resampling, Settings
-from quotakernels.evaluation.stream import evaluate_stream
-from quotakernels.evaluation.unit import Unit
+from quotakernels.evaluation.batches import Batch, evaluate_stream
+from quotakernels.evaluation.settings import Quota, Resampling, Settings, Unit
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 N = 240

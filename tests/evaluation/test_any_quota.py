@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
-from quotakernels.evaluation.any_quota import at_any_quota
+from quotakernels.evaluation.choice import at_any_quota
 
 ROWS = 60
 

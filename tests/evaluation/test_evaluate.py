@@ -28,7 +28,7 @@ import pandas as pd
 
 from quotakernels.cli.app import app
 from quotakernels.cli.files import read_table
-from quotakernels.evaluation.export import as_rows
+from quotakernels.evaluation.evaluation import as_rows
 
 CREDIT = Path(qk.__file__).parent / "data" / "german_credit_scores.csv"
 MODELS = ("tree", "naive_bayes", "neural_net")

@@ -22,9 +22,9 @@ pytest.importorskip("pandas")
 import pandas as pd
 
 from quotakernels.cli import main
-from quotakernels.evaluation.group_tables import group_tables
-from quotakernels.evaluation.groups import APART
-from quotakernels.evaluation.notes import notes_of_intervals
+from quotakernels.evaluation.certainty import notes_of_intervals
+from quotakernels.evaluation.results import APART
+from quotakernels.evaluation.tables import group_tables
 
 RNG = np.random.default_rng(4)
 SIZE = 120

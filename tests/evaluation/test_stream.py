@@ -10,10 +10,9 @@ import pytest
 from backends import in_full
 
 import quotakernels as qk
-from quotakernels.evaluation import counting, stream
-from quotakernels.evaluation.passes import Batch, ChangedError
-from quotakernels.evaluation.quota import Quota, UnfitError
-from quotakernels.evaluation.settings import Settings
+from quotakernels.evaluation import batches
+from quotakernels.evaluation.batches import Batch, ChangedError
+from quotakernels.evaluation.settings import Quota, Settings, UnfitError
 from quotakernels.groups import selection_by_group
 
 N = 700
@@ -51,10 +50,10 @@ class Passes:
 def test_quotas_are_exact_and_bounds_hold(
     monkeypatch: pytest.MonkeyPatch, bits: int, kept: int
 ) -> None:
-    monkeypatch.setattr(counting, "_BITS", bits)
-    monkeypatch.setattr(counting, "_AT_ONCE", kept)
+    monkeypatch.setattr(batches, "_BITS", bits)
+    monkeypatch.setattr(batches, "_AT_ONCE", kept)
     passes = Passes()
-    found = stream.evaluate_stream(Settings("", "y", tuple(SCORES), QUOTAS), passes)
+    found = batches.evaluate_stream(Settings("", "y", tuple(SCORES), QUOTAS), passes)
     assert passes.number == 2 if kept > N else passes.number > 2
     assert (found.rows, found.positives) == (N, LABELS.sum())
     for k, scores in enumerate(SCORES.values()):
@@ -69,11 +68,11 @@ def test_quotas_are_exact_and_bounds_hold(
 
 @pytest.mark.parametrize(("bits", "kept"), [in_full(20, 2**22), (6, 20), in_full(4, 1)])
 def test_weights_count_as_in_memory(monkeypatch: pytest.MonkeyPatch, bits: int, kept: int) -> None:
-    monkeypatch.setattr(counting, "_BITS", bits)
-    monkeypatch.setattr(counting, "_AT_ONCE", kept)
+    monkeypatch.setattr(batches, "_BITS", bits)
+    monkeypatch.setattr(batches, "_AT_ONCE", kept)
     weights = RNG.choice([0.0, 0.1, 3.0, 1e-9, 1e9], N)
     settings = Settings("", "y", tuple(SCORES), (Quota(2e9), Quota(12.5, "percent")), weight="w")
-    found = stream.evaluate_stream(settings, Passes(weights=weights))
+    found = batches.evaluate_stream(settings, Passes(weights=weights))
     assert (found.rows, found.positives) == (N, LABELS.sum()), "also those that weigh nothing"
     assert found.total == pytest.approx(weights.sum(), rel=1e-13)
     assert found.positive_total == pytest.approx(weights[LABELS].sum(), rel=1e-13)
@@ -97,14 +96,14 @@ def test_weights_count_as_in_memory(monkeypatch: pytest.MonkeyPatch, bits: int, 
 def test_groups_have_exact_quotas_and_bounds(
     monkeypatch: pytest.MonkeyPatch, per: str | None, by: str | None, kept: int
 ) -> None:
-    monkeypatch.setattr(counting, "_BITS", 8)
-    monkeypatch.setattr(counting, "_AT_ONCE", kept)
+    monkeypatch.setattr(batches, "_BITS", 8)
+    monkeypatch.setattr(batches, "_AT_ONCE", kept)
     codes = RNG.integers(0, 5, N)
     codes[codes == 3] = 4
     settings = Settings("", "y", tuple(SCORES), QUOTAS[1:3], per=per, by=by)
     names = np.array(list("abcde"))
     passes = Passes(groups=codes)
-    found = stream.evaluate_stream(settings, passes, names=names).groups
+    found = batches.evaluate_stream(settings, passes, names=names).groups
     assert passes.number == 2 if kept > N else passes.number > 2
     assert found.names == tuple("abcde")
     assert found.rows.tolist() == np.bincount(codes, minlength=5).tolist()
@@ -134,15 +133,15 @@ def test_groups_have_exact_quotas_and_bounds(
 
 def test_rows_without_any_weight_are_undefined() -> None:
     settings = Settings("", "y", ("normal",), (Quota(5, "percent"),), weight="w")
-    found = stream.evaluate_stream(settings, Passes(weights=np.zeros(N)))
+    found = batches.evaluate_stream(settings, Passes(weights=np.zeros(N)))
     assert np.isnan(found.over_all.bounds["roc_auc"]).all()
     assert (found.rows, found.total) == (N, 0)
     with pytest.raises(UnfitError, match="the sum of the weights is too large for a number"):
-        stream.evaluate_stream(settings, Passes(weights=np.full(N, 1e308)))
+        batches.evaluate_stream(settings, Passes(weights=np.full(N, 1e308)))
 
 
 def test_ties_alone_leave_nothing_unknown() -> None:
-    found = stream.evaluate_stream(Settings("", "y", ("half", "tied", "bytes")), Passes())
+    found = batches.evaluate_stream(Settings("", "y", ("half", "tied", "bytes")), Passes())
     lower, upper = found.over_all.bounds["roc_auc"]
     assert lower.tolist() == upper.tolist()
     assert lower[1] == qk.roc_auc(LABELS, SCORES["tied"])
@@ -150,15 +149,15 @@ def test_ties_alone_leave_nothing_unknown() -> None:
 
 @pytest.mark.parametrize("labels", [np.ones(N, bool), np.zeros(N, bool)])
 def test_one_class_is_undefined(labels: Any) -> None:
-    found = stream.evaluate_stream(Settings("", "y", ("near",), QUOTAS[:1]), Passes(labels))
+    found = batches.evaluate_stream(Settings("", "y", ("near",), QUOTAS[:1]), Passes(labels))
     assert np.isnan(found.over_all.bounds["roc_auc"]).all()
     assert found.at_quota[found.settings.quotas[0]].of("hit_rate") == labels[0]
 
 
 @pytest.mark.parametrize("kept", [1, N])
 def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
-    monkeypatch.setattr(counting, "_BITS", 4)
-    monkeypatch.setattr(counting, "_AT_ONCE", kept)
+    monkeypatch.setattr(batches, "_BITS", 4)
+    monkeypatch.setattr(batches, "_AT_ONCE", kept)
     passes = Passes()
     for late in ("fewer", "others", "none"):
 
@@ -171,13 +170,13 @@ def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch, kept: int) -
 
         passes.number = 0
         with pytest.raises(ChangedError, match="changed between two passes"):
-            stream.evaluate_stream(Settings("", "y", ("normal",), QUOTAS[:2]), changing)
+            batches.evaluate_stream(Settings("", "y", ("normal",), QUOTAS[:2]), changing)
 
 
 def test_a_second_pass_narrows_the_bounds() -> None:
     widths = []
     for quotas in ((), QUOTAS[:1]):
-        found = stream.evaluate_stream(Settings("", "y", ("near",), quotas), Passes())
+        found = batches.evaluate_stream(Settings("", "y", ("near",), quotas), Passes())
         lower, upper = found.over_all.bounds["roc_auc"]
         widths.append(float((upper - lower)[0]))
     assert widths[1] < widths[0] / 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quotakernels.plots._points import thinned
+from quotakernels.plots._axes import thinned
 
 RNG = np.random.default_rng(5)
 N = 30_011

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
-from quotakernels.evaluation.found import _the_others
+from quotakernels.evaluation.answers import _the_others
 from quotakernels.evaluation.intervals import Resampled, resampled_gains
 from quotakernels.evaluation.settings import Resampling, Settings, resamples_for
 from quotakernels.evaluation.words import amount

@@ -1,0 +1,423 @@
+"""How sure the order of the models is, in plain sentences, and what to mind of intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+
+from quotakernels._text import counted, fixed, formatted, number, percent
+from quotakernels.evaluation.choice import Choice, no_best_cut, same
+from quotakernels.evaluation.results import Differences, GainResults, Results
+from quotakernels.evaluation.settings import Quota, Resampling
+from quotakernels.evaluation.words import MINUS, Said, at_most_three, listed, places_found, sentence
+from quotakernels.inference._few import ENOUGH_GROUPS, INTERVALS, NEAR_ONE, enough_near_one
+from quotakernels.results import Comparison
+
+# the order of the models
+
+
+_WHAT = {
+    "roc_auc": "AUC",
+    "hit_rate": "The hit rate",
+    "qrecall": "Qrecall",
+    "brings": "What models bring",
+}
+_BESIDE_CHANCE = {
+    "below": "Sure that it is better than a random choice",
+    "above": "Sure that a random choice is better",
+    "within": "Not sure that it is better than a random choice",
+}
+"""By where a random choice is beside the interval of the only model."""
+
+
+def how_sure(evaluation: Results, choice: Choice | None) -> Said:
+    """Whether the first model is ahead by more than chance, by what made it the first."""
+    resampling = evaluation.settings.resampling
+    if len(evaluation.models) == 1:
+        return _of_one(evaluation, choice)
+    if choice is not None and not choice.defined:
+        return "That cannot be said", ("The models cannot be compared.",)
+    gains = evaluation.gains
+    if choice is None and gains is not None and evaluation.total and no_best_cut(gains):
+        return "No model is the first", ("None brings more than selecting nobody.",)
+    if gains is None and not evaluation.positive_total:
+        return "That cannot be said", (
+            "The test compares positives found, and no row is positive.",
+        )
+    test = _test_of(evaluation, choice)
+    if resampling is None or test is None:
+        asked = "--compare" if evaluation.settings.command else "compare=True"
+        return "That cannot be said", (f"The models were not tested; {asked} tests them.",)
+    return _of_test(evaluation, choice, test, resampling)
+
+
+def is_unsure(evaluation: Results, choice: Choice) -> bool:
+    """Whether the models were tested, and the first may be that by chance."""
+    resampling, test = evaluation.settings.resampling, _test_of(evaluation, choice)
+    if resampling is None or test is None or any(map(math.isnan, test.found.estimate)):
+        return False
+    first = evaluation.models[choice.order[0]]
+    sure = is_first(test.found, first, resampling.tested_level)
+    return not sure or bool(too_few_groups(evaluation))
+
+
+def _test_of(evaluation: Results, choice: Choice | None) -> Differences | None:
+    """The test by what made a model the first."""
+    quota = None if choice is None else choice.quota
+    tested = evaluation.differences if evaluation.gains is None else evaluation.gains.tests
+    return next((x for x in tested if x.quota == quota), None)
+
+
+def _of_one(evaluation: Results, choice: Choice | None) -> Said:
+    """Whether the only model differs from a random choice by more than chance."""
+    settings, resampling = evaluation.settings, evaluation.settings.resampling
+    if choice is None:
+        return "That depends on the quota", (f"Give {settings.option('quota')} to learn it.",)
+    what = "its hit rate" if evaluation.gains is None else "what it brings"
+    if resampling is None or not evaluation.has_intervals:
+        asked = "--confidence 95%" if settings.command else "confidence_level=0.95"
+        return "That cannot be said", (f"{asked} tells how far {what} may be off.",)
+    if not choice.defined:
+        return "That cannot be said", ("There is nothing to compare.",)
+    (lower, upper), by_chance = _compared(evaluation, choice)
+    if math.isnan(lower):
+        return "That cannot be said", (f"{sentence(what)} is undefined.",)
+    if same(lower, upper):
+        said = f"{what} is the same in all resamples, so they do not show how sure it is."
+        return "That cannot be said", (sentence(said),)
+    side = "below" if by_chance < lower else "above" if by_chance > upper else "within"
+    if evaluation.gains is None:
+        between = f"{percent(lower)} to {percent(upper)} ({resampling.percent} interval)"
+        said = f"{what} may be anything from {between}; a random choice has {percent(by_chance)}."
+    else:
+        interval = f"the {resampling.percent} interval of {what}"
+        said = f"what a random choice brings ({evaluation.amount(by_chance)}) is {side} {interval}."
+    if side != "within" and (groups := too_few_groups(evaluation)):
+        return f"Not sure: {groups} are too few for the interval", (sentence(said),)
+    return _BESIDE_CHANCE[side], (sentence(said),)
+
+
+def _compared(evaluation: Results, choice: Choice) -> tuple[tuple[float, float], float]:
+    """The interval of what made a model the first, and what a random choice has of the same."""
+    first, gains = choice.order[0], evaluation.gains
+    if gains is not None:
+        return gains.at_quota[choice.quota].interval("brings", first), choice.random_brings
+    rate = evaluation.at_quota[choice.quota].interval("hit_rate", first)
+    return rate, choice.random_found / choice.random_places
+
+
+def _verdict(first: str, alike: list[str], less: list[str]) -> str:
+    """Whether the first is sure to be that, some others being like it and the rest not."""
+    if not alike:
+        return f"sure that {first} is the first"
+    if not less:
+        return "not sure: the models cannot be told apart"
+    return f"not sure: {at_most_three(alike, 'or')} may be as good"
+
+
+def is_first(found: Comparison, first: str, level: float) -> bool:
+    """Whether a model is better than each of the others.
+
+    It is not the best if any one of them is better, so each must be ruled out by a test of its own
+    and none needs a correction (intersection and union).
+    """
+    i = found.names.index(first)
+    others = np.arange(len(found.names)) != i
+    ahead = (found.difference[i] > 0) & (found.p_value[i] <= round(1 - level, 12))
+    return bool(ahead[others].all())
+
+
+def _of_test(
+    evaluation: Results, choice: Choice | None, test: Differences, resampling: Resampling
+) -> Said:
+    found = test.found
+    if any(math.isnan(x) for x in found.estimate):
+        return "That cannot be said", (f"{_WHAT[test.measure]} is undefined.",)
+    first = found.names[0] if choice is None else evaluation.models[choice.order[0]]
+    said = _found_more(evaluation, choice, test, first, resampling.percent)
+    sure = is_first(found, first, resampling.tested_level)
+    if test.too_few and not sure:
+        return "Too few resamples to tell", (said, *(f"{sentence(x)}." for x in test.notes))
+    if sure and (groups := too_few_groups(evaluation)):
+        return f"Not sure: {groups} are too few for the test", (said,)
+    letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
+    others = [] if sure else [x for x in found.names if not letters[x] & letters[first]]
+    rivals = [] if sure else [x for x in found.names if x != first and x not in others]
+    by = "By AUC, " if test.measure == "roc_auc" else ""
+    verdict = sentence(f"{by}{_verdict(first, rivals, others)}")
+    doubt = []
+    if choice is not None and choice.beats_chance and evaluation.has_intervals:
+        ends, by_chance = _compared(evaluation, choice)
+        doubt = ["It may be no better than a random choice."] if ends[0] <= by_chance else []
+    return verdict, (said, *_told_apart(test, first, others), *doubt)
+
+
+def too_few_groups(evaluation: Results) -> str:
+    """How many groups were resampled, if that makes p-values too small."""
+    if evaluation.settings.per is None or evaluation.groups is None:
+        return ""
+    groups = len(evaluation.groups.names)
+    return counted(groups, "group", "groups") if groups < ENOUGH_GROUPS else ""
+
+
+def _told_apart(test: Differences, first: str, others: list[str]) -> Iterator[str]:
+    """Which models differ from the first."""
+    place = test.found.names.index
+    worse = [x for x in others if place(x) > place(first)]
+    better = [x for x in others if place(x) < place(first)]
+    said = [f"better than {at_most_three(worse)}"] if worse else []
+    said += [f"worse than {at_most_three(better)}"] if better else []
+    if said:
+        yield f"It is {listed(said)}."
+
+
+def _found_more(
+    evaluation: Results, choice: Choice | None, test: Differences, first: str, level: str
+) -> str:
+    """How much more the first model finds or brings than the next, or less, with the interval."""
+    found = test.found
+    i = found.names.index(first)
+    j = 1 if i == 0 else 0
+    by, lower, upper = (float(x[i, j]) for x in (found.difference, found.lower, found.upper))
+    next_one = found.names[j]
+
+    def form(x: float) -> str:
+        if test.measure == "brings":
+            return evaluation.amount(x)
+        if choice is None:
+            return fixed(3)(x).replace("-", MINUS)
+        budget = choice.quota.is_budget
+        return places_found((evaluation.positive_total if budget else choice.places) * x)
+
+    if test.measure == "brings":
+        more = "as much as" if form(by) == form(0.0) else f"{form(by)} more than"
+        pair = (first, next_one) if choice else (f"The best cut of {first}", f"that of {next_one}")
+        said = f"{pair[0]} brings {more} {pair[1]}"
+    elif choice is None:
+        said = f"{first} has an AUC that is {form(by)} above that of {next_one}"
+    else:
+        more = f"{form(by)} more than" if by > 0 else "as many as"
+        more = f"{form(-by)} fewer than" if by < 0 else more
+        at = f"in {evaluation.size(choice.places)}"
+        at = f"for {number(choice.quota.amount)}" if choice.quota.is_budget else at
+        said = f"{first} finds {more} {next_one} {at}"
+    if math.isnan(lower):
+        return f"{said}."
+    if lower == upper:
+        return f"{said}, the same in all resamples."
+    p = f"p = {formatted(found.p_value[i, j], '.2g')}"
+    return f"{said} ({level} interval {form(lower)} to {form(upper)}, {p})."
+
+
+# notes
+
+
+_CHOSEN_HERE = (
+    "Best cuts: each resample has its own. What they bring on other rows is the estimate minus the "
+    "mean optimism over the resamples."
+)
+_PLAIN = "The percentiles of what models bring are not corrected."
+_OF_TWO_RATES = (
+    "What a quota brings: from score intervals of the hit rates of the selected and the other rows."
+)
+_TWO_OF_EACH = (
+    "AUC, Gini, average hit rate and average precision have no intervals: their variances need two "
+    "rows of each class."
+)
+_OF_GROUPS = (
+    "What the quotas of groups find together, its tests and means over groups: resamples of whole "
+    "groups. Only single groups have score and DeLong's intervals."
+)
+_FEW_GROUPS = (
+    f"With fewer than {ENOUGH_GROUPS} groups intervals over them are too narrow: in simulations "
+    "95% intervals covered the true value in 75 to 84% with 4 groups, in 86 to 96% with 6 to 15."
+)
+_RATES_NEAR_ONE = (
+    "Intervals of hit rates near 1 are too narrow where they are from resamples: in simulations "
+    "95% intervals covered the true value in 9 to 11%."
+)
+_FEW_SCORES, _FEW_OF_A_CLASS = 20, 30
+_CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
+_COMPARED = {
+    "roc_auc": "AUC",
+    "hit_rate": "the hit rate",
+    "qrecall": "Qrecall",
+    "brings": "what models bring",
+    "uplift_at_quota": "uplift",
+}
+
+
+def compared_by(evaluation: Results, differences: Differences) -> str:
+    """What a table of differences is of."""
+    quota = differences.quota
+    if quota is None:
+        best_cuts = differences.measure == "brings"
+        what = "what the best cuts bring" if best_cuts else _COMPARED[differences.measure]
+        return f"Differences of {evaluation.settings.in_currency(what) if best_cuts else what}"
+    heading = heading_of(evaluation, quota)
+    where = f"{heading[:1].lower()}{heading[1:]}"
+    what = _COMPARED[differences.measure]
+    what = evaluation.settings.in_currency(what) if differences.measure == "brings" else what
+    return f"Differences of {what} {where}"
+
+
+def heading_of(evaluation: Results, quota: Quota) -> str:
+    """What a quota is, with the places that a share of all has."""
+    per = evaluation.settings.per
+    each = "" if per is None else f" of each {per}"
+    if quota.is_budget:
+        return f"At {quota.named}{each}"
+    if not (quota.percent or each):
+        return f"At quota {quota}"
+    places = evaluation.places_at_random(quota)
+    many = counted(places, "row", "rows")
+    many = f"{number(places)} of the total weight" if evaluation.weighted else many
+    return f"At quota {quota}{each} ({many})"
+
+
+def pairs_of(differences: Differences) -> list[tuple[int, int]]:
+    """All pairs, the better model first."""
+    return list(combinations(range(len(differences.found.names)), 2))
+
+
+def in_sentences(differences: Differences, rows: int) -> Iterator[str]:
+    """Which models can be told apart, and which cannot."""
+    found = differences.found
+    if differences.too_few:
+        yield "Too few resamples to tell any models apart."
+        return
+    for group in found.groups:
+        if len(group) > 1:
+            these = "this row" if rows == 1 else f"these {number(rows)} rows"
+            yield f"{listed(group)} cannot be told apart by {these}."
+    letters = [set(x) for x in found.letters]
+    for k, name in enumerate(found.names):
+        worse = [x for x, y in zip(found.names[k:], letters[k:], strict=True) if not y & letters[k]]
+        if worse:
+            yield f"{name} is better than {listed(worse)}."
+
+
+def notes_of_intervals(evaluation: Results) -> Iterator[str]:
+    """Say of which measures there are no intervals, and which of them say less than they seem to.
+
+    Where all resamples are undefined, so is the interval that is shown.
+    """
+    resampling = evaluation.settings.resampling
+    if resampling is None or not evaluation.has_intervals:
+        return
+    if evaluation.gains is not None:
+        yield from _of_gains(evaluation, evaluation.gains)
+    if evaluation.groups is not None and evaluation.settings.per is not None:
+        yield _OF_GROUPS
+        yield from notes_of_few_groups(evaluation)
+    yield from _of_rows(evaluation)
+    yield (
+        "No intervals of hull AUC and achievable AUC-PR: as maxima over cuts they are higher in "
+        "resamples."
+    )
+    shown = {
+        measure.title + ("" if quota is None else f" at {quota.named}"): values.ends[measure.name]
+        for part, quota, values in evaluation.sections
+        for measure in (values.shown if part != "gains" else ())
+        if measure.name in values.ends
+    }
+    yield from _of_averages(evaluation)
+    drawn = evaluation.weighted or evaluation.settings.per is not None
+    rates = [x.of("hit_rate") for q, x in evaluation.at_quota.items() if not q.is_budget]
+    if drawn and any(np.any(x > NEAR_ONE) for x in rates):
+        yield _RATES_NEAR_ONE
+    yield from notes_of_hit_rates(evaluation)
+    if any(np.any(ends.lower == ends.upper) for ends in shown.values()):
+        yield "If an interval has no width, all resamples agree; that does not mean certainty."
+    for row, name in enumerate(evaluation.models):
+        counts = {what: int(ends.undefined[row]) for what, ends in shown.items()}
+        if told := _counted({k: x for k, x in counts.items() if 0 < x < resampling.resamples}):
+            yield f"Undefined resamples of {name}, left out of its intervals: {told}."
+
+
+def notes_of_few_groups(evaluation: Results) -> Iterator[str]:
+    """Say that few groups tell little of others."""
+    if too_few_groups(evaluation) and evaluation.has_intervals:
+        yield _FEW_GROUPS
+
+
+def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:
+    """Say where score intervals of the hit rate cover less often than they say."""
+    if not evaluation.has_intervals or evaluation.weighted:
+        return
+    positives, areas = evaluation.positives, evaluation.over_all
+    area = areas.bounds["roc_auc"][1] if "roc_auc" in areas.bounds else areas.of("roc_auc")
+    late = any(
+        evaluation.places_at_random(q) > positives for q in evaluation.settings.quotas_over_all
+    )
+    if late and positives < _FEW_OF_A_CLASS and np.any(area > NEAR_ONE):
+        yield (
+            "Intervals of the hit rate are too narrow where a model has found nearly all of few "
+            "positives: in simulations 95% intervals covered the true value in 88%."
+        )
+
+
+def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
+    """What the intervals of best cuts and of quotas are, and where the expected is too low."""
+    settings = evaluation.settings
+    yield _CHOSEN_HERE if not settings.tune else _CHOSEN_ELSEWHERE
+    yield _PLAIN
+    impacts = settings.unit is not None and settings.unit.impacts is not None
+    if impacts and settings.quotas and settings.weight is None and settings.cost is None:
+        yield _OF_TWO_RATES
+    if "expected" not in gains.at_best_cut.ends:
+        return
+    if coarse := list(_coarse(evaluation)):
+        yield (
+            f"Scores with few values ({', '.join(coarse)}): choosing a cut adds little optimism, "
+            "so what is expected on other rows is too low."
+        )
+
+
+def _coarse(evaluation: Results) -> Iterator[str]:
+    """The models with few different scores."""
+    for name, ranking in zip(evaluation.models, evaluation.rankings, strict=True):
+        if np.count_nonzero(ranking.counts) < _FEW_SCORES:
+            yield name
+
+
+def _of_rows(evaluation: Results) -> Iterator[str]:
+    """How much rows with weights tell; of which measures too few rows tell nothing."""
+    if evaluation.weighted:
+        rows, effective = counted(evaluation.rows, "row", "rows"), number(evaluation.effective_rows)
+        tell = "tells" if evaluation.rows == 1 else "tell"
+        yield f"With their weights {rows} {tell} as much as {effective} of equal weight (Kish)."
+    elif min(evaluation.positives, evaluation.rows - evaluation.positives) == 1:
+        yield _TWO_OF_EACH
+
+
+def _of_averages(evaluation: Results) -> Iterator[str]:
+    """Say where intervals of averages over quotas cover less often than they say."""
+    of_95 = "are too narrow for {}: in simulations 95% intervals covered {}."
+    weight = evaluation.effective_rows / evaluation.rows if evaluation.weighted else 1.0
+    fewer = min(evaluation.positives, evaluation.rows - evaluation.positives)
+    if fewer * weight < _FEW_OF_A_CLASS:
+        few = of_95.format("few rows of a class", "the true value in 89 to 91%")
+        some = "hit rates, average" if evaluation.weighted else "average"
+        yield f"Intervals of {some} hit rate, average precision and AUC-PR {few}"
+    if fewer * weight < INTERVALS.examples:
+        few = of_95.format(f"fewer than {INTERVALS.examples} rows of a class", "AUC in 17 to 84%")
+        yield f"Intervals from resamples {few}"
+    named = zip(evaluation.models, evaluation.over_all.of("roc_auc"), strict=True)
+    if near := [name for name, area in named if fewer * weight < enough_near_one(area)]:
+        high = of_95.format(
+            f"the AUC of {listed(near)}, which is near 1", "the true value in 79 to 91%"
+        )
+        some = "average Qrecall, AUC-PR, and lift and Qrecall at quotas"
+        yield f"Intervals of {'all measures' if evaluation.weighted else some} {high}"
+
+
+def _counted(counts: dict[str, int]) -> str:
+    """Each number once, and what it is the number of."""
+    return "; ".join(
+        f"{number} ({', '.join(what for what, x in counts.items() if x == number)})"
+        for number in sorted(set(counts.values()))
+    )
