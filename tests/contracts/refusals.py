@@ -1,0 +1,101 @@
+"""The table of refused calls: what each says, in `refusals.txt`.
+
+A message stands in the first column, after its type; the calls that end with it follow, indented.
+A line that begins with `#` is a heading.  `python tests/contracts/refusals.py` writes the messages
+again, after a change that was meant: look at the difference before you keep it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import math
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import scipy.sparse
+
+import quotakernels as qk
+
+TABLE = Path(__file__).with_name("refusals.txt")
+LISTS = {
+    "Y": np.asarray([1, 0, 1, 1, 0, 0, 1, 0]),
+    "S": np.asarray([0.875, 0.75, 0.75, 0.5, 0.25, 0.25, 0.125, 0.0]),
+    "W": np.asarray([1.0, 0.5, 2, 0, 3, 0.25, 1, 1]),
+    "M": np.asarray([True, True, False, True, True, True, True, True]),
+}
+"""Labels, scores, weights and a mask, by the names that calls have for them."""
+OTHERS: dict[str, Any] = {
+    "qk": qk,
+    "np": np,
+    "pd": pd,
+    "pl": pl,
+    "pa": pa,
+    "scipy": scipy,
+    "math": math,
+    "datetime": datetime,
+    "Decimal": Decimal,
+    "Fraction": Fraction,
+    "partial": functools.partial,
+    "nan": math.nan,
+    "inf": math.inf,
+}
+Rows = list[tuple[str, list[tuple[str, str]]]]
+"""Of each heading the calls, and what they say."""
+
+
+def read() -> Rows:
+    """The table."""
+    rows: Rows = []
+    message = ""
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            rows.append((line[2:], []))
+        elif line.startswith("    "):
+            rows[-1][1].append((line[4:], message))
+        elif line:
+            message = line
+    return rows
+
+
+def write(rows: Rows) -> None:
+    """The table, with each message once under its heading."""
+    lines: list[str] = []
+    for heading, calls in rows:
+        lines += [f"# {heading}", ""]
+        said: dict[str, list[str]] = {}
+        for call, message in calls:
+            said.setdefault(message, []).append(call)
+        for message, same in said.items():
+            lines += [message, *(f"    {call}" for call in same)]
+        lines.append("")
+    TABLE.write_text("\n".join(lines), encoding="utf-8")
+
+
+def outcome(call: str, array: Callable[[Any], Any] = np.asarray) -> str:
+    """What a call says, with its arrays of some library, on one line and without addresses."""
+    lists = {name: array(x) for name, x in LISTS.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            value = eval(call, {**OTHERS, **lists, "array": array})
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}".replace("\n", " ")
+            return re.sub("0x[0-9a-f]{6,}", "0x…", said)
+    return f"no error, but {value}"
+
+
+if __name__ == "__main__":
+    calls = [(heading, [(call, outcome(call)) for call, _ in rows]) for heading, rows in read()]
+    write(calls)
+    sys.exit(any(said.startswith("no error") for _, rows in calls for _, said in rows))
