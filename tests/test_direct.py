@@ -1,4 +1,4 @@
-"""Calls that say nothing but one list of NumPy, or CPU tensors, go a direct way, to what the general way gives."""
+"""Calls with one list of NumPy or CPU tensors alone go a direct way, to the same result."""
 
 from __future__ import annotations
 

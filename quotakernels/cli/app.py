@@ -11,9 +11,6 @@ from click import Argument, Option
 from quotakernels import __version__
 from quotakernels._replacing import is_stdout
 from quotakernels._text import number
-from quotakernels.cli.completion import SHELLS, script
-from quotakernels.cli.example import EXAMPLES, example_file
-from quotakernels.cli.numbers import NUMBER
 from quotakernels.cli.options import (
     COLUMN,
     DATA,
@@ -24,6 +21,7 @@ from quotakernels.cli.options import (
     GAINS,
     LEVEL,
     MONEY,
+    NUMBER,
     PER_OF_SELECTED,
     POS_LABEL,
     QUOTA,
@@ -34,16 +32,19 @@ from quotakernels.cli.options import (
     TIES,
     WEIGHT,
     WHERE,
+    CommandPage,
     DataPath,
     Format,
+    GroupPage,
     example_option,
     output_option,
     parse_size,
     resamples_option,
 )
-from quotakernels.cli.pages import CommandPage, GroupPage
 from quotakernels.cli.query import DIALECTS, Columns, grouped_query
-from quotakernels.cli.task import (
+from quotakernels.cli.run import (
+    EXAMPLES,
+    example_file,
     refuse_label_as_score,
     refuse_to_overwrite,
     refuse_unread_options,
@@ -263,7 +264,7 @@ def select(
     """
     if (file is None) == (example is None):
         raise click.UsageError("Give FILE, or --example credit.")
-    from quotakernels.cli.select import write_selected
+    from quotakernels.cli.selecting import write_selected
 
     chosen["ties"] = _ties(all_ties, seed, chosen["threshold"])
     if file is not None:
@@ -274,7 +275,7 @@ def select(
 
 
 def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
-    from quotakernels.cli.selection import Ties
+    from quotakernels.cli.selecting import Ties
 
     if threshold is not None and (all_ties or seed is not None):
         raise click.UsageError("--all-ties and --seed go with --quota or --budget.")
@@ -322,13 +323,11 @@ def tables(
       Tables of balanced classes:
         quotakernels tables FILE --label bought --score a --ratio 1 -o tables.csv
     """
-    from quotakernels.cli.columns import columns_read
-    from quotakernels.cli.conditions import of_rows
-    from quotakernels.cli.cuts import rows_of_cuts
-    from quotakernels.cli.exact import read_with_scores
-    from quotakernels.cli.missing import without_missing
-    from quotakernels.cli.progress import progress_bar
-    from quotakernels.cli.streams import name_of
+    from quotakernels.cli.columns import columns_read, of_rows
+    from quotakernels.cli.files import read_with_scores, without_missing
+    from quotakernels.cli.paths import name_of
+    from quotakernels.cli.rendering import progress_bar
+    from quotakernels.cli.run import rows_of_cuts
     from quotakernels.cli.writing import write_table
 
     refuse_label_as_score(label, (score,))
@@ -389,23 +388,3 @@ def sql(table: str, dialect: str, **columns: Any) -> None:
             --weight times
     """
     click.echo(grouped_query(table, Columns(**columns), dialect))
-
-
-@app.command(cls=CommandPage, params=[Argument(["shell"], type=click.Choice(SHELLS))], sections={})
-def completion(shell: str) -> None:
-    """Print the script that makes the Tab key complete this command.
-
-    It completes commands, options, files, and the columns of a file on the line.
-
-    Examples
-    --------
-      For every new Bash:
-        echo 'eval "$(quotakernels completion bash)"' >> ~/.bashrc
-
-      For every new Zsh:
-        echo 'eval "$(quotakernels completion zsh)"' >> ~/.zshrc
-
-      For every new Fish:
-        quotakernels completion fish > ~/.config/fish/completions/quotakernels.fish
-    """
-    click.echo(script(app, shell), nl=False)

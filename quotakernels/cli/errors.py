@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
 import click
 
-from quotakernels.cli.terminal import printable
 from quotakernels.evaluation.words import listed as in_words
+
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+
+def printable(text: str) -> str:
+    r"""Write control characters but line feeds as escapes, such as `\x1b`."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
 
 _LISTED = 20
 """Names of columns that a message lists at most."""
+
 _SHOWN = 5
 """Values of a column that a message shows at most."""
 

@@ -20,10 +20,8 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.worksheet._reader import VALUE_TAG, WorkSheetParser
 
-from quotakernels.cli.errors import InputError, listed
-from quotakernels.cli.formulas import FORMULAS
-from quotakernels.cli.given import given
-from quotakernels.cli.header import (
+from quotakernels.cli.csv_files import (
+    FORMULAS,
     ROWS_TRIED,
     header_row,
     names_below,
@@ -31,9 +29,9 @@ from quotakernels.cli.header import (
     row_of,
     title_above,
 )
-from quotakernels.cli.missing import missing_words
-from quotakernels.cli.streams import name_of
-from quotakernels.cli.terminal import printable
+from quotakernels.cli.errors import InputError, listed, printable
+from quotakernels.cli.given import given, missing_words
+from quotakernels.cli.paths import name_of
 
 _Row = tuple[int, tuple[Any, ...]]
 """The number of a row in its sheet, and its cells."""

@@ -2,46 +2,46 @@
 
 from __future__ import annotations
 
+import json
+import re
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from functools import reduce
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import click
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from quotakernels.cli import json_lines
-from quotakernels.cli.dialect import (
-    Dialect,
-    are_grouped,
+from quotakernels._text import counted, number
+from quotakernels.cli.columns import first_text, of_files
+from quotakernels.cli.csv_files import (
     as_decimals,
-    decoding,
-    dialect_of,
+    csv_dialect,
+    csv_names,
+    csv_table,
     has_marked_numbers,
-    wrong_encoding,
+    ungrouped,
 )
-from quotakernels.cli.errors import InputError, no_columns, no_rows
-from quotakernels.cli.formats import (
+from quotakernels.cli.errors import InputError, merged_scores, no_rows
+from quotakernels.cli.given import given
+from quotakernels.cli.paths import (
     BLOCK_BYTES,
     READABLE,
+    blocks_of,
     file_format,
     files_of,
     means_files,
-    suffix_of,
+    name_of,
+    picked_columns,
+    refusing,
+    unknown_kind,
 )
-from quotakernels.cli.given import given
-from quotakernels.cli.kinds import unknown_kind
-from quotakernels.cli.missing import missing_words, without_words
-from quotakernels.cli.places import of_files
-from quotakernels.cli.quotes import refuse_stray_quotes
-from quotakernels.cli.streams import name_of
-from quotakernels.cli.together import together
-
-_TOO_LONG = f"a row has more than {BLOCK_BYTES // 2**20} MB"
-_OF_RECORDS = "; put a cell that holds the separator in quotation marks, and close each of them"
 
 
 def read_table(
@@ -121,90 +121,6 @@ def _reader(path: Path) -> tuple[Callable[[Path], list[str]], Callable[..., pa.T
         raise unknown_kind(path, READABLE) from None
 
 
-@contextmanager
-def refusing(path: Path) -> Iterator[None]:
-    """Turn what readers complain about into the error that names the file."""
-    try:
-        yield
-    except (pa.ArrowException, OSError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-        said = _TOO_LONG if "straddl" in str(error) else str(error)
-        hint = _OF_RECORDS if "columns, got" in said else ""
-        raise InputError(f"{name_of(path)} cannot be read: {said}{hint}") from error
-
-
-def picked_columns(path: Path, available: Sequence[str], names: Sequence[str] | None) -> list[str]:
-    """Return the columns to read; refuse one that is not there, or there more than once."""
-    picked = list(dict.fromkeys(available if names is None else names))
-    if absent := [name for name in picked if name not in available]:
-        raise no_columns(name_of(path), absent, available)
-    for name in picked:
-        if (count := available.count(name)) > 1:
-            which = f"with the name {name!r}" if name else "without a name"
-            raise InputError(f"{name_of(path)} has {count} columns {which}: give each its own")
-    return picked
-
-
-def csv_dialect(path: Path) -> Dialect:
-    """How a file is written, as far as it and the options of the command tell."""
-    return dialect_of(path, "\t" if suffix_of(path) == ".tsv" else ",")
-
-
-def csv_options(dialect: Dialect) -> dict[str, Any]:
-    """The same for Arrow's readers."""
-    from pyarrow import csv as arrow_csv
-
-    parse = arrow_csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
-    read = arrow_csv.ReadOptions(
-        block_size=BLOCK_BYTES, encoding=dialect.encoding, skip_rows=dialect.skipped
-    )
-    return {"parse_options": parse, "read_options": read}
-
-
-def csv_names(path: Path) -> list[str]:
-    """The names in the first line that counts."""
-    from pyarrow import csv as arrow_csv
-
-    dialect = csv_dialect(path)
-    with (
-        decoding(path, dialect.encoding),
-        arrow_csv.open_csv(path, **csv_options(dialect)) as first_block,
-    ):
-        return list(first_block.schema.names)
-
-
-def csv_table(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
-    """The columns of a CSV file, as numbers where they are, or exactly as they are written."""
-    from pyarrow import csv as arrow_csv
-
-    dialect = csv_dialect(path)
-    refuse_stray_quotes(path, dialect.separator, dialect.encoding, dialect.skipped)
-    picked = picked_columns(path, csv_names(path), names)
-    if not as_text:
-        dialect.refuse_doubtful(picked)
-    convert = arrow_csv.ConvertOptions(
-        include_columns=picked,
-        null_values=[] if as_text else missing_words(),
-        strings_can_be_null=not as_text,
-        column_types=dict.fromkeys(picked, pa.string()) if as_text else None,
-        decimal_point=dialect.decimal,
-    )
-    with decoding(path, dialect.encoding):
-        table = arrow_csv.read_csv(path, **csv_options(dialect), convert_options=convert)
-    if any(pa.types.is_binary(kind) for kind in table.schema.types):
-        raise wrong_encoding(path, dialect.encoding)
-    return table if as_text else _ungrouped(table, dialect.decimal)
-
-
-def _ungrouped(table: pa.Table, decimal: str) -> pa.Table:
-    """The table with numbers where texts are numbers with marks of thousands."""
-    for place, name in enumerate(table.column_names):
-        texts = table.column(place)
-        if pa.types.is_string(texts.type) and are_grouped([texts], decimal):
-            numbers = as_decimals(texts, decimal).cast(pa.float64())
-            table = table.set_column(place, name, numbers)
-    return table
-
-
 def _parquet_names(path: Path) -> list[str]:
     from pyarrow import parquet
 
@@ -246,11 +162,11 @@ def open_arrow(source: pa.NativeFile, options: pa.ipc.IpcReadOptions | None = No
 
 
 def _json_names(path: Path) -> list[str]:
-    return list(json_lines.table_of(path).schema.names)
+    return list(_json_table(path).schema.names)
 
 
 def _read_json(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
-    table = json_lines.table_of(path)
+    table = _json_table(path)
     return table.select(picked_columns(path, table.schema.names, names))
 
 
@@ -295,7 +211,7 @@ def _read_excel(path: Path, names: Sequence[str] | None, _: bool) -> pa.Table:
 
     table = excel.read(path, picked_columns(path, excel.names(path), names))
     decimal = given().get("decimal")
-    return table if decimal is None else _ungrouped(table, decimal)
+    return table if decimal is None else ungrouped(table, decimal)
 
 
 _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]] = {
@@ -306,3 +222,254 @@ _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]]
     "npz": (_npz_names, _read_npz),
     "json": (_json_names, _read_json),
 }
+
+_WORDS: dict[str, Callable[[pa.DataType], bool]] = {
+    "text": lambda x: pa.types.is_string(x) or pa.types.is_large_string(x),
+    "true and false": pa.types.is_boolean,
+    "whole numbers": pa.types.is_integer,
+    "floats": pa.types.is_floating,
+    "decimals": pa.types.is_decimal,
+    "dates": pa.types.is_date,
+    "times": pa.types.is_timestamp,
+}
+
+_Kinds = Mapping[pa.DataType, Path]
+"""The types of a column, each with the first file that has it."""
+
+
+def together(parts: Mapping[Path, pa.Table]) -> pa.Table:
+    """The rows of all files; those that have none need no types that fit."""
+    filled = {file: x for file, x in parts.items() if x.num_rows} or dict(list(parts.items())[:1])
+    names = dict.fromkeys(name for x in filled.values() for name in x.column_names)
+    known = {name: _kinds(name, filled) for name in names}
+    tables = {file: _as_others(table, known) for file, table in filled.items()}
+    for name in names:
+        _refuse_unlike(name, _kinds(name, tables), tables)
+    return pa.concat_tables(tables.values(), promote_options="permissive")
+
+
+def _kinds(name: str, parts: Mapping[Path, pa.Table]) -> _Kinds:
+    found: dict[pa.DataType, Path] = {}
+    for file, part in parts.items():
+        if name in part.column_names:
+            found.setdefault(part.schema.field(name).type, file)
+    return found
+
+
+def _as_others(table: pa.Table, known: Mapping[str, _Kinds]) -> pa.Table:
+    """The table with plain values for categories, and 0 and 1 for booleans, where others differ."""
+    for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        kinds = known[name]
+        if pa.types.is_dictionary(column.type) and len(kinds) > 1:
+            table = table.set_column(place, name, column.cast(column.type.value_type))
+        elif pa.types.is_boolean(column.type) and any(map(_is_number, kinds)):
+            table = table.set_column(place, name, column.cast(pa.int8()))
+    return table
+
+
+def _refuse_unlike(name: str, kinds: _Kinds, tables: Mapping[Path, pa.Table]) -> None:
+    for pair in combinations(kinds, 2):
+        if not _go_together(pair):
+            one, other = (f"{_held(kind)} in {kinds[kind]}" for kind in pair)
+            first = _text_among_numbers(name, pair, kinds, tables)
+            raise InputError(
+                f"column {name!r} holds {one} and {other}{first}; write it alike in both"
+            )
+
+
+def _text_among_numbers(
+    name: str, pair: Sequence[pa.DataType], kinds: _Kinds, tables: Mapping[Path, pa.Table]
+) -> str:
+    """The first text that is no number, and its row, where the other file has numbers."""
+    texts = [x for x in pair if _WORDS["text"](x)]
+    if not texts or not any(map(_is_number, pair)):
+        return ""
+    column = tables[kinds[texts[0]]].column(name).to_pylist()
+    _, text = first_text([x for x in column if x is not None])
+    return f" ({text!r} in row {column.index(text) + 1})"
+
+
+def _go_together(kinds: Sequence[pa.DataType]) -> bool:
+    """Whether a type holds the values of two; floats do not hold those of decimals."""
+    if any(map(pa.types.is_decimal, kinds)) and any(map(pa.types.is_floating, kinds)):
+        return False
+    try:
+        pa.unify_schemas([pa.schema([("", x)]) for x in kinds], promote_options="permissive")
+    except pa.ArrowException:
+        return False
+    return True
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return any(_WORDS[x](kind) for x in ("whole numbers", "floats", "decimals"))
+
+
+def _held(kind: pa.DataType) -> str:
+    """What a column holds, in words."""
+    return next((words for words, holds in _WORDS.items() if holds(kind)), f"{kind} values")
+
+
+_DEEPEST = 100
+"""Levels of nesting; Arrow's parser calls itself for each, until the process dies."""
+
+_OTHERS = bytes(set(range(256)) - set(b'"[]{}'))
+
+
+def _json_table(path: Path) -> pa.Table:
+    """All columns of a file."""
+    from pyarrow import json as arrow_json
+
+    _refuse_deep(path)
+    return arrow_json.read_json(path, arrow_json.ReadOptions(block_size=BLOCK_BYTES))
+
+
+def _json_as_written(path: Path, names: Sequence[str]) -> pa.Table:
+    """Columns of numbers with all digits that the file has."""
+    decoder = json.JSONDecoder(parse_float=str, parse_int=str)
+    text = b"".join(blocks_of(path)).decode("utf-8-sig", errors="replace")
+    columns: dict[str, list[str | None]] = {name: [] for name in names}
+    place, blank = 0, re.compile(r"\s*")
+    while (place := _end_of(blank, text, place)) < len(text):
+        row, place = decoder.raw_decode(text, place)
+        for name, cells in columns.items():
+            cell = row.get(name)
+            cells.append(cell if isinstance(cell, str) else None)
+    return pa.table({name: pa.array(x, pa.string()) for name, x in columns.items()})
+
+
+def _end_of(blank: re.Pattern[str], text: str, place: int) -> int:
+    found = blank.match(text, place)
+    return place if found is None else found.end()
+
+
+def _refuse_deep(path: Path) -> None:
+    """Raise for values within values within values, of more levels than any table has."""
+    quotes = depth = 0
+    rest = b""
+    for block in blocks_of(path):
+        text = rest + block
+        rest = text[len(text.rstrip(b"\\")) :]  # which may escape what comes next
+        kept = text[: len(text) - len(rest)].replace(b"\\\\", b"").replace(b'\\"', b"")
+        marks = np.frombuffer(kept.translate(None, _OTHERS), np.uint8)
+        is_quote = marks == ord('"')
+        within = (quotes + np.cumsum(is_quote)) % 2 == 1
+        steps = np.where(np.isin(marks, list(b"[{")), 1, -1) * ~(is_quote | within)
+        if depth + np.cumsum(steps).max(initial=0) > _DEEPEST:
+            raise InputError(f"{name_of(path)} has values nested more than {_DEEPEST} levels deep")
+        quotes, depth = quotes + int(is_quote.sum()), depth + int(steps.sum())
+
+
+def are_left_out() -> bool:
+    """Whether the user asked for it."""
+    return bool(given().get("drop_missing"))
+
+
+def without_words(table: pa.Table) -> pa.Table:
+    """The table with no value where a cell, as text, is what the user says means so."""
+    words, rows = given().get("missing"), pa.array(range(table.num_rows))
+    for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        if words and not pa.types.is_nested(column.type):
+            texts = pc.utf8_trim_whitespace(column.cast(pa.string()))
+            missing = pc.is_in(texts.combine_chunks(), value_set=pa.array(words))
+            # Taking the row None gives a missing value of any type.
+            table = table.set_column(place, name, column.take(pc.if_else(missing, None, rows)))
+    return table
+
+
+def kept_rows(table: pa.Table) -> pa.Array | None:
+    """Which rows have a value in every column, where others are left out; their number is said."""
+    if not are_left_out():
+        return None
+    missing = {name: _is_missing(table.column(name)) for name in table.column_names}
+    counts = {name: pc.sum(column).as_py() or 0 for name, column in missing.items()}
+    left_out = reduce(pc.or_, missing.values())
+    if rows := pc.sum(left_out).as_py():
+        where = ", ".join(f"{number(n)} in {name!r}" for name, n in counts.items() if n)
+        have = "has a missing value and is" if rows == 1 else "have a missing value and are"
+        of_all = f"{number(rows)} of {counted(table.num_rows, 'row', 'rows')}"
+        if rows == table.num_rows:
+            raise InputError(f"no row is left: all have a missing value: {where}")
+        click.echo(f"{of_all} {have} left out: {where}", err=True)
+    return pc.invert(left_out)
+
+
+def without_missing(table: pa.Table) -> pa.Table:
+    """The rows that have a value in every column, where others are left out."""
+    from quotakernels.cli.columns import filtered
+
+    kept = kept_rows(table)
+    return table if kept is None else filtered(table, kept)
+
+
+def _is_missing(column: pa.ChunkedArray) -> pa.Array:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return pc.is_null(column.combine_chunks(), nan_is_null=pa.types.is_floating(column.type))
+
+
+def read_with_scores(path: Path, names: Sequence[str], scores: Sequence[str]) -> pa.Table:
+    """Read columns of a file; scores among them that become equal as floats are an error."""
+    table = read_table(path, names)
+    kinds = {name: table.schema.field(name).type for name in dict.fromkeys(scores)}
+    floats = [x for x, kind in kinds.items() if pa.types.is_float64(kind)]
+    if floats and (as_written := _AS_WRITTEN.get(file_format(path))):
+        with refusing(path):
+            written = [as_written(x, floats) for x in files_of(path)]
+            for name in floats:
+                chunks = (chunk for x in written for chunk in x[name].chunks)
+                texts = pa.chunked_array(chunks, pa.string())
+                in_csv = as_written is _of_csv  # where some cells are no numbers
+                _refuse_texts(name, texts, table[name] if in_csv else texts.cast(pa.float64()))
+    for name, kind in kinds.items():
+        if pa.types.is_decimal(kind):
+            texts = table[name].cast(pa.string())
+            _refuse_texts(name, texts, texts.cast(pa.float64()))
+    return table
+
+
+def _of_csv(file: Path, names: Sequence[str]) -> pa.Table:
+    """Columns of numbers with all digits that a file has."""
+    texts, decimal = csv_table(file, names, True), csv_dialect(file).decimal
+    return pa.table({name: as_decimals(texts.column(name), decimal) for name in names})
+
+
+def _of_excel(file: Path, names: Sequence[str]) -> Mapping[str, pa.ChunkedArray]:
+    from quotakernels.cli import excel
+
+    return excel.numbers_as_written(file, names)
+
+
+_AS_WRITTEN: dict[str, Callable[[Path, Sequence[str]], Any]] = {
+    "csv": _of_csv,
+    "json": _json_as_written,
+    "excel": _of_excel,
+}
+"""What reads numbers with all their digits, by the formats of text."""
+
+
+def _refuse_texts(name: str, texts: pa.ChunkedArray, floats: pa.ChunkedArray) -> None:
+    """Raise if different numbers, as they are written, are the same float."""
+    if pc.count_distinct(texts) == pc.count_distinct(floats):
+        return
+    pairs = pa.table({"text": texts, "float": floats}).group_by(["text", "float"]).aggregate([])
+    pairs = pairs.filter(pc.invert(pc.is_nan(pairs["float"])))  # nor what is missing
+    counts = pairs.group_by("float").aggregate([("text", "count")])
+    several = counts.filter(pc.greater(counts["text_count"], 1))["float"]
+    pairs = pairs.filter(pc.is_in(pairs["float"], several))
+    numbers: dict[float, set[Decimal]] = {}
+    for pair in pairs.to_pylist():
+        numbers.setdefault(pair["float"], set()).add(_as_decimal(pair["text"]))
+    merged = [sorted(found) for found in numbers.values() if len(found) > 1]
+    if merged:
+        raise _merged(name, merged)
+
+
+def _as_decimal(text: str) -> Decimal:
+    """The number of a cell; in one of several files true and false may stand for 1 and 0."""
+    return Decimal({"true": 1, "false": 0}.get(text.strip().lower(), text))
+
+
+def _merged(name: str, merged: list[list[Decimal]]) -> InputError:
+    low, high, *_ = min(merged)
+    ties = sum(len(found) - 1 for found in merged)
+    return merged_scores(name, ties, f", such as {low} and {high}")

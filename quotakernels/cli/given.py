@@ -31,3 +31,21 @@ def on_the_line() -> Iterator[str]:
         for one in value if isinstance(value, tuple) else (value,):
             if one is not None:
                 yield from (option, "tab" if one == "\t" else str(one))
+
+
+_WORDS = (
+    *("", "NA", "N/A", "n/a", "null", "NULL", "None"),
+    *("#N/A", "#NV", "#N/D", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#NUM!", "#NAME?"),
+)
+"""A NaN is not among them: it is a number that the user shall hear about."""
+
+
+def missing_words() -> list[str]:
+    """The cells of text files and spreadsheets that hold no value; the user may add some."""
+    asked = given().get("missing", ())
+    return [*_WORDS, *(text for x in asked for text in (x, f" {x}", f"{x} "))]
+
+
+def given_options() -> list[str]:
+    """What the user asks for of missing values, which only rows in memory allow."""
+    return [f"--{x.replace('_', '-')}" for x in ("drop_missing", "missing") if given().get(x)]

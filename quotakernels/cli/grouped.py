@@ -22,8 +22,7 @@ import quotakernels as qk
 from quotakernels.adapters import _sql as sql
 from quotakernels.adapters._sql import DATES, group_of
 from quotakernels.adapters.duckdb import FILE, ROW, AbsentColumnError, dataset, ranking, with_rows
-from quotakernels.cli.columns import columns_read, positive_value
-from quotakernels.cli.conditions import compared, no_row_has, of_all
+from quotakernels.cli.columns import columns_read, compared, no_row_has, of_all, positive_value
 from quotakernels.cli.errors import (
     InputError,
     merged_scores,
@@ -31,10 +30,10 @@ from quotakernels.cli.errors import (
     no_columns,
     no_groups,
     no_rows,
+    printable,
     third_label,
 )
-from quotakernels.cli.formats import files_of, means_files
-from quotakernels.cli.terminal import printable
+from quotakernels.cli.paths import files_of, means_files
 from quotakernels.evaluation.compute import evaluate_rankings, group_results, with_groups
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.settings import Counts, Settings, UnfitError

@@ -1,33 +1,159 @@
-"""An evaluation as tables for people."""
+"""What a terminal shows: an evaluation as answers and tables, and the progress of long ones."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any
 
-from rich.console import Console
+from rich import box
+from rich.console import Console, Group
+from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn
+from rich.progress_bar import ProgressBar
+from rich.segment import Segment
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from quotakernels._text import counted, number, percent
-from quotakernels.cli.tables import UNLIMITED, print_table
-from quotakernels.cli.terminal import TextConsole
+from quotakernels.cli.errors import printable
 from quotakernels.evaluation.answers import Answer, what_will_it_bring, which_model
 from quotakernels.evaluation.certainty import notes_of_few_groups, notes_of_hit_rates
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.results import Results, undefined_or, where_best
-from quotakernels.evaluation.tables import brief_tables, group_tables, pair_tables, values_table
+from quotakernels.evaluation.tables import (
+    Cell,
+    Table,
+    brief_tables,
+    group_tables,
+    pair_tables,
+    values_table,
+)
 from quotakernels.evaluation.words import MINUS, in_words
 
+
+class TextConsole(Console):
+    """A console that no text can control."""
+
+    def render(self, *arguments: Any, **options: Any) -> Iterable[Segment]:
+        """Render, and write control characters of texts as escapes."""
+        for segment in super().render(*arguments, **options):
+            plain = segment.control is None
+            yield segment._replace(text=printable(segment.text)) if plain else segment
+
+
+UNLIMITED = 100_000
+
+_FOLDED_NAME = 20
+
+_UNDEFINED = "undefined"
+
+
+def print_table(table: Table, console: Console) -> None:
+    """Print a table, the intervals of its values as another one below, and its notes."""
+    console.print(f"\n{table.caption}", style="bold")
+    intervals = _intervals(table)
+    first, *others = _fitting(table, console) + (_fitting(intervals, console) if intervals else [])
+    console.print(Group(first, *(x for part in others for x in ("", part))))
+    if table.notes:
+        console.print("\n" + "\n".join(table.notes).replace(MINUS, "-"))
+
+
+def _intervals(table: Table) -> Table | None:
+    """The intervals of the columns and rows in which values have some."""
+    columns = [
+        k
+        for k in range(len(table.head))
+        if any(row[k].text and row[k].interval for row in table.rows)
+    ]
+    if not columns:
+        return None
+    undefined = (_UNDEFINED,)
+    words = [k for k in range(len(table.head)) if table.holds_words(k)]
+    rows = [
+        (*(row[k] for k in words), *(Cell("", row[k].interval or undefined) for k in columns))
+        for row in table.rows
+        if any(row[k].interval for k in columns)
+    ]
+    return replace(table, head=tuple(table.head[k] for k in (*words, *columns)), rows=tuple(rows))
+
+
+def _turned(table: Table) -> Table:
+    """The columns as rows."""
+    names = (row[0].text for row in table.rows)
+    columns = zip(table.head, *table.rows, strict=True)
+    rows = ((Cell(" ".join(head.split()), words=True), *cells) for head, *cells in columns)
+    return replace(table, head=("measure", *names), rows=tuple(rows)[1:])
+
+
+def _fitting(table: Table, console: Console) -> list[RichTable]:
+    """The table as it is, with rows for columns, or else in parts with folded names."""
+    words = [k for k in range(len(table.head)) if table.holds_words(k)]
+    layouts = [_rich(table), *([_rich(_turned(table))] if len(words) == 1 else [])]
+    for layout in layouts:
+        if _fits(layout, console):
+            return [layout]
+    parts = [words]
+    for column in range(len(words), len(table.head)):
+        wider = _rich(table, [*parts[-1], column], _FOLDED_NAME)
+        if parts[-1] != words and not _fits(wider, console):
+            parts.append(words)
+        parts[-1] = [*parts[-1], column]
+    return [_rich(table, part, _FOLDED_NAME) for part in parts]
+
+
+def _rich(
+    table: Table, columns: Sequence[int] | None = None, name_width: int | None = None
+) -> RichTable:
+    """Some columns of a table, without lines but the one under the headings."""
+    rich = RichTable(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False)
+    columns = range(len(table.head)) if columns is None else columns
+    for k in columns:
+        if table.holds_words(k):
+            look: dict[str, Any] = {"overflow": "fold", "max_width": name_width}
+        else:
+            look = {"justify": "right", "no_wrap": True}
+        rich.add_column(Text(table.head[k]), vertical="bottom", **look)
+    starred = table.starred
+    for row in table.rows:
+        rich.add_row(*(_text(row[k], starred) for k in columns))
+    return rich
+
+
+def _text(cell: Cell, starred: bool) -> Text:
+    if cell.words:
+        return Text(cell.text)
+    ends = ", ".join(cell.interval)
+    bracketed = f"[{ends}]" if len(cell.interval) > 1 else ends
+    shown = (cell.text or bracketed).replace(MINUS, "-")
+    if cell.best:
+        return Text(f"{shown}*", style="bold")
+    # The space keeps the digits of a column in line with those of the marked value.
+    return Text(shown + " " * starred, style="dim" if shown == _UNDEFINED else "")
+
+
+def _fits(table: RichTable, console: Console) -> bool:
+    options = console.options.update(max_width=UNLIMITED)
+    return table.__rich_measure__(console, options).maximum <= console.width
+
+
 _MARK = "* the best model by that measure"
+
 _MARK_OF_ALL = f"{_MARK} (of S2, the area below chance, the smallest)"
+
 _BOUNDED = "Of two numbers the exact value lies between them; what quotas find is exact."
+
 _SURE = "score intervals of hit rates, and of impacts by those; of all else there are none."
+
 _POINTS, _PATIENCE_S = "Without intervals and tests, which follow:", 2.0
+
 _AREAS = (
     "S1 and S2: sums over all quotas of how far Qrecall is above and below chance;\n"
     "S3: S1 of the best order, so that PEM is (S1 - S2)/S3"
 )
+
 _PEARSON = "Pearson: correlation of the selected scores with their own labels, 0 and 1"
 
 
@@ -160,3 +286,68 @@ def _data_line(evaluation: Results) -> str:
     parts.append(f"prevalence {undefined_or(percent, evaluation.prevalence)}")
     chosen = f", rows with {in_words(settings.where)}" if settings.where else ""
     return f"{settings.source}{chosen}\n" + ", ".join(parts)
+
+
+_BAR_AFTER_S = 1.0
+
+
+class _Bar(BarColumn):
+    """A bar that asks how much of the step is done whenever it is drawn, and never goes back."""
+
+    def __init__(self, share_done: Callable[[], float]) -> None:
+        super().__init__()
+        self.share_done = share_done
+        self.furthest = 0.0
+
+    def render(self, task: Task) -> ProgressBar:
+        bar = super().render(task)
+        now = task.completed + (self.share_done() if task.completed >= 0 else 0.0)
+        bar.completed = self.furthest = max(now, self.furthest)
+        return bar
+
+
+class Share:
+    """How much of a step is done, as the step tells."""
+
+    def __init__(self) -> None:
+        self.done = 0.0
+
+    def tell(self, done: int, whole: int) -> None:
+        """Hear of so much of a whole."""
+        self.done = done / whole if done < whole else 0.0  # then the next step begins
+
+    def __call__(self) -> float:
+        """Return the share, from 0 to 1."""
+        return self.done
+
+
+@contextmanager
+def progress_bar(
+    steps: int, share_done: Callable[[], float] = lambda: 0.0
+) -> Iterator[Callable[[str], None]]:
+    """Yield a function to call with the name of each step as it begins.
+
+    The bar goes to stderr, to a terminal only, appears after a second and leaves no trace.
+    `share_done` tells how much of a step is done, from 0 to 1; it is called from another thread.
+    """
+    console = TextConsole(stderr=True)
+    if not console.is_interactive:
+        yield lambda _: None
+        return
+    bar = Progress(
+        _Bar(share_done),
+        TextColumn("{task.completed}/{task.total}  {task.description}", markup=False),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    task = bar.add_task("", total=steps, completed=-1)
+    timer = threading.Timer(_BAR_AFTER_S, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield lambda step: bar.update(task, advance=1, description=step)
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()

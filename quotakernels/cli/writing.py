@@ -13,14 +13,13 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from quotakernels._replacing import is_stdout, is_stream, replacing
-from quotakernels.cli.dialect import Dialect, written_like
+from quotakernels.cli.csv_files import Dialect, csv_dialect, escaped, written_like
 from quotakernels.cli.errors import InputError
-from quotakernels.cli.files import csv_dialect
-from quotakernels.cli.formats import FORMATS, WRITABLE, file_format, files_of
-from quotakernels.cli.formulas import escaped
 from quotakernels.cli.given import given
+from quotakernels.cli.paths import FORMATS, WRITABLE, file_format, files_of
 
 _ROWS_AT_ONCE = 2**16
+
 _LINE_END = "\r\n"
 
 

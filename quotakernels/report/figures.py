@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 import warnings
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib.style
 import numpy as np
@@ -16,18 +18,23 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 
 from quotakernels import plots
-from quotakernels._text import digits, percent
+from quotakernels._text import digits, formatted, percent
 from quotakernels.evaluation.certainty import heading_of
 from quotakernels.evaluation.choice import Choice
 from quotakernels.evaluation.intervals import hit_rate_band
-from quotakernels.evaluation.results import Results
-from quotakernels.evaluation.tables import columns_at
+from quotakernels.evaluation.results import Column, GroupResults, GroupValues, Results
+from quotakernels.evaluation.tables import MANY, columns_at
 from quotakernels.evaluation.words import listed, sentence
-from quotakernels.plots._axes import OPTIMAL, RANDOM, REFERENCE, line_style, marked
+from quotakernels.plots._axes import (
+    COLOURS,
+    MARKERS,
+    OPTIMAL,
+    RANDOM,
+    REFERENCE,
+    line_style,
+    marked,
+)
 from quotakernels.plots._models import written
-from quotakernels.report.group_dots import colour_of, draw_dots, few
-from quotakernels.report.keys import Key, key_of, key_of_line, painted
-from quotakernels.report.svg import MOVED, inlined
 
 _STYLE = {
     "svg.fonttype": "none",
@@ -38,17 +45,65 @@ _STYLE = {
     "path.simplify_threshold": 0.5,
     "axes.formatter.use_mathtext": False,
 }
+
 _SIZE = (5.0, 3.7)
+
 _ROW, _ROW_OF_GROUP, _ROW_OF_DOT = 0.5, 0.25, 0.08
+
 _WIDE, _NARROW = 2.6, 1.2
+
 _POINTS = 72
+
 _HULLS = 3
+
 _QUOTA: dict[str, Any] = {
     "color": "#1b1f24",
     "linewidth": 1.0,
     "linestyle": (0, (4, 2)),
     "zorder": 1.6,
 }
+
+
+_PAINTS = {colour.lower(): f"model-{k + 1}" for k, colour in enumerate(COLOURS)}
+
+_PAINTS |= {REFERENCE.lower(): "reference", "#000000": "ink", "#1b1f24": "ink"}
+
+_PAINTS |= {"#bbbbbb": "grid", "#ffffff": "page"}
+"""The names under which the style sheet has other colours for a dark page."""
+
+_WIDER = 1.25
+"""Pixels for a point, nearly."""
+
+
+def painted(colour: str) -> str:
+    """A colour as styles write it, which the style sheet may replace by that of a dark page."""
+    name = _PAINTS.get(colour.lower())
+    return colour if name is None else f"var(--{name},{colour.lower()})"
+
+
+class Key(NamedTuple):
+    """A sample of how something is drawn, and what it is; `strong` if it stands out."""
+
+    sample: Markup
+    text: str
+    strong: bool = False
+
+
+def key_of(text: str, sample: str, *values: Any, strong: bool = False) -> Key:
+    """A key whose sample is an element of SVG, with values put into it."""
+    drawn = Markup(sample).format(*values)
+    sample = Markup('<svg viewBox="0 0 34 12" aria-hidden="true">{}</svg>').format(drawn)
+    return Key(sample, text, strong)
+
+
+def key_of_line(style: dict[str, Any], text: str, strong: bool = False) -> Key:
+    """The key of a line that Matplotlib draws in this style."""
+    width = _WIDER * style["linewidth"]
+    lengths = () if style["linestyle"] == "-" else style["linestyle"][1]
+    dashes = " ".join(formatted(width * x, ".3g") for x in lengths)
+    line = '<path d="M1 6H33" style="stroke:{};stroke-width:{};stroke-dasharray:{}"/>'
+    values = (painted(style["color"]), formatted(width, "g"), dashes or "none")
+    return key_of(text, line, *values, strong=strong)
 
 
 @dataclass(frozen=True)
@@ -356,11 +411,17 @@ def _wrapped(name: str) -> str:
 
 
 _NAME = 16
+
 _AREA = '<rect width="34" height="12" style="fill:{}" fill-opacity="0.25"/>'
+
 _HULL: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.8, "linestyle": "-"}
+
 _OPTIMAL = key_of_line(OPTIMAL, "best possible order")
+
 _DRAWN_FROM, _RECALL_FROM = 0.005, 0.05
+
 _ROOM = 1.15
+
 _LOW = 0.3
 
 
@@ -380,3 +441,125 @@ def _without_the_first(display: Any, start: float = _DRAWN_FROM) -> str:
     top = min(ax.get_ylim()[1], _ROOM * max(tops))
     ax.set_ylim(0.0, top or None)
     return " Jumps of the first few are cut off above." if 0 < top < highest else ""
+
+
+_APART = 0.6
+"""Of the room of a group, what the dots of its models take."""
+
+
+def few(groups: GroupResults | None) -> bool:
+    """Whether there are groups, so few that each has its row."""
+    return groups is not None and 0 < len(groups.names) <= MANY
+
+
+def colour_of(model: int) -> str:
+    """That of the dots of a model."""
+    return COLOURS[model % len(COLOURS)]
+
+
+def draw_dots(ax: Axes, groups: GroupResults, values: GroupValues, measure: Column) -> None:
+    """Draw what each model has in each group; groups are in order from above."""
+    column = values.of(measure.name)
+    models, size = column.shape
+    rows = np.arange(size)
+    for model in range(models):
+        heights = rows + _APART * ((model + 0.5) / models - 0.5)
+        colour = colour_of(model)
+        if measure.name in values.ends:
+            lower, upper = values.ends[measure.name][:, model]
+            ax.hlines(heights, lower, upper, color=colour, linewidth=1.4)
+        marker = MARKERS[model % len(MARKERS)]
+        ax.plot(column[model], heights, marker, color=colour, markersize=4.5)
+    if measure.name == "hit_rate":
+        with np.errstate(invalid="ignore"):
+            at_random = groups.positive_masses / groups.masses
+        ax.vlines(at_random, rows - _APART / 2, rows + _APART / 2, color=REFERENCE, linewidth=1.2)
+    else:
+        ax.axvline(0.5, color=REFERENCE, linewidth=1.2)
+    ax.set_yticks(rows, [written(str(x)) for x in groups.names])
+    ax.set(xlim=(-0.02, 1.02), ylim=(size - 0.5, -0.5), xlabel=measure.title)
+
+
+_NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+
+_COORDINATES = ("d", "points", "transform", "x", "y", "x1", "y1", "x2", "y2", "width", "height")
+
+_PIXELS = re.compile(r"[\d.]+px")
+
+_NEEDLESS = ("metadata", "title")
+
+MOVED = "moved-"
+"""With the number of a model behind it the name of a line that follows its places."""
+
+
+def inlined(drawing: str, prefix: str, label: str, per_place: float) -> str:
+    """The <svg> element of a drawing for a page that holds several of them.
+
+    Every id begins with the prefix, since ids are those of a whole page.  The label is what is
+    read to those who do not see the drawing.  What draws no text loses its digits beyond a tenth
+    of a point, and the fonts are left to the page.  Lines that a script moves keep the number of
+    their model, and the drawing says how many points a place is.
+    """
+    root = ET.fromstring(drawing)
+    for parent in list(root.iter()):
+        for child in [x for x in parent if _plain(x.tag) in _NEEDLESS]:
+            parent.remove(child)
+    written = " ".join(x for element in root.iter() for x in element.attrib.values())
+    used = set(_REFERENCE.findall(written)) | set(re.findall(r"(?:^|\s)#(\S+)", written))
+    for element in root.iter():
+        _rewrite(element, prefix, used)
+    size = root.attrib["viewBox"]
+    root.attrib.clear()
+    root.attrib |= {"viewBox": size, "role": "img", "aria-label": label}
+    root.attrib["data-per-place"] = formatted(per_place, ".6g")
+    return ET.tostring(root, encoding="unicode")
+
+
+def _plain(name: str) -> str:
+    """A name without its namespace, which HTML's parser knows by itself."""
+    return name.rpartition("}")[2]
+
+
+def _rewrite(element: ET.Element, prefix: str, used: set[str]) -> None:
+    element.tag = _plain(element.tag)
+    if element.tag != "text" and element.text and not element.text.strip():
+        element.text = None
+    if element.tail and not element.tail.strip():
+        element.tail = None
+    attributes = {_plain(key): value for key, value in element.attrib.items()}
+    element.attrib.clear()
+    if (name := attributes.get("id", "")) not in used:
+        attributes.pop("id", None)
+    if name.startswith(MOVED):
+        attributes["data-at"] = name.removeprefix(MOVED)
+    for key, value in attributes.items():
+        element.attrib[key] = _value(key, value, prefix)
+
+
+def _value(key: str, value: str, prefix: str) -> str:
+    if key == "id":
+        return f"{prefix}-{value}"
+    if key == "href":
+        return f"#{prefix}-{value.removeprefix('#')}"
+    value = _REFERENCE.sub(rf"url(#{prefix}-\1)", value)
+    if key == "style":
+        return ";".join(_declarations(value))
+    return _shortened(value) if key in _COORDINATES else value
+
+
+def _declarations(style: str) -> Iterator[str]:
+    """What a style declares, of fonts the size alone; Matplotlib writes them in two ways."""
+    for declaration in style.split(";"):
+        name, _, value = (x.strip() for x in declaration.partition(":"))
+        if name == "font" and (size := _PIXELS.search(value)):
+            yield f"font-size:{size[0]}"
+        elif name and name != "font-family":
+            yield f"{name}:{painted(value)}"
+
+
+def _shortened(coordinates: str) -> str:
+    """With a digit behind the point, and line breaks only where numbers need them."""
+    rounded = _NUMBER.sub(lambda x: formatted(float(x[0]), ".1f").removesuffix(".0"), coordinates)
+    return re.sub(r"\s+", " ", rounded).strip()

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
+import numpy as np
 from markupsafe import Markup, escape
 
 from quotakernels import __version__
-from quotakernels._text import counted, number
-from quotakernels.evaluation.answers import answers
+from quotakernels._text import counted, number, percent, plain
+from quotakernels.evaluation.answers import answers, fewer_to_fill
 from quotakernels.evaluation.certainty import notes_of_intervals
-from quotakernels.evaluation.choice import first_choice
+from quotakernels.evaluation.choice import (
+    AnyQuota,
+    at_any_quota,
+    choice_at,
+    end_of,
+    first_choice,
+    how_filled,
+    how_filled_each,
+    same,
+)
 from quotakernels.evaluation.results import Results
+from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.tables import (
     breakable,
     brief_tables,
@@ -27,12 +40,11 @@ from quotakernels.evaluation.tables import (
     overview,
     pair_tables,
 )
-from quotakernels.report.apply import steps
-from quotakernels.report.data_facts import data_facts, data_line
+from quotakernels.evaluation.words import command_line, in_words, listed, whole
 from quotakernels.report.figures import figures, legend
-from quotakernels.report.other_quotas import other_quotas
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+
 _FEW = 6
 """Models of which the longer tables are not folded."""
 
@@ -150,3 +162,268 @@ def _about_tables(evaluation: Results) -> Iterator[str]:
     resampling = evaluation.settings.resampling
     if resampling is not None:
         yield from resampling.in_words(evaluation.settings)
+
+
+class Fact(NamedTuple):
+    """Something about the data, and how much of it."""
+
+    name: str
+    value: str
+
+
+def data_line(evaluation: Results) -> str:
+    """The data in a line."""
+    settings = evaluation.settings
+    chosen = f" with {in_words(settings.where)}" if settings.where else ""
+    source = f"{settings.source}: " if settings.source else ""
+    missing = evaluation.rows_missing
+    left_out = f"; {number(missing)} with a missing value left out" if missing else ""
+    return (
+        f"{source}{counted(evaluation.rows, 'row', 'rows')}{chosen}, "
+        f"{settings.counted(evaluation.positives)}, "
+        f"{counted(len(settings.models), 'model', 'models')}{left_out}"
+    )
+
+
+def data_facts(evaluation: Results) -> Iterator[Fact]:
+    """Rows, positives, weights and ties."""
+    settings, rows = evaluation.settings, evaluation.rows
+    if settings.command:
+        yield Fact("File", settings.source)
+    read = "Rows in the file" if settings.command else "Rows given"
+    yield Fact(read, number(evaluation.rows_read))
+    yield Fact("Rows left out", ", ".join(_left_out(evaluation)) or "none")
+    yield Fact("Rows evaluated", number(rows))
+    positive = f"{settings.label} = {settings.pos_label or 1}"
+    yield Fact("Positive rows", f"{number(evaluation.positives)} ({positive})")
+    if settings.weight is not None:
+        weights = (
+            f"{number(evaluation.total)}, of the positives {number(evaluation.positive_total)}"
+        )
+        yield Fact(f"Weight ({settings.weight})", weights)
+    yield Fact("Prevalence", percent(evaluation.prevalence))
+    if settings.cost is not None:
+        yield Fact(f"Cost of all rows ({settings.cost})", number(evaluation.total_cost))
+    if settings.unit is not None:
+        yield Fact("What rows bring", str(settings.unit))
+    if evaluation.groups is not None:
+        yield Fact(f"Groups ({settings.grouped_by})", number(len(evaluation.groups.names)))
+    yield from _ties(evaluation)
+
+
+def _left_out(evaluation: Results) -> Iterator[str]:
+    missing, where = evaluation.rows_missing, evaluation.settings.where
+    if missing:
+        yield f"{number(missing)}: a missing value"
+    if where:
+        others = evaluation.rows_read - missing - evaluation.rows
+        yield f"{number(others)}: not {in_words(where)}"
+
+
+def _ties(evaluation: Results) -> Iterator[Fact]:
+    for name, ranking in zip(evaluation.models, evaluation.rankings, strict=True):
+        counts = np.asarray(ranking.counts)
+        groups = int(np.count_nonzero(counts))
+        tied = int(counts[counts > 1].sum())
+        said = counted(groups, "different score", "different scores")
+        largest = (
+            f"; {number(tied)} rows share theirs, up to {number(counts.max(initial=0))} of them"
+        )
+        yield Fact(f"Ties of {name}", f"{said}{largest if tied else ', no ties'}")
+
+
+_OF_SELECT = {"sample_weight": "sample_weight", "where": "where", "per": "groups", "cost": "cost"}
+"""What `select` takes, too, and how it calls that."""
+
+
+class Step(NamedTuple):
+    """What to do, the command that does it, and what it does."""
+
+    what: str
+    command: str
+    remark: str
+
+
+def steps(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
+    """How each quota is filled, and how the best cut is made."""
+    for quota in evaluation.settings.quotas:
+        choice = choice_at(evaluation, quota)
+        if choice.places and evaluation.total:
+            yield _fill(evaluation, file, choice.order[0], quota)
+    if evaluation.gains is not None and evaluation.total:
+        yield from _fewer(evaluation, file)
+        yield from _best_cut(evaluation, file)
+
+
+def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> Step:
+    command, per = evaluation.settings.command, evaluation.settings.per
+    if per is not None:
+        return _fill_each(evaluation, file, model, quota, per)
+    end = end_of(evaluation, model, quota)
+    places = float(evaluation.places(quota)[model])
+    what = f"{'Spend' if quota.is_budget else 'Fill'} {quota.named} by {evaluation.models[model]}"
+    if not evaluation.weighted:
+        remark = how_filled(places, end.threshold, round(end.above), round(end.tied)) + "."
+        if quota.is_budget:
+            taker = "The command" if command else "With whole=True it"
+            remark += "" if whole(places) else f" {taker} takes each row or none of it."
+        return Step(what, _of_quota(evaluation, file, model, quota), remark)
+    remark = (
+        f"A weight of {number(end.above)} lies above the score {end.threshold}, "
+        f"{number(end.tied)} at it."
+    )
+    if not command:
+        return Step(what, _of_quota(evaluation, file, model, quota), remark)
+    taken = end.above + end.tied
+    remark += " The command counts rows and not weights, so it takes the score"
+    more = taken > places and not same(taken, places)
+    limit = "budget pays for" if quota.is_budget else "quota"
+    remark += f" and selects a weight of {number(taken)}, more than the {limit}." if more else "."
+    return Step(what, _of_threshold(evaluation, file, model, end.threshold), remark)
+
+
+def _fill_each(
+    evaluation: Results, file: Sequence[str], model: int, quota: Quota, per: str
+) -> Step:
+    """A quota of each group, which `select` counts in rows."""
+    assert evaluation.groups is not None
+    does = "Spend" if quota.is_budget else "Fill"
+    what = f"{does} {quota.named} of each {per} by {evaluation.models[model]}"
+    places, groups = float(evaluation.places(quota)[model]), evaluation.groups
+    sizes = groups.costs if quota.is_budget else groups.masses
+    remark = f"{how_filled_each(places, quota, per, sizes)}."
+    if evaluation.weighted:
+        remark = "The command counts rows and not weights." if evaluation.settings.command else ""
+    return Step(what, _of_quota(evaluation, file, model, quota), remark)
+
+
+def _fewer(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
+    """Fewer places than the first quota has, where these are the answer; a budget has no number."""
+    settings, choice = evaluation.settings, first_choice(evaluation)
+    if choice is None or not choice.places or settings.cost is not None or evaluation.weighted:
+        return
+    if fewer := fewer_to_fill(evaluation, choice):
+        quota = Quota(fewer.places)
+        places = f"{quota} of {evaluation.size(choice.places).the}"
+        what = f"Fill {places} by {evaluation.models[fewer.model]}, which bring more than all"
+        yield _fill(evaluation, file, fewer.model, quota)._replace(what=what)
+
+
+def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
+    """The cut that brings the most, unless that is nobody."""
+    assert evaluation.gains is not None
+    model = evaluation.gains.best_model
+    found, name = evaluation.gains.at_best_cut.of_model(model), evaluation.models[model]
+    if found["quota"]:
+        size = f"a weight of {number(found['quota'])}" if evaluation.weighted else ""
+        remark = f"That is {size or counted(found['quota'], 'row', 'rows')} here."
+        command = _of_threshold(evaluation, file, model, str(found["threshold"]))
+        yield Step(f"Select what brings the most, by {name}", command, remark)
+
+
+def _of_quota(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> str:
+    settings = evaluation.settings
+    if settings.command:
+        per = [] if settings.per is None else ["--per", settings.per]
+        # a share of the rows with every value is a smaller one of the rows with a score
+        fewer = evaluation.rows_missing > 0 and quota.percent and per == []
+        asked = ["--quota", plain(evaluation.places_at_random(quota)) if fewer else str(quota)]
+        if settings.cost is not None:
+            asked = ["--budget", str(quota), "--cost", settings.cost]
+        return _command(evaluation, file, model, *asked, *per)
+    share = quota.percent and not quota.whole
+    name = "budget" if quota.is_budget else "fraction" if share else "quota"
+    places = evaluation.places_at_random(quota) if quota.whole else quota.amount
+    argument = f"{name}={plain(places / 100 if share else places)}"
+    known = settings.lines.beside.items()
+    beside = [f"{_OF_SELECT[x]}={said}" for x, said in known if x in _OF_SELECT]
+    return f"quotakernels.select({', '.join([settings.lines.models[model], argument, *beside])})"
+
+
+def _of_threshold(evaluation: Results, file: Sequence[str], model: int, threshold: str) -> str:
+    lines = evaluation.settings.lines
+    if evaluation.settings.command:
+        return _command(evaluation, file, model, "--threshold", threshold)
+    above = f"{lines.models[model]} >= {threshold}"
+    return f"({above}) & {lines.beside['where']}" if "where" in lines.beside else above
+
+
+def _command(evaluation: Results, file: Sequence[str], model: int, *options: str) -> str:
+    chosen = [x for each in evaluation.settings.where for x in ("--where", each.option)]
+    score = ["--score", evaluation.models[model]]
+    words = ["quotakernels", "select", *file, *score, *options, *chosen]
+    return command_line([*words, "-o", "selected.csv"])
+
+
+_SIZE = 50_000
+"""Bytes that the lines of all models may take."""
+
+_ROUNDING = 1e-9
+
+_PLACES = 200
+"""Steps of a slider along what is not counted in rows."""
+
+
+@dataclass(frozen=True)
+class OtherQuotas:
+    """What the template needs for a slider; `data` and `script` are those of the page's script."""
+
+    what: str
+    end: float
+    step: float
+    head: tuple[str, ...]
+    rows: tuple[str, ...]
+    note: str
+    data: Markup
+    script: Markup
+
+    @property
+    def hash(self) -> str:
+        """The script's, by which the page's policy allows it and no other."""
+        digest = hashlib.sha256(self.script.encode()).digest()
+        return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def other_quotas(evaluation: Results, script: str) -> OtherQuotas | None:
+    """The slider of a page, if every quota can be told."""
+    found = at_any_quota(evaluation, _SIZE)
+    if found is None:
+        return None
+    paid = found.axis == "cost"
+    brings = [evaluation.settings.in_currency("brings")] if evaluation.gains is not None else []
+    whole = not paid and not evaluation.weighted
+    return OtherQuotas(
+        "budget" if paid else "quota",
+        found.end,
+        1 if whole else found.end / _PLACES,
+        (*["places"] * paid, "finds", "hit rate", *brings, "lift"),
+        (*evaluation.models, "random choice"),
+        _exactness(found, evaluation),
+        _in_script(found.to_json()),
+        Markup(script),
+    )
+
+
+def _in_script(text: str) -> Markup:
+    """JSON that cannot end the element in which it stands."""
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Markup(text)
+
+
+def _exactness(found: AnyQuota, evaluation: Results) -> str:
+    """How far off the values are, and what the slider does not tell."""
+    forms = {
+        "found": ("the positives found", number),
+        "places": ("places", number),
+        "brings": ("what is brought", evaluation.amount),
+    }
+    errors = [
+        f"{what} by {form(error)}"
+        for name, (what, form) in forms.items()
+        if (error := found.errors.get(name, 0.0)) > _ROUNDING
+    ]
+    near = f"may be off: {listed(errors)} at the most" if errors else "are exact"
+    several = len(evaluation.models) > 1
+    untested = " The order of the models was not tested anew." if several else ""
+    return f"These values {near}.{untested}"

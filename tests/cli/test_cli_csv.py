@@ -12,8 +12,8 @@ from typing import Any
 import click
 import pytest
 
-from quotakernels.cli import formats, quotes
-from quotakernels.cli.numbers import parse_number
+from quotakernels.cli import csv_files, paths
+from quotakernels.cli.options import parse_number
 
 Run = Callable[..., Any]
 GIVEN = ("--label", "y", "--score", "s")
@@ -375,9 +375,9 @@ def test_quotation_marks_that_are_closed(
     path = tmp_path / "a.csv"
     path.write_text("\n".join(['"y","s","a,b"', *lines]), encoding=encoding, newline="")
     for block in (32, 64, 2**24):
-        for module in (formats, quotes):
+        for module in (paths, csv_files):
             monkeypatch.setattr(module, "BLOCK_BYTES", block)
-        quotes._stray_quote.cache_clear()
+        csv_files._stray_quote.cache_clear()
         outcome = run("evaluate", path, *GIVEN, "--json")
         assert outcome.status == 0, outcome.err
         assert json.loads(outcome.out)["rows"] == 70

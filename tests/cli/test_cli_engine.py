@@ -15,7 +15,7 @@ from backends import in_full
 from pyarrow import parquet
 from rich.progress import Progress
 
-from quotakernels.cli import engine, progress
+from quotakernels.cli import batches, rendering
 from quotakernels.evaluation.settings import Settings
 from quotakernels.ops import STANDARD_ONLY
 
@@ -211,7 +211,7 @@ def test_what_each_engine_reads(
     )
     asked = (data / "parts", *rest, "--engine", "duckdb")
     assert "need every row in memory" in run("evaluate", *asked, "--gain", "w").error
-    monkeypatch.setattr(engine, "find_spec", lambda _: None)
+    monkeypatch.setattr(batches, "find_spec", lambda _: None)
     missing = run("evaluate", *asked).error
     assert 'pip install "quotakernels[duckdb]"' in missing
 
@@ -238,7 +238,7 @@ def test_large_files_are_grouped_first(
         (0, ("--engine", "memory"), 1),
         (None, (), 1),
     ):
-        monkeypatch.setattr(engine, "_available_bytes", lambda found=available: found)
+        monkeypatch.setattr(batches, "_available_bytes", lambda found=available: found)
         assert run(*given, *options).status == 0
         assert len(used) == count
 
@@ -247,7 +247,7 @@ def test_large_files_are_grouped_first(
 def test_large_files_are_not_read_into_memory_unasked(
     run: Run, data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(engine, "_available_bytes", lambda: 0)
+    monkeypatch.setattr(batches, "_available_bytes", lambda: 0)
     for name in ("all.parquet", "parts"):
         error = run("evaluate", data / name, "--label", "y", "--score", "f8", *options).error
         assert f"{name} is large for the memory: --" in error
@@ -256,7 +256,7 @@ def test_large_files_are_not_read_into_memory_unasked(
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells")
 def test_available_memory_is_found() -> None:
-    found = engine._available_bytes()
+    found = batches._available_bytes()
     assert found is not None
     assert 2**20 < found < 2**50
 
@@ -280,7 +280,7 @@ def test_more_rows_than_the_memory_limit(run: Run, tmp_path: Path) -> None:
 
 def test_the_bar_moves_within_a_step() -> None:
     done = iter([0.25, 0.5, 0.0])
-    bar = progress._Bar(lambda: next(done))
+    bar = rendering._Bar(lambda: next(done))
     steps = Progress(bar)
     steps.add_task("", total=2, completed=1)
     assert [bar.render(steps.tasks[0]).completed for _ in range(3)] == [1.25, 1.5, 1.5]

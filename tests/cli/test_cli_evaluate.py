@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from public_names import PUBLIC
+from quotakernels.evaluation.measures import Column
 
 import quotakernels as qk
-from quotakernels.cli import progress
-from quotakernels.cli.terminal import TextConsole
-from quotakernels.evaluation.results import Column, Values
+from quotakernels.cli import rendering
+from quotakernels.cli.rendering import TextConsole
+from quotakernels.evaluation.results import Values
 
 OVER_ALL = ("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall")
 AREAS = ("s1", "s2", "s3")
@@ -353,13 +354,13 @@ def test_a_budget_is_a_number_of_0_or_more(run: Run, amount: str) -> None:
 
 def test_progress_bar_appears_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = io.StringIO()
-    monkeypatch.setattr(progress, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(rendering, "_BAR_AFTER_S", 0.0)
     monkeypatch.setattr(
-        progress,
+        rendering,
         "TextConsole",
         lambda **_: TextConsole(file=shown, force_terminal=True, force_interactive=True),
     )
-    with progress.progress_bar(steps=2) as step:
+    with rendering.progress_bar(steps=2) as step:
         step("reading")
         step("naive_bayes")
     assert "naive_bayes" in shown.getvalue()

@@ -44,7 +44,6 @@ EXAMPLES = [
     for example in re.findall(
         r"^    (quotakernels .*(?:\n        .*)*)", command.examples, re.MULTILINE
     )
-    if "completion" not in example
 ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from quotakernels.cli import formats
+from quotakernels.cli import paths
 
 Run = Callable[..., Any]
 GIVEN = ("--label", "y", "--score", "s", "--json")
@@ -76,7 +76,7 @@ def test_rows_beyond_a_megabyte(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
 @pytest.mark.parametrize("engine", ["memory", "stream"])
 def test_a_row_that_is_too_long(run: Run, tmp_path: Path, name: str, engine: str) -> None:
-    long = "x" * 3 * formats.BLOCK_BYTES
+    long = "x" * 3 * paths.BLOCK_BYTES
     text = lines(["0.1", "0.2"], f'"{long}"') if "json" in name else f"y,s,n\n0,1,{long}\n1,2,x\n"
     (tmp_path / name).write_text(text)
     if engine == "memory" or name == "a.csv":
@@ -105,7 +105,7 @@ def test_values_within_values(
     for more, refused in NESTED.items():
         path.write_text(lines(["0.5", "0.25"], more))
         with monkeypatch.context() as patch:
-            patch.setattr(formats, "BLOCK_BYTES", block)
+            patch.setattr(paths, "BLOCK_BYTES", block)
             outcome = run("evaluate", path, *GIVEN)
         if refused:
             assert "a.jsonl has values nested more than 100 levels deep" in outcome.error

@@ -15,7 +15,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
 
 import quotakernels as qk
-from quotakernels.cli import select
+from quotakernels.cli import selecting
 from quotakernels.evaluation.choice import how_filled
 
 Run = Callable[..., Any]
@@ -336,7 +336,7 @@ def test_what_takes_long_is_told(
     def bar(_: int) -> Iterator[Callable[[str], None]]:
         yield steps.append
 
-    monkeypatch.setattr(select, "progress_bar", bar)
+    monkeypatch.setattr(selecting, "progress_bar", bar)
     given = (table(y=[0, 1], s=[1, 2]), "--score", "s", "--quota", 1, "-o", tmp_path / "out.csv")
     assert run("select", *given).status == 0
     assert steps == ["selecting rows of data.csv"]

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from quotakernels.cli import files
+from quotakernels.cli import csv_files
 from quotakernels.cli.app import app
 from quotakernels.cli.options import READING
 
@@ -273,7 +273,7 @@ def test_labels_in_several_ways_of_writing(run: Run, tmp_path: Path) -> None:
 def test_streams_take_marks_of_thousands_by_the_decimal_mark(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[str]
 ) -> None:
-    monkeypatch.setattr(files, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 16)
     path = write_csv(tmp_path / "a.csv", ["y;s", *rows])
     given = ("evaluate", path, "--label", "y", "--score", "s", "--decimal", ",", "--quota", 1)
     told, wanted = (run(*given, "--engine", x).out.splitlines() for x in ("stream", "memory"))

@@ -15,7 +15,7 @@ from backends import in_full
 from pyarrow import feather, parquet
 
 import quotakernels as qk
-from quotakernels.cli import batches, files
+from quotakernels.cli import batches, csv_files
 from quotakernels.evaluation import counting
 
 Run = Callable[..., Any]
@@ -350,7 +350,7 @@ def test_other_files_are_refused(run: Run, table: Callable[..., Path]) -> None:
 def test_csv_is_read_in_blocks(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, decimal: str
 ) -> None:
-    monkeypatch.setattr(files, "BLOCK_BYTES", 2**12)
+    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 2**12)
     scores = COLUMNS["a"]
     texts = [repr(float(x)) if k % 2 else f"{x:.17g}" for k, x in enumerate(scores)]
     lines = [f"{int(y)}{separator}{x.replace('.', decimal)}" for y, x in zip(Y, texts, strict=True)]
@@ -387,7 +387,7 @@ def test_bad_values_of_csv(run: Run, table: Callable[..., Path], text: str) -> N
 def test_weights_of_csv_may_begin_as_whole_numbers(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "BLOCK_BYTES", 2**9)
+    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 2**9)
     path = tmp_path / "data.csv"
     rows = [f"{k % 2};0,{k:03d};{k if k < 300 else '0,12345678901234567'}" for k in range(600)]
     path.write_text("\n".join(["y;s;w", *rows]))
@@ -423,7 +423,7 @@ def test_marks_of_thousands_beside_decimals_are_read(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, marks: str
 ) -> None:
     """Only the last block tells that those of the first are of thousands."""
-    monkeypatch.setattr(files, "BLOCK_BYTES", 2**9)
+    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 2**9)
     numbers = [f"{k * 7919:,}" for k in range(200)] + ["5,000.25", "-1,234,567.5", "NA", "12"]
     numbers = [x.translate(str.maketrans(",.", marks)) for x in numbers]
     rows = [f'{k % 2}{separator}{k}{separator}"{x}"' for k, x in enumerate(numbers)]
