@@ -15,7 +15,6 @@ from quotakernels._array import (
     compiled,
     computing,
     device,
-    host_view,
     is_array,
     namespace,
     of_kind,
@@ -42,11 +41,11 @@ class Ranking(NamedTuple, Generic[T]):
     """Scores and labels, sorted and grouped: all that the measures need.
 
     Each row stands for one tie group, best score first; leading axes are a batch of rankings.
-    A ranking is a named tuple of arrays only, so it passes through ``jax.jit``, ``jax.vmap``,
-    ``torch.func.vmap`` and pickling as it is.
+    A ranking is a named tuple of arrays only, some of them by name, so it passes through
+    ``jax.jit``, ``jax.vmap``, ``torch.func.vmap`` and pickling as it is.
 
-    `rank` makes it from labels and scores, `from_counts` from grouped rows in any order.  If you
-    call the class itself, give the columns below; NumPy arrays and CPU tensors are checked.
+    `rank` makes it from labels and scores, `from_counts` from grouped rows in any order.  Both
+    check what they get; the class itself checks nothing.
 
     Attributes
     ----------
@@ -60,10 +59,11 @@ class Ranking(NamedTuple, Generic[T]):
         Mass of the positive and of the negative examples of the group: the sums of their sample
         weights, in float64 also under JAX without x64.  Without weights they are the numbers of
         these examples, and their integer dtype says so.
-    gains : named tuple of arrays, shape (..., G)
-        What the examples of the group bring: `positive` and `negative` if they are selected,
-        `positive_rejected` and `negative_rejected` if they are not, `size` their absolute sum.
-        Without gains an empty tuple.
+    columns : mapping from names to named tuples of arrays, shape (..., G)
+        Sums over the `positive` and over the `negative` examples of the group: with `gain` of
+        `rank`, what they bring if they are selected, ``"gain"``, and if not, ``"gain_rejected"``,
+        and the sums of the absolute values of both, ``"gain_size"``, in units of 2**32; with `cost`
+        what they cost, ``"cost"``; with `treatment` the masses of ``"treated"`` and ``"control"``.
     layout : empty tuple
         Its type says whether each group stands in the row of its last example.
     groups : named tuple of arrays
@@ -71,12 +71,8 @@ class Ranking(NamedTuple, Generic[T]):
         begins, shape (..., S + 1); `of_row`, the group of each row, shape (..., G); and `good`,
         shape (..., S, 1), which groups have no bad value, if values were not read.  Else an empty
         tuple.
-    costs : named tuple of arrays, shape (..., G)
-        With `cost` of `rank`: what the `positive` and the `negative` examples of the group cost if
-        they are selected.  Else an empty tuple.
-    arms : named tuple of arrays, shape (..., G)
-        With `treatment` of `rank`: the masses of `treated_positive`, `treated_negative`,
-        `control_positive` and `control_negative` examples.  Else an empty tuple.
+    ideal : array
+        Only inside `ndcg` of gains: these, best first.  Else an empty tuple.
 
     A row of the batch with a bad value that could not be read is invalid.  It has no examples, its
     masses are NaN, or -1 if they are integers, and all results of it are NaN.
@@ -87,11 +83,10 @@ class Ranking(NamedTuple, Generic[T]):
     positives: Any
     positive_weights: Any
     negative_weights: Any
-    gains: ops.GainsOrNone = ()
+    columns: ops.Columns = ops.NO_COLUMNS
     layout: ops.Layout = ()
     groups: ops.SegmentsOrNone = ()
-    costs: ops.CostsOrNone = ()
-    arms: ops.ArmsOrNone = ()
+    ideal: Any = ()
 
     @property
     def weights(self) -> T | Any:
@@ -104,10 +99,8 @@ class Ranking(NamedTuple, Generic[T]):
     def map(self, function: Callable[[Array], Array]) -> Ranking:
         """The ranking with the function applied to each of its arrays."""
         refuse_groups(self)
-        columns = [function(x) for x in self[:5]]
-        amounts = (self.gains, self.costs, self.arms)
-        gains, *others = (x.map(function) if x else () for x in amounts)
-        return Ranking._make((*columns, gains, (), (), *others))
+        own = (function(x) for x in self[:5])
+        return Ranking._make((*own, ops.map_columns(function, self.columns), (), (), ()))
 
     def __repr__(self) -> str:
         """Shape and library; of one list also how many examples there are, if that is known; and
@@ -116,15 +109,14 @@ class Ranking(NamedTuple, Generic[T]):
         if not is_array(self.counts):  # a tree of something else
             return f"Ranking{tuple.__repr__(self)}"
         beside = [f"{self.groups.ids.shape[-1]} groups"] if self.groups else []
-        beside += [name for name in ("gains", "costs", "arms") if getattr(self, name)]
+        beside += [name for key, name in _PARTS.items() if key in self.columns]
         shape, examples = self.counts.shape, ([self.counts], [self.positives])
         return short_repr("Ranking", self.counts, shape, *examples, *beside)
 
     def __reduce__(self) -> Any:
-        gains = tuple(map(packed, self.gains.columns())) if self.gains else ()
+        columns = {name: tuple(map(packed, x)) for name, x in self.columns.items()}
         groups = tuple(packed(x) for x in self.groups if not isinstance(x, tuple))
-        costs, arms = (tuple(map(packed, x)) for x in (self.costs, self.arms))
-        return _unpickled, (*map(packed, self[:5]), gains, self.layout, groups, costs, arms)
+        return _unpickled, (*map(packed, self[:5]), columns, self.layout, groups)
 
     @classmethod
     @public
@@ -323,65 +315,15 @@ class Ranking(NamedTuple, Generic[T]):
             return ranking_of(table, good_rows(self))
 
 
-def _made_by_hand(
-    cls: type[Ranking],
-    thresholds: Array,
-    counts: Array,
-    positives: Array,
-    positive_weights: Array,
-    negative_weights: Array,
-    gains: ops.GainsOrNone = (),
-    layout: ops.Layout = (),
-    groups: ops.SegmentsOrNone = (),
-    costs: ops.CostsOrNone = (),
-    arms: ops.ArmsOrNone = (),
-) -> Ranking:
-    """A ranking of finished columns, checked where NumPy can read them.
-
-    JAX calls this too, for trees of anything: it is not made to wait for values.  This library
-    calls `_make`, which checks nothing.
-    """
-    columns = (thresholds, counts, positives, positive_weights, negative_weights)
-    amounts = {"gains": gains, "costs": costs, "arms": arms}
-    amounts = {name: _none_if_empty(x) for name, x in amounts.items()}
-    named = dict(zip(Ranking._fields, columns, strict=False))
-    for kind, x in amounts.items():
-        if isinstance(x, _AMOUNTS[kind]):
-            named |= {f"{kind}.{name}": x for name, x in x._asdict().items() if is_array(x)}
-    given = tuple(named.values())
-    on_host = given if isinstance(thresholds, np.ndarray) else host_view(given)
-    if on_host is not None and all(isinstance(x, np.ndarray) for x in on_host):
-        from quotakernels.inputs.curve_points import check_rows
-
-        for kind, x in amounts.items():
-            if not (isinstance(x, _AMOUNTS[kind]) or (isinstance(x, tuple) and not x)):
-                raise TypeError(f"{kind} must be those of a Ranking; got a {type(x).__name__}")
-        check_rows(dict(zip(named, on_host, strict=True)))
-        layout = ()
-    layout = layout if isinstance(layout, (ops.InPlace, ops.Few)) else ()
-    groups = groups if isinstance(groups, ops.Segments) else ()
-    gains, *others = amounts.values()
-    return cls._make((*columns, gains, layout, groups, *others))
-
-
-_AMOUNTS: dict[str, Any] = {"gains": ops.Gains, "costs": ops.Costs, "arms": ops.Arms}
-
-
-def _none_if_empty(x: Any) -> Any:
-    """Nothing, if it was mapped to an array."""
-    return () if is_array(x) and 0 in x.shape else x
-
-
-Ranking.__new__ = _made_by_hand  # type: ignore[method-assign,assignment]  # of no named tuple's own
+_PARTS = {"gain": "gains", "cost": "costs", "treated": "arms"}
+"""What `repr` calls the columns that a ranking may have."""
 
 
 def _unpickled(*packed_columns: Any) -> Ranking:
-    *columns, gains, layout, groups, costs, arms = packed_columns
-    sums = ops.Gains(*(unpacked(*x) for x in gains)) if gains else ()
+    *own, columns, layout, groups = packed_columns
+    sums = {name: ops.ByClass(*(unpacked(*x) for x in pair)) for name, pair in columns.items()}
     segments = ops.Segments(*(unpacked(*x) for x in groups)) if groups else ()
-    paid = ops.Costs(*(unpacked(*x) for x in costs)) if costs else ()
-    both = ops.Arms(*(unpacked(*x) for x in arms)) if arms else ()
-    return Ranking._make((*(unpacked(*x) for x in columns), sums, layout, segments, paid, both))
+    return Ranking._make((*(unpacked(*x) for x in own), sums, layout, segments, ()))
 
 
 @public
@@ -502,27 +444,26 @@ def ranked(*data: Any, ties: TiePolicy = "expected", ideal: bool = False, **name
     """
     check_tie_policy(ties)
     found = validated(*data, **named)
-    if ideal and found.examples.gain is not None:
+    if ideal and "gain" in found.examples.columns:
         return _beside_ideal(found, ties)
     return rank_examples(found.masked, ties, found.good, found.groups)
 
 
 def _beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
     """A ranking with the gains of all examples, best first in their list or group."""
-    examples, _, good, _, groups, _ = found = without_negative_gains(found)
-    gain, valid = examples.gain, examples.valid
-    best = Examples(gain, examples.labels, None, valid)
+    examples, good, _, groups, _ = found = without_negative_gains(found)
+    best = Examples(examples.columns["gain"], examples.labels, None, examples.valid)
     ideal = rank_examples(best, "given", None, groups).thresholds
     ranking = rank_examples(examples, ties, good, groups)
-    return ranking._replace(gains=ranking.gains._replace(ideal=ideal))
+    return ranking._replace(ideal=ideal)
 
 
 def cumulative_table(
     found: Validated, ties: TiePolicy, by_positives: bool
 ) -> ops.Cumulative | None:
     """Cumulative counts, which may serve what is made of sums alone."""
-    scores, labels, weights, valid, *amounts = found.masked
-    if ties != "expected" or weights is not None or any(x is not None for x in amounts):
+    scores, labels, weights, valid, columns = found.masked
+    if ties != "expected" or weights is not None or columns:
         return None
     xp = namespace(scores)
     if found.to_count is not None:
@@ -552,7 +493,7 @@ def rank_examples(
 
 def ranked_by_group(found: Validated, ties: TiePolicy, ideal: bool = False) -> Ranking:
     """Rank what is found good, of groups if there are any, for functions that draw or divide it."""
-    if ideal and found.examples.gain is not None:
+    if ideal and "gain" in found.examples.columns:
         return _beside_ideal(found, ties)
     good = None if found.groups is None else found.good
     return rank_examples(found.examples, ties, good, found.groups)
@@ -571,7 +512,7 @@ def _ranked_by_group(
 ) -> Ranking:
     xp = namespace(examples.scores)
     codes, table = xp.broadcast_to(groups.codes, examples.scores.shape), None
-    if ties == "expected" and examples.amounts.none():
+    if ties == "expected" and not examples.columns:
         table = ops.segmented_groups(xp, examples[:4], codes, groups.ids)
     if table is None:
         both = ops.combined(xp, examples.scores, codes, examples.valid)
@@ -589,13 +530,13 @@ def _emptied(table: ops.Groups, good: Array) -> ops.Groups:
 def grouped(examples: Examples, *, ties: TiePolicy) -> ops.Groups:
     """The table of checked examples, under a tie policy."""
     xp = namespace(examples.scores)
-    scores, labels, weights, valid, *_ = examples
+    scores, labels, weights, valid, columns = examples
     given = ties == "given"
-    plain = weights is None and examples.amounts.none() and not given
+    plain = weights is None and not columns and not given
     if plain and ops.few_patterns(xp, scores):
         table = ops.pattern_groups(xp, scores, labels, valid)
     else:
-        table = ops.tie_groups(xp, scores, labels, weights, valid, given, examples.amounts)
+        table = ops.tie_groups(xp, scores, labels, weights, valid, given, columns)
     return ops.split_ties(xp, table, ties)
 
 
@@ -613,8 +554,7 @@ def ranking_of(table: ops.Groups, good: Array | None = None, with_bad: bool = Fa
     if with_bad and good is not None and not segments:
         table = _emptied(table, good)
     masses = with_marks((table.positive, table.negative), good)
-    beside = (table.gains, table.layout, segments, table.costs, table.arms)
-    return Ranking._make((*table[:3], *masses, *beside))
+    return Ranking._make((*table[:3], *masses, table.columns, table.layout, segments, ()))
 
 
 def refuse_groups(ranking: Ranking, name: str = "the ranking") -> None:
@@ -636,12 +576,8 @@ def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:
     masses: tuple[Array | None, ...] = (None, None)
     if not of_kind(xp, ranking.positive_weights.dtype, "integral"):
         masses = tuple(cast(xp, x, wide) for x in ranking[3:5])
-    gains, *others = (
-        x and x.map(lambda column: cast(xp, column, wide))
-        for x in (ranking.gains, ranking.costs, ranking.arms)
-    )
-    gains = gains and gains._replace(ideal=ranking.gains.ideal)
-    return ops.Groups._make((*ranking[:3], *masses, gains, *ranking[6:8], *others))
+    columns = ops.map_columns(lambda x: cast(xp, x, wide), ranking.columns)
+    return ops.Groups._make((*ranking[:3], *masses, columns, *ranking[6:]))
 
 
 def table_of_one_list(ranking: Ranking) -> ops.Groups | None:
@@ -651,8 +587,8 @@ def table_of_one_list(ranking: Ranking) -> ops.Groups | None:
     """
     scores, mass = ranking.thresholds, ranking.positive_weights
     plain = type(scores) is np.ndarray and scores.ndim == 1 and mass.dtype.kind in "iu"
-    if not plain or ranking.gains or ranking.groups or ranking.costs or ranking.arms:
+    if not plain or ranking.columns or ranking.groups:
         return None
     if mass[0] < 0:
         return None
-    return ops.Groups(*ranking[:3], None, None, (), ranking.layout)
+    return ops.Groups(*ranking[:3], None, None, {}, ranking.layout)

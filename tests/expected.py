@@ -196,8 +196,9 @@ def assert_same_bits(found: qk.Ranking, wanted: qk.Ranking) -> None:
 
 
 def arrays_of(ranking: qk.Ranking) -> list[Any]:
-    """The columns of a ranking, those of the gains too where there are any."""
-    return [*ranking[:5], *(x for x in ranking.gains if not isinstance(x, tuple))]
+    """All columns of a ranking, in one order in every library."""
+    columns = [ranking.columns[name] for name in sorted(ranking.columns)]
+    return [*ranking[:5], *(x for sums in columns for x in sums)]
 
 
 def row_of(curve: Any, row: int) -> Any:

@@ -276,8 +276,7 @@ def test_costs_are_those_of_rank(connection: Any, weight: Any) -> None:
         found = ranking(connection, rows, label="y", score="s", ties=ties, cost="c", weight=weight)
         wanted = qk.rank(LABELS, content["s"], ties=ties, cost=content["c"], **given)
         assert_same_bits(found, wanted)
-        for x, y in zip(found.costs, wanted.costs, strict=True):
-            np.testing.assert_array_equal(x, y)
+        np.testing.assert_array_equal(found.columns["cost"], wanted.columns["cost"])
     asked: dict[str, Any] = {"cost": "c", "weight": weight, "group": "g"}
     found = ranking(connection, rows, label="y", score="s", **asked)
     wanted = qk.rank(LABELS, content["s"], cost=content["c"], groups=content["g"], **given)
@@ -296,8 +295,8 @@ def test_treatments_are_those_of_rank(connection: Any, weight: Any) -> None:
     asked: dict[str, Any] = {"label": "y", "score": "s", "treatment": "t", "weight": weight}
     found = ranking(connection, rows, **asked)
     wanted = qk.rank(LABELS, content["s"], treatment=content["t"], **given)
-    for x, y in zip(found.arms, wanted.arms, strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-15)
+    for name, sums in wanted.columns.items():
+        np.testing.assert_allclose(found.columns[name], sums, rtol=1e-15)
     found = ranking(connection, rows, group="g", **asked)
     given |= {"treatment": content["t"], "groups": content["g"]}
     wanted = qk.uplift.auuc(qk.rank(LABELS, content["s"], **given))
@@ -326,12 +325,13 @@ def test_gains_are_exact_sums(connection: Any) -> None:
     found = ranking(connection, connection.from_arrow(content), label="y", score="s", gain="g")
     exact = masses(LABELS, content["s"].to_numpy(), gain)
     sizes = masses(LABELS, content["s"].to_numpy(), np.abs(gain))
+    gains, found_sizes = found.columns["gain"], found.columns["gain_size"]
     for row, score in enumerate(found.thresholds):
-        for label, sums in ((1, found.gains.positive), (0, found.gains.negative)):
-            size = sizes[score, label]
-            assert abs(Fraction(sums[row]) - exact[score, label]) <= size / 2**52
-        near = Fraction(found.gains.size[row]) * 2**32 / (sizes[score, 0] + sizes[score, 1])
-        assert abs(near - 1) < Fraction(1, 2**50)
+        for label, sums, size in zip((1, 0), gains, found_sizes, strict=True):
+            exact_size = sizes[score, label]
+            assert abs(Fraction(sums[row]) - exact[score, label]) <= exact_size / 2**52
+            near = Fraction(size[row]) * 2**32 / exact_size
+            assert abs(near - 1) < Fraction(1, 2**50)
 
 
 def test_types_of_weights(connection: Any) -> None:

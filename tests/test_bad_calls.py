@@ -108,7 +108,7 @@ def test_a_pickled_ranking_keeps_every_bit(mode: Mode):
         masses = {"weights": weights, "positive_weights": weights}
         ranking = qk.Ranking.from_counts(thresholds, counts, counts, **masses)
         again = pickle.loads(pickle.dumps(ranking))
-    assert again.gains == ranking.gains == ()
+    assert again.columns == ranking.columns == {}
     for before, after in zip(ranking[:5], again[:5], strict=True):
         assert after.dtype == before.dtype
         np.testing.assert_array_equal(np.asarray(after), np.asarray(before))

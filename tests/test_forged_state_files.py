@@ -301,13 +301,19 @@ IMPOSSIBLE = [
 
 def with_value(state: Any, name: str, value: Any) -> Any:
     """The state with another value in one of its arrays, at the third place that is not 0."""
-    holder = state.pieces[0] if name != "groups" and hasattr(state, "pieces") else state
-    column = getattr(holder, name)
-    array = np.array(column[0] if isinstance(column, tuple) else column)
-    array.reshape(-1)[2 if array.ndim == 1 else -4] = value
-    if holder is not state:
-        return state._replace(pieces=(holder._replace(**{name: array}),))
+    if name != "groups" and hasattr(state, "pieces"):
+        named = dict(state.pieces[0].named())
+        named[name] = _with_value(named[name], value)
+        return state._replace(pieces=(type(state.pieces[0]).of(named),))
+    column = getattr(state, name)
+    array = _with_value(column[0] if isinstance(column, tuple) else column, value)
     return state._replace(**{name: (array,) if isinstance(column, tuple) else array})
+
+
+def _with_value(column: Any, value: Any) -> Any:
+    array = np.array(column)
+    array.reshape(-1)[2 if array.ndim == 1 else -4] = value
+    return array
 
 
 @pytest.mark.parametrize(("kind", "name", "value", "message"), IMPOSSIBLE)

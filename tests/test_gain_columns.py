@@ -27,7 +27,6 @@ from hypothesis import strategies as st
 import quotakernels as qk
 from quotakernels.inference._resamples import plan_of
 from quotakernels.inputs.gains import validated
-from quotakernels.ops import Gains
 
 mode = mode_fixture(QUICK)
 DICE = np.random.default_rng(4)
@@ -39,25 +38,22 @@ R = DICE.integers(-4, 5, (2, N)).astype(float)
 W = DICE.integers(0, 4, (2, N)).astype(float)
 M = DICE.random((2, N)) < 0.8
 CLASSES = ("positive", "negative")
+NAMES = ("gain", "gain_rejected", "gain_size")
 
 
 def columns_by_hand(y: Any, s: Any, g: Any, r: Any, m: Any) -> list[list[float]]:
-    """For each score, best first: what each class brings if selected, the size, and if not."""
-    rows = []
-    for score in sorted(set(s[m]), reverse=True):
-        sums = []
-        for brought in (g, r):
-            sums += [brought[m & (s == score) & (y == label)].sum() for label in (1, 0)]
-        size = (np.abs(g) + np.abs(r))[m & (s == score)].sum() * 2.0**-32
-        rows.append([*sums[:2], size, *sums[2:]])
-    return rows
+    """For each score, best first: what each class brings if selected, and if not, and the sizes."""
+    amounts = (g, r, (np.abs(g) + np.abs(r)) * 2.0**-32)
+    scores = sorted(set(s[m]), reverse=True)
+    classes = [[m & (s == score) & (y == label) for label in (1, 0)] for score in scores]
+    return [[x[rows].sum() for x in amounts for rows in both] for both in classes]
 
 
 @every.main_modes
 def test_columns_are_sums_by_class(mode: Mode):
     def run(y: Any, s: Any, g: Any, r: Any, m: Any) -> Any:
         ranking = qk.rank(y, s, gain=g, gain_rejected=r, where=m)
-        return ranking.counts, tuple(ranking.gains.columns())
+        return ranking.counts, tuple(x for name in NAMES for x in ranking.columns[name])
 
     counts, gains = mode.run(run, Y, S, G, R, M)
     for row in range(2):
@@ -120,7 +116,7 @@ def test_gains_change_nothing_else(mode: Mode):
 def test_without_gains_a_ranking_holds_no_further_array():
     for options in ({}, {"sample_weight": W}, {"ties": "optimistic"}, {"ties": "given"}):
         ranking = qk.rank(Y, S, **options)
-        assert ranking.gains == ()
+        assert ranking.columns == {}
         assert len(arrays_of(ranking)) == 5
         assert len(arrays_of(ranking.map(np.copy))) == 5
 
@@ -138,7 +134,7 @@ def test_without_gains_a_program_has_five_outputs_and_no_more_steps():
             return jax.make_jaxpr(run)(Y, S, *[G] * len(names))
 
     without, beside = program(), program("gain")
-    assert (len(without.out_avals), len(beside.out_avals)) == (5, 8)
+    assert (len(without.out_avals), len(beside.out_avals)) == (5, 9)
     (inner,) = [e.params["jaxpr"] for e in without.eqns if e.params.get("name") == "_ranked"]
     assert all(x.aval.dtype != np.float64 or x.aval.size == S.size for x in inner.jaxpr.invars)
     floats = [v for e in inner.eqns for v in e.outvars if v.aval.dtype == np.float64]
@@ -186,9 +182,10 @@ def test_columns_summed_elsewhere_make_the_same_ranking(ties: Any, weighted: boo
     given: dict[str, Any] = {"sample_weight": W[0]} if weighted else {}
     given |= {"gain": gain, "gain_rejected": rejected}
     table = qk.rank(Y[0], S[0], **given)
-    columns: dict[str, Any] = {"positive_gains": table.gains.positive}
-    columns |= {"negative_gains": table.gains.negative}
-    columns |= {f"{k}_gains_rejected": getattr(table.gains, f"{k}_rejected") for k in CLASSES}
+    columns: dict[str, Any] = {}
+    for name in ("gain", "gain_rejected"):
+        sums = (f"{k}_{name.replace('gain', 'gains')}" for k in CLASSES)
+        columns |= dict(zip(sums, table.columns[name], strict=True))
     if weighted:
         columns |= {"weights": table.weights, "positive_weights": table.positive_weights}
     found = qk.Ranking.from_counts(*table[:3], ties=ties, **columns)
@@ -205,10 +202,10 @@ def test_pickles_copies_and_columns_by_hand():
         qk.Ranking(*ranking),
         ranking.map(lambda x: x),
     ):
-        assert isinstance(again.gains, Gains)
+        assert again.columns.keys() == set(NAMES)
         for x, y in zip(arrays_of(again), arrays_of(ranking), strict=True):
             np.testing.assert_array_equal(x, y)
-    assert pickle.loads(pickle.dumps(qk.rank(Y, S))).gains == ()
+    assert pickle.loads(pickle.dumps(qk.rank(Y, S))).columns == {}
 
 
 @pytest.mark.full
@@ -230,17 +227,14 @@ def test_jax_maps_and_compiles_rankings_with_gains():
 def test_tie_policies_share_out_gains_as_they_do_examples(ties: Any, shape: str):
     y, s, g, r = (x[0] if shape == "list" else x for x in (Y, S, G, R))
     ranking = qk.rank(y, s, gain=g, gain_rejected=r, ties=ties)
-    for column, amounts in zip(
-        ranking.gains.columns(),
-        (g * y, g * ~y, 2.0**-32 * (abs(g) + abs(r)), r * y, r * ~y),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(column.sum(axis=-1), amounts.sum(axis=-1))
-        assert not np.any(column[ranking.counts == 0])
+    for name, amounts in zip(NAMES, (g, r, 2.0**-32 * (abs(g) + abs(r))), strict=True):
+        for column, members in zip(ranking.columns[name], (y, ~y), strict=True):
+            np.testing.assert_array_equal(column.sum(axis=-1), (amounts * members).sum(axis=-1))
+            assert not np.any(column[ranking.counts == 0])
     if ties in ("optimistic", "pessimistic"):
         pure = (ranking.positives == 0) | (ranking.positives == ranking.counts)
         assert pure.all()
-        assert not np.any(ranking.gains.positive[ranking.positives == 0])
+        assert not np.any(ranking.columns["gain"].positive[ranking.positives == 0])
 
 
 # properties
@@ -292,9 +286,9 @@ def test_whole_weights_are_repeats_and_masks_leave_out(rows: Any):
 
 def test_a_huge_gain_leaves_no_trace_in_another_group():
     ranking = qk.rank([1] * 4, [3.0, 3.0, 2.0, 2.0], gain=[1e300, -1.0, 1e-20, 2e-20])
-    assert ranking.gains.positive.tolist() == [1e300, 1e-20 + 2e-20]
+    assert ranking.columns["gain"].positive.tolist() == [1e300, 1e-20 + 2e-20]
     batch = qk.rank([1] * 4, [[3.0, 3.0, 2.0, 2.0]], gain=[1e300, -1.0, 1e-20, 2e-20])
-    assert batch.gains.positive[batch.counts > 0].tolist() == [1e300, 1e-20 + 2e-20]
+    assert batch.columns["gain"].positive[batch.counts > 0].tolist() == [1e300, 1e-20 + 2e-20]
 
 
 # resamples and comparisons
@@ -311,9 +305,9 @@ def test_resamples_draw_examples_and_not_groups(weighted: bool, rejected: bool):
     found = qk.bootstrap(measure, None, S[0], random_state=3, n_resamples=20, **given).whole
     plan = plan_of(validated(None, S[0], **given).examples, None, False, False, 3, "expected")
     drawn = plan.examples
-    names = {"gain": "gain", "gain_rejected": "gain_rejected", "sample_weight": "weights"}
+    named = {**drawn.columns, "sample_weight": drawn.weights}
     for number, counts in enumerate(plan.counts(range(20))):
-        rows = {x: np.repeat(getattr(drawn, names[x]), counts) for x in given}
+        rows = {x: np.repeat(named[x], counts) for x in given}
         scores = np.repeat(drawn.thresholds, counts)
         wanted = qk.impact_at_quota(None, scores, fraction=0.5, **rows).whole
         np.testing.assert_allclose(found.resamples[number], wanted, rtol=1e-12, atol=1e-12)
@@ -499,8 +493,10 @@ def test_a_buffer_with_gains_in_a_file(tmp_path: Any):
     state = qk.states.ScoreBuffer.empty(S).update(None, S, gain=G, gain_rejected=R)
     qk.states.save_state(state, tmp_path / "state")
     again = qk.states.load_state(tmp_path / "state")
-    for x, z in zip(again.examples(), state.examples(), strict=True):
-        np.testing.assert_array_equal(x, z)
+    kept = state.examples().named()
+    assert kept.keys() == {"scores", "labels", "gain", "gain_rejected"}
+    for name, x in again.examples().named().items():
+        np.testing.assert_array_equal(x, kept[name])
     with pytest.raises(ValueError, match="some batches came with gain= and some without"):
         state.update(Y, S).compute(qk.hit_rate, quota=1)
 

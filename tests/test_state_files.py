@@ -54,7 +54,8 @@ def emptied(state: Any, like: Any = None) -> Any:
 def arrays_of(state: Any) -> list[Any]:
     """All arrays of a state; those of a buffer as if all batches had come as one."""
     if isinstance(state, qk.states.ScoreBuffer):
-        state = (state.like, *state.examples(), state.bad)
+        named = state.examples().named()
+        state = (state.like, *(named[name] for name in sorted(named)), state.bad)
     return [x for x in state if x is not None]
 
 
@@ -353,8 +354,8 @@ for number in range(reached):
     wanted = updated(wanted, number)
 found = qk.states.load_state(path, like=EMPTY)
 if kind == "buffer":
-    found, wanted = found.examples(), wanted.examples()
-same = [x is y is None or x.tobytes() == y.tobytes() for x, y in zip(found, wanted)]
+    found, wanted = found.examples().named().values(), wanted.examples().named().values()
+same = [x.tobytes() == y.tobytes() for x, y in zip(found, wanted, strict=True)]
 print(kills, reached, all(same))
 """
 

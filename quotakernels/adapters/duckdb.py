@@ -265,12 +265,9 @@ def _ranking(
     if groups is not None and np.ma.getmaskarray(columns["segment"]).any():
         _refuse(rows, groups.column, f"{sql.identifier(groups.column)} IS NULL", "a group")
     sums = _sums(columns, amounts)
-    counted = (np.asarray(columns[x]) for x in ("score", "counts", "positives"))
-    masses = sums.get("weight", (None, None))
-    gains = _gains(*sums["gain"], *sums.get("gain_rejected", ())) if "gain" in sums else ()
-    costs = ops.Costs(*sums["cost"]) if "cost" in sums else ()
-    arms = ops.Arms(*sums["treated"], *sums["control"]) if "treated" in sums else ()
-    table = ops.Groups(*counted, *masses)._replace(gains=gains, costs=costs, arms=arms)
+    counted: Any = [np.asarray(columns[x]) for x in ("score", "counts", "positives")]
+    masses: Any = sums.pop("weight", (None, None))
+    table = ops.Groups(*counted, *masses)._replace(columns=sums)
     if groups is None:
         return ranking_of_groups(combined([table]), ties)
     return ranking_by_group(table, groups.of_rows(np.asarray(columns["segment"])), ties)
@@ -320,41 +317,35 @@ _COUNTS = (
 def _exact_sums(name: str) -> list[str]:
     """Sums of units of the positives and of the negatives; of gains also of their sizes."""
     units = sql.units(name, f"{name}_scale")
-    sums = [f"sum({units}) FILTER (positive)", f"sum({units}) FILTER (NOT positive)"]
-    sums += [f"sum(abs({units}))"] if name.startswith("gain") else []
+    summed = [units, f"abs({units})"] if name.startswith("gain") else [units]
+    sums = [f"sum({x}) FILTER ({which})" for x in summed for which in ("positive", "NOT positive")]
     return [f"CAST(coalesce({x}, 0) AS DOUBLE) AS {name}_{k}" for k, x in enumerate(sums)]
 
 
-def _sums(columns: dict[str, Any], amounts: list[Amounts]) -> dict[str, list[np.ndarray]]:
-    """The sums of each amount; the rows of a score come into an order of their own."""
+def _sums(columns: dict[str, Any], amounts: list[Amounts]) -> ops.Columns:
+    """The sums of each amount by class; the rows of a score come into an order of their own."""
     scales = {x.name: np.asarray(columns[f"{x.name}_scale"], dtype=np.int64) for x in amounts}
     if scales:
         order = np.lexsort([*scales.values()][::-1])
         for name in columns:
             columns[name] = columns[name][order]
-    sums = {
-        name: [
-            sql.mass(np.asarray(columns[f"{name}_{k}"]), scale[order])
-            for k in range(len(_exact_sums(name)))
-        ]
-        for name, scale in scales.items()
-    }
+
+    def by_class(name: str, first: int) -> ops.ByClass:
+        found = (np.asarray(columns[f"{name}_{k}"]) for k in (first, first + 1))
+        return ops.ByClass(*(sql.mass(x, scales[name][order]) for x in found))
+
+    found, sizes = {}, []
     for x in amounts:
+        sums = [by_class(x.name, k) for k in ((0, 2) if x.name.startswith("gain") else (0,))]
         with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(np.sum(sums[x.name])):
+            if not np.isfinite(np.sum(sums)):
                 what = f"column {x.column!r}: the sum of the {x.name.partition('_')[0]}s"
                 raise ValueError(f"{what} is too large for a number")
-    return sums
-
-
-def _gains(
-    positive: np.ndarray, negative: np.ndarray, size: np.ndarray, *rejected: np.ndarray
-) -> ops.Gains:
-    """Sums of gains, with their size that of those of the rejected."""
-    size = ops.GAIN_SCALE * size
-    return ops.Gains(
-        positive, negative, size + ops.GAIN_SCALE * rejected[2] if rejected else size, *rejected[:2]
-    )
+        found[x.name] = sums[0]
+        sizes += [size.map(lambda own: ops.GAIN_SCALE * own) for size in sums[1:]]
+    if sizes:
+        found["gain_size"] = ops.ByClass(*(sum(own) for own in zip(*sizes, strict=True)))
+    return found
 
 
 def _refuse_bad(

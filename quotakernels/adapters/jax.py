@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 from quotakernels import ops
 from quotakernels._array import Array, computing
 from quotakernels.adapters import requiring
-from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import public
 from quotakernels.states import FixedScoreBuffer, ScoreBuffer, ScoreHistogram
 from quotakernels.states.buffer import joined_ids
@@ -139,11 +138,11 @@ def _sum_of_masses(masses: Array, corrections: Array, axis_name: Any) -> tuple[A
 
 
 def _buffer(state: ScoreBuffer, axis_name: Any) -> ScoreBuffer:
-    columns = (None if x is None else _end_to_end(x, axis_name) for x in state.examples())
+    examples = state.examples().map(lambda x: _end_to_end(x, axis_name))
     ids = joined_ids(jnp, state.groups, len(state.pieces))
     groups = () if ids is None else (_end_to_end(ids, axis_name),)
     bad = lax.psum(state.bad, axis_name)
-    return ScoreBuffer(_nothing(state.like), (Examples(*columns),), bad, groups)
+    return ScoreBuffer(_nothing(state.like), (examples,), bad, groups)
 
 
 def _end_to_end(x: Array, axis_name: Any) -> Array:

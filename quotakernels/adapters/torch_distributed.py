@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 import quotakernels
 from quotakernels._array import namespace, wide_float
 from quotakernels.adapters import requiring
-from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.examples import COLUMNS, Examples
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.states import ScoreBuffer, ScoreHistogram
 from quotakernels.states.buffer import OF_ALL_BATCHES, joined_ids
@@ -30,7 +30,7 @@ Tensor: TypeAlias = Any
 StateT = TypeVar("StateT", ScoreHistogram, ScoreBuffer)
 
 _USUAL_TIMEOUT, _LONGEST = 60.0, 2.0**31
-_OPTIONAL = Examples._fields[2:]
+_OPTIONAL = ("weights", "valid", *COLUMNS)
 _PIECE = 2**20
 """How many sums are gathered from all ranks at once."""
 
@@ -101,9 +101,8 @@ def reduced(state: StateT, group: Any = None, *, timeout: float = _USUAL_TIMEOUT
         facts = {"bits": state.bits, "weighted": state.weighted}
         agreed(_facts(state) | facts, {}, group, timeout)
         return state if call.size == 1 else _added(state, call)
-    own: dict[str, Any] = {
-        name: any(getattr(piece, name) is not None for piece in state.pieces) for name in _OPTIONAL
-    }
+    there = {name for piece in state.pieces for name in piece.named()}
+    own: dict[str, Any] = {name: name in there for name in _OPTIONAL}
     own |= {"examples": sum(piece.scores.shape[-1] for piece in state.pieces)}
     own |= {"groups": len(state.groups) > 0}
     stated = agreed(_facts(state), own, group, timeout)
@@ -222,7 +221,7 @@ def _joined(state: ScoreBuffer, stated: list[dict[str, Any]], call: _Call) -> Sc
         if count
     ]
     groups = tuple(x["groups"] for x in ranks if "groups" in x)
-    pieces = tuple(Examples(*map(x.get, Examples._fields)) for x in ranks)
+    pieces = tuple(Examples.of(x) for x in ranks)
     return state._replace(pieces=pieces, bad=bad, groups=groups)
 
 
@@ -237,9 +236,11 @@ def _types(like: Tensor, optional: set[str]) -> dict[str, Any]:
 def _packed(state: ScoreBuffer, types: dict[str, Any]) -> Tensor:
     """All examples as bytes, column by column in each row of the batch."""
     examples = state.examples()
-    named = examples._asdict() | {"groups": joined_ids(torch, state.groups, len(state.pieces))}
+    named = examples.named()
+    if (ids := joined_ids(torch, state.groups, len(state.pieces))) is not None:
+        named["groups"] = ids
     columns = [
-        _filled(name, examples.scores) if named[name] is None else named[name].to(dtype)
+        named[name].to(dtype) if name in named else _filled(name, examples.scores)
         for name, dtype in types.items()
     ]
     return torch.cat([x.contiguous().view(torch.uint8) for x in columns], dim=-1).flatten()

@@ -605,8 +605,9 @@ class KeptBuffer:
         kept = self._filled(metric, self.type_of(metric), last)
         whole = {name: torch.cat(x) if len(x) > 1 else x[0] for name, x in kept.items()}
         scores, labels = whole["scores"], whole["targets"]
-        piece = Examples(scores, labels == 1, whole.get("weights"), labels != _ABSENT)
-        piece = piece._replace(cost=whole.get("costs"))
+        columns = {"cost": whole["costs"]} if self.priced else {}
+        valid = labels != _ABSENT
+        piece = Examples(scores, labels == 1, whole.get("weights"), valid, columns)
         bad = (metric.bad - before).to(scores.device)
         groups = (whole["indexes"],) if self.grouped else ()
         return ScoreBuffer(scores[:0], (piece,), bad, groups)
@@ -620,7 +621,7 @@ class KeptBuffer:
         dtype = self.type_of(metric) or columns[1].dtype
         like = torch.empty(0, dtype=dtype, device=metric.bad.device)
         batch = ScoreBuffer(like, (), metric.bad).update(*columns, **options)
-        scores, labels, weights, valid, *_, cost, _ = batch.pieces[0]
+        scores, labels, weights, valid, given = batch.pieces[0]
         codes = torch.as_tensor(labels, dtype=torch.uint8)
         metric.scores.append(scores)
         metric.targets.append(codes if valid is None else torch.where(valid, codes, _ABSENT))
@@ -631,7 +632,7 @@ class KeptBuffer:
         if self.grouped:
             metric.indexes.append(indexes.to(torch.int64))
         if self.priced:
-            metric.costs.append(cost)
+            metric.costs.append(given["cost"])
         metric.bad = batch.bad
 
     def of_batch(self, batch: ScoreBuffer, measures: Mapping[str, Any]) -> Any:

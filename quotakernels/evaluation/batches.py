@@ -179,13 +179,13 @@ class Cells:
         found = self.in_order(best)
         masses = found.masses[:, ::-1].T if self.weighted else (None, None)
         table = ops.Groups(found.least, found.sizes, found.counts[:, 1], *masses)
+        columns: ops.Columns = {}
         if found.costs.size:
-            table = table._replace(costs=ops.Costs(found.costs[:, 1], found.costs[:, 0]))
+            columns["cost"] = ops.ByClass(found.costs[:, 1], found.costs[:, 0])
         if found.gains.size:
-            gains = found.gains[:, 1], found.gains[:, 0]
-            size = ops.GAIN_SCALE * np.abs(found.gains).sum(axis=-1)
-            table = table._replace(gains=ops.Gains(*gains, size))
-        return ranking_of(table)
+            columns["gain"] = ops.ByClass(found.gains[:, 1], found.gains[:, 0])
+            columns["gain_size"] = columns["gain"].map(lambda x: ops.GAIN_SCALE * np.abs(x))
+        return ranking_of(table._replace(columns=columns))
 
     def in_order(self, best: bool) -> Cells:
         """Two cells for each: what is not known as one class and the other, all else first.

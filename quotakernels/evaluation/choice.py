@@ -282,7 +282,7 @@ def _columns(evaluation: Results, model: int) -> _Columns:
     ranking = evaluation.rankings[model]
     steps = {"places": ranking.weights, "found": ranking.positive_weights}
     if evaluation.settings.cost is not None:
-        steps["cost"] = np.asarray(ranking.costs.positive) + np.asarray(ranking.costs.negative)
+        steps["cost"] = np.asarray(ranking.columns["cost"].whole)
     columns = {
         key: np.concatenate([[0.0], np.cumsum(np.asarray(step, dtype=np.float64))])
         for key, step in steps.items()

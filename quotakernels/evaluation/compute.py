@@ -48,7 +48,7 @@ from quotakernels.groups import selection_by_group
 from quotakernels.inference import auc_interval, hit_rate_interval
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._facts import bounded_by_ties
-from quotakernels.ops import GAIN_SCALE, Gains
+from quotakernels.ops import GAIN_SCALE, Columns
 from quotakernels.ranking import table_of
 from quotakernels.results import BestBoundary, Curve
 from quotakernels.states._compute import Bounds, bounds_of
@@ -81,7 +81,7 @@ def gain_results(
     def at_quota(quota: Quota) -> Values:
         return values(BROUGHT, lambda k: _brought_at_quota(rankings[k], cuts[k], quota, counts))
 
-    nobody, everybody, losses = _whole_gains(rankings[0].gains)
+    nobody, everybody, losses = _whole_gains(rankings[0].columns)
     by_quota = {quota: at_quota(quota) for quota in quotas}
     best = values(AT_BEST_CUT, at_best_cut)
     return GainResults(nobody, everybody, by_quota, losses, best, cuts)
@@ -97,7 +97,7 @@ def gains_at_quotas(
     impacts = unit.tuned(counts.total, counts.positive_total)
     positives, negatives = counts.positive_total, counts.total - counts.positive_total
     if impacts is None:
-        nobody, everybody, _ = _whole_gains(rankings[0].gains)
+        nobody, everybody, _ = _whole_gains(rankings[0].columns)
     else:
         tp, fp, fn, tn = impacts
         nobody, everybody = fn * positives + tn * negatives, tp * positives + fp * negatives
@@ -145,11 +145,13 @@ def _per_place(curve: Curve, total: float, places: float) -> float:
     return (total - float(curve.value[0])) / places if places else math.nan
 
 
-def _whole_gains(gains: Gains) -> tuple[float, float, bool]:
+def _whole_gains(columns: Columns) -> tuple[float, float, bool]:
     """What selecting nobody and all brings, and whether some row brings less than nothing."""
-    everybody = math.fsum([*gains.positive, *gains.negative])
-    nobody = math.fsum([*gains.positive_rejected, *gains.negative_rejected])
-    amounts = math.fsum(gains.size) / GAIN_SCALE
+    everybody, nobody, size = (
+        math.fsum(x for sums in columns.get(name, ()) for x in sums)
+        for name in ("gain", "gain_rejected", "gain_size")
+    )
+    amounts = size / GAIN_SCALE
     return nobody, everybody, amounts > everybody + _ROUNDING * abs(everybody)
 
 
@@ -251,7 +253,7 @@ def _masses_of_groups(ranking: Ranking) -> tuple[Floats, Floats, Floats]:
     """The mass of each group, that of its positives, and what it costs; NaN without costs."""
     xp = namespace(ranking.counts)
     total = Totals(xp, table_of(xp, ranking, by_group=True))
-    cost = total.cost if ranking.costs else np.full(total.whole.shape, np.nan)
+    cost = total.cost if "cost" in ranking.columns else np.full(total.whole.shape, np.nan)
     whole, positive, cost = (np.asarray(x, np.float64) for x in (total.whole, total.positive, cost))
     return whole, positive, cost
 
@@ -261,7 +263,7 @@ def _groups_at_quota(
 ) -> GroupValues:
     """The measures of groups in which each model fills so many places, by its own order there."""
     measures, values = (*FILLED, *AT_QUOTA_IN_GROUPS), []
-    paid = [BRINGS] if rankings and rankings[0].gains else []
+    paid = [BRINGS] if rankings and "gain" in rankings[0].columns else []
     for ranking, taken in zip(rankings, filled, strict=True):
         of_each = [x.function(ranking, quota=taken[:, None])[:, 0] for x in AT_QUOTA_IN_GROUPS]
         of_each += [impact_at_quota(ranking, quota=taken[:, None]).whole[:, 0] for _ in paid]

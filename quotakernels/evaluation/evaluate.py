@@ -269,7 +269,7 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
     hosted = {str(name): ranking.map(host_array) for name, ranking in rankings.items()}
     first = next(iter(hosted.values()))
     weighted = first.positive_weights.dtype.kind == "f"
-    priced = any(x.is_budget for x in quotas) and all(bool(x.costs) for x in hosted.values())
+    priced = any(x.is_budget for x in quotas) and all("cost" in x.columns for x in hosted.values())
     counts = _counts_of(first, priced)
     weight = "sample_weight" if weighted else None
     unit = _unit_of(hosted)
@@ -282,7 +282,7 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
 
 
 def _unit_of(rankings: Mapping[str, Ranking]) -> Unit | None:
-    with_gains = {bool(ranking.gains) for ranking in rankings.values()}
+    with_gains = {"gain" in ranking.columns for ranking in rankings.values()}
     if len(with_gains) > 1:
         raise TypeError("rankings must all have gains, or none of them")
     return Unit("gain") if with_gains == {True} else None
@@ -292,7 +292,7 @@ def _counts_of(ranking: Ranking, priced: bool) -> Counts:
     """How many examples were ranked, and with budgets what they cost."""
     masses = ranking.weights, ranking.positive_weights
     total, positive_total = (float(x.sum()) for x in masses)
-    cost = math.fsum(np.concatenate(ranking.costs)) if priced else math.nan
+    cost = math.fsum(np.concatenate(ranking.columns["cost"])) if priced else math.nan
     rows, positives = int(ranking.counts.sum()), int(ranking.positives.sum())
     return Counts(rows, positives, total, positive_total, cost)
 
@@ -385,7 +385,7 @@ def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
         beside["where"] = chosen
     titled = dict(zip(given.lines.models, given.scores.values(), strict=True))
     _, validated = validated_models(titled, beside, pos_label, True, numbers)
-    examples, floats, *_ = validated[0]
+    examples = validated[0].examples
     assert examples.labels is not None
     if not examples.labels.size or not (chosen is None or chosen.any()):
         raise ValueError(f"{mask} leaves no examples" if examples.labels.size else "no examples")
@@ -395,7 +395,7 @@ def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
 
     scores = {name: rows(x) for name, x in given.scores.items()}
     weights = rows(examples.weights)
-    gains, costs, treatment = (rows(floats.get(x)) for x in ("gain", "cost", "treatment"))
+    gains, costs, treatment = (rows(examples.columns.get(x)) for x in ("gain", "cost", "treatment"))
     groups = _groups(arrays, rows)
     return Sample(rows(examples.labels), scores, weights, gains, groups, costs, treatment)
 

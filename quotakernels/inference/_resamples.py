@@ -21,6 +21,7 @@ from quotakernels._array import (
     namespace,
     readable,
     to_numpy,
+    tree_map,
 )
 from quotakernels.inference._few import kish
 from quotakernels.inputs.columns import as_column, column_hint, refuse_symbolic
@@ -46,19 +47,13 @@ class Sorted(NamedTuple):
     weights: Array | None
     there: Array | None
     last: Array
-    gain: Array | None = None
-    gain_rejected: Array | None = None
-    cost: Array | None = None
-    treatment: Array | None = None
-
-    @property
-    def amounts(self) -> ops.Amounts:
-        """What there is of the gains, the costs and the treatments."""
-        return ops.Amounts.given(self.gain, self.gain_rejected, self.cost, self.treatment)
+    columns: dict[str, Array]
 
     def map(self, function: Callable[[Array], Array]) -> Sorted:
         """The same with every column that it has put through the function."""
-        return Sorted(*(None if x is None else function(x) for x in self))
+        own = (None if x is None else function(x) for x in self[:-1])
+        columns = {name: function(x) for name, x in self.columns.items()}
+        return Sorted._make((*own, columns))
 
 
 class Keys(NamedTuple):
@@ -104,7 +99,7 @@ def keys_of(examples: Examples, groups: GroupsOfExamples, good: Array | None) ->
 def in_order(examples: Examples, keys: Keys | None = None) -> Sorted:
     """Checked examples, sorted once; those that do not count come last."""
     xp = namespace(examples.scores)
-    scores, labels, weights, valid, *amounts = examples
+    scores, labels, weights, valid, columns = examples
     key = ops.order_key(xp, scores)
     if keys is not None:
         key = scores = keys.combined.scores
@@ -119,13 +114,13 @@ def in_order(examples: Examples, keys: Keys | None = None) -> Sorted:
     key, scores, labels = (xp.take_along_axis(x, order, axis=-1) for x in (key, scores, labels))
     if valid is not None:
         valid = cast(xp, valid, xp.int64)
-    weights, valid, *amounts = (
-        None if x is None else xp.take_along_axis(x, order, axis=-1)
-        for x in (weights, valid, *amounts)
+    weights, valid = (
+        None if x is None else xp.take_along_axis(x, order, axis=-1) for x in (weights, valid)
     )
+    columns = {name: xp.take_along_axis(x, order, axis=-1) for name, x in columns.items()}
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
     last = xp.concat([key[..., 1:] != key[..., :-1], edge], axis=-1)
-    return Sorted(order, scores, labels, weights, valid, last, *amounts)
+    return Sorted(order, scores, labels, weights, valid, last, columns)
 
 
 def by_group(table: ops.Groups, keys: Keys | None) -> ops.Groups:
@@ -162,19 +157,19 @@ def counted(examples: Sorted, counts: Array) -> ops.Groups:
 
 
 def _sums_of(examples: Sorted, counts: Array) -> dict[str, Any]:
-    """The columns of a table that are floats, by name: masses and amounts, where there are any."""
+    """The fields of a table that are floats: masses and further columns, where there are any."""
     xp = namespace(counts)
-    weights, amounts, positive = examples.weights, examples.amounts, examples.labels > 0
-    floats = amounts.columns() if weights is None else (weights,)
-    if not floats:
+    weights, columns, positive = examples.weights, examples.columns, examples.labels > 0
+    if weights is None and not columns:
         return {}
-    mass, found = cast(xp, counts, floats[0].dtype), {}
+    first = next(iter(columns.values())) if weights is None else weights
+    mass, found = cast(xp, counts, first.dtype), {}
     if weights is not None:
         mass = mass * weights
         nothing = xp.zeros_like(mass)
         found["positive_weights"] = xp.where(positive, mass, nothing)
         found["negative_weights"] = xp.where(positive, nothing, mass)
-    return found | ops.amount_columns(xp, positive, mass, amounts)
+    return found | {"columns": ops.columns_by_class(xp, positive, mass, columns)}
 
 
 class _Spans(NamedTuple):
@@ -219,7 +214,7 @@ def _spans(examples: Sorted, merging: bool) -> _Spans:
     ends = np.flatnonzero(examples.last)
     starts = np.append(0, ends[:-1] + 1)
     positives = np.add.reduceat(examples.labels, starts)
-    merging = merging and examples.weights is None and examples.amounts.none()
+    merging = merging and examples.weights is None and not examples.columns
     if merging:
         ends = ends[_last_of_runs(positives)]
         starts = np.append(0, ends[:-1] + 1)
@@ -247,8 +242,8 @@ def _host_table(spans: _Spans, ties: TiePolicy, keys: Keys | None, counts: NDArr
     counts = counts if spans.order is None else counts.take(spans.order, axis=-1)
     counts = counts if examples.there is None else counts * examples.there
     table = _whole_table(spans, counts)
-    for name, x in _sums_of(examples, counts).items():
-        table = table._replace(**{name: x.map(spans.sums) if hasattr(x, "map") else spans.sums(x)})
+    sums = tree_map(spans.sums, _sums_of(examples, counts))
+    table = table._replace(**sums)
     return by_group(ops.split_ties(namespace(table.counts), table, ties), keys)
 
 
@@ -307,7 +302,7 @@ def groups_to_draw_from(found: Validated, random_state: Any) -> Validated:
 
 def _unequal(examples: Examples) -> bool:
     """Whether equally many examples may weigh or cost more or less."""
-    return examples.weights is not None or examples.cost is not None
+    return examples.weights is not None or "cost" in examples.columns
 
 
 def plan_of(

@@ -98,7 +98,7 @@ def _warn_of_few(
     """Say where intervals are too narrow; of classes where labels decide and can be read."""
     if how.clusters is not None and few_clusters(units):
         return
-    if readable(found.examples.labels) and found.examples.gain is None:
+    if readable(found.examples.labels) and "gain" not in found.examples.columns:
         codes = None if found.groups is None or how.clusters is not None else found.groups.codes
         area = 0.5 if found.groups else _largest_area(measure, ranking)
         warn_of_few(INTERVALS, found.examples, how.clusters, codes, area=area)

@@ -38,8 +38,8 @@ class Permutation(NamedTuple):
         """The measure of scores of these examples, shape (..., n), on the host."""
         xp = namespace(scores)
         with computing(xp):
-            first = (None if x is None else x[0, ...] for x in self.examples)
-            columns = Examples(*first)._replace(scores=scores, valid=valid)
+            columns = self.examples.map(lambda x: x[0, ...])
+            columns = columns._replace(scores=scores, valid=valid)
             columns = columns.map(lambda x: xp.broadcast_to(x, scores.shape))
         ranking = rank_examples(columns, self.ties)
         return host_floats(value_again(self.measure, ranking))
@@ -144,13 +144,13 @@ def _counted(ranks: NDArray, examples: Examples) -> ops.Groups:
     def sums(x: NDArray) -> NDArray:
         return np.asarray(np.bincount(place, x, minlength=counts.size)[rows])
 
-    masses: list[NDArray | None] = [None, None]
+    masses: Any = [None, None]
     if weights is not None:
         masses = [sums(np.where(one, weights, 0.0)) for one in (labels, ~labels)]
-    amounts = ops.amount_columns(_HOST, labels, weights, examples.amounts)
-    return ops.Groups(-rows.astype(np.float64), counts[rows], positives, *masses)._replace(
-        **{name: x.map(sums) for name, x in amounts.items()}
-    )
+    columns = ops.columns_by_class(_HOST, labels, weights, examples.columns)
+    columns = ops.map_columns(sums, columns)
+    table = ops.Groups(-rows.astype(np.float64), counts[rows], positives, *masses)
+    return table._replace(columns=columns)
 
 
 def _in_batch(

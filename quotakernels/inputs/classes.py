@@ -79,8 +79,9 @@ def validate_classes(
         weights, valid = weights_and_mask(xp, flat, wide_float(xp, device(scores)))
         bad = bad_values(xp, scores, weights) | {"y_true": (flat["y_true"], expected)}
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, by_class=True)
-        columns = (_for_all_classes(xp, x, scores.shape) for x in (weights, valid))
-        return Examples(scores, xp.broadcast_to(belongs, scores.shape), *columns), good
+        weights, valid = (_for_all_classes(xp, x, scores.shape) for x in (weights, valid))
+        labels = xp.broadcast_to(belongs, scores.shape)
+        return Examples(scores, labels, weights, valid), good
 
 
 def _check_score_shape(shape: tuple[int, ...]) -> None:

@@ -18,7 +18,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.columns import adopt, as_column, refuse_columns
-from quotakernels.inputs.grouped_counts import BadValues, bad_gains, good_rows
+from quotakernels.inputs.grouped_counts import BadValues, good_rows
 from quotakernels.inputs.numbers import as_float, is_plain
 
 
@@ -104,54 +104,6 @@ def _after_another(xp: Namespace, thresholds: Array, there: Array) -> tuple[Arra
     before = ops.shifted(xp, upto, 1, 0)
     higher = xp.take_along_axis(key, xp.clip(before - 1, min=0), axis=-1)
     return key, higher, before > 0
-
-
-def check_rows(named: dict[str, Array]) -> None:
-    """Raise for the first value that the columns of a ranking in NumPy cannot have."""
-    thresholds, counts, positives, *masses = list(named.values())[:5]
-    _check_form(named)
-    xp = namespace(counts)
-    with computing(xp):
-        whole = {"positive_weights": positives, "negative_weights": counts - positives}
-        bad: BadValues = [
-            ("counts", counts < 0, "a count, not negative"),
-            ("positives", (positives < 0) | (positives > counts), "between 0 and the row's count"),
-        ]
-        for (name, expected), mass in zip(whole.items(), masses, strict=True):
-            marks = ~(mass >= 0) & (counts == 0)  # of an invalid row
-            if of_kind(xp, mass.dtype, "integral"):
-                wrong = (mass != expected) & ~(marks & (mass == -1))
-                bad.append((name, wrong, "the number of these examples, if it is whole"))
-            else:
-                right = (mass >= 0) & (mass < xp.inf) | marks & xp.isnan(mass)
-                bad.append((name, ~right, "a finite mass, not negative"))
-        key, higher, has_one = _after_another(xp, thresholds, counts > 0)
-        if of_kind(xp, thresholds.dtype, "real floating"):
-            bad.append(("thresholds", xp.isnan(thresholds) & (counts > 0), "a number"))
-        rising = (key > higher) & has_one & (counts > 0)
-        bad.append(("thresholds", rising, "scores from high to low; from_counts sorts them"))
-        gains = {name: x for name, x in named.items() if name.startswith("gains.")}
-        bad += bad_gains(xp, gains, counts, positives)
-        for kind, what in (("costs.", "cost"), ("arms.", "mass")):
-            bad += [
-                (name, ~((x >= 0) & (x < xp.inf)), f"a finite {what}, not negative")
-                for name, x in named.items()
-                if name.startswith(kind)
-            ]
-        good_rows(xp, named, bad, None)
-
-
-def _check_form(named: dict[str, Array]) -> None:
-    shape = named["thresholds"].shape
-    if shape[-1:] in ((), (0,)):
-        raise ValueError(f"thresholds must have a row or more; got shape {shape}")
-    for name, x in named.items():
-        if x.shape != shape:
-            raise ValueError(f"{name} must have the shape of thresholds, {shape}; got {x.shape}")
-        if name in ("counts", "positives") and x.dtype.kind not in "iu":
-            raise TypeError(f"{name} must hold integers; got dtype {x.dtype}")
-        if name.startswith("gains.") and x.dtype.kind != "f":
-            raise TypeError(f"{name} must hold floats; got dtype {x.dtype}")
 
 
 def _is_finite(xp: Namespace, x: Array) -> Array:

@@ -127,7 +127,7 @@ def quota_masses(
     if fraction is None and (masses := _masses_of_counts(xp, table, quota, when_short)) is not None:
         return (masses,), ()
     cuts = {"quota": quota, "fraction": fraction, "budget": budget}
-    name, number = _only(cuts, priced=len(table.costs) > 0)
+    name, number = _only(cuts, priced="cost" in table.columns)
     said = called if name == "quota" else name
     value, whole = numbers_like(table[0], said, number), Totals(xp, table).whole[..., None]
     flat, shape = _beside_groups(xp, table, said, value)
@@ -203,7 +203,7 @@ def _most(xp: Namespace, table: ops.Groups, name: str, whole: Array) -> _Most:
     if name == "quota":
         what = "total weight" if table.weighted else "number of examples"
         return _Most(name, what, whole, table.weighted)
-    if not table.costs:
+    if "cost" not in table.columns:
         where = "here, to rank or to a ScoreBuffer"
         raise TypeError(f"a budget needs what each example costs: pass cost=, {where}")
     return _Most(name, "total cost", Totals(xp, table).cost[..., None], True)

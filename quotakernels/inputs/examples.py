@@ -7,7 +7,7 @@ all its results are NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,38 +56,44 @@ from quotakernels.inputs.keywords import check_flag, show_value, warn_once
 
 NDArray = np.ndarray[Any, Any]
 
+COLUMNS = ("gain", "gain_rejected", "cost", "treatment")
+"""What there may be of each example beside its score, label and weight."""
 TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
 
 
 class Examples(NamedTuple):
     """Checked input: labels are boolean, weights float, and ``valid`` is None where all count.
 
-    Gains, costs and treatments are floats, 0 where they do not count; None where there are none,
-    or where all rejected examples bring nothing.
+    The `columns` are those of `COLUMNS` that were given: floats, 0 where an example does not count.
     """
 
     scores: Array
     labels: Array | None
     weights: Array | None
     valid: Array | None
-    gain: Array | None = None
-    gain_rejected: Array | None = None
-    cost: Array | None = None
-    treatment: Array | None = None
+    columns: dict[str, Array] = ops.NO_COLUMNS
 
     def map(self, function: Callable[[Array], Array]) -> Examples:
         """The examples with every column that it has put through the function."""
-        return Examples(*(None if x is None else function(x) for x in self))
+        own = (None if x is None else function(x) for x in self[:4])
+        columns = {name: function(x) for name, x in self.columns.items()}
+        return Examples._make((*own, columns))
 
-    @property
-    def amounts(self) -> ops.Amounts:
-        """What there is of the gains, the costs and the treatments."""
-        return ops.Amounts.given(self.gain, self.gain_rejected, self.cost, self.treatment)
+    def named(self) -> dict[str, Array]:
+        """All arrays that there are, by name."""
+        own = {name: x for name, x in zip(self._fields[:4], self, strict=False) if x is not None}
+        return own | self.columns
+
+    @classmethod
+    def of(cls, named: Mapping[str, Array]) -> Examples:
+        """The examples that have these arrays, other names aside."""
+        columns = {name: named[name] for name in COLUMNS if name in named}
+        return cls._make((*(named.get(name) for name in cls._fields[:4]), columns))
 
 
 class Validated(NamedTuple):
-    """What was found good: examples, columns of numbers beside them, and which rows of the batch
-    had no bad value, shape (..., 1); None where all values were read, and so are good.
+    """What was found good: examples, and which rows of the batch had no bad value, shape (..., 1);
+    None where all values were read, and so are good.
 
     The `mask` is that of the caller alone: examples of rows with a bad value count in it.  With
     `groups` it is known of each group whether it had a bad value, shape (..., S, 1).  Groups
@@ -95,7 +101,6 @@ class Validated(NamedTuple):
     """
 
     examples: Examples
-    numbers: dict[str, Array]
     good: Array | None
     mask: Array | None
     groups: GroupsOfExamples | None = None
@@ -107,7 +112,7 @@ class Validated(NamedTuple):
 
         What gains, costs and treatments such rows have may not be known.
         """
-        if self.good is None or self.examples.amounts.columns():
+        if self.good is None or self.examples.columns:
             return self.examples
         return self.examples._replace(valid=self.mask)
 
@@ -130,9 +135,9 @@ def validate_columns(
 ) -> Validated:
     """Check and convert the scores, which the leader names, and what is given beside them.
 
-    Columns of `numbers` come out as wide floats, finite where they count, costs not negative,
-    treatments 0 or 1.  The scores of a state may be known to be a batch.  For a caller to whom
-    counts serve there may be groups `to_count`.
+    Columns of `numbers` come out as wide floats, 0 where they do not count, else finite, costs not
+    negative, treatments 0 or 1.  The scores of a state may be known to be a batch.  For a caller to
+    whom counts serve there may be groups `to_count`.
     """
     check_flag("validate", validate)
     plain = validate and pos_label is None and num_groups is None
@@ -170,7 +175,7 @@ def good_list(labels: Any, scores: Any) -> Validated | None:
         return None
     if good is not pair[1]:
         labels = from_host_view(good, scores)
-    return Validated(Examples(scores, labels, None, None), {}, None, None)
+    return Validated(Examples(scores, labels, None, None), None, None)
 
 
 def good_labels(scores: NDArray, labels: NDArray) -> NDArray | None:
@@ -220,8 +225,7 @@ def _clean(
         counts = by_counts and ops.counts_segments(xp, scores, labels, mask, columns["groups"])
         bad = {} if counts else bad_values(xp, scores, weights, leader, by_list)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
-            one = arrays["y_true"] if valid is None else labels  # for all lists of a batch
-            labels, bad["y_true"] = _positive(xp, one, scores.shape, pos_label, valid)
+            labels, bad["y_true"] = _positive(xp, arrays["y_true"], labels, pos_label, valid)
         bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in floats.items()}
         if ids is not None and counts:
             return _to_count(scores, labels, mask, columns["groups"], ids, bad)
@@ -229,14 +233,22 @@ def _clean(
         if ids is not None:
             groups, bad["groups"] = kept_within(xp, scores, columns["groups"], ids)
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, groups=groups)
-        valid = None if valid is None else _stretched(xp, valid, scores.shape)
-    return Validated(Examples(scores, labels, weights, valid), floats, good, mask, groups)
+        if valid is not None:
+            valid = _stretched(xp, valid, scores.shape)
+            floats = {name: xp.where(valid, x, xp.zeros_like(x)) for name, x in floats.items()}
+    return Validated(Examples(scores, labels, weights, valid, floats), good, mask, groups)
 
 
 def _positive(
-    xp: Namespace, labels: Array, shape: tuple[int, ...], pos_label: Any, valid: Array | None
+    xp: Namespace, one: Array, labels: Array, pos_label: Any, valid: Array | None
 ) -> tuple[Array, tuple[Array, str]]:
-    """Which labels are positive, and which are bad, of the shape of the scores."""
+    """Which labels are positive, and which are bad, of the shape of the scores.
+
+    What there is of `one` list may be shared by all lists of a batch, unless a mask tells them
+    apart.
+    """
+    shape = labels.shape
+    labels = one if valid is None else labels
     labels, (unfit, expected) = positive_labels(xp, labels, pos_label, valid)
     return _stretched(xp, labels, shape), (_stretched(xp, unfit, shape), expected)
 
@@ -252,7 +264,7 @@ def _to_count(
     """Groups of which nothing was looked at but the labels."""
     unfit, _ = bad.get("y_true", (None, ""))
     examples = Examples(scores, labels, None, mask)
-    return Validated(examples, {}, None, mask, None, GroupsToCount(codes, ids, unfit))
+    return Validated(examples, None, mask, None, GroupsToCount(codes, ids, unfit))
 
 
 def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:

@@ -59,8 +59,7 @@ def validate_scores(
     """Check and convert scores that come without labels."""
     given = {"y_score": y_score, "sample_weight": sample_weight, "where": where, "groups": groups}
     given, numbers = with_numbers(given, cost=cost)
-    found = validate_columns(given, None, validate, numbers, num_groups=num_groups)
-    return _with_amounts(found)
+    return validate_columns(given, None, validate, numbers, num_groups=num_groups)
 
 
 def validate_with_gains(
@@ -87,23 +86,13 @@ def validate_with_gains(
         numbers = (*gains, *numbers)
     known = (leader, batched, num_groups, by_counts)
     found = validate_columns(given, pos_label, validate, numbers, *known)
-    return _with_amounts(found, unlabelled="gain" in numbers)
-
-
-def _with_amounts(found: Validated, unlabelled: bool = False) -> Validated:
-    """The amounts among the examples, 0 where they do not count."""
-    examples, columns = found.examples, found.numbers
-    if not columns:
+    examples = found.examples
+    if "gain" not in numbers or examples.labels is not None:
         return found
-    xp = namespace(examples.scores)
+    xp, place = namespace(examples.scores), device(examples.scores)
     with computing(xp):
-        if unlabelled and examples.labels is None:
-            place = device(examples.scores)
-            positive = xp.ones(examples.scores.shape, dtype=xp.bool, device=place)
-            examples = examples._replace(labels=positive)
-        if (valid := examples.valid) is not None:
-            columns = {k: xp.where(valid, x, xp.zeros_like(x)) for k, x in columns.items()}
-    return found._replace(examples=examples._replace(**columns), numbers={})
+        positive = xp.ones(examples.scores.shape, dtype=xp.bool, device=place)
+    return found._replace(examples=examples._replace(labels=positive))
 
 
 def with_numbers(given: dict[str, Any], **numbers: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -144,8 +133,7 @@ def _one_for_all(y_score: Any, gain: Any) -> Any:
 
 def without_negative_gains(found: Validated) -> Validated:
     """The same if no gain is negative; where that is not read, a list or group with one is bad."""
-    gain, groups = found.examples.gain, found.groups
-    assert gain is not None
+    gain, groups = found.examples.columns["gain"], found.groups
     xp = namespace(gain)
     with computing(xp):
         wrong, expected = gain < 0, "a number, not negative"

@@ -37,14 +37,17 @@ BadValues: TypeAlias = list[tuple[str, Array, str]]
 """For some arguments: where they are bad, and what was expected."""
 
 
-_GAINS = ("positive_gains", "negative_gains")
-_REJECTED = ("positive_gains_rejected", "negative_gains_rejected")
-_COSTS = ("positive_costs", "negative_costs")
-_TREATED = ("treated_positives", "treated_negatives")
-_AMOUNTS = ("weights", "positive_weights", *_GAINS, *_REJECTED, *_COSTS, *_TREATED)
+_SUMS = {
+    "gain": ("positive_gains", "negative_gains"),
+    "gain_rejected": ("positive_gains_rejected", "negative_gains_rejected"),
+    "cost": ("positive_costs", "negative_costs"),
+    "treated": ("treated_positives", "treated_negatives"),
+}
+"""What gives the sums of each column of a table over the positives and over the negatives."""
+_FLOATS = ("weights", "positive_weights", *(name for pair in _SUMS.values() for name in pair))
 """What is given in twos or not at all, and computed with in floats."""
 _COUNTS = ("counts", "positives", "groups")
-COLUMNS = ("thresholds", "counts", "positives", *_AMOUNTS, "groups")
+COLUMNS = ("thresholds", "counts", "positives", *_FLOATS, "groups")
 """What `Ranking.from_counts` takes, in its order."""
 
 
@@ -88,11 +91,9 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
         expected = "distinct thresholds" + ("" if groups is None else " in each group")
         good = good_rows(xp, named, [("thresholds", repeated, expected)], good, groups, nowhere)
         columns = _by_class(xp, _without_the_bad(xp, columns, _of_rows(xp, good, groups, place)))
-        table = ops.Groups(*(columns.get(name) for name in ops.Groups._fields[:5]))
-        costs = ops.Costs(*(columns[name] for name in _COSTS)) if _COSTS[0] in columns else ()
-        table = table._replace(
-            gains=_gains(xp, columns), costs=costs, arms=_arms(xp, columns, table)
-        )
+        own: Any = [columns.get(name) for name in ops.Groups._fields[:5]]
+        table = ops.Groups(*own)
+        table = table._replace(columns=_sums(xp, columns, table))
         return Grouped(table, good, both, None if groups is None else groups.ids)
 
 
@@ -113,36 +114,40 @@ def _of_rows(
 
 def _complete(given: dict[str, Any]) -> dict[str, Any]:
     """What is given, when what belongs together is."""
-    there = {name: x for name, x in given.items() if name not in _AMOUNTS or x is not None}
-    for first, second in zip(_AMOUNTS[::2], _AMOUNTS[1::2], strict=True):
+    there = {name: x for name, x in given.items() if name not in _FLOATS or x is not None}
+    for first, second in zip(_FLOATS[::2], _FLOATS[1::2], strict=True):
         if (first in there) != (second in there):
             raise ValueError(f"{first} and {second} must be given together")
-    if _REJECTED[0] in there and _GAINS[0] not in there:
-        raise ValueError(f"{_REJECTED[0]} needs {_GAINS[0]}, what they bring if they are selected")
+    selected, rejected = _SUMS["gain"][0], _SUMS["gain_rejected"][0]
+    if rejected in there and selected not in there:
+        raise ValueError(f"{rejected} needs {selected}, what they bring if they are selected")
     return there
 
 
-def _gains(xp: Namespace, columns: dict[str, Array]) -> ops.GainsOrNone:
-    """The sums as gains; of the single examples' sizes there is no more than the sums."""
-    sums = [columns[name] for name in (*_GAINS, *_REJECTED) if name in columns]
-    if not sums:
-        return ()
-    size = sum(ops.GAIN_SCALE * xp.abs(x) for x in sums)
-    return ops.Gains(*[*sums[:2], size, *sums[2:]])
+def _sums(xp: Namespace, columns: dict[str, Array], table: ops.Groups) -> ops.Columns:
+    """The columns of the table; of the single examples' gains nothing but the sums is known."""
+    found = {
+        key: ops.ByClass(*(columns[name] for name in pair))
+        for key, pair in _SUMS.items()
+        if pair[0] in columns
+    }
+    if "gain" in found:
+        gains = [x for key, x in found.items() if key.startswith("gain")]
+        sizes = [x.map(lambda sums: ops.GAIN_SCALE * xp.abs(sums)) for x in gains]
+        found["gain_size"] = ops.ByClass(*(sum(own) for own in zip(*sizes, strict=True)))
+    if "treated" in found:
+        members = table.positive, table.negative
+        control = (_controls(xp, *x) for x in zip(found["treated"], members, strict=True))
+        found["control"] = ops.ByClass(*control)
+    return found
 
 
-def _arms(xp: Namespace, columns: dict[str, Array], table: ops.Groups) -> ops.ArmsOrNone:
-    """The treated, and the controls, which are the others; what rounding leaves is none."""
-    if _TREATED[0] not in columns:
-        return ()
-    treated = [columns[name] for name in _TREATED]
-    control = []
-    for x, members in zip(treated, (table.positive, table.negative), strict=True):
-        mass = cast(xp, members, x.dtype)
-        others = mass - x
-        there = others > mass * tolerance(x, MASS_ROUNDING)
-        control.append(xp.where(there, others, xp.zeros_like(x)))
-    return ops.Arms(*treated, *control)
+def _controls(xp: Namespace, treated: Array, members: Array) -> Array:
+    """The mass of those that were not treated; what rounding leaves is none."""
+    mass = cast(xp, members, treated.dtype)
+    others = mass - treated
+    there = others > mass * tolerance(treated, MASS_ROUNDING)
+    return xp.where(there, others, xp.zeros_like(others))
 
 
 def _check_columns(named: dict[str, Array]) -> None:
@@ -169,7 +174,7 @@ def _one_empty_row(xp: Namespace, name: str, x: Array) -> Array:
 
 def _computable(xp: Namespace, name: str, x: Array) -> Array:
     """Masses as wide floats, counts in 64 bits, in which 2**63 and more becomes negative."""
-    if name in _AMOUNTS:
+    if name in _FLOATS:
         return cast(xp, x, wide_float(xp, device(x)))
     return x if name == "thresholds" else cast(xp, x, xp.int64)
 
@@ -204,62 +209,50 @@ def _bad_values(
         right = right & ((positives < counts) | (positive >= mass - close))
         expected = "a mass between 0 and the row's weight; 0 for no positives, all of it for only"
         bad.append(("positive_weights", ~right, expected))
-    gains = {name: columns[name] for name in (*_GAINS, *_REJECTED) if name in columns}
-    costs = {name: columns[name] for name in _COSTS if name in columns}
-    bad += bad_gains(xp, gains, counts, positives, parts=4 * counts.shape[-1])
-    treated = {name: columns[name] for name in _TREATED if name in columns}
-    return [*bad, *_bad_costs(xp, costs, counts, positives), *_bad_treated(xp, treated, columns)]
+    return [*bad, *_bad_columns(xp, columns)]
 
 
-def _bad_costs(
-    xp: Namespace, costs: dict[str, Array], counts: Array, positives: Array
-) -> BadValues:
-    """Where sums of costs are bad; the cost of all is finite."""
-    bad = []
-    for (name, x), members in zip(costs.items(), (positives, counts - positives), strict=False):
-        most = float(xp.finfo(x.dtype).max) / (2 * x.shape[-1])
-        right = (x >= 0) & (x <= most) & ((x == 0) | (members > 0))
-        whose = name.partition("_")[0]
-        bad.append((name, ~right, f"a finite cost, not negative, and 0 for no {whose}s"))
+def _bad_columns(xp: Namespace, columns: dict[str, Array]) -> BadValues:
+    """Where sums of gains, costs or arms are bad, and what was expected."""
+    positives = columns["positives"]
+    members, bad = (positives, columns["counts"] - positives), []
+    for key, pair in _SUMS.items():
+        if pair[0] not in columns:
+            continue
+        for name, own in zip(pair, members, strict=True):
+            x, whose = columns[name], "positives" if own is positives else "negatives"
+            if key == "treated":
+                bad.append((name, *_bad_treated(xp, columns, x, whose)))
+            else:
+                bad.append((name, *_bad_sums(xp, key, x, own, whose)))
     return bad
 
 
-def _bad_treated(xp: Namespace, treated: dict[str, Array], columns: dict[str, Array]) -> BadValues:
-    """Where the treated are more than there are, or parts of examples."""
+def _bad_sums(xp: Namespace, key: str, x: Array, members: Array, whose: str) -> tuple[Array, str]:
+    """Where sums of gains or costs are bad, and what was expected; what all have is finite."""
+    most, rows = float(xp.finfo(x.dtype).max), x.shape[-1]
+    nothing = (x == 0) | (members > 0)
+    if key == "cost":
+        right = (x >= 0) & (x <= most / (2 * rows)) & nothing
+        return ~right, f"a finite cost, not negative, and 0 for no {whose}"
+    right = (xp.abs(x) <= most / (4 * rows)) & nothing
+    return ~right, f"a finite sum, and 0 for no {whose}, small enough for all"
+
+
+def _bad_treated(
+    xp: Namespace, columns: dict[str, Array], x: Array, whose: str
+) -> tuple[Array, str]:
+    """Where the treated are more than there are, or parts of examples, and what was expected."""
     weighted = "weights" in columns
     whole, positive = ("weights", "positive_weights") if weighted else ("counts", "positives")
-    masses = columns[positive], columns[whole] - columns[positive]
-    bad = []
-    for (name, x), mass in zip(treated.items(), masses, strict=False):
-        most = cast(xp, mass, x.dtype)
-        if weighted:
-            most = most + columns[whole] * tolerance(x, MASS_ROUNDING)
-        right = (x >= 0) & (x <= most)
-        right = right if weighted else right & (x == xp.floor(x))
-        whose = name.partition("_")[2]
-        what = f"the weight of the row's {whose}" if weighted else f"the row's {whose}, whole"
-        bad.append((name, ~right, f"a number between 0 and {what}"))
-    return bad
-
-
-def bad_gains(
-    xp: Namespace, gains: dict[str, Array], counts: Array, positives: Array, parts: int = 1
-) -> BadValues:
-    """Where sums of gains, by the class at the beginning of their names, or of sizes are bad.
-
-    So many parts of them have a finite sum.
-    """
-    members = {"positive": positives, "negative": counts - positives, "size": counts}
-    bad = []
-    for name, x in gains.items():
-        kind = name.removeprefix("gains.").partition("_")[0]
-        small = xp.abs(x) <= float(xp.finfo(x.dtype).max) / parts
-        right = small & ((x == 0) | (members[kind] > 0))
-        right = right & (x >= 0) if kind == "size" else right
-        whose = {"size": "examples, not negative"}.get(kind, f"{kind}s")
-        of_all = ", small enough for all" if parts > 1 else ""
-        bad.append((name, ~right, f"a finite sum, and 0 for no {whose}{of_all}"))
-    return bad
+    mass = columns[positive] if whose == "positives" else columns[whole] - columns[positive]
+    most = cast(xp, mass, x.dtype)
+    if weighted:
+        most = most + columns[whole] * tolerance(x, MASS_ROUNDING)
+    right = (x >= 0) & (x <= most)
+    right = right if weighted else right & (x == xp.floor(x))
+    what = f"the weight of the row's {whose}" if weighted else f"the row's {whose}, whole"
+    return ~right, f"a number between 0 and {what}"
 
 
 def _by_class(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:

@@ -110,7 +110,7 @@ def _names(models: Any) -> list[Any]:
         return list(models)
     named = getattr(models, "column_names", None)  # of Arrow, whose columns are without names
     named = getattr(models, "columns", None) if named is None else named
-    if named is None or not hasattr(models, "__getitem__"):
+    if named is None or isinstance(models, tuple) or not hasattr(models, "__getitem__"):
         kind = type(models).__name__
         raise TypeError(
             "models must be a mapping from names to scores, a data frame, or an array with a "

@@ -113,7 +113,7 @@ class Totals:
             whole, positive = table.whole[..., 0], table.positives[..., 0]
             return {"whole": whole, "positive": positive}.get(name, whole - positive)
         if name == "cost" and isinstance(table, ops.Groups):
-            return ops.group_total(xp, table, table.cost)
+            return ops.group_total(xp, table, table.columns["cost"].whole)
         if name in ("counts", "positives"):
             return self._number(name)
         if table.weighted:

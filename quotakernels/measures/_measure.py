@@ -331,13 +331,13 @@ class Measure:
 
     def _check_amounts(self, table: Any) -> None:
         """Raise unless the table has the gains, costs and arms that the measure is of."""
-        amounts = {
-            "gains": (self.of_gains and self.needs_gains, "what each example brings: pass gain="),
-            "costs": (self.of_costs, "what each example costs: pass cost="),
-            "arms": (self.of_arms, "which examples were treated: pass treatment="),
+        columns = {
+            "gain": (self.of_gains and self.needs_gains, "what each example brings: pass gain="),
+            "cost": (self.of_costs, "what each example costs: pass cost="),
+            "treated": (self.of_arms, "which examples were treated: pass treatment="),
         }
-        for name, (needed, what) in amounts.items():
-            if needed and not getattr(table, name):
+        for name, (needed, what) in columns.items():
+            if needed and name not in table.columns:
                 raise TypeError(f"{self.__name__} needs {what}, or a Ranking that was made with it")
 
     def _table(self, xp: Namespace, ranking: Any) -> Any:

@@ -35,9 +35,10 @@ def in_usual_units(function: Callable[..., Any], of_masses: bool = True) -> Call
             return function(table, *arrays, **options)
         per_row = ops.spread(xp, table, unit[..., 0])
         positive, negative = (x * per_row for x in table[3:5])
-        arms = table.arms and table.arms.map(lambda x: x * per_row)
+        arms = {name: x for name, x in table.columns.items() if name in ("treated", "control")}
+        columns = table.columns | ops.map_columns(lambda x: x * per_row, arms)
         masses = {"positive_weights": positive, "negative_weights": negative}
-        table = table._replace(**masses, arms=arms)
+        table = table._replace(**masses, columns=columns)
         if of_masses:
             arrays = tuple(x * unit for x in arrays)
         return _in_callers_unit(function(table, *arrays, **options), 1 / unit)

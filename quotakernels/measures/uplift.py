@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
@@ -166,7 +166,8 @@ def uplift_at_quota(table: ops.Groups, wanted: Array) -> Array:
     >>> print(uplift_at_quota(bought, score, treatment=mailed, quota=[2, 3, 5, 6]).round(4))
     [1.     1.     0.1667 0.3333]
     """
-    arms = ops.Arms(*ops.sums_within(namespace(wanted), table, wanted, *table.arms))
+    xp = namespace(wanted)
+    arms = arms_of(table, lambda x: ops.sums_within(xp, table, wanted, x)[0])
     treated, control = _sizes(arms)
     return arms.treated_positive / treated - arms.control_positive / control
 
@@ -368,20 +369,35 @@ def _check(curve: str, normalize: str | None) -> None:
         )
 
 
-def _sizes(arms: ops.Arms) -> tuple[Array, Array]:
+class Arms(NamedTuple):
+    """The masses of treated examples and of controls, by class."""
+
+    treated_positive: Array
+    treated_negative: Array
+    control_positive: Array
+    control_negative: Array
+
+
+def arms_of(table: ops.Groups | Ranking, sums: Callable[[Array], Array]) -> Arms:
+    """What a function makes of the arms of the rows."""
+    columns = table.columns
+    return Arms(*(sums(x) for x in (*columns["treated"], *columns["control"])))
+
+
+def _sizes(arms: Arms) -> tuple[Array, Array]:
     """The mass of the treated and that of the controls."""
     treated: Array = arms.treated_positive + arms.treated_negative
     control: Array = arms.control_positive + arms.control_negative
     return treated, control
 
 
-def _mass(arms: ops.Arms) -> Array:
+def _mass(arms: Arms) -> Array:
     """The mass of both arms."""
     treated, control = _sizes(arms)
     return treated + control
 
 
-def height(xp: Namespace, arms: ops.Arms, curve: str) -> Array:
+def height(xp: Namespace, arms: Arms, curve: str) -> Array:
     """What a curve has where so much of the arms is selected; an arm without has a rate of 0."""
     treated, control = _sizes(arms)
     rates = _rate(xp, arms.treated_positive, treated), _rate(xp, arms.control_positive, control)
@@ -398,24 +414,20 @@ def _ratio(xp: Namespace, part: Array, whole: Array) -> Array:
     return ops.nan_unless(xp, whole != 0, part / whole)
 
 
-def _defined(xp: Namespace, arms: ops.Arms, found: Array) -> Array:
+def _defined(xp: Namespace, arms: Arms, found: Array) -> Array:
     """A result, NaN where one of the arms, which are the whole ones, has no examples."""
     treated, control = _sizes(arms)
     return ops.nan_unless(xp, (treated > 0) & (control > 0), found)
 
 
-def _upto(xp: Namespace, table: ops.Groups) -> ops.Arms:
+def _upto(xp: Namespace, table: ops.Groups) -> Arms:
     """The arms of the examples down to each row."""
-    found: ops.Arms = table.arms.map(
-        lambda x: ops.running_total(xp, table, x, exact=not table.weighted)
-    )
-    return found
+    return arms_of(table, lambda x: ops.running_total(xp, table, x, exact=not table.weighted))
 
 
-def _whole(table: ops.Groups) -> ops.Arms:
+def _whole(table: ops.Groups) -> Arms:
     """The arms of all examples, or of those of each group of examples."""
-    found: ops.Arms = table.arms.map(lambda x: ops.group_total(namespace(x), table, x))
-    return found
+    return arms_of(table, lambda x: ops.group_total(namespace(x), table, x))
 
 
 def _curve(table: ops.Groups, curve: str) -> Curve:
@@ -423,7 +435,7 @@ def _curve(table: ops.Groups, curve: str) -> Curve:
     xp = namespace(table.counts)
     value = height(xp, _upto(xp, table), curve)
     value = xp.concat([xp.zeros_like(value[..., :1]), value], axis=-1)
-    whole = _whole(table).map(lambda x: xp.expand_dims(x, axis=-1))
+    whole = Arms(*(xp.expand_dims(x, axis=-1) for x in _whole(table)))
     value = _defined(xp, whole, value)
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
 
@@ -435,28 +447,28 @@ def _area(xp: Namespace, table: ops.Groups, curve: str) -> Array:
     return ops.group_total(xp, table, both * cast(xp, table.mass, both.dtype) / 2)
 
 
-def _perfect_area(xp: Namespace, arms: ops.Arms, curve: str) -> Array:
+def _perfect_area(xp: Namespace, arms: Arms, curve: str) -> Array:
     """The same of the best order of all examples, which has three tie groups, or four."""
     area = before = xp.zeros_like(arms.treated_positive)
-    upto = ops.Arms(*[before] * 4)
+    upto = Arms(*[before] * 4)
     for step in best_order(xp, arms, curve):
-        upto = ops.Arms(*(x + y for x, y in zip(upto, step, strict=True)))
+        upto = Arms(*(x + y for x, y in zip(upto, step, strict=True)))
         value = height(xp, upto, curve)
         area = area + (before + value) * _mass(step) / 2
         before = value
     return area
 
 
-def best_order(xp: Namespace, arms: ops.Arms, curve: str) -> Iterable[ops.Arms]:
+def best_order(xp: Namespace, arms: Arms, curve: str) -> Iterable[Arms]:
     """The steps of `_perfect_area`; see the notes of `auuc`."""
     treated, refused, responding, others = arms
     none = xp.zeros_like(treated)
-    yield ops.Arms(treated, none, none, none)
+    yield Arms(treated, none, none, none)
     if curve == "qini":
-        yield ops.Arms(none, refused, none, others)
-        yield ops.Arms(none, none, responding, none)
+        yield Arms(none, refused, none, others)
+        yield Arms(none, none, responding, none)
         return
-    yield ops.Arms(none, none, none, others)
+    yield Arms(none, none, none, others)
     first = responding > refused  # the positive controls, and then the treated negatives
-    yield ops.Arms(none, xp.where(first, none, refused), xp.where(first, responding, none), none)
-    yield ops.Arms(none, xp.where(first, refused, none), xp.where(first, none, responding), none)
+    yield Arms(none, xp.where(first, none, refused), xp.where(first, responding, none), none)
+    yield Arms(none, xp.where(first, refused, none), xp.where(first, none, responding), none)

@@ -9,16 +9,12 @@ from quotakernels.ops._draws import entropy as entropy
 from quotakernels.ops._lengths import is_below as is_below
 from quotakernels.ops._lengths import is_symbolic as is_symbolic
 from quotakernels.ops._table import GAIN_SCALE as GAIN_SCALE
-from quotakernels.ops._table import Amounts as Amounts
-from quotakernels.ops._table import Arms as Arms
-from quotakernels.ops._table import ArmsOrNone as ArmsOrNone
+from quotakernels.ops._table import NO_COLUMNS as NO_COLUMNS
 from quotakernels.ops._table import Around as Around
-from quotakernels.ops._table import Costs as Costs
-from quotakernels.ops._table import CostsOrNone as CostsOrNone
+from quotakernels.ops._table import ByClass as ByClass
+from quotakernels.ops._table import Columns as Columns
 from quotakernels.ops._table import Cumulative as Cumulative
 from quotakernels.ops._table import Few as Few
-from quotakernels.ops._table import Gains as Gains
-from quotakernels.ops._table import GainsOrNone as GainsOrNone
 from quotakernels.ops._table import Groups as Groups
 from quotakernels.ops._table import InPlace as InPlace
 from quotakernels.ops._table import Layout as Layout
@@ -26,6 +22,7 @@ from quotakernels.ops._table import Rows as Rows
 from quotakernels.ops._table import Segments as Segments
 from quotakernels.ops._table import SegmentsOrNone as SegmentsOrNone
 from quotakernels.ops._table import Summands as Summands
+from quotakernels.ops._table import map_columns as map_columns
 from quotakernels.ops.binning import bin_rows as bin_rows
 from quotakernels.ops.binning import bin_thresholds as bin_thresholds
 from quotakernels.ops.binning import binned as binned
@@ -104,8 +101,8 @@ from quotakernels.ops.segments import sums_behind as sums_behind
 from quotakernels.ops.segments import total_behind as total_behind
 from quotakernels.ops.segments import won_twice as won_twice
 from quotakernels.ops.segments import won_twice_by_group as won_twice_by_group
-from quotakernels.ops.tables import amount_columns as amount_columns
 from quotakernels.ops.tables import around as around
+from quotakernels.ops.tables import columns_by_class as columns_by_class
 from quotakernels.ops.tables import counts_around as counts_around
 from quotakernels.ops.tables import ends_of_row_at as ends_of_row_at
 from quotakernels.ops.tables import filled_first as filled_first

@@ -13,133 +13,58 @@ TOLERANCE = 2.0**-48
 """Relative difference below which two slopes made of rounded sums are taken as equal."""
 
 
-class Gains(NamedTuple):
-    """What the examples of each tie group bring, with weights so many times their gains.
-
-    The two classes are kept apart, since a sum of both could lose the smaller one.
-
-    Attributes
-    ----------
-    positive, negative : float arrays, shape (..., G)
-        What the positive and the negative examples of the group bring if they are selected.
-    size : float array, shape (..., G)
-        2**-32 times the sum of the absolute gains of all of them, by which rounding is judged.
-    positive_rejected, negative_rejected : float arrays, shape (..., G)
-        What they bring if they are not selected; empty tuples where that is nothing.
-    ideal : float array, shape (..., n)
-        What each example brings, best first, where a measure compares with that order.  It is of
-        other rows, and is lost where these are mapped.
-    """
-
-    positive: Array
-    negative: Array
-    size: Array
-    positive_rejected: Array | tuple[()] = ()
-    negative_rejected: Array | tuple[()] = ()
-    ideal: Array | tuple[()] = ()
-
-    def map(self, function: Callable[[Array], Array]) -> Gains:
-        """The gains with every column that it has put through the function."""
-        return Gains(*(() if isinstance(x, tuple) else function(x) for x in self[:5]))
-
-    def columns(self) -> list[Array]:
-        """The columns that there are."""
-        return [x for x in self[:5] if not isinstance(x, tuple)]
-
-
-GainsOrNone: TypeAlias = Any
-"""`Gains`, or an empty tuple for none: it holds no array, so nothing is made, sorted or summed."""
 GAIN_SCALE = 2.0**-32
 """Of the sums of absolute gains, which themselves could overflow."""
 
 
-class Costs(NamedTuple):
-    """What the examples of each tie group cost if they are selected, with weights so many times.
+class ByClass(NamedTuple):
+    """A column of a table: sums over the positive and over the negative examples of each row.
 
-    The two classes are kept apart, as tie policies want it.
-
-    Attributes
-    ----------
-    positive, negative : float arrays, shape (..., G)
-        What the positive and the negative examples of the group cost together.
+    The two classes are kept apart, as tie policies want it.  In a sum of both, what one class has
+    could be lost beside what the other has.
     """
 
     positive: Array
     negative: Array
 
-    def map(self, function: Callable[[Array], Array]) -> Costs:
-        """The costs with both columns that it has put through the function."""
-        return Costs(*map(function, self))
+    @property
+    def whole(self) -> Array:
+        """The sums over both classes."""
+        return self.positive + self.negative
+
+    def map(self, function: Callable[[Array], Array]) -> ByClass:
+        """The column with both arrays put through the function."""
+        return ByClass(function(self.positive), function(self.negative))
 
 
-CostsOrNone: TypeAlias = Any
-"""`Costs`, or an empty tuple for none, as with `GainsOrNone`."""
+Columns: TypeAlias = dict[str, ByClass]
+"""Sums of what stands beside labels, scores and weights, with weights so many times as much.
+
+``gain`` and ``gain_rejected`` are what examples bring if they are selected, and if they are not,
+``gain_size`` the sums of their absolute values times `GAIN_SCALE`, by which rounding is judged.
+``cost`` is what they cost, ``treated`` and ``control`` count the examples in each arm.  What nobody
+gave is not there; without any of them the dictionary is empty, and no array is made, sorted or
+summed.  JAX returns the names in another order, so none may be relied on.
+"""
+NO_COLUMNS: dict[str, Any] = {}
 
 
-class Arms(NamedTuple):
-    """Examples of each tie group that were treated, and controls; with weights their masses.
-
-    The arms and the classes are kept apart: in a difference one of little weight would be lost.
-
-    Attributes
-    ----------
-    treated_positive, treated_negative : float arrays, shape (..., G)
-        Mass of the positive and of the negative examples that were treated.
-    control_positive, control_negative : float arrays, shape (..., G)
-        The same of those that were not.
-    """
-
-    treated_positive: Array
-    treated_negative: Array
-    control_positive: Array
-    control_negative: Array
-
-    def map(self, function: Callable[[Array], Array]) -> Arms:
-        """The arms with all columns that it has put through the function."""
-        return Arms(*map(function, self))
+def map_columns(function: Callable[[Array], Array], columns: Columns) -> Columns:
+    """The columns with every array put through the function."""
+    return {name: x.map(function) for name, x in columns.items()}
 
 
-ArmsOrNone: TypeAlias = Any
-"""`Arms`, or an empty tuple for none, as with `GainsOrNone`."""
-
-
-class Amounts(NamedTuple):
-    """What each example brings if it is selected, and if it is not; what it costs; whether it was
-    treated, 1 or 0.
-    """
-
-    gains: tuple[Array, ...] = ()
-    cost: Array | None = None
-    treatment: Array | None = None
-
-    @classmethod
-    def given(
-        cls,
-        gain: Array | None,
-        rejected: Array | None,
-        cost: Array | None,
-        treatment: Array | None,
-    ) -> Amounts:
-        """Those that there are."""
-        return cls(tuple(x for x in (gain, rejected) if x is not None), cost, treatment)
-
-    def map(self, function: Callable[[Array], Array]) -> Amounts:
-        """The amounts with every column that it has put through the function."""
-        return self.of([function(x) for x in self.columns()])
-
-    def columns(self) -> tuple[Array, ...]:
-        """The arrays that there are."""
-        return (*self.gains, *(x for x in (self.cost, self.treatment) if x is not None))
-
-    def none(self) -> bool:
-        """Whether there are no arrays; torch.compile cannot follow ``not`` of a tuple."""
-        return len(self.columns()) == 0
-
-    def of(self, columns: Sequence[Array]) -> Amounts:
-        """Other columns in the place of these."""
-        number, rest = len(self.gains), iter(columns[len(self.gains) :])
-        cost, treatment = (None if x is None else next(rest) for x in (self.cost, self.treatment))
-        return Amounts(tuple(columns[:number]), cost, treatment)
+def to_sum(columns: dict[str, Array], mass: Array | None) -> dict[str, Array]:
+    """What is summed of what was given beside each example, so many times as it has mass."""
+    found = {name: x for name, x in columns.items() if name != "treatment"}
+    if "gain" in columns:
+        size = GAIN_SCALE * abs(columns["gain"])
+        if "gain_rejected" in columns:
+            size = size + GAIN_SCALE * abs(columns["gain_rejected"])
+        found["gain_size"] = size
+    if "treatment" in columns:
+        found |= {"treated": columns["treatment"], "control": 1 - columns["treatment"]}
+    return found if mass is None else {name: mass * x for name, x in found.items()}
 
 
 class InPlace(NamedTuple):
@@ -186,7 +111,8 @@ class Groups(NamedTuple):
     """One row per tie group, best score first; masses are None where they are the counts.
 
     The two classes have masses of their own: in their sum one of little weight would be lost
-    beside one of much.
+    beside one of much.  `ideal` is what each example brings, best first, where a measure compares
+    with that order; it is of other rows, and is lost where these are mapped.
     """
 
     thresholds: Array
@@ -194,11 +120,10 @@ class Groups(NamedTuple):
     positives: Array
     positive_weights: Array | None
     negative_weights: Array | None
-    gains: GainsOrNone = ()
+    columns: Columns = NO_COLUMNS
     layout: Layout = ()
     segments: SegmentsOrNone = ()
-    costs: CostsOrNone = ()
-    arms: ArmsOrNone = ()
+    ideal: Array | tuple[()] = ()
 
     @property
     def in_place(self) -> bool:
@@ -235,49 +160,37 @@ class Groups(NamedTuple):
         """Mass of each row; without weights the number of its examples."""
         return self.positive + self.negative if self.weighted else self.counts
 
-    @property
-    def cost(self) -> Array:
-        """What each row costs."""
-        positive: Array = self.costs.positive
-        return positive + self.costs.negative
-
     def swapped(self) -> Groups:
-        """The table with each class in the place of the other, without gains, costs and arms."""
+        """The table with each class in the place of the other, without further columns."""
         others = self.counts - self.positives
         swapped = Groups(*self[:2], others, self.negative_weights, self.positive_weights)
         return swapped._replace(segments=self.segments)
 
     def map(self, function: Callable[[Array], Array]) -> Groups:
         """The table with every column that it has put through the function, in whatever layout."""
-        columns = [None if x is None else function(x) for x in self[:5]]
-        gains, *others = (x and x.map(function) for x in (self.gains, self.costs, self.arms))
-        return Groups._make((*columns, gains, (), (), *others))
+        own = (None if x is None else function(x) for x in self[:5])
+        return Groups._make((*own, map_columns(function, self.columns), (), (), ()))
 
     def arrays(self) -> Iterator[Array]:
-        """The columns that there are, those of the gains, the costs and the arms too."""
+        """All arrays of the rows."""
         yield from (x for x in self[:5] if x is not None)
-        yield from self.amounts()
+        yield from self.sums()
 
-    def amounts(self) -> Iterator[Array]:
-        """Those of the gains, the costs and the arms alone."""
-        yield from self.gains.columns() if self.gains else ()
-        yield from self.costs
-        yield from self.arms
+    def sums(self) -> list[Array]:
+        """The arrays of the further columns."""
+        return [x for column in self.columns.values() for x in column]
 
     def with_sums(
         self,
         counts: Sequence[Array],
         masses: Sequence[Array | None],
-        amounts: Sequence[Array],
+        sums: Sequence[Array],
     ) -> Groups:
-        """The table with other columns of two counts, two masses and `amounts`, in any layout."""
-        gains, costs = (len(x) for x in (self.gains and self.gains.columns(), self.costs))
-        table = Groups(self.thresholds, *counts, *masses)
-        return table._replace(
-            gains=self.gains and Gains(*amounts[:gains]),
-            costs=self.costs and Costs(*amounts[gains : gains + costs]),
-            arms=self.arms and Arms(*amounts[gains + costs :]),
-        )
+        """The table with other counts, masses and `sums`, in any layout."""
+        columns = {
+            name: ByClass(sums[2 * k], sums[2 * k + 1]) for k, name in enumerate(self.columns)
+        }
+        return Groups._make((self.thresholds, *counts, *masses, columns, (), (), ()))
 
 
 class Parts(NamedTuple):
@@ -343,9 +256,9 @@ class Cumulative(NamedTuple):
         return False
 
     @property
-    def costs(self) -> tuple[()]:
+    def columns(self) -> Columns:
         """None, as there are counts alone."""
-        return ()
+        return {}
 
 
 class Summands(NamedTuple):

@@ -18,13 +18,12 @@ def mass_within(xp: Namespace, table: Groups, budget: Array) -> Array:
     They are the rows down to the first whose end costs more, and of this one the part that the rest
     of the budget pays for.  What is free is taken as soon as all above it is.
     """
-    spent = running_total(xp, table, table.cost)
+    cost = table.columns["cost"].whole
+    spent = running_total(xp, table, cost)
     index = _first_beyond(xp, table, spent, budget)
     mass = cast(xp, running_total(xp, table, table.mass), budget.dtype)
     spent_before, mass_before = (_before(xp, table, x, index) for x in (spent, mass))
-    own, size = (
-        cast(xp, column_at(xp, table, x, index), budget.dtype) for x in (table.cost, table.mass)
-    )
+    own, size = (cast(xp, column_at(xp, table, x, index), budget.dtype) for x in (cost, table.mass))
     one = xp.ones_like(own)
     share = xp.where(own > 0, (budget - spent_before) / xp.where(own > 0, own, one), one)
     found = mass_before + xp.minimum(share, one) * size
@@ -34,7 +33,7 @@ def mass_within(xp: Namespace, table: Groups, budget: Array) -> Array:
 
 def cost_within(xp: Namespace, table: Groups, wanted: Array) -> Array:
     """What the best of each wanted mass cost, shape (..., K), or (..., S, K) of groups."""
-    return sums_within(xp, table, wanted, table.cost)[0]
+    return sums_within(xp, table, wanted, table.columns["cost"].whole)[0]
 
 
 def sums_within(xp: Namespace, table: Groups, wanted: Array, *columns: Array) -> list[Array]:

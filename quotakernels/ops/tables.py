@@ -12,17 +12,15 @@ from quotakernels._array import Across, Array, Namespace, cast, device, of_kind,
 from quotakernels.ops import native
 from quotakernels.ops._lengths import is_below
 from quotakernels.ops._table import (
-    GAIN_SCALE,
-    Amounts,
-    Arms,
     Around,
-    Costs,
+    ByClass,
+    Columns,
     Cumulative,
-    Gains,
     Groups,
     InPlace,
     Layout,
     Rows,
+    to_sum,
 )
 from quotakernels.ops.elementwise import clip
 from quotakernels.ops.keys import (
@@ -49,8 +47,6 @@ from quotakernels.ops.scans import (
 )
 from quotakernels.ops.segments import rows_of_groups_at, segments_of, summed_rows_of_groups_at
 
-NOTHING = Amounts()
-
 
 def tie_groups(
     xp: Namespace,
@@ -59,24 +55,25 @@ def tie_groups(
     weights: Array | None,
     valid: Array | None,
     given: bool,
-    amounts: Amounts = NOTHING,
+    columns: dict[str, Array] | None = None,
 ) -> Groups:
     """The tie groups of the scores, best first, in as many rows as there are examples.
 
     A group stands in the row of its last example; all other rows are empty.  With `given`
-    every example is a group of its own, and ties keep the order of the input.  The `amounts` of an
-    example are 0 where it does not count.  One
-    list of scores in the host's memory gives a table without empty rows.
+    every example is a group of its own, and ties keep the order of the input.  Further `columns`
+    are 0 where an example does not count.  One list of scores in the host's memory gives a table
+    without empty rows.
     """
+    columns = columns or {}
     library, one_list = native.library(xp), scores.ndim == 1
     if library == "numpy" and one_list:
-        return native.numpy_.tie_groups(scores, labels, weights, valid, given, amounts)
-    arrays = (scores, labels, weights, valid, *amounts.columns())
+        return native.numpy_.tie_groups(scores, labels, weights, valid, given, columns)
+    arrays = (scores, labels, weights, valid, *columns.values())
     if library == "torch" and one_list and native.all_readable(*arrays):
-        return native.torch_.tie_groups(scores, labels, weights, valid, given, amounts)
-    if amounts.none() and not given and on_device(xp, *arrays):
+        return native.torch_.tie_groups(scores, labels, weights, valid, given, columns)
+    if not columns and not given and on_device(xp, *arrays):
         return native.torch_.device_groups(*arrays)._replace(layout=layout_of(xp, scores, valid))
-    return _sorted_groups(xp, scores, labels, weights, valid, given, amounts)
+    return _sorted_groups(xp, scores, labels, weights, valid, given, columns)
 
 
 def segmented_groups(
@@ -112,7 +109,7 @@ def _sorted_groups(
     weights: Array | None,
     valid: Array | None,
     given: bool,
-    amounts: Amounts,
+    columns: dict[str, Array],
 ) -> Groups:
     """See `tie_groups`, of any library."""
     key = order_key(xp, scores)
@@ -121,19 +118,20 @@ def _sorted_groups(
         key = xp.where(valid, key, lowest_key(xp, key))
         code = xp.where(valid, code + 2, xp.zeros_like(code))
         weights = None if weights is None else xp.where(valid, weights, xp.zeros_like(weights))
-    payload = amounts.columns() if weights is None else (weights, *amounts.columns())
+    payload = (*(() if weights is None else (weights,)), *columns.values())
     key, code, payload = sort_coded(xp, key, code, payload, given)
-    weights, columns = (None, payload) if weights is None else (payload[0], payload[1:])
+    weights, found = (None, payload) if weights is None else (payload[0], payload[1:])
+    columns = dict(zip(columns, found, strict=True))
     integer = xp.int32 if is_below(key.shape[-1], 2**31) else xp.int64
     positive = cast(xp, code & 1, integer)
     counts = xp.ones_like(positive) if valid is None else cast(xp, code >> 1, integer)
     thresholds = from_order_key(xp, key, scores.dtype, None if valid is None else counts > 0)
-    amounts, mass = amounts.of(columns), weights
-    if mass is None and valid is not None and amounts.treatment is not None:
-        mass = cast(xp, counts, amounts.treatment.dtype)  # what does not count is no control
-    sums = amount_columns(xp, positive > 0, mass, amounts)
-    masses = _masses(xp, positive, weights)
-    examples = Groups(thresholds, counts, positive, *masses)._replace(**sums)
+    mass = weights
+    if mass is None and valid is not None and "treatment" in columns:
+        mass = cast(xp, counts, columns["treatment"].dtype)  # what does not count is no control
+    masses: Any = (None, None) if weights is None else _by_class(xp, positive > 0, weights)
+    sums = columns_by_class(xp, positive > 0, mass, columns)
+    examples = Groups(thresholds, counts, positive, *masses)._replace(columns=sums)
     groups = examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
     return groups._replace(layout=layout_of(xp, scores, valid, not is_float(xp, key)))
 
@@ -144,52 +142,17 @@ def layout_of(xp: Namespace, scores: Array, valid: Array | None, has_bits: bool 
     return InPlace() if apart and scores.shape[-1] and is_below(scores.shape[-1], 2**31) else ()
 
 
-def _masses(
-    xp: Namespace, positive: Array, weights: Array | None
-) -> tuple[Array | None, Array | None]:
-    """The weights of positive and of negative examples, each 0 where the other is not."""
-    if weights is None:
-        return None, None
-    nothing = xp.zeros_like(weights)
-    return xp.where(positive > 0, weights, nothing), xp.where(positive > 0, nothing, weights)
+def columns_by_class(
+    xp: Namespace, positive: Array, mass: Array | None, columns: dict[str, Array]
+) -> Columns:
+    """The columns of a table of which each example is a row by itself."""
+    return {name: _by_class(xp, positive, x) for name, x in to_sum(columns, mass).items()}
 
 
-def amount_columns(
-    xp: Namespace, positive: Array, mass: Array | None, amounts: Amounts
-) -> dict[str, Any]:
-    """The columns of a table, by name, of what examples bring and cost, and of the arm that they
-    are in, each a row by itself.
-    """
-    found: dict[str, Any] = {}
-    if amounts.gains:
-        found["gains"] = gain_columns(xp, positive, mass, *amounts.gains)
-    if amounts.cost is not None:
-        found["costs"] = Costs(*_by_class(xp, positive, mass, amounts.cost))
-    if (treated := amounts.treatment) is not None:
-        both = (_by_class(xp, positive, mass, x) for x in (treated, 1 - treated))
-        found["arms"] = Arms(*(x for arm in both for x in arm))
-    return found
-
-
-def _by_class(
-    xp: Namespace, positive: Array, mass: Array | None, amount: Array
-) -> tuple[Array, Array]:
-    """The amounts of positives and of negatives, so many times as they have mass."""
-    amount = amount if mass is None else mass * amount
-    nothing = xp.zeros_like(amount)
-    return xp.where(positive, amount, nothing), xp.where(positive, nothing, amount)
-
-
-def gain_columns(
-    xp: Namespace, positive: Array, mass: Array | None, gain: Array, rejected: Array | None = None
-) -> Gains:
-    """What examples bring, each as a row by itself, so many times as they have mass."""
-    size = GAIN_SCALE * xp.abs(gain)
-    if rejected is not None:
-        size = size + GAIN_SCALE * xp.abs(rejected)
-    size = size if mass is None else mass * size
-    others = () if rejected is None else _by_class(xp, positive, mass, rejected)
-    return Gains(*_by_class(xp, positive, mass, gain), size, *others)
+def _by_class(xp: Namespace, positive: Array, x: Array) -> ByClass:
+    """What positives have and what negatives have, each 0 where the other is not."""
+    nothing = xp.zeros_like(x)
+    return ByClass(xp.where(positive, x, nothing), xp.where(positive, nothing, x))
 
 
 def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
@@ -226,11 +189,11 @@ def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
     else:
         whole = count(table.counts), count(table.positives)
     masses = mass(table.positive_weights), mass(table.negative_weights)
-    amounts = list(table.amounts())
-    if amounts:  # all together: on a device that is one scan
-        found: Any = mass(xp.stack(amounts, axis=0))
-        amounts = [found[k, ...] for k in range(found.shape[0])]
-    return table.with_sums(whole, masses, amounts)
+    sums = table.sums()
+    if sums:  # all together: on a device that is one scan
+        found: Any = mass(xp.stack(sums, axis=0))
+        sums = [found[k, ...] for k in range(found.shape[0])]
+    return table.with_sums(whole, masses, sums)
 
 
 def _readable(last: Array, table: Groups) -> bool:

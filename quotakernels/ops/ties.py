@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from quotakernels._array import Array, Namespace
 from quotakernels._types import TiePolicy
-from quotakernels.ops._table import Gains, GainsOrNone, Groups
+from quotakernels.ops._table import ByClass, Groups
 from quotakernels.ops.tables import without_empty_rows
 
 
@@ -21,37 +20,18 @@ def split_ties(xp: Namespace, table: Groups, ties: TiePolicy) -> Groups:
         both = xp.stack(pair, axis=-1)
         return xp.reshape(both, (*both.shape[:-2], -1))
 
-    none = xp.zeros_like(table.positives)
+    def split(sums: ByClass) -> ByClass:
+        nothing = xp.zeros_like(sums.positive)
+        return ByClass(interleaved(sums.positive, nothing), interleaved(nothing, sums.negative))
+
     counts = interleaved(table.positives, table.counts - table.positives)
-    positives = interleaved(table.positives, none)
-    masses: tuple[Array | None, Array | None] = (None, None)
-    if table.weighted:
-        nothing = xp.zeros_like(table.positive)
-        masses = (interleaved(table.positive, nothing), interleaved(nothing, table.negative))
+    positives = interleaved(table.positives, xp.zeros_like(table.positives))
+    masses: Any = split(ByClass(table.positive, table.negative)) if table.weighted else (None, None)
+    columns = {name: split(x) for name, x in table.columns.items()}
     thresholds = interleaved(table.thresholds, table.thresholds)
-    amounts: dict[str, Any] = {"gains": _split_gains(xp, table, interleaved)}
-    for name in ("costs", "arms"):  # of positives and of negatives, in turn
-        columns = getattr(table, name)
-        pairs = ((x, xp.zeros_like(x)) for x in columns)
-        split = (pair if k % 2 == 0 else pair[::-1] for k, pair in enumerate(pairs))
-        amounts[name] = columns and type(columns)(*(interleaved(*pair) for pair in split))
     return without_empty_rows(
-        xp, Groups(thresholds, counts, positives, *masses)._replace(**amounts)
+        xp, Groups(thresholds, counts, positives, *masses)._replace(columns=columns)
     )
-
-
-def _split_gains(
-    xp: Namespace, table: Groups, interleaved: Callable[[Array, Array], Array]
-) -> GainsOrNone:
-    """Each class with its own; the size, which is of both, with the first row that is there."""
-    if not (gains := table.gains):
-        return ()
-    nothing, there = xp.zeros_like(gains.size), table.positives > 0
-    of_positives, rest = (xp.where(x, gains.size, nothing) for x in (there, ~there))
-    pairs = [(gains.positive, nothing), (nothing, gains.negative), (of_positives, rest)]
-    if not isinstance(gains.positive_rejected, tuple):
-        pairs += [(gains.positive_rejected, nothing), (nothing, gains.negative_rejected)]
-    return Gains(*(interleaved(*pair) for pair in pairs))
 
 
 def with_filled_thresholds(xp: Namespace, table: Groups) -> Groups:

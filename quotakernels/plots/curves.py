@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 import quotakernels as qk
-from quotakernels import Ranking, ops
+from quotakernels import Ranking
 from quotakernels._array import namespace, of_kind
 from quotakernels._text import digits, formatted, plain
 from quotakernels.inputs.keywords import show_value
-from quotakernels.measures.uplift import best_order, height
+from quotakernels.measures.uplift import Arms, arms_of, best_order, height
 from quotakernels.plots._axes import (
     COLOURS,
     MARKERS,
@@ -502,10 +502,10 @@ class UpliftDisplay(QuotaDisplay):
 
     def _optimal(self, axis: QuotaAxis, ranking: Ranking) -> tuple[Numbers, Numbers]:
         xp = namespace(ranking.counts)
-        whole = ranking.arms.map(lambda x: np.sum(x, dtype=np.float64))
+        whole = arms_of(ranking, lambda x: np.sum(x, dtype=np.float64))
         upto = np.cumsum([[0.0] * 4, *best_order(xp, whole, self.curve)], axis=0)
         quota = upto.sum(axis=-1)
-        return axis.of(quota, quota[-1]), height(xp, ops.Arms(*upto.T), self.curve)
+        return axis.of(quota, quota[-1]), height(xp, Arms(*upto.T), self.curve)
 
 
 # impact

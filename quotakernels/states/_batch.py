@@ -135,7 +135,7 @@ def validate_batch(
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     given |= {"groups": groups}
     beside = {"batched": like.ndim > 1, "num_groups": num_groups, **amounts}
-    examples, _, good, _, found, _ = validate_with_gains(
+    examples, good, _, found, _ = validate_with_gains(
         given, gain, gain_rejected, pos_label, validate, **beside
     )
     if weighted and examples.weights is None:

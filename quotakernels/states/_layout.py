@@ -6,6 +6,7 @@ import reprlib
 from typing import Any, NamedTuple
 
 from quotakernels._bits import WIDTHS
+from quotakernels.inputs.examples import COLUMNS
 from quotakernels.states._container import Stored
 from quotakernels.states._header import Fields, check_fields, damaged, is_list_of, is_size
 from quotakernels.states.histogram import MOST_BITS
@@ -43,7 +44,6 @@ _OWN: dict[str, Fields] = {
     },
 }
 _WIDE = ("float64", "float32")
-_AMOUNTS = ("gain", "gain_rejected", "cost", "treatment")
 _IDS = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
 
 
@@ -105,7 +105,7 @@ def _buffer(said: dict[str, Any], shapes: Shapes) -> dict[str, _Wanted]:
         columns["groups"] = _Wanted(("int64",), [(*batch, *length)])
     if not shapes.keys() & columns.keys():
         return wanted
-    optional = {"weights", "valid", *_AMOUNTS}
+    optional = {"weights", "valid", *COLUMNS}
     if said["num_groups"] is None:
         optional.add("groups")
     absent = optional - shapes.keys()
@@ -120,7 +120,7 @@ def _fixed_buffer(said: dict[str, Any], _: Shapes) -> dict[str, _Wanted]:
         columns["weights"] = _Wanted(_WIDE, [(*batch, 0)])
     places = 0 if said["num_groups"] is None else said["capacity"]
     columns["groups"] = _Wanted(("int64",), [(*batch, places)])
-    columns = {name: x for name, x in columns.items() if name not in _AMOUNTS}
+    columns = {name: x for name, x in columns.items() if name not in COLUMNS}
     filled = _Wanted(("int64",), [batch[:axes] for axes in range(len(batch) + 1)])
     return {**columns, "filled": filled, "bad": _Wanted(("int64",), [_lists(said)])}
 
@@ -132,7 +132,7 @@ def _columns(said: dict[str, Any], shape: tuple[int, ...]) -> dict[str, _Wanted]
         "weights": _Wanted(_WIDE, [shape]),
         "valid": _Wanted(("bool",), [shape]),
         "groups": _Wanted(_IDS, [shape]),
-        **{name: _Wanted(_WIDE, [shape]) for name in _AMOUNTS},
+        **{name: _Wanted(_WIDE, [shape]) for name in COLUMNS},
     }
 
 

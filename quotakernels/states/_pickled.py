@@ -16,6 +16,8 @@ def _packed(x: Any) -> Any:
     """A tuple of packed fields with its type before them, or an array as `packed` leaves it."""
     if isinstance(x, tuple):
         return (type(x), *map(_packed, x))
+    if isinstance(x, dict):
+        return {name: packed(column) for name, column in x.items()}
     return x if x is None else packed(x)
 
 
@@ -27,4 +29,6 @@ def _restored(kind: type[Any], *fields: Any) -> Any:
 def _unpacked(x: Any) -> Any:
     if x is None:
         return None
+    if isinstance(x, dict):
+        return {name: unpacked(*column) for name, column in x.items()}
     return _restored(*x) if isinstance(x[0], type) else unpacked(*x)

@@ -52,8 +52,6 @@ from quotakernels.states._pickled import pickled
 
 OF_ALL_BATCHES = ("gain", "cost", "treatment")
 """What all batches come with or none."""
-AMOUNTS = (*OF_ALL_BATCHES, "gain_rejected")
-"""What there may be of each example beside its weight."""
 
 
 class ScoreBuffer(NamedTuple):
@@ -201,7 +199,9 @@ class ScoreBuffer(NamedTuple):
         xp = namespace(self.like)
         with computing(xp):
             pieces = self.pieces or (_nothing(xp, self.like),)
-            return Examples(*(_joined(xp, pieces, name) for name in Examples._fields))
+            parts = [piece.named() for piece in pieces]
+            names = dict.fromkeys(name for part in parts for name in part)
+            return Examples.of({name: _joined(xp, parts, name) for name in names})
 
     def ranking(self, ties: TiePolicy = "expected") -> Ranking:
         """The ranking of all examples; parameters as in `rank`."""
@@ -267,11 +267,10 @@ def _check_values(xp: Namespace, examples: Examples, groups: GroupsOfExamples | 
     """Raise for what no batch can have brought, which forged files have; and for what is too large
     for the sum over all batches, and not for that over its own.
     """
-    weights, amounts = examples.weights, examples._asdict()
-    amounts = {name: x for name, x in amounts.items() if name in AMOUNTS and x is not None}
+    weights = examples.weights
     bad = bad_values(xp, examples.scores, weights)
-    bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in amounts.items()}
-    columns = {"y_score": examples.scores, "sample_weight": weights, **amounts}
+    bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in examples.columns.items()}
+    columns = {"y_score": examples.scores, "sample_weight": weights, **examples.columns}
     if groups is not None:
         columns["groups"], size = groups.codes, groups.ids.shape[0]
         _, bad["groups"] = kept_within(xp, examples.scores, groups.codes, size)
@@ -316,18 +315,15 @@ def _nothing(xp: Namespace, like: Array) -> Examples:
     return Examples(xp.zeros(shape, dtype=like.dtype, device=place), absent, None, absent)
 
 
-def _joined(xp: Namespace, pieces: tuple[Examples, ...], name: str) -> Array | None:
+def _joined(xp: Namespace, pieces: list[dict[str, Array]], name: str) -> Array:
     """One column of all pieces; what some do not have is 1, or True, there, and gains are 0."""
-    parts = [getattr(piece, name) for piece in pieces]
-    if all(part is None for part in parts):
-        return None
-    if name in OF_ALL_BATCHES and any(part is None for part in parts):
+    if name in OF_ALL_BATCHES and not all(name in piece for piece in pieces):
         raise ValueError(f"some batches came with {name}= and some without; give it with all")
-    place = device(pieces[0].scores)
+    place = device(pieces[0]["scores"])
     dtype = xp.bool if name == "valid" else wide_float(xp, place)
     fill = xp.zeros if name == "gain_rejected" else xp.ones
     whole = [
-        fill(piece.scores.shape, dtype=dtype, device=place) if part is None else part
-        for piece, part in zip(pieces, parts, strict=True)
+        piece[name] if name in piece else fill(piece["scores"].shape, dtype=dtype, device=place)
+        for piece in pieces
     ]
     return whole[0] if len(whole) == 1 else xp.concat(whole, axis=-1)

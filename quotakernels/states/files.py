@@ -286,8 +286,7 @@ def _arrays(state: State) -> dict[str, Any]:
     """What is kept of a state, by name."""
     if not isinstance(state, ScoreBuffer):
         return dict(state._asdict())
-    examples = state.examples()._asdict() if state.pieces else {}
-    kept = {name: x for name, x in examples.items() if x is not None}
+    kept = state.examples().named() if state.pieces else {}
     ids = joined_ids(namespace(state.like), state.groups, len(state.pieces))
     if ids is not None:
         if dtype_name(ids.dtype) not in WIDTHS:
@@ -311,6 +310,6 @@ def _state_of(kind: Any, columns: dict[str, StoredArray], like: Any) -> State:
         return made
     pieces: tuple[Examples, ...] = ()
     if "scores" in arrays:
-        pieces = (Examples(*(arrays.get(name) for name in Examples._fields)),)
+        pieces = (Examples.of(arrays),)
     groups = tuple(x for name, x in arrays.items() if name == "groups")
     return ScoreBuffer(arrays["like"], pieces, arrays["bad"], groups)

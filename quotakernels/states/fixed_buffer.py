@@ -271,8 +271,8 @@ def _check_not_overfull(state: FixedScoreBuffer) -> None:
 
 def _with_batch(state: FixedScoreBuffer, batch: Batch) -> FixedScoreBuffer:
     xp = namespace(state.scores)
-    given = batch.examples._asdict() | {"groups": batch.groups}
-    if given["valid"] is None:
+    given = batch.examples.named() | {"groups": batch.groups}
+    if "valid" not in given:
         given["valid"] = xp.ones_like(given["labels"])
     state = state._replace(bad=with_fault(xp, state.bad, batch.fault))
     return _extended(xp, state, given, given["scores"].shape[-1])

@@ -199,7 +199,7 @@ def buffers_with_gains() -> None:
         strict=True,
     ):
         assert found == wanted
-    same_on_all(*(x for x in whole.examples() if x is not None))
+    same_on_all(*whole.examples().named().values())
     if dist.get_rank() == 1:
         state = ScoreBuffer.empty(scores).update(labels, scores)
     message = "some ranks have gain= and some have none; give it with all"

@@ -45,7 +45,7 @@ def columns(names: Iterable[str], rows: Iterable[Any]) -> dict[str, np.ndarray]:
 
 def values(ranking: qk.Ranking) -> dict[str, Any]:
     found = {"auc": qk.roc_auc(ranking), "hits": qk.hit_rate(ranking, fraction=0.5)}
-    if ranking.gains and not ranking.groups:
+    if ranking.columns and not ranking.groups:
         found["brings"] = qk.impact_at_quota(ranking, fraction=0.5).whole
         found["spent"] = qk.hit_rate(ranking, budget=9)
         found["uplift"] = qk.uplift.auuc(ranking)

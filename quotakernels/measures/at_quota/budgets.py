@@ -252,5 +252,7 @@ def budget_curve(table: ops.Groups) -> Curve:
     """
     xp = namespace(table.counts)
     return Curve(
-        cut_quotas(xp, table), above_cuts(xp, table, table.cost), cut_thresholds(xp, table)
+        cut_quotas(xp, table),
+        above_cuts(xp, table, table.columns["cost"].whole),
+        cut_thresholds(xp, table),
     )

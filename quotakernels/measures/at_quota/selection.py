@@ -41,8 +41,8 @@ def whole_cases(examples: Examples, limit: Array, codes: Array | None, random_st
     Limits are of shape (..., 1), or (..., S, 1) of groups; NaN where there are none.
     """
     xp = namespace(limit)
-    amounts = [x for x in (examples.weights, examples.cost) if x is not None]
-    given = [ops.order_key(xp, examples.scores), limit, *amounts]
+    factors = [x for x in (examples.weights, examples.columns.get("cost")) if x is not None]
+    given = [ops.order_key(xp, examples.scores), limit, *factors]
     if not all(map(readable, given)):
         raise TypeError("whole=True needs scores that the host can read, outside of programs")
     key, limits, *factors = map(to_numpy, given)
@@ -260,7 +260,7 @@ def _whole(
     examples: Examples, table: Any, wanted: Array, codes: Array | None, random_state: Any
 ) -> Array:
     """Whole cases, as many as the quota has places for, or as the budget pays for."""
-    if examples.cost is not None:
+    if "cost" in examples.columns:
         wanted = ops.cost_within(namespace(wanted), table, wanted)
     return whole_cases(examples, wanted, codes, random_state)
 

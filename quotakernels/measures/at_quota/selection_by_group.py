@@ -67,7 +67,7 @@ def _wanted_over_all(
     """
     if not table.segments:
         raise TypeError("selection_by_group needs groups, the group of each example")
-    paid = budget is not None and len(table.costs) > 0
+    paid = budget is not None and "cost" in table.columns
     together = compiled(_together, xp)(table) if paid else table._replace(segments=())
     (wanted,), shape = wanted_masses(xp, together, quota=quota, fraction=fraction, budget=budget)
     if not paid:
@@ -283,7 +283,9 @@ def _together(table: ops.Groups) -> ops.Groups:
     xp = namespace(table.counts)
     key = _keys(xp, table)
     order = xp.argsort(key, axis=-1, descending=True, stable=True)
-    rows = table._replace(thresholds=key, gains=()).map(lambda x: ops.taken(xp, x, order))
+    columns = {name: x for name, x in table.columns.items() if name == "cost"}
+    rows = table._replace(thresholds=key, columns=columns)
+    rows = rows.map(lambda x: ops.taken(xp, x, order))
     key = rows.thresholds
     last = xp.ones_like(key[..., :1]) == 1
     last = xp.concat([key[..., 1:] != key[..., :-1], last], axis=-1)

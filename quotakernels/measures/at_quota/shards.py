@@ -213,7 +213,7 @@ def rank_at_quota(
     if ties == "given":
         raise ValueError('ties="given" needs the order of all examples; use rank')
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": None, "where": where}
-    examples, _, good, *_ = validate_columns(given, pos_label, validate and across is None)
+    examples, good, *_ = validate_columns(given, pos_label, validate and across is None)
     examples = in_library_of(examples, quota, fraction)
     if across is not None:
         across = checked_sum(across)

@@ -75,7 +75,7 @@ def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
     >>> print(impact_at_quota(None, score, gain=brings, groups=branch, quota=1).whole)
     [ 120. -500.]
     """
-    if_selected, if_rejected = _both_classes(table.gains)
+    if_selected, if_rejected = _both_classes(table)
     cut = cut_at_quotas(table, wanted)
     brought = selected(table, if_selected, cut)
     given_up = beside = 0 * cut.part  # NaN where the quota is undefined
@@ -87,18 +87,16 @@ def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
 
 def net_gain(table: ops.Groups, wanted: Array) -> Array:
     """What the selected bring above what they would bring if they were rejected."""
-    if_selected, if_rejected = _both_classes(table.gains)
+    if_selected, if_rejected = _both_classes(table)
     cut = cut_at_quotas(table, wanted)
     gained = if_selected if if_rejected is None else if_selected - if_rejected
     return selected(table, gained, cut) / cut.unit
 
 
-def _both_classes(gains: ops.Gains) -> tuple[Array, Array | None]:
+def _both_classes(table: ops.Groups) -> tuple[Array, Array | None]:
     """What each row brings if it is selected, and if it is not; None where that is nothing."""
-    if_selected = gains.positive + gains.negative
-    if isinstance(gains.positive_rejected, tuple):
-        return if_selected, None
-    return if_selected, gains.positive_rejected + gains.negative_rejected
+    rejected = table.columns.get("gain_rejected")
+    return table.columns["gain"].whole, None if rejected is None else rejected.whole
 
 
 @measure(BestGain, greater_is_better=True, in_masses=True, headline="value", by_group=True)
@@ -139,7 +137,7 @@ def best_quota(table: ops.Groups) -> BestBoundary:
     [  0. 120. 170.  90.]
     """
     xp = namespace(table.counts)
-    if_selected, if_rejected = _both_classes(table.gains)
+    if_selected, if_rejected = _both_classes(table)
     value = above_cuts(xp, table, if_selected)
     if if_rejected is not None:
         value = value + below_cuts(xp, table, if_rejected)
@@ -152,7 +150,7 @@ def best_quota(table: ops.Groups) -> BestBoundary:
 
 def _rounding(xp: Namespace, table: ops.Groups) -> Array:
     """The share `SAME_VALUE` of the sum of all absolute gains, beside the cuts."""
-    size = table.gains.size
+    size = table.columns["gain_size"].whole
     whole = beside_cuts(xp, table, ops.group_total(xp, table, size))
     return tolerance(size, SAME_VALUE) / ops.GAIN_SCALE * whole
 
@@ -189,12 +187,10 @@ def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> C
     """
     xp = namespace(part)
     table, cut = rows_to_cut(xp, table), CutRows(index, part, unit)
-    gains = table.gains
-    tp, fp = (selected(table, x, cut) for x in (gains.positive, gains.negative))
+    tp, fp = (selected(table, x, cut) for x in table.columns["gain"])
     fn, tn = xp.zeros_like(tp), xp.zeros_like(fp)
-    if not isinstance(gains.positive_rejected, tuple):
-        others = (gains.positive_rejected, gains.negative_rejected)
-        fn, tn = (rejected(table, x, cut) for x in others)
+    if "gain_rejected" in table.columns:
+        fn, tn = (rejected(table, x, cut) for x in table.columns["gain_rejected"])
 
     def mean(gain: Array, mass: Array) -> Array:
         return ops.nan_unless(xp, mass > 0, gain / mass)

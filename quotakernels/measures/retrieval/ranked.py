@@ -271,11 +271,11 @@ def dcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
 
 def _mean_gain(table: ops.Groups, at: Positions) -> Array:
     """What an example of the tie group at each position brings on average."""
-    if not (gains := table.gains):
+    if "gain" not in table.columns:
         return at.of_row(table.positives) / at.items
-    if not isinstance(gains.positive_rejected, tuple):
+    if "gain_rejected" in table.columns:
         raise ValueError("dcg takes no gain_rejected; what stands behind the quota adds nothing")
-    return at.of_row(gains.positive + gains.negative) / at.items
+    return at.of_row(table.columns["gain"].whole) / at.items
 
 
 class _Ndcg(_Dcg):
@@ -340,14 +340,14 @@ def ndcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
 def _best_gain(table: ops.Groups, at: Positions, numbers: Array) -> Array:
     """What an example brings at each position of the ideal order."""
     xp = namespace(numbers)
-    if not (gains := table.gains):
+    if "gain" not in table.columns:
         positives = ops.spread(xp, at.table, Totals(xp, table).positive)
         return xp.where(at.rank <= positives, xp.ones_like(at.rank), xp.zeros_like(at.rank))
-    if isinstance(gains.ideal, tuple):
+    if isinstance(table.ideal, tuple):
         raise ValueError(
             "ndcg of gains needs the gain of each example, which neither a Ranking nor a resample "
             "of examples has; call it with scores and gain=, or draw whole lists by groups= and "
             "group_mean"
         )
-    place = ops.clip(xp, numbers - 1, high=gains.ideal.shape[-1] - 1)
-    return ops.taken(xp, gains.ideal, xp.broadcast_to(place, at.rank.shape))
+    place = ops.clip(xp, numbers - 1, high=table.ideal.shape[-1] - 1)
+    return ops.taken(xp, table.ideal, xp.broadcast_to(place, at.rank.shape))

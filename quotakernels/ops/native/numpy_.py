@@ -10,14 +10,12 @@ import numpy as np
 
 from quotakernels._array import Array
 from quotakernels.ops._table import (
-    Amounts,
-    Arms,
     Around,
-    Costs,
+    ByClass,
     Cumulative,
-    Gains,
     Groups,
     Rows,
+    to_sum,
 )
 from quotakernels.ops.native._numpy_bins import binned as binned
 from quotakernels.ops.native._numpy_bins import counted as counted
@@ -167,23 +165,23 @@ def tie_groups(
     weights: NDArray | None,
     valid: NDArray | None,
     given: bool,
-    amounts: Amounts,
+    columns: dict[str, NDArray],
 ) -> Groups:
     """The table of one list of scores, without empty rows but for that of an empty list."""
     if valid is not None and not valid.all():
         scores, labels = scores[valid], labels[valid]
         weights = None if weights is None else weights[valid]
-        amounts = amounts.map(lambda x: x[valid])
+        columns = {name: x[valid] for name, x in columns.items()}
     if scores.shape[0] == 0:
-        return _empty_row(scores, weights, amounts)
-    plain = not given and weights is None and not amounts.columns()
+        return _empty_row(scores, weights, columns)
+    plain = not given and weights is None and not columns
     if plain and (groups := groups_around_zero(scores, labels)) is not None:
         return groups
     key = order_key(scores)
     if given:
-        groups = each_by_itself(key, labels, weights, amounts)
+        groups = each_by_itself(key, labels, weights, columns)
     elif not plain or key.dtype.kind == "f":
-        groups = by_argsort(key, labels, weights, amounts)
+        groups = by_argsort(key, labels, weights, columns)
     else:
         groups = compact_groups(key, labels)
     thresholds = from_order_key(groups.thresholds, scores.dtype, over=True)
@@ -226,15 +224,12 @@ def _merged_lists(scores: NDArray, labels: NDArray) -> Cumulative | None:
     return side_by_side(tables) if len(tables) == len(every) else None
 
 
-def _empty_row(scores: NDArray, weights: NDArray | None, amounts: Amounts) -> Groups:
+def _empty_row(scores: NDArray, weights: NDArray | None, columns: dict[str, NDArray]) -> Groups:
     count = np.zeros(1, dtype=np.int32)
     mass = None if weights is None else np.zeros(1, dtype=weights.dtype)
-    zero = np.zeros(1)
-    gains = Gains(*[zero] * (3 if len(amounts.gains) == 1 else 5)) if amounts.gains else ()
-    costs = () if amounts.cost is None else Costs(zero, zero)
-    arms = () if amounts.treatment is None else Arms(*[zero] * 4)
-    table = Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass)
-    return table._replace(gains=gains, costs=costs, arms=arms)
+    zeros = {name: np.zeros(1) for name in columns}
+    sums = {name: ByClass(x, x) for name, x in to_sum(zeros, None).items()}
+    return Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass, sums)
 
 
 def without_empty_rows(table: Groups) -> Groups:

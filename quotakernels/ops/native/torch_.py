@@ -12,7 +12,7 @@ from torch.nn.functional import pad
 from quotakernels._array import Array, readable, to_numpy
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
-from quotakernels.ops._table import Amounts, Cumulative, Groups
+from quotakernels.ops._table import Cumulative, Groups
 from quotakernels.ops.native import numpy_
 from quotakernels.ops.native._torch_hull import LONGEST, ends_by_merging
 from quotakernels.ops.native._torch_segments import cumulative_segments as cumulative_segments
@@ -177,7 +177,7 @@ def summed_runs(table: Groups, last: Array) -> Groups:
     first = torch.cat([edge, last[..., :-1]], dim=-1)
     counts = (table.counts, table.positives)
     masses = [x for x in table[3:5] if x is not None]
-    sums = _sums_of_runs(first, counts, (*masses, *table.amounts()), table.counts.dtype)
+    sums = _sums_of_runs(first, counts, (*masses, *table.sums()), table.counts.dtype)
     weighed = sums[2:4] if masses else (None, None)
     return table.with_sums(sums[:2], weighed, sums[2 + len(masses) :])
 
@@ -429,13 +429,13 @@ def tie_groups(
     weights: Array | None,
     valid: Array | None,
     given: bool,
-    amounts: Amounts,
+    columns: dict[str, Array],
 ) -> Groups:
     """One list of scores in readable memory is ranked by NumPy."""
     key = to_numpy(order_key(scores))
     masses, mask = (None if x is None else to_numpy(x) for x in (weights, valid))
-    amounts = amounts.map(to_numpy)
-    groups = numpy_.tie_groups(key, to_numpy(labels), masses, mask, given, amounts)
+    columns = {name: to_numpy(x) for name, x in columns.items()}
+    groups = numpy_.tie_groups(key, to_numpy(labels), masses, mask, given, columns)
     table = groups.map(torch.from_numpy)
     return table._replace(thresholds=from_order_key(table.thresholds, scores.dtype))
 
