@@ -231,7 +231,7 @@ def read_parquet(
     full = with_rows(connection, found) if found else []
     if not full:
         raise ValueError(f"{', '.join(patterns)}: there is no {'row' if found else 'such file'}")
-    return dataset(connection, full, columns, hive).rows
+    return dataset(connection, full, columns, hive)
 
 
 def _relation(connection: Any, source: Any) -> Any:
@@ -378,11 +378,6 @@ def _refuse(rows: Any, name: str, condition: str, expected: str) -> None:
     )
 
 
-FILE, ROW = "quotakernels file", "quotakernels row"
-"""Columns of a numbered table; rows of a file are counted from 1, or NULL if they cannot be."""
-_NUMBER = "file_row_number"
-"""What DuckDB calls its number, unless the file has a column of that name."""
-
 _SCHEMA = "name, type, type_length, num_children, converted_type, scale, precision, logical_type"
 _SIGNED = {"tinyint": 8, "smallint": 16, "integer": 32, "bigint": 64}
 _UNSIGNED = {"boolean": 1, "utinyint": 8, "usmallint": 16, "uinteger": 32, "ubigint": 64}
@@ -407,13 +402,6 @@ class _Alike(NamedTuple):
     kinds: dict[str, Any]
 
 
-class Dataset(NamedTuple):
-    """Columns of files as a table, and the same with FILE and ROW, to tell where something is."""
-
-    rows: Any
-    numbered: Any
-
-
 def with_rows(connection: Any, files: Sequence[str]) -> list[str]:
     """The files that hold any row, sorted."""
     counted = connection.sql(
@@ -429,40 +417,29 @@ def dataset(
     names: Sequence[str],
     hive: bool,
     filtered: Iterable[str] = (),
-) -> Dataset:
+) -> Any:
     """The named columns of files that differ in their types at most where no value is lost.
 
-    Filters see the NaN of columns in `filtered`, and of all columns of the numbered table.
+    Filters see the NaN of columns in `filtered`.
     """
     names = list(dict.fromkeys(names))
     groups = list(_groups(connection, files, names, hive))
     _refuse_absent(groups, names)
     kinds = {name: _promoted(connection, groups, name, hive) for name in names}
-
-    def table(filtered: Iterable[str], more: str = "", *options: str) -> Any:
-        parts = (
-            f"SELECT {_columns(group, kinds, filtered)}{more} "
-            f"FROM {_read(group.files, hive, *options)}"
-            for group in groups
-        )
-        return connection.sql(" UNION ALL ".join(parts))
-
-    taken = any(_NUMBER in group.kinds for group in groups)
-    row, options = ("NULL", ()) if taken else (f"{_NUMBER} + 1", (f"{_NUMBER} = true",))
-    place = f", {sql.identifier(FILE)}, {row} AS {sql.identifier(ROW)}"
-    return Dataset(
-        table(filtered), table(names, place, f"filename = {sql.literal(FILE)}", *options)
+    parts = (
+        f"SELECT {_columns(group, kinds, filtered)} FROM {_read(group.files, hive)}"
+        for group in groups
     )
+    return connection.sql(" UNION ALL ".join(parts))
 
 
 def _listed(files: Iterable[str]) -> str:
     return ", ".join(sql.literal(glob.escape(file)) for file in files)
 
 
-def _read(files: Iterable[str], hive: bool, *options: str) -> str:
+def _read(files: Iterable[str], hive: bool) -> str:
     parts = "true, hive_types_autocast = false" if hive else "false"
-    arguments = [f"[{_listed(files)}]", f"hive_partitioning = {parts}", *options]
-    return f"read_parquet({', '.join(arguments)})"
+    return f"read_parquet([{_listed(files)}], hive_partitioning = {parts})"
 
 
 def _groups(

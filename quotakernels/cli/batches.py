@@ -343,6 +343,22 @@ class Rows(NamedTuple):
         yield from self.read(columns_read(settings), batch)
         positive_value(values, settings.label, settings.pos_label)
 
+    def refuse_bad_values(self, settings: Settings) -> None:
+        """Raise for the first row with a value that cannot be used, in a pass over all rows."""
+        known: list[Any] = []
+        amounts = ((weight_column, settings.weight), (cost_column, settings.cost))
+        kinds = [*amounts, (group_values, settings.grouped_by)]
+        kinds += [(score_column, name) for name in settings.models]
+
+        def check(table: pa.Table) -> None:
+            _, known[:] = label_values(table, settings.label, known)
+            for column_of, name in kinds:
+                if name is not None:
+                    column_of(table, name)
+
+        for _ in self.read(columns_read(settings), check):
+            pass
+
 
 def _positive(values: list[Any], sample: Any, settings: Settings) -> Any:
     """The positive label in the type of a batch, which may lack it."""

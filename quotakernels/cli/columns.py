@@ -197,21 +197,25 @@ def sample_of(settings: Settings, rows: pa.Table) -> Sample:
 
 def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[np.bool_]:
     """Return a column of labels, True for the positive ones."""
-    column, values = label_values(table, name, [])
+    column, values = label_values(table, name)
     return are_positive(column, positive_value(values, name, pos_label))
 
 
 def label_values(
-    table: pa.Table, name: str, known: list[_Value]
+    table: pa.Table, name: str, known: list[_Value] | None = None
 ) -> tuple[pa.ChunkedArray, list[_Value]]:
-    """Return a column of labels, and the values of labels: known ones first, two at most."""
+    """Return a column of labels, and the values of labels: known ones first, two at most.
+
+    None are known where the table is all there is, whose values can be counted.
+    """
     column = complete(table, name)
     if not _is_text(column.type):
         column = _numbers(column, name)
-    values = list(dict.fromkeys([*known, *pc.unique(column).to_pylist()]))
+    values = list(dict.fromkeys([*(known or []), *pc.unique(column).to_pylist()]))
     if len(values) > 2:
         row = pc.index(column, values[2]).as_py() + 1
-        raise RowError(lambda place: third_label(name, str(len(values)), values, place), row)
+        number, shown = ("more than 2", values[:3]) if known is not None else (len(values), values)
+        raise RowError(lambda place: third_label(name, number, shown, place), row)
     return column, values
 
 

@@ -116,7 +116,7 @@ def missing_value(names: Sequence[str], place: str, count: int) -> str:
     )
 
 
-def third_label(name: str, number: str, values: Sequence[object], place: str) -> str:
+def third_label(name: str, number: int | str, values: Sequence[object], place: str) -> str:
     """What is said of labels that are not binary: how many, the first ones, where the third is."""
     shown = first_values(values)
     variants = _variants(values)

@@ -1,6 +1,7 @@
 """Evaluations of Parquet data that DuckDB groups: memory holds the distinct scores, not the rows.
 
-Errors name the column, the file and the row, as those of rows in memory do.
+Queries tell only that some value is bad. A pass over the rows then finds the first one, so that the
+error names the column, the file and the row, as for rows in memory.
 """
 
 from __future__ import annotations
@@ -9,11 +10,10 @@ import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import duckdb
@@ -21,23 +21,22 @@ import duckdb
 import quotakernels as qk
 from quotakernels.adapters import _sql as sql
 from quotakernels.adapters._sql import DATES, group_of
-from quotakernels.adapters.duckdb import FILE, ROW, AbsentColumnError, dataset, ranking, with_rows
+from quotakernels.adapters.duckdb import AbsentColumnError, dataset, ranking, with_rows
+from quotakernels.cli.batches import Rows
 from quotakernels.cli.columns import columns_read, compared, no_row_has, of_all, positive_value
 from quotakernels.cli.errors import (
     InputError,
     merged_scores,
-    missing_value,
     no_columns,
     no_groups,
     no_rows,
     printable,
-    third_label,
 )
 from quotakernels.cli.paths import files_of, means_files
 from quotakernels.evaluation.compute import evaluate_rankings, group_results, with_groups
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.settings import Counts, Settings, UnfitError
-from quotakernels.evaluation.words import Condition, Conditions
+from quotakernels.evaluation.words import Condition
 
 _POSITIVE, _GROUP = "it is positive", "its group"
 """Columns beside those of the data: its label, and what names its group."""
@@ -45,40 +44,20 @@ _DIGITS = 38
 """Of numbers that DuckDB compares exactly; no column of a file has more."""
 
 
-@dataclass(frozen=True)
-class ParquetFiles:
-    """Parquet files as one table of DuckDB, and the same with the file and the row of each row."""
+class _BadValueError(Exception):
+    """A column has a value that cannot be used in some row."""
 
+
+class ParquetFiles(NamedTuple):
+    """Parquet files, and the columns that are needed as one table of DuckDB."""
+
+    path: Path
     connection: Any
     rows: Any
-    numbered: Any
-    several: bool
 
     def share_done(self) -> float:
         """How much of the query in progress is done, from 0 to 1; asked for in another thread."""
         return float(min(max(self.connection.query_progress(), 0.0), 100.0)) / 100
-
-    def filter(self, condition: str) -> ParquetFiles:
-        """The rows for which a condition of SQL is true."""
-        rows, numbered = (x.filter(condition) for x in (self.rows, self.numbered))
-        return replace(self, rows=rows, numbered=numbered)
-
-    def with_floats(self) -> ParquetFiles:
-        """The same rows with decimals as floats, as they are read into memory."""
-        kinds = zip(self.rows.columns, self.rows.types, strict=True)
-        columns = ", ".join(_column(name, kind) for name, kind in kinds)
-        place = f"{sql.identifier(FILE)}, {sql.identifier(ROW)}"
-        numbered = self.numbered.project(f"{columns}, {place}")
-        return replace(self, rows=self.rows.project(columns), numbered=numbered)
-
-    def first(self, name: str, condition: str = "true") -> tuple[Any, str] | None:
-        """The value in the first row for which a condition is true, and where that is."""
-        place = f"{sql.identifier(FILE)}, {sql.identifier(ROW)}"
-        found = self.numbered.filter(condition).order(place).limit(1)
-        for value, file, row in found.project(f"{sql.identifier(name)}, {place}").fetchall():
-            where = "a row" if row is None else f"row {row}"
-            return value, f"{where} of {file}" if self.several else where
-        return None
 
 
 @contextmanager
@@ -91,33 +70,32 @@ def opened(path: Path, settings: Settings, memory_limit: str | None) -> Iterator
             with duckdb.connect(config=config) as connection:
                 for name in ("enable_progress_bar = true", "enable_progress_bar_print = false"):
                     connection.execute(f"SET {name}")
-                yield _source(connection, path, settings)
+                yield ParquetFiles(path, connection, _columns(connection, path, settings))
         except UnfitError as error:
             raise InputError(str(error)) from error
         except (duckdb.Error, TypeError, ValueError) as error:
             raise InputError(f"{settings.source}: {error}") from error
 
 
-def _source(connection: Any, path: Path, settings: Settings) -> ParquetFiles:
+def _columns(connection: Any, path: Path, settings: Settings) -> Any:
     """The columns that are needed."""
-    files, several = files_of(path), means_files(path)
+    files = files_of(path)
     full = with_rows(connection, [str(file) for file in files if file.stat().st_size])
     if not full:
         raise no_rows(settings.source)
     _tell_empty(sorted(set(map(str, files)) - set(full)))
-    in_parts = several and any("=" in name for file in files for name in file.parent.parts)
-    filtered = [
-        settings.label,
-        *_amounts(settings),
-        *(x.column for x in settings.where),
-    ]
+    in_parts = any("=" in name for file in files for name in file.parent.parts)
+    filtered = [settings.label, *_amounts(settings), *(x.column for x in settings.where)]
+    names = columns_read(settings)
     try:
-        found = dataset(connection, full, columns_read(settings), in_parts, filtered)
+        rows = dataset(connection, full, names, in_parts and means_files(path), filtered)
     except AbsentColumnError as error:
         raise no_columns(settings.source, error.columns, error.available) from error
-    kinds = dict(zip(found.rows.columns, found.rows.types, strict=True))
-    _refuse_merged(found.rows, [x for x in settings.models if _is_wide(kinds[x])])
-    return ParquetFiles(connection, found.rows, found.numbered, several)
+    for name in settings.models:
+        kind = rows.types[rows.columns.index(name)]
+        if _is_wide(kind):
+            _refuse_merged(rows, name, kind)
+    return rows
 
 
 def _tell_empty(files: Sequence[str]) -> None:
@@ -132,9 +110,12 @@ def _is_wide(kind: Any) -> bool:
     return bool(kind.id == "decimal" and dict(kind.children)["precision"] > sql.EXACT_DIGITS)
 
 
-def _column(name: str, kind: Any) -> str:
+def _refuse_merged(rows: Any, name: str, kind: Any) -> None:
+    """Raise for decimals that are distinct and are not as floats."""
     column = sql.identifier(name)
-    return column if kind.id != "decimal" else f"{_as_double(column, kind)} AS {column}"
+    merged = f"count(DISTINCT {column}) - count(DISTINCT {_as_double(column, kind)})"
+    if ties := _first_row(rows, merged)[0]:
+        raise merged_scores(name, ties)
 
 
 def _as_double(column: str, kind: Any) -> str:
@@ -142,21 +123,22 @@ def _as_double(column: str, kind: Any) -> str:
     return f"CAST({number} AS DOUBLE)"
 
 
-def _refuse_merged(rows: Any, names: Sequence[str]) -> None:
-    """Raise for decimals that are distinct and are not as floats."""
-    for name in names:
-        column = sql.identifier(name)
-        number = _as_double(column, rows.types[rows.columns.index(name)])
-        counts = f"count(DISTINCT {column}) - count(DISTINCT {number})"
-        if merged := _first_row(rows, counts)[0]:
-            raise merged_scores(name, merged)
-
-
 def evaluate_source(
     source: ParquetFiles, settings: Settings, on_step: Callable[[str], object]
 ) -> Evaluation:
     """Evaluate each score column against the labels, a query for each."""
-    chosen = _chosen(source, settings.where).with_floats()
+    try:
+        return _evaluated(source, settings, on_step)
+    except _BadValueError as error:
+        rows = Rows(settings.source, source.path, settings.where, settings.models)
+        rows.refuse_bad_values(settings)
+        raise InputError(f"{settings.source}: {error}") from error
+
+
+def _evaluated(
+    source: ParquetFiles, settings: Settings, on_step: Callable[[str], object]
+) -> Evaluation:
+    chosen = _with_floats(_chosen(source.rows, settings))
     positive = positive_value(_labels(chosen, settings.label), settings.label, settings.pos_label)
     counts = _counts(chosen, positive, settings)
     counts = counts._replace(total_cost=_total_cost(chosen, settings))
@@ -167,18 +149,14 @@ def evaluate_source(
         made[_GROUP] = _group(chosen, settings.grouped_by)
     columns = [f"{value} AS {sql.identifier(name)}" for name, value in made.items()]
     columns += map(sql.identifier, dict.fromkeys([*settings.models, *_amounts(settings)]))
-    ready = chosen.rows.project(", ".join(columns))
+    ready = chosen.project(", ".join(columns))
 
     def ranked(name: str, group: str | None = None) -> qk.Ranking:
-        columns: dict[str, Any] = {"weight": settings.weight, "cost": settings.cost, "group": group}
+        named: dict[str, Any] = {"weight": settings.weight, "cost": settings.cost, "group": group}
         try:
-            found: qk.Ranking = ranking(
-                source.connection, ready, label=_POSITIVE, score=name, **columns
-            )
-            return found
+            return ranking(source.connection, ready, label=_POSITIVE, score=name, **named)  # type: ignore[no-any-return]
         except ValueError as error:
-            _refuse_score(chosen, name, settings.weight)
-            raise error from None
+            raise _BadValueError(error) from error
 
     if settings.grouped_by is None:
         return evaluate_rankings(settings, counts, ranked, on_step)
@@ -190,23 +168,26 @@ def evaluate_source(
     return with_groups(evaluate_rankings(settings, counts, ranked, on_step), groups)
 
 
-def _group(rows: ParquetFiles, name: str) -> str:
+def _with_floats(rows: Any) -> Any:
+    """The same rows with decimals as floats, as they are read into memory."""
+    columns = []
+    for name, kind in zip(rows.columns, rows.types, strict=True):
+        column = sql.identifier(name)
+        decimal = kind.id == "decimal"
+        columns.append(f"{_as_double(column, kind)} AS {column}" if decimal else column)
+    return rows.project(", ".join(columns))
+
+
+def _group(rows: Any, name: str) -> str:
     """What names the group of each row, in SQL; dates become texts."""
-    kind = rows.rows.types[rows.rows.columns.index(name)]
+    kind = rows.types[rows.columns.index(name)]
     try:
         text = f"CAST({sql.identifier(name)} AS VARCHAR)"
-        column = text if kind.id in DATES else group_of(rows.rows, name)
+        column = text if kind.id in DATES else group_of(rows, name)
     except TypeError:
         raise no_groups(name, kind, kind.id in ("double", "float", "decimal")) from None
-    _refuse_missing(rows, name, _first_row(rows.rows, _missing(name))[0])
+    _refuse_any(rows, name, f"{sql.identifier(name)} IS NULL")
     return column
-
-
-def _refuse_score(rows: ParquetFiles, name: str, weight: str | None) -> None:
-    """Raise for the first score that is none, of the rows that count."""
-    counted = rows if weight is None else rows.filter(f"{_double(weight)} IS DISTINCT FROM 0")
-    _refuse_missing(counted, name, _first_row(counted.rows, _missing(name))[0])
-    _refuse_nan(counted, name)
 
 
 def _amounts(settings: Settings) -> list[str]:
@@ -217,22 +198,21 @@ def _double(name: str) -> str:
     return f"CAST({sql.identifier(name)} AS DOUBLE)"
 
 
-def _chosen(source: ParquetFiles, conditions: Conditions) -> ParquetFiles:
+def _chosen(rows: Any, settings: Settings) -> Any:
     """The rows that fulfil all conditions; there is one."""
-    chosen = source
-    for condition in conditions:
-        chosen = chosen.filter(_holds(source, condition))
-    if conditions and not _first_row(chosen.rows, "count(*)")[0]:
-        raise no_row_has(conditions)
+    chosen = rows
+    for condition in settings.where:
+        chosen = chosen.filter(_holds(rows, condition))
+    if settings.where and not _first_row(chosen, "count(*)")[0]:
+        raise no_row_has(settings.where)
     return chosen
 
 
-def _holds(source: ParquetFiles, condition: Condition) -> str:
+def _holds(rows: Any, condition: Condition) -> str:
     """A condition in SQL, where NaN is above all numbers; it fulfils none that compares."""
-    name = condition.column
-    column = sql.identifier(name)
-    missing, sample = _first_row(source.rows, f"{_missing(name)}, any_value({column})")
-    _refuse_missing(source, name, missing)
+    column = sql.identifier(condition.column)
+    _refuse_any(rows, condition.column, f"{column} IS NULL")
+    (sample,) = _first_row(rows, f"any_value({column})")
     found = compared(condition, sample)
     if isinstance(found, bool):
         return str(found)
@@ -252,102 +232,44 @@ def _first_row(rows: Any, aggregates: str) -> Any:
     return rows.aggregate(aggregates).fetchall()[0]
 
 
-def _missing(name: str) -> str:
-    return f"count(*) FILTER ({sql.identifier(name)} IS NULL)"
+def _refuse_any(rows: Any, name: str, bad: str) -> None:
+    """Raise if a condition of SQL is true in any row."""
+    if _first_row(rows, f"count(*) FILTER ({bad})")[0]:
+        raise _BadValueError(f"column {name!r} has a value that cannot be used")
 
 
-def _refuse_missing(source: ParquetFiles, name: str, missing: int) -> None:
-    if missing and (found := source.first(name, f"{sql.identifier(name)} IS NULL")):
-        raise InputError(missing_value([name], found[1], missing))
-
-
-def _refuse_nan(source: ParquetFiles, name: str) -> None:
-    if found := source.first(name, sql.is_nan(sql.identifier(name))):
-        raise InputError(f"column {name!r}: NaN at {found[1]}, expected a number")
-
-
-def _labels(source: ParquetFiles, name: str) -> list[Any]:
+def _labels(rows: Any, name: str) -> list[Any]:
     """The values of the labels, of which there are at most two."""
     column = sql.identifier(name)
-    wanted = f"{_missing(name)}, min({column}), max({column})"
-    missing, low, high = _first_row(source.rows, wanted)
-    _refuse_missing(source, name, missing)
-    if not isinstance(low, (bool, int, float, str)):
-        kind = source.rows.types[source.rows.columns.index(name)]
-        raise InputError(f"column {name!r} holds values of type {kind}, expected numbers")
-    if high != high:
-        _refuse_nan(source, name)
-    others = source.rows.filter(f"NOT {_equals(name, low)} AND NOT {_equals(name, high)}")
-    if others.limit(1).fetchall():
-        _refuse_third(source, name)
+    _refuse_any(rows, name, f"{column} IS NULL")
+    low, high = _first_row(rows, f"min({column}), max({column})")
+    if not isinstance(low, (bool, int, float, str)) or high != high:
+        raise _BadValueError(f"column {name!r} holds no labels")
+    _refuse_any(rows, name, f"NOT {_equals(name, low)} AND NOT {_equals(name, high)}")
     return [low] if low == high else [low, high]
 
 
-def _refuse_third(source: ParquetFiles, name: str) -> None:
-    """Raise for the first row that has neither of the two labels before it."""
-    values: list[Any] = []
-    while len(values) < 3:
-        new = " AND ".join(["true", *(f"NOT {_equals(name, x)}" for x in values)])
-        value, place = source.first(name, new) or (None, "")
-        values.append(value)
-    raise InputError(third_label(name, "more than 2", values, place))
-
-
-def _counts(source: ParquetFiles, positive: Any, settings: Settings) -> Counts:
+def _counts(rows: Any, positive: Any, settings: Settings) -> Counts:
     """Numbers and weights of all rows and of the positive ones; sums are rounded once."""
     column = sql.identifier(settings.label)
     sign = _equals(settings.label, positive)
     if settings.weight is None:
-        count, positives = _first_row(source.rows, f"count({column}), count(*) FILTER ({sign})")
+        count, positives = _first_row(rows, f"count({column}), count(*) FILTER ({sign})")
         return Counts(count, positives, float(count), float(positives))
     weight = _double(settings.weight)
-    fits = f"coalesce({weight} >= 0 AND isfinite({weight}), false)"
+    unfit = f"NOT coalesce({weight} >= 0 AND isfinite({weight}), false)"
+    _refuse_any(rows, settings.weight, unfit)
     scale = sql.scale(weight, sql.is_weight(weight))
-    wanted = f"{sign} AS positive, {weight} AS weight, {scale} AS scale, {fits} AS fits"
-    units = f"sum({sql.units('weight', 'scale')})"
-    counts = f"count(*), count(*) FILTER (NOT fits), {units}"
-    groups = source.rows.project(wanted).aggregate(f"positive, scale, {counts}", "positive, scale")
-    found = groups.fetchall()
-    if any(unfit for *_, unfit, _ in found):
-        _refuse_weight(source, settings.weight)
+    weighed = rows.project(f"{sign} AS positive, {weight} AS weight, {scale} AS scale")
+    counts = f"count(*), sum({sql.units('weight', 'scale')})"
+    found = weighed.aggregate(f"positive, scale, {counts}", "positive, scale").fetchall()
     return _summed(found, settings.weight)
-
-
-def _refuse_weight(source: ParquetFiles, name: str) -> None:
-    _refuse_missing(source, name, _first_row(source.rows, _missing(name))[0])
-    weight = _double(name)
-    unfit = f"{weight} < 0 OR {weight} = 'inf'::DOUBLE OR {sql.is_nan(weight)}"
-    if found := source.first(name, unfit):
-        value = "NaN" if found[0] != found[0] else float(found[0])
-        expected = "a finite weight of 0 or more"
-        raise InputError(f"column {name!r}: {value} at {found[1]}, expected {expected}")
-
-
-def _total_cost(source: ParquetFiles, settings: Settings) -> float:
-    """What all rows cost, rounded once, NaN without costs; one without weight may cost anything."""
-    name, weight = settings.cost, settings.weight
-    if name is None:
-        return math.nan
-    counted, value = source, _double(name)
-    if weight is not None:
-        counted = source.filter(f"{_double(weight)} IS DISTINCT FROM 0")
-        value = f"{value} * {_double(weight)}"
-    _refuse_missing(counted, name, _first_row(counted.rows, _missing(name))[0])
-    column = _double(name)
-    unfit = f"{column} < 0 OR {column} = 'inf'::DOUBLE OR {sql.is_nan(column)}"
-    if found := counted.first(name, unfit):
-        shown = "NaN" if found[0] != found[0] else float(found[0])
-        raise InputError(f"column {name!r}: {shown} at {found[1]}, expected a cost of 0 or more")
-    scale = sql.scale(value, sql.is_cost(value))
-    rows = counted.rows.project(f"{value} AS cost, {scale} AS scale")
-    sums = rows.aggregate(f"scale, sum({sql.units('cost', 'scale')})", "scale").fetchall()
-    return float(sum((sql.exact_mass(units, k) for k, units in sums if k is not None), Fraction(0)))
 
 
 def _summed(found: list[Any], weight: str) -> Counts:
     counts = {True: 0, False: 0}
     sums = {True: Fraction(0), False: Fraction(0)}
-    for positive, scale, count, _, units in found:
+    for positive, scale, count, units in found:
         counts[positive] += count
         sums[positive] += 0 if scale is None else sql.exact_mass(units, scale)
     try:
@@ -357,3 +279,18 @@ def _summed(found: list[Any], weight: str) -> Counts:
     if math.isinf(total):
         raise InputError(f"column {weight!r}: the sum of the weights is too large for a number")
     return Counts(counts[True] + counts[False], counts[True], total, positive_total)
+
+
+def _total_cost(rows: Any, settings: Settings) -> float:
+    """What all rows cost, rounded once, NaN without costs; one without weight may cost anything."""
+    name, weight = settings.cost, settings.weight
+    if name is None:
+        return math.nan
+    counted, value = rows, _double(name)
+    if weight is not None:
+        counted = rows.filter(f"{_double(weight)} IS DISTINCT FROM 0")
+        value = f"{value} * {_double(weight)}"
+    _refuse_any(counted, name, f"NOT {sql.is_cost(_double(name))}")
+    costs = counted.project(f"{value} AS cost, {sql.scale(value, sql.is_cost(value))} AS scale")
+    sums = costs.aggregate(f"scale, sum({sql.units('cost', 'scale')})", "scale").fetchall()
+    return float(sum((sql.exact_mass(units, k) for k, units in sums if k is not None), Fraction(0)))

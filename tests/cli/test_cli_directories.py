@@ -161,10 +161,10 @@ def test_files_without_rows(run: Run, tmp_path: Path) -> None:
 
 
 def test_names_that_the_database_uses(run: Run, tmp_path: Path) -> None:
-    """Columns of them are like any others; rows then have no number."""
+    """Columns of them are like any others."""
     names = dict.fromkeys(("filename", "file_row_number", "file_index"), FLOATS)
     paths = write(tmp_path / "good", part(**names), part())
     assert evaluate(run, tmp_path / "good").status == 0
     paths = write(tmp_path / "bad", part(**names), part([0.1, NAN, 0.2, 0.3]))
     error = evaluate(run, tmp_path / "bad").error
-    assert f"column 's': NaN at a row of {paths[1]}, expected a number" in error
+    assert f"column 's': NaN at row 2 of {paths[1]}, expected a number" in error

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from public_names import PUBLIC
-from quotakernels.evaluation.measures import Column
 
 import quotakernels as qk
 from quotakernels.cli import rendering
 from quotakernels.cli.rendering import TextConsole
-from quotakernels.evaluation.results import Values
+from quotakernels.evaluation.results import Column, Values
 
 OVER_ALL = ("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall")
 AREAS = ("s1", "s2", "s3")

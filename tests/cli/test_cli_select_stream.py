@@ -13,7 +13,7 @@ from backends import in_full
 from pyarrow import parquet
 
 from quotakernels.cli import batches
-from quotakernels.evaluation import counting
+from quotakernels.evaluation import batches as passes
 
 Run = Callable[..., Any]
 N = 400
@@ -33,7 +33,7 @@ ROWS = pa.table(
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same rows, in the same order, as one file and as two."""
     monkeypatch.setattr(batches, "_ROWS_AT_ONCE", 64)
-    monkeypatch.setattr(counting, "_BITS", 10)
+    monkeypatch.setattr(passes, "_BITS", 10)
     parquet.write_table(ROWS, tmp_path / "all.parquet")
     parquet.write_to_dataset(ROWS, tmp_path / "parts", partition_cols=["part"])
     return tmp_path

@@ -16,7 +16,7 @@ from pyarrow import feather, parquet
 
 import quotakernels as qk
 from quotakernels.cli import batches, csv_files
-from quotakernels.evaluation import counting
+from quotakernels.evaluation import batches as passes
 
 Run = Callable[..., Any]
 N = 900
@@ -47,7 +47,7 @@ QUOTAS = ("--quota", "40", "--quota", "5%")
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "_ROWS_AT_ONCE", 128)
     monkeypatch.setattr(batches, "_GROUPS", 400)
-    monkeypatch.setattr(counting, "_BITS", 17)
+    monkeypatch.setattr(passes, "_BITS", 17)
 
 
 @pytest.fixture
@@ -145,8 +145,8 @@ def test_groups_are_those_of_other_engines(
     options: tuple[str, ...],
     kept: int,
 ) -> None:
-    monkeypatch.setattr(counting, "_BITS", 11)
-    monkeypatch.setattr(counting, "_AT_ONCE", kept)
+    monkeypatch.setattr(passes, "_BITS", 11)
+    monkeypatch.setattr(passes, "_AT_ONCE", kept)
     given = (*GIVEN, *options, "--json")
     exact = run("evaluate", data / "all.parquet", *given, "--engine", "memory").out
     found = run("evaluate", data / name, *given, "--engine", "stream")
@@ -210,8 +210,8 @@ def test_gains_and_budgets_are_those_of_other_engines(
     options: tuple[str, ...],
     kept: int,
 ) -> None:
-    monkeypatch.setattr(counting, "_BITS", 9)
-    monkeypatch.setattr(counting, "_AT_ONCE", kept)
+    monkeypatch.setattr(passes, "_BITS", 9)
+    monkeypatch.setattr(passes, "_AT_ONCE", kept)
     given = (*GIVEN, "--score", "t", *options)
     exact = run("evaluate", data / "all.parquet", *given, "--json", "--engine", "memory").out
     found = run("evaluate", data / name, *given, "--json", "--engine", "stream")
@@ -235,8 +235,8 @@ def test_gains_and_budgets_are_those_of_other_engines(
 def test_intervals_at_quotas_are_those_of_other_engines(
     run: Run, data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], kept: int
 ) -> None:
-    monkeypatch.setattr(counting, "_BITS", 6)
-    monkeypatch.setattr(counting, "_AT_ONCE", kept)
+    monkeypatch.setattr(passes, "_BITS", 6)
+    monkeypatch.setattr(passes, "_AT_ONCE", kept)
     given = (*GIVEN, "--score", "t", "--quota", "40", "--quota", "7.5%", "--quota", "0", *options)
     given = (*given, "--confidence", "90%")
     exact = run("evaluate", data / "all.parquet", *given, "--json", "--engine", "memory").out
