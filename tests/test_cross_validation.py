@@ -11,8 +11,6 @@ import pytest
 from backends import MODES, Mode, parameters
 
 import quotakernels as qk
-from quotakernels._array import computing, namespace
-from quotakernels.inference.folds import t_p_value, t_quantiles
 
 RNG = np.random.default_rng(11)
 N, K = 60, 5
@@ -21,7 +19,6 @@ FOLDS = np.arange(N) // 3 % K
 A, B = RNG.normal(Y), RNG.normal(Y).round(1)
 W = RNG.integers(1, 4, N)
 main_modes = [m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax32-jit")]
-HOST = namespace(np.empty(0))
 
 
 def by_hand(measure: Any, scores: np.ndarray, folds: Any, **data: Any) -> list[float]:
@@ -39,23 +36,6 @@ def corrected(values: list[float], ratio: float) -> tuple[float, float, float]:
     mean = math.fsum(values) / number
     square = math.fsum((x - mean) ** 2 for x in values) / (number - 1)
     return mean, math.sqrt(square), math.sqrt((1 / number + ratio) * square)
-
-
-# Student's t
-
-
-def test_student_is_that_of_scipy():
-    stats = pytest.importorskip("scipy.stats")
-    freedom = np.asarray([1, 2, 3, 4, 9, 30, 99, 400])
-    with computing(HOST):
-        for t in (0.0, 1e-3, 0.5, 1.0, 1.7, 2.5, 12.0, 60.0):
-            found = t_p_value(HOST, np.full(8, t), freedom, 400)
-            np.testing.assert_allclose(found, 2 * stats.t.sf(t, freedom), rtol=1e-11)
-        for level in (0.1, 0.5, 0.9, 0.95, 0.999):
-            found = t_quantiles(HOST, level, freedom, np.zeros(400))
-            np.testing.assert_allclose(found, stats.t.ppf((1 + level) / 2, freedom), rtol=1e-11)
-        assert np.isnan(t_quantiles(HOST, 0.9, np.asarray([0, -1]), np.zeros(3))).all()
-        assert np.isnan(t_p_value(HOST, np.ones(2), np.asarray([0, -1]), 1)).all()
 
 
 # one model

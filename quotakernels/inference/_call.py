@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
 from quotakernels import ops
 from quotakernels.inference._distributions import check_level
-from quotakernels.inputs.examples import check_tie_policy
-from quotakernels.inputs.gains import Beside
+from quotakernels.inputs.examples import Validated, check_tie_policy
+from quotakernels.inputs.gains import validated
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import show_value, warn_once
 from quotakernels.measures._facts import (
@@ -27,12 +28,17 @@ from quotakernels.measures._facts import (
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.by_group import mean_over_groups
 from quotakernels.measures.over_quotas.areas import gini, pem, roc_auc
+from quotakernels.ranking import TiePolicy, rank
 
 IntervalMethod: TypeAlias = Literal["expanded", "bca", "percentile", "basic"]
-
-
 CORRECTED = ("expanded", "bca")
 """Methods that also want to know what the parts of the examples do."""
+_DATA = {
+    name: p.default
+    for name, p in inspect.signature(rank).parameters.items()
+    if p.kind is p.KEYWORD_ONLY and name != "ties"
+}
+"""What `rank` takes beside labels and scores, with its defaults."""
 
 AreaName: TypeAlias = Literal["roc_auc", "gini", "pem"]
 AreaMeasure: TypeAlias = AreaName | Measure
@@ -55,9 +61,14 @@ def name_of(measure: Any, known: Mapping[Name, Any]) -> Name:
     """The name of a measure that must be one of those that are known."""
     name = name_if_any(measure, known)
     if name is None:
-        *names, last = (f'"{x}"' for x in known)
-        raise ValueError(f"measure must be {', '.join(names)} or {last}; got {show_value(measure)}")
+        raise not_one_of("measure", measure, known)
     return name
+
+
+def not_one_of(name: str, value: Any, choices: Iterable[str]) -> ValueError:
+    """The error about what is none of several texts."""
+    *most, last = map('"{}"'.format, choices)
+    return ValueError(f"{name} must be {', '.join(most)} or {last}; got {show_value(value)}")
 
 
 def name_if_any(measure: Any, known: Mapping[Name, Any]) -> Name | None:
@@ -77,38 +88,62 @@ def refuse_masses(table: ops.Groups, name: str) -> None:
         raise TypeError(f"{name} has weights, but the variance assumes examples drawn one by one")
 
 
-def check_resampling(
-    n_resamples: int,
-    confidence_level: float,
-    method: str,
-    ties: str,
-    stratified: bool = False,
-    clusters: Any = None,
-) -> int:
-    """The number of resamples; raise for arguments that are out of range."""
-    n_resamples = size_of("n_resamples", from_one("n_resamples", n_resamples))
-    check_level(confidence_level)
-    if method not in get_args(IntervalMethod):
-        *most, last = map('"{}"'.format, get_args(IntervalMethod))
-        raise ValueError(f"method must be {', '.join(most)} or {last}; got {show_value(method)}")
+class Drawing(NamedTuple):
+    """How resamples are drawn, how many, and in how many threads or how much memory."""
+
+    clusters: Any
+    stratified: bool
+    poisson: bool
+    random_state: Any
+    ties: TiePolicy
+    n_resamples: int
+    workers: int | None
+    max_memory: int
+    progress: bool | Callable[[int, int], None] | None
+
+    def checked(self, confidence_level: float, method: str) -> Drawing:
+        """With a plain number of resamples; raise for arguments that are out of range."""
+        number = size_of("n_resamples", from_one("n_resamples", self.n_resamples))
+        check_level(confidence_level)
+        if method not in get_args(IntervalMethod):
+            raise not_one_of("method", method, get_args(IntervalMethod))
+        if self.ties == "given":
+            raise ValueError('ties="given" has no meaning for rows that are drawn several times')
+        if self.clusters is not None and self.stratified:
+            raise ValueError("stratified and clusters cannot be combined: clusters are drawn whole")
+        return self._replace(n_resamples=number)
+
+
+class Call(NamedTuple):
+    """A measure with its options, or a mapping of measures, and what goes with scores to `rank`.
+
+    `data` has the keywords that are not at their defaults.
+    """
+
+    measure: Any
+    y_true: Any
+    data: dict[str, Any]
+    ties: TiePolicy
+
+    def validated(self, y_score: Any) -> Validated:
+        """Scores, checked with all that is given beside them."""
+        return validated(self.y_true, y_score, **self.data)
+
+
+def call_of(measure: Any, y_true: Any, keywords: Mapping[str, Any]) -> Call:
+    """The keywords of a call, divided into those of `rank` and options of the measure."""
+    data = {x: keywords[x] for x in _DATA if x in keywords and keywords[x] is not _DATA[x]}
+    options = {x: keywords[x] for x in keywords if x not in _DATA and x != "ties"}
+    ties = keywords.get("ties", "expected")
     check_tie_policy(ties)
-    if ties == "given":
-        raise ValueError('ties="given" has no meaning for rows that are drawn several times')
-    if clusters is not None and stratified:
-        raise ValueError("stratified and clusters cannot be combined: clusters are drawn whole")
-    return n_resamples
-
-
-def with_options(
-    measure: Any,
-    options: Mapping[str, Any],
-    beside: Beside,
-    labelled: bool = True,
-) -> Any:
-    """A measure with its options, or a mapping of measures that has none."""
     _check_functions(measure, options)
-    refuse_unused(measure, beside)
-    check_groups(measure, beside.groups, labelled)
+    refuse_unused(measure, data)
+    check_groups(measure, data.get("groups"), y_true is not None)
+    return Call(_applied(measure, options), y_true, data, ties)
+
+
+def _applied(measure: Any, options: dict[str, Any]) -> Any:
+    """A measure with its options, or a mapping of measures that has none."""
     if not isinstance(measure, Mapping):
         applied = functools.partial(measure, **options) if options else measure
         one_field = isinstance(applied, OneField)
@@ -130,10 +165,10 @@ def warn_of_maxima(measure: Any) -> None:
             )
 
 
-def refuse_unused(measure: Any, beside: Beside) -> None:
+def refuse_unused(measure: Any, data: Mapping[str, Any]) -> None:
     """Raise for gains, costs and treatments that no measure uses."""
     for name, without, use in _USES:
-        if getattr(beside, name) is not None and without(measure):
+        if data.get(name) is not None and without(measure):
             raise TypeError(f"{name} is not for {_titles(measure)}; it is for {use}")
 
 

@@ -268,18 +268,6 @@ FEWEST_PARTS, PARTS = 20, 200
 """Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
 
 
-class Drawing(NamedTuple):
-    """How resamples are drawn, and in how many threads or how much memory they are measured."""
-
-    clusters: Any
-    stratified: bool
-    poisson: bool
-    random_state: Any
-    ties: TiePolicy
-    workers: int | None
-    max_memory: int
-
-
 def to_draw_from(examples: Examples, random_state: Any) -> Examples:
     """The examples, of which tensors in host memory become NumPy's where that draws."""
     refuse_symbolic(examples.scores.shape[-1], "resamples")

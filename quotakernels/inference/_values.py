@@ -28,10 +28,9 @@ from quotakernels._array import (
     to_numpy,
     tree_map,
 )
-from quotakernels.inference._call import draws_groups, from_one
+from quotakernels.inference._call import Drawing, draws_groups, from_one
 from quotakernels.inference._few import INTERVALS, few_clusters, few_groups, warn_of_few
 from quotakernels.inference._resamples import (
-    Drawing,
     Plan,
     by_group,
     counting,

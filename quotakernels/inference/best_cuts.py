@@ -27,7 +27,6 @@ from quotakernels.inference._call import IntervalMethod, refuse_unused
 from quotakernels.inference.bands import SAME_VALUE
 from quotakernels.inference.bootstrapping import BootstrapResult, bootstrap, defined, summary
 from quotakernels.inputs.cuts import wanted_masses
-from quotakernels.inputs.gains import Beside
 from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.measures._facts import direction_of
 from quotakernels.measures._measure import COST, GROUPS, TREATMENT
@@ -153,7 +152,7 @@ def best_cut_interval(
         raise TypeError(f"best must be {wanted}; got {show_value(best)}")
     for name in (x for x in GROUPS if options.get(x) is not None):
         raise TypeError(f"best_cut_interval takes no {name}; call it with one group's examples")
-    refuse_unused(options.get("measure", best), Beside(gain=options.get("gain")))
+    refuse_unused(options.get("measure", best), {"gain": options.get("gain")})
     limit = {name: x for name, x in (("quota", quota), ("fraction", fraction)) if x is not None}
     own = {name: x for name, x in options.items() if name not in _OF_BOOTSTRAP}
     resampling = {name: x for name, x in options.items() if name in _OF_BOOTSTRAP}

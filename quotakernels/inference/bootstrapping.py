@@ -30,10 +30,10 @@ from quotakernels._text import digits
 from quotakernels._types import GroupedData, MeasureOptions
 from quotakernels.inference._call import (
     CORRECTED,
+    Drawing,
     IntervalMethod,
-    check_resampling,
+    call_of,
     warn_of_maxima,
-    with_options,
 )
 from quotakernels.inference._distributions import (
     normal_cdf,
@@ -42,15 +42,14 @@ from quotakernels.inference._distributions import (
     student_t,
 )
 from quotakernels.inference._few import warn_of_equal_rates
-from quotakernels.inference._resamples import Drawing, groups_to_draw_from
+from quotakernels.inference._resamples import groups_to_draw_from
 from quotakernels.inference._values import examples_drawn, means_drawn, reporter, trees_map
 from quotakernels.inputs.examples import Validated
-from quotakernels.inputs.gains import Beside, validated
-from quotakernels.inputs.keywords import public
+from quotakernels.inputs.keywords import forwarding
 from quotakernels.inputs.models import stacked_by_name
 from quotakernels.measures._facts import needs_ideal
 from quotakernels.measures._measure import ValueMeasure
-from quotakernels.ranking import Ranking, TiePolicy, ranked_by_group
+from quotakernels.ranking import Ranking, rank, ranked_by_group
 
 
 def defined(xp: Namespace, values: Array) -> Array:
@@ -217,18 +216,18 @@ def _shown(x: Any) -> str:
 
 
 class DataOptions(MeasureOptions, GroupedData[Any], total=False):
-    """What goes with labels and scores, the level of an interval, and options of measures."""
+    """What goes with labels and scores, and options of measures."""
 
     gain: Any
     gain_rejected: Any
     cost: Any
     treatment: Any
-    confidence_level: float
 
 
 class ResamplingOptions(DataOptions, total=False):
     """How resamples are drawn and measured."""
 
+    confidence_level: float
     n_resamples: int
     method: IntervalMethod
     stratified: bool
@@ -278,7 +277,7 @@ def bootstrap(
 ) -> Any: ...
 
 
-@public
+@forwarding(rank)
 def bootstrap(
     measure: Any,
     y_true: Any,
@@ -291,21 +290,10 @@ def bootstrap(
     clusters: Any = None,
     poisson: bool = False,
     random_state: Any = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    gain: Any = None,
-    gain_rejected: Any = 0,
-    groups: Any = None,
-    num_groups: int | None = None,
-    cost: Any = None,
-    treatment: Any = None,
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
-    **options: Unpack[MeasureOptions],
+    **options: Any,
 ) -> Any:
     """Confidence intervals of any measure or curve, by drawing the examples again and again.
 
@@ -421,13 +409,20 @@ def bootstrap(
     >>> print(found.estimate, found.lower.round(2), found.upper.round(2))
     0.48 0.36 0.64
     """
-    number = check_resampling(n_resamples, confidence_level, method, ties, stratified, clusters)
-    beside = Beside(gain, gain_rejected, groups, num_groups, cost, treatment)
-    applied = with_options(measure, options, beside, y_true is not None)
-    columns = stacked_by_name(y_score, y_true), sample_weight, where, pos_label, validate
-    raw = validated(y_true, *columns, *beside)
-    how = Drawing(clusters, stratified, poisson, random_state, ties, workers, max_memory)
-    return _of_each(y_score, _drawn(applied, raw, how, method, confidence_level, number, progress))
+    call = call_of(measure, y_true, options)
+    how = Drawing(
+        clusters,
+        stratified,
+        poisson,
+        random_state,
+        call.ties,
+        n_resamples,
+        workers,
+        max_memory,
+        progress,
+    ).checked(confidence_level, method)
+    found = call.validated(stacked_by_name(y_score, y_true))
+    return _of_each(y_score, intervals_of(call.measure, found, how, method, confidence_level))
 
 
 def _of_each(models: Any, result: Any) -> Any:
@@ -437,14 +432,8 @@ def _of_each(models: Any, result: Any) -> Any:
     return {name: tree_map(operator.itemgetter(k), result) for k, name in enumerate(models)}
 
 
-def _drawn(
-    measure: Any,
-    raw: Validated,
-    how: Drawing,
-    method: IntervalMethod,
-    confidence_level: float,
-    number: int,
-    progress: Any,
+def intervals_of(
+    measure: Any, raw: Validated, how: Drawing, method: IntervalMethod, confidence_level: float
 ) -> Any:
     """What an estimate, its resamples and the parts left out say of it."""
     warn_of_maxima(measure)
@@ -452,9 +441,9 @@ def _drawn(
     ranking = ranked_by_group(found, how.ties, needs_ideal(measure))
     draws = means_drawn(measure, ranking, found, how)
     draws = draws or examples_drawn(measure, ranking, found, how)
-    drawn = draws.values(range(number), reporter(progress, "bootstrap"))
+    drawn = draws.values(range(how.n_resamples), reporter(how.progress, "bootstrap"))
     warn_of_equal_rates(measure, drawn, ranking.counts.ndim - 1)
-    left_out = draws.left_out(number) if method in CORRECTED else drawn
+    left_out = draws.left_out(how.n_resamples) if method in CORRECTED else drawn
     found_of_each = [draws.estimate, drawn, left_out]
     result = _summaries(method, confidence_level, draws.freedom, found_of_each)
     return result if found is raw else from_host_view(result, raw.examples.scores)

@@ -17,18 +17,19 @@ import numpy as np
 from quotakernels._array import is_array, tolerance
 from quotakernels._frames import Library, frame_of
 from quotakernels._text import counted, digits, formatted
-from quotakernels._types import MeasureOptions
 from quotakernels.inference._call import (
+    Call,
+    Drawing,
     area_name,
-    check_resampling,
+    call_of,
     draws_groups,
+    not_one_of,
     refuse_weights,
     scale_of,
-    with_options,
 )
 from quotakernels.inference._few import TESTS, warn_of_equal_rates, warn_of_few
 from quotakernels.inference._values import reporter, value_of
-from quotakernels.inference.bootstrapping import bootstrap
+from quotakernels.inference.bootstrapping import DataOptions, intervals_of
 from quotakernels.inference.delong import delong_test
 from quotakernels.inference.permutation import (
     differences,
@@ -38,12 +39,11 @@ from quotakernels.inference.permutation import (
 )
 from quotakernels.inference.selections import selections
 from quotakernels.inputs.examples import Examples, Validated
-from quotakernels.inputs.gains import Beside, validated
-from quotakernels.inputs.keywords import level_of_caller, public, show_value, silently
+from quotakernels.inputs.keywords import forwarding, level_of_caller, silently
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
 from quotakernels.measures._facts import compared, direction_of, needs_ideal
 from quotakernels.measures.at_quota.hit_rate import hit_rate
-from quotakernels.ranking import TiePolicy, ranked_by_group
+from quotakernels.ranking import rank, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
 TestName: TypeAlias = Literal["bootstrap", "permutation", "delong", "score"]
@@ -76,19 +76,19 @@ class Tests(NamedTuple):
     resamples: NDArray | None = None
 
 
-class Measured(NamedTuple):
-    """What is compared: a measure of the scores of M models, shape (M, n), and its estimates.
+class Compared(NamedTuple):
+    """What is compared: a measure of the scores of M models, shape (M, n), and its estimates."""
 
-    `data` goes with labels and scores, `drawn` says how resamples are drawn.
-    """
-
-    measure: Any
-    y_true: Any
+    call: Call
     found: Validated
     confidence_level: float
-    data: dict[str, Any]
-    drawn: dict[str, Any]
-    estimate: NDArray = np.empty(0)
+    drawn: Drawing
+    estimate: NDArray
+
+    @property
+    def measure(self) -> Any:
+        """The measure with its options."""
+        return self.call.measure
 
     @property
     def examples(self) -> Examples:
@@ -96,21 +96,21 @@ class Measured(NamedTuple):
         return self.found.examples
 
 
-def test_for(measured: Measured, stratified: bool) -> TestName:
+def test_for(models: Compared) -> TestName:
     """A closed form where its variance is that of the examples, or the bootstrap."""
-    weighted = measured.data["sample_weight"] is not None
-    if weighted or stratified or _no_closed_form(measured):
+    weighted = "sample_weight" in models.call.data
+    if weighted or models.drawn.stratified or _no_closed_form(models):
         return "bootstrap"
-    if area_name(measured.measure):
+    if area_name(models.measure):
         return "delong"
-    return "score" if quota_of(measured.measure) else "bootstrap"
+    return "score" if quota_of(models.measure) else "bootstrap"
 
 
-def _no_closed_form(measured: Measured) -> str:
+def _no_closed_form(models: Compared) -> str:
     """Why formulas do not hold, with what does instead; nothing where they do."""
-    if measured.drawn["clusters"] is not None:
+    if models.drawn.clusters is not None:
         return 'is for single examples; with clusters use test="bootstrap"'
-    if measured.drawn["ties"] != "expected":
+    if models.drawn.ties != "expected":
         return 'counts ties half; use ties="expected" or test="bootstrap"'
     return ""
 
@@ -126,21 +126,12 @@ def quota_of(measure: Any) -> dict[str, Any] | None:
     return at
 
 
-def check_test(
-    test: str | None,
-    n_resamples: int,
-    confidence_level: float,
-    ties: TiePolicy,
-    stratified: bool,
-) -> int:
-    """The number of resamples; raise for a test that there is not."""
-    n_resamples = check_resampling(n_resamples, confidence_level, "percentile", ties)
+def _check_test(test: str | None, stratified: bool) -> None:
+    """Raise for a test that there is not, and for strata where no test draws any."""
     if test not in (*get_args(TestName), None):
-        *most, last = map('"{}"'.format, get_args(TestName))
-        raise ValueError(f"test must be {', '.join(most)} or {last}; got {show_value(test)}")
+        raise not_one_of("test", test, get_args(TestName))
     if stratified and test not in ("bootstrap", None):
         raise ValueError(f'stratified has no meaning for test="{test}", which keeps all labels')
-    return n_resamples
 
 
 def few_resamples(
@@ -161,52 +152,46 @@ def resamples_needed(models: int, confidence_level: float, test: str = "bootstra
     return math.ceil(round(_STEPS[test] * pairs / (1 - confidence_level) - 1, 6))
 
 
-def by_test(test: TestName, measured: Measured, stratified: bool) -> Tests:
+def by_test(test: TestName, models: Compared) -> Tests:
     """The tests of all pairs of models; warns where the test cannot find anything, and where
     its p-values are too small.
     """
     if test in _STEPS:
-        number, models = measured.drawn["n_resamples"], measured.estimate.shape[0]
-        if few := few_resamples(number, models, measured.confidence_level, test):
+        count, level = models.estimate.shape[0], models.confidence_level
+        if few := few_resamples(models.drawn.n_resamples, count, level, test):
             warnings.warn(few, stacklevel=level_of_caller())
     if test == "permutation":
-        return _permuted(measured)
+        return _permuted(models)
     if test == "score":
-        return _by_score(measured)
-    tested = _bootstrapped(measured, stratified) if test == "bootstrap" else _by_delong(measured)
-    if "gain" not in measured.data:  # which may come without classes
-        clusters, groups = measured.drawn["clusters"], measured.found.groups
-        if groups is not None and draws_groups(measured.measure, clusters, groups):
+        return _by_score(models)
+    tested = _bootstrapped(models) if test == "bootstrap" else _by_delong(models)
+    if "gain" not in models.call.data:  # which may come without classes
+        clusters, groups = models.drawn.clusters, models.found.groups
+        if groups is not None and draws_groups(models.measure, clusters, groups):
             codes = host_floats(groups.codes)
             own = codes.reshape(-1, codes.shape[-1])[0]
-            warn_of_few(TESTS, measured.examples, own, unit="group")
+            warn_of_few(TESTS, models.examples, own, unit="group")
         else:
-            warn_of_few(TESTS, measured.examples, clusters, area=_largest_area(measured))
+            warn_of_few(TESTS, models.examples, clusters, area=_largest_area(models))
     return tested
 
 
-def _largest_area(measured: Measured) -> float:
+def _largest_area(models: Compared) -> float:
     """The largest AUC of the models, if they are compared by it."""
-    if area_name(measured.measure) is None:
+    if area_name(models.measure) is None:
         return 0.5
-    largest = float(np.max(measured.estimate, initial=-1, where=~np.isnan(measured.estimate)))
-    return 1 - (1 - largest) / scale_of(measured.measure)
+    largest = float(np.max(models.estimate, initial=-1, where=~np.isnan(models.estimate)))
+    return 1 - (1 - largest) / scale_of(models.measure)
 
 
-def _bootstrapped(measured: Measured, stratified: bool) -> Tests:
-    drawn = {**measured.data, **measured.drawn, "method": "percentile"}
+def _bootstrapped(models: Compared) -> Tests:
+    level = models.confidence_level
     with silently():
-        found = bootstrap(
-            measured.measure,
-            measured.y_true,
-            measured.examples.scores,
-            stratified=stratified,
-            **drawn,
-        )
+        found = intervals_of(models.measure, models.found, models.drawn, "percentile", level)
     values = host_floats(found.resamples).astype(np.float64)
-    warn_of_equal_rates(measured.measure, values, 1)
+    warn_of_equal_rates(models.measure, values, 1)
     warn_of_undefined(np.isnan(values).sum(axis=-1), values.shape[-1])
-    return tests_of(measured.estimate, values, measured.confidence_level)
+    return tests_of(models.estimate, values, models.confidence_level)
 
 
 def tests_of(estimate: NDArray, resamples: NDArray, confidence_level: float) -> Tests:
@@ -261,54 +246,54 @@ def _difference(estimate: NDArray, first: int, second: int) -> float:
         return float(estimate[first]) - float(estimate[second])
 
 
-def _permuted(measured: Measured) -> Tests:
-    drawn = dict(measured.drawn)
-    number, progress = drawn.pop("n_resamples"), drawn.pop("progress")
-    workers, max_memory = drawn.pop("workers"), drawn.pop("max_memory")
+def _permuted(models: Compared) -> Tests:
+    drawn = models.drawn
+    how = (drawn.clusters, drawn.random_state, drawn.ties)
+    number = drawn.n_resamples
     apart: Callable[..., NDArray]
-    if measured.found.groups is None:
-        permutation = permutation_of(measured.measure, measured.examples, **drawn)
+    if models.found.groups is None:
+        permutation = permutation_of(models.measure, models.examples, *how)
         examples = permutation.examples
-        _check_of_order(measured, permutation.values(examples.scores, examples.valid))
-        apart = functools.partial(differences, permutation, workers=workers)
+        _check_of_order(models, permutation.values(examples.scores, examples.valid))
+        apart = functools.partial(differences, permutation, workers=drawn.workers)
     else:
-        exchange = exchange_of_groups(measured.measure, measured.found, **drawn)
+        exchange = exchange_of_groups(models.measure, models.found, *how)
         apart = functools.partial(differences_of_groups, exchange)
-    models = measured.estimate.shape[0]
-    whole, tell = number * models * (models - 1) // 2, reporter(progress, "compare")
+    count = models.estimate.shape[0]
+    whole, tell = number * count * (count - 1) // 2, reporter(drawn.progress, "compare")
     done = itertools.count()
 
     def tested(first: int, second: int) -> PairTest:
         start = next(done) * number
         pair, so_far = (first, second), lambda k: tell(start + k, whole)
-        values = apart(pair=pair, n_resamples=number, max_memory=max_memory, tell=so_far)
-        by = _difference(measured.estimate, first, second)
-        return of_permutations(by, values, _rounding(measured.estimate))
+        values = apart(pair=pair, n_resamples=number, max_memory=drawn.max_memory, tell=so_far)
+        by = _difference(models.estimate, first, second)
+        return of_permutations(by, values, _rounding(models.estimate))
 
     return Tests(tested, "permutation")
 
 
-def _check_of_order(measured: Measured, of_ranks: NDArray) -> None:
+def _check_of_order(models: Compared, of_ranks: NDArray) -> None:
     """Raise unless ranks in the place of the scores leave the measure as it is."""
-    relative = tolerance(measured.estimate, _SAME)
-    if not np.allclose(of_ranks, measured.estimate, relative, relative, equal_nan=True):
+    relative = tolerance(models.estimate, _SAME)
+    if not np.allclose(of_ranks, models.estimate, relative, relative, equal_nan=True):
         raise ValueError(
             'test="permutation" replaces scores by ranks, but this measure depends on the values '
             'of the scores; use test="bootstrap"'
         )
 
 
-def _by_delong(measured: Measured) -> Tests:
-    name = area_name(measured.measure)
+def _by_delong(models: Compared) -> Tests:
+    name = area_name(models.measure)
     if name is None:
         raise ValueError('test="delong" is for roc_auc, gini and pem without options of their own')
-    if wrong := _no_closed_form(measured):
+    if wrong := _no_closed_form(models):
         raise ValueError(f'test="delong" {wrong}')
-    given = {**measured.data, "measure": name, "confidence_level": measured.confidence_level}
+    given = {**models.call.data, "measure": name, "confidence_level": models.confidence_level}
 
     def tested(first: int, second: int) -> PairTest:
-        pair = [measured.examples.scores[model, ...] for model in (first, second)]
-        found = delong_test(measured.y_true, pair, **given)
+        pair = [models.examples.scores[model, ...] for model in (first, second)]
+        found = delong_test(models.call.y_true, pair, **given)
         ends = (found.lower, found.upper, found.p_value, found.standard_error)
         alike = found.difference == 0 and found.standard_error == 0
         return PairTest(0.0, 0.0, 1.0, 0.0) if alike else PairTest(*map(_number, ends))
@@ -320,17 +305,17 @@ def _number(x: Any) -> float:
     return float(host_floats(x))
 
 
-def _by_score(measured: Measured) -> Tests:
-    at, data = quota_of(measured.measure), dict(measured.data)
+def _by_score(models: Compared) -> Tests:
+    at, data = quota_of(models.measure), dict(models.call.data)
     if at is None or data.keys() & {"groups", "cost", "gain"}:
         raise ValueError('test="score" is for hit_rate at one quota or fraction')
-    if wrong := _no_closed_form(measured):
+    if wrong := _no_closed_form(models):
         raise ValueError(f'test="score" {wrong}')
-    refuse_weights(data.pop("sample_weight"))
-    both = selections(measured.y_true, measured.examples.scores, data, at)
+    refuse_weights(data.pop("sample_weight", None))
+    both = selections(models.call.y_true, models.examples.scores, data, at)
 
     def tested(first: int, second: int) -> PairTest:
-        found, error = both.by_score(first, second, measured.confidence_level)
+        found, error = both.by_score(first, second, models.confidence_level)
         return PairTest(found.lower, found.upper, found.p_value, error)
 
     return Tests(tested, "score")
@@ -450,13 +435,13 @@ class Comparison(NamedTuple):
         return frame_of(columns, library)
 
 
-class CompareOptions(MeasureOptions, total=False):
+class CompareOptions(DataOptions, total=False):
     """Options of measures, one of which `bootstrap` has a use of its own for."""
 
     method: Any
 
 
-@public
+@forwarding(rank)
 def compare(
     measure: Any,
     y_true: Any,
@@ -469,17 +454,6 @@ def compare(
     stratified: bool = False,
     clusters: Any = None,
     random_state: Any = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    gain: Any = None,
-    gain_rejected: Any = 0,
-    groups: Any = None,
-    num_groups: int | None = None,
-    cost: Any = None,
-    treatment: Any = None,
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
@@ -611,72 +585,40 @@ def compare(
     >>> print(found.lower[0].round(2), found.p_adjusted[0].round(3))
     [ 0.   -0.01  0.21] [1.    0.125 0.   ]
     """
-    beside = Beside(gain, gain_rejected, groups, num_groups, cost, treatment)
-    applied = compared(with_options(measure, options, beside, y_true is not None))
-    n_resamples = check_test(test, n_resamples, confidence_level, ties, stratified)
-    raw = (sample_weight, where, pos_label, validate, *beside)
-    drawn = _drawn(n_resamples, random_state, clusters, ties, workers, max_memory, progress)
-    names, asked = _asked(applied, y_true, models, raw, confidence_level, drawn)
-    return _comparison(names, asked, test, greater_is_better, stratified)
-
-
-def _drawn(*how: Any) -> dict[str, Any]:
-    """How resamples are drawn, by the names of `bootstrap`."""
-    names = ("n_resamples", "random_state", "clusters", "ties", "workers", "max_memory", "progress")
-    return dict(zip(names, how, strict=True))
-
-
-def _asked(
-    measure: Any,
-    y_true: Any,
-    models: Any,
-    beside: tuple[Any, ...],
-    confidence_level: float,
-    drawn: dict[str, Any],
-) -> tuple[list[str], Measured]:
-    """The names of the models, and what is compared."""
+    call = call_of(measure, y_true, options)
+    call = call._replace(measure=compared(call.measure))
+    drawn = Drawing(
+        clusters,
+        stratified,
+        False,
+        random_state,
+        call.ties,
+        n_resamples,
+        workers,
+        max_memory,
+        progress,
+    ).checked(confidence_level, "percentile")
+    _check_test(test, stratified)
     named = named_scores(models, y_true)
-    found, data = data_of({label_of(models, k): x for k, x in named.items()}, y_true, beside)
-    return list(named), Measured(measure, y_true, found, confidence_level, data, drawn)
+    found = validated_models_of(call, {label_of(models, k): x for k, x in named.items()})
+    estimate, sign = estimates_of(call, found, greater_is_better)
+    models = Compared(call, found, confidence_level, drawn, estimate)
+    tests = by_test(test or test_for(models), models)
+    return comparison_of(list(named), estimate, sign, tests, confidence_level)
 
 
-def data_of(
-    named: dict[str, Any], y_true: Any, beside: tuple[Any, ...]
-) -> tuple[Validated, dict[str, Any]]:
-    """What is compared, and what `rank` is given beside labels and scores, by name."""
-    examples, (gain, gain_rejected, groups, num_groups, cost, treatment) = beside[:4], beside[4:]
-    names = ("sample_weight", "where", "pos_label", "validate")
-    data = dict(zip(names, examples, strict=True))
-    if gain is not None:
-        data |= {"gain": gain, "gain_rejected": gain_rejected}
-    data |= {k: x for k, x in (("cost", cost), ("treatment", treatment)) if x is not None}
-    scores = stacked(named, y_true, **data)
-    if groups is not None:
-        data |= {"groups": groups, "num_groups": num_groups}
-    return validated(y_true, scores, **data), data
-
-
-def _comparison(
-    names: list[str],
-    asked: Measured,
-    test: TestName | None,
-    greater_is_better: bool | None,
-    stratified: bool,
-) -> Comparison:
-    """The estimates, and the tests of all pairs."""
-    test = test or test_for(asked, stratified)
-    estimate, sign = estimates_of(
-        asked.measure, asked.found, asked.drawn["ties"], greater_is_better
-    )
-    tests = by_test(test, asked._replace(estimate=estimate), stratified)
-    return comparison_of(names, estimate, sign, tests, asked.confidence_level)
+def validated_models_of(call: Call, named: dict[str, Any]) -> Validated:
+    """The scores of all models, shape (M, n), with what is given beside them."""
+    beside = {k: x for k, x in call.data.items() if k not in ("groups", "num_groups")}
+    return call.validated(stacked(named, call.y_true, **beside))
 
 
 def estimates_of(
-    measure: Any, data: Validated, ties: TiePolicy, greater_is_better: bool | None
+    call: Call, data: Validated, greater_is_better: bool | None
 ) -> tuple[NDArray, int]:
     """The measure of each model, one number, and the sign by which more of it is better."""
-    found = value_of(measure, ranked_by_group(data, ties, needs_ideal(measure)))
+    measure = call.measure
+    found = value_of(measure, ranked_by_group(data, call.ties, needs_ideal(measure)))
     hint = "; of groups pass group_mean of the measure" if data.groups else ""
     several = "; of several quotas or thresholds pass one at a time"
     if not is_array(found):

@@ -18,7 +18,13 @@ from quotakernels._array import (
 )
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
-from quotakernels.inference._call import AreaMeasure, refuse_masses, refuse_weights, scale_of
+from quotakernels.inference._call import (
+    AreaMeasure,
+    not_one_of,
+    refuse_masses,
+    refuse_weights,
+    scale_of,
+)
 from quotakernels.inference._distributions import (
     check_level,
     normal_p_value,
@@ -34,7 +40,7 @@ from quotakernels.inputs.columns import (
     read_without_fault,
 )
 from quotakernels.inputs.examples import Validated, validate_columns
-from quotakernels.inputs.keywords import public, show_value
+from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
@@ -281,7 +287,7 @@ def auc_interval(
     scale = scale_of(measure)
     check_level(confidence_level)
     if method not in ("logit", "wald"):
-        raise ValueError(f'method must be "logit" or "wald"; got {show_value(method)}')
+        raise not_one_of("method", method, ("logit", "wald"))
     refuse_masses(table, "the ranking")
     xp = namespace(table.counts)
     area = area_of(xp, table)

@@ -16,7 +16,6 @@ from quotakernels._array import (
     Namespace,
     cast,
     computing,
-    constant,
     device,
     finished,
     float_of,
@@ -28,21 +27,19 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._records import plainly
-from quotakernels.inference._call import check_groups, with_options
-from quotakernels.inference._distributions import check_level, scipy
+from quotakernels.inference._call import call_of, check_groups
+from quotakernels.inference._distributions import check_level, student_p_value, student_t
 from quotakernels.inference._few import warn_of_equal_rates
 from quotakernels.inference._values import leaves, trees_map, value_again, value_of
 from quotakernels.inference.bootstrapping import DataOptions, defined, standard_deviation
 from quotakernels.inputs.columns import adopt, as_column, check_types, column_hint, refuse_symbolic
-from quotakernels.inputs.examples import Validated, check_tie_policy
-from quotakernels.inputs.gains import Beside, validated
-from quotakernels.inputs.keywords import level_of_caller, public, show_value, silently
+from quotakernels.inputs.examples import Validated
+from quotakernels.inputs.keywords import forwarding, level_of_caller, show_value, silently
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.numbers import plain_number
 from quotakernels.measures._facts import direction_if_any, needs_ideal
 from quotakernels.measures._measure import ValueMeasure
-from quotakernels.measures.roc_pr.beta import Beta, cumulative, rounds_for
-from quotakernels.ranking import TiePolicy, ranked_by_group
+from quotakernels.ranking import TiePolicy, rank, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
 _SHOWN = 5
@@ -214,7 +211,7 @@ def corrected(xp: Namespace, values: Array, ratio: float, confidence_level: floa
     same = deviation <= tolerance(values, SAME_VALUE) * xp.abs(mean)
     deviation = xp.where(same, xp.zeros_like(deviation), deviation)
     error = deviation * xp.sqrt(1 / counted + ratio)
-    half = t_quantiles(xp, confidence_level, number - 1, values) * error
+    half = student_t(xp, confidence_level, cast(xp, number - 1, values.dtype)) * error
     mean = ops.nan_unless(xp, number > 0, mean)
     return Corrected(mean, mean - half, mean + half, error, deviation, number - 1)
 
@@ -241,55 +238,6 @@ def ahead(difference: Array, greater_is_better: bool | None) -> Array:
     )
     first, second = (cast(xp, x, difference.dtype) for x in signs)
     return xp.where(xp.isnan(difference), difference, first - second)
-
-
-# Student's t, of whole degrees of freedom
-
-
-def t_p_value(xp: Namespace, t: Array, freedom: Array, most: int) -> Array:
-    """The probability of a value beyond ±t with ν degrees of freedom, which are at most `most`.
-
-    It is I_x(ν/2, 1/2) with x = ν/(ν + t²); NaN without a degree of freedom.
-    """
-    normalisers = constant(xp, _log_normalisers(most), t.dtype, device(t))
-    known = freedom >= 1
-    places = xp.where(known, freedom, xp.ones_like(freedom))
-    number = cast(xp, places, t.dtype)
-    beta = Beta(number / 2, 0.5, _entries(xp, normalisers, places), rounds_for((most + 1) / 2))
-    square = t * t
-    share = number / (number + square)
-    p = cumulative(xp, beta, share, square / (number + square))
-    return ops.nan_unless(xp, known & (t == t), p)
-
-
-def t_quantiles(xp: Namespace, confidence_level: float, freedom: Array, like: Array) -> Array:
-    """The t that so large a share lies within, ±t, with each of some degrees of freedom.
-
-    NaN without any; the degrees are at most the length of `like`, of which the type counts.
-    """
-    known = freedom >= 1
-    table = constant(xp, _quantiles(confidence_level, like.shape[-1]), like.dtype, device(like))
-    found = _entries(xp, table, xp.where(known, freedom, xp.ones_like(freedom)))
-    return ops.nan_unless(xp, known, found)
-
-
-def _entries(xp: Namespace, table: Array, places: Array) -> Array:
-    """Entries of a list, in the shape of their places."""
-    return xp.reshape(xp.take(table, xp.reshape(places, (-1,)), axis=0), places.shape)
-
-
-@functools.cache
-def _log_normalisers(most: int) -> list[float]:
-    """The logarithm of B(ν/2, 1/2) for ν from 1 on; the first entry is unused."""
-    found = scipy().special.betaln(np.arange(1, most + 1) / 2, 0.5)
-    return [0.0, *found.tolist()]
-
-
-@functools.cache
-def _quantiles(confidence_level: float, most: int) -> list[float]:
-    """For ν from 1 on; the first entry is unused."""
-    below = scipy().special.stdtrit(np.arange(1, most + 1), (1 - confidence_level) / 2)
-    return [0.0, *(-below).tolist()]
 
 
 @plainly
@@ -366,6 +314,7 @@ class FoldTest(NamedTuple):
 class FoldOptions(DataOptions, total=False):
     """What else the functions of folds take."""
 
+    confidence_level: float
     n_train: float | None
     method: Any
 
@@ -402,7 +351,7 @@ def fold_summary(
 ) -> Any: ...
 
 
-@public
+@forwarding(rank)
 def fold_summary(
     measure: Any,
     y_true: Any,
@@ -412,23 +361,12 @@ def fold_summary(
     pooled: bool = False,
     confidence_level: float = 0.95,
     n_train: float | None = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    gain: Any = None,
-    gain_rejected: Any = 0,
-    groups: Any = None,
-    num_groups: int | None = None,
-    cost: Any = None,
-    treatment: Any = None,
     **options: Any,
 ) -> Any:
     """The mean of a measure over the folds of a cross-validation, with an interval.
 
     Each fold is ranked separately, because the scores of two folds come from two models and need
-    not be comparable.  Needs SciPy, the extra `inference`.
+    not be comparable.
 
     Parameters
     ----------
@@ -509,15 +447,13 @@ def fold_summary(
     0.66 0.92 0.66
     """
     check_level(confidence_level)
-    check_tie_policy(ties)
-    beside = Beside(gain, gain_rejected, groups, num_groups, cost, treatment)
-    applied = with_options(measure, options, beside, y_true is not None)
-    found = validated(y_true, y_score, sample_weight, where, pos_label, validate, *beside)
+    call = call_of(measure, y_true, options)
+    found = call.validated(y_score)
     split = validate_folds(folds, tuple(found.examples.scores.shape), n_train)
-    values = each_fold(applied, found, split, ties)
+    values = each_fold(call.measure, found, split, call.ties)
     _warn(measure, values, found, split)
     _warn_of_equal_rates(measure, values, found, split)
-    together = [pooled_value(applied, found, split, ties)] if pooled else []
+    together = [pooled_value(call.measure, found, split, call.ties)] if pooled else []
     summarised = functools.partial(_summary, split, confidence_level)
     return trees_map(summarised, [values, *together])
 
@@ -595,7 +531,7 @@ def fold_test(
 ) -> Any: ...
 
 
-@public
+@forwarding(rank)
 def fold_test(
     measure: Any,
     y_true: Any,
@@ -605,22 +541,11 @@ def fold_test(
     greater_is_better: bool | None = None,
     confidence_level: float = 0.95,
     n_train: float | None = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    gain: Any = None,
-    gain_rejected: Any = 0,
-    groups: Any = None,
-    num_groups: int | None = None,
-    cost: Any = None,
-    treatment: Any = None,
     **options: Any,
 ) -> Any:
     """Whether two models differ over the same folds: the corrected resampled t-test.
 
-    Needs SciPy, the extra `inference`.
+
 
     Parameters
     ----------
@@ -685,15 +610,13 @@ def fold_test(
     [0.25 0.75 0.25] 0.417 0.255
     """
     check_level(confidence_level)
-    check_tie_policy(ties)
-    beside = Beside(gain, gain_rejected, groups, num_groups, cost, treatment)
-    applied = with_options(measure, options, beside, y_true is not None)
+    call = call_of(measure, y_true, options)
     found: list[Any] = []
     for column in _scores(models, y_true):
-        data = validated(y_true, column, sample_weight, where, pos_label, validate, *beside)
+        data = call.validated(column)
         split = validate_folds(folds, tuple(data.examples.scores.shape), n_train)
         with silently(again=bool(found)):
-            found.append(each_fold(applied, data, split, ties))
+            found.append(each_fold(call.measure, data, split, call.ties))
     differences = trees_map(first_less_second, found)
     _warn(measure, differences, data, split)
     return _each_tested(split, confidence_level, measure, greater_is_better, differences)
@@ -733,7 +656,7 @@ def _tested(
         found = corrected(xp, values, folds.ratio, confidence_level)
         statistic = found.mean / found.error
         statistic = ops.nan_unless(xp, found.error > 0, statistic)
-        p_value = t_p_value(xp, statistic, found.freedom, len(folds.places))
+        p_value = student_p_value(xp, statistic, cast(xp, found.freedom, values.dtype))
         undefined = values.shape[-1] - 1 - found.freedom
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
         tested = (statistic, found.freedom, p_value, undefined, shaped)

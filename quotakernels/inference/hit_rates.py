@@ -26,11 +26,10 @@ from quotakernels._array import (
 )
 from quotakernels._records import plainly
 from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, Generic, Number, NumberOf, T
-from quotakernels.inference._call import refuse_masses
+from quotakernels.inference._call import not_one_of, refuse_masses
 from quotakernels.inference._distributions import check_level, normal_width, scipy
 from quotakernels.inputs.columns import first_bad
 from quotakernels.inputs.cuts import wanted_masses, whole_if_close
-from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.numbers import numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
@@ -395,7 +394,7 @@ def hit_rate_interval(
     """
     check_level(confidence_level)
     if method not in get_args(Method):
-        raise ValueError(f'method must be "score", "wilson" or "exact"; got {show_value(method)}')
+        raise not_one_of("method", method, get_args(Method))
     refuse_masses(table, "the ranking")
     xp = namespace(wanted)
     if method == "exact":

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from quotakernels._array import Array, cast, computing, namespace
 from quotakernels._records import plainly
+from quotakernels.inference._call import not_one_of
 from quotakernels.inference._distributions import check_level, normal_width, scipy
 from quotakernels.inference.hit_rates import moving_cut
 from quotakernels.inputs.cuts import quota_masses
 from quotakernels.inputs.gains import validated
-from quotakernels.inputs.keywords import public, show_value
+from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.measures.at_quota.selection import select
 from quotakernels.ranking import Ranking, rank, table_of
+
+SelectionTest: TypeAlias = Literal["score", "mcnemar", "fisher"]
 
 
 def by_halves(first: int, second: int, mid_p: bool) -> float:
@@ -144,7 +147,7 @@ def compare_selections(
     *,
     quota: Any = None,
     fraction: Any = None,
-    test: Literal["score", "mcnemar", "fisher"] = "score",
+    test: SelectionTest = "score",
     mid_p: bool = False,
     confidence_level: float = 0.95,
     where: Any = None,
@@ -235,8 +238,8 @@ def compare_selections(
     >>> print(found.difference, found.positives_a, found.positives_b, round(found.p_value, 4))
     0.5 3.0 1.0 0.1035
     """
-    if test not in ("score", "mcnemar", "fisher"):
-        raise ValueError(f'test must be "score", "mcnemar" or "fisher"; got {show_value(test)}')
+    if test not in get_args(SelectionTest):
+        raise not_one_of("test", test, get_args(SelectionTest))
     if mid_p and test == "score":
         raise TypeError('mid_p has no meaning for test="score"')
     check_level(confidence_level)
@@ -318,7 +321,7 @@ def selections(
     """What models select whose scores have the shape (M, n), at one quota or fraction."""
     examples = validated(y_true, scores, **data).examples
     taken: Any = select  # which of quota= and fraction= is given, it finds out itself
-    chosen = taken(scores, where=data["where"], validate=data["validate"], **at)
+    chosen = taken(scores, where=data.get("where"), validate=data.get("validate", True), **at)
     found = _cuts(rank(y_true, scores, **data), at) if cuts else []
     return Selections(chosen, examples.labels, examples.valid, found)
 

@@ -11,15 +11,14 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, computing, device, finished, namespace, result_float
 from quotakernels._records import plainly
-from quotakernels.inference._call import with_options
-from quotakernels.inference.comparing import CompareOptions, data_of, estimates_of
+from quotakernels.inference._call import call_of
+from quotakernels.inference.comparing import CompareOptions, estimates_of, validated_models_of
 from quotakernels.inputs.columns import adopt, as_column
-from quotakernels.inputs.gains import Beside
-from quotakernels.inputs.keywords import public, show_value
+from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.inputs.models import label_of, named_scores
 from quotakernels.measures._facts import compared
 from quotakernels.measures.tables.best_cut import SAME_VALUE
-from quotakernels.ranking import TiePolicy
+from quotakernels.ranking import rank
 
 NDArray = np.ndarray[Any, Any]
 
@@ -83,7 +82,7 @@ class Vote(NamedTuple):
         return _running_means([columns[x] for x in labels])
 
 
-@public
+@forwarding(rank)
 def vote(
     measure: Any,
     y_true: Any,
@@ -91,11 +90,6 @@ def vote(
     *,
     voters: int | None = None,
     greater_is_better: bool | None = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
     **options: Unpack[CompareOptions],
 ) -> Vote:
     """Rank models by a measure, and average the scores of the best X ([AR] section 4.2.1).
@@ -117,8 +111,10 @@ def vote(
         X, how many models vote; by default the number for which `measure` is best.
     greater_is_better : bool, optional
         Whether the largest value is the best.  By default as the measure says.
-    sample_weight, where, pos_label, ties, validate
+    sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost, treatment
         As in `rank`, of shape (n,), the same for all models.
+    groups, num_groups
+        As in `rank`, for `group_mean`.
     **options
         The measure's own arguments, such as ``quota=100``.
 
@@ -162,17 +158,16 @@ def vote(
     >>> print(found.mean({"noise": [0.0, 0.0], "first": [0.5, 0.25], "second": [1.0, 0.75]}))
     [0.75 0.5 ]
     """
-    applied = compared(with_options(measure, options, Beside()))
+    call = call_of(measure, y_true, options)
+    call = call._replace(measure=compared(call.measure))
     named = named_scores(models, y_true)
     wanted = _checked(voters, len(named))
-    beside = (sample_weight, where, pos_label, validate, *Beside())
-    labelled = {label_of(models, name): x for name, x in named.items()}
-    found, _ = data_of(labelled, y_true, beside)
-    single, sign = estimates_of(applied, found, ties, greater_is_better)
+    found = validated_models_of(call, {label_of(models, name): x for name, x in named.items()})
+    single, sign = estimates_of(call, found, greater_is_better)
     order = np.argsort(-sign * single, kind="stable")  # NaN last
     means = _running_means([found.examples.scores[k, ...] for k in order.tolist()])
     together = {str(k): means[k, ...] for k in range(len(named))}
-    votes, _ = estimates_of(applied, data_of(together, y_true, beside)[0], ties, greater_is_better)
+    votes, _ = estimates_of(call, validated_models_of(call, together), greater_is_better)
     names = tuple([*named][k] for k in order)
     return Vote(names, single[order], votes, wanted or _first_best(sign * votes))
 
