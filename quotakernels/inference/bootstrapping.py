@@ -410,19 +410,10 @@ def bootstrap(
     0.48 0.36 0.64
     """
     call = call_of(measure, y_true, options)
-    how = Drawing(
-        clusters,
-        stratified,
-        poisson,
-        random_state,
-        call.ties,
-        n_resamples,
-        workers,
-        max_memory,
-        progress,
-    ).checked(confidence_level, method)
+    how = (random_state, call.ties, n_resamples, workers, max_memory, progress)
+    drawn = Drawing(clusters, stratified, poisson, *how).checked(confidence_level, method)
     found = call.validated(stacked_by_name(y_score, y_true))
-    return _of_each(y_score, intervals_of(call.measure, found, how, method, confidence_level))
+    return _of_each(y_score, intervals_of(call.measure, found, drawn, method, confidence_level))
 
 
 def _of_each(models: Any, result: Any) -> Any:

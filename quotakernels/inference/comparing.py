@@ -587,17 +587,8 @@ def compare(
     """
     call = call_of(measure, y_true, options)
     call = call._replace(measure=compared(call.measure))
-    drawn = Drawing(
-        clusters,
-        stratified,
-        False,
-        random_state,
-        call.ties,
-        n_resamples,
-        workers,
-        max_memory,
-        progress,
-    ).checked(confidence_level, "percentile")
+    how = (random_state, call.ties, n_resamples, workers, max_memory, progress)
+    drawn = Drawing(clusters, stratified, False, *how).checked(confidence_level, "percentile")
     _check_test(test, stratified)
     named = named_scores(models, y_true)
     found = validated_models_of(call, {label_of(models, k): x for k, x in named.items()})
