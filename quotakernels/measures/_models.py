@@ -63,7 +63,7 @@ def _differs(xp: Namespace, masses: Array) -> Array:
 def in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]:
     """The rankings, in the library and on the device of those that are not NumPy's.
 
-    Without gains, which no function of several rankings needs.
+    Without further columns, which no function of several rankings needs.
     """
     for name, model in named.items():
         refuse_groups(model, name)
@@ -74,8 +74,7 @@ def in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]
     }
     xp, columns = adopt(columns)
     values = iter(columns.values())
-    nothing = [()] * 5
-    return xp, [Ranking._make((*(next(values) for _ in range(5)), *nothing)) for _ in named]
+    return xp, [Ranking(*(next(values) for _ in range(5))) for _ in named]
 
 
 def _model(models: Ranking, number: int) -> Ranking:
