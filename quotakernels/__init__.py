@@ -9,42 +9,62 @@ import sys as _sys
 import typing as _typing
 
 from quotakernels._version import __version__ as __version__
-from quotakernels.measures.at_quota.curves import hit_rate_curve, lift_curve, qrecall_curve
-from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, lift_table, qrecall
-from quotakernels.measures.at_quota.pearson import pearson, pearson_curve
-from quotakernels.measures.at_quota.selection import quota_threshold, select
-from quotakernels.measures.at_quota.shards import rank_at_quota
-from quotakernels.measures.by_group import group_counts, group_mean
-from quotakernels.measures.gains.impact_at_quota import best_quota, impact_at_quota
-from quotakernels.measures.over_quotas.areas import gini, pem, pem_areas, roc_auc
-from quotakernels.measures.over_quotas.averages import average_hit_rate, average_qrecall
-from quotakernels.measures.over_quotas.marks import normalized_marks
-from quotakernels.measures.over_quotas.mean_hit_rate import mean_hit_rate
-from quotakernels.measures.over_quotas.summary import summary
-from quotakernels.measures.roc_pr.costs import (
-    best_operating_point,
-    h_measure,
-)
-from quotakernels.measures.roc_pr.hull import (
+from quotakernels.measures.public import (
+    accuracy,
     achievable_pr_auc,
     achievable_pr_curve,
-    roc_hull,
-    roc_hull_auc,
-)
-from quotakernels.measures.roc_pr.points import interpolate_pr, pr_to_roc, roc_to_pr
-from quotakernels.measures.roc_pr.precision_recall import (
+    average_hit_rate,
     average_precision,
+    average_qrecall,
+    best_boundary,
+    best_cut,
+    best_operating_point,
+    best_quota,
+    compare_curves,
+    confusion_table,
+    dominates,
     expected_average_precision,
+    expected_cost,
+    f_score,
+    family_hull,
+    gini,
+    group_counts,
+    group_mean,
+    h_measure,
+    hit_rate,
+    hit_rate_curve,
+    impact_at_quota,
+    informedness,
+    interpolate_pr,
+    lift,
+    lift_curve,
+    lift_table,
+    matthews_corrcoef,
+    mean_hit_rate,
+    mixture,
+    normalized_marks,
+    one_vs_rest,
+    pearson,
+    pearson_curve,
+    pem,
+    pem_areas,
     pr_auc,
     pr_curve,
+    pr_to_roc,
+    precision,
+    qrecall,
+    qrecall_curve,
+    quota_threshold,
+    rank_at_quota,
+    recall,
+    roc_auc,
+    roc_curve,
+    roc_hull,
+    roc_hull_auc,
+    roc_to_pr,
+    select,
+    summary,
 )
-from quotakernels.measures.roc_pr.roc import roc_curve
-from quotakernels.measures.tables.accuracy import accuracy, expected_cost, f_score
-from quotakernels.measures.tables.best_cut import best_cut
-from quotakernels.measures.tables.boundary import best_boundary
-from quotakernels.measures.tables.confusion import confusion_table
-from quotakernels.measures.tables.informedness import informedness, matthews_corrcoef
-from quotakernels.measures.tables.rates import precision, recall
 from quotakernels.ranking import Ranking, rank
 
 if _typing.TYPE_CHECKING:
@@ -61,11 +81,7 @@ if _typing.TYPE_CHECKING:
     from quotakernels import tables as tables
     from quotakernels import uplift as uplift
     from quotakernels.evaluation.evaluate import evaluate
-    from quotakernels.inference.bootstrapping import bootstrap
-    from quotakernels.inference.comparing import compare
-    from quotakernels.measures.multiclass import one_vs_rest
-    from quotakernels.measures.roc_pr.dominance import compare_curves, dominates
-    from quotakernels.measures.roc_pr.family import family_hull, mixture
+    from quotakernels.inference import bootstrap, compare
 
 else:  # to a type checker every name would exist
 
@@ -97,12 +113,7 @@ _FAMILIES = (*_OF_MEASURES, "adapters", "plots")
 _LATE = {
     "bootstrap": "inference",
     "compare": "inference",
-    "compare_curves": "measures.roc_pr.dominance",
-    "dominates": "measures.roc_pr.dominance",
     "evaluate": "evaluation.evaluate",
-    "family_hull": "measures.roc_pr.family",
-    "mixture": "measures.roc_pr.family",
-    "one_vs_rest": "measures.multiclass",
 }
 
 __all__ = [

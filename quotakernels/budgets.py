@@ -1,6 +1,6 @@
 """The cost of a quota, positives and gains per unit of cost, and the curve of budgets."""
 
-from quotakernels.measures.at_quota.budgets import (
+from quotakernels.measures.public import (
     budget_curve,
     cost_at_quota,
     gain_per_cost,

@@ -1,6 +1,6 @@
 """Points of the ROC and the precision-recall curve: at a rate, and those that stand out."""
 
-from quotakernels.measures.roc_pr.operating import (
+from quotakernels.measures.public import (
     break_even_point,
     det_curve,
     equal_error_rate,

@@ -22,7 +22,7 @@ from quotakernels.measures.at_quota.selection_by_group import SelectionByGroup
 from quotakernels.measures.by_group import GroupCounts, GroupMean
 from quotakernels.measures.charts.lines import ChartLine
 from quotakernels.measures.charts.powers import Chart, ChartPoints
-from quotakernels.measures.gains._kinds import QuotaImpact
+from quotakernels.measures.gains.impact_at_quota import QuotaImpact
 from quotakernels.measures.multiclass import OneVsRest
 from quotakernels.measures.over_quotas.areas import PemAreas
 from quotakernels.measures.over_quotas.marks import Marks

@@ -1,6 +1,6 @@
 """What a campaign adds: treated examples compared with controls, at a quota and over all."""
 
-from quotakernels.measures.uplift import (
+from quotakernels.measures.public import (
     auuc,
     qini_coefficient,
     qini_curve,

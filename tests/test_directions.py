@@ -12,9 +12,8 @@ import pytest
 from public_names import PUBLIC
 
 import quotakernels as qk
-from quotakernels.measures._kinds import NumberMeasure, QuotaMeasure
-from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures.tables._kinds import CellMeasure
+from quotakernels.measures._measure import Measure, QuotaMeasure, measure
+from quotakernels.measures.tables.measure import TableMeasure
 
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0, 0, 0])
 GOOD = np.asarray([9, 3, 8, 7, 6, 5, 4, 2, 1, 0])
@@ -90,7 +89,7 @@ def test_no_coin_toss_is_the_best_by_pearson():
     assert found.names[0] == "good"
 
 
-@pytest.mark.parametrize("kind", [NumberMeasure, QuotaMeasure, CellMeasure])
+@pytest.mark.parametrize("kind", [Measure, QuotaMeasure, TableMeasure])
 def test_no_measure_is_made_without_a_direction(kind: Any):
     with pytest.raises(TypeError, match="greater_is_better"):
         measure(kind)(lambda table: table)

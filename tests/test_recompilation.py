@@ -10,8 +10,7 @@ from backends import in_full
 
 import quotakernels as qk
 from quotakernels._array import compiled
-from quotakernels.measures._kinds import QuotaMeasure
-from quotakernels.measures._measure import measure
+from quotakernels.measures._measure import QuotaMeasure, measure
 
 jax = pytest.importorskip("jax")
 

@@ -9,8 +9,6 @@ import pydoc
 import re
 import subprocess
 import sys
-import textwrap
-import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,11 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 from public_names import PUBLIC
+from stubs import stubs
 
 import quotakernels as qk
-from quotakernels import _types
-from quotakernels.inference.folds import FoldOptions
-from quotakernels.measures._measure import Measure, ValueMeasure
+from quotakernels.measures._measure import Measure
 
 ROOT = Path(__file__).resolve().parents[1]
 CALLS = sorted(Path(__file__).parent.glob("typed/*_calls.py"))
@@ -36,10 +33,6 @@ CHECKERS = {
     "basedpyright": ["--project=tests/typed", f"--pythonpath={sys.executable}"],
 }
 MEASURES = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure)}
-STATED = {"inclusive": True, "when_short": None}
-"""What the types of cuts have, with its default."""
-EITHER = ("quota", "fraction", "budget", "cost", "threshold", "between", "treatment")
-"""Of which one has to be given, and none by its name alone; a budget wants costs."""
 
 
 def installed(module: str) -> bool:
@@ -64,37 +57,45 @@ def test_checkers_find_every_wrong_call_and_refuse_no_right_one(checker: str):
     assert wrong >= 60
 
 
-def stated(kind: type[Measure]) -> Iterator[dict[str, Any]]:
-    """The keywords of each overload of a kind, with their defaults; Ellipsis where it has none."""
-    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(kind)))):
-        if not isinstance(node, ast.FunctionDef) or not node.decorator_list:
-            continue
-        pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-        found = {x.arg: ... if value is None else ast.literal_eval(value) for x, value in pairs}
-        if node.args.kwarg is not None:
-            name = re.findall(r"Unpack\[(\w+)", ast.unparse(node.args.kwarg.annotation))[0]
-            keys = getattr(_types, name).__annotations__
-            shared = inspect.signature(qk.rank).parameters
-            own = {x for x in keys if x not in shared or x in EITHER}
-            found |= {x: ... if x in own else shared[x].default for x in keys}
-            found |= {x: known for x, known in STATED.items() if x in keys}
-        yield found
+def test_the_stubs_are_current():
+    for path, text in stubs().items():
+        assert path.read_text(encoding="utf-8") == text, "run python docs/tools/stubs.py"
+
+
+def overloads() -> dict[str, list[dict[str, Any]]]:
+    """The keywords of each call of each measure in the stubs; Ellipsis where one has no default."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for text in stubs().values():
+        kinds = {}
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef):
+                calls = (x.args for x in node.body if isinstance(x, ast.FunctionDef))
+                kinds[node.name] = [
+                    {
+                        x.arg: ... if value is None else ast.literal_eval(value)
+                        for x, value in zip(call.kwonlyargs, call.kw_defaults, strict=True)
+                    }
+                    for call in calls
+                ]
+            elif isinstance(node, ast.AnnAssign):
+                found[ast.unparse(node.target)] = kinds[ast.unparse(node.annotation)]
+    return found
+
+
+STATED = overloads()
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_a_measure_has_the_signature_of_its_kind(name: str):
+def test_the_calls_of_a_measure_show_all_that_it_takes(name: str):
     parameters = dict(inspect.signature(MEASURES[name]).parameters)
     data = [parameters.pop(x) for x in ("y_true", "y_score")]
     assert all(x.kind is x.POSITIONAL_OR_KEYWORD and x.default is x.empty for x in data)
-    kinds = type(MEASURES[name]).__mro__[:-1]
-    overloads = next(found for kind in kinds if (found := list(stated(kind))))
-    shown = {x for found in overloads for x in found}
-    assert shown == set(parameters), "overloads show what it takes; by_group=True takes groups"
-    for found in overloads:
-        for keyword, value in found.items():
+    assert {x for call in STATED[name] for x in call} == set(parameters)
+    for call in STATED[name]:
+        for keyword, value in call.items():
             default = parameters[keyword].default
-            free = default is None and keyword in EITHER
-            assert value == (... if free or default is inspect.Parameter.empty else default)
+            may_be_needed = default in (None, inspect.Parameter.empty)
+            assert value == default or (value is ... and may_be_needed)
 
 
 FUNCTIONS = {name: x for name, x in PUBLIC.items() if inspect.isfunction(x)}
@@ -114,14 +115,6 @@ def test_a_function_of_cuts_shows_the_parameters_of_measures(name: str, like: Me
     shown = inspect.signature(FUNCTIONS[name]).parameters
     of_measures = inspect.signature(like).parameters
     assert {key: shown[key] for key in of_measures} == dict(of_measures)
-
-
-def test_checkers_know_the_options_of_every_measure():
-    known = set(typing.get_type_hints(FoldOptions)) | set(
-        inspect.signature(qk.bootstrap).parameters
-    )
-    known |= {"measure"}  # of `one_vs_rest`, which takes no ranking
-    assert {x for each in MEASURES.values() for x in each.own_keywords} <= known
 
 
 Y, S = np.asarray([1, 0, 1, 0, 1]), np.asarray([5, 4, 3, 2, 1], dtype=np.float32) / 8
@@ -161,7 +154,9 @@ def test_results_of_numpy_are_doubles_where_they_are_said_to_be(name: str):
     own |= {"treatment": Y} if MEASURES[name].of_arms else {}
     own |= {"impacts": (2, -1, -1, 0)} if "impacts" in taken else {}
     found = MEASURES[name](Y, S, **own, **OWN.get(name, {}))
-    assert not (isinstance(found, tuple) and isinstance(MEASURES[name], ValueMeasure))
+    assert isinstance(found, tuple) != (
+        MEASURES[name]._function.__annotations__["return"] == "Array"
+    )
     for x in floats(found):
         assert isinstance(x, np.ndarray | np.float64)
         assert x.dtype == np.float64

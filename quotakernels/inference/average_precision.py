@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
-from quotakernels._types import A, ArrayOf, GroupedData, T
 from quotakernels.inference._call import name_of, refuse_masses
 from quotakernels.inference._distributions import check_level, student_t
 from quotakernels.inference.delong import AucInterval
@@ -16,7 +15,6 @@ from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.over_quotas.averages import average_hit_rate
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums
 from quotakernels.measures.roc_pr.precision_recall import average_precision
-from quotakernels.ranking import Ranking
 
 PrecisionName: TypeAlias = Literal["average_precision", "average_hit_rate"]
 _PRECISIONS: dict[PrecisionName, Any] = {
@@ -27,31 +25,7 @@ _NEAR = 8
 """Squares of so many positions of a tie group are summed one by one."""
 
 
-class _PrecisionIntervalMeasure(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            measure: PrecisionName | Measure = "average_precision",
-            confidence_level: float = 0.95,
-        ) -> AucInterval[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            measure: PrecisionName | Measure = "average_precision",
-            confidence_level: float = 0.95,
-            **data: Unpack[GroupedData[A]],
-        ) -> AucInterval[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_PrecisionIntervalMeasure, greater_is_better=None, by_group=True)
+@measure(Measure, greater_is_better=None, by_group=True)
 def average_precision_interval(
     table: ops.Groups,
     *,

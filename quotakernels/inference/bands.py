@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, GroupedData, Number, NumberOf, T
 from quotakernels.inference._call import IntervalMethod
 from quotakernels.inference._few import flags_of, kish, units_of
 from quotakernels.inference.bootstrapping import BootstrapResult, bootstrap, quantile
@@ -34,11 +33,10 @@ from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._facts import compared
-from quotakernels.measures._measure import COST, GROUPS, TREATMENT, ValueMeasure, measure
+from quotakernels.measures._measure import COST, GROUPS, TREATMENT, Measure, measure
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
 from quotakernels.measures.gains.impact_at_quota import impact_at_quota
-from quotakernels.ranking import Ranking
 
 _RATE = (lambda x: (x >= 0) & (x <= 1), "a rate, from 0 to 1")
 
@@ -53,22 +51,8 @@ def _wanted_negatives(
     return (ops.nan_unless(xp, negative > 0, wanted),), tuple(rate.shape)
 
 
-class _TprAt(ValueMeasure):
+class _TprAt(Measure):
     validator = staticmethod(_wanted_negatives)
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T], *, fpr: Number) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            fpr: NumberOf[A],
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(_TprAt, greater_is_better=True, monotone="always", by_positives=True)

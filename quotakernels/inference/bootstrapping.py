@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar, Unpack, overload
+from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -27,7 +27,6 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._text import digits
-from quotakernels._types import GroupedData, MeasureOptions
 from quotakernels.inference._call import (
     CORRECTED,
     Drawing,
@@ -48,8 +47,7 @@ from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import forwarding
 from quotakernels.inputs.models import stacked_by_name
 from quotakernels.measures._facts import needs_ideal
-from quotakernels.measures._measure import ValueMeasure
-from quotakernels.ranking import Ranking, rank, ranked_by_group
+from quotakernels.ranking import rank, ranked_by_group
 
 
 def defined(xp: Namespace, values: Array) -> Array:
@@ -167,7 +165,6 @@ def _acceleration(xp: Namespace, left_out: Any) -> Array:
     return xp.where(varies, cubes / (6 * root**1.5), xp.zeros_like(squares))
 
 
-R = TypeVar("R", covariant=True)
 _FEW = 8
 
 
@@ -213,68 +210,6 @@ def _shown(x: Any) -> str:
         return f"<shape {values.shape}>"
     texts = [digits(value) for value in values.ravel().tolist()]
     return f"[{', '.join(texts)}]" if values.ndim else texts[0]
-
-
-class DataOptions(MeasureOptions, GroupedData[Any], total=False):
-    """What goes with labels and scores, and options of measures."""
-
-    gain: Any
-    gain_rejected: Any
-    cost: Any
-    treatment: Any
-
-
-class ResamplingOptions(DataOptions, total=False):
-    """How resamples are drawn and measured."""
-
-    confidence_level: float
-    n_resamples: int
-    method: IntervalMethod
-    stratified: bool
-    clusters: Any
-    poisson: bool
-    random_state: Any
-    workers: int | None
-    max_memory: int
-    progress: bool | Callable[[int, int], None] | None
-
-
-class _RecordMeasure(Protocol[R]):
-    """A measure of this library that gives a record, of what a ranking is made of."""
-
-    @property
-    def headline(self) -> str: ...
-    def __call__(self, ranking: Ranking[BootstrapResult], /) -> R: ...
-
-
-@overload
-def bootstrap(
-    measure: ValueMeasure,
-    y_true: Any,
-    y_score: Mapping[str, Any],
-    **options: Unpack[ResamplingOptions],
-) -> dict[str, BootstrapResult]: ...
-
-
-@overload
-def bootstrap(
-    measure: ValueMeasure, y_true: Any, y_score: Any, **options: Unpack[ResamplingOptions]
-) -> BootstrapResult: ...
-
-
-@overload
-def bootstrap(
-    measure: _RecordMeasure[R], y_true: Any, y_score: Any, **options: Unpack[ResamplingOptions]
-) -> R: ...
-
-
-@overload
-def bootstrap(
-    measure: Callable[..., Any] | Mapping[Any, Any],
-    y_true: Any,
-    y_score: Any,
-    **options: Unpack[ResamplingOptions],
-) -> Any: ...
 
 
 @forwarding(rank)

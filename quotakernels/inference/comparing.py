@@ -10,7 +10,7 @@ import math
 import string
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeAlias, Unpack, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from quotakernels.inference._call import (
 )
 from quotakernels.inference._few import TESTS, warn_of_equal_rates, warn_of_few
 from quotakernels.inference._values import reporter, value_of
-from quotakernels.inference.bootstrapping import DataOptions, intervals_of
+from quotakernels.inference.bootstrapping import intervals_of
 from quotakernels.inference.delong import delong_test
 from quotakernels.inference.permutation import (
     differences,
@@ -435,12 +435,6 @@ class Comparison(NamedTuple):
         return frame_of(columns, library)
 
 
-class CompareOptions(DataOptions, total=False):
-    """Options of measures, one of which `bootstrap` has a use of its own for."""
-
-    method: Any
-
-
 @forwarding(rank)
 def compare(
     measure: Any,
@@ -457,7 +451,7 @@ def compare(
     workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
-    **options: Unpack[CompareOptions],
+    **options: Any,
 ) -> Comparison:
     """Which of several models is better: differences of all pairs, tests, and a ranking.
 

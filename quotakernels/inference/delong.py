@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
+from typing import Any, Literal, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -17,7 +17,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
+from quotakernels._types import Generic, T
 from quotakernels.inference._call import (
     AreaMeasure,
     not_one_of,
@@ -194,33 +194,7 @@ class AucInterval(NamedTuple, Generic[T]):
     standard_error: T
 
 
-class _AucIntervalMeasure(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            measure: AreaMeasure = "roc_auc",
-            confidence_level: float = 0.95,
-            method: Literal["logit", "wald"] = "logit",
-        ) -> AucInterval[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            measure: AreaMeasure = "roc_auc",
-            confidence_level: float = 0.95,
-            method: Literal["logit", "wald"] = "logit",
-            **data: Unpack[GroupedData[A]],
-        ) -> AucInterval[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_AucIntervalMeasure, greater_is_better=None, by_group=True)
+@measure(Measure, greater_is_better=None, by_group=True)
 def auc_interval(
     table: ops.Groups,
     *,

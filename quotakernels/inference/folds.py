@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, Unpack, overload
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,14 +31,13 @@ from quotakernels.inference._call import call_of, check_groups
 from quotakernels.inference._distributions import check_level, student_p_value, student_t
 from quotakernels.inference._few import warn_of_equal_rates
 from quotakernels.inference._values import leaves, trees_map, value_again, value_of
-from quotakernels.inference.bootstrapping import DataOptions, defined, standard_deviation
+from quotakernels.inference.bootstrapping import defined, standard_deviation
 from quotakernels.inputs.columns import adopt, as_column, check_types, column_hint, refuse_symbolic
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import forwarding, level_of_caller, show_value, silently
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.numbers import plain_number
 from quotakernels.measures._facts import direction_if_any, needs_ideal
-from quotakernels.measures._measure import ValueMeasure
 from quotakernels.ranking import TiePolicy, rank, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
@@ -311,46 +310,6 @@ class FoldTest(NamedTuple):
     better: Array
 
 
-class FoldOptions(DataOptions, total=False):
-    """What else the functions of folds take."""
-
-    confidence_level: float
-    n_train: float | None
-    method: Any
-
-
-class FoldSummaryOptions(FoldOptions, total=False):
-    """Those of `fold_summary`."""
-
-    pooled: bool
-
-
-class FoldTestOptions(FoldOptions, total=False):
-    """Those of `fold_test`."""
-
-    greater_is_better: bool | None
-
-
-@overload
-def fold_summary(
-    measure: ValueMeasure,
-    y_true: Any,
-    y_score: Any,
-    folds: Any,
-    **options: Unpack[FoldSummaryOptions],
-) -> FoldSummary: ...
-
-
-@overload
-def fold_summary(
-    measure: Callable[..., Any] | Mapping[Any, Any],
-    y_true: Any,
-    y_score: Any,
-    folds: Any,
-    **options: Unpack[FoldSummaryOptions],
-) -> Any: ...
-
-
 @forwarding(rank)
 def fold_summary(
     measure: Any,
@@ -513,22 +472,6 @@ def _warn_of_undefined(measure: Any, values: Any, data: Validated, folds: Folds)
             f"{why_undefined(data, folds, undefined)}",
             stacklevel=level_of_caller(),
         )
-
-
-@overload
-def fold_test(
-    measure: ValueMeasure, y_true: Any, models: Any, folds: Any, **options: Unpack[FoldTestOptions]
-) -> FoldTest: ...
-
-
-@overload
-def fold_test(
-    measure: Callable[..., Any] | Mapping[Any, Any],
-    y_true: Any,
-    models: Any,
-    folds: Any,
-    **options: Unpack[FoldTestOptions],
-) -> Any: ...
 
 
 @forwarding(rank)

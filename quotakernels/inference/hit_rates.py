@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, get_args, overload
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, AtFraction, AtQuota, Generic, Number, NumberOf, T
+from quotakernels._types import Generic, T
 from quotakernels.inference._call import not_one_of, refuse_masses
 from quotakernels.inference._distributions import check_level, normal_width, scipy
 from quotakernels.inputs.columns import first_bad
@@ -218,52 +218,6 @@ class _IntervalMeasure(Measure):
     """A measure, but for the exact interval of a finite list, which SciPy finds on the host."""
 
     validator = staticmethod(wanted_and_listed)
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            quota: Number,
-            population: Number | None = None,
-            confidence_level: float = 0.95,
-            method: Method = "score",
-        ) -> HitRateInterval[T]: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            fraction: Number,
-            population: Number | None = None,
-            confidence_level: float = 0.95,
-            method: Method = "score",
-        ) -> HitRateInterval[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            population: NumberOf[A] | None = None,
-            confidence_level: float = 0.95,
-            method: Method = "score",
-            **at: Unpack[AtQuota[A]],
-        ) -> HitRateInterval[A]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            population: NumberOf[A] | None = None,
-            confidence_level: float = 0.95,
-            method: Method = "score",
-            **at: Unpack[AtFraction[A]],
-        ) -> HitRateInterval[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
     def _computed(self, ranking: Ranking, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
         finite = numbers.get("population") is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from quotakernels import ops
 from quotakernels._array import Array, computing, device, finished, namespace, result_float
 from quotakernels._records import plainly
 from quotakernels.inference._call import call_of
-from quotakernels.inference.comparing import CompareOptions, estimates_of, validated_models_of
+from quotakernels.inference.comparing import estimates_of, validated_models_of
 from quotakernels.inputs.columns import adopt, as_column
 from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.inputs.models import label_of, named_scores
@@ -90,7 +90,7 @@ def vote(
     *,
     voters: int | None = None,
     greater_is_better: bool | None = None,
-    **options: Unpack[CompareOptions],
+    **options: Any,
 ) -> Vote:
     """Rank models by a measure, and average the scores of the best X ([AR] section 4.2.1).
 

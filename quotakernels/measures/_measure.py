@@ -448,8 +448,18 @@ class Measure:
     __name__: str
 
 
-class ValueMeasure(Measure):
-    """A measure that is one array, not a record of several."""
+class QuotaMeasure(Measure):
+    """A measure of the rows of the table in which wanted masses, shape (..., K), end."""
+
+    validator = staticmethod(wanted_masses)
+    at_quota_only = True
+
+
+class CutoffMeasure(Measure):
+    """A measure of the positions within wanted masses, shape (..., K), or of all positions."""
+
+    validator: Validator = staticmethod(masses_or_all)
+    cut_optional = True
 
 
 def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:

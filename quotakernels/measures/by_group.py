@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias, Unpack, overload
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -22,7 +22,7 @@ from quotakernels._array import (
     tree_map,
 )
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Generic, ListData, MeasureOptions, Numbers, T
+from quotakernels._types import Generic, Numbers, T
 from quotakernels.inputs.examples import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import forwarding, keywords_of, public, refuse_unknown, show_value
 from quotakernels.inputs.numbers import checked, numbers_like
@@ -170,14 +170,6 @@ class MeanOverGroups:
         self.of_ideal = needs_ideal(measure)
         self.__name__ = f"group_mean({title_of(measure)})"
 
-    @overload
-    def __call__(self, ranking: Ranking[T], /, **own: Unpack[MeasureOptions]) -> GroupMean[T]: ...
-
-    @overload
-    def __call__(
-        self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **data: Unpack[_OfData[A]]
-    ) -> GroupMean[A]: ...
-
     def __call__(self, y_true: Any, y_score: Any = None, **keywords: Any) -> Any:
         """The mean over the groups of labels and scores, or over those of a ranking."""
         given, own = _parted(keywords)
@@ -218,44 +210,13 @@ class MeanOverGroups:
         return f"<measure {self.__name__}>"
 
 
-class _Weighted(MeasureOptions, total=False):
-    """What groups count for, and options of measures."""
-
-    weights: GroupWeights | Numbers | None
-
-
-class _OfData(ListData[A], _Weighted, total=False):
-    """The same beside labels and scores."""
-
-
-@overload
-def group_mean(
-    measure: Measure | Callable[..., Any], **own: Unpack[_Weighted]
-) -> MeanOverGroups: ...
-
-
-@overload
-def group_mean(
-    measure: Measure | Callable[..., Any], ranking: Ranking[T], /, **own: Unpack[_Weighted]
-) -> GroupMean[T]: ...
-
-
-@overload
-def group_mean(
-    measure: Measure | Callable[..., Any],
-    y_true: ArrayOf[A] | None,
-    y_score: ArrayOf[A],
-    **data: Unpack[_OfData[A]],
-) -> GroupMean[A]: ...
-
-
 @forwarding(rank)
 def group_mean(
     measure: Any,
     y_true: Any = None,
     y_score: Any = None,
     *,
-    weights: Any = None,
+    weights: GroupWeights | Numbers | None = None,
     **options: Any,
 ) -> Any:
     """Mean of a measure over groups of examples.

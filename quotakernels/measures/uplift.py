@@ -3,131 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
-from quotakernels._types import (
-    A,
-    ArrayOf,
-    AtBudget,
-    AtFraction,
-    AtQuota,
-    Data,
-    GroupedData,
-    Number,
-    T,
-    WhenShort,
-)
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.keywords import show_value
-from quotakernels.measures._measure import Measure, ValueMeasure, measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
 from quotakernels.ranking import Ranking
 
 
-class _UpliftAtQuota(ValueMeasure):
+class _UpliftAtQuota(Measure):
     validator = staticmethod(wanted_masses)
     of_arms = True
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None
-        ) -> T: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, budget: Number, when_short: WhenShort | None = None
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            treatment: ArrayOf[A],
-            **at: Unpack[AtQuota[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            treatment: ArrayOf[A],
-            **at: Unpack[AtFraction[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            treatment: ArrayOf[A],
-            **at: Unpack[AtBudget[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 class _UpliftCurve(Measure):
     of_arms = True
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T]) -> Curve[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            treatment: ArrayOf[A],
-            **data: Unpack[Data[A]],
-        ) -> Curve[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-class _UpliftArea(ValueMeasure):
+class _UpliftArea(Measure):
     of_arms = True
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, curve: str = "uplift", normalize: str | None = None
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            treatment: ArrayOf[A],
-            curve: str = "uplift",
-            normalize: str | None = None,
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-class _Qini(ValueMeasure):
+class _Qini(Measure):
     of_arms = True
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T], *, negative_effects: bool = True) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            treatment: ArrayOf[A],
-            negative_effects: bool = True,
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(_UpliftAtQuota, greater_is_better=True, by_group=True)

@@ -2,128 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack, overload
-
 from quotakernels import ops
 from quotakernels._array import Array, namespace
-from quotakernels._types import (
-    A,
-    ArrayOf,
-    AtBudget,
-    AtFraction,
-    AtQuota,
-    Data,
-    GainAtBudget,
-    GainAtFraction,
-    GainAtQuota,
-    Number,
-    T,
-    WhenShort,
-)
 from quotakernels.inputs.cuts import wanted_masses
-from quotakernels.measures._measure import Measure, ValueMeasure, measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import Curve, above_cuts, cut_quotas, cut_thresholds
 from quotakernels.measures.at_quota.hit_rate import positives_at
 from quotakernels.measures.gains.impact_at_quota import net_gain
-from quotakernels.ranking import Ranking
 
 
-class _CostMeasure(ValueMeasure):
+class _CostMeasure(Measure):
     """A measure of what the selected cost."""
 
     validator = staticmethod(wanted_masses)
     of_costs = True
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None
-        ) -> T: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, budget: Number, when_short: WhenShort | None = None
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost: ArrayOf[A],
-            **at: Unpack[AtQuota[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost: ArrayOf[A],
-            **at: Unpack[AtFraction[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtBudget[A]]
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
-class _GainPerCost(ValueMeasure):
+class _GainPerCost(Measure):
     """What a unit of cost brings."""
 
     validator = staticmethod(wanted_masses)
     of_gains = of_costs = True
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T], *, quota: Number) -> T: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, budget: Number) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A] | None,
-            y_score: ArrayOf[A],
-            *,
-            cost: ArrayOf[A],
-            **at: Unpack[GainAtQuota[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A] | None,
-            y_score: ArrayOf[A],
-            *,
-            cost: ArrayOf[A],
-            **at: Unpack[GainAtFraction[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[GainAtBudget[A]]
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 class _BudgetCurve(Measure):
     of_costs = True
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T]) -> Curve[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost: ArrayOf[A],
-            **data: Unpack[Data[A]],
-        ) -> Curve[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(_CostMeasure, greater_is_better=None, in_masses=True, by_group=True)

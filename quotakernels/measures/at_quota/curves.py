@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, of_kind, wide_float
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels._types import Generic, T
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.ranking import Ranking
 
 
 @plainly
@@ -125,19 +124,7 @@ def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
     return thresholds
 
 
-class _CurveMeasure(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T]) -> Curve[T]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
-        ) -> Curve[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_CurveMeasure, greater_is_better=None)
+@measure(Measure, greater_is_better=None)
 def hit_rate_curve(table: ops.Groups) -> Curve:
     """Hit rate at every cut ([AR] eq. 4): see `hit_rate` and `Curve`.
 
@@ -167,7 +154,7 @@ def hit_rate_curve(table: ops.Groups) -> Curve:
     return Curve(quota, value, cut_thresholds(xp, table))
 
 
-@measure(_CurveMeasure, greater_is_better=None)
+@measure(Measure, greater_is_better=None)
 def qrecall_curve(table: ops.Groups) -> Curve:
     """Qrecall at every cut ([AR] eq. 6): see `qrecall` and `Curve`.
 
@@ -195,7 +182,7 @@ def qrecall_curve(table: ops.Groups) -> Curve:
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
 
 
-@measure(_CurveMeasure, greater_is_better=None)
+@measure(Measure, greater_is_better=None)
 def lift_curve(table: ops.Groups) -> Curve:
     """Cumulative lift at every cut: see `lift` and `Curve`.
 

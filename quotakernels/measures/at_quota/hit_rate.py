@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack, overload
+from typing import NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, namespace
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
+from quotakernels._types import Generic, T
 from quotakernels.inputs.groups import MOST_POINTS, size_of
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._kinds import QuotaMeasure
-from quotakernels.measures._measure import Measure, measure
-from quotakernels.ranking import Ranking
+from quotakernels.measures._measure import Measure, QuotaMeasure, measure
 
 
 @plainly
@@ -299,24 +297,7 @@ def lift(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     return (filled.numerator / (filled.denominator * wanted)) / prevalence
 
 
-class _LiftTable(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T], *, bins: int = 10) -> LiftTable[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            bins: int = 10,
-            **data: Unpack[GroupedData[A]],
-        ) -> LiftTable[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_LiftTable, greater_is_better=None, by_group=True, by_sums=True, by_counts=True)
+@measure(Measure, greater_is_better=None, by_group=True, by_sums=True, by_counts=True)
 def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     """Lift of each of `bins` parts of equal size, best examples first.
 

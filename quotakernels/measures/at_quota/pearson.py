@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
+from typing import Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, constant, device, namespace, wide_float
-from quotakernels._types import A, ArrayOf, Data, GroupedData, Number, NumberOf, T, WhenShort
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import divisor
-from quotakernels.measures._measure import Measure, ValueMeasure, measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
-from quotakernels.ranking import Ranking
 
 Labels: TypeAlias = Literal["expected", "observed"]
 _Numbers: TypeAlias = Callable[[], Iterable[Array]]
@@ -174,66 +172,8 @@ def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
     return ops.nan_unless(xp, varies, value)
 
 
-class _Pearson(ValueMeasure):
+class _Pearson(Measure):
     validator = staticmethod(wanted_masses)
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            quota: Number,
-            labels: Labels = "expected",
-            when_short: WhenShort | None = None,
-        ) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, fraction: Number, labels: Labels = "expected"
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            budget: Number,
-            labels: Labels = "expected",
-            when_short: WhenShort | None = None,
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            quota: NumberOf[A],
-            labels: Labels = "expected",
-            when_short: WhenShort | None = None,
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            fraction: NumberOf[A],
-            labels: Labels = "expected",
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost: ArrayOf[A],
-            budget: NumberOf[A],
-            labels: Labels = "expected",
-            when_short: WhenShort | None = None,
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(
@@ -309,24 +249,7 @@ def correlation_within(xp: Namespace, table: ops.Groups, wanted: Array, labels: 
     return value
 
 
-class _PearsonCurve(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T], *, labels: Labels = "expected") -> Curve[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            labels: Labels = "expected",
-            **data: Unpack[Data[A]],
-        ) -> Curve[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_PearsonCurve, greater_is_better=None)
+@measure(Measure, greater_is_better=None)
 def pearson_curve(table: ops.Groups, *, labels: Labels = "expected") -> Curve:
     """Pearson's correlation at every cut ([AR] eq. 8-11): see `pearson` and `Curve`.
 

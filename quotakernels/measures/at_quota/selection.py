@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypedDict, Unpack, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from quotakernels._array import (
     to_numpy,
 )
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Generic, NumberOf, T, WhenShort
+from quotakernels._types import Generic, T, WhenShort
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.examples import Examples, Validated
@@ -79,24 +79,6 @@ def _taken(
     return taken
 
 
-class _Scored(TypedDict, Generic[A], total=False):
-    """What may stand beside scores."""
-
-    sample_weight: ArrayOf[A] | None
-    where: ArrayOf[A] | None
-    validate: bool
-    groups: ArrayOf[Any] | None
-    num_groups: int | None
-    when_short: WhenShort | None
-
-
-class _Selected(_Scored[A], total=False):
-    """The same, with how ties become whole."""
-
-    whole: bool
-    random_state: Any
-
-
 @plainly
 class QuotaThreshold(NamedTuple, Generic[T]):
     """Where a quota ends; every field has the shape of the batch and the quota.
@@ -123,20 +105,6 @@ def _unlabelled(found: Validated) -> Validated:
     xp = namespace(scores)
     labels = xp.zeros(scores.shape, dtype=xp.bool, device=device(scores))
     return found._replace(examples=found.examples._replace(labels=labels))
-
-
-@overload
-def select(y_score: ArrayOf[A], *, quota: NumberOf[A], **data: Unpack[_Selected[A]]) -> A: ...
-
-
-@overload
-def select(y_score: ArrayOf[A], *, fraction: NumberOf[A], **data: Unpack[_Selected[A]]) -> A: ...
-
-
-@overload
-def select(
-    y_score: ArrayOf[A], *, cost: ArrayOf[A], budget: NumberOf[A], **data: Unpack[_Selected[A]]
-) -> A: ...
 
 
 @public
@@ -307,24 +275,6 @@ def _column_at(xp: Namespace, table: ops.Groups | ops.Around, x: Array, index: A
     if isinstance(table, ops.Around):
         return ops.taken(xp, x, index)
     return ops.column_at(xp, table, x, index)
-
-
-@overload
-def quota_threshold(
-    y_score: ArrayOf[A], *, quota: NumberOf[A], **data: Unpack[_Scored[A]]
-) -> QuotaThreshold[A]: ...
-
-
-@overload
-def quota_threshold(
-    y_score: ArrayOf[A], *, fraction: NumberOf[A], **data: Unpack[_Scored[A]]
-) -> QuotaThreshold[A]: ...
-
-
-@overload
-def quota_threshold(
-    y_score: ArrayOf[A], *, cost: ArrayOf[A], budget: NumberOf[A], **data: Unpack[_Scored[A]]
-) -> QuotaThreshold[A]: ...
 
 
 @public

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, compiled, namespace, tree_map
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, Number, NumberOf, T
+from quotakernels._types import Generic, T
 from quotakernels.inputs.cuts import wanted_masses, whole_if_close
 from quotakernels.inputs.numbers import numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.hit_rate import positives_at
-from quotakernels.ranking import Ranking
 
 
 @plainly
@@ -99,43 +98,6 @@ def _paid_in_proportion(table: ops.Groups, wanted: Array, money: Array) -> Array
 class _SelectionByGroup(Measure):
     validator = staticmethod(_wanted_over_all)
     over_groups = True
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T], *, quota: Number) -> SelectionByGroup[T]: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> SelectionByGroup[T]: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, budget: Number) -> SelectionByGroup[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            quota: NumberOf[A],
-            **data: Unpack[GroupedData[A]],
-        ) -> SelectionByGroup[A]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            fraction: NumberOf[A],
-            **data: Unpack[GroupedData[A]],
-        ) -> SelectionByGroup[A]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            budget: NumberOf[A],
-            cost: ArrayOf[A],
-            **data: Unpack[GroupedData[A]],
-        ) -> SelectionByGroup[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(_SelectionByGroup, greater_is_better=None, by_group=True)

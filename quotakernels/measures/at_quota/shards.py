@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, overload
+from typing import Any
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -23,7 +23,6 @@ from quotakernels._array import (
     result_float,
     with_fields,
 )
-from quotakernels._types import A, ArrayOf, NumberOf
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.examples import Examples, check_tie_policy, validate_columns
 from quotakernels.inputs.keywords import public, show_value
@@ -99,34 +98,6 @@ def _check_one_type(scores: Array, sums: Array) -> None:
             f"y_score has dtype {scores.dtype} here and another on other shards; "
             "all need the same, those without examples too"
         )
-
-
-@overload
-def rank_at_quota(
-    y_true: ArrayOf[A],
-    y_score: ArrayOf[A],
-    *,
-    quota: NumberOf[A],
-    where: ArrayOf[A] | None = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    across: Across | None = None,
-) -> RankingAtQuota[A]: ...
-
-
-@overload
-def rank_at_quota(
-    y_true: ArrayOf[A],
-    y_score: ArrayOf[A],
-    *,
-    fraction: NumberOf[A],
-    where: ArrayOf[A] | None = None,
-    pos_label: Any = None,
-    ties: TiePolicy = "expected",
-    validate: bool = True,
-    across: Across | None = None,
-) -> RankingAtQuota[A]: ...
 
 
 @public

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
+from typing import Literal, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, cast, device, namespace, wide_float
-from quotakernels._types import A, ArrayOf, GroupedData, T
 from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._measure import ValueMeasure, measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import row_ends
 from quotakernels.measures.over_quotas.harmonic import log_and_remainder
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.informedness import surplus
-from quotakernels.ranking import Ranking
 
 Kappa = Literal["cohen", "scott", "fleiss", "bennett"]
 Ends: TypeAlias = Callable[[Array], tuple[Array, Array]]
@@ -25,24 +23,7 @@ LEVEL = 2.0**-60
 """Relative growth of a denominator up to which it is taken as constant."""
 
 
-class _KappaAreaMeasure(ValueMeasure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T], *, kappa: Kappa = "cohen") -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            kappa: Kappa = "cohen",
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_KappaAreaMeasure, greater_is_better=True, monotone="always", signed=True, by_group=True)
+@measure(Measure, greater_is_better=True, monotone="always", signed=True, by_group=True)
 def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
     """AUK, the exact area under κ over the false positive rate.
 

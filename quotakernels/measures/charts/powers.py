@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, NumberOf, T
+from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.inputs.numbers import POSITIVE, Domains, checked, of_numbers, plain_number
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._measure import Measure, ValueMeasure, measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_quotas, cut_thresholds
@@ -24,7 +24,6 @@ from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.informedness import informedness
 from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.measures.tables.rates import bias, false_positive_rate, precision, recall
-from quotakernels.ranking import Ranking
 
 ChartKind: TypeAlias = Literal[
     "pn",
@@ -185,27 +184,7 @@ class ChartPoints(NamedTuple, Generic[T]):
     y: T
 
 
-class _PowersChart(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, kind: ChartKind, smoothing: float = 1.0
-        ) -> Chart[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            kind: ChartKind,
-            smoothing: float = 1.0,
-            **data: Unpack[Data[A]],
-        ) -> Chart[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_PowersChart, greater_is_better=None, in_masses=True)
+@measure(Measure, greater_is_better=None, in_masses=True)
 def powers_chart(table: ops.Groups, *, kind: ChartKind, smoothing: float = 1.0) -> Chart:
     """One of Powers' charts of a ranking: its cuts in the coordinates of the chart.
 
@@ -346,24 +325,7 @@ def chart_points(
     return result
 
 
-class _ChartArea(ValueMeasure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T], *, kind: ChartKind) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            kind: ChartKind,
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_ChartArea, greater_is_better=True, in_masses=True, by_group=True)
+@measure(Measure, greater_is_better=True, in_masses=True, by_group=True)
 def chart_area(table: ops.Groups, *, kind: ChartKind) -> Array:
     """Exact area under one of Powers' charts of a ranking.
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace, tolerance
+from quotakernels._records import plainly
+from quotakernels._types import Generic, T
+from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._measure import measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import (
     Curve,
     above_cuts,
@@ -15,17 +20,90 @@ from quotakernels.measures.at_quota.curves import (
     cut_thresholds,
     real_cuts,
 )
-from quotakernels.measures.gains._kinds import BestGain, CellGains, GainsAtQuota, QuotaImpact
 from quotakernels.measures.gains.columns import (
     CutRows,
     cut_at_quotas,
+    cut_at_thresholds,
     rejected,
     rows_to_cut,
     selected,
 )
 from quotakernels.measures.tables.best_cut import SAME_VALUE, best_of_these
 from quotakernels.measures.tables.boundary import BestBoundary
-from quotakernels.measures.tables.cells import ConfusionTable
+from quotakernels.measures.tables.cells import ConfusionTable, wanted_cut
+
+
+@plainly
+class QuotaImpact(NamedTuple, Generic[T]):
+    """Total gain at a quota, in the unit of the gains.
+
+    Attributes
+    ----------
+    whole : array, shape (..., *Q)
+        What all examples bring together: `selected` plus `rejected`.
+    selected, rejected : array, shape (..., *Q)
+        What the selected and what the rejected examples bring.
+    net : array, shape (..., *Q)
+        `whole` minus what selecting nobody brings.
+    """
+
+    whole: T | Any
+    selected: T | Any
+    rejected: T | Any
+    net: T | Any
+
+
+class GainsAtQuota(Measure):
+    """What quotas bring."""
+
+    validator = staticmethod(wanted_masses)
+    of_gains = True
+
+
+class BestGain(Measure):
+    """The best of all cuts."""
+
+    of_gains = True
+
+
+def _cut_of_cells(
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    threshold: Any = None,
+    quota: Any = None,
+    fraction: Any = None,
+    budget: Any = None,
+    inclusive: bool = True,
+    when_short: Any = None,
+) -> tuple[tuple[Array, ...], tuple[int, ...]]:
+    """Where the cuts end, shape (..., K), or (..., S, K) of groups, among the `rows_to_cut`."""
+    wanted, shape = wanted_cut(
+        xp,
+        table,
+        threshold=threshold,
+        quota=quota,
+        fraction=fraction,
+        budget=budget,
+        inclusive=inclusive,
+        when_short=when_short,
+    )
+    table = rows_to_cut(xp, table)
+    if threshold is None:
+        return cut_at_quotas(table, wanted), shape
+    return cut_at_thresholds(table, wanted, inclusive), shape
+
+
+class CellGains(Measure):
+    """What the examples of each cell bring at a cut."""
+
+    validator = staticmethod(_cut_of_cells)
+    of_gains = True
+
+    def _check_complete(self, caller: str, given: dict[str, Any]) -> None:
+        super()._check_complete(caller, given)
+        if given["y_true"] is None:
+            raise TypeError(f"{caller} needs y_true, which tells the cells apart")
 
 
 @measure(GainsAtQuota, greater_is_better=True, headline="whole", by_group=True)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
+from typing import Any, Literal, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
+from quotakernels._types import Generic, T
 from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._kinds import NumberMeasure
-from quotakernels.measures._measure import Measure, ValueMeasure, measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
 from quotakernels.measures.roc_pr.partial import Standardized, checked_part, partial_auc
-from quotakernels.ranking import Ranking
 
 
 @plainly
@@ -37,26 +35,7 @@ class PemAreas(NamedTuple, Generic[T]):
     s3: T
 
 
-class _PemAreas(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, method: Literal["sum", "area"] = "sum"
-        ) -> PemAreas[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            method: Literal["sum", "area"] = "sum",
-            **data: Unpack[GroupedData[A]],
-        ) -> PemAreas[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_PemAreas, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
+@measure(Measure, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
 def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
     """The areas S1, S2 and S3 in PEM = (S1 - S2)/S3 ([AR] eq. 14-15, Table 5).
 
@@ -239,34 +218,8 @@ def _won(table: Any) -> Won:
     return reduced(xp, table, pairs_won(xp, table, total))[0]  # type: ignore[no-any-return]
 
 
-class _RocAuc(ValueMeasure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            max_fpr: float | None = None,
-            min_tpr: float | None = None,
-            standardized: Standardized = "mcclish",
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            max_fpr: float | None = None,
-            min_tpr: float | None = None,
-            standardized: Standardized = "mcclish",
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
 @measure(
-    _RocAuc,
+    Measure,
     greater_is_better=True,
     monotone="always",
     by_positives=True,
@@ -342,7 +295,7 @@ def roc_auc(
 
 
 @measure(
-    NumberMeasure,
+    Measure,
     greater_is_better=True,
     monotone="always",
     signed=True,
@@ -379,7 +332,7 @@ def gini(table: ops.Groups) -> Array:
 
 
 @measure(
-    NumberMeasure,
+    Measure,
     greater_is_better=True,
     monotone="always",
     signed=True,

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import Any, Literal
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace, of_kind
-from quotakernels._types import A, ArrayOf, GroupedData, T
 from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import Totals, divisor
-from quotakernels.measures._kinds import NumberMeasure
-from quotakernels.measures._measure import ValueMeasure, measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
 from quotakernels.measures.over_quotas.harmonic import WIDE, harmonic_sums, narrow_sums
-from quotakernels.ranking import Ranking
 
 EXACT = 2.0**53
 """Whole numbers below this are exact in float64."""
@@ -23,7 +20,7 @@ _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 
 
 @measure(
-    NumberMeasure,
+    Measure,
     greater_is_better=True,
     by_positives=True,
     sums=Sums(lambda xp, table, total: hit_rate_mean(xp, table, total)),  # noqa: PLW0108  defined below
@@ -121,25 +118,8 @@ def _tied_share(
     return here / mass * (found * ones + here / items * ramps)
 
 
-class _AverageQrecall(ValueMeasure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T], *, start: Literal["P", "P+1"] = "P") -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            start: Literal["P", "P+1"] = "P",
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
 @measure(
-    _AverageQrecall,
+    Measure,
     greater_is_better=True,
     monotone="always",
     drifting=True,

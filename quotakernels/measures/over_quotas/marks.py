@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
+from typing import Literal, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
+from quotakernels._types import Generic, T
 from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
@@ -16,7 +16,6 @@ from quotakernels.measures.at_quota.pearson import correlation_within
 from quotakernels.measures.over_quotas.areas import pairs_won
 from quotakernels.measures.over_quotas.averages import hit_rate_mean, qrecall_mean
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums
-from quotakernels.ranking import Ranking
 
 
 @plainly
@@ -37,26 +36,7 @@ class Marks(NamedTuple, Generic[T]):
     pearson: T
 
 
-class _NormalizedMarks(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, method: Literal["chance", "minmax"] = "chance"
-        ) -> Marks[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            method: Literal["chance", "minmax"] = "chance",
-            **data: Unpack[GroupedData[A]],
-        ) -> Marks[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_NormalizedMarks, greater_is_better=None, by_group=True)
+@measure(Measure, greater_is_better=None, by_group=True)
 def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] = "chance") -> Marks:
     """AHR, AQR, PEM, AUC and Pearson's correlation on one axis ([AR] Figure 10).
 

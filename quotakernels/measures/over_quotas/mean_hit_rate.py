@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
+from typing import Any, Literal, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
-from quotakernels._types import A, ArrayOf, GroupedData, Number, NumberOf, T, WhenShort
+from quotakernels._types import WhenShort
 from quotakernels.inputs.cuts import quota_masses, wanted_masses
 from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.inputs.totals import divisor
-from quotakernels.measures._measure import ValueMeasure, measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.hit_rate import share_found
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums, log_and_remainder
-from quotakernels.ranking import Ranking
 
 Method: TypeAlias = Literal["sum", "area"]
 _PRIOR = (lambda x: (x >= 0) & (x < float("inf")), "a finite number, not negative")
@@ -71,59 +70,8 @@ def _likely(xp: Namespace, table: ops.Groups, prior: Any, shape: tuple[int, ...]
     return xp.reshape(checked(xp, {"prior": given}, {"prior": _PRIOR})["prior"], (size,))
 
 
-class _MeanHitRate(ValueMeasure):
+class _MeanHitRate(Measure):
     validator = staticmethod(_quotas)
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, between: tuple[Number, Number], method: Method = "sum"
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            quota: Number,
-            prior: Number | None = None,
-            when_short: WhenShort | None = None,
-        ) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, fraction: Number, prior: Number | None = None
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            between: tuple[NumberOf[A], NumberOf[A]],
-            method: Method = "sum",
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            quota: NumberOf[A],
-            prior: NumberOf[A] | None = None,
-            when_short: WhenShort | None = None,
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            fraction: NumberOf[A],
-            prior: NumberOf[A] | None = None,
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(_MeanHitRate, greater_is_better=True, monotone="always", by_positives=True, by_group=True)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
+from typing import Any, Literal, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import compiled, computing, device, finished, namespace, result_float
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Generic, GroupedData, T
+from quotakernels._types import Generic, T
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.over_quotas.areas import advantage_areas, pairs_won
 from quotakernels.measures.over_quotas.averages import hit_rate_mean, qrecall_mean
-from quotakernels.ranking import Ranking
 
 
 @plainly
@@ -39,19 +38,7 @@ class Summary(NamedTuple, Generic[T]):
     s3: T
 
 
-class _Summary(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T]) -> Summary[T]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
-        ) -> Summary[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_Summary, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
+@measure(Measure, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
 def summary(table: ops.Groups) -> Summary:
     """All measures over all quotas in one pass, for less than the time of two of them.
 

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack, overload
-
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
-from quotakernels._types import (
-    A,
-    ArrayOf,
-    ListAtFraction,
-    ListAtQuota,
-    ListData,
-    Number,
-    T,
-    WhenShort,
-)
 from quotakernels.inputs.cuts import masses_and_positions
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._kinds import CutoffMeasure
-from quotakernels.measures._measure import ValueMeasure, measure
+from quotakernels.measures._measure import CutoffMeasure, Measure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.retrieval.first import chance_of_none
 from quotakernels.measures.retrieval.positions import Positions, found_before, refuse_weights
-from quotakernels.ranking import Ranking
 
 
 @measure(CutoffMeasure, greater_is_better=True, by_positives=True, by_group=True)
@@ -179,35 +165,12 @@ def reciprocal_rank(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     return at.sums(wanted, chance / at.rank)[0]
 
 
-class _Dcg(ValueMeasure):
+class _Dcg(Measure):
     """A measure of gains, or of labels as gains of 0 and 1."""
 
     validator = staticmethod(masses_and_positions)
     of_gains = cut_optional = True
     needs_gains = False
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T]) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None
-        ) -> T: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **data: Unpack[ListData[A]]
-        ) -> A: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[ListAtQuota[A]]
-        ) -> A: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], **at: Unpack[ListAtFraction[A]]
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 def _discounts(xp: Namespace, at: Positions) -> Array:

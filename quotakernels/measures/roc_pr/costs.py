@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, namespace, tolerance
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Data, Generic, Number, NumberOf, T
+from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.inputs.numbers import (
     COST,
@@ -21,12 +21,11 @@ from quotakernels.inputs.numbers import (
     of_numbers,
 )
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._measure import Measure, ValueMeasure, measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_thresholds
 from quotakernels.measures.roc_pr.beta import around, expected_losses, given
 from quotakernels.measures.roc_pr.hull import hull_table
-from quotakernels.ranking import Ranking
 
 CostDistribution: TypeAlias = Literal["prevalence"] | tuple[float, float]
 NUMBERS = (int, float, np.integer, np.floating)
@@ -34,26 +33,7 @@ SMALLEST, LARGEST = 0.1, 1000
 """Of the parameters of the cost distribution, between which the accuracy holds."""
 
 
-class _HMeasure(ValueMeasure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, cost_distribution: CostDistribution = "prevalence"
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost_distribution: CostDistribution = "prevalence",
-            **data: Unpack[Data[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_HMeasure, greater_is_better=True)
+@measure(Measure, greater_is_better=True)
 def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "prevalence") -> Array:
     """H-measure: the share of the expected cost of errors that the ranking saves ([Hand 2009]).
 
@@ -261,29 +241,6 @@ def _mass_costs(
 
 class _BestOperatingPoint(Measure):
     validator = staticmethod(_mass_costs)
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            cost_fp: Number,
-            cost_fn: Number,
-            prevalence: Number | None = None,
-        ) -> OperatingPoint[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost_fp: NumberOf[A],
-            cost_fn: NumberOf[A],
-            prevalence: NumberOf[A] | None = None,
-            **data: Unpack[Data[A]],
-        ) -> OperatingPoint[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(_BestOperatingPoint, greater_is_better=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -184,18 +184,6 @@ def _stairs(xp: Namespace, points: _Points, agree: Array) -> ops.Groups:
         return ops.Groups(place, along + up, up, None, None)
     there, found = (cast(xp, x, xp.int32) for x in ((along > 0) | (up > 0), up > 0))
     return ops.Groups(place, there, found, up, along)
-
-
-@overload
-def mixture(hull: RocHull[T], *, fpr: Number) -> Mixture[T]: ...
-
-
-@overload
-def mixture(hull: RocHull[T], *, tpr: Number) -> Mixture[T]: ...
-
-
-@overload
-def mixture(hull: RocHull[T], *, quota: Number) -> Mixture[T]: ...
 
 
 @public

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels._types import Generic, T
 from quotakernels.inputs.totals import Totals, divisor
-from quotakernels.measures._kinds import OneListMeasure
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import reduced
 from quotakernels.measures.over_quotas.areas import pairs_won
 from quotakernels.measures.roc_pr.precision_recall import PrCurve, area_under_pr, pr_vertices
 from quotakernels.measures.roc_pr.roc import roc_vertices
-from quotakernels.ranking import Ranking
 
 
 @plainly
@@ -47,19 +45,7 @@ class RocHull(NamedTuple, Generic[T]):
     model: Any
 
 
-class _RocHull(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T]) -> RocHull[T]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
-        ) -> RocHull[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_RocHull, greater_is_better=None)
+@measure(Measure, greater_is_better=None)
 def roc_hull(table: ops.Groups) -> RocHull:
     """Upper convex hull of the ROC curve: the cuts that are best for some costs.
 
@@ -129,7 +115,7 @@ def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) 
 
 
 @measure(
-    OneListMeasure,
+    Measure,
     greater_is_better=True,
     monotone="always",
     by_positives=True,
@@ -171,19 +157,7 @@ def roc_hull_auc(table: ops.Groups) -> Array:
     return won.share
 
 
-class _AchievablePrCurve(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T]) -> PrCurve[T]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
-        ) -> PrCurve[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_AchievablePrCurve, greater_is_better=None)
+@measure(Measure, greater_is_better=None)
 def achievable_pr_curve(table: ops.Groups) -> PrCurve:
     """Achievable precision-recall curve: the vertices of the ROC hull in precision-recall space.
 
@@ -211,7 +185,7 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
     return pr_vertices(xp, ops.filled_first(xp, hull_table(xp, table)), "roc")
 
 
-@measure(OneListMeasure, greater_is_better=True, monotone="always", best_of_cuts=True)
+@measure(Measure, greater_is_better=True, monotone="always", best_of_cuts=True)
 def achievable_pr_auc(table: ops.Groups) -> Array:
     """Exact area under the achievable precision-recall curve.
 

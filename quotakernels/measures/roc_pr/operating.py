@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, tolerance, wide_float
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, Number, NumberOf, T
+from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import check_flag
 from quotakernels.inputs.numbers import RATE, checked, numbers_like
@@ -21,7 +21,6 @@ from quotakernels.measures.at_quota.curves import (
 )
 from quotakernels.measures.tables.best_cut import best_of_these
 from quotakernels.measures.tables.cells import cut_cells
-from quotakernels.ranking import Ranking
 
 SAME_RATE = 2.0**-49
 """Relative difference up to which two rates are taken as equal."""
@@ -154,24 +153,6 @@ class _AtPrecision(Measure):
     ) -> tuple[tuple[Array], tuple[int, ...]]:
         return _rate(xp, table, "precision", precision)
 
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, precision: Number, interpolate: bool = False
-        ) -> CurvePoint[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            precision: NumberOf[A],
-            interpolate: bool = False,
-            **data: Unpack[Data[A]],
-        ) -> CurvePoint[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
 
 @measure(_AtPrecision, greater_is_better=True, headline="value")
 def recall_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
@@ -237,24 +218,6 @@ class _AtRecall(Measure):
         xp: Namespace, table: ops.Groups, *, recall: Any
     ) -> tuple[tuple[Array], tuple[int, ...]]:
         return _rate(xp, table, "recall", recall)
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, recall: Number, interpolate: bool = False
-        ) -> CurvePoint[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            recall: NumberOf[A],
-            interpolate: bool = False,
-            **data: Unpack[Data[A]],
-        ) -> CurvePoint[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(_AtRecall, greater_is_better=True, headline="value")
@@ -322,24 +285,6 @@ class _AtFpr(Measure):
     ) -> tuple[tuple[Array], tuple[int, ...]]:
         return _rate(xp, table, "fpr", fpr)
 
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, fpr: Number, interpolate: bool = False
-        ) -> CurvePoint[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            fpr: NumberOf[A],
-            interpolate: bool = False,
-            **data: Unpack[Data[A]],
-        ) -> CurvePoint[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
 
 @measure(_AtFpr, greater_is_better=True, headline="value")
 def tpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
@@ -406,24 +351,6 @@ class _AtTpr(Measure):
         xp: Namespace, table: ops.Groups, *, tpr: Any
     ) -> tuple[tuple[Array], tuple[int, ...]]:
         return _rate(xp, table, "tpr", tpr)
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, tpr: Number, interpolate: bool = False
-        ) -> CurvePoint[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            tpr: NumberOf[A],
-            interpolate: bool = False,
-            **data: Unpack[Data[A]],
-        ) -> CurvePoint[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(_AtTpr, greater_is_better=False, headline="value")
@@ -494,28 +421,10 @@ def _one(*_: Any) -> tuple[tuple[()], tuple[()]]:
 
 class _PointMeasure(Measure):
     validator = staticmethod(_one)
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T]) -> CurvePoint[T]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
-        ) -> CurvePoint[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 class _PointOfEachGroup(Measure):
     validator = staticmethod(_one)
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T]) -> CurvePoint[T]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[GroupedData[A]]
-        ) -> CurvePoint[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 def _where_zero(xp: Namespace, line: _Line, level: Array) -> _Points:
@@ -642,19 +551,7 @@ def _largest_distance(table: ops.Groups) -> CurvePoint:
     return CurvePoint(*(xp.expand_dims(x, axis=-1) for x in best))
 
 
-class _DetCurveMeasure(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T]) -> DetCurve[T]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
-        ) -> DetCurve[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_DetCurveMeasure, greater_is_better=None)
+@measure(Measure, greater_is_better=None)
 def det_curve(table: ops.Groups) -> DetCurve:
     """Detection error tradeoff: false negative rate against false positive rate at every cut.
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
+from typing import Any, Literal, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, T
+from quotakernels._types import Generic, T
 from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.numbers import plain_number
 from quotakernels.inputs.totals import Totals, divisor
-from quotakernels.measures._kinds import CutoffMeasure, NumberMeasure
-from quotakernels.measures._measure import Measure, ValueMeasure, measure
+from quotakernels.measures._measure import (
+    CutoffMeasure,
+    Measure,
+    measure,
+)
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.measures.over_quotas.harmonic import harmonic_sums, log_and_deficit
 from quotakernels.measures.roc_pr.partial import beside_level
-from quotakernels.ranking import Ranking
 
 Start = Literal["roc", "horizontal"]
 _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
@@ -49,24 +51,7 @@ class PrCurve(NamedTuple, Generic[T]):
     tp: Any
 
 
-class _PrCurveMeasure(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T], *, start: Start = "roc") -> PrCurve[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            start: Start = "roc",
-            **data: Unpack[Data[A]],
-        ) -> PrCurve[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_PrCurveMeasure, greater_is_better=None)
+@measure(Measure, greater_is_better=None)
 def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
     """Precision-recall curve: precision against recall at every cut.
 
@@ -121,7 +106,7 @@ def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
     return PrCurve(recall, precision, cut_thresholds(xp, table), fp, tp)
 
 
-@measure(NumberMeasure, greater_is_better=True, by_positives=True, by_group=True)
+@measure(Measure, greater_is_better=True, by_positives=True, by_group=True)
 def average_precision(table: ops.Groups) -> Array:
     """Average precision: the precision at each cut, weighted with the recall that it adds.
 
@@ -239,35 +224,7 @@ def _precisions(
     return (here / divisor(xp, items) * ((found + (1 - share)) * ones + share * ramps),)
 
 
-class _PrAuc(ValueMeasure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            method: Literal["exact", "trapezoid"] = "exact",
-            start: Start = "roc",
-            min_recall: float = 0.0,
-            max_recall: float = 1.0,
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            method: Literal["exact", "trapezoid"] = "exact",
-            start: Start = "roc",
-            min_recall: float = 0.0,
-            max_recall: float = 1.0,
-            **data: Unpack[GroupedData[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_PrAuc, greater_is_better=True, monotone="by default", by_group=True, by_sums=True)
+@measure(Measure, greater_is_better=True, monotone="by default", by_group=True, by_sums=True)
 def pr_auc(
     table: ops.Groups,
     *,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Namespace, cast, device, namespace, wide_float
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Data, Generic, T
+from quotakernels._types import Generic, T
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
-from quotakernels.ranking import Ranking
 
 
 @plainly
@@ -40,19 +39,7 @@ class RocCurve(NamedTuple, Generic[T]):
     tp: Any
 
 
-class _RocCurveMeasure(Measure):
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T]) -> RocCurve[T]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **data: Unpack[Data[A]]
-        ) -> RocCurve[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_RocCurveMeasure, greater_is_better=None)
+@measure(Measure, greater_is_better=None)
 def roc_curve(table: ops.Groups) -> RocCurve:
     """ROC curve: true positive rate against false positive rate at every cut.
 

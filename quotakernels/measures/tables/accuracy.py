@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import Any
 
 from quotakernels import ops
 from quotakernels._array import Array, namespace
-from quotakernels._types import (
-    A,
-    ArrayOf,
-    AtBudget,
-    AtFraction,
-    AtQuota,
-    AtThreshold,
-    Number,
-    NumberOf,
-    T,
-)
 from quotakernels.inputs.numbers import COST
-from quotakernels.measures._measure import ValueMeasure, measure
-from quotakernels.measures._unsorted import RankingAtQuota
-from quotakernels.measures.tables._kinds import AnyTable, CellMeasure, ImpactMeasure
+from quotakernels.measures._measure import measure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, diagonal, off_diagonal
 from quotakernels.measures.tables.measure import TableMeasure, largest
-from quotakernels.ranking import Ranking
 
 
 def _accuracy_of_classes(table: ClassTable) -> Array:
@@ -38,7 +24,7 @@ def _errors_of_classes(table: ClassTable) -> Array:
     return wrong / (wrong + xp.sum(diagonal(xp, table.cells), axis=-1))
 
 
-@measure(CellMeasure, greater_is_better=True, of_classes=_accuracy_of_classes)
+@measure(TableMeasure, greater_is_better=True, of_classes=_accuracy_of_classes)
 def accuracy(table: ConfusionTable) -> Array:
     """Accuracy, total accuracy rate: the share of right decisions, (tp + tn)/n.
 
@@ -74,7 +60,7 @@ def accuracy(table: ConfusionTable) -> Array:
     return right / (right + (table.fp + table.fn))
 
 
-@measure(CellMeasure, greater_is_better=False, of_classes=_errors_of_classes)
+@measure(TableMeasure, greater_is_better=False, of_classes=_errors_of_classes)
 def misclassification_rate(table: ConfusionTable) -> Array:
     """Misclassification rate: the share of wrong decisions, (fp + fn)/n.
 
@@ -111,70 +97,7 @@ def misclassification_rate(table: ConfusionTable) -> Array:
 _BETA = (lambda x: x >= 0, "a number, not negative")
 
 
-class _FScore(TableMeasure, ValueMeasure):
-    """A measure with a weight of recall."""
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, table: AnyTable[A], *, beta: Number = 1.0) -> A: ...
-        @overload
-        def __call__(self, ranking: RankingAtQuota[T], *, beta: Number = 1.0) -> T: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, quota: Number, beta: Number = 1.0) -> T: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, fraction: Number, beta: Number = 1.0) -> T: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, budget: Number, beta: Number = 1.0) -> T: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            threshold: Number,
-            inclusive: bool = True,
-            beta: Number = 1.0,
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            beta: NumberOf[A] = 1.0,
-            **at: Unpack[AtQuota[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            beta: NumberOf[A] = 1.0,
-            **at: Unpack[AtFraction[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            beta: NumberOf[A] = 1.0,
-            **at: Unpack[AtBudget[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            beta: NumberOf[A] = 1.0,
-            **at: Unpack[AtThreshold[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_FScore, greater_is_better=True, domains={"beta": _BETA})
+@measure(TableMeasure, greater_is_better=True, domains={"beta": _BETA})
 def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
     """F-score: the harmonic mean of precision and recall, with weight β² for recall.
 
@@ -213,7 +136,7 @@ def f_score(table: ConfusionTable, *, beta: Any = 1.0) -> Array:
     return table.tp / (table.tp + missed + wrong)
 
 
-@measure(CellMeasure, greater_is_better=True)
+@measure(TableMeasure, greater_is_better=True)
 def g_measure(table: ConfusionTable) -> Array:
     """G-measure: the geometric mean of precision and recall.
 
@@ -243,84 +166,8 @@ def _larger_cost(cost_fp: Array, cost_fn: Array) -> Array:
     return largest(cost_fp, cost_fn)
 
 
-class _ExpectedCost(TableMeasure, ValueMeasure):
-    """A measure with a cost of each kind of error."""
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, table: AnyTable[A], *, cost_fp: Number, cost_fn: Number) -> A: ...
-        @overload
-        def __call__(
-            self, ranking: RankingAtQuota[T], *, cost_fp: Number, cost_fn: Number
-        ) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, quota: Number, cost_fp: Number, cost_fn: Number
-        ) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, fraction: Number, cost_fp: Number, cost_fn: Number
-        ) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, budget: Number, cost_fp: Number, cost_fn: Number
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            threshold: Number,
-            inclusive: bool = True,
-            cost_fp: Number,
-            cost_fn: Number,
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost_fp: NumberOf[A],
-            cost_fn: NumberOf[A],
-            **at: Unpack[AtQuota[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost_fp: NumberOf[A],
-            cost_fn: NumberOf[A],
-            **at: Unpack[AtFraction[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost_fp: NumberOf[A],
-            cost_fn: NumberOf[A],
-            **at: Unpack[AtBudget[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            cost_fp: NumberOf[A],
-            cost_fn: NumberOf[A],
-            **at: Unpack[AtThreshold[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
 @measure(
-    _ExpectedCost,
+    TableMeasure,
     domains={"cost_fp": COST, "cost_fn": COST},
     unit=_larger_cost,
     greater_is_better=False,
@@ -360,7 +207,7 @@ def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array
     return (cost_fp * table.fp + cost_fn * table.fn) / (wrong + right)
 
 
-@measure(ImpactMeasure[Any, Any], greater_is_better=None)
+@measure(TableMeasure, greater_is_better=None)
 def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
     """Base ratio: the impact of right decisions over the sum of all impacts.
 

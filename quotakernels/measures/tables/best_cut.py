@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, Unpack, overload
+from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -23,7 +23,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Generic, GroupedTableData, T, TableData, TableOptions
+from quotakernels._types import Generic, T
 from quotakernels.inputs.examples import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import forwarding, refuse_unknown, show_value
 from quotakernels.measures._facts import direction_of, own_direction, title_of
@@ -65,21 +65,6 @@ class BestCut(NamedTuple, Generic[T]):
     threshold: T | Any
     quota: T
     optima: Any
-
-
-@overload
-def table_curve(
-    measure: OfTables, ranking: Ranking[T], **options: Unpack[TableOptions]
-) -> Curve[T]: ...
-
-
-@overload
-def table_curve(
-    measure: OfTables,
-    y_true: ArrayOf[A],
-    y_score: ArrayOf[A],
-    **data: Unpack[TableData[A]],
-) -> Curve[A]: ...
 
 
 @forwarding(rank, without=(*GAINS, *COST, *TREATMENT, *GROUPS))
@@ -131,27 +116,6 @@ def table_curve(measure: Any, *data: Any, **options: Any) -> Curve:
         cells, quota, _ = _cuts_of(xp, table, good)
         curve = Curve(quota, chosen.value(xp, cells, own), _thresholds_of(xp, table, good))
         return finished(xp, curve, dtype)  # type: ignore[no-any-return]
-
-
-@overload
-def best_cut(
-    measure: OfTables,
-    ranking: Ranking[T],
-    *,
-    greater_is_better: bool | None = None,
-    **options: Unpack[TableOptions],
-) -> BestCut[T]: ...
-
-
-@overload
-def best_cut(
-    measure: OfTables,
-    y_true: ArrayOf[A],
-    y_score: ArrayOf[A],
-    *,
-    greater_is_better: bool | None = None,
-    **data: Unpack[GroupedTableData[A]],
-) -> BestCut[A]: ...
 
 
 @forwarding(rank, without=(*GAINS, *COST, *TREATMENT))

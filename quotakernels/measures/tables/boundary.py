@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -18,7 +17,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._records import plainly
-from quotakernels._types import A, ArrayOf, Data, Generic, GroupedData, Number, NumberOf, T
+from quotakernels._types import Generic, T
 from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.numbers import POSITIVE, checked, numbers_like
 from quotakernels.measures._measure import Measure, measure
@@ -28,7 +27,6 @@ from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.impact import mean_impact, mean_outcome
 from quotakernels.measures.tables.measure import impacts_like, in_usual_unit, largest
 from quotakernels.measures.tables.tuning import tuned
-from quotakernels.ranking import Ranking
 
 ImpactKind: TypeAlias = Literal["impact", "outcome"]
 
@@ -115,29 +113,6 @@ def _tuned_to(ratio: Array, cells: ConfusionTable) -> ConfusionTable:
 
 class _BestBoundary(Measure):
     validator = staticmethod(_impacts_and_ratio)
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            impacts: Iterable[Any],
-            ratio: Number | None = None,
-            kind: ImpactKind = "impact",
-        ) -> BestBoundary[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            impacts: Iterable[Any],
-            ratio: NumberOf[A] | None = None,
-            kind: ImpactKind = "impact",
-            **data: Unpack[GroupedData[A]],
-        ) -> BestBoundary[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(_BestBoundary, greater_is_better=True, headline="value", by_group=True)
@@ -225,20 +200,6 @@ def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact
 
 class _CutTables(Measure):
     validator = staticmethod(_validate_ratio)
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: Ranking[T], *, ratio: Number | None = None) -> CutTables[T]: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            ratio: NumberOf[A] | None = None,
-            **data: Unpack[Data[A]],
-        ) -> CutTables[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 
 @measure(_CutTables, greater_is_better=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import Any
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -16,14 +16,7 @@ from quotakernels._array import (
 )
 from quotakernels._types import (
     A,
-    ArrayOf,
-    AtBudget,
-    AtFraction,
-    AtQuota,
-    AtThreshold,
-    Number,
     NumberOf,
-    T,
 )
 from quotakernels.inputs.classes import validate_predictions
 from quotakernels.inputs.examples import nan_unless_valid
@@ -31,49 +24,11 @@ from quotakernels.inputs.groups import MOST_CLASSES, size_of
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.numbers import AMOUNT, RATE, Domains, checked, of_numbers
 from quotakernels.measures._measure import measure
-from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, binary_cells, class_cells
 from quotakernels.measures.tables.measure import CutMeasure
-from quotakernels.ranking import Ranking
 
 
-class _TableAtCut(CutMeasure):
-    """What a cut of a ranking gives: a table."""
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, ranking: RankingAtQuota[T]) -> ConfusionTable[T]: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, quota: Number) -> ConfusionTable[T]: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, fraction: Number) -> ConfusionTable[T]: ...
-        @overload
-        def __call__(self, ranking: Ranking[T], *, budget: Number) -> ConfusionTable[T]: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, threshold: Number, inclusive: bool = True
-        ) -> ConfusionTable[T]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtQuota[A]]
-        ) -> ConfusionTable[A]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtFraction[A]]
-        ) -> ConfusionTable[A]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtBudget[A]]
-        ) -> ConfusionTable[A]: ...
-        @overload
-        def __call__(
-            self, y_true: ArrayOf[A], y_score: ArrayOf[A], **at: Unpack[AtThreshold[A]]
-        ) -> ConfusionTable[A]: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
-@measure(_TableAtCut, greater_is_better=None)
+@measure(CutMeasure, greater_is_better=None)
 def confusion_table(
     table: ops.Groups,  # noqa: ARG001
     tp: Array,
@@ -151,31 +106,6 @@ def confusion_table(
     1.5 0.5 1.5 1.5
     """
     return ConfusionTable(tp, fp, fn, tn)
-
-
-@overload
-def confusion_table_from_predictions(
-    y_true: ArrayOf[A],
-    y_pred: ArrayOf[A],
-    *,
-    num_classes: None = None,
-    sample_weight: ArrayOf[A] | None = None,
-    where: ArrayOf[A] | None = None,
-    pos_label: Any = None,
-    validate: bool = True,
-) -> ConfusionTable[A]: ...
-
-
-@overload
-def confusion_table_from_predictions(
-    y_true: ArrayOf[A],
-    y_pred: ArrayOf[A],
-    *,
-    num_classes: int,
-    sample_weight: ArrayOf[A] | None = None,
-    where: ArrayOf[A] | None = None,
-    validate: bool = True,
-) -> ClassTable[A]: ...
 
 
 @public

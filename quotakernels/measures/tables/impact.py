@@ -7,8 +7,8 @@ from typing import NamedTuple
 from quotakernels._array import Array, namespace
 from quotakernels._records import plainly
 from quotakernels.measures._measure import measure
-from quotakernels.measures.tables._kinds import ImpactMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
+from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.measures.tables.tuning import tuned
 
 
@@ -123,12 +123,12 @@ def _class_outcome(table: ClassTable, *, impacts: Array) -> ClassImpact:
 
 
 @measure(
-    ImpactMeasure[Impact, ClassImpact],
+    TableMeasure,
     greater_is_better=True,
     of_classes=_class_impact,
     headline="whole",
 )
-def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
+def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Impact:
     """Impact of the decisions per example, in the user's unit, ι_I ([EL] eq. 5 and 12).
 
     ι_I = (i_tp·TP + i_fp·FP + i_fn·FN + i_tn·TN)/n; n·ι_I is what all decisions bring together.
@@ -162,12 +162,12 @@ def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 
 
 @measure(
-    ImpactMeasure[OutcomeImpact, ClassImpact],
+    TableMeasure,
     greater_is_better=True,
     of_classes=_class_outcome,
     headline="mean",
 )
-def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
+def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> OutcomeImpact:
     """Impact of one selected and of one rejected example, classes balanced ([EL] eq. 7-9).
 
     ι_Z and ι_Z̄ are the means over the selected and the rejected of the normalised table, in which
@@ -199,12 +199,12 @@ def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
 
 
 @measure(
-    ImpactMeasure[OutcomeImpact, ClassImpact],
+    TableMeasure,
     greater_is_better=True,
     of_classes=_class_conditional,
     headline="mean",
 )
-def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
+def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> OutcomeImpact:
     """Impact of one selected and of one rejected example, as an end user observes it ([EL] eq. 6).
 
     Takes what `impact` takes.
@@ -233,13 +233,13 @@ def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Arr
 
 
 @measure(
-    ImpactMeasure[Impact, ClassImpact],
+    TableMeasure,
     headline="whole",
     greater_is_better=True,
     of_classes=_class_total,
     in_masses=True,
 )
-def total_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Array:
+def total_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Impact:
     """Impact of all decisions together, in the user's unit, n·ι_I.
 
     Takes what `impact` takes.

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, namespace
-from quotakernels._types import (
-    A,
-    ArrayOf,
-    AtBudget,
-    AtFraction,
-    AtQuota,
-    AtThreshold,
-    Number,
-    NumberOf,
-    T,
-)
 from quotakernels.inputs.numbers import POSITIVE
-from quotakernels.measures._measure import ValueMeasure, measure
-from quotakernels.measures._unsorted import RankingAtQuota
+from quotakernels.measures._measure import measure
 from quotakernels.measures.over_quotas.harmonic import log_and_remainder
-from quotakernels.measures.tables._kinds import AnyTable, CellMeasure
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable
 from quotakernels.measures.tables.measure import TableMeasure
-from quotakernels.ranking import Ranking
 
 
 class _Cells(NamedTuple):
@@ -116,77 +102,8 @@ def _coefficient_of_classes(table: ClassTable) -> Array:
 _BASE = (lambda x: POSITIVE[0](x) & (x != 1), "a base of logarithms, above 0 and not 1")
 
 
-class _MutualInformation(TableMeasure, ValueMeasure):
-    """A measure with a base of its logarithms."""
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(self, table: AnyTable[A], *, base: Number | None = None) -> A: ...
-        @overload
-        def __call__(self, ranking: RankingAtQuota[T], *, base: Number | None = None) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, quota: Number, base: Number | None = None
-        ) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, fraction: Number, base: Number | None = None
-        ) -> T: ...
-        @overload
-        def __call__(
-            self, ranking: Ranking[T], *, budget: Number, base: Number | None = None
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            ranking: Ranking[T],
-            *,
-            threshold: Number,
-            inclusive: bool = True,
-            base: Number | None = None,
-        ) -> T: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            base: NumberOf[A] | None = None,
-            **at: Unpack[AtQuota[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            base: NumberOf[A] | None = None,
-            **at: Unpack[AtFraction[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            base: NumberOf[A] | None = None,
-            **at: Unpack[AtBudget[A]],
-        ) -> A: ...
-        @overload
-        def __call__(
-            self,
-            y_true: ArrayOf[A],
-            y_score: ArrayOf[A],
-            *,
-            base: NumberOf[A] | None = None,
-            **at: Unpack[AtThreshold[A]],
-        ) -> A: ...
-        def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
-
-
 @measure(
-    _MutualInformation,
+    TableMeasure,
     greater_is_better=True,
     of_classes=_information_of_classes,
     domains={"base": _BASE},
@@ -228,7 +145,7 @@ def mutual_information(table: ConfusionTable, *, base: Any = None) -> Array:
     return _in_base(_information(_of_two(table)), base)
 
 
-@measure(CellMeasure, greater_is_better=True, of_classes=_coefficient_of_classes)
+@measure(TableMeasure, greater_is_better=True, of_classes=_coefficient_of_classes)
 def information_coefficient(table: ConfusionTable) -> Array:
     """Information coefficient: mutual information over the entropy of the labels.
 

@@ -7,7 +7,6 @@ import math
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, namespace
 from quotakernels.measures._measure import measure
-from quotakernels.measures.tables._kinds import CellMeasure
 from quotakernels.measures.tables.cells import (
     ClassTable,
     ConfusionTable,
@@ -16,6 +15,7 @@ from quotakernels.measures.tables.cells import (
     off_diagonal,
     off_diagonal_by_chance,
 )
+from quotakernels.measures.tables.measure import TableMeasure
 
 
 def surplus(table: ConfusionTable) -> Array:
@@ -93,7 +93,7 @@ def _markedness_of_classes(table: ClassTable) -> Array:
     return _informedness_of_cells(namespace(table.cells).matrix_transpose(table.cells))
 
 
-@measure(CellMeasure, greater_is_better=True, of_classes=_informedness_of_classes)
+@measure(TableMeasure, greater_is_better=True, of_classes=_informedness_of_classes)
 def informedness(table: ConfusionTable) -> Array:
     """Informedness, Youden's J, ΔP′: TPR - FPR.
 
@@ -129,7 +129,7 @@ def informedness(table: ConfusionTable) -> Array:
     return surplus(table) / ((table.tp + table.fn) * (table.fp + table.tn))
 
 
-@measure(CellMeasure, greater_is_better=True, of_classes=_markedness_of_classes)
+@measure(TableMeasure, greater_is_better=True, of_classes=_markedness_of_classes)
 def markedness(table: ConfusionTable) -> Array:
     """Markedness, ΔP: precision + inverse precision - 1.
 
@@ -176,7 +176,7 @@ def _correlation_of_cells(table: ConfusionTable) -> Array:
     return surplus(table) / geometric_mean(positive * negative, selected * rejected)
 
 
-@measure(CellMeasure, greater_is_better=True, of_classes=_correlation_of_classes)
+@measure(TableMeasure, greater_is_better=True, of_classes=_correlation_of_classes)
 def matthews_corrcoef(table: ConfusionTable) -> Array:
     """Matthews correlation coefficient: the correlation of label and selection.
 
@@ -225,7 +225,7 @@ def _bookmaker_correlation_of_classes(table: ClassTable) -> Array:
     return ops.nan_unless(xp, ~opposite, root)
 
 
-@measure(CellMeasure, greater_is_better=True, of_classes=_bookmaker_correlation_of_classes)
+@measure(TableMeasure, greater_is_better=True, of_classes=_bookmaker_correlation_of_classes)
 def bookmaker_correlation(table: ConfusionTable) -> Array:
     """Bookmaker correlation: ±√(informedness·markedness), with their sign.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from quotakernels._array import Array, namespace
 from quotakernels.measures._measure import measure
-from quotakernels.measures.tables._kinds import CellMeasure
 from quotakernels.measures.tables.cells import (
     ClassTable,
     ConfusionTable,
@@ -13,6 +12,7 @@ from quotakernels.measures.tables.cells import (
     off_diagonal_by_chance,
 )
 from quotakernels.measures.tables.informedness import surplus
+from quotakernels.measures.tables.measure import TableMeasure
 
 
 def _kappa_of_classes(table: ClassTable) -> Array:
@@ -22,7 +22,7 @@ def _kappa_of_classes(table: ClassTable) -> Array:
     return (chance - whole * off_diagonal(xp, table.cells)) / chance
 
 
-@measure(CellMeasure, greater_is_better=True, of_classes=_kappa_of_classes)
+@measure(TableMeasure, greater_is_better=True, of_classes=_kappa_of_classes)
 def cohen_kappa(table: ConfusionTable) -> Array:
     """Cohen's κ: the agreement beyond chance, (a - e)/(1 - e), a the accuracy.
 
@@ -69,7 +69,7 @@ def _scott(table: ConfusionTable) -> Array:
     return (4 * table.tp * table.tn - wrong * wrong) / chance
 
 
-@measure(CellMeasure, greater_is_better=True)
+@measure(TableMeasure, greater_is_better=True)
 def scott_pi(table: ConfusionTable) -> Array:
     """Scott's π: the agreement beyond chance, (a - e)/(1 - e), a the accuracy.
 
@@ -102,7 +102,7 @@ def scott_pi(table: ConfusionTable) -> Array:
     return _scott(table)
 
 
-@measure(CellMeasure, greater_is_better=True)
+@measure(TableMeasure, greater_is_better=True)
 def fleiss_kappa(table: ConfusionTable) -> Array:
     """Fleiss' κ of two raters, the labels and the selection: Scott's π.
 
@@ -136,7 +136,7 @@ def fleiss_kappa(table: ConfusionTable) -> Array:
     return _scott(table)
 
 
-@measure(CellMeasure, greater_is_better=True)
+@measure(TableMeasure, greater_is_better=True)
 def bennett_s(table: ConfusionTable) -> Array:
     """Bennett's S: the agreement beyond chance with e = ½, 2·accuracy - 1.
 

@@ -6,8 +6,8 @@ import math
 
 from quotakernels._array import Array, namespace
 from quotakernels.measures._measure import measure
-from quotakernels.measures.tables._kinds import CellMeasure
 from quotakernels.measures.tables.cells import ConfusionTable
+from quotakernels.measures.tables.measure import TableMeasure
 
 DISCRIMINANT = math.sqrt(3) / math.pi
 """The deviation of the logistic distribution is π/√3."""
@@ -17,7 +17,7 @@ def _odds_ratio(table: ConfusionTable) -> Array:
     return (table.tp * table.tn) / (table.fp * table.fn)
 
 
-@measure(CellMeasure, greater_is_better=True)
+@measure(TableMeasure, greater_is_better=True)
 def positive_likelihood_ratio(table: ConfusionTable) -> Array:
     """Positive likelihood ratio, LR₊ = TPR/FPR.
 
@@ -47,7 +47,7 @@ def positive_likelihood_ratio(table: ConfusionTable) -> Array:
     return (table.tp * negative) / (table.fp * positive)
 
 
-@measure(CellMeasure, greater_is_better=False)
+@measure(TableMeasure, greater_is_better=False)
 def negative_likelihood_ratio(table: ConfusionTable) -> Array:
     """Negative likelihood ratio, LR₋ = FNR/TNR.
 
@@ -77,7 +77,7 @@ def negative_likelihood_ratio(table: ConfusionTable) -> Array:
     return (table.fn * negative) / (table.tn * positive)
 
 
-@measure(CellMeasure, greater_is_better=True)
+@measure(TableMeasure, greater_is_better=True)
 def diagnostic_odds_ratio(table: ConfusionTable) -> Array:
     """Diagnostic odds ratio, DOR = tp·tn/(fp·fn) = LR₊/LR₋.
 
@@ -106,7 +106,7 @@ def diagnostic_odds_ratio(table: ConfusionTable) -> Array:
     return _odds_ratio(table)
 
 
-@measure(CellMeasure, greater_is_better=True)
+@measure(TableMeasure, greater_is_better=True)
 def discriminant_power(table: ConfusionTable) -> Array:
     """Discriminant power, DP = (√3/π)·log(DOR), with the natural logarithm.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from quotakernels._array import Array
 from quotakernels.measures._measure import measure
-from quotakernels.measures.tables._kinds import CellMeasure
 from quotakernels.measures.tables.cells import ConfusionTable
+from quotakernels.measures.tables.measure import TableMeasure
 
 
-@measure(CellMeasure, greater_is_better=True)
+@measure(TableMeasure, greater_is_better=True)
 def precision(table: ConfusionTable) -> Array:
     """Precision: the share of positives among the selected, tp/(tp + fp).
 
@@ -39,7 +39,7 @@ def precision(table: ConfusionTable) -> Array:
     return table.tp / (table.tp + table.fp)
 
 
-@measure(CellMeasure, greater_is_better=True)
+@measure(TableMeasure, greater_is_better=True)
 def recall(table: ConfusionTable) -> Array:
     """Recall, sensitivity, true positive rate: tp/(tp + fn).
 
@@ -69,7 +69,7 @@ def recall(table: ConfusionTable) -> Array:
     return table.tp / (table.tp + table.fn)
 
 
-@measure(CellMeasure, greater_is_better=False)
+@measure(TableMeasure, greater_is_better=False)
 def false_positive_rate(table: ConfusionTable) -> Array:
     """False positive rate, fallout: fp/(fp + tn).
 
@@ -94,7 +94,7 @@ def false_positive_rate(table: ConfusionTable) -> Array:
     return table.fp / (table.fp + table.tn)
 
 
-@measure(CellMeasure, greater_is_better=True)
+@measure(TableMeasure, greater_is_better=True)
 def true_negative_rate(table: ConfusionTable) -> Array:
     """True negative rate, specificity, inverse recall: tn/(fp + tn).
 
@@ -119,7 +119,7 @@ def true_negative_rate(table: ConfusionTable) -> Array:
     return table.tn / (table.fp + table.tn)
 
 
-@measure(CellMeasure, greater_is_better=False)
+@measure(TableMeasure, greater_is_better=False)
 def false_negative_rate(table: ConfusionTable) -> Array:
     """False negative rate, miss rate: fn/(tp + fn), which is 1 - recall.
 
@@ -149,7 +149,7 @@ def false_negative_rate(table: ConfusionTable) -> Array:
     return table.fn / (table.tp + table.fn)
 
 
-@measure(CellMeasure, greater_is_better=True)
+@measure(TableMeasure, greater_is_better=True)
 def inverse_precision(table: ConfusionTable) -> Array:
     """Inverse precision: the share of negatives among the rejected, tn/(fn + tn).
 
@@ -174,7 +174,7 @@ def inverse_precision(table: ConfusionTable) -> Array:
     return table.tn / (table.fn + table.tn)
 
 
-@measure(CellMeasure, greater_is_better=None)
+@measure(TableMeasure, greater_is_better=None)
 def prevalence(table: ConfusionTable) -> Array:
     """Prevalence: the share of positives, (tp + fn)/n.
 
@@ -200,7 +200,7 @@ def prevalence(table: ConfusionTable) -> Array:
     return positive / (positive + (table.fp + table.tn))
 
 
-@measure(CellMeasure, greater_is_better=None)
+@measure(TableMeasure, greater_is_better=None)
 def bias(table: ConfusionTable) -> Array:
     """Bias: the share of the selected, (tp + fp)/n.
 

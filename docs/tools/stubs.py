@@ -1,0 +1,348 @@
+"""Write the types of the public functions: ``python docs/tools/stubs.py``.
+
+A measure knows what it takes: which cuts it has, whether it needs gains, costs or treatments, what
+else stands in its signature.  Its calls follow from these facts: one for each cut, of a ranking and
+of labels and scores.  They go into stubs beside the two modules that name the public functions,
+where type checkers and editors read them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT)]
+
+from quotakernels import _types, inference  # noqa: E402
+from quotakernels.measures import public  # noqa: E402
+from quotakernels.measures._measure import Measure  # noqa: E402
+from quotakernels.measures.tables.measure import TableMeasure  # noqa: E402
+from quotakernels.ranking import rank  # noqa: E402
+
+MODULES = (public, inference)
+NOT_HANDED_ON = ("measure", "method", "confidence_level")
+"""Options of measures for which functions that take a measure have a use of their own."""
+CUTS = ("quota", "fraction", "budget", "threshold", "between")
+BESIDE = {
+    "when_short": ("quota", "budget"),
+    "inclusive": ("threshold",),
+    "prior": ("quota", "fraction"),
+    "method": ("between",),
+}
+"""What a measure with several cuts takes beside some of them only."""
+COLUMN = "ArrayOf[A] | None"
+DATA = {
+    "sample_weight": COLUMN,
+    "where": COLUMN,
+    "pos_label": "Any",
+    "ties": "TiePolicy",
+    "validate": "bool",
+    "gain": COLUMN,
+    "gain_rejected": "NumberOf[A]",
+    "groups": "ArrayOf[Any] | None",
+    "num_groups": "int | None",
+    "cost": COLUMN,
+    "treatment": COLUMN,
+}
+"""The keywords of `rank`."""
+OTHERS = {
+    "between": "tuple[{n}, {n}]",
+    "impacts": "Iterable[Any]",
+    "inclusive": "bool",
+    "when_short": "WhenShort | None",
+}
+"""What else a validator takes that is no number."""
+MEASURED = "measure: {}, y_true: Any, y_score: {}, *, {{all}}) -> {}"
+IN_FOLDS = "measure: {}, y_true: Any, {}: Any, folds: Any, *, {{all}}) -> {}"
+ANYTHING = "Callable[..., Any] | Mapping[Any, Any]"
+FUNCTIONS = {
+    "best_cut": (
+        "measure: OfTables, ranking: Ranking[T], *, {own}) -> BestCut[T]",
+        "measure: OfTables, y_true: ArrayOf[A], y_score: ArrayOf[A], *, {all}) -> BestCut[A]",
+    ),
+    "bootstrap": (
+        MEASURED.format("ValueMeasure", "Mapping[str, Any]", "dict[str, BootstrapResult]"),
+        MEASURED.format("ValueMeasure", "Any", "BootstrapResult"),
+        MEASURED.format("RecordMeasure[R]", "Any", "R"),
+        MEASURED.format(ANYTHING, "Any", "Any"),
+    ),
+    "compare": ("measure: Any, y_true: Any, models: Any, *, {all}) -> Comparison",),
+    "confusion_table_from_predictions": (
+        "y_true: ArrayOf[A], y_pred: ArrayOf[A], *, num_classes: None = None, {all})"
+        " -> ConfusionTable[A]",
+        "y_true: ArrayOf[A], y_pred: ArrayOf[A], *, num_classes: int, {all}) -> ClassTable[A]",
+    ),
+    "fold_summary": (
+        IN_FOLDS.format("ValueMeasure", "y_score", "FoldSummary"),
+        IN_FOLDS.format(ANYTHING, "y_score", "Any"),
+    ),
+    "fold_test": (
+        IN_FOLDS.format("ValueMeasure", "models", "FoldTest"),
+        IN_FOLDS.format(ANYTHING, "models", "Any"),
+    ),
+    "group_mean": (
+        "measure: Callable[..., Any], *, {own}) -> MeanOfGroups",
+        "measure: Callable[..., Any], ranking: Ranking[T], /, *, {own}) -> GroupMean[T]",
+        "measure: Callable[..., Any], y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, {all})"
+        " -> GroupMean[A]",
+    ),
+    "mixture": (
+        "hull: RocHull[T], *, fpr: Number) -> Mixture[T]",
+        "hull: RocHull[T], *, tpr: Number) -> Mixture[T]",
+        "hull: RocHull[T], *, quota: Number) -> Mixture[T]",
+    ),
+    "quota_threshold": (
+        "y_score: ArrayOf[A], *, quota: NumberOf[A], {all}) -> QuotaThreshold[A]",
+        "y_score: ArrayOf[A], *, fraction: NumberOf[A], {all}) -> QuotaThreshold[A]",
+        "y_score: ArrayOf[A], *, cost: ArrayOf[A], budget: NumberOf[A], {all})"
+        " -> QuotaThreshold[A]",
+    ),
+    "rank_at_quota": (
+        "y_true: ArrayOf[A], y_score: ArrayOf[A], *, quota: NumberOf[A], {all})"
+        " -> RankingAtQuota[A]",
+        "y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], {all})"
+        " -> RankingAtQuota[A]",
+    ),
+    "select": (
+        "y_score: ArrayOf[A], *, quota: NumberOf[A], {all}) -> A",
+        "y_score: ArrayOf[A], *, fraction: NumberOf[A], {all}) -> A",
+        "y_score: ArrayOf[A], *, cost: ArrayOf[A], budget: NumberOf[A], {all}) -> A",
+    ),
+    "table_curve": (
+        "measure: OfTables, ranking: Ranking[T], {own}) -> Curve[T]",
+        "measure: OfTables, y_true: ArrayOf[A], y_score: ArrayOf[A], *, {all}) -> Curve[A]",
+    ),
+    "vote": ("measure: Any, y_true: Any, models: Any, *, {all}) -> Vote",),
+}
+"""How functions that are no measures are called, where their source does not say it.  ``{all}`` is
+what else their signature has, ``{own}`` leaves out the keywords of `rank`.
+"""
+HEAD = """\
+# Written by docs/tools/stubs.py; do not edit.
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar, Union, Unpack, overload
+from quotakernels._types import A, ArrayOf, Number, NumberOf, Numbers, T, TiePolicy, WhenShort
+"""
+OPTIONS = """\
+class ValueMeasure(Measure): ...
+class TableOptions(TypedDict, total=False):
+    {of_tables}
+class MeasureOptions(TableOptions, total=False):
+    {of_rankings}
+class MeanOfGroups(MeanOverGroups):
+    @overload  # type: ignore[override]
+    def __call__(self, ranking: Ranking[T], /, {options}) -> GroupMean[T]: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, {data}, {options})\
+ -> GroupMean[A]: ...
+"""
+RECORD = """\
+R = TypeVar("R", covariant=True)
+class RecordMeasure(Protocol[R]):
+    @property
+    def headline(self) -> str: ...
+    def __call__(self, ranking: Ranking[BootstrapResult], /) -> R: ...
+"""
+
+
+def result_of(function: Any, arrays: str) -> str:
+    """What a function gives, of arrays of that type."""
+    name = str(function.__annotations__["return"]).partition("[")[0]
+    if name == "Array":
+        return arrays
+    fields = inspect.get_annotations(getattr(sys.modules[function.__module__], name)).values()
+    return f"{name}[{arrays}]" if any(re.search(r"\bT\b", str(x)) for x in fields) else name
+
+
+def spelt_out(p: inspect.Parameter, function: Any) -> str:
+    """The type of a parameter, without aliases of the module."""
+    module = sys.modules[inspect.unwrap(function).__module__]
+
+    def alias(word: re.Match[str]) -> str:
+        found = getattr(module, word[0], None)
+        known = found is None or isinstance(found, type) or hasattr(_types, word[0])
+        return word[0] if known or found is Any else repr(found).replace("typing.", "")
+
+    found = re.sub(r"(?<![\"'])\b[A-Z]\w*\b(?![\"'])", alias, str(p.annotation))
+    return re.sub(r"\b(quotakernels|collections)\.[\w.]+\.", "", found)
+
+
+def type_of(measure: Measure, name: str, number: str) -> str:
+    """The type of a number or an option of a measure."""
+    p = measure.__signature__.parameters[name]
+    found = OTHERS.get(name) or spelt_out(p, measure._function)
+    if found in ("Any", "Array", "ConfusionTable"):
+        found = "{n}" if p.default is not None or name in CUTS else "{n} | None"
+    return found.format(n=number)
+
+
+def own_keywords(measure: Measure, cut: str, number: str) -> Iterator[str]:
+    """The numbers and options of a measure beside a cut."""
+    for name in measure.own_keywords:
+        p = measure.__signature__.parameters[name]
+        beside = [x for x in BESIDE.get(name, ()) if x in measure.own_keywords]
+        if (name in CUTS and name != cut) or (beside and cut not in beside):
+            continue
+        default = "" if name == cut or p.default is p.empty else f" = {p.default!r}"
+        yield f"{name}: {type_of(measure, name, number)}{default}"
+
+
+def data_keywords(measure: Measure, cut: str) -> Iterator[str]:
+    """What a measure takes of the keywords of `rank` beside a cut."""
+    needed = {
+        "gain": measure.of_gains and measure.needs_gains,
+        "cost": measure.of_costs or cut == "budget",
+        "treatment": measure.of_arms,
+    }
+    for name, p in measure.__signature__.parameters.items():
+        if needed.get(name):
+            yield f"{name}: ArrayOf[A]"
+        elif name in DATA and name != "cost":
+            yield f"{name}: {DATA[name]} = {p.default!r}"
+
+
+def call(positional: str, keywords: Iterable[str], result: str) -> str:
+    """A call after its opening parenthesis."""
+    return f"{', '.join([positional, *(['*', *x] if (x := [*keywords]) else [])])}) -> {result}"
+
+
+def calls(measure: Measure) -> Iterator[str]:
+    """The calls of a measure: of a table, of a ranking, of labels and scores."""
+    function = measure._function
+    cuts = [x for x in CUTS if x in measure.own_keywords]
+    cuts = ["", *cuts] if measure.cut_optional or not cuts else cuts
+    given = {cut: list(own_keywords(measure, cut, "Number")) for cut in ("", *cuts)}
+    if isinstance(measure, TableMeasure):
+        yield call("table: ConfusionTable[NumberOf[A]]", given[""], result_of(function, "A"))
+        if (several := measure._of_classes) is not None:
+            yield call("table: ClassTable[NumberOf[A]]", given[""], result_of(several, "A"))
+    if measure.at_quota_only:
+        yield call("ranking: RankingAtQuota[T]", given[""], result_of(function, "T"))
+    for cut in cuts:
+        yield call("ranking: Ranking[T]", given[cut], result_of(function, "T"))
+    y_true = "y_true: ArrayOf[A] | None" if measure.of_gains else "y_true: ArrayOf[A]"
+    for cut in cuts:
+        keywords = [*own_keywords(measure, cut, "NumberOf[A]"), *data_keywords(measure, cut)]
+        yield call(f"{y_true}, y_score: ArrayOf[A]", keywords, result_of(function, "A"))
+
+
+def handed_on(names: Iterable[str], options: str = "MeasureOptions") -> str:
+    """What a function takes for the measure that it is given, beside its own keywords."""
+    method = "" if "method" in names or options != "MeasureOptions" else "method: Any = ..., "
+    return f"{method}**options: Unpack[{options}]"
+
+
+def function_calls(name: str, function: Any) -> Iterator[str]:
+    """The calls of a function that is no measure."""
+    parameters = inspect.signature(function).parameters
+    for line in FUNCTIONS[name]:
+        rest = {}
+        for x, p in parameters.items():
+            of_budget = x == "cost" and "budget" in parameters
+            if (
+                p.kind is p.KEYWORD_ONLY
+                and f" {x}: " not in line
+                and x not in CUTS
+                and not of_budget
+            ):
+                kind = DATA.get(x) or spelt_out(p, function)
+                arrays = "[A]" if "[A]" in line else "[Any]"
+                rest[x] = f"{x}: {kind.replace('[A]', arrays)} = {p.default!r}"
+        if "options" in parameters:
+            of_tables = "OfTables" in line
+            options = "TableOptions" if of_tables else "MeasureOptions"
+            rest["options"] = handed_on(parameters, options)
+        own = [x for key, x in rest.items() if key not in DATA]
+        yield line.format(all=", ".join(rest.values()), own=", ".join(own))
+
+
+def overloads(name: str, calls: Iterable[str], indent: str = "") -> list[str]:
+    """The lines of a function."""
+    lines = [f"{indent}def {name}({x}: ..." for x in dict.fromkeys(calls)]
+    decorated = [f"{indent}@overload\n{x}" for x in lines]
+    return decorated if len(lines) > 1 else lines
+
+
+def options_of(measures: Iterable[Measure]) -> dict[str, str]:
+    """Each option of these measures, of any type if they do not agree on it."""
+    kinds: dict[str, set[str]] = {}
+    for measure in measures:
+        for name in measure.own_keywords:
+            kind = type_of(measure, name, "Number")
+            kinds.setdefault(name, set()).add(re.sub(r"^Literal\[[^\]]*\]$", "str", kind))
+    found = {x: kind.pop() if len(kind) == 1 else "Any" for x, kind in sorted(kinds.items())}
+    return {x: kind for x, kind in found.items() if x not in NOT_HANDED_ON}
+
+
+def options() -> str:
+    """The options of all measures, for functions that hand them on."""
+    measures = [x for module in MODULES for x in vars(module).values() if isinstance(x, Measure)]
+    tables = [x for x in measures if isinstance(x, TableMeasure)]
+    of_tables = {x: kind for x, kind in options_of(tables).items() if x not in tables[0]._numbers}
+    others = {x: kind for x, kind in options_of(measures).items() if x not in of_tables}
+    data = (
+        f"{x}: {DATA[x]} = {p.default!r}"
+        for x, p in inspect.signature(rank).parameters.items()
+        if x in DATA
+    )
+    lines = [
+        "\n    ".join(f"{x}: {kind}" for x, kind in each.items()) for each in (of_tables, others)
+    ]
+    return OPTIONS.format(
+        of_tables=lines[0], of_rankings=lines[1], data=", ".join(data), options=handed_on(())
+    )
+
+
+def stub(module: ModuleType) -> str:
+    """The stub of a module: measures, other functions, and what these need."""
+    imports, written, kinds = [], [], {}
+    for name, x in vars(module).items():
+        if isinstance(x, Measure):
+            found = tuple(calls(x))
+            if found not in kinds:
+                kinds[found] = f"As{name.title().replace('_', '')}"
+                kind = "ValueMeasure" if result_of(x._function, "A") == "A" else "Measure"
+                written.append(f"class {kinds[found]}({kind}):")
+                written += overloads("__call__", (f"self, {line}" for line in found), "    ")
+            written.append(f"{name}: {kinds[found]}")
+        elif name in FUNCTIONS:
+            written += overloads(name, function_calls(name, x))
+        elif inspect.isfunction(x):
+            imports.append(f"from {x.__module__} import {name} as {name}")
+    extra = options() if module is public else RECORD
+    text = "\n".join([extra, *written])
+    return "\n".join([HEAD, *imports, *imported(text), text, ""])
+
+
+def imported(text: str) -> Iterator[str]:
+    """Imports of the package's own types that stand in a text."""
+    words = set(re.findall(r"(?<![\"'.])\b[A-Z]\w+\b", text))
+    made = set(re.findall(r"^(?:class )?(\w+)[(: ]", text, re.MULTILINE))
+    homes = {
+        name: x.__module__
+        for module in [*sys.modules.values()]
+        if getattr(module, "__name__", "").startswith("quotakernels.")
+        for name, x in vars(module).items()
+        if isinstance(x, type) and x.__module__.startswith("quotakernels.")
+    }
+    homes |= {"OfTables": "quotakernels.measures.tables.best_cut"}
+    homes |= dict.fromkeys(("MeasureOptions", "ValueMeasure"), public.__name__)
+    for word in sorted(words - made):
+        if word in homes:
+            yield f"from {homes[word]} import {word}"
+
+
+def stubs() -> dict[Path, str]:
+    """The text of each stub."""
+    return {Path(x.__file__).with_suffix(".pyi"): stub(x) for x in MODULES}
+
+
+if __name__ == "__main__":
+    for path, text in stubs().items():
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,115 @@
+"""Every public function of measures and their tables, from its chapter.
+
+``docs/tools/stubs.py`` writes their types into the stub beside it.
+"""
+
+# ruff: noqa: F401
+
+from quotakernels.measures.at_quota.budgets import (
+    budget_curve,
+    cost_at_quota,
+    gain_per_cost,
+    positives_per_cost,
+)
+from quotakernels.measures.at_quota.curves import hit_rate_curve, lift_curve, qrecall_curve
+from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, lift_table, qrecall
+from quotakernels.measures.at_quota.pearson import pearson, pearson_curve
+from quotakernels.measures.at_quota.selection import quota_threshold, select
+from quotakernels.measures.at_quota.selection_by_group import selection_by_group
+from quotakernels.measures.at_quota.shards import rank_at_quota
+from quotakernels.measures.by_group import group_counts, group_mean
+from quotakernels.measures.charts.auk import auk
+from quotakernels.measures.charts.lines import iso_line
+from quotakernels.measures.charts.powers import chart_area, chart_points, powers_chart
+from quotakernels.measures.gains.impact_at_quota import best_quota, cell_impacts, impact_at_quota
+from quotakernels.measures.multiclass import one_vs_rest
+from quotakernels.measures.over_quotas.areas import gini, pem, pem_areas, roc_auc
+from quotakernels.measures.over_quotas.averages import average_hit_rate, average_qrecall
+from quotakernels.measures.over_quotas.marks import normalized_marks
+from quotakernels.measures.over_quotas.mean_hit_rate import mean_hit_rate
+from quotakernels.measures.over_quotas.summary import summary
+from quotakernels.measures.retrieval.ranked import dcg, ndcg, reciprocal_rank, success
+from quotakernels.measures.roc_pr.costs import (
+    best_operating_point,
+    h_measure,
+    iso_performance_slope,
+)
+from quotakernels.measures.roc_pr.dominance import compare_curves, dominates
+from quotakernels.measures.roc_pr.family import family_hull, mixture
+from quotakernels.measures.roc_pr.hull import (
+    achievable_pr_auc,
+    achievable_pr_curve,
+    roc_hull,
+    roc_hull_auc,
+)
+from quotakernels.measures.roc_pr.operating import (
+    break_even_point,
+    det_curve,
+    equal_error_rate,
+    fpr_at,
+    kolmogorov_smirnov,
+    precision_at,
+    recall_at,
+    tpr_at,
+)
+from quotakernels.measures.roc_pr.points import interpolate_pr, pr_to_roc, roc_to_pr
+from quotakernels.measures.roc_pr.precision_recall import (
+    average_precision,
+    expected_average_precision,
+    pr_auc,
+    pr_curve,
+)
+from quotakernels.measures.roc_pr.roc import roc_curve
+from quotakernels.measures.tables.accuracy import (
+    accuracy,
+    base_ratio,
+    expected_cost,
+    f_score,
+    g_measure,
+    misclassification_rate,
+)
+from quotakernels.measures.tables.best_cut import best_cut, table_curve
+from quotakernels.measures.tables.boundary import best_boundary, cut_tables
+from quotakernels.measures.tables.confusion import (
+    confusion_table,
+    confusion_table_from_predictions,
+    confusion_table_from_rates,
+)
+from quotakernels.measures.tables.impact import (
+    conditional_impact,
+    impact,
+    outcome_impact,
+    total_impact,
+)
+from quotakernels.measures.tables.information import information_coefficient, mutual_information
+from quotakernels.measures.tables.informedness import (
+    bookmaker_correlation,
+    informedness,
+    markedness,
+    matthews_corrcoef,
+)
+from quotakernels.measures.tables.kappas import bennett_s, cohen_kappa, fleiss_kappa, scott_pi
+from quotakernels.measures.tables.odds import (
+    diagnostic_odds_ratio,
+    discriminant_power,
+    negative_likelihood_ratio,
+    positive_likelihood_ratio,
+)
+from quotakernels.measures.tables.rates import (
+    bias,
+    false_negative_rate,
+    false_positive_rate,
+    inverse_precision,
+    precision,
+    prevalence,
+    recall,
+    true_negative_rate,
+)
+from quotakernels.measures.tables.tuning import normalize_table, tune_ratio
+from quotakernels.measures.uplift import (
+    auuc,
+    qini_coefficient,
+    qini_curve,
+    uplift_at_quota,
+    uplift_curve,
+)
