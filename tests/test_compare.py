@@ -65,7 +65,7 @@ VALID = [True] * 7 + [False]
 
 def test_exchanges_are_those_of_every_coin():
     found = differences(
-        enumerated(*map(np.asarray, (LABELS, SCORES, VALID))), (0, 1), 2**8, 1, 1, lambda _: None
+        enumerated(*map(np.asarray, (LABELS, SCORES, VALID))), (0, 1), 2**8, 1, 1, lambda *_: None
     )
     ranks = [mid_ranks(scores[:7]) for scores in SCORES]
     wanted = []
@@ -81,7 +81,9 @@ def test_exchanges_are_those_of_every_coin():
 def test_exchanges_of_all_coins_are_those_of_scipy():
     stats = pytest.importorskip("scipy.stats")
     y, ranks = np.asarray(LABELS), [np.asarray(mid_ranks(s), dtype=float) for s in SCORES]
-    found = differences(enumerated(y, np.asarray(SCORES), None), (0, 1), 2**8, 1, 1, lambda _: None)
+    found = differences(
+        enumerated(y, np.asarray(SCORES), None), (0, 1), 2**8, 1, 1, lambda *_: None
+    )
     wanted = stats.permutation_test(
         ranks,
         lambda a, b: float(qk.roc_auc(y, a)) - float(qk.roc_auc(y, b)),

@@ -294,7 +294,7 @@ def test_every_exchange_of_groups():
     size = np.unique(g).size
     ways = np.asarray(list(itertools.product([False, True], repeat=size)))
     exchange = exchange._replace(flips=lambda numbers: ways[numbers.start : numbers.stop])
-    apart = differences_of_groups(exchange, (0, 1), len(ways), 2**20, lambda _: None)
+    apart = differences_of_groups(exchange, (0, 1), len(ways), 2**20, lambda *_: None)
     values = qk.roc_auc(y, s, groups=g)
     counts = np.bincount(g)[np.unique(g)] * ~np.isnan(values[0])
     by = np.nan_to_num(values[0] - values[1])

@@ -200,7 +200,7 @@ def groups_there(relation: Any, group: str) -> np.ndarray:
 
 
 def rows_by_value(relation: Any) -> Any:
-    """The same rows, for filters that see NaN; it costs some 20 ns a row."""
+    """All rows, read so that filters see NaN; it costs some 20 ns a row."""
     named = zip(map(identifier, relation.columns), map(str, relation.types), strict=True)
     read = [(column, by_value(column, kind)) for column, kind in named]
     replaced = ", ".join(f"{value} AS {column}" for column, value in read if value != column)

@@ -62,7 +62,7 @@ def ranking_of_groups(table: ops.Groups, ties: TiePolicy) -> Ranking:
 
 
 def ranking_by_group(table: ops.Groups, groups: GroupsOfExamples, ties: TiePolicy) -> Ranking:
-    """The same of groups of examples, of a table whose rows are each of one score and group."""
+    """The ranking of groups of examples, from a table with a row for each score and group."""
     if not len(table.counts):
         table = table.map(lambda x: np.zeros(1, dtype=x.dtype))
         groups = groups._replace(codes=np.zeros(1, dtype=np.int64))

@@ -39,7 +39,7 @@ def across_devices(state: StateT, axis_name: Any) -> StateT:
 
     Returns
     -------
-    The same kind of state
+    State of the kind that was given
         `FixedScoreBuffer` gets the capacity of all devices together; if one of them got more than
         its capacity, all places count as taken.  ``shard_map`` may return it with
         ``PartitionSpec()``.
@@ -90,7 +90,7 @@ def emptied(state: StateT) -> StateT:
 
     Returns
     -------
-    The same kind of state, of JAX arrays
+    State of the kind that was given, of JAX arrays
 
     Raises
     ------

@@ -43,9 +43,9 @@ AVERAGES = ("macro", "weighted", "micro")
 SMALL = ([1, 0], [1, 1], [1, 0])
 """The counts of a ranking to try options on."""
 LARGE = ([1, 0], [2**40, 2**40], [2**40, 0])
-"""The same, into which every quota fits."""
+"""The counts of a ranking into which every quota fits."""
 ANY_BUDGET: Any = {"positive_costs": [2.0**80, 0.0], "negative_costs": [0.0, 2.0**80]}
-"""Its costs, for those that need some."""
+"""The costs of such a ranking, for measures at a budget."""
 ONE_OF_EACH = qk.tables.ConfusionTable(1, 1, 1, 1)
 
 
@@ -323,7 +323,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
     __call__ = score
 
     def _score(self, _: Any, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
-        """The same where several scorers stand in one dictionary.
+        """The measure where several scorers stand in one dictionary.
 
         What they share there knows one positive class, and these may differ in it.
         """

@@ -75,7 +75,7 @@ def reduced(state: StateT, group: Any = None, *, timeout: float = _USUAL_TIMEOUT
 
     See Also
     --------
-    ScoreHistogram.merge : The same of states in one process.
+    ScoreHistogram.merge : merges states in one process.
 
     Examples
     --------

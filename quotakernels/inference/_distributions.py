@@ -70,6 +70,22 @@ def normal_quantile(xp: Namespace, share: Array) -> Array:
     return _special(xp, "ndtri", _quantile_of_one, share)
 
 
+def logit_ends(xp: Namespace, share: Array, rest: Array, half: Array) -> tuple[Array, Array]:
+    """Both ends around a share, whose log odds have an error of `half` over share times rest."""
+    wide = half > 0
+    room = xp.where(wide, share * rest, xp.ones_like(share))
+    odds = xp.exp(-half / room)  # not its inverse, which may be infinite
+    return share * odds / (share * odds + rest), share / (share + rest * odds)
+
+
+def least_share(xp: Namespace, tail: float, number: Array) -> Array:
+    """The share with which so many successes in as many trials still have a probability of `tail`.
+
+    It is the lower bound of Clopper and Pearson where all trials succeed.
+    """
+    return xp.exp(math.log(tail) / number)
+
+
 def _special(xp: Namespace, name: str, of_number: Callable[[float], float], x: Array) -> Array:
     """A special function of the library, or one of numbers: these are the few of a result."""
     function = special(xp, name)

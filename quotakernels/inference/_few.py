@@ -138,7 +138,7 @@ def few_clusters(units: int) -> bool:
 
 
 def few_groups(units: int) -> bool:
-    """The same of groups, each of which gives a mean one value."""
+    """Whether so few groups are drawn that intervals of their mean are too narrow; warns of it."""
     return _warn_below(units, "groups", INTERVALS.wrong, ENOUGH_GROUPS)
 
 

@@ -50,7 +50,7 @@ class Sorted(NamedTuple):
     columns: dict[str, Array]
 
     def map(self, function: Callable[[Array], Array]) -> Sorted:
-        """The same with every column that it has put through the function."""
+        """With every column that there is put through the function."""
         own = (None if x is None else function(x) for x in self[:-1])
         columns = {name: function(x) for name, x in self.columns.items()}
         return Sorted._make((*own, columns))
@@ -277,7 +277,7 @@ def to_draw_from(examples: Examples, random_state: Any) -> Examples:
 
 
 def groups_to_draw_from(found: Validated, random_state: Any) -> Validated:
-    """The same with their groups, and which of these are good."""
+    """Examples with their groups, in host memory where NumPy draws."""
     examples = to_draw_from(found.examples, random_state)
     if examples is found.examples:
         return found

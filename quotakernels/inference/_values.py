@@ -123,13 +123,13 @@ def value_of(measure: Any, ranking: Ranking) -> Any:
 
 
 def value_again(measure: Any, ranking: Ranking) -> Any:
-    """The same, without the warnings that there were for the first ranking."""
+    """A measure of one more ranking, without the warnings that there were for the first."""
     with silently():
         return value_of(measure, ranking)
 
 
 def _value_of_table(measure: Any, table: ops.Groups) -> Any:
-    """The same of a table; measures of a mapping that can share a pass over it do."""
+    """A measure of a table, or several, which share a pass over the table if they can."""
     if not isinstance(measure, Mapping):
         return _value_of_table({"": measure}, table)[""]
     shared = sharing(measure)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels.inference._call import name_of, refuse_masses
-from quotakernels.inference._distributions import check_level, student_t
+from quotakernels.inference._distributions import check_level, least_share, logit_ends, student_t
 from quotakernels.inference.delong import AucInterval
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
@@ -93,10 +92,8 @@ def average_precision_interval(
     fewer = xp.minimum(total.positive, total.negative)
     half = student_t(xp, confidence_level, fewer - 1) * error
     lost, certain = 1 - found, error == 0
-    room = xp.where(certain, xp.ones_like(found), found * lost)
-    odds = xp.exp(-half / room)  # not its inverse, which may be infinite
-    lower, upper = found * odds / (found * odds + lost), found / (found + lost * odds)
-    likely = xp.exp(math.log((1 - confidence_level) / 2) / total.positive)
+    lower, upper = logit_ends(xp, found, lost, half)
+    likely = least_share(xp, (1 - confidence_level) / 2, total.positive)
     ends = (xp.where(certain, x, y) for x, y in ((likely, lower), (found, upper)))
     return AucInterval(found, *(ops.nan_unless(xp, fewer > 1, x) for x in (*ends, error)))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from quotakernels._array import (
 )
 from quotakernels._records import plainly
 from quotakernels.inference._call import IntervalMethod
+from quotakernels.inference._distributions import least_share
 from quotakernels.inference._few import flags_of, kish, units_of
 from quotakernels.inference.bootstrapping import BootstrapResult, bootstrap, quantile
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
@@ -304,7 +304,7 @@ def _beyond(
 
     Then resamples all agree, and yet the curve of others need not.
     """
-    least = xp.exp(math.log(tail) / units)
+    least = least_share(xp, tail, units)
     close = tolerance(estimate, SAME_VALUE)
     unsure = share < 1 - close
     lower = xp.where(unsure & (estimate >= 1 - close), xp.minimum(ends[0], least), ends[0])

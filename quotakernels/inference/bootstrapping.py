@@ -325,7 +325,7 @@ def bootstrap(
     `average_precision_interval` and `hit_rate_interval`.
 
     For `group_mean` whole groups are drawn, and a group that is drawn twice counts twice: each is
-    measured once, and a resample is another weighted mean.  The same holds for clusters of whole
+    measured once, and a resample is another weighted mean.  So it is with clusters of whole
     groups.  If clusters split a group, examples are drawn as for any measure, and a group consists
     of what the resample has of it.  Groups without a value are left out, in resamples too.
 

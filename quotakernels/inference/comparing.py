@@ -222,8 +222,8 @@ def optimism(worth: NDArray, resamples: NDArray) -> float:
 
 
 def normal_optimism(worth: NDArray, errors: NDArray) -> float:
-    """The same of normal estimates, best first; of the standard errors of all their differences,
-    shape (M, M), which are all that it takes.
+    """What chance adds to the best of normal estimates, best first, from the standard errors of all
+    their differences, shape (M, M).
     """
     if np.isnan(errors).any():
         return np.nan
@@ -265,8 +265,8 @@ def _permuted(models: Compared) -> Tests:
 
     def tested(first: int, second: int) -> PairTest:
         start = next(done) * number
-        pair, so_far = (first, second), lambda k: tell(start + k, whole)
-        values = apart(pair=pair, n_resamples=number, max_memory=drawn.max_memory, tell=so_far)
+        pair, so_far = (first, second), lambda k, _: tell(start + k, whole)
+        values = apart(pair=pair, n_resamples=number, max_memory=drawn.max_memory, progress=so_far)
         by = _difference(models.estimate, first, second)
         return of_permutations(by, values, _rounding(models.estimate))
 
@@ -383,7 +383,7 @@ class Comparison(NamedTuple):
     p_value : float array, shape (M, M)
         Of the two-sided test that a pair does not differ; 1 on the diagonal.
     p_adjusted : float array, shape (M, M)
-        The same, corrected for the number of pairs by Holm's method.
+        The p-values corrected for the number of pairs by Holm's method.
     letters : tuple of str
         For each model the letters of the groups that it is in.  Two models differ, at
         ``p_adjusted <= 1 - confidence_level``, if they have no letter in common.

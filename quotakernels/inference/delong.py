@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal, NamedTuple
 
 from quotakernels import ops
@@ -27,6 +26,8 @@ from quotakernels.inference._call import (
 )
 from quotakernels.inference._distributions import (
     check_level,
+    least_share,
+    logit_ends,
     normal_p_value,
     normal_width,
     student_p_value,
@@ -273,20 +274,13 @@ def auc_interval(
     else:
         fewer = xp.minimum(area.positive, area.negative)
         half = student_t(xp, confidence_level, fewer - 1) * error
-        odds = xp.exp(-half / (won * lost))  # not its inverse, which may be infinite
-        lower, upper = won * odds / (won * odds + lost), won / (won + lost * odds)
+        lower, upper = logit_ends(xp, won, lost, half)
     certain = area.variance == 0
-    alike = _likely(xp, area, confidence_level)
+    alike = least_share(xp, (1 - confidence_level) / 2, xp.minimum(area.positive, area.negative))
     lower = xp.where(certain, alike * won, lower)
     upper = xp.where(certain, 1 - alike * lost, upper)
     ends = [x if scale == 1 else 2 * x - 1 for x in (lower, upper)]
     return AucInterval(share_won(xp, area.lost, area.pairs, scale), ends[0], ends[1], scale * error)
-
-
-def _likely(xp: Namespace, area: Area, confidence_level: float) -> Array:
-    """The least probability of an outcome that independent pairs are all likely to have."""
-    pairs = xp.minimum(area.positive, area.negative)
-    return xp.exp(math.log((1 - confidence_level) / 2) / pairs)
 
 
 @plainly
@@ -327,7 +321,7 @@ def auc_covariance(
     Parameters
     ----------
     y_true : array, shape (n,) or that of `y_score`
-        The same labels for all models.
+        Labels that all models share.
     y_score : array, shape (..., M, n)
         Scores of M models.
     measure : {"roc_auc", "gini", "pem"}, or the measure itself

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -11,7 +12,14 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, computing, device, namespace
 from quotakernels.inference._resamples import groups_to_draw_from, owners, to_draw_from
-from quotakernels.inference._values import at_once, threads, value_again, whole_groups
+from quotakernels.inference._values import (
+    Progress,
+    at_once,
+    in_parts,
+    threads,
+    value_again,
+    whole_groups,
+)
 from quotakernels.inference.delong import twice_below
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.models import host_floats
@@ -85,26 +93,23 @@ def differences(
     n_resamples: int,
     workers: int | None,
     max_memory: int,
-    tell: Callable[[int], None],
+    progress: Progress,
 ) -> NDArray:
     """The first model's measure less the second's, after each of the exchanges."""
     ranks, valid = permutation.examples.scores, permutation.examples.valid
     first, second = (ranks[model, ...] for model in pair)
     if valid is not None:
         valid = valid[pair[0], ...] & valid[pair[1], ...]
-    on_host = isinstance(ranks, np.ndarray)
-    size = at_once(max_memory, 16 * ranks.shape[-1])
-    size = _HOST_BATCH if on_host else size
-    parts = []
+    batch = at_once(max_memory, 16 * ranks.shape[-1])
+    run = functools.partial(_in_batch, permutation, first, second, valid)
     with ThreadPoolExecutor(threads(workers)) as pool:
-        for start in range(0, n_resamples, size):
-            numbers = range(start, min(start + size, n_resamples))
-            if on_host:
-                parts.append(_on_host(permutation, first, second, valid, numbers, pool))
-            else:
-                parts.append(_in_batch(permutation, first, second, valid, numbers))
-            tell(numbers.stop)
-    return np.concatenate(parts)
+        if isinstance(ranks, np.ndarray):
+            batch, run = (
+                _HOST_BATCH,
+                functools.partial(_on_host, permutation, first, second, valid, pool),
+            )
+        found: NDArray = in_parts(_HOST, run, range(n_resamples), batch, progress)
+    return found
 
 
 def _on_host(
@@ -112,8 +117,8 @@ def _on_host(
     first: NDArray,
     second: NDArray,
     valid: NDArray | None,
-    numbers: range,
     pool: ThreadPoolExecutor,
+    numbers: range,
 ) -> NDArray:
     """Each list by itself, which is much faster than a batch of lists in NumPy."""
     here = slice(None) if valid is None else np.flatnonzero(valid)
@@ -205,22 +210,21 @@ def differences_of_groups(
     pair: tuple[int, int],
     n_resamples: int,
     max_memory: int,
-    tell: Callable[[int], None],
+    progress: Progress,
 ) -> NDArray:
     """The first model's mean less the second's, after each of the exchanges."""
     values, size = exchange.groups
     xp = namespace(size)
     on_host = isinstance(size, np.ndarray)
     batch = _HOST_BATCH if on_host else at_once(max_memory, 16 * size.shape[-1])
-    parts = []
-    for start in range(0, n_resamples, batch):
-        numbers = range(start, min(start + batch, n_resamples))
-        flips = exchange.flips(numbers)
-        means = []
+
+    def run(numbers: range) -> NDArray:
+        flips, means = exchange.flips(numbers), []
         for one, other in (pair, pair[::-1]):
             with computing(xp):
                 swapped = [xp.where(flips, x[other, :], x[one, :]) for x in (values, size)]
             means.append(host_floats(mean_of_groups(GroupValues(*swapped)).value))
-        parts.append(means[0] - means[1])
-        tell(numbers.stop)
-    return np.concatenate(parts)
+        return means[0] - means[1]
+
+    found: NDArray = in_parts(_HOST, run, range(n_resamples), batch, progress)
+    return found

@@ -45,7 +45,7 @@ def _two_sided(
 
 
 def normal_tails(first: float, second: float, size: float | None, corrected: bool) -> float:
-    """The same by the normal distribution, for numbers that need not be whole.
+    """McNemar's or Fisher's p-value by the normal distribution, for numbers that are not whole.
 
     Corrected for continuity it is near the exact test, else near its mid-p.
     """
