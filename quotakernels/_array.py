@@ -239,7 +239,7 @@ def like_tuple(given: Any, parts: Iterable[Any]) -> Any:
     """A tuple of such parts, named as the given one if that has names."""
     if not hasattr(given, "_fields"):
         return tuple(parts)
-    if _is_compiling():  # before PyTorch 2.13 nothing that `_make` of an object gives is returned
+    if is_compiling():  # before PyTorch 2.13 nothing that `_make` of an object gives is returned
         return type(given)(*parts)
     return given._make(parts)
 
@@ -306,14 +306,15 @@ def constant(xp: Namespace, value: Any, dtype: Any, dev: Device) -> Array:
     library = backend(xp)
     if library == "numpy":
         return np.asarray(value, dtype=dtype)  # without the checks of the standard's function
-    if library != "torch" or value == [] or (dev.type == "cpu" and not _is_compiling()):
+    if library != "torch" or value == [] or (dev.type == "cpu" and not is_compiling()):
         return xp.asarray(value, dtype=dtype, device=dev)
     if not isinstance(value, list):
         return xp.full((), value, dtype=dtype, device=dev)
     return xp.stack([xp.full((), x, dtype=dtype, device=dev) for x in value])
 
 
-def _is_compiling() -> bool:
+def is_compiling() -> bool:
+    """Whether `torch.compile` traces what runs, so that plain numbers may be symbols."""
     torch = sys.modules.get("torch")
     return torch is not None and bool(torch.compiler.is_compiling())
 

@@ -307,7 +307,7 @@ class Ranking(NamedTuple, Generic[T]):
         >>> print(chosen, roc_curve(test.at_thresholds(chosen)).threshold)
         [nan 0.9 0.6 0.2] [ nan 0.95 0.65 0.5 ]
         """
-        from quotakernels.inputs.curve_points import cut_at
+        from quotakernels.inputs.cuts import cut_at
 
         xp = namespace(self.counts)
         with computing(xp):

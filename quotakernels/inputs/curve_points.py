@@ -1,4 +1,4 @@
-"""Tables that are made of cuts: of the points of a curve, or at chosen thresholds."""
+"""Tables that are made of the points of a curve."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from quotakernels._array import (
     Array,
     Namespace,
     cast,
-    compiled,
     computing,
     device,
-    library,
     namespace,
     of_kind,
     wide_float,
 )
 from quotakernels.inputs.columns import adopt, as_column, refuse_columns
 from quotakernels.inputs.grouped_counts import BadValues, good_rows
-from quotakernels.inputs.numbers import as_float, is_plain
 
 
 def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.Groups, Array | None]:
@@ -119,69 +116,3 @@ def _table(xp: Namespace, thresholds: Array, negative: Array, positive: Array) -
     there = cast(xp, (negative > 0) | (positive > 0), xp.int64)
     found = cast(xp, positive > 0, xp.int64)
     return ops.Groups(thresholds, there, found, positive, negative)
-
-
-def cut_at(xp: Namespace, table: ops.Groups, thresholds: Any) -> ops.Groups:
-    """The table with only the cuts ``score >= threshold``, and the rest in one last group."""
-    table = ops.filled_first(xp, table)
-    ends = cut_ends(xp, table, _thresholds_beside(table, thresholds))
-    return ops.without_empty_rows(xp, compiled(_merged, xp)(table, _rows_ending(xp, table, ends)))
-
-
-def _merged(table: ops.Groups, last: Array) -> ops.Groups:
-    """As one program: in steps, JAX would read from a device what kind of device it is."""
-    return ops.merged(namespace(last), table, last)
-
-
-def cut_ends(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool = True) -> Array:
-    """How many rows the cuts ``score >= wanted`` take, or ``score > wanted``; none for NaN.
-
-    The empty rows of the table stand at its end, where it does not matter how many are taken.
-    """
-    scores = table.thresholds
-    if scores.dtype != wanted.dtype:
-        scores, wanted = ops.widened(xp, scores), ops.widened(xp, wanted)
-    ends = ops.bisect(xp, _falling_key(xp, scores), _falling_key(xp, wanted), beyond=inclusive)
-    if of_kind(xp, wanted.dtype, "real floating"):
-        ends = xp.where(xp.isnan(wanted), xp.zeros_like(ends), ends)
-    return ends
-
-
-def _falling_key(xp: Namespace, scores: Array) -> Array:
-    """Order keys that rise where the scores fall."""
-    key = ops.order_key(xp, scores)
-    return -key if of_kind(xp, key.dtype, "real floating") else ~key
-
-
-def _rows_ending(xp: Namespace, table: ops.Groups, ends: Array) -> Array:
-    """Which rows are the last of so many; and the last of all that are not empty."""
-    size = table.counts.shape[-1]
-    filled = ops.count(xp, table.counts > 0)
-    ends = xp.concat([xp.minimum(ends, filled), filled], axis=-1)
-    ends = xp.sort(ends, axis=-1)
-    places = xp.arange(1, size + 1, dtype=xp.int64, device=device(ends))
-    places = xp.broadcast_to(places, table.counts.shape)
-    index = ops.bisect(xp, ends, places)
-    index = xp.clip(index, max=ends.shape[-1] - 1)
-    return xp.take_along_axis(ends, index, axis=-1) == places
-
-
-def _thresholds_beside(table: ops.Groups, thresholds: Any) -> Array:
-    """Those of a list as plain numbers, and those of an array as they are."""
-    listed = isinstance(thresholds, (list, tuple)) and is_plain(thresholds)
-    column = as_column("thresholds", thresholds)
-    own = library(table.thresholds)
-    if own == "numpy" and library(column) != own:
-        raise TypeError(f"thresholds is an array of {library(column)} and the ranking of {own}")
-    xp, columns = adopt({"the ranking": table.thresholds, "thresholds": column})
-    column, batch = columns["thresholds"], tuple(table.counts.shape[:-1])
-    if not of_kind(xp, column.dtype, ("bool", "integral", "real floating")):
-        raise TypeError(f"thresholds must hold real numbers; got dtype {column.dtype}")
-    if column.ndim == 0 or tuple(column.shape[:-1]) not in ((), batch):
-        raise ValueError(
-            f"thresholds must have shape (K,) or {(*batch, 'K')}; got shape {tuple(column.shape)}"
-        )
-    if listed:
-        numbers = [as_float(x) for x in thresholds]
-        column = ops.plain_numbers(xp, table.thresholds, numbers)
-    return xp.broadcast_to(column, (*batch, column.shape[-1]))

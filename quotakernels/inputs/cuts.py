@@ -1,4 +1,7 @@
-"""Cuts: the masses that a quota, a fraction or a budget stands for, or an error."""
+"""Cuts: where a quota, a fraction, a budget or a threshold ends, or an error.
+
+A quota, a fraction and a budget stand for a mass of examples, best first; a threshold for a score.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +14,32 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
+    cast,
     compiled,
     concrete,
+    constant,
     device,
     is_array,
-    is_tensor,
+    library,
     may_warn,
     namespace,
+    of_kind,
     readable,
     to_numpy,
     tolerance,
+    wide_float,
 )
 from quotakernels._types import WhenShort
 from quotakernels.inputs.columns import (
     MASS_ROUNDING,
+    adopt,
+    as_column,
+    check_one_device,
     read_without_fault,
+    refuse_records,
 )
 from quotakernels.inputs.keywords import show_value, warn_once
-from quotakernels.inputs.numbers import as_float, is_plain, numbers_like
+from quotakernels.inputs.numbers import as_float, numbers_like
 from quotakernels.inputs.totals import Totals
 
 
@@ -303,17 +314,6 @@ def whole_if_close(xp: Namespace, wanted: Array) -> Array:
     return xp.where(xp.abs(wanted - nearest) <= close, nearest, wanted)
 
 
-def narrowed(scores: Array, threshold: Any) -> Any:
-    """Plain thresholds in the type of tensors in whose place NumPy may have wider floats."""
-    short = is_tensor(scores) and scores.dtype.itemsize <= 2 and scores.dtype.is_floating_point
-    if not (short and is_plain(threshold) and readable(scores)):
-        return threshold
-    xp = namespace(scores)
-    if isinstance(threshold, (list, tuple)):
-        return [ops.nearest(xp, scores, as_float(x)) for x in threshold]
-    return ops.nearest(xp, scores, as_float(threshold))
-
-
 MOST = 10**8
 """Positions that are looked at; more of them would fill the memory."""
 
@@ -347,3 +347,134 @@ def _number(xp: Namespace, table: ops.Groups, wanted: Array) -> int:
         most = min(most, math.ceil(np.max(known, initial=1)))
     exact = type(table.counts) is np.ndarray
     return most if exact else 1 << (most - 1).bit_length()  # few programs
+
+
+def in_precision_of(scores: Array, threshold: Any) -> Any:
+    """Plain numbers, one or a list of them, as the nearest ones of the scores' type: as array
+    libraries compare them.
+
+    Beside whole scores an integer stays one if it fits.  All else is given back as it is.
+    """
+    listed = threshold if isinstance(threshold, (list, tuple)) else [threshold]
+    if not set(map(type, listed)) <= {int, float}:
+        return threshold
+    numbers = [_in_type_of(scores, x) for x in listed]
+    return numbers if listed is threshold else numbers[0]
+
+
+def _in_type_of(scores: Array, number: int | float) -> int | float:
+    xp, dtype = namespace(scores), scores.dtype
+    if type(number) is int and of_kind(xp, dtype, "integral"):
+        info = xp.iinfo(dtype)
+        if info.min <= number <= info.max:
+            return number
+    return ops.nearest(xp, scores, as_float(number))
+
+
+def thresholds_beside(scores: Array, threshold: Any) -> Array:
+    """Thresholds in the library and on the device of the scores: plain numbers in the precision of
+    the scores, and arrays with the values that they have.
+    """
+    xp, dev = namespace(scores), device(scores)
+    refuse_records("threshold", threshold)
+    threshold = in_precision_of(scores, threshold)
+    if (found := _of_plain_numbers(scores, threshold)) is not None:
+        return found
+    column = as_column("threshold", threshold)
+    kinds: tuple[str, ...] = ("integral", "real floating")
+    if of_kind(xp, scores.dtype, "bool"):
+        kinds = (*kinds, "bool")
+    if not of_kind(namespace(column), column.dtype, kinds):
+        raise TypeError(f"threshold must hold real numbers; got {show_value(threshold)}")
+    if getattr(threshold, "weak_type", False) and of_kind(xp, scores.dtype, "real floating"):
+        column = cast(xp, column, scores.dtype)  # which is JAX's mark of a plain number
+    if isinstance(column, np.ndarray):
+        wide = column.dtype.kind not in "biu"
+        column = column.astype(np.float64) if wide else column.copy()
+        return xp.asarray(column, dtype=wide_float(xp, dev) if wide else None, device=dev)
+    if namespace(column) is not xp:
+        raise TypeError(
+            f"threshold is an array of {library(column)} and the scores are of {library(scores)}"
+        )
+    check_one_device({"threshold": column, "y_score": scores})
+    return column
+
+
+def _of_plain_numbers(scores: Array, threshold: Any) -> Array | None:
+    """The constants of plain numbers, in the type of the scores if that has them."""
+    listed = threshold if isinstance(threshold, (list, tuple)) else [threshold]
+    types = set(map(type, listed))
+    if not (types and types <= {int, float}):
+        return None
+    xp, dev = namespace(scores), device(scores)
+    is_float = of_kind(xp, scores.dtype, "real floating")
+    exact = is_float and isinstance(scores.dtype, np.dtype)
+    dtype = scores.dtype if exact or (types == {int} and not is_float) else wide_float(xp, dev)
+    with np.errstate(over="ignore", under="ignore"):
+        found = constant(xp, list(threshold) if listed is threshold else threshold, dtype, dev)
+    return cast(xp, found, scores.dtype) if is_float else found
+
+
+def cut_at(xp: Namespace, table: ops.Groups, thresholds: Any) -> ops.Groups:
+    """The table with only the cuts ``score >= threshold``, and the rest in one last group."""
+    table = ops.filled_first(xp, table)
+    ends = cut_ends(xp, table, _many_thresholds_beside(table, thresholds))
+    return ops.without_empty_rows(xp, compiled(_merged, xp)(table, _rows_ending(xp, table, ends)))
+
+
+def _many_thresholds_beside(table: ops.Groups, thresholds: Any) -> Array:
+    """Those of a list as plain numbers, and those of an array as they are."""
+    column = as_column("thresholds", thresholds)
+    own = library(table.thresholds)
+    if own == "numpy" and library(column) != own:
+        raise TypeError(f"thresholds is an array of {library(column)} and the ranking of {own}")
+    xp, columns = adopt({"the ranking": table.thresholds, "thresholds": column})
+    column, batch = columns["thresholds"], tuple(table.counts.shape[:-1])
+    if not of_kind(xp, column.dtype, ("bool", "integral", "real floating")):
+        raise TypeError(f"thresholds must hold real numbers; got dtype {column.dtype}")
+    if column.ndim == 0 or tuple(column.shape[:-1]) not in ((), batch):
+        raise ValueError(
+            f"thresholds must have shape (K,) or {(*batch, 'K')}; got shape {tuple(column.shape)}"
+        )
+    if isinstance(thresholds, (list, tuple)):
+        plain = _of_plain_numbers(table.thresholds, in_precision_of(table.thresholds, thresholds))
+        column = column if plain is None else plain
+    return xp.broadcast_to(column, (*batch, column.shape[-1]))
+
+
+def _merged(table: ops.Groups, last: Array) -> ops.Groups:
+    """As one program: in steps, JAX would read from a device what kind of device it is."""
+    return ops.merged(namespace(last), table, last)
+
+
+def _rows_ending(xp: Namespace, table: ops.Groups, ends: Array) -> Array:
+    """Which rows are the last of so many; and the last of all that are not empty."""
+    size = table.counts.shape[-1]
+    filled = ops.count(xp, table.counts > 0)
+    ends = xp.concat([xp.minimum(ends, filled), filled], axis=-1)
+    ends = xp.sort(ends, axis=-1)
+    places = xp.arange(1, size + 1, dtype=xp.int64, device=device(ends))
+    places = xp.broadcast_to(places, table.counts.shape)
+    index = ops.bisect(xp, ends, places)
+    index = xp.clip(index, max=ends.shape[-1] - 1)
+    return xp.take_along_axis(ends, index, axis=-1) == places
+
+
+def cut_ends(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool = True) -> Array:
+    """How many rows the cuts ``score >= wanted`` take, or ``score > wanted``; none for NaN.
+
+    The empty rows of the table stand at its end, where it does not matter how many are taken.
+    """
+    scores = table.thresholds
+    if scores.dtype != wanted.dtype:
+        scores, wanted = ops.widened(xp, scores), ops.widened(xp, wanted)
+    ends = ops.bisect(xp, _falling_key(xp, scores), _falling_key(xp, wanted), beyond=inclusive)
+    if of_kind(xp, wanted.dtype, "real floating"):
+        ends = xp.where(xp.isnan(wanted), xp.zeros_like(ends), ends)
+    return ends
+
+
+def _falling_key(xp: Namespace, scores: Array) -> Array:
+    """Order keys that rise where the scores fall."""
+    key = ops.order_key(xp, scores)
+    return -key if of_kind(xp, key.dtype, "real floating") else ~key

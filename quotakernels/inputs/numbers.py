@@ -171,12 +171,6 @@ def numbers_like(data: Array, name: str, value: Any) -> Array:
     return cast(xp, value, wide)
 
 
-def is_plain(numbers: Any) -> bool:
-    """Whether it is a number of Python, or a list of some."""
-    listed = numbers if isinstance(numbers, (list, tuple)) else [numbers]
-    return set(map(type, listed)) <= {int, float}
-
-
 def as_float(number: int | float) -> float:
     """The number, infinite where it is an integer beyond all floats."""
     try:

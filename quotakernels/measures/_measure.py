@@ -26,7 +26,7 @@ from quotakernels._array import (
     tree_map,
 )
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.cuts import known_masses, masses_or_all, narrowed, wanted_masses
+from quotakernels.inputs.cuts import in_precision_of, known_masses, masses_or_all, wanted_masses
 from quotakernels.inputs.examples import (
     Validated,
     check_tie_policy,
@@ -230,7 +230,7 @@ class Measure:
                 raise TypeError(f"{self.__name__} needs {name}")
         options = {name: _plain(name, x) for name, x in options.items()}
         if "threshold" in numbers:
-            numbers["threshold"] = narrowed(ranking[0], numbers["threshold"])
+            numbers["threshold"] = in_precision_of(ranking[0], numbers["threshold"])
         if (on_host := host_view(ranking, *beside)) is not None:
             found = self._computed(type(ranking)._make(on_host), numbers, options)
             return from_host_view(found, ranking[0])

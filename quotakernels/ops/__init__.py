@@ -60,8 +60,6 @@ from quotakernels.ops.keys import key_bits as key_bits
 from quotakernels.ops.keys import lowest_key as lowest_key
 from quotakernels.ops.keys import nearest as nearest
 from quotakernels.ops.keys import order_key as order_key
-from quotakernels.ops.keys import plain_numbers as plain_numbers
-from quotakernels.ops.keys import plain_threshold as plain_threshold
 from quotakernels.ops.keys import reaching as reaching
 from quotakernels.ops.keys import scaled as scaled
 from quotakernels.ops.keys import widened as widened

@@ -16,6 +16,7 @@ from quotakernels._array import (
     concrete,
     constant,
     device,
+    is_compiling,
     of_kind,
     readable,
     wide_float,
@@ -111,37 +112,22 @@ def scaled(xp: Namespace, x: Array, power: Array) -> Array:
     return x * power
 
 
-def plain_threshold(xp: Namespace, scores: Array, number: float) -> float | None:
-    """A plain number that the library compares with the scores as they are, where one can do it:
-    the number of their type that is nearest to it.
-    """
-    if native.library(xp) != "torch" or not is_float(xp, scores):
-        return None
-    if native.torch_.is_compiling():  # where a number may be a symbol
-        return None
-    return nearest(xp, scores, number)
-
-
 def nearest(xp: Namespace, scores: Array, number: float) -> float:
-    """The number of a floating type that is nearest to a plain one, of two the even one."""
+    """The number of the scores' floating type that is nearest to a plain one, of two the even one.
+
+    It is left to the library where it may be a symbol, and where the scores are no floats.
+    """
+    if not of_kind(xp, scores.dtype, "real floating") or is_compiling():
+        return number
+    if isinstance(scores, np.ndarray) and scores.dtype.kind != "f":
+        return number  # bfloat16, of which NumPy knows no limits
     info = xp.finfo(scores.dtype)
     if info.bits == 64 or not math.isfinite(number):
         return number
-    least, most = math.frexp(info.smallest_normal)[1], info.max
+    least, most = math.frexp(info.smallest_normal)[1], math.ldexp(info.max, 0)  # Python's float
     unit = math.ldexp(info.eps, max(math.frexp(number)[1], least) - 1)
     rounded = round(number / unit) * unit
     return rounded if abs(rounded) <= most else math.copysign(math.inf, number)
-
-
-def plain_numbers(xp: Namespace, scores: Array, numbers: list[float]) -> Array:
-    """Plain numbers beside scores: if these are floats, the ones of their type that are nearest."""
-    wide, dev = wide_float(xp, device(scores)), device(scores)
-    if not of_kind(xp, scores.dtype, "real floating"):
-        return constant(xp, numbers, wide, dev)
-    if not isinstance(scores.dtype, np.dtype):  # PyTorch makes no constants beyond its range
-        return cast(xp, constant(xp, numbers, wide, dev), scores.dtype)
-    with np.errstate(over="ignore", under="ignore"):  # where XLA would take subnormals for 0
-        return constant(xp, numbers, scores.dtype, dev)
 
 
 def reaching(xp: Namespace, scores: Array, threshold: Array | float, inclusive: bool) -> Array:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
-from quotakernels.inputs.curve_points import cut_ends
+from quotakernels.inputs.cuts import cut_ends
 from quotakernels.inputs.totals import Totals
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from quotakernels import ops
 from quotakernels._array import (
     Array,
@@ -13,10 +11,10 @@ from quotakernels._array import (
     cast,
     compiled,
     computing,
-    constant,
     device,
     finished,
-    library,
+    is_compiling,
+    is_tensor,
     namespace,
     of_kind,
     result_float,
@@ -25,12 +23,18 @@ from quotakernels._array import (
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.classes import Predictions
-from quotakernels.inputs.columns import as_column, check_one_device, refuse_records
-from quotakernels.inputs.curve_points import cut_ends
-from quotakernels.inputs.cuts import check_when_short, wanted_masses, warn_of_nan
+from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.cuts import (
+    check_when_short,
+    cut_ends,
+    in_precision_of,
+    thresholds_beside,
+    wanted_masses,
+    warn_of_nan,
+)
 from quotakernels.inputs.examples import Validated
-from quotakernels.inputs.keywords import check_flag, show_value
-from quotakernels.inputs.numbers import as_float, checked, in_library_of, is_plain, validate_numbers
+from quotakernels.inputs.keywords import check_flag
+from quotakernels.inputs.numbers import checked, in_library_of, validate_numbers
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import above_cuts, below_cuts
@@ -197,7 +201,7 @@ def wanted_cut(
     check_flag("inclusive", inclusive)
     check_when_short(when_short)
     if threshold is not None:
-        wanted = _threshold_beside(table.thresholds, threshold)
+        wanted = thresholds_beside(table.thresholds, threshold)
         warn_of_nan(table.thresholds, threshold)
         if table.segments and wanted.ndim > 1:
             raise ValueError(
@@ -272,49 +276,6 @@ def cut_cells(xp: Namespace, table: ops.Groups) -> ConfusionTable:
     return ConfusionTable(tp, fp, fn, tn)
 
 
-def _fitting(xp: Namespace, dtype: Any, number: int | float) -> int | float:
-    """The number as it is if the type of whole numbers has it, else as a float."""
-    if type(number) is int and of_kind(xp, dtype, "integral"):
-        info = xp.iinfo(dtype)
-        if info.min <= number <= info.max:
-            return number
-    return as_float(number)
-
-
-def _threshold_beside(scores: Array, threshold: Any) -> Array:
-    """Thresholds in the library and on the device of the scores: plain numbers in the precision of
-    the scores, as array libraries compare them, and arrays with the values they have.
-    """
-    xp, dev = namespace(scores), device(scores)
-    refuse_records("threshold", threshold)
-    listed = threshold if isinstance(threshold, (list, tuple)) else [threshold]
-    if listed and is_plain(threshold):
-        numbers = [_fitting(xp, scores.dtype, x) for x in listed]
-        if all(type(x) is int for x in numbers):
-            found = constant(xp, numbers, scores.dtype, dev)
-        else:
-            found = ops.plain_numbers(xp, scores, [as_float(x) for x in listed])
-        return found if listed is threshold else found[0]
-    column = as_column("threshold", threshold)
-    kinds: tuple[str, ...] = ("integral", "real floating")
-    if of_kind(xp, scores.dtype, "bool"):
-        kinds = (*kinds, "bool")
-    if not of_kind(namespace(column), column.dtype, kinds):
-        raise TypeError(f"threshold must hold real numbers; got {show_value(threshold)}")
-    if getattr(threshold, "weak_type", False) and of_kind(xp, scores.dtype, "real floating"):
-        column = cast(xp, column, scores.dtype)  # which is JAX's mark of a plain number
-    if isinstance(column, np.ndarray):
-        wide = column.dtype.kind not in "biu"
-        column = column.astype(np.float64) if wide else column.copy()
-        return xp.asarray(column, dtype=wide_float(xp, dev) if wide else None, device=dev)
-    if namespace(column) is not xp:
-        raise TypeError(
-            f"threshold is an array of {library(column)} and the scores are of {library(scores)}"
-        )
-    check_one_device({"threshold": column, "y_score": scores})
-    return column
-
-
 class CellsBeyond(NamedTuple):
     """The cells at one threshold, shape (..., 1), and which rows of the batch are good."""
 
@@ -333,10 +294,10 @@ def cells_beyond(
     scores, labels, weights, valid, *_ = examples
     xp = namespace(scores)
     with computing(xp):
-        plain = type(threshold) in (int, float)
-        wanted = ops.plain_threshold(xp, scores, as_float(threshold)) if plain else None
-        if wanted is None:
-            wanted = _threshold_beside(scores, threshold)
+        wanted: Any = in_precision_of(scores, threshold)
+        plain = type(wanted) is float and is_tensor(scores) and not is_compiling()
+        if not (plain and of_kind(xp, scores.dtype, "real floating")):
+            wanted = thresholds_beside(scores, threshold)
             if wanted.ndim:
                 return None
         warn_of_nan(scores, threshold)

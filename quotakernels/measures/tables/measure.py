@@ -21,7 +21,7 @@ from quotakernels._array import (
     result_float,
     wide_float,
 )
-from quotakernels.inputs.cuts import check_when_short, narrowed
+from quotakernels.inputs.cuts import check_when_short, in_precision_of
 from quotakernels.inputs.examples import Validated, good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import check_flag, refuse_unknown, show_value
 from quotakernels.inputs.numbers import Domains, checked, in_library_of, numbers_like
@@ -100,7 +100,7 @@ class TableMeasure(CutMeasure):
         weighted = keywords.get("sample_weight") is not None
         ranking = in_library_of(self.ranking(arguments, keywords, own, **cut), *cut.values())
         if "threshold" in cut:
-            cut["threshold"] = narrowed(ranking[0], cut["threshold"])
+            cut["threshold"] = in_precision_of(ranking[0], cut["threshold"])
         if (on_host := host_view(ranking, *cut.values(), *flat(own))) is not None:
             found = self._at_cut(type(ranking)._make(on_host), own, cut, weighted)
             return from_host_view(found, ranking[0])
