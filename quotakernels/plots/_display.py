@@ -32,6 +32,7 @@ from quotakernels.plots._axes import (
 )
 from quotakernels.plots._models import (
     Numbers,
+    has_classes,
     named_rankings,
     on_host,
     rankings_of_predictions,
@@ -76,6 +77,12 @@ class Display:
 
     _own: ClassVar[tuple[str, ...]] = ()
     """Keywords of the display itself; all others go to `plot`."""
+    _needed: ClassVar[tuple[str, ...]] = ()
+    """Those of them without which it cannot be drawn."""
+    _of_rank: ClassVar[tuple[str, ...]] = ()
+    """Keywords of `rank` that it needs beside those of every display."""
+    _of_classes: ClassVar[str] = ""
+    """Why scores of several classes cannot be drawn, if they cannot."""
 
     ax_: Axes
     figure_: Any
@@ -133,9 +140,14 @@ class Display:
             With ``ax_``, ``figure_`` and ``lines_``.
         """
         keywords = {"sample_weight": sample_weight, "where": where, "validate": validate}
-        rankings = rankings_of_predictions(
-            y_true, y_score, name=name, classes=classes, ties=ties, pos_label=pos_label, **keywords
-        )
+        keywords |= {
+            "pos_label": pos_label,
+            "ties": ties,
+            **cls._taken(cls._of_rank, options, True),
+        }
+        if cls._of_classes and has_classes(y_true, y_score, classes):
+            raise ValueError(cls._of_classes)
+        rankings = rankings_of_predictions(y_true, y_score, name, classes, keywords)
         return cls._drawn(rankings, ax, options)
 
     @classmethod
@@ -168,9 +180,18 @@ class Display:
         return cls._drawn(named_rankings(ranking, name), ax, options)
 
     @classmethod
+    def _taken(
+        cls, names: tuple[str, ...], options: dict[str, Any], needed: bool = False
+    ) -> dict[str, Any]:
+        """Some of the options, which are no longer among them."""
+        for name in names:
+            if name not in options and (needed or name in cls._needed):
+                raise TypeError(f"{cls.__name__} needs {name}")
+        return {name: options.pop(name) for name in names if name in options}
+
+    @classmethod
     def _drawn(cls, rankings: dict[str, Ranking], ax: Axes | None, options: dict[str, Any]) -> Self:
-        own = {name: options.pop(name) for name in cls._own if name in options}
-        return cls._made(rankings, **own).plot(ax=ax, **options)
+        return cls._made(rankings, **cls._taken(cls._own, options)).plot(ax=ax, **options)
 
     @classmethod
     def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:

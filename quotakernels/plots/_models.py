@@ -95,18 +95,21 @@ def models_of(given: Any, what: str, name: Any) -> dict[str, Any]:
 
 
 def rankings_of_predictions(
-    y_true: Any, y_score: Any, *, name: Any, classes: Any, ties: Any, **keywords: Any
+    y_true: Any, y_score: Any, name: Any, classes: Any, keywords: dict[str, Any]
 ) -> Named:
     """A ranking for each model and, of several classes, for each class against the rest."""
     found: Named = {}
     for key, scores in models_of(by_columns(y_score, classes), "models", name).items():
         column = as_column("y_score", scores)
         shape = tuple(column.shape)
-        if not _of_classes(y_true, shape, classes):
-            ranking = rank(y_true, column, ties=ties, **keywords)
+        if "treatment" in keywords or not _of_classes(y_true, shape, classes):
+            ranking = rank(y_true, column, **keywords)
             axes = model_axes(shape[:-1], name)
         else:
-            ranking, axes = _one_vs_rest(y_true, column, classes, name, ties, **keywords)
+            ranking = _one_vs_rest(y_true, column, classes, keywords)
+            *models, number = ranking.counts.shape[:-1]
+            labels = range(number) if classes is None else classes
+            axes = [*model_axes(tuple(models), name), [str(label) for label in labels]]
         found |= apart(key, ranking, tuple(ranking.counts.shape[:-1]), axes)
     return found
 
@@ -140,26 +143,13 @@ def _of_classes(y_true: Any, shape: tuple[int, ...], classes: Any) -> bool:
     return by_columns
 
 
-def _one_vs_rest(
-    y_true: Any,
-    y_score: Any,
-    classes: Any,
-    name: Any,
-    ties: Any,
-    *,
-    pos_label: Any,
-    sample_weight: Any,
-    where: Any,
-    validate: bool,
-) -> tuple[Ranking, list[list[str]]]:
-    if pos_label is not None:
+def _one_vs_rest(y_true: Any, y_score: Any, classes: Any, keywords: dict[str, Any]) -> Ranking:
+    if keywords["pos_label"] is not None:
         raise TypeError("scores of several classes take classes instead of pos_label")
-    check_tie_policy(ties)
-    examples, _ = validate_classes(y_true, y_score, classes, sample_weight, where, validate)
-    *models, number = examples.scores.shape[:-1]
-    labels = range(number) if classes is None else classes
-    axes = [*model_axes(tuple(models), name), [str(label) for label in labels]]
-    return rank_examples(examples, ties), axes
+    check_tie_policy(keywords["ties"])
+    beside = (keywords[x] for x in ("sample_weight", "where", "validate"))
+    examples, _ = validate_classes(y_true, y_score, classes, *beside)
+    return rank_examples(examples, keywords["ties"])
 
 
 def model_axes(shape: tuple[int, ...], name: Any) -> list[list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ from quotakernels import Ranking
 from quotakernels._text import formatted
 from quotakernels.plots._axes import COLOURS, HATCHES, marked, marks, source_of, titled
 from quotakernels.plots._display import Canvas, Display
-from quotakernels.plots._models import has_classes, label_of, named_rankings, written
+from quotakernels.plots._models import label_of, named_rankings, written
 from quotakernels.plots.curves import quota_axis
 from quotakernels.results import LiftTable
 
@@ -71,7 +71,7 @@ class LiftTableDisplay(Display):
     [2.0, 1.0, 0.0]
     """
 
-    _own: ClassVar[tuple[str, ...]] = ("bins",)
+    _own = ("bins",)
     bars_: list[Any]
 
     def __init__(self, rankings: Ranking | Mapping[str, Ranking], *, bins: int = 10):
@@ -210,7 +210,11 @@ class DominanceDisplay(Display):
     {'a': 0.5, 'b': 0.7}
     """
 
-    _own: ClassVar[tuple[str, ...]] = ("axis",)
+    _own = ("axis",)
+    _of_classes = (
+        "DominanceDisplay compares models of one class: draw one class at a time, with labels "
+        "y_true == c, and scores y_score[:, c] of each named model"
+    )
     bars_: list[Any]
 
     def __init__(
@@ -221,30 +225,6 @@ class DominanceDisplay(Display):
     ):
         self.rankings, self.axis = named_rankings(rankings), axis
         self.regions = qk.compare_curves(self.rankings, axis=axis)
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: Any, y_score: Any, *, classes: Any = None, **options: Any
-    ) -> Self:
-        """Rank the scores and draw, as the other displays do, for two classes only.
-
-        Parameters
-        ----------
-        y_true, y_score, **options
-            As in ``HitRateDisplay.from_predictions``.
-        classes : None
-            The rankings of several classes have different positives and cannot be compared.
-
-        Returns
-        -------
-        DominanceDisplay
-        """
-        if has_classes(y_true, y_score, classes):
-            raise ValueError(
-                "DominanceDisplay compares models of one class: draw one class at a time, with "
-                "labels y_true == c, and scores y_score[:, c] of each named model"
-            )
-        return super().from_predictions(y_true, y_score, **options)
 
     @property
     def shares(self) -> dict[str, float]:

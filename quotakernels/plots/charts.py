@@ -136,7 +136,8 @@ class PowersChartDisplay(Display):
     [0.    0.333 0.167 0.5   0.   ]
     """
 
-    _own: ClassVar[tuple[str, ...]] = ("kind", "smoothing")
+    _own = ("kind", "smoothing")
+    _needed: ClassVar[tuple[str, ...]] = ("kind",)
     hulls_: list[Line2D]
 
     def __init__(
@@ -145,12 +146,6 @@ class PowersChartDisplay(Display):
         super().__init__(rankings)
         check_kind(kind)
         self.kind, self.smoothing = kind, smoothing
-
-    @classmethod
-    def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:
-        if "kind" in cls._own and "kind" not in own:
-            raise TypeError("PowersChartDisplay needs kind")
-        return cls(rankings, **own)
 
     def plot(
         self,

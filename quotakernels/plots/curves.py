@@ -31,11 +31,9 @@ from quotakernels.plots._models import (
     Numbers,
     Value,
     apart,
-    by_columns,
     label_of,
     model_axes,
     models_of,
-    named_rankings,
     with_value,
     written,
 )
@@ -380,7 +378,7 @@ _AREAS: dict[str, Value] = {
 class UpliftDisplay(QuotaDisplay):
     """Uplift or Qini curve against the quota, of one model or several.
 
-    `from_predictions`, which takes ``treatment`` as `quotakernels.rank` does, and `from_ranking`
+    `from_predictions`, which needs ``treatment`` as `quotakernels.rank` takes it, and `from_ranking`
     make it and draw it.  Between the cuts it is straight.
 
     Parameters
@@ -419,6 +417,7 @@ class UpliftDisplay(QuotaDisplay):
     """
 
     _own = ("curve",)
+    _of_rank = ("treatment",)
     _title = "Uplift at every quota"
 
     def __init__(
@@ -432,48 +431,6 @@ class UpliftDisplay(QuotaDisplay):
         super().__init__(rankings)
         self.curve = curve
         self._label, self._area = _LABELS[curve], _AREAS[curve]  # type: ignore[misc]
-
-    @classmethod
-    def from_predictions(  # type: ignore[override]
-        cls,
-        y_true: Any,
-        y_score: Any,
-        *,
-        treatment: Any,
-        name: Any = None,
-        sample_weight: Any = None,
-        where: Any = None,
-        pos_label: Any = None,
-        ties: Any = "expected",
-        validate: bool = True,
-        ax: Axes | None = None,
-        **options: Any,
-    ) -> Self:
-        """Rank the scores and draw.
-
-        Parameters
-        ----------
-        y_true, sample_weight, where, pos_label, ties, validate, treatment : optional
-            As in `quotakernels.rank`.
-        y_score : array, data frame, or mapping from names to arrays
-            Scores of shape (n,) or (models, n); of a data frame, a column for each model.
-        name : str, or a sequence of them
-            The name of the model, or one for each.
-        ax : Axes, optional
-            Where to draw; by default on a new figure.
-        **options : optional
-            `curve`, and what `plot` takes.
-
-        Returns
-        -------
-        UpliftDisplay
-        """
-        beside = {"sample_weight": sample_weight, "where": where, "pos_label": pos_label}
-        beside |= {"ties": ties, "validate": validate, "treatment": treatment}
-        models = models_of(by_columns(y_score, None), "models", name)
-        rankings = {key: qk.rank(y_true, scores, **beside) for key, scores in models.items()}
-        alone = rankings[""] if list(rankings) == [""] else rankings
-        return cls._drawn(named_rankings(alone, name), ax, options)
 
     def plot(self, ax: Axes | None = None, *, optimal: bool = False, **options: Any) -> Self:
         """Draw the curves; see `HitRateDisplay.plot`.
@@ -575,6 +532,7 @@ class ImpactDisplay(Display):
     """
 
     _own = ("impacts", "kind", "ratio")
+    _needed = ("impacts",)
     markers_: list[Line2D]
 
     def __init__(
@@ -602,8 +560,6 @@ class ImpactDisplay(Display):
 
     @classmethod
     def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:
-        if "impacts" not in own:
-            raise TypeError("ImpactDisplay needs impacts")
         best: dict[str, BestBoundary] = {}
         for name, ranking in rankings.items():
             found = qk.best_boundary(ranking, **own)
