@@ -78,9 +78,9 @@ class Display:
     _own: ClassVar[tuple[str, ...]] = ()
     """Keywords of the display itself; all others go to `plot`."""
     _needed: ClassVar[tuple[str, ...]] = ()
-    """Those of them without which it cannot be drawn."""
+    """Keywords without which it cannot be drawn."""
     _of_rank: ClassVar[tuple[str, ...]] = ()
-    """Keywords of `rank` that it needs beside those of every display."""
+    """Keywords of `rank` beside those that all displays take."""
     _of_classes: ClassVar[str] = ""
     """Why scores of several classes cannot be drawn, if they cannot."""
 
@@ -140,11 +140,7 @@ class Display:
             With ``ax_``, ``figure_`` and ``lines_``.
         """
         keywords = {"sample_weight": sample_weight, "where": where, "validate": validate}
-        keywords |= {
-            "pos_label": pos_label,
-            "ties": ties,
-            **cls._taken(cls._of_rank, options, True),
-        }
+        keywords |= {"pos_label": pos_label, "ties": ties, **cls._taken(cls._of_rank, options)}
         if cls._of_classes and has_classes(y_true, y_score, classes):
             raise ValueError(cls._of_classes)
         rankings = rankings_of_predictions(y_true, y_score, name, classes, keywords)
@@ -180,12 +176,10 @@ class Display:
         return cls._drawn(named_rankings(ranking, name), ax, options)
 
     @classmethod
-    def _taken(
-        cls, names: tuple[str, ...], options: dict[str, Any], needed: bool = False
-    ) -> dict[str, Any]:
+    def _taken(cls, names: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
         """Some of the options, which are no longer among them."""
         for name in names:
-            if name not in options and (needed or name in cls._needed):
+            if name in cls._needed and name not in options:
                 raise TypeError(f"{cls.__name__} needs {name}")
         return {name: options.pop(name) for name in names if name in options}
 

@@ -378,8 +378,8 @@ _AREAS: dict[str, Value] = {
 class UpliftDisplay(QuotaDisplay):
     """Uplift or Qini curve against the quota, of one model or several.
 
-    `from_predictions`, which needs ``treatment`` as `quotakernels.rank` takes it, and `from_ranking`
-    make it and draw it.  Between the cuts it is straight.
+    `from_predictions`, which also needs ``treatment``, as in `quotakernels.rank`, and
+    `from_ranking` make it and draw it.  Between the cuts it is straight.
 
     Parameters
     ----------
@@ -417,7 +417,7 @@ class UpliftDisplay(QuotaDisplay):
     """
 
     _own = ("curve",)
-    _of_rank = ("treatment",)
+    _of_rank = _needed = ("treatment",)
     _title = "Uplift at every quota"
 
     def __init__(
