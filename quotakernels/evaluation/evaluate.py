@@ -165,52 +165,42 @@ def evaluate(
     beside = _asked(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
     beside |= _asked(per=per, by=by, cost=cost, treatment=treatment)
     quotas = _quotas(quota=quota, fraction=fraction, budget=budget)
-    unit = _unit(place_cost, impacts, tune, ratio, prevalence)
-    how = _number("confidence_level", confidence_level), compare, n_resamples, random_state
-    found = _found(y_true, models, beside, _Wanted(quotas, unit, how, pos_label, progress))
-    return _in_words(found, positives, currency)
-
-
-class _Wanted(NamedTuple):
-    """What is to be told: at which quotas, of which gains, by which resamples."""
-
-    quotas: tuple[Quota, ...]
-    unit: tuple[Any, ...]
-    how: tuple[Any, ...]
-    pos_label: Any
-    progress: Any
-
-
-def _found(y_true: Any, models: Any, beside: dict[str, Any], wanted: _Wanted) -> Evaluation:
-    """What rankings tell, or labels and scores."""
-    if models is not None:
-        return _of_models(models, {"y_true": y_true, **beside}, wanted)
-    _, impacts, _, ratio, prevalence = wanted.unit
-    level, compare, *_ = wanted.how
-    beside |= _asked(impacts=impacts, ratio=ratio, prevalence=prevalence)
-    beside |= _asked(pos_label=wanted.pos_label, confidence_level=level, compare=compare)
-    return _of_rankings(y_true, wanted.quotas, beside)
-
-
-def _in_words(evaluation: Evaluation, positives: str, currency: str) -> Evaluation:
-    """The evaluation in the caller's words."""
-    for name, word in (("positives", positives), ("currency", currency)):
-        if not isinstance(word, str):
-            raise TypeError(f"{name} must be a string; got {show_value(word)}")
-    settings = replace(evaluation.settings, called=positives, currency=currency)
-    return replace(evaluation, settings=settings)
-
-
-def _of_models(models: Any, beside: dict[str, Any], wanted: _Wanted) -> Evaluation:
-    """What scores tell, with the labels and all that is beside them, as callers ask for it."""
-    given = _given(models, beside)
-    unit = Unit.asked(False, given.titles.get("gain"), *wanted.unit)
-    resampling = _resampling(len(given.scores), unit is not None, *wanted.how)
-    settings = _settings(given, wanted.quotas, unit, resampling, wanted.pos_label)
+    place_cost, impacts = _number("place_cost", place_cost) or None, _cells(impacts)
+    ratios = {"ratio": _number("ratio", ratio), "prevalence": _number("prevalence", prevalence)}
+    level = _number("confidence_level", confidence_level)
+    words = {"called": _word("positives", positives), "currency": _word("currency", currency)}
+    if models is None:
+        beside |= _asked(impacts=impacts, **ratios, pos_label=pos_label)
+        beside |= _asked(confidence_level=level, compare=compare)
+        return _of_rankings(y_true, quotas, beside, words)
+    given = _given(models, {"y_true": y_true, **beside})
+    unit = Unit.asked(False, given.titles.get("gain"), place_cost, impacts, tune, **ratios)
+    seed = random_state if compare or level is not None else None
+    how = (level, compare, n_resamples, seed, len(given.scores), unit is not None)
+    settings = Settings(
+        "",
+        given.titles["y_true"],
+        tuple(given.scores),
+        quotas,
+        weight=given.titles.get("sample_weight"),
+        pos_label=None if pos_label is None else str(pos_label),
+        unit=unit,
+        resampling=Resampling.asked(False, *how),
+        lines=given.lines,
+        **{x: _true_in(given.titles.get(x)) for x in ("where", "tune")},
+        **{x: given.titles.get(x) for x in ("cost", "per", "by", "treatment")},
+        **words,
+    )
     settings.check()
-    tell = reporter(wanted.progress, "evaluate")
-    evaluation = evaluate_sample(settings, *_samples(given, wanted.pos_label), tell=tell)
+    tell = reporter(progress, "evaluate")
+    evaluation = evaluate_sample(settings, *_samples(given, pos_label), tell=tell)
     return replace(evaluation, rows_read=len(given.arrays["y_true"]))
+
+
+def _word(name: str, word: Any) -> str:
+    if not isinstance(word, str):
+        raise TypeError(f"{name} must be a string; got {show_value(word)}")
+    return word
 
 
 def _true_in(name: str | None) -> Conditions:
@@ -222,42 +212,9 @@ def _asked(**given: Any) -> dict[str, Any]:
     return {name: x for name, x in given.items() if not (x is None or x is False)}
 
 
-def _resampling(
-    models: int, gains: bool, level: float | None, compare: bool, number: int | None, seed: int
-) -> Resampling | None:
-    seeded = seed if compare or level is not None else None
-    return Resampling.asked(False, level, compare, number, seeded, models, gains)
-
-
-def _settings(
-    given: _Given,
-    quotas: tuple[Quota, ...],
-    unit: Unit | None,
-    resampling: Resampling | None,
-    pos_label: Any,
-) -> Settings:
-    """What is asked, and what everything is called."""
-    titles = given.titles
-    return Settings(
-        "",
-        titles["y_true"],
-        tuple(given.scores),
-        quotas,
-        unit=unit,
-        resampling=resampling,
-        weight=titles.get("sample_weight"),
-        cost=titles.get("cost"),
-        pos_label=None if pos_label is None else str(pos_label),
-        where=_true_in(titles.get("where")),
-        tune=_true_in(titles.get("tune")),
-        per=titles.get("per"),
-        by=titles.get("by"),
-        treatment=titles.get("treatment"),
-        lines=given.lines,
-    )
-
-
-def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any]) -> Evaluation:
+def _of_rankings(
+    rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any], words: dict[str, str]
+) -> Evaluation:
     """What rankings alone tell, all of the same examples."""
     if not (isinstance(rankings, Mapping) and rankings):
         raise TypeError("evaluate takes labels and models, or a mapping from names to rankings")
@@ -267,25 +224,26 @@ def _of_rankings(rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any
     for name in beside:
         raise TypeError(f"{name} needs labels and scores, and cannot be given for rankings")
     hosted = {str(name): ranking.map(host_array) for name, ranking in rankings.items()}
-    first = next(iter(hosted.values()))
-    weighted = first.positive_weights.dtype.kind == "f"
+    with_gains = {"gain" in ranking.columns for ranking in hosted.values()}
+    if len(with_gains) > 1:
+        raise TypeError("rankings must all have gains, or none of them")
     priced = any(x.is_budget for x in quotas) and all("cost" in x.columns for x in hosted.values())
-    counts = _counts_of(first, priced)
-    weight = "sample_weight" if weighted else None
-    unit = _unit_of(hosted)
-    lines = Lines(tuple(f"scores[{x!r}]" for x in hosted), why="scores are what was ranked.")
-    cost = "cost" if priced else None
-    settings = Settings("", "y_true", tuple(hosted), quotas, weight, cost, unit=unit, lines=lines)
+    first = next(iter(hosted.values()))
+    counts, weighted = _counts_of(first, priced), first.positive_weights.dtype.kind == "f"
+    settings = Settings(
+        "",
+        "y_true",
+        tuple(hosted),
+        quotas,
+        "sample_weight" if weighted else None,
+        "cost" if priced else None,
+        unit=Unit("gain") if with_gains == {True} else None,
+        lines=Lines(tuple(f"scores[{x!r}]" for x in hosted), why="scores are what was ranked."),
+        **words,
+    )
     settings.check()
     settings.check_quotas(counts.most)
     return evaluate_rankings(settings, counts, hosted.__getitem__, lambda _: None)
-
-
-def _unit_of(rankings: Mapping[str, Ranking]) -> Unit | None:
-    with_gains = {"gain" in ranking.columns for ranking in rankings.values()}
-    if len(with_gains) > 1:
-        raise TypeError("rankings must all have gains, or none of them")
-    return Unit("gain") if with_gains == {True} else None
 
 
 def _counts_of(ranking: Ranking, priced: bool) -> Counts:
