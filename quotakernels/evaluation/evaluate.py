@@ -165,17 +165,21 @@ def evaluate(
     beside = _asked(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
     beside |= _asked(per=per, by=by, cost=cost, treatment=treatment)
     quotas = _quotas(quota=quota, fraction=fraction, budget=budget)
-    place_cost, impacts = _number("place_cost", place_cost) or None, _cells(impacts)
+    paid, impacts = _number("place_cost", place_cost) or None, _cells(impacts)
     ratios = {"ratio": _number("ratio", ratio), "prevalence": _number("prevalence", prevalence)}
     level = _number("confidence_level", confidence_level)
-    words = {"called": _word("positives", positives), "currency": _word("currency", currency)}
+    words: dict[str, Any] = {
+        "called": _word("positives", positives),
+        "currency": _word("currency", currency),
+    }
     if models is None:
         beside |= _asked(impacts=impacts, **ratios, pos_label=pos_label)
         beside |= _asked(confidence_level=level, compare=compare)
         return _of_rankings(y_true, quotas, beside, words)
     given = _given(models, {"y_true": y_true, **beside})
-    unit = Unit.asked(False, given.titles.get("gain"), place_cost, impacts, tune, **ratios)
+    unit = Unit.asked(False, given.titles.get("gain"), paid, impacts, tune, **ratios)
     seed = random_state if compare or level is not None else None
+    words |= {x: given.titles.get(x) for x in ("cost", "per", "by", "treatment")}
     how = (level, compare, n_resamples, seed, len(given.scores), unit is not None)
     settings = Settings(
         "",
@@ -187,8 +191,8 @@ def evaluate(
         unit=unit,
         resampling=Resampling.asked(False, *how),
         lines=given.lines,
-        **{x: _true_in(given.titles.get(x)) for x in ("where", "tune")},
-        **{x: given.titles.get(x) for x in ("cost", "per", "by", "treatment")},
+        where=_true_in(given.titles.get("where")),
+        tune=_true_in(given.titles.get("tune")),
         **words,
     )
     settings.check()
@@ -213,7 +217,7 @@ def _asked(**given: Any) -> dict[str, Any]:
 
 
 def _of_rankings(
-    rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any], words: dict[str, str]
+    rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any], words: dict[str, Any]
 ) -> Evaluation:
     """What rankings alone tell, all of the same examples."""
     if not (isinstance(rankings, Mapping) and rankings):

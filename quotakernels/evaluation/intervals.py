@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -114,6 +113,8 @@ _BY_PRECISION: tuple[PrecisionName, ...] = ("average_precision", "average_hit_ra
 CLOSED_FORMS = dict.fromkeys((*_BY_PAIRS, *_BY_PRECISION), "logit") | {"hit_rate": "score"}
 """Measures of rows without weights whose intervals are not of resamples, and their method."""
 _Key = tuple[Any, ...]  # the name of a measure, behind its quota if it has one
+_Found = dict[_Key, Any]
+"""What has a lower and an upper end, by the key of its measure."""
 _SUMMARY = ("summary",)
 _TOLD = ("hit_rate", "uplift_at_quota")
 """Of what the answer tells an interval; the first one has a formula where rows have no weights."""
@@ -185,8 +186,7 @@ def with_certainty(
 
 
 def _with_intervals(results: _R, data: Resampled) -> _R:
-    models = [_intervals_of_model(data, name) for name in data.settings.models]
-    ends = {key: Ends(*np.transpose([found[key] for found in models])) for key in models[0]}
+    ends = _of_all(data, _intervals_of_model)
 
     def sure(values: Values, *quota: Quota) -> Values:
         names = [x.name for x in values.measures if (*quota, x.name) in ends]
@@ -198,28 +198,39 @@ def _with_intervals(results: _R, data: Resampled) -> _R:
     return replace(results, over_all=over_all, areas=areas, at_quota=at_quota)
 
 
-def _intervals_of_model(data: Resampled, name: str) -> dict[_Key, tuple[float, float, float]]:
+def _of_all(data: Resampled, of_model: Callable[[Resampled, str], _Found]) -> dict[_Key, Ends]:
+    """The ends of all models, of what is found for each."""
+    models = [of_model(data, name) for name in data.settings.models]
+    return {key: Ends(*np.transpose([_three(found[key]) for found in models])) for key in models[0]}
+
+
+def _three(x: Any) -> tuple[float, float, float]:
+    """Both ends, and how many resamples are undefined; closed forms have none."""
+    return float(x.lower), float(x.upper), float(getattr(x, "undefined", 0.0))
+
+
+def _bootstrapped(data: Resampled, measures: dict[_Key, Any], given: dict[str, Any]) -> _Found:
+    with silently():  # the notes tell
+        found: _Found = bootstrap(measures, **given, **data.drawn(data.resampling.resamples))
+    return found
+
+
+def _intervals_of_model(data: Resampled, name: str) -> _Found:
     """Intervals by resamples; where a formula holds its level without them, by that."""
     data.on_step(f"resampling {name}")
-    examples, level = data.examples(name), data.resampling.tested_level
+    examples, measures = data.examples(name), _measures(data)
     given = examples if data.quotas else without_costs(examples)
-    drawn = data.drawn(data.resampling.resamples)
-    measures, found = _measures(data), {}
-    if measures:
-        with silently():  # the notes tell
-            found = bootstrap(measures, **given, **data.treated, **drawn)
+    found = _bootstrapped(data, measures, {**given, **data.treated}) if measures else {}
     if _SUMMARY in found:
         found |= {(x,): result for x, result in found.pop(_SUMMARY)._asdict().items()}
-    ends = {k: (float(x.lower), float(x.upper), float(x.undefined)) for k, x in found.items()}
     if examples["sample_weight"] is not None:
-        return ends
-    closed = _closed_forms(data, rank(**examples), level)
-    return ends | {k: (float(x.lower), float(x.upper), 0.0) for k, x in closed.items()}
+        return found
+    return found | _closed_forms(data, rank(**examples), data.resampling.tested_level)
 
 
-def _closed_forms(data: Resampled, ranking: Ranking, level: float) -> dict[_Key, Any]:
+def _closed_forms(data: Resampled, ranking: Ranking, level: float) -> _Found:
     """The intervals that need no resamples."""
-    closed: dict[_Key, Any] = {}
+    closed: _Found = {}
     if not data.settings.brief:
         for pairs in _BY_PAIRS:
             closed[pairs,] = auc_interval(ranking, measure=pairs, confidence_level=level)
@@ -351,24 +362,26 @@ def _tests_of_gains(
 
 def _tests(data: Resampled) -> Iterator[Differences]:
     """The tests by AUC, by the hit rate at every quota, and of a treatment by the uplift there."""
-    given = {name: data.examples(name) for name in data.settings.models}
-    first, *_ = given.values()
-    models = {name: columns["y_score"] for name, columns in given.items()}
-    resamples = data.resampling.test_resamples
     for quota, measure, at in _tested(data):
-        data.on_step(f"comparing {measure.__name__}")
-        with warnings.catch_warnings(record=True) as noted:
-            warnings.simplefilter("always")
-            found = compare(
-                measure,
-                first["y_true"],
-                models,
-                sample_weight=first["sample_weight"],
-                **data.drawn(resamples),
-                **at,
-            )
-        notes = [str(each.message) for each in noted]
-        yield differences_of(data, measure.__name__, quota, found, notes, resamples)
+        name = measure.__name__
+        yield _compared(data, f"comparing {name}", name, quota, measure, at)
+
+
+def _compared(
+    data: Resampled, step: str, name: str, quota: Quota | None, measure: Any, at: dict[str, Any]
+) -> Differences:
+    """The test of all pairs of models by a measure, and what it warns of as notes."""
+    data.on_step(step)
+    given = {model: data.examples(model) for model in data.settings.models}
+    models = {model: columns["y_score"] for model, columns in given.items()}
+    labels, weights = (given[data.settings.models[0]][x] for x in ("y_true", "sample_weight"))
+    resamples = data.resampling.test_resamples
+    at = {**at, **data.drawn(resamples)}
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        found = compare(measure, labels, models, sample_weight=weights, **at)
+    notes = [str(each.message) for each in noted]
+    return differences_of(data, name, quota, found, notes, resamples)
 
 
 def _tested(data: Resampled) -> Iterator[tuple[Quota | None, Any, dict[str, Any]]]:
@@ -410,8 +423,7 @@ def with_groups_drawn(results: _R, data: Resampled) -> _R:
     groups = results.groups
     assert groups is not None
     if data.resampling.level is not None:
-        models = [_means_of_model(data, groups, name) for name in data.settings.models]
-        ends = {key: Ends(*np.transpose([found[key] for found in models])) for key in models[0]}
+        ends = _of_all(data, partial(_means_of_model, groups=groups))
         at_quota = {k: _sure_together(x, ends, k) for k, x in results.at_quota.items()}
         values = {quota: _sure_means(x, ends, quota) for quota, x in groups.values.items()}
         apart = {quota: _ends_apart(data, groups, quota) for quota in groups.apart}
@@ -436,13 +448,10 @@ def _qrecall_together(groups: GroupResults, quota: Quota) -> Any:
     return group_mean(qrecall, weights="positives", **quota.argument(groups.most))
 
 
-def _means_of_model(
-    data: Resampled, groups: GroupResults, name: str
-) -> dict[tuple[Any, ...], tuple[float, float, float]]:
+def _means_of_model(data: Resampled, name: str, groups: GroupResults) -> _Found:
     """The intervals of its means; of one quota over all, whose parts are not of groups, none."""
     data.on_step(f"drawing groups of {name}")
-    measures: dict[tuple[Any, ...], Any]
-    measures = {(None, x.name): group_mean(x.function) for x in OVER_ALL_IN_GROUPS}
+    measures: dict[_Key, Any] = {(None, x.name): group_mean(x.function) for x in OVER_ALL_IN_GROUPS}
     for quota in data.settings.quotas if data.settings.per is not None else ():
         argument = quota.argument(groups.most)
         for measure in AT_QUOTA_IN_GROUPS:
@@ -452,11 +461,8 @@ def _means_of_model(
         measures[_TOGETHER, quota, "qrecall"] = _qrecall_together(groups, quota)
     examples = data.examples(name)
     examples = without_costs(examples) if data.settings.per is None else examples
-    given = {**examples, "groups": data.groups}
-    with silently():  # the notes tell
-        drawn = bootstrap(measures, **given, **data.drawn(data.resampling.resamples))
-    each = {key: x.value for key, x in drawn.items()}
-    return {k: (float(x.lower), float(x.upper), float(x.undefined)) for k, x in each.items()}
+    drawn = _bootstrapped(data, measures, {**examples, "groups": data.groups})
+    return {key: x.value for key, x in drawn.items()}
 
 
 def _ends_apart(data: Resampled, groups: GroupResults, quota: Quota) -> Floats:
@@ -488,21 +494,11 @@ def _sure_together(values: Values, ends: dict[Any, Ends], quota: Quota) -> Value
 
 def _tests_of_groups(data: Resampled, groups: GroupResults) -> Iterator[Differences]:
     """The tests of all pairs of models by what their quotas of groups find together."""
-    examples = {name: data.examples(name) for name in data.settings.models}
-    first, *_ = examples.values()
-    models = {name: columns["y_score"] for name, columns in examples.items()}
-    resamples = data.resampling.test_resamples
-    beside = {"sample_weight": first["sample_weight"], **data.costs}
-    test: Any = functools.partial(compare, y_true=first["y_true"], models=models, **beside)
+    at, step = {**data.costs, "groups": data.groups}, "comparing what quotas of groups find"
     for quota in data.settings.quotas:
-        data.on_step("comparing what quotas of groups find")
-        with warnings.catch_warnings(record=True) as noted:
-            warnings.simplefilter("always")
-            of_all = _qrecall_together if quota.is_budget else _hit_rate_together
-            found = test(of_all(groups, quota), groups=data.groups, **data.drawn(resamples))
-        notes = [str(each.message) for each in noted]
+        of_all = _qrecall_together if quota.is_budget else _hit_rate_together
         name = "qrecall" if quota.is_budget else "hit_rate"
-        yield differences_of(data, name, quota, found, notes, resamples)
+        yield _compared(data, step, name, quota, of_all(groups, quota), at)
 
 
 # bands of curves

@@ -136,7 +136,7 @@ class PowersChartDisplay(Display):
     [0.    0.333 0.167 0.5   0.   ]
     """
 
-    _own = ("kind", "smoothing")
+    _own: ClassVar[tuple[str, ...]] = ("kind", "smoothing")
     _needed: ClassVar[tuple[str, ...]] = ("kind",)
     hulls_: list[Line2D]
 
