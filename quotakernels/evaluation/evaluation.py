@@ -23,7 +23,6 @@ from quotakernels.evaluation.intervals import CLOSED_FORMS
 from quotakernels.evaluation.results import (
     APART,
     Differences,
-    GainResults,
     GroupResults,
     GroupValues,
     Results,
@@ -54,35 +53,33 @@ def as_json(content: dict[str, Any]) -> str:
 
 def as_dict(results: Results) -> dict[str, Any]:
     """All of an evaluation: full precision, None where a measure is undefined or infinite."""
-    settings, unit = results.settings, results.settings.unit
-    return {
-        "source": settings.source,
-        "label": settings.label,
-        "pos_label": settings.pos_label,
-        "weight": settings.weight,
-        "cost": settings.cost,
-        "treatment": settings.treatment,
-        "treated": settings.treated,
-        "where": [x.option for x in settings.where],
-        "tune": [x.option for x in settings.tune],
-        "unit": None
-        if unit is None
-        else {**asdict(unit), "impacts": unit.impacts and [*unit.impacts]},
-        "rows": results.rows,
-        "positives": results.positives,
-        "total_weight": results.total,
-        "positive_weight": results.positive_total,
-        "total_cost": _defined(results.total_cost),
-        "prevalence": _defined(results.prevalence),
-        **_record_of_groups(results),
-        **_record_of_confidence(results),
-        **_record_of_gains(results.gains),
-        "models": [
-            {"score": name, **_record_of_model(results, row)}
-            for row, name in enumerate(settings.models)
-        ],
-        **_record_of_best(results),
-    }
+    settings, gains = results.settings, results.gains
+    named = ("source", "label", "pos_label", "weight", "cost", "treatment", "treated")
+    summed = ("rows", "positives", "total", "positive_total", "total_cost", "prevalence")
+    record: dict[str, Any] = {name: getattr(settings, name) for name in named}
+    record |= {name: [x.option for x in getattr(settings, name)] for name in ("where", "tune")}
+    record["unit"] = None if settings.unit is None else asdict(settings.unit)
+    called = {"total": "total_weight", "positive_total": "positive_weight"}
+    record |= {called.get(name, name): getattr(results, name) for name in summed}
+    record |= _record_of_groups(results) | _record_of_confidence(results)
+    if gains is not None:
+        record |= {"brought_by_nobody": gains.nobody, "brought_by_all": gains.everybody}
+    record["models"] = [
+        {"score": name, **_record_of_model(results, row)} for row, name in enumerate(results.models)
+    ]
+    found: dict[str, Any] = _plain(record | _record_of_best(results))
+    return found
+
+
+def _plain(x: Any) -> Any:
+    """Lists and numbers of Python, with None for those that are undefined or infinite."""
+    if isinstance(x, dict):
+        return {name: _plain(each) for name, each in x.items()}
+    if isinstance(x, (list, tuple, np.ndarray)):
+        return [*map(_plain, x)]
+    if isinstance(x, (float, np.floating)):
+        return float(x) if math.isfinite(x) else None
+    return x.item() if isinstance(x, np.generic) else x
 
 
 def _record_of_best(results: Results) -> dict[str, Any]:
@@ -96,26 +93,19 @@ def _record_of_best(results: Results) -> dict[str, Any]:
     return {"dominant": [names[x] for x in dominant(results.best)], "best_by_quota": segments}
 
 
-def _record_of_gains(gains: GainResults | None) -> dict[str, float]:
-    if gains is None:
-        return {}
-    return {"brought_by_nobody": gains.nobody, "brought_by_all": gains.everybody}
-
-
 def _record_of_groups(results: Results) -> dict[str, Any]:
     """By what rows are grouped, whose quotas are meant, and what the groups are."""
     groups, settings = results.groups, results.settings
     if groups is None:
         return {}
-    own = settings.per is not None
     found = {
         "column": settings.grouped_by,
-        "quotas": "of each group" if own else "over all",
-        "names": [*groups.names],
-        "rows": groups.rows.tolist(),
-        "positives": groups.positives.tolist(),
-        "total_weight": groups.masses.tolist(),
-        "positive_weight": groups.positive_masses.tolist(),
+        "quotas": "over all" if settings.per is None else "of each group",
+        "names": groups.names,
+        "rows": groups.rows,
+        "positives": groups.positives,
+        "total_weight": groups.masses,
+        "positive_weight": groups.positive_masses,
     }
     return {"groups": found}
 
@@ -128,18 +118,16 @@ def _in_groups(values: GroupValues, row: int) -> dict[str, Any]:
             both = [_in_groups(values.at_bound(k), row)[name] for k in (0, 1)]
             found[name] = _if_equal(*both) | {"bounds": both}
             continue
-        column = values.of(name)[row].tolist()
         found[name] = {
-            "mean": _defined(values.mean(name, row)),
+            "mean": values.mean(name, row),
             "groups": len(values.defined(name, row)),
-            "spread": [*map(_defined, values.spread(name, row))],
-            "values": [*map(_defined, column)],
+            "spread": values.spread(name, row),
+            "values": values.of(name)[row].tolist(),
         }
         if name in values.mean_ends:
-            found[name]["interval"] = [*map(_defined, values.mean_interval(name, row))]
+            found[name]["interval"] = values.mean_interval(name, row)
         if name in values.ends:
-            ends = (values.interval(name, row, k) for k in range(len(column)))
-            found[name]["intervals"] = [[*map(_defined, both)] for both in ends]
+            found[name]["intervals"] = values.ends[name][:, row].T
     return found
 
 
@@ -154,12 +142,11 @@ def _if_equal(lower: Any, upper: Any) -> Any:
 
 def _between(groups: GroupResults, quota: Quota, row: int) -> dict[str, Any]:
     """How far groups are apart by a model, and the intervals of that, if there are."""
-    names, values = [x.name for x in APART], groups.apart[quota][row].tolist()
-    found: dict[str, Any] = dict(zip(names, map(_defined, values), strict=True))
+    names = [x.name for x in APART]
+    found: dict[str, Any] = dict(zip(names, groups.apart[quota][row], strict=True))
     if quota in groups.apart_ends:
-        ends = (groups.apart_interval(quota, row, k) for k in range(len(names)))
-        of_each = ([*map(_defined, both)] for both in ends)
-        found["intervals"] = dict(zip(names, of_each, strict=True))
+        ends = groups.apart_ends[quota][:, row].T
+        found["intervals"] = dict(zip(names, ends, strict=True))
     return found
 
 
@@ -174,14 +161,13 @@ def _record_of_model(results: Results, row: int) -> dict[str, Any]:
     for part, quota, values in results.sections:
         over_all = best_cut if part == "gains" else content
         target = over_all if quota is None else quotas[str(quota)]
-        target |= {name: _defined(x) for name, x in values.of_model(row).items()}
+        target |= values.of_model(row)
         if bounds := values.bounds_of_model(row):
-            target["bounds"] = {**target.get("bounds", {}), **{k: [*x] for k, x in bounds.items()}}
+            target["bounds"] = {**target.get("bounds", {}), **bounds}
         sure.append((target, values))
     for target, values in sure:
         for name, ends in values.ends.items():
-            both = [_defined(x) for x in values.interval(name, row)]
-            target.setdefault("intervals", {})[name] = both
+            target.setdefault("intervals", {})[name] = values.interval(name, row)
             target.setdefault("undefined", {})[name] = int(ends.undefined[row])
     if results.groups is not None:
         for quota, in_groups in results.groups.values.items():
@@ -199,37 +185,22 @@ def _record_of_confidence(results: Results) -> dict[str, Any]:
     resampling = results.settings.resampling
     if resampling is None:
         return {}
+    drawn: dict[str, Any] = {"level": resampling.tested_level}
     if not resampling.resamples:  # as of passes over the rows
-        notes = [*notes_of_hit_rates(results)]
-        return {
-            "confidence": {
-                "level": resampling.tested_level,
-                "closed_forms": {"hit_rate": CLOSED_FORMS["hit_rate"]},
-                "notes": notes,
-            }
-        }
-    drawn: dict[str, Any] = {
-        "level": resampling.tested_level,
-        "resamples": resampling.resamples,
-        "seed": resampling.seed,
-    }
+        drawn["closed_forms"] = {"hit_rate": CLOSED_FORMS["hit_rate"]}
+        return {"confidence": {**drawn, "notes": [*notes_of_hit_rates(results)]}}
+    drawn |= {"resamples": resampling.resamples, "seed": resampling.seed}
     if resampling.test_resamples != resampling.resamples:
         drawn["test_resamples"] = resampling.test_resamples
     if results.weighted:
-        drawn["effective_rows"] = _defined(results.effective_rows)
+        drawn["effective_rows"] = results.effective_rows
     if resampling.level is not None:
-        drawn["closed_forms"] = _closed_forms(results)
-        drawn["notes"] = list(notes_of_intervals(results))
+        budget = results.settings.cost is not None  # whose places are not fixed
+        forms = {} if results.weighted else CLOSED_FORMS
+        drawn["closed_forms"] = {k: x for k, x in forms.items() if not (budget and k == "hit_rate")}
+        drawn["notes"] = [*notes_of_intervals(results)]
     tests = [_record_of_tests(x) for x in results.differences]
     return {"confidence": drawn, **({"differences": tests} if tests else {})}
-
-
-def _closed_forms(results: Results) -> dict[str, str]:
-    """Of which measures intervals are closed forms, and which; under a budget not of hit rates."""
-    settings = results.settings
-    if settings.weight is not None:
-        return {}
-    return {k: x for k, x in CLOSED_FORMS.items() if settings.cost is None or k != "hit_rate"}
 
 
 def _record_of_tests(differences: Differences) -> dict[str, Any]:
@@ -238,25 +209,21 @@ def _record_of_tests(differences: Differences) -> dict[str, Any]:
         "measure": differences.measure,
         "budget" if quota is not None and quota.is_budget else "quota": quota and str(quota),
         "test": found.test,
-        "expected": _defined(found.expected),
+        "expected": found.expected,
         "pairs": [
             {
                 "better": found.names[i],
                 "worse": found.names[j],
-                "difference": _defined(found.difference[i, j]),
-                "interval": [_defined(found.lower[i, j]), _defined(found.upper[i, j])],
-                "p_value": _defined(found.p_value[i, j]),
-                "p_adjusted": _defined(found.p_adjusted[i, j]),
+                "difference": found.difference[i, j],
+                "interval": [found.lower[i, j], found.upper[i, j]],
+                "p_value": found.p_value[i, j],
+                "p_adjusted": found.p_adjusted[i, j],
             }
             for i, j in pairs_of(differences)
         ],
-        "notes": list(differences.notes),
-        "not_told_apart": [list(group) for group in found.groups if len(group) > 1],
+        "notes": differences.notes,
+        "not_told_apart": [group for group in found.groups if len(group) > 1],
     }
-
-
-def _defined(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 def as_rows(results: Results) -> dict[str, list[Any]]:
@@ -290,11 +257,10 @@ def _rows_of_groups(results: Results, groups: GroupResults) -> Iterator[tuple[An
             yield (*between, float(value), *groups.apart_interval(over_all, row, k))
     for quota, values in groups.values.items():
         places = _places(results, quota)
-        for measure in (x.name for x in values.measures):
-            for (row, k), value in np.ndenumerate(values.of(measure)):
-                ends = values.interval(measure, row, k)
-                name = str(groups.names[k])
-                yield (results.models[row], places, name, measure, float(value), *ends)
+        for (k, row, m), value in np.ndenumerate(np.moveaxis(values.array, -1, 0)):
+            measure, name = values.measures[k].name, str(groups.names[m])
+            ends = values.interval(measure, row, m)
+            yield (results.models[row], places, name, measure, float(value), *ends)
 
 
 # the evaluation
