@@ -165,40 +165,48 @@ def evaluate(
     beside = _asked(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
     beside |= _asked(per=per, by=by, cost=cost, treatment=treatment)
     quotas = _quotas(quota=quota, fraction=fraction, budget=budget)
-    paid, impacts = _number("place_cost", place_cost) or None, _cells(impacts)
-    ratios = {"ratio": _number("ratio", ratio), "prevalence": _number("prevalence", prevalence)}
-    level = _number("confidence_level", confidence_level)
-    words: dict[str, Any] = {
-        "called": _word("positives", positives),
-        "currency": _word("currency", currency),
-    }
+    unit = _unit(place_cost, impacts, tune, ratio, prevalence)
+    how = _number("confidence_level", confidence_level), compare, n_resamples, random_state
+    words = {"called": _word("positives", positives), "currency": _word("currency", currency)}
+    return _found(y_true, models, beside, quotas, (unit, how, pos_label, progress), words)
+
+
+def _found(
+    y_true: Any,
+    models: Any,
+    beside: dict[str, Any],
+    quotas: tuple[Quota, ...],
+    wanted: tuple[tuple[Any, ...], tuple[Any, ...], Any, Any],
+    words: dict[str, Any],
+) -> Evaluation:
+    """What rankings tell, or labels and scores, with what callers ask for beside quotas."""
+    unit, (level, compare, number, seed), pos_label, progress = wanted
     if models is None:
-        beside |= _asked(impacts=impacts, **ratios, pos_label=pos_label)
+        _, impacts, _, ratio, prevalence = unit
+        beside |= _asked(impacts=impacts, ratio=ratio, prevalence=prevalence, pos_label=pos_label)
         beside |= _asked(confidence_level=level, compare=compare)
         return _of_rankings(y_true, quotas, beside, words)
     given = _given(models, {"y_true": y_true, **beside})
-    unit = Unit.asked(False, given.titles.get("gain"), paid, impacts, tune, **ratios)
-    seed = random_state if compare or level is not None else None
-    words |= {x: given.titles.get(x) for x in ("cost", "per", "by", "treatment")}
-    how = (level, compare, n_resamples, seed, len(given.scores), unit is not None)
-    settings = Settings(
-        "",
-        given.titles["y_true"],
-        tuple(given.scores),
-        quotas,
-        weight=given.titles.get("sample_weight"),
-        pos_label=None if pos_label is None else str(pos_label),
-        unit=unit,
-        resampling=Resampling.asked(False, *how),
-        lines=given.lines,
-        where=_true_in(given.titles.get("where")),
-        tune=_true_in(given.titles.get("tune")),
-        **words,
-    )
-    settings.check()
+    gains = Unit.asked(False, given.titles.get("gain"), *unit)
+    seeded = seed if compare or level is not None else None
+    how = (level, compare, number, seeded, len(given.scores), gains is not None)
+    words |= {"unit": gains, "resampling": Resampling.asked(False, *how), "lines": given.lines}
+    words |= {"pos_label": None if pos_label is None else str(pos_label)}
+    settings = _settings(given, quotas, words)
     tell = reporter(progress, "evaluate")
     evaluation = evaluate_sample(settings, *_samples(given, pos_label), tell=tell)
     return replace(evaluation, rows_read=len(given.arrays["y_true"]))
+
+
+def _settings(given: _Given, quotas: tuple[Quota, ...], more: dict[str, Any]) -> Settings:
+    """What is asked, and what everything is called."""
+    title = given.titles.get
+    more |= {x: title(x) for x in ("cost", "per", "by", "treatment")}
+    more |= {x: _true_in(title(x)) for x in ("where", "tune")}
+    models = tuple(given.scores)
+    settings = Settings("", given.titles["y_true"], models, quotas, title("sample_weight"), **more)
+    settings.check()
+    return settings
 
 
 def _word(name: str, word: Any) -> str:
