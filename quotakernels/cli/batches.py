@@ -42,14 +42,10 @@ from quotakernels.evaluation.words import Conditions, listed
 
 _SHARE = 0.25
 """Of the available memory, for the columns as they are read; evaluating them takes more."""
-
 _TEXT_BYTES = 16
-
 _TABLE_BYTES = 160
 """Of the tables of a model, for each of its distinct scores."""
-
 _BEGINNING = 2**16
-
 _IN_MEMORY = "give --engine memory"
 
 GROUPED = "give --engine duckdb for Parquet files, or --engine memory"
@@ -236,11 +232,8 @@ def _lines(path: str) -> list[str]:
 
 
 _R = TypeVar("_R")
-
 _ROWS_AT_ONCE = 2**18
-
 _GROUPS = 1000
-
 _EXACT_DIGITS, _LARGEST = 15, 2**53
 
 

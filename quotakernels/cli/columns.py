@@ -82,14 +82,10 @@ class _Two(NamedTuple):
 
 
 _LABELS = _Two("labels", "positive", "--pos-label")
-
 _TREATED = _Two("treatments", "treated", "--treated")
-
 _ARMS = 2
-
 _MARKED = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*")
 """A number with marks that are those of thousands or of decimals."""
-
 _SPACED = re.compile(r"[-+' \u00a0\u2019\u202f]")
 
 
@@ -354,9 +350,7 @@ def _listed(values: list[_Value]) -> str:
 
 
 _R = TypeVar("_R")
-
 _EQUALITY = ("=", "!=")
-
 _ZONED = "a time with its zone, as in 2026-01-31T12:00:00+00:00"
 
 _DIGITS = 100

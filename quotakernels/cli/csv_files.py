@@ -32,7 +32,6 @@ from quotakernels.cli.paths import (
 
 ROWS_TRIED = 20
 """Below the first, in which the names are looked for."""
-
 _VALUE = re.compile(r"[-+.,':/ \d]*\d[-+.,':/ \d]*(e[-+]?\d+)?%?", re.IGNORECASE)
 
 
@@ -81,20 +80,22 @@ def no_header_row(source: str) -> InputError:
 
 
 _SHOWN = 40
-
 _QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
 
 
-def refuse_stray_quotes(path: Path, separator: str, encoding: str, skipped: int) -> None:
-    """Raise for the first quoted cell that does not end with its quotation mark."""
-    changed = path.stat().st_mtime_ns, path.stat().st_size
-    if found := _stray_quote(path, separator, encoding, skipped, changed):
+def refuse_stray_quotes(path: Path, dialect: Dialect) -> None:
+    """Raise for the first quoted cell that does not end with its quotation mark.
+
+    Arrow reads on where it does not, so that one cell swallows the rows up to the next mark.
+    """
+    written = dialect.separator, dialect.encoding, dialect.skipped
+    if found := _stray_quote(path, _changed(path), *written):
         raise InputError(f"{name_of(path)}: {found}")
 
 
-@lru_cache(maxsize=64)  # a file is read in several passes
+@lru_cache(maxsize=64)  # as `_dialect`
 def _stray_quote(
-    path: Path, separator: str, encoding: str, skipped: int, _: tuple[int, int]
+    path: Path, _: tuple[int, int], separator: str, encoding: str, skipped: int
 ) -> str | None:
     """What is wrong with the first such cell, below some lines that are skipped."""
     if not any(b'"' in block for block in blocks_of(path)):
@@ -130,21 +131,14 @@ def _stray_quote(
 
 _BYTES = 2**16
 """Of the beginning, which tells how the file is written."""
-
 _SEPARATORS = (",", ";", "\t", "|")
-
-_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+(,\d+)?|\d*(,\d+|\d))([eE][+-]?\d+)?")
-
+_NUMBER = r"[+-]?(\d{1,3}(\.\d{3})+(,\d+)?|\d*(,\d+|\d))([eE][+-]?\d+)?"
 _EMPTY = re.compile(r"([ ,;|\t\"]*\r?\n)+")
-
 _TOLD = re.compile(r"sep=([,;|\t])\r?\n")
-
-_POINTS = re.compile(r"[+-]?[\d.]*\d([eE][+-]?\d+)?")
-
-_WHOLE = re.compile(r"[+-]?(\d{1,3}|[1-9]\d{0,2}(\.\d{3})+)")
+_POINTS = r"[+-]?[\d.]*\d([eE][+-]?\d+)?"
+_WHOLE = r"[+-]?(\d{1,3}|[1-9]\d{0,2}(\.\d{3})+)"
 """A number of thousands with all its points, or of less."""
-
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+_THOUSANDS = r"[+-]?[1-9]\d{0,2}(,\d{3})+"
 
 
 class Dialect(NamedTuple):
@@ -168,11 +162,18 @@ class Dialect(NamedTuple):
                 )
 
 
-def dialect_of(path: Path, separator: str = ",") -> Dialect:
-    """What the user says, or else what the beginning of a file tells.
+def csv_dialect(path: Path) -> Dialect:
+    """What the user says of how a file is written, or else what its beginning tells."""
+    return _dialect(path, _changed(path), tuple(given().items()))
 
-    Of separators that fit alike, the one that is usual for the file's name is taken.
-    """
+
+def _changed(path: Path) -> tuple[int, int]:
+    return path.stat().st_mtime_ns, path.stat().st_size
+
+
+@lru_cache(maxsize=64)  # a file is read in several passes
+def _dialect(path: Path, _: tuple[int, int], _said: tuple[Any, ...]) -> Dialect:
+    """How a file is written; of separators that fit alike, the usual one of its name is taken."""
     said = given()
     with pa.input_stream(str(path), compression="detect") as stream:
         first = stream.read(_BYTES)
@@ -183,22 +184,22 @@ def dialect_of(path: Path, separator: str = ",") -> Dialect:
         text = text[: text.rfind("\n") + 1] or text
     told = _TOLD.match(text)  # a first line for the spreadsheet, which is no record
     skipped, text = _from_header(path, text, told.end() if told else 0)
-    found = said.get("sep") or (told[1] if told else _separator(text, separator))
+    usual = "\t" if suffix_of(path) == ".tsv" else ","
+    found = said.get("sep") or (told[1] if told else _separator(text, usual))
     records = _records(text, found)
+    dialect = Dialect(found, said.get("decimal") or _decimal(records, found), encoding, skipped)
     others = () if said.get("sep") or _are_alike(records) else _SEPARATORS
     if "\0" not in text and (title := _title(path, text, skipped, (found, *others))):
-        refuse_stray_quotes(path, found, encoding, skipped)  # which make it look so
+        refuse_stray_quotes(path, dialect)  # which make it look so
         raise title
-    if (decimal := said.get("decimal")) is not None:
-        return Dialect(found, decimal, encoding, skipped)
-    decimal = _decimal(records, found)
-    doubtful = _doubtful(records) if decimal == "." and found != "," else ()
-    return Dialect(found, decimal, encoding, skipped, doubtful)
+    if said.get("decimal") is None and dialect.decimal == "." and found != ",":
+        return dialect._replace(doubtful=_doubtful(records))
+    return dialect
 
 
 def written_like(output: Path, source: Path | None) -> Dialect:
     """How to write a CSV file beside the one that was read: for the same spreadsheet."""
-    source_dialect = Dialect(",", ".", "utf-8") if source is None else dialect_of(source)
+    source_dialect = Dialect(",", ".", "utf-8") if source is None else csv_dialect(source)
     separator, decimal = source_dialect.separator, source_dialect.decimal
     renamed = source is not None and suffix_of(source) != output.suffix.lower()
     if output.suffix.lower() == ".tsv":
@@ -221,18 +222,24 @@ def _encoding_to_write(source: Path | None, encoding: str) -> str:
 
 
 @contextmanager
-def decoding(path: Path, encoding: str) -> Iterator[None]:
+def _decoding(path: Path) -> Iterator[None]:
     """Say what helps where a file is in another encoding."""
     try:
         yield
     except (UnicodeError, pa.ArrowInvalid) as error:
         if isinstance(error, UnicodeError) or "invalid UTF8" in str(error):
-            raise wrong_encoding(path, encoding) from error
+            raise _wrong_encoding(path) from error
         raise
 
 
-def wrong_encoding(path: Path, encoding: str) -> InputError:
-    """The error of a file in another encoding."""
+def _refuse_bytes(path: Path, schema: pa.Schema) -> None:
+    """Raise for what Arrow takes for bytes, as it is no text."""
+    if any(map(pa.types.is_binary, schema.types)):
+        raise _wrong_encoding(path)
+
+
+def _wrong_encoding(path: Path) -> InputError:
+    encoding = csv_dialect(path).encoding
     name = "UTF-8" if encoding == "utf-8" else encoding
     return InputError(
         f"{name_of(path)} is not text in {name}; files of older spreadsheets are often in "
@@ -277,7 +284,8 @@ def _title(path: Path, text: str, skipped: int, separators: Iterable[str]) -> In
 
 
 def _records(text: str, separator: str) -> list[list[str]]:
-    return [cells for _, cells in _numbered(text, separator)]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    return [cells for cells in reader if cells]
 
 
 def _numbered(text: str, separator: str, before: int = 0) -> Iterator[tuple[int, list[str]]]:
@@ -344,9 +352,9 @@ def _decimal(records: list[list[str]], separator: str) -> str:
     if separator == ",":
         return "."
     for _, cells in _columns(records):
-        commas = [cell for cell in cells if "," in cell]
-        numbers = commas and all(_NUMBER.fullmatch(cell) for cell in cells)
-        if numbers and (separator == ";" or not all(_THOUSANDS.fullmatch(x) for x in commas)):
+        commas = cells.filter(pc.match_substring(cells, ","))
+        numbers = len(commas) > 0 and _are_all(_NUMBER, cells)
+        if numbers and (separator == ";" or not _are_all(_THOUSANDS, commas)):
             return ","
     return "."
 
@@ -357,27 +365,27 @@ def _doubtful(records: list[list[str]]) -> tuple[str, ...]:
     """
     found = []
     for name, cells in _columns(records):
-        if any("." in x for x in cells) and all(map(_POINTS.fullmatch, cells)):
-            if not all(map(_WHOLE.fullmatch, cells)):
+        if pc.any(pc.match_substring(cells, ".")).as_py() and _are_all(_POINTS, cells):
+            if not _are_all(_WHOLE, cells):
                 return ()
             found.append(name)
     return tuple(found)
 
 
-def _columns(records: list[list[str]]) -> Iterator[tuple[str, list[str]]]:
+def _are_all(pattern: str, cells: pa.Array) -> bool:
+    return bool(pc.all(pc.match_substring_regex(cells, f"^(?:{pattern})$")).as_py())
+
+
+def _columns(records: list[list[str]]) -> Iterator[tuple[str, pa.Array]]:
     """The columns with their names, without the cells that hold no value."""
-    none = (*missing_words(), "NaN", "nan")
+    none = pa.array([*missing_words(), "NaN", "nan"])
     for name, *column in zip(*records, strict=False):
-        yield name, [cell.strip() for cell in column if cell.strip() not in none]
+        cells = pc.utf8_trim_whitespace(pa.array(column, pa.string()))
+        yield name, cells.filter(pc.invert(pc.is_in(cells, value_set=none)))
 
 
-def csv_dialect(path: Path) -> Dialect:
-    """How a file is written, as far as it and the options of the command tell."""
-    return dialect_of(path, "\t" if suffix_of(path) == ".tsv" else ",")
-
-
-def csv_options(dialect: Dialect) -> dict[str, Any]:
-    """The same for Arrow's readers."""
+def _options(dialect: Dialect) -> dict[str, Any]:
+    """How Arrow's readers take such a file."""
     parse = arrow_csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
     read = arrow_csv.ReadOptions(
         block_size=BLOCK_BYTES, encoding=dialect.encoding, skip_rows=dialect.skipped
@@ -385,20 +393,12 @@ def csv_options(dialect: Dialect) -> dict[str, Any]:
     return {"parse_options": parse, "read_options": read}
 
 
-def csv_names(path: Path) -> list[str]:
-    """The names in the first line that counts."""
+def _options_for(
+    path: Path, names: Sequence[str] | None, texts: Sequence[str] = (), as_text: bool = False
+) -> dict[str, Any]:
+    """How Arrow's readers take the named columns, some of them or all as texts."""
     dialect = csv_dialect(path)
-    with (
-        decoding(path, dialect.encoding),
-        arrow_csv.open_csv(path, **csv_options(dialect)) as first_block,
-    ):
-        return list(first_block.schema.names)
-
-
-def csv_table(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
-    """The columns of a CSV file, as numbers where they are, or exactly as they are written."""
-    dialect = csv_dialect(path)
-    refuse_stray_quotes(path, dialect.separator, dialect.encoding, dialect.skipped)
+    refuse_stray_quotes(path, dialect)
     picked = picked_columns(path, csv_names(path), names)
     if not as_text:
         dialect.refuse_doubtful(picked)
@@ -406,14 +406,25 @@ def csv_table(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Tabl
         include_columns=picked,
         null_values=[] if as_text else missing_words(),
         strings_can_be_null=not as_text,
-        column_types=dict.fromkeys(picked, pa.string()) if as_text else None,
+        column_types=dict.fromkeys(picked if as_text else texts, pa.string()),
         decimal_point=dialect.decimal,
     )
-    with decoding(path, dialect.encoding):
-        table = arrow_csv.read_csv(path, **csv_options(dialect), convert_options=convert)
-    if any(pa.types.is_binary(kind) for kind in table.schema.types):
-        raise wrong_encoding(path, dialect.encoding)
-    return table if as_text else ungrouped(table, dialect.decimal)
+    return {**_options(dialect), "convert_options": convert}
+
+
+def csv_names(path: Path) -> list[str]:
+    """The names in the first line that counts."""
+    with _decoding(path), arrow_csv.open_csv(path, **_options(csv_dialect(path))) as first_block:
+        return list(first_block.schema.names)
+
+
+def csv_table(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
+    """The columns of a CSV file, as numbers where they are, or exactly as they are written."""
+    options = _options_for(path, names, as_text=as_text)
+    with _decoding(path):
+        table = arrow_csv.read_csv(path, **options)
+    _refuse_bytes(path, table.schema)
+    return table if as_text else ungrouped(table, csv_dialect(path).decimal)
 
 
 def ungrouped(table: pa.Table, decimal: str) -> pa.Table:
@@ -435,9 +446,7 @@ def csv_batches(
     """Go over the columns of a file that are named, or all, once; scores and amounts among them as
     floats, of which scores stay distinct.
     """
-    dialect = csv_dialect(path)
-    refuse_stray_quotes(path, dialect.separator, dialect.encoding, dialect.skipped)
-    texts_of = [*scores, *amounts]
+    decimal, texts_of = csv_dialect(path).decimal, [*scores, *amounts]
     marked: dict[str, bool] = {}
 
     def as_written(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -446,17 +455,17 @@ def csv_batches(
         """
         texts, doubtful = pc.utf8_trim_whitespace(column), None
         if name not in marked:
-            doubtful = _with_mark(texts, mark_of_thousands(dialect.decimal))
+            doubtful = _with_mark(texts, mark_of_thousands(decimal))
         if doubtful is not None:
-            whole = (pc.utf8_trim_whitespace(x[name]) for x in _read(path, dialect, [name], [name]))
-            marked[name] = are_grouped(whole, dialect.decimal)
+            whole = (pc.utf8_trim_whitespace(x[name]) for x in _read(path, [name], [name]))
+            marked[name] = are_grouped(whole, decimal)
         if doubtful is not None and not marked[name]:
             raise _in_doubt(name, doubtful)
         if name in marked:
-            return as_decimals(texts, dialect.decimal)
-        return texts if dialect.decimal == "." else pc.replace_substring(texts, ",", ".")
+            return as_decimals(texts, decimal)
+        return texts if decimal == "." else pc.replace_substring(texts, ",", ".")
 
-    for batch in _read(path, dialect, names, texts_of):
+    for batch in _read(path, names, texts_of):
         table = batch
         for name in {*texts_of} & set(table.column_names):
             place = table.column_names.index(name)
@@ -467,26 +476,11 @@ def csv_batches(
             yield table
 
 
-def _read(
-    path: Path, dialect: Dialect, names: Sequence[str] | None, texts: Sequence[str]
-) -> Iterator[pa.Table]:
+def _read(path: Path, names: Sequence[str] | None, texts: Sequence[str]) -> Iterator[pa.Table]:
     """Go over columns of a file, some of them as texts."""
-    options = csv_options(dialect)
-    picked = picked_columns(path, csv_names(path), names)
-    dialect.refuse_doubtful(picked)
-    convert = arrow_csv.ConvertOptions(
-        include_columns=picked,
-        null_values=missing_words(),
-        strings_can_be_null=True,
-        column_types=dict.fromkeys(texts, pa.string()),
-        decimal_point=dialect.decimal,
-    )
-    with (
-        decoding(path, dialect.encoding),
-        arrow_csv.open_csv(path, **options, convert_options=convert) as reader,
-    ):
-        if any(pa.types.is_binary(kind) for kind in reader.schema.types):
-            raise wrong_encoding(path, dialect.encoding)
+    options = _options_for(path, names, texts)
+    with _decoding(path), arrow_csv.open_csv(path, **options) as reader:
+        _refuse_bytes(path, reader.schema)
         for batch in reader:
             yield pa.Table.from_batches([batch])
 
@@ -539,7 +533,6 @@ def _is_rounded(text: str) -> bool:
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 """How texts begin that spreadsheets may run."""
-
 _NO_FORMULA = re.compile(r"[+-]?([.,]?\d[\d.,]*(e[+-]?\d+)?%?|inf(inity)?)", re.IGNORECASE)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
-import re
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
 from itertools import combinations
@@ -311,7 +311,6 @@ def _held(kind: pa.DataType) -> str:
 
 _DEEPEST = 100
 """Levels of nesting; Arrow's parser calls itself for each, until the process dies."""
-
 _OTHERS = bytes(set(range(256)) - set(b'"[]{}'))
 
 
@@ -325,21 +324,27 @@ def _json_table(path: Path) -> pa.Table:
 
 def _json_as_written(path: Path, names: Sequence[str]) -> pa.Table:
     """Columns of numbers with all digits that the file has."""
-    decoder = json.JSONDecoder(parse_float=str, parse_int=str)
-    text = b"".join(blocks_of(path)).decode("utf-8-sig", errors="replace")
     columns: dict[str, list[str | None]] = {name: [] for name in names}
-    place, blank = 0, re.compile(r"\s*")
-    while (place := _end_of(blank, text, place)) < len(text):
-        row, place = decoder.raw_decode(text, place)
+    for row in _json_rows(path):
         for name, cells in columns.items():
             cell = row.get(name)
             cells.append(cell if isinstance(cell, str) else None)
     return pa.table({name: pa.array(x, pa.string()) for name, x in columns.items()})
 
 
-def _end_of(blank: re.Pattern[str], text: str, place: int) -> int:
-    found = blank.match(text, place)
-    return place if found is None else found.end()
+def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows one after the other, whose numbers are texts; one may take several lines."""
+    decoder, pending = json.JSONDecoder(parse_float=str, parse_int=str), ""
+    with pa.input_stream(str(path), compression="detect") as stream:
+        for line in io.TextIOWrapper(stream, "utf-8-sig", errors="replace"):
+            pending = (pending + line).lstrip()
+            while pending:
+                try:
+                    row, end = decoder.raw_decode(pending)
+                except ValueError:  # it goes on in the next line
+                    break
+                yield row
+                pending = pending[end:].lstrip()
 
 
 def _refuse_deep(path: Path) -> None:

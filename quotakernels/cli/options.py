@@ -21,10 +21,8 @@ from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.words import Condition
 
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
-
 _DOUBTFUL = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 """One mark and three digits: of thousands or of decimals."""
-
 _GROUPED = re.compile(
     r"[+-]?[1-9]\d{0,2}(?:(?P<mark>[.,' ])\d{3})(?:(?P=mark)\d{3})*(?:(?!(?P=mark))[.,]\d+)?"
 )
@@ -88,13 +86,9 @@ class _Amount(_Number):
 
 
 NUMBER, AMOUNT = _Number(), _Amount()
-
 _CONDITION = re.compile(r"(.+?)(?:=(?==))?(=|!=|<=|>=|<|>)(.*)", re.DOTALL)
-
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B", re.IGNORECASE)
-
 _PREFIXES = ("", "K", "M", "G", "T")
-
 ENGINES = ("auto", "memory", "duckdb", "stream")
 
 Format = Literal["answer", "all", "json"]
@@ -162,7 +156,6 @@ class _Condition(click.ParamType):  # type: ignore[type-arg]  # as _Column
 
 
 COLUMN = _Column()
-
 CONDITION = _Condition()
 
 
@@ -259,11 +252,8 @@ def only_one(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...
 
 
 FILE = Argument(["file"], type=DataPath(), required=False)
-
 LABEL = Option(["--label"], type=COLUMN, help="Column of the labels.")
-
 SCORES = Option(["--score"], type=COLUMN, multiple=True, help="Column of a model's scores; repeat.")
-
 SCORE = Option(
     ["--score"],
     type=COLUMN,
@@ -274,35 +264,27 @@ SCORE = Option(
 )
 
 QUOTA: dict[str, Any] = {"metavar": "Q", "type": parse_quota}
-
 QUOTA_HELP = "Places to fill, as in 200 or 5%"
 
 QUOTAS = Option(["--quota"], multiple=True, help=f"{QUOTA_HELP}; repeat.", **QUOTA)
-
 COST = Option(["--cost"], type=COLUMN, help="Column of what each row costs; with --budget.")
-
 WEIGHT = Option(["--weight"], type=COLUMN, help="Column of the weights.")
-
 CALLED = Option(
     ["--positives", "called"],
     metavar="NAME",
     default="",
     help="Name of the positive rows, as in buyers.",
 )
-
 CURRENCY = Option(
     ["--currency"], metavar="NAME", default="", help="Currency of what rows bring, as in EUR."
 )
-
 POS_LABEL = Option(["--pos-label"], metavar="VALUE", help="The positive label, if it is not 1.")
-
 WHERE = Option(
     ["--where"],
     type=CONDITION,
     multiple=True,
     help='Use only these rows, as in train=0 or "age>=40"; repeat.',
 )
-
 DROP_MISSING = Option(
     ["--drop-missing"],
     is_flag=True,
@@ -310,21 +292,17 @@ DROP_MISSING = Option(
     expose_value=False,
     help="Leave out rows with a missing value in a used column.",
 )
-
 PER = Option(
     ["--per"],
     type=COLUMN,
     help="Fill --quota or --budget in each group of rows with the same value here.",
 )
-
 PER_OF_SELECTED = Option(
     ["--per"],
     type=COLUMN,
     help="Fill the quota or budget in each group of rows with the same value here.",
 )
-
 BY = Option(["--by"], type=COLUMN, help="Show what each group gets of one --quota or --budget.")
-
 BUDGETS = (
     Option(
         ["--budget"],
@@ -335,7 +313,6 @@ BUDGETS = (
     ),
     COST,
 )
-
 TREATMENT = (
     Option(
         ["--treatment"],
@@ -344,12 +321,10 @@ TREATMENT = (
     ),
     Option(["--treated"], metavar="VALUE", help="The value of treated rows, as in mail, if not 1."),
 )
-
 DATA = (
     *(LABEL, SCORES, QUOTAS, *BUDGETS, PER, BY, *TREATMENT),
     *(POS_LABEL, CALLED, WEIGHT, WHERE, DROP_MISSING),
 )
-
 GAINS = (
     Option(["--gain"], type=COLUMN, help="Column of what each row brings if it is selected."),
     CURRENCY,
@@ -384,11 +359,9 @@ LEVEL: dict[str, Any] = {
     "metavar": "LEVEL",
     "type": _Level(),
 }
-
 SEED = Option(
     ["--seed"], metavar="S", type=click.IntRange(min=0), help="Seed of the draws; 0 by default."
 )
-
 MONEY = (
     Option(
         ["--budget"],
@@ -399,7 +372,6 @@ MONEY = (
     COST,
     Option(["--over-cost"], is_flag=True, help="Rank by score divided by cost."),
 )
-
 TIES = (
     Option(
         ["--all-ties"],
@@ -436,11 +408,9 @@ _READING: dict[str, dict[str, Any]] = {
         "help": "Text of cells without a value, as in k.A.; repeat.",
     },
 }
-
 READING = tuple(
     Option([name], callback=keep, expose_value=False, **look) for name, look in _READING.items()
 )
-
 ESCAPE_FORMULAS = Option(
     ["--escape-formulas"],
     is_flag=True,
@@ -448,7 +418,6 @@ ESCAPE_FORMULAS = Option(
     expose_value=False,
     help="CSV: write ' before texts that a spreadsheet would run as formulas.",
 )
-
 OUTPUT_FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 
@@ -459,7 +428,6 @@ def output_option(purpose: str) -> Option:
 
 _WIDEST = 24
 """Of the options' names, for the texts beside them to begin in one column."""
-
 _UNDERLINED = "\nExamples\n--------\n"
 
 

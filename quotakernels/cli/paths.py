@@ -33,14 +33,12 @@ FORMATS = {
     ".jsonl": "json",
     ".ndjson": "json",
 }
-
 READABLE = "CSV, TSV, TXT or JSON lines (also .gz, .bz2, .zst), .xlsx, Parquet, Arrow/Feather, NPZ"
 
 WRITABLE = ".csv, .tsv, .xlsx, .parquet, .arrow or .feather"
 
 BLOCK_BYTES = 2**24
 """Of a text file that are read at once; longer rows cannot be read."""
-
 _COMPRESSIONS = (".gz", ".bz2", ".zst")
 
 
@@ -111,9 +109,7 @@ _BEGINNINGS = {
     b"\x28\xb5\x2f\xfd": ".csv.zst",
 }
 """What tells the format of a file without a name; all else is CSV."""
-
 _STREAMS = ("/dev/", "/proc/")
-
 _COPIES = f"{__name__}.copies"
 
 
@@ -195,7 +191,6 @@ _OTHER_KINDS = {
     b"<!DOCTYPE": "a web page; download the file itself",
     b"<html": "a web page; download the file itself",
 }
-
 _ADVICE = {
     **dict.fromkeys((".xls", ".xlsm", ".xlsb", ".ods", ".numbers"), _SAVE),
     ".zip": "unpack it",

@@ -45,9 +45,7 @@ class TextConsole(Console):
 
 
 UNLIMITED = 100_000
-
 _FOLDED_NAME = 20
-
 _UNDEFINED = "undefined"
 
 
@@ -148,12 +146,10 @@ _BOUNDED = "Of two numbers the exact value lies between them; what quotas find i
 _SURE = "score intervals of hit rates, and of impacts by those; of all else there are none."
 
 _POINTS, _PATIENCE_S = "Without intervals and tests, which follow:", 2.0
-
 _AREAS = (
     "S1 and S2: sums over all quotas of how far Qrecall is above and below chance;\n"
     "S3: S1 of the best order, so that PEM is (S1 - S2)/S3"
 )
-
 _PEARSON = "Pearson: correlation of the selected scores with their own labels, 0 and 1"
 
 

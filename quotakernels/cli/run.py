@@ -47,9 +47,7 @@ _CREDIT = Settings(
     quotas=(Quota(100.0),),
     command=True,
 )
-
 EXAMPLES = {"credit": _CREDIT}
-
 ATTRIBUTION = (
     "Data: Hofmann (1994), Statlog (German Credit Data), UCI repository,\n"
     "https://doi.org/10.24432/C5NC77, licence CC BY 4.0; scores computed with Weka."
@@ -64,14 +62,12 @@ def example_file(settings: Settings) -> Iterator[Path]:
 
 
 _TYPES = {"csv": "CSV", "excel": ".xlsx"}
-
 _OF_FORMATS = {
     **dict.fromkeys(("sep", "encoding"), ("csv",)),
     **dict.fromkeys(("decimal", "header_row"), ("csv", "excel")),
     "sheet": ("excel",),
 }
 """The types of files that options are for."""
-
 _OF_FILES = ("label", "weight", "pos_label")
 """Options that an example has values of its own for."""
 

@@ -19,7 +19,6 @@ from quotakernels.cli.given import given
 from quotakernels.cli.paths import FORMATS, WRITABLE, file_format, files_of
 
 _ROWS_AT_ONCE = 2**16
-
 _LINE_END = "\r\n"
 
 
