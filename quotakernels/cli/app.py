@@ -6,42 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click import Argument, Option
 
 from quotakernels import __version__
 from quotakernels._replacing import is_stdout
 from quotakernels._text import number
-from quotakernels.cli.options import (
-    COLUMN,
-    DATA,
-    DROP_MISSING,
-    ENGINES,
-    ESCAPE_FORMULAS,
-    FILE,
-    GAINS,
-    LEVEL,
-    MONEY,
-    NUMBER,
-    PER_OF_SELECTED,
-    POS_LABEL,
-    QUOTA,
-    QUOTA_HELP,
-    READING,
-    SCORE,
-    SEED,
-    TIES,
-    WEIGHT,
-    WHERE,
-    CommandPage,
-    DataPath,
-    Format,
-    GroupPage,
-    example_option,
-    output_option,
-    parse_size,
-    resamples_option,
-)
-from quotakernels.cli.query import DIALECTS, Columns, grouped_query
+from quotakernels.cli import options as of
+from quotakernels.cli.options import CommandPage, GroupPage
+from quotakernels.cli.query import Columns, grouped_query
 from quotakernels.cli.run import (
     EXAMPLES,
     example_file,
@@ -78,39 +49,8 @@ def app() -> None:
 
 @app.command(
     cls=CommandPage,
-    params=[FILE],
-    sections={
-        "Data and quotas": (*DATA, example_option("Evaluate the shipped example scores.")),
-        "What a selection brings": GAINS,
-        "How sure it is": (
-            Option(["--confidence"], help="Print intervals of this level, as in 95%.", **LEVEL),
-            Option(
-                ["--compare"], is_flag=True, help="Test which models differ by more than chance."
-            ),
-            resamples_option("--confidence and --compare"),
-            SEED,
-        ),
-        "Large data": (
-            Option(
-                ["--engine"],
-                type=click.Choice(ENGINES),
-                default="auto",
-                help="How to read FILE. By default DuckDB groups several or large Parquet files, "
-                "and beyond --memory-limit a stream gives bounds.",
-            ),
-            Option(
-                ["--memory-limit"],
-                metavar="SIZE",
-                type=parse_size,
-                help="The most memory to use, as in 4GB.",
-            ),
-        ),
-        "How FILE is read": READING,
-        "Output": (
-            Option(["--all", "everything"], is_flag=True, help="Print all measures and tests."),
-            Option(["--json", "as_json"], is_flag=True, help="Print everything as JSON."),
-        ),
-    },
+    params=[of.FILE],
+    sections=of.EVALUATE,
 )
 def evaluate(
     file: Path | None,
@@ -156,7 +96,7 @@ def evaluate(
 
     if example is not None and (memory_limit, engine) != (None, "auto"):
         raise click.UsageError("--example cannot be combined with --engine and --memory-limit.")
-    output: Format = "json" if as_json else "all" if everything else "answer"
+    output: of.Format = "json" if as_json else "all" if everything else "answer"
     with task_of(file, example, compare, options) as task:
         if example is None:
             print_file(task.path, task.settings, output, engine, memory_limit)
@@ -166,18 +106,8 @@ def evaluate(
 
 @app.command(
     cls=CommandPage,
-    params=[FILE],
-    sections={
-        "Data and quotas": (*DATA, example_option("Report on the shipped example scores.")),
-        "What a selection brings": GAINS,
-        "How sure it is": (
-            Option(["--confidence"], help="Level of intervals and tests; 95% by default.", **LEVEL),
-            resamples_option("intervals and tests"),
-            SEED,
-        ),
-        "How FILE is read": READING,
-        "Output": (output_option("Page to write."),),
-    },
+    params=[of.FILE],
+    sections=of.REPORT,
     short_help="Write a page that says which model should fill a quota.",
 )
 def report(file: Path | None, example: str | None, output: Path, **options: Any) -> None:
@@ -207,27 +137,8 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
 
 @app.command(
     cls=CommandPage,
-    params=[FILE],
-    sections={
-        "Rows": (
-            SCORE,
-            Option(["--quota"], help=f"{QUOTA_HELP}.", **QUOTA),
-            Option(
-                ["--threshold"],
-                metavar="T",
-                type=NUMBER,
-                help="Lowest score to select, instead of --quota.",
-            ),
-            *MONEY,
-            PER_OF_SELECTED,
-            WHERE,
-            DROP_MISSING,
-            *TIES,
-            example_option("Select from the shipped example scores."),
-        ),
-        "How FILE is read": READING,
-        "Output": (output_option("File to write."), ESCAPE_FORMULAS),
-    },
+    params=[of.FILE],
+    sections=of.SELECT,
     short_help="Write the rows that fill the quota, best first.",
 )
 def select(
@@ -286,27 +197,8 @@ def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
 
 @app.command(
     cls=CommandPage,
-    params=[Argument(["file"], type=DataPath())],
-    sections={
-        "Data": (
-            Option(["--label"], type=COLUMN, required=True, help="Column of the labels."),
-            SCORE,
-            POS_LABEL,
-            WEIGHT,
-            WHERE,
-            DROP_MISSING,
-        ),
-        "How FILE is read": READING,
-        "Output": (
-            Option(
-                ["--ratio"],
-                metavar="R",
-                type=NUMBER,
-                help="Rescale to R positives per negative; 1 is balanced.",
-            ),
-            output_option("File to write."),
-        ),
-    },
+    params=[of.NEEDED_FILE],
+    sections=of.TABLES,
 )
 def tables(
     file: Path, label: str, score: str, ratio: float | None, output: Path, **columns: Any
@@ -345,32 +237,8 @@ def tables(
 
 @app.command(
     cls=CommandPage,
-    params=[Argument(["table"])],
-    sections={
-        "Data": (
-            Option(["--label"], required=True, metavar="COL", help="Column of the labels."),
-            Option(["--score"], required=True, metavar="COL", help="Column of the scores."),
-            Option(["--weight"], metavar="COL", help="Column of the weights."),
-            Option(["--gain"], metavar="COL", help="Column of what each row brings if selected."),
-            Option(["--cost"], metavar="COL", help="Column of what each row costs if selected."),
-            Option(
-                ["--treatment"],
-                metavar="COL",
-                help="Column of 1 for treated rows and 0 for controls.",
-            ),
-            Option(["--by"], metavar="COL", help="Column of groups; each has its own ranking."),
-            POS_LABEL,
-            WHERE,
-        ),
-        "Output": (
-            Option(
-                ["--dialect"],
-                type=click.Choice(DIALECTS),
-                required=True,
-                help="Dialect of SQL.",
-            ),
-        ),
-    },
+    params=[click.Argument(["table"])],
+    sections=of.SQL,
     short_help="Print the query that groups the rows in a database.",
 )
 def sql(table: str, dialect: str, **columns: Any) -> None:

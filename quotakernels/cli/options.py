@@ -17,6 +17,7 @@ from click import Argument, Option
 
 from quotakernels.cli.given import keep
 from quotakernels.cli.paths import as_file
+from quotakernels.cli.query import DIALECTS
 from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.words import Condition
 
@@ -54,42 +55,29 @@ def plain_number(text: str, *, counted: bool = False) -> str:
     return text.replace(",", ".") if text.count(",") == 1 else text
 
 
-class _Number(click.ParamType):  # type: ignore[type-arg]  # as _Column
-    """A number, with a decimal point."""
-
-    name = "number"
-    counted = False
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Read `0.8`."""
-        try:
-            return parse_number(str(value), counted=self.counted)
-        except ValueError:
-            self.fail(f"{value!r} is not a number, as 0.8 is.", param, ctx)
+def _number(text: str) -> float:
+    """Read `0.8`."""
+    return _read_number(text, counted=False)
 
 
-class _Amount(_Number):
-    """A number of 0 or more."""
-
-    counted = True
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Read `0.8`, and refuse what no budget can be."""
-        amount = super().convert(value, param, ctx)
-        if not 0 <= amount < math.inf:
-            self.fail(f"{value!r} is not a finite number of 0 or more.", param, ctx)
-        return amount
+def _amount(text: str) -> float:
+    """Read an amount of money, which is not negative."""
+    amount = _read_number(text, counted=True)
+    if not 0 <= amount < math.inf:
+        raise click.BadParameter(f"{text!r} is not a finite number of 0 or more.")
+    return amount
 
 
-NUMBER, AMOUNT = _Number(), _Amount()
+def _read_number(text: str, *, counted: bool) -> float:
+    try:
+        return parse_number(text, counted=counted)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a number, as 0.8 is.") from None
+
+
 _CONDITION = re.compile(r"(.+?)(?:=(?==))?(=|!=|<=|>=|<|>)(.*)", re.DOTALL)
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B", re.IGNORECASE)
 _PREFIXES = ("", "K", "M", "G", "T")
-ENGINES = ("auto", "memory", "duckdb", "stream")
 
 Format = Literal["answer", "all", "json"]
 """What `evaluate` prints: the answer and its table, those and all others, or JSON."""
@@ -110,7 +98,7 @@ class DataPath(click.Path):
         return path if ctx is None else as_file(path, ctx)
 
 
-def parse_impacts(text: str) -> tuple[float, ...]:
+def _impacts(text: str) -> tuple[float, ...]:
     """Read `5,-4,0,0` as the impacts of the four cells of a confusion table."""
     try:
         impacts = tuple(parse_number(x) for x in text.split(";" if ";" in text else ","))
@@ -122,7 +110,7 @@ def parse_impacts(text: str) -> tuple[float, ...]:
     return impacts
 
 
-def parse_condition(text: str) -> Condition:
+def _condition(text: str) -> Condition:
     """Read `train=0` or `age>=40` as what a column must hold."""
     found = _CONDITION.fullmatch(text)
     if found is None:
@@ -133,33 +121,7 @@ def parse_condition(text: str) -> Condition:
     return Condition(column, relation, value)
 
 
-class _Column(click.ParamType):  # type: ignore[type-arg]  # which older ones do not take
-    """The name of a column."""
-
-    name = "col"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Take the name as it is."""
-        return str(value)
-
-
-class _Condition(click.ParamType):  # type: ignore[type-arg]  # as _Column
-    """What a column must hold, as in `train=0`."""
-
-    name = "col=value"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Condition:
-        """Read the text."""
-        return parse_condition(value)
-
-
-COLUMN = _Column()
-CONDITION = _Condition()
-
-
-def parse_quota(text: str) -> Quota:
+def _quota(text: str) -> Quota:
     """Read `200` as a number of places and `5%` as a percentage."""
     text = text.strip()
     percent = text.endswith("%")
@@ -178,27 +140,20 @@ def parse_quota(text: str) -> Quota:
     return Quota(amount, "percent" if percent else "places")
 
 
-class _Level(click.ParamType):  # type: ignore[type-arg]  # as _Column
-    """A level of confidence, also as a percentage."""
-
-    name = "level"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Read `0.95` and `95%`."""
-        text = str(value).strip()
-        try:
-            level = float(text.removesuffix("%").replace(",", "."))
-        except ValueError:
-            level = math.nan
-        level = level / 100 if text.endswith("%") else level
-        if not 0 < level < 1:
-            self.fail(f"{text!r} is not a level such as 95% or 0.95.", param, ctx)
-        return level
+def _level(text: str) -> float:
+    """Read `0.95` and `95%` as a level of confidence."""
+    text = text.strip()
+    try:
+        level = float(text.removesuffix("%").replace(",", "."))
+    except ValueError:
+        level = math.nan
+    level = level / 100 if text.endswith("%") else level
+    if not 0 < level < 1:
+        raise click.BadParameter(f"{text!r} is not a level such as 95% or 0.95.")
+    return level
 
 
-def parse_size(text: str) -> str:
+def _size(text: str) -> str:
     """Read a size of memory that DuckDB takes too, as in 4GB or 512 MiB."""
     if _SIZE.fullmatch(text.strip()) is None:
         raise click.BadParameter(f"{text!r} is not a size of memory, as 4GB and 512MB are.")
@@ -214,7 +169,7 @@ def bytes_of(size: str) -> float:
     return float(number) * unit
 
 
-def parse_separator(text: str) -> str:
+def _separator(text: str) -> str:
     """Read one character, or `tab`."""
     found = "\t" if text in ("tab", "\\t") else text
     if len(found) != 1 or found in '"\r\n' or not found.isascii():
@@ -222,7 +177,7 @@ def parse_separator(text: str) -> str:
     return found
 
 
-def parse_encoding(text: str) -> str:
+def _encoding(text: str) -> str:
     """Read the name of an encoding that Python has."""
     try:
         return codecs.lookup(text).name
@@ -230,201 +185,243 @@ def parse_encoding(text: str) -> str:
         raise click.BadParameter(f"{text!r} is not an encoding such as utf-8 or latin-1.") from None
 
 
-# those that commands share
+# the options of each command, under the headings of its help page
 
 
-def example_option(purpose: str) -> Option:
-    """The option that takes the shipped example scores."""
-    return Option(["--example"], type=click.Choice(["credit"]), help=purpose)
+def _option(name: str, metavar: str, said: str, **more: Any) -> Option:
+    return Option(name.split(), metavar=metavar, help=said, **more)
 
 
-def resamples_option(what: str) -> Option:
-    """The option for the number of resamples."""
-    said = f"Resamples for {what}: by default 1000, more for many models, fewer for many rows."
-    return Option(["--resamples"], metavar="N", type=click.IntRange(min=1), help=said)
+def _column(name: str, said: str, **more: Any) -> Option:
+    return _option(name, "COL", said, **more)
 
 
-def only_one(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> str | None:
+def _flag(name: str, said: str, **more: Any) -> Option:
+    return Option(name.split(), is_flag=True, help=said, **more)
+
+
+def _only_one(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> str | None:
     """The only value that an option may have."""
     if len(given) > 1:
         raise click.BadParameter(f"give it once; got {', '.join(given)}.")
     return given[0] if given else None
 
 
+_KEPT: dict[str, Any] = {"callback": keep, "expose_value": False}
+_QUOTA, _PLACES = {"type": _quota}, "Places to fill, as in 200 or 5%"
+_BUDGET = "What the selected rows may cost together, instead of --quota"
+_IN_EACH = "in each group of rows with the same value here"
 FILE = Argument(["file"], type=DataPath(), required=False)
-LABEL = Option(["--label"], type=COLUMN, help="Column of the labels.")
-SCORES = Option(["--score"], type=COLUMN, multiple=True, help="Column of a model's scores; repeat.")
-SCORE = Option(
-    ["--score"],
-    type=COLUMN,
-    required=True,
-    multiple=True,  # so that none is dropped without a word
-    callback=only_one,
-    help="Column of the scores.",
+NEEDED_FILE = Argument(["file"], type=DataPath())
+_ONE_SCORE = _column(  # which takes several, so that none is dropped without a word
+    "--score", "Column of the scores.", required=True, multiple=True, callback=_only_one
 )
-
-QUOTA: dict[str, Any] = {"metavar": "Q", "type": parse_quota}
-QUOTA_HELP = "Places to fill, as in 200 or 5%"
-
-QUOTAS = Option(["--quota"], multiple=True, help=f"{QUOTA_HELP}; repeat.", **QUOTA)
-COST = Option(["--cost"], type=COLUMN, help="Column of what each row costs; with --budget.")
-WEIGHT = Option(["--weight"], type=COLUMN, help="Column of the weights.")
-CALLED = Option(
-    ["--positives", "called"],
-    metavar="NAME",
-    default="",
-    help="Name of the positive rows, as in buyers.",
-)
-CURRENCY = Option(
-    ["--currency"], metavar="NAME", default="", help="Currency of what rows bring, as in EUR."
-)
-POS_LABEL = Option(["--pos-label"], metavar="VALUE", help="The positive label, if it is not 1.")
-WHERE = Option(
-    ["--where"],
-    type=CONDITION,
+_COST = _column("--cost", "Column of what each row costs; with --budget.")
+_WEIGHT = _column("--weight", "Column of the weights.")
+_POS_LABEL = _option("--pos-label", "VALUE", "The positive label, if it is not 1.")
+_WHERE = _option(
+    "--where",
+    "COL=VALUE",
+    'Use only these rows, as in train=0 or "age>=40"; repeat.',
+    type=_condition,
     multiple=True,
-    help='Use only these rows, as in train=0 or "age>=40"; repeat.',
 )
-DROP_MISSING = Option(
-    ["--drop-missing"],
-    is_flag=True,
-    callback=keep,
-    expose_value=False,
-    help="Leave out rows with a missing value in a used column.",
+_DROP_MISSING = _flag(
+    "--drop-missing", "Leave out rows with a missing value in a used column.", **_KEPT
 )
-PER = Option(
-    ["--per"],
-    type=COLUMN,
-    help="Fill --quota or --budget in each group of rows with the same value here.",
-)
-PER_OF_SELECTED = Option(
-    ["--per"],
-    type=COLUMN,
-    help="Fill the quota or budget in each group of rows with the same value here.",
-)
-BY = Option(["--by"], type=COLUMN, help="Show what each group gets of one --quota or --budget.")
-BUDGETS = (
+_SEED = _option("--seed", "S", "Seed of the draws; 0 by default.", type=click.IntRange(min=0))
+READING = (
+    _option(
+        "--sep",
+        "C",
+        "CSV: separator of columns, as in ; or tab, if the detection is wrong.",
+        type=_separator,
+        **_KEPT,
+    ),
     Option(
-        ["--budget"],
-        metavar="B",
-        type=AMOUNT,
+        ["--decimal"],
+        type=click.Choice([".", ","]),
+        help="Decimal mark; the other one marks thousands.",
+        **_KEPT,
+    ),
+    _option("--encoding", "NAME", "CSV: encoding, as in latin-1.", type=_encoding, **_KEPT),
+    _option("--sheet", "NAME", ".xlsx: name or number of the sheet.", **_KEPT),
+    _option(
+        "--header-row",
+        "N",
+        "Row with the names of the columns.",
+        type=click.IntRange(min=1),
+        **_KEPT,
+    ),
+    _option(
+        "--missing",
+        "VALUE",
+        "Text of cells without a value, as in k.A.; repeat.",
         multiple=True,
-        help="What the selected rows may cost together, instead of --quota; repeat.",
+        **_KEPT,
     ),
-    COST,
 )
-TREATMENT = (
-    Option(
-        ["--treatment"],
-        type=COLUMN,
-        help="Column of 1 for treated rows and 0 for controls: uplift.",
-    ),
-    Option(["--treated"], metavar="VALUE", help="The value of treated rows, as in mail, if not 1."),
+_DATA = (
+    _column("--label", "Column of the labels."),
+    _column("--score", "Column of a model's scores; repeat.", multiple=True),
+    _option("--quota", "Q", f"{_PLACES}; repeat.", multiple=True, **_QUOTA),
+    _option("--budget", "B", f"{_BUDGET}; repeat.", type=_amount, multiple=True),
+    _COST,
+    _column("--per", f"Fill --quota or --budget {_IN_EACH}."),
+    _column("--by", "Show what each group gets of one --quota or --budget."),
+    _column("--treatment", "Column of 1 for treated rows and 0 for controls: uplift."),
+    _option("--treated", "VALUE", "The value of treated rows, as in mail, if not 1."),
+    _POS_LABEL,
+    _option("--positives called", "NAME", "Name of the positive rows, as in buyers.", default=""),
+    _WEIGHT,
+    _WHERE,
+    _DROP_MISSING,
 )
-DATA = (
-    *(LABEL, SCORES, QUOTAS, *BUDGETS, PER, BY, *TREATMENT),
-    *(POS_LABEL, CALLED, WEIGHT, WHERE, DROP_MISSING),
-)
-GAINS = (
-    Option(["--gain"], type=COLUMN, help="Column of what each row brings if it is selected."),
-    CURRENCY,
-    Option(["--place-cost"], metavar="C", type=NUMBER, help="What each place costs."),
-    Option(
-        ["--impact"],
-        metavar="TP,FP,FN,TN",
-        type=parse_impacts,
-        help="What a row of each cell of the confusion table brings.",
+_GAINS = (
+    _column("--gain", "Column of what each row brings if it is selected."),
+    _option("--currency", "NAME", "Currency of what rows bring, as in EUR.", default=""),
+    _option("--place-cost", "C", "What each place costs.", type=_number),
+    _option(
+        "--impact",
+        "TP,FP,FN,TN",
+        "What a row of each cell of the confusion table brings.",
+        type=_impacts,
     ),
-    Option(
-        ["--ratio"],
-        metavar="R",
-        type=NUMBER,
-        help="Rescale --impact to this class ratio, in positives per negative.",
+    _option(
+        "--ratio",
+        "R",
+        "Rescale --impact to this class ratio, in positives per negative.",
+        type=_number,
     ),
-    Option(
-        ["--prevalence"],
-        metavar="P",
-        type=NUMBER,
-        help="Rescale --impact to this share of positives.",
-    ),
-    Option(
-        ["--tune"],
-        type=CONDITION,
+    _option("--prevalence", "P", "Rescale --impact to this share of positives.", type=_number),
+    _option(
+        "--tune",
+        "COL=VALUE",
+        "Choose the best cuts on these rows; repeat.",
+        type=_condition,
         multiple=True,
-        help="Choose the best cuts on these rows; repeat.",
     ),
 )
 
-LEVEL: dict[str, Any] = {
-    "metavar": "LEVEL",
-    "type": _Level(),
+
+def _example(purpose: str) -> Option:
+    return Option(["--example"], type=click.Choice(["credit"]), help=purpose)
+
+
+def _confidence(said: str) -> Option:
+    return _option("--confidence", "LEVEL", said, type=_level)
+
+
+def _resamples(what: str) -> Option:
+    said = f"Resamples for {what}: by default 1000, more for many models, fewer for many rows."
+    return _option("--resamples", "N", said, type=click.IntRange(min=1))
+
+
+def _output(purpose: str) -> Option:
+    kind = click.Path(dir_okay=False, readable=False, path_type=Path)
+    return Option(["-o", "--output"], type=kind, required=True, help=purpose)
+
+
+Sections = Mapping[str, Sequence[Option]]
+EVALUATE: Sections = {
+    "Data and quotas": (*_DATA, _example("Evaluate the shipped example scores.")),
+    "What a selection brings": _GAINS,
+    "How sure it is": (
+        _confidence("Print intervals of this level, as in 95%."),
+        _flag("--compare", "Test which models differ by more than chance."),
+        _resamples("--confidence and --compare"),
+        _SEED,
+    ),
+    "Large data": (
+        Option(
+            ["--engine"],
+            type=click.Choice(["auto", "memory", "duckdb", "stream"]),
+            default="auto",
+            help="How to read FILE. By default DuckDB groups several or large Parquet files, "
+            "and beyond --memory-limit a stream gives bounds.",
+        ),
+        _option("--memory-limit", "SIZE", "The most memory to use, as in 4GB.", type=_size),
+    ),
+    "How FILE is read": READING,
+    "Output": (
+        _flag("--all everything", "Print all measures and tests."),
+        _flag("--json as_json", "Print everything as JSON."),
+    ),
 }
-SEED = Option(
-    ["--seed"], metavar="S", type=click.IntRange(min=0), help="Seed of the draws; 0 by default."
-)
-MONEY = (
-    Option(
-        ["--budget"],
-        metavar="B",
-        type=AMOUNT,
-        help="What the selected rows may cost together, instead of --quota.",
+REPORT: Sections = {
+    "Data and quotas": (*_DATA, _example("Report on the shipped example scores.")),
+    "What a selection brings": _GAINS,
+    "How sure it is": (
+        _confidence("Level of intervals and tests; 95% by default."),
+        _resamples("intervals and tests"),
+        _SEED,
     ),
-    COST,
-    Option(["--over-cost"], is_flag=True, help="Rank by score divided by cost."),
-)
-TIES = (
-    Option(
-        ["--all-ties"],
-        is_flag=True,
-        help="Write all rows tied at the edge, with their probability, and draw none.",
-    ),
-    SEED,
-)
-
-_READING: dict[str, dict[str, Any]] = {
-    "--sep": {
-        "metavar": "C",
-        "type": parse_separator,
-        "help": "CSV: separator of columns, as in ; or tab, if the detection is wrong.",
-    },
-    "--decimal": {
-        "type": click.Choice([".", ","]),
-        "help": "Decimal mark; the other one marks thousands.",
-    },
-    "--encoding": {
-        "metavar": "NAME",
-        "type": parse_encoding,
-        "help": "CSV: encoding, as in latin-1.",
-    },
-    "--sheet": {"metavar": "NAME", "help": ".xlsx: name or number of the sheet."},
-    "--header-row": {
-        "metavar": "N",
-        "type": click.IntRange(min=1),
-        "help": "Row with the names of the columns.",
-    },
-    "--missing": {
-        "metavar": "VALUE",
-        "multiple": True,
-        "help": "Text of cells without a value, as in k.A.; repeat.",
-    },
+    "How FILE is read": READING,
+    "Output": (_output("Page to write."),),
 }
-READING = tuple(
-    Option([name], callback=keep, expose_value=False, **look) for name, look in _READING.items()
-)
-ESCAPE_FORMULAS = Option(
-    ["--escape-formulas"],
-    is_flag=True,
-    callback=keep,
-    expose_value=False,
-    help="CSV: write ' before texts that a spreadsheet would run as formulas.",
-)
-OUTPUT_FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
-
-
-def output_option(purpose: str) -> Option:
-    """The option that names the file to write."""
-    return Option(["-o", "--output"], type=OUTPUT_FILE, required=True, help=purpose)
-
+SELECT: Sections = {
+    "Rows": (
+        _ONE_SCORE,
+        _option("--quota", "Q", f"{_PLACES}.", **_QUOTA),
+        _option("--threshold", "T", "Lowest score to select, instead of --quota.", type=_number),
+        _option("--budget", "B", f"{_BUDGET}.", type=_amount),
+        _COST,
+        _flag("--over-cost", "Rank by score divided by cost."),
+        _column(
+            "--per", "Fill the quota or budget in each group of rows with the same value here."
+        ),
+        _WHERE,
+        _DROP_MISSING,
+        _flag(
+            "--all-ties",
+            "Write all rows tied at the edge, with their probability, and draw none.",
+        ),
+        _SEED,
+        _example("Select from the shipped example scores."),
+    ),
+    "How FILE is read": READING,
+    "Output": (
+        _output("File to write."),
+        _flag(
+            "--escape-formulas",
+            "CSV: write ' before texts that a spreadsheet would run as formulas.",
+            **_KEPT,
+        ),
+    ),
+}
+TABLES: Sections = {
+    "Data": (
+        _column("--label", "Column of the labels.", required=True),
+        _ONE_SCORE,
+        _POS_LABEL,
+        _WEIGHT,
+        _WHERE,
+        _DROP_MISSING,
+    ),
+    "How FILE is read": READING,
+    "Output": (
+        _option(
+            "--ratio", "R", "Rescale to R positives per negative; 1 is balanced.", type=_number
+        ),
+        _output("File to write."),
+    ),
+}
+SQL: Sections = {
+    "Data": (
+        _column("--label", "Column of the labels.", required=True),
+        _column("--score", "Column of the scores.", required=True),
+        _column("--weight", "Column of the weights."),
+        _column("--gain", "Column of what each row brings if selected."),
+        _column("--cost", "Column of what each row costs if selected."),
+        _column("--treatment", "Column of 1 for treated rows and 0 for controls."),
+        _column("--by", "Column of groups; each has its own ranking."),
+        _POS_LABEL,
+        _WHERE,
+    ),
+    "Output": (
+        Option(["--dialect"], type=click.Choice(DIALECTS), required=True, help="Dialect of SQL."),
+    ),
+}
 
 _WIDEST = 24
 """Of the options' names, for the texts beside them to begin in one column."""
