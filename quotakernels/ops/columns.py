@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
@@ -143,6 +144,9 @@ class CumulativeColumns:
 
     def _new(self, name: str, dtype: Any) -> Array:
         xp, table = self._xp, self._table
+        base, _, part = name.partition("_")
+        if base in ("items", "positive", "negative"):
+            return self._of_rows(base, part, dtype)
         if name == "position":
             return xp.arange(1, table.items.shape[-1], dtype=dtype, device=device(table.items))
         if name == "row":
@@ -154,9 +158,10 @@ class CumulativeColumns:
         if name.startswith("group_"):
             row = self._column("row", xp.int64)
             return taken(xp, self._column(name.removeprefix("group_"), dtype), row)
-        if name == "segment_of_row":
-            return segment_of_row(xp, table)
-        base, _, part = name.partition("_")
+        return segment_of_row(xp, table)
+
+    def _of_rows(self, base: str, part: str, dtype: Any) -> Array:
+        xp, table = self._xp, self._table
         if part == "sums":
             return self._sums(table, base, dtype)
         if part == "skipped":  # what stands before the group of examples of each row
@@ -164,8 +169,8 @@ class CumulativeColumns:
             return taken(xp, self._sums(table.segments, base, dtype), row)
         sums = self._column(f"{base}_sums", dtype)
         if not part:
-            return sums[1:] - sums[:-1]
-        sums = {"before": sums[:-1], "upto": sums[1:]}[part]
+            return sums[..., 1:] - sums[..., :-1]
+        sums = sums[..., :-1] if part == "before" else sums[..., 1:]
         return sums - self._column(f"{base}_skipped", dtype) if table.segments else sums
 
     def _sums(self, counted: Any, base: str, dtype: Any) -> Array:
@@ -225,23 +230,34 @@ def summed_by_position(xp: Namespace, table: Groups | Cumulative) -> bool:
 def sum_rows(
     xp: Namespace, table: Groups | Cumulative, *parts: Summands
 ) -> list[tuple[Array, ...]]:
-    """The sums of all terms, in floating point, from one pass over the table."""
+    """The sums of all terms, in floating point, from one pass over the table.
+
+    NumPy reads the rows in blocks that stay in the cache, all other libraries the whole columns.
+    """
     counted = isinstance(table, Cumulative)
     if native.library(xp) == "numpy" and (counted or table[0].ndim == 1) and not table.segments:
-        return native.numpy_.sum_rows(table, parts)
-    if isinstance(table, Cumulative):
-        return _sums(xp, table, CumulativeColumns(xp, table), parts)
-    return _sums(xp, table, Columns(xp, table), parts)
-
-
-def _sums(
-    xp: Namespace,
-    table: Groups | Cumulative,
-    columns: Columns | CumulativeColumns,
-    parts: tuple[Summands, ...],
-) -> list[tuple[Array, ...]]:
+        return _sums_of_blocks(_in_blocks(xp, table), parts)
+    columns = CumulativeColumns(xp, table) if counted else Columns(xp, table)
     wide = wide_float(xp, device(table[0]))
     return [
         tuple(cast(xp, group_total(xp, table, x), wide) for x in part.terms(*columns.read(part)))
         for part in parts
     ]
+
+
+def _in_blocks(xp: Namespace, table: Groups | Cumulative) -> Iterable[Any]:
+    """The columns of some rows at a time."""
+    if isinstance(table, Cumulative):
+        return (CumulativeColumns(xp, x) for x in native.numpy_.blocks_of_counts(table))
+    return native.numpy_.blocks_of_rows(table)
+
+
+def _sums_of_blocks(blocks: Iterable[Any], parts: tuple[Summands, ...]) -> list[tuple[Array, ...]]:
+    total = native.numpy_.total
+    every = [
+        [tuple(map(total, part.terms(*columns.read(part)))) for part in parts] for columns in blocks
+    ]
+    if len(every) == 1:
+        return every[0]
+    together = native.numpy_.total_of_blocks
+    return [tuple(map(together, *part)) for part in zip(*every, strict=True)]

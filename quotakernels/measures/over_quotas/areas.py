@@ -93,16 +93,16 @@ def advantage_areas(
     by_sum = method == "sum"
 
     def terms(before: Array, found: Array, size: Array, here: Array) -> tuple[Array, ...]:
-        """n·P·Σd of each row, above and below zero."""
+        """2·n·P·Σd of each row, above and below zero."""
         start = whole * found - positive * before
         return _by_side(xp, by_sum, start, whole * here - positive * size, size)
 
     def value(above: Array, below: Array) -> PemAreas:
-        unit, optimum = total.whole * total.positive, total.pairs / (2 * total.positive)
+        twice, optimum = 2 * total.whole * total.positive, total.pairs / (2 * total.positive)
         if table.weighted:
             scale = item_scale(xp, table, total)
-            unit, optimum = unit / scale, optimum * scale
-        return PemAreas(above / unit, xp.abs(below) / unit, optimum)
+            twice, optimum = twice / scale, optimum * scale
+        return PemAreas(above / twice, xp.abs(below) / twice, optimum)
 
     columns = ("mass_before", "positive_before", "mass", "positive")
     if not by_sum:
@@ -114,7 +114,7 @@ def advantage_areas(
 def _advantages(
     xp: Namespace, table: ops.Groups | ops.Cumulative, whole: Array, positive: Array
 ) -> ops.Summands:
-    """n·P·d of each position, above and below zero; exactly 0 in a group without a slope."""
+    """2·n·P·d of each position, above and below zero; exactly 0 in a group without a slope."""
 
     def terms(
         before: Array, found: Array, mass: Array, size: Array, here: Array, place: Array
@@ -122,7 +122,7 @@ def _advantages(
         before = xp.minimum(before, whole) if table.in_place else before  # behind the last example
         start = whole * found - positive * before
         line = start + place * (whole * here - positive * mass) / size
-        return ops.clip(xp, line, 0.0), ops.clip(xp, line, None, 0.0)
+        return 2 * ops.clip(xp, line, 0.0), 2 * ops.clip(xp, line, None, 0.0)
 
     sums = ("group_mass_before", "group_positive_before")
     columns = (*sums, "group_mass", "group_size", "group_positive", "place")
@@ -136,10 +136,11 @@ def _by_side(
     change: Array,
     size: Array,
 ) -> tuple[Array, ...]:
-    """Sums, or areas, of lines above zero and below."""
+    """Twice the sums, or areas, of lines above zero and below."""
     crossing = _crossing_sum if by_sum else _crossing_area
-    line = size * start + change * ((size + 1 if by_sum else size) / 2)
-    crosses = start * (start + change) < 0
+    end = start + change
+    line = size * (start + end) + change if by_sum else size * (start + end)
+    crosses = start * end < 0
 
     def one(sign: int) -> Array:
         low, high = (0.0, None) if sign > 0 else (None, 0.0)
@@ -155,13 +156,13 @@ def _by_side(
 
 
 def _crossing_area(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
-    """Area above zero of a line that crosses it: start + x·change/size for x in [0, size]."""
+    """Twice the area above zero of a line that crosses it: start + x·change/size for x in [0, size]."""
     height = xp.maximum(start, start + change)
-    return size * height * (height / xp.abs(change)) / 2
+    return size * height * (height / xp.abs(change))
 
 
 def _crossing_sum(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
-    """Sum of the positive values of start + k·change/size, k = 1..size, for a line that crosses.
+    """Twice the sum of the positive values of start + k·change/size, k = 1..size, for a line that crosses.
 
     A value so near zero that rounding puts it on the wrong side adds nothing either way.
     """
@@ -171,7 +172,7 @@ def _crossing_sum(xp: Namespace, start: Array, change: Array, size: Array) -> Ar
     first = xp.where(rises, before_zero + 1, xp.ones_like(size))
     last = xp.where(rises, size, before_zero)
     ends = (ops.clip(xp, start + k * slope, 0.0) for k in (first, last))
-    return (last - first + 1) * sum(ends) / 2
+    return (last - first + 1) * sum(ends)
 
 
 class Won(NamedTuple):

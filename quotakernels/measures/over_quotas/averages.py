@@ -69,13 +69,13 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     """AHR: Σ t[j]·HitRate(j) over the positives."""
 
     def several(*row: Array) -> Array:
-        before, mass, *_ = row
+        before, _, mass, *_ = row
         is_wide = before < WIDE * divisor(xp, mass)
         wide, narrow = (partial(_tied_share, xp, sums) for sums in (harmonic_sums, narrow_sums))
         return ops.piecewise(xp, is_wide, wide, narrow, *row)
 
     def terms(*row: Array) -> tuple[Array]:
-        _, _, _, here, items = row
+        *_, here, items = row
         tied = (items > 1) & (here > 0)  # without positives any formula gives 0
         return (ops.piecewise(xp, tied, several, partial(_single_share, xp), *row),)
 
@@ -89,7 +89,8 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         return (share * ((found + share * place) / quota),)
 
     value = lambda x: total.of_sums(x, total.positive) / total.positive  # noqa: E731
-    columns = ("mass_before", "mass", "positive_before", "positive", "items")
+    sums = ("mass_before", "mass_upto", "mass", "positive_before", "positive_upto")
+    columns = (*sums, "positive", "items")
     masses = ("group_mass_before", "group_mass") if table.weighted else ()
     of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
     by_position = ops.Summands((*of_position, *masses), each)
@@ -97,18 +98,27 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
 
 
 def _single_share(
-    xp: Namespace, mass_before: Array, mass: Array, found: Array, here: Array, _items: Array
+    xp: Namespace,
+    _before: Array,
+    mass_upto: Array,
+    _mass: Array,
+    _found: Array,
+    found_upto: Array,
+    here: Array,
+    _items: Array,
 ) -> Array:
     """t[j]·HitRate(j) of a group of one."""
-    return here * ((found + here) / divisor(xp, mass_before + mass))
+    return here * (found_upto / divisor(xp, mass_upto))
 
 
 def _tied_share(
     xp: Namespace,
     sums: Callable[..., tuple[Array, Array]],
     mass_before: Array,
+    _upto: Array,
     mass: Array,
     found: Array,
+    _found_upto: Array,
     here: Array,
     items: Array,
 ) -> Array:

@@ -80,24 +80,7 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
     return sums
 
 
-def sum_rows(table: Groups | Cumulative, parts: tuple[Summands, ...]) -> list[tuple[NDArray, ...]]:
-    """Tables are read in blocks that stay in the cache."""
-    sums = [
-        [tuple(map(_sum, part.terms(*block.read(part.columns)))) for part in parts]
-        for block in _BLOCKS[type(table)](table)
-    ]
-    return [
-        tuple(total_of_blocks(x) for x in zip(*part, strict=True))
-        for part in zip(*sums, strict=True)
-    ]
-
-
-def _sum(x: NDArray) -> NDArray:
-    found: NDArray = np.add.reduce(x, axis=-1)
-    return found
-
-
-def total_of_blocks(sums: tuple[NDArray, ...]) -> NDArray:
+def total_of_blocks(*sums: NDArray) -> NDArray:
     """What the sums of all blocks come to, of each list."""
     if len(sums) <= 2:
         return sums[0] if len(sums) == 1 else np.asarray(sums[0] + sums[1])
@@ -115,7 +98,7 @@ def _rounded_once(sums: list[float]) -> float:
 
 
 @cache
-def by_items(columns: tuple[str, ...]) -> tuple[str, ...]:
+def _by_items(columns: tuple[str, ...]) -> tuple[str, ...]:
     """Without weights masses are numbers of items."""
     return tuple(x.replace("mass", "items") for x in columns)
 
@@ -131,8 +114,9 @@ class _Rows:
         self._made: dict[str, NDArray] = {}
         self._stored: dict[str, NDArray] = {}
 
-    def read(self, columns: tuple[str, ...]) -> list[NDArray]:
-        names = columns if self._table.weighted else by_items(columns)
+    def read(self, part: Summands) -> list[NDArray]:
+        """See `columns.Columns.read`; whole numbers are floats here too."""
+        names = part.columns if self._table.weighted else _by_items(part.columns)
         for name in names:
             if name not in self._made:
                 self._make(name)
@@ -168,55 +152,22 @@ class _Rows:
         self._sums[base] = float(sums[-1])
 
 
-def _blocks_of_rows(table: Groups) -> Iterator[_Rows]:
+def blocks_of_rows(table: Groups) -> Iterator[_Rows]:
+    """The columns of the rows of one list in blocks that stay in the cache."""
     length, sums = table.counts.shape[0], dict[str, float]()
     # Few rows in shorter blocks, of which the memory is not given back to the system each time.
     for rows in blocks(length, BLOCK if length > 4 * BLOCK else BLOCK // 2):
         yield _Rows(_part(table, rows), sums)
 
 
-_DIFFERENCES = {
-    "items": ("items_upto", "items_before"),
-    "positive": ("positive_upto", "positive_before"),
-    "negative": ("items", "positive"),
-    "negative_upto": ("items_upto", "positive_upto"),
-    "negative_before": ("items_before", "positive_before"),
-}
-
-
-class _Counted:
-    """The same of counts up to the ends of rows, of one list or several."""
-
-    def __init__(self, **made: NDArray):
-        self._made = made
-
-    def read(self, columns: tuple[str, ...]) -> list[NDArray]:
-        return [self._column(x) for x in by_items(columns)]
-
-    def _column(self, name: str) -> NDArray:
-        if name not in self._made:
-            whole, part = map(self._column, _DIFFERENCES[name])
-            self._made[name] = whole - part
-        return self._made[name]
-
-
-def _counted_blocks(table: Cumulative) -> Iterator[_Counted]:
+def blocks_of_counts(table: Cumulative) -> Iterator[Cumulative]:
+    """The rows of one list or several in blocks, with the counts as floats."""
     *lists, length = table.items.shape
-    for block in blocks(length - 1, max(BLOCK // math.prod(lists), 1)):
-        rows = (..., slice(block.start, block.stop + 1))
-        items, found = table.items[rows].astype(np.float64), table.found[rows].astype(np.float64)
-        yield _Counted(
-            items_before=items[..., :-1],
-            items_upto=items[..., 1:],
-            positive_before=found[..., :-1],
-            positive_upto=found[..., 1:],
-        )
-
-
-_BLOCKS: dict[type, Any] = {
-    Groups: _blocks_of_rows,
-    Cumulative: _counted_blocks,
-}
+    size = max(2 * BLOCK // math.prod(lists), 1)
+    for start in range(0, length - 1, size):
+        rows = (..., slice(start, start + size + 1))
+        items, found = table.items[rows], table.found[rows]
+        yield Cumulative(items.astype(np.float64), found.astype(np.float64))
 
 
 def rows_at(table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:

@@ -55,7 +55,7 @@ def packed_words(scores: NDArray, labels: NDArray) -> list[Part] | None:
     if scores.dtype.kind == "f" and scores.dtype.itemsize in (4, 8):
         bits = scores.view(f"i{scores.dtype.itemsize}")
         if np.minimum.reduce(bits) >= 0:
-            return _packed_keys(bits, labels, 0, np.iinfo(bits.dtype).max)
+            return _packed_keys(bits, labels, 0, 2 ** (8 * bits.itemsize - 1) - 1)
         if (found := _words_around_zero(bits, labels)) is not None:
             return [found.part]
     key = order_key(scores)
@@ -148,6 +148,9 @@ def _wrapped(number: int, dtype: Any) -> NDArray:
 
 def _packed(key: NDArray, labels: NDArray, middle: int, bits: int) -> NDArray:
     words = np.empty(key.shape, dtype=np.int32 if bits == 31 else np.int64)
+    if key.shape[0] <= BLOCK:
+        pack(key, labels, middle, words)
+        return words
     for block in blocks(key.shape[0]):
         pack(key[block], labels[block], middle, words[block])
     return words

@@ -29,11 +29,13 @@ from quotakernels.ops.native._numpy_keys import order_key as order_key
 from quotakernels.ops.native._numpy_merged import merged_groups as merged_groups
 from quotakernels.ops.native._numpy_merged import merged_of_lists, merged_of_words, side_by_side
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
+from quotakernels.ops.native._numpy_rows import blocks_of_counts as blocks_of_counts
+from quotakernels.ops.native._numpy_rows import blocks_of_rows as blocks_of_rows
 from quotakernels.ops.native._numpy_rows import head as head
 from quotakernels.ops.native._numpy_rows import in_parts as in_parts
 from quotakernels.ops.native._numpy_rows import partial_harmonic_sums as partial_harmonic_sums
 from quotakernels.ops.native._numpy_rows import rows_at as rows_at
-from quotakernels.ops.native._numpy_rows import sum_rows as sum_rows
+from quotakernels.ops.native._numpy_rows import total_of_blocks as total_of_blocks
 from quotakernels.ops.native._numpy_segments import first_of_each as first_of_each
 from quotakernels.ops.native._numpy_segments import largest_between as largest_between
 from quotakernels.ops.native._numpy_segments import segmented_groups as segmented_groups
