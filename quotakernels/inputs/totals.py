@@ -61,6 +61,12 @@ class Totals:
         return self._read("positives")
 
     @property
+    def positive_before(self) -> Array:
+        """How many positive examples stand before each group of examples."""
+        upto = ops.prefix_sum(self._xp, self.positives)
+        return cast(self._xp, upto - self.positives, self.positive.dtype)
+
+    @property
     def examples(self) -> Array:
         """The number of examples, whole, and some number where a value was bad."""
         return self._read("counts")

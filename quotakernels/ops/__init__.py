@@ -97,7 +97,6 @@ from quotakernels.ops.segments import spread as spread
 from quotakernels.ops.segments import sums_before as sums_before
 from quotakernels.ops.segments import sums_behind as sums_behind
 from quotakernels.ops.segments import total_behind as total_behind
-from quotakernels.ops.segments import won_twice as won_twice
 from quotakernels.ops.segments import won_twice_by_group as won_twice_by_group
 from quotakernels.ops.tables import around as around
 from quotakernels.ops.tables import columns_by_class as columns_by_class

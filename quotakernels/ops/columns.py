@@ -31,7 +31,8 @@ class Columns:
 
     By row: ``items`` counts examples; ``mass``, ``positive`` and ``negative`` are masses, which
     without weights are counts too; ``x_before`` and ``x_upto`` are sums over the rows before, and
-    with the row, but those of items mean nothing in the empty rows of a table in place.  By
+    with the row, but those of items mean nothing in the empty rows of a table in place.  With
+    ``_in_list`` they are counts that go on from one group of examples to the next.  By
     position, in such a table: ``position``, from 1 on, ``place`` within its group, ``group_x``,
     what the group has, 0 behind the last example, and ``group_size``, its items, at least 1.
     """
@@ -48,7 +49,7 @@ class Columns:
 
     def _whole(self, name: str) -> Array:
         """Sums are wide, as products are made of them."""
-        own, is_sum = self._own(name), name.endswith(("_before", "_upto"))
+        own, is_sum = self._own(name), name.endswith(("_before", "_upto", "_in_list"))
         whole = of_kind(self._xp, own.dtype, "integral")
         return cast(self._xp, own, self._xp.int64) if is_sum and whole else own
 
@@ -78,6 +79,10 @@ class Columns:
         if name.startswith("group_"):
             return self._of_group(name.removeprefix("group_"))
         base, _, part = name.partition("_")
+        if part == "upto_in_list":
+            return self._widened(prefix_sum(xp, self._column(base), xp.int64, whole=True))
+        if part == "before_in_list":
+            return self._own(f"{base}_upto_in_list") - self._own(base)
         if part == "before":
             return self._before(base, self._own(f"{base}_upto"))
         if part == "upto":
@@ -170,8 +175,9 @@ class CumulativeColumns:
         sums = self._column(f"{base}_sums", dtype)
         if not part:
             return sums[..., 1:] - sums[..., :-1]
-        sums = sums[..., :-1] if part == "before" else sums[..., 1:]
-        return sums - self._column(f"{base}_skipped", dtype) if table.segments else sums
+        in_list = part.endswith("_in_list") or not table.segments
+        sums = sums[..., :-1] if part.startswith("before") else sums[..., 1:]
+        return sums if in_list else sums - self._column(f"{base}_skipped", dtype)
 
     def _sums(self, counted: Any, base: str, dtype: Any) -> Array:
         sums = counted.items

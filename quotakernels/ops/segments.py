@@ -307,12 +307,6 @@ def won_twice_by_group(table: Cumulative) -> tuple[Array, Array]:
     return native.torch_.won_twice_by_group(table)
 
 
-def won_twice(xp: Namespace, table: Groups) -> Array | None:
-    """Twice the pairs won within each group of one list of NumPy; None where sums serve better."""
-    by_numpy = native.library(xp) == "numpy" and table.segments
-    return native.numpy_.won_twice(table) if by_numpy else None
-
-
 def _ends(xp: Namespace, table: Groups) -> tuple[Array, Array]:
     """The first row of each group, and the one behind its last, shape (..., S, 1)."""
     starts = xp.expand_dims(table.segments.starts, axis=-1)

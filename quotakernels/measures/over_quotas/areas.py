@@ -93,16 +93,17 @@ def advantage_areas(
     by_sum = method == "sum"
 
     def terms(before: Array, found: Array, size: Array, here: Array) -> tuple[Array, ...]:
-        """2·n·P·Σd of each row, above and below zero."""
-        start = whole * found - positive * before
-        return _by_side(xp, by_sum, start, whole * here - positive * size, size)
+        """n·P·Σd of each row, above and below zero."""
+        half, half_positive = whole / 2, positive / 2
+        start = half * found - half_positive * before
+        return _by_side(xp, by_sum, start, half * here - half_positive * size, size)
 
     def value(above: Array, below: Array) -> PemAreas:
-        twice, optimum = 2 * total.whole * total.positive, total.pairs / (2 * total.positive)
+        unit, optimum = total.whole * total.positive, total.pairs / (2 * total.positive)
         if table.weighted:
             scale = item_scale(xp, table, total)
-            twice, optimum = twice / scale, optimum * scale
-        return PemAreas(above / twice, xp.abs(below) / twice, optimum)
+            unit, optimum = unit / scale, optimum * scale
+        return PemAreas(above / unit, xp.abs(below) / unit, optimum)
 
     columns = ("mass_before", "positive_before", "mass", "positive")
     if not by_sum:
@@ -114,7 +115,7 @@ def advantage_areas(
 def _advantages(
     xp: Namespace, table: ops.Groups | ops.Cumulative, whole: Array, positive: Array
 ) -> ops.Summands:
-    """2·n·P·d of each position, above and below zero; exactly 0 in a group without a slope."""
+    """n·P·d of each position, above and below zero; exactly 0 in a group without a slope."""
 
     def terms(
         before: Array, found: Array, mass: Array, size: Array, here: Array, place: Array
@@ -122,7 +123,7 @@ def _advantages(
         before = xp.minimum(before, whole) if table.in_place else before  # behind the last example
         start = whole * found - positive * before
         line = start + place * (whole * here - positive * mass) / size
-        return 2 * ops.clip(xp, line, 0.0), 2 * ops.clip(xp, line, None, 0.0)
+        return ops.clip(xp, line, 0.0), ops.clip(xp, line, None, 0.0)
 
     sums = ("group_mass_before", "group_positive_before")
     columns = (*sums, "group_mass", "group_size", "group_positive", "place")
@@ -136,7 +137,7 @@ def _by_side(
     change: Array,
     size: Array,
 ) -> tuple[Array, ...]:
-    """Twice the sums, or areas, of lines above zero and below."""
+    """Sums, or areas, above zero and below of lines, of which half the heights are given."""
     crossing = _crossing_sum if by_sum else _crossing_area
     end = start + change
     line = size * (start + end) + change if by_sum else size * (start + end)
@@ -156,14 +157,17 @@ def _by_side(
 
 
 def _crossing_area(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
-    """Twice the area above zero of a line that crosses it: start + x·change/size for x in [0, size]."""
+    """Area above zero of a line that crosses it, of which this is half: start + x·change/size for x
+    in [0, size].
+    """
     height = xp.maximum(start, start + change)
     return size * height * (height / xp.abs(change))
 
 
 def _crossing_sum(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
-    """Twice the sum of the positive values of start + k·change/size, k = 1..size, for a line that crosses.
+    """Sum of the positive values, of which these are halves: start + k·change/size, k = 1..size.
 
+    The line crosses zero.
     A value so near zero that rounding puts it on the wrong side adds nothing either way.
     """
     slope = change / size
@@ -192,15 +196,22 @@ class Won(NamedTuple):
         return (self.twice - self.pairs) / self.pairs
 
 
-def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
-    """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus."""
+def pairs_won(_xp: Namespace, table: Any, total: Totals) -> Reduction:
+    """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus.
+
+    Whole numbers of positives go on from one group of examples to the next, which takes fewer
+    steps: those before the group are taken off at the end.
+    """
+    in_list = "_in_list" if table.segments and not total.rounded else ""
 
     def won_twice(before: Array, upto: Array, below: Array) -> tuple[Array]:
         return (below * (before + upto),)
 
-    columns = ("positive_before", "positive_upto", "negative")
+    columns = (f"positive_before{in_list}", f"positive_upto{in_list}", "negative")
 
     def value(twice: Array) -> Won:
+        if in_list:
+            twice = twice - 2 * total.positive_before * total.negative
         won = total.within(twice, 2 * total.pairs) if total.rounded else twice
         return Won(won, total.pairs)
 
@@ -208,15 +219,13 @@ def pairs_won(_xp: Namespace, _table: ops.Groups, total: Totals) -> Reduction:
 
 
 def _won(table: Any) -> Won:
+    """Of groups of examples on a device of PyTorch in its own steps, which are fewer."""
     xp = namespace(table[0])
     if isinstance(table, ops.Cumulative) and table.segments:
         twice, pairs = ops.won_twice_by_group(table)
         mark: Any = table.mark
         return Won(cast(xp, twice, mark.dtype), pairs * mark)
-    total = Totals(xp, table)
-    if isinstance(table, ops.Groups) and (twice := ops.won_twice(xp, table)) is not None:
-        return Won(twice, total.pairs)
-    return reduced(xp, table, pairs_won(xp, table, total))[0]  # type: ignore[no-any-return]
+    return reduced(xp, table, pairs_won(xp, table, Totals(xp, table)))[0]  # type: ignore[no-any-return]
 
 
 @measure(

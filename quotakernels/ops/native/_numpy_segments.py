@@ -21,8 +21,6 @@ from quotakernels.ops.native._numpy_words import (
 
 NDArray = np.ndarray[Any, Any]
 
-EXACT = 2**53
-"""Whole numbers up to this are exact in floating point."""
 MANY = 2**4
 """Where there is a group to at most so many rows, sums of each are taken off running ones."""
 
@@ -188,31 +186,6 @@ def _ends_of_runs(x: NDArray) -> NDArray:
         last = rare_places(changes) if few else changes.nonzero()[0]
         found.append(last + (block.start + 1))
     return np.append(np.concatenate(found), x.shape[0])
-
-
-def won_twice(table: Groups) -> NDArray | None:
-    """See `segments.won_twice`, in blocks that stay in the cache."""
-    counts, positives, group = table.counts, table.positives, table.segments.of_row
-    size = table.segments.ids.shape[-1]
-    if counts.ndim > 1 or table.weighted or not size:
-        return None
-    if 2 * int(np.add.reduce(counts, dtype=np.int64)) ** 2 >= EXACT:
-        return None
-    twice, found, begin = np.zeros(size, dtype=np.int64), 0, 0
-    for rows in blocks(counts.shape[0], BLOCK):
-        here, own = group[rows], positives[rows].astype(np.int64)
-        first = np.append(0, _ends_of_runs(here)[:-1])
-        upto = own.cumsum() + found
-        before = upto - own
-        begins = before.take(first)
-        if rows.start and here[0] == group[rows.start - 1]:
-            begins[0] = begin
-        found, begin = int(upto[-1]), int(begins[-1])
-        before += upto
-        before -= 2 * begins.repeat(np.diff(first, append=here.shape[0]))
-        before *= counts[rows] - own
-        twice[here.take(first)] += np.add.reduceat(before, first)
-    return twice.astype(np.float64)
 
 
 def sums_before(x: NDArray, dtype: Any) -> NDArray:

@@ -41,7 +41,6 @@ from quotakernels.ops.native._numpy_segments import largest_between as largest_b
 from quotakernels.ops.native._numpy_segments import segmented_groups as segmented_groups
 from quotakernels.ops.native._numpy_segments import sums_before as sums_before
 from quotakernels.ops.native._numpy_segments import sums_between as sums_between
-from quotakernels.ops.native._numpy_segments import won_twice as won_twice
 from quotakernels.ops.native._numpy_summed import by_argsort, each_by_itself
 from quotakernels.ops.native._numpy_words import (
     compact_groups,
