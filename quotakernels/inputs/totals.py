@@ -36,7 +36,7 @@ class Totals:
     @property
     def rounded(self) -> bool:
         """Whether sums over the rows may be rounded."""
-        if not (isinstance(self._table, ops.Groups) and self._table.rounded):
+        if not self._table.rounded:
             return False
         return self._table.weighted or not known(self.whole < 2.0**53)
 
@@ -115,34 +115,20 @@ class Totals:
 
     def _new(self, name: str) -> Array:
         xp, table = self._xp, self._table
-        if isinstance(table, ops.Around):
-            whole, positive = table.whole[..., 0], table.positives[..., 0]
-            return {"whole": whole, "positive": positive}.get(name, whole - positive)
-        if name == "cost" and isinstance(table, ops.Groups):
-            return ops.group_total(xp, table, table.columns["cost"].whole)
         if name in ("counts", "positives"):
-            return self._number(name)
+            return ops.number_of(xp, table, name, self._summed)
+        if name == "cost":
+            return ops.group_total(xp, table, table.columns["cost"].whole)
         if table.weighted:
             if name == "whole":
                 return self.positive + self.negative
             return ops.group_total(xp, table, getattr(table, name))
-        mark = None if isinstance(table, ops.Groups) else table.mark
-        if mark is not None:
-            if name == "negative":
-                return self.whole - self.positive
-            return self._read("counts" if name == "whole" else "positives") * mark
+        if name == "negative" and table.mark is not None:
+            return self.whole - self.positive
         if name == "negative":
             number = self.examples - self.positives
         else:
             number = self._read("counts" if name == "whole" else "positives")
+        if table.mark is not None:
+            return number * table.mark
         return cast(xp, number, wide_float(xp, device(number)))
-
-    def _number(self, name: str) -> Array:
-        table = self._table
-        if isinstance(table, ops.Cumulative):
-            own = table.segments or table
-            sums = own.items
-            if name == "positives":
-                sums = ops.found_down_to(self._xp, table, sums)
-            return sums[1:] - sums[:-1] if table.segments else sums[..., -1]
-        return ops.number(self._xp, table, getattr(table, name), self._summed)

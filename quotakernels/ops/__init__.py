@@ -34,7 +34,6 @@ from quotakernels.ops.binning import pattern_groups as pattern_groups
 from quotakernels.ops.budgets import cost_within as cost_within
 from quotakernels.ops.budgets import mass_within as mass_within
 from quotakernels.ops.budgets import sums_within as sums_within
-from quotakernels.ops.columns import found_down_to as found_down_to
 from quotakernels.ops.columns import row_of_each as row_of_each
 from quotakernels.ops.columns import sum_rows as sum_rows
 from quotakernels.ops.columns import summed_by_position as summed_by_position
@@ -89,6 +88,7 @@ from quotakernels.ops.segments import group_max as group_max
 from quotakernels.ops.segments import group_total as group_total
 from quotakernels.ops.segments import last_row as last_row
 from quotakernels.ops.segments import number as number
+from quotakernels.ops.segments import number_of as number_of
 from quotakernels.ops.segments import of_each_group as of_each_group
 from quotakernels.ops.segments import parted as parted
 from quotakernels.ops.segments import row_before as row_before
@@ -106,6 +106,7 @@ from quotakernels.ops.tables import filled_first as filled_first
 from quotakernels.ops.tables import head as head
 from quotakernels.ops.tables import in_parts as in_parts
 from quotakernels.ops.tables import merged as merged
+from quotakernels.ops.tables import part_of_row_at as part_of_row_at
 from quotakernels.ops.tables import rows_at as rows_at
 from quotakernels.ops.tables import segmented_groups as segmented_groups
 from quotakernels.ops.tables import tie_groups as tie_groups

@@ -146,6 +146,11 @@ class Groups(NamedTuple):
         return self.weighted or not self.of_few
 
     @property
+    def mark(self) -> None:
+        """None: what is bad is told beside the table."""
+        return
+
+    @property
     def positive(self) -> Array:
         """Mass of the positives of each row; without weights their number."""
         return self.positive_weights if self.weighted else self.positives
@@ -251,6 +256,11 @@ class Cumulative(NamedTuple):
         return False
 
     @property
+    def rounded(self) -> bool:
+        """Never: sums of counts are exact."""
+        return False
+
+    @property
     def in_place(self) -> bool:
         """Never: groups stand in the first rows."""
         return False
@@ -312,6 +322,21 @@ class Around(NamedTuple):
     def weighted(self) -> bool:
         """Never: sums of weights need the sorted scores."""
         return False
+
+    @property
+    def rounded(self) -> bool:
+        """Never: numbers of examples are exact."""
+        return False
+
+    @property
+    def mark(self) -> None:
+        """None: what is bad is told beside the table."""
+        return
+
+    @property
+    def segments(self) -> tuple[()]:
+        """None: it is one list."""
+        return ()
 
     @property
     def counts(self) -> Array:

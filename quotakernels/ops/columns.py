@@ -19,6 +19,7 @@ from quotakernels.ops.scans import (
 )
 from quotakernels.ops.segments import (
     first_rows,
+    found_down_to,
     group_total,
     running_total,
     segment_of_row,
@@ -185,11 +186,6 @@ class CumulativeColumns:
             found = found_down_to(self._xp, self._table, counted.items)
             sums = found if base == "positive" else sums - found
         return sums if dtype == self._table.items.dtype else cast(self._xp, sums, dtype)
-
-
-def found_down_to(xp: Namespace, table: Cumulative, items: Array) -> Array:
-    """How many positive examples there are among the first `items`, the ends of rows or groups."""
-    return taken(xp, table.segments.upto, items) if table.segments else table.found
 
 
 def _by_items(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.ops import native
-from quotakernels.ops._table import Cumulative, Groups, Rows, Segments
+from quotakernels.ops._table import Around, Cumulative, Groups, Rows, Segments
 from quotakernels.ops.elementwise import clip
 from quotakernels.ops.keys import from_order_key, is_float, key_bits, lowest_key, order_key
 from quotakernels.ops.scans import (
@@ -183,6 +183,24 @@ def first_flagged(xp: Namespace, table: Groups, flags: Array) -> tuple[Array, Ar
     before = taken(xp, upto, table.segments.starts)
     index = bisect(xp, upto[..., 1:], before[..., :-1] + 1)
     return _row_of(xp, index, flags), before[..., 1:] > before[..., :-1]
+
+
+def number_of(
+    xp: Namespace, table: Groups | Cumulative | Around, name: str, summed: bool = False
+) -> Array:
+    """How many examples, "counts", or "positives" there are, exact, shape (...) or (..., S)."""
+    if isinstance(table, Groups):
+        return number(xp, table, getattr(table, name), summed)
+    if isinstance(table, Around):
+        return (table.whole if name == "counts" else table.positives)[..., 0]
+    items = (table.segments or table).items
+    upto = items if name == "counts" else found_down_to(xp, table, items)
+    return upto[1:] - upto[:-1] if table.segments else upto[..., -1]
+
+
+def found_down_to(xp: Namespace, table: Cumulative, items: Array) -> Array:
+    """How many positive examples there are among the first `items`, the ends of rows or groups."""
+    return taken(xp, table.segments.upto, items) if table.segments else table.found
 
 
 def number(xp: Namespace, table: Groups, x: Array, summed: bool = False) -> Array:

@@ -266,6 +266,26 @@ def rows_at(
     return index, Rows(*(taken(xp, x, index) for x in rows))
 
 
+def part_of_row_at(
+    xp: Namespace, table: Groups | Around | Cumulative, wanted: Array
+) -> tuple[Array, Rows, Array, Array]:
+    """The row that owns each wanted mass, a number to divide by what it has, and what is wanted
+    of it.
+
+    Of counts each row has something, and no rounded sum goes beyond it.
+    """
+    if isinstance(table, Cumulative):
+        index, row = rows_at(xp, table, wanted)
+        return index, row, row.mass, wanted - row.mass_before
+    if isinstance(table, Groups):
+        index, row = rows_at(xp, head(xp, table, wanted), wanted)
+        mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
+    else:
+        index, row = rows_at(xp, table, wanted)
+        mass = row.mass
+    return index, row, mass, xp.minimum(wanted - row.mass_before, row.mass)
+
+
 def _reached(xp: Namespace, ends: Array, wanted: Array) -> Array:
     """The first row of which the end reaches each wanted mass, or the last row that is filled."""
     wanted = xp.minimum(wanted, cast(xp, ends[..., -1:], wanted.dtype))
@@ -301,10 +321,15 @@ def ends_of_row_at(xp: Namespace, table: Groups | Cumulative, place: Array) -> t
     """The ends of the row that owns each place, counted from 1 on, shape (..., K), as floats.
 
     The numbers of examples before it and down to its end, and of positive ones.  No place is
-    behind the last example.  Of a table in place one place is asked for.
+    behind the last example.  In each list, or group of examples, one place is asked for.
     """
     wide = wide_float(xp, device(place))
-    if not isinstance(table, Cumulative):
+    counted = isinstance(table, Cumulative)
+    if table.segments or not (counted or table.in_place):
+        index, row = rows_at(xp, table, cast(xp, place, wide))
+        sums = ((row.mass_before, row.mass), (row.positive_before, row.positive))
+        return (index, *(end for before, own in sums for end in (before, before + own)))
+    if not counted:
         index = _owner_in_place(xp, table.counts, place)
         upto = running_count(xp, table.positives)
         items, here, positive = (

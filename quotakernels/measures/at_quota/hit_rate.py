@@ -61,17 +61,7 @@ class _Filled(NamedTuple):
 
 
 def _filled(xp: Namespace, table: _Table, wanted: Array) -> _Filled:
-    if isinstance(table, ops.Cumulative):
-        _, row = ops.rows_at(xp, table, wanted)
-        within = wanted - row.mass_before
-        found = row.positive_before * row.mass + within * row.positive
-        return _Filled(found, row.mass, row, within)
-    if isinstance(table, ops.Around):
-        index, row, mass = None, table.row, table.row.mass
-    else:
-        index, row = ops.rows_at(xp, ops.head(xp, table, wanted), wanted)
-        mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
-    within = xp.minimum(wanted - row.mass_before, row.mass)  # rounded sums may overshoot
+    index, row, mass, within = ops.part_of_row_at(xp, table, wanted)
     return _Filled(row.positive_before * mass + within * row.positive, mass, row, within, index)
 
 
@@ -84,8 +74,7 @@ def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
     """Shares that are rounded only where there is more than floats can count, or where floats have
     32 bits.
     """
-    of_many = isinstance(table, ops.Groups) and table.rounded
-    if share.dtype == xp.float64 and not of_many:
+    if share.dtype == xp.float64 and not table.rounded:
         return share
     return ops.within_rounding(xp, share, 1.0)
 
@@ -93,7 +82,7 @@ def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
 def _hit_rate(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Array:
     """Exactly 1 where there is no negative down to the row in which the quota ends."""
     rate = filled.numerator / (filled.denominator * wanted)
-    if not isinstance(table, ops.Groups) or not table.weighted:
+    if not table.weighted:
         return _of_counts(xp, table, rate)
     row = filled.row
     pure = (row.positive_before >= row.mass_before) & (row.positive >= row.mass)
@@ -104,7 +93,7 @@ def _qrecall(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Ar
     """Exactly 1 where no positive is left."""
     total = Totals(xp, table)
     share = filled.numerator / (filled.denominator * total.positive[..., None])
-    if not isinstance(table, ops.Groups) or not table.weighted:
+    if not table.weighted:
         return _of_counts(xp, table, share)
 
     def all_found() -> Array:

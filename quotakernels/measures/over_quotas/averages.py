@@ -194,7 +194,7 @@ def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = F
     """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1."""
     by_area = table.weighted
     reduction = _qrecall_area(xp, table, total) if by_area else _qrecall_sum(xp, table, total, late)
-    if _is_one_list(table) and not (by_area or late):
+    if not (late or table.rounded or table.segments):
         return reduction  # undefined values are 0/0
     last = total.negative if late else total.whole
     defined = (total.positive > 0) & (last > 0)
@@ -213,22 +213,11 @@ def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]
     return tuple(x[..., 0] for x in (row.mass_before, row.mass, row.positive_before, row.positive))
 
 
-def _is_one_list(table: Any) -> bool:
-    """Whether the row of a position follows from running counts, of one list in each table."""
-    return False if table.segments else isinstance(table, ops.Cumulative) or table.in_place
-
-
 def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tuple[Array, ...]:
     """What is before the row that owns the first position, and down to its end."""
-    if _is_one_list(table):
-        first = total.positives
-        if late:
-            first = xp.minimum(first + 1, total.examples)
-        _, *ends = ops.ends_of_row_at(xp, table, first[..., None])
-        return tuple(x[..., 0] for x in ends)
-    first = xp.minimum(total.positive + 1, total.whole) if late else total.positive
-    before, mass, found, here = _owner(xp, table, first)
-    return before, before + mass, found, found + here
+    first = xp.minimum(total.positives + 1, total.examples) if late else total.positives
+    _, *ends = ops.ends_of_row_at(xp, table, first[..., None])
+    return tuple(x[..., 0] for x in ends)
 
 
 def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduction:
