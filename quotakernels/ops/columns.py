@@ -239,7 +239,7 @@ def sum_rows(
     counted = isinstance(table, Cumulative)
     if native.library(xp) == "numpy" and (counted or table[0].ndim == 1) and not table.segments:
         return _sums_of_blocks(_in_blocks(xp, table), parts)
-    columns = CumulativeColumns(xp, table) if counted else Columns(xp, table)
+    columns: Any = (CumulativeColumns if counted else Columns)(xp, table)  # type: ignore[arg-type]
     wide = wide_float(xp, device(table[0]))
     return [
         tuple(cast(xp, group_total(xp, table, x), wide) for x in part.terms(*columns.read(part)))

@@ -324,12 +324,11 @@ def ends_of_row_at(xp: Namespace, table: Groups | Cumulative, place: Array) -> t
     behind the last example.  In each list, or group of examples, one place is asked for.
     """
     wide = wide_float(xp, device(place))
-    counted = isinstance(table, Cumulative)
-    if table.segments or not (counted or table.in_place):
+    if table.segments or not (isinstance(table, Cumulative) or table.in_place):
         index, row = rows_at(xp, table, cast(xp, place, wide))
-        sums = ((row.mass_before, row.mass), (row.positive_before, row.positive))
-        return (index, *(end for before, own in sums for end in (before, before + own)))
-    if not counted:
+        before, found = row.mass_before, row.positive_before
+        return index, before, before + row.mass, found, found + row.positive
+    if not isinstance(table, Cumulative):
         index = _owner_in_place(xp, table.counts, place)
         upto = running_count(xp, table.positives)
         items, here, positive = (

@@ -42,7 +42,7 @@ class LiftTable(NamedTuple, Generic[T]):
     qrecall: T
 
 
-_Table: TypeAlias = ops.Groups | ops.Around | ops.Cumulative
+_Table: TypeAlias = Any
 
 
 class _Filled(NamedTuple):
