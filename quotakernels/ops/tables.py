@@ -268,7 +268,7 @@ def rows_at(
 
 def part_of_row_at(
     xp: Namespace, table: Groups | Around | Cumulative, wanted: Array
-) -> tuple[Array, Rows, Array, Array]:
+) -> tuple[Array | None, Rows, Array, Array]:
     """The row that owns each wanted mass, a number to divide by what it has, and what is wanted
     of it.
 
@@ -277,12 +277,11 @@ def part_of_row_at(
     if isinstance(table, Cumulative):
         index, row = rows_at(xp, table, wanted)
         return index, row, row.mass, wanted - row.mass_before
-    if isinstance(table, Groups):
+    if isinstance(table, Around):
+        index, row, mass = None, table.row, table.row.mass
+    else:
         index, row = rows_at(xp, head(xp, table, wanted), wanted)
         mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
-    else:
-        index, row = rows_at(xp, table, wanted)
-        mass = row.mass
     return index, row, mass, xp.minimum(wanted - row.mass_before, row.mass)
 
 
