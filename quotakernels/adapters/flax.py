@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from quotakernels._array import concrete
 from quotakernels.adapters import requiring
-from quotakernels.adapters._metrics import (
-    GROUPS,
-    SAMPLE_WEIGHT,
-    WHERE,
-    OutputNames,
-    check_metric,
-    in_place_of,
-    reported,
-)
+from quotakernels.adapters._metrics import check_bound, check_measures_fit, costly, reported
 from quotakernels.adapters.jax import emptied
+from quotakernels.states import ScoreBuffer, ScoreHistogram
+from quotakernels.states._compute import check_measures
 
 with requiring("Flax", "flax"):
     from flax import nnx
 
 __all__ = ["RankingMetric"]
+
+SAMPLE_WEIGHT, WHERE, GROUPS = "sample_weight", "mask", "groups"
+"""The usual names, of outputs that may be absent."""
+_OTHERWISE = {
+    SAMPLE_WEIGHT: ("sample_weight", ("sample_weights", "weights", "weight")),
+    WHERE: ("where", ("where",)),
+    GROUPS: ("groups", ("group", "indexes")),
+}
+"""The option that gives another name, and what is likely to be meant for it."""
+_EXACT = (
+    "make the metric with FixedScoreBuffer.empty(like, capacity=…), or with a ScoreHistogram of "
+    "bfloat16 or float16 scores"
+)
 
 
 class RankingMetric(nnx.Metric):  # type: ignore[misc]
@@ -104,11 +112,11 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         bound: Literal["midpoint", "lower", "upper", "both"] = "midpoint",
     ) -> None:
         start = emptied(state)
-        check_metric(measures, start, cost, bound)
+        _check_metric(measures, start, cost, bound)
         self.several = isinstance(measures, Mapping)
         self.bound = bound
         self.measures = tuple(measures.items()) if self.several else measures
-        self.names = OutputNames(labels, scores, sample_weight, where, groups, cost, pos_label)
+        self.names = _OutputNames(labels, scores, sample_weight, where, groups, cost, pos_label)
         self.state = nnx.metrics.MetricState(start)
 
     def update(self, **outputs: Any) -> None:
@@ -127,7 +135,7 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
             compiled step.
         """
         updated = self.names.updated(self.state.get_value(), outputs)
-        self.state.set_value(in_place_of(updated))
+        self.state.set_value(_in_place_of(updated))
 
     def reset(self) -> None:
         """Forget all batches."""
@@ -142,3 +150,84 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         """
         measures = dict(self.measures) if self.several else self.measures
         return reported(self.state.get_value().compute(measures), self.bound)
+
+
+def _check_metric(measures: Any, state: Any, cost: str | None, bound: Any) -> None:
+    """Raise for measures that the state has no value of, for costs that it does not keep, and for a
+    state of several lists of scores.
+    """
+    check_measures(measures, state.like)
+    check_bound(bound)
+    several = list(measures.values()) if isinstance(measures, Mapping) else [measures]
+    if (name := costly(several)) and cost is None:
+        raise TypeError(f"{name} needs what each example costs; cost= names that output")
+    if cost is not None and not isinstance(state, ScoreBuffer):
+        raise TypeError(f"a {type(state).__name__} keeps no costs, a ScoreBuffer does")
+    exact = not isinstance(state, ScoreHistogram) or state.exact
+    check_measures_fit(several, exact, _EXACT)
+    batch = tuple(state.like.shape[:-1])
+    if batch:
+        raise ValueError(
+            f"state must be for one list of scores, of shape (n,); got one with batch axes "
+            f"{batch}: make a metric for each model or class, from like=scores[:, 0]"
+        )
+
+
+def _in_place_of(state: Any) -> Any:
+    """The state that a metric keeps next; raise for one that grows in a compiled step."""
+    if isinstance(state, ScoreBuffer) and not concrete(state.bad):
+        raise TypeError(
+            "a ScoreBuffer grows, so each step would be compiled anew; make the metric with "
+            "FixedScoreBuffer.empty(like, capacity=…), or update it outside of compiled steps"
+        )
+    return state
+
+
+class _OutputNames(NamedTuple):
+    """What the outputs that a state needs are called, of which four may be None, and the positive
+    label.
+    """
+
+    labels: str
+    scores: str
+    sample_weight: str | None
+    where: str | None
+    groups: str | None
+    cost: str | None
+    pos_label: Any
+
+    def updated(self, state: Any, outputs: Mapping[str, Any]) -> Any:
+        """The state after one more batch, out of all that a model and its step have put out."""
+        groups = _named(self.groups, outputs, GROUPS)
+        beside = {} if groups is None else {"groups": groups}
+        if self.cost is not None:
+            beside["cost"] = _named(self.cost, outputs)
+        return state.update(
+            _named(self.labels, outputs),
+            _named(self.scores, outputs),
+            sample_weight=_named(self.sample_weight, outputs, SAMPLE_WEIGHT),
+            where=_named(self.where, outputs, WHERE),
+            pos_label=self.pos_label,
+            **beside,
+        )
+
+
+def _named(name: str | None, outputs: Mapping[str, Any], usual: str | None = None) -> Any:
+    """The output of that name, which may be absent if it is the usual one."""
+    if name is None and usual is not None:
+        return None
+    if name not in outputs and name != usual:
+        off = "" if usual is None else "; pass None if there is no such output"
+        if name in ("labels", "logits"):
+            off = "; labels= and scores= of the metric are for other names"
+        raise TypeError(
+            f"expected a keyword argument {name!r}; got {', '.join(outputs) or 'none'}{off}"
+        )
+    if name not in outputs:
+        option, others = _OTHERWISE[str(name)]
+        for other in (x for x in others if outputs.get(x) is not None):
+            raise TypeError(
+                f"got {other} and no {name}; make the metric with {option}={other!r}, or with "
+                f"{option}=None if that is something else"
+            )
+    return outputs.get(str(name))

@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import quotakernels
 from quotakernels._array import namespace
 from quotakernels.adapters import requiring
-from quotakernels.adapters._metrics import check_bound, reported
+from quotakernels.adapters._metrics import check_bound, check_measures_fit, costly, reported
 from quotakernels.inputs.columns import of_two_columns
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import check_flag, flagged, keywords_of, show_value, silently
-from quotakernels.measures._facts import own_direction, refuse_arms
+from quotakernels.measures._facts import own_direction
 from quotakernels.measures.by_group import (
     MeanOverGroups,
     as_mean_over_groups,
-    check_complete,
     mean_over_groups,
-    needs_costs,
 )
 from quotakernels.ops.binning import bin_rows
 from quotakernels.states import ScoreBuffer, ScoreHistogram
-from quotakernels.states._compute import bounds_of, check_bounded, check_measures, measured
+from quotakernels.states._compute import bounds_of, check_measures, measured
 
 with requiring("torchmetrics", "torchmetrics"):
     import torch
@@ -429,7 +427,6 @@ def _refuse_replica(*_: Any, **__: Any) -> None:
 
 
 def _checked(measures: Any) -> Any:
-    refuse_arms(measures, "a metric")
     if callable(measures):
         return measures
     if not isinstance(measures, Mapping) or not all(map(callable, measures.values())):
@@ -455,14 +452,13 @@ def _check_measures(
             raise ValueError(f'{name} is a mean over groups; it needs groups="mean"')
         else:
             check_measures(measure, torch.empty(0))
-        check_complete(measure)
-        if isinstance(kept, KeptHistogram) and not kept.exact:
-            check_bounded(measure, {}, _EXACT)
+    exact = not isinstance(kept, KeptHistogram) or kept.exact
+    check_measures_fit(measures.values(), exact, _EXACT)
 
 
 def _keeps_costs(measures: Mapping[str, Any], costs: bool | None) -> bool:
     """As it was asked for, or where a measure needs them."""
-    needs = next(filter(None, map(needs_costs, measures.values())), "")
+    needs = costly(measures.values())
     if costs is None:
         return bool(needs)
     check_flag("costs", costs)
