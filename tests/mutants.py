@@ -80,11 +80,11 @@ DECIDED: dict[tuple[str, str], str] = {
         "max_memory: int = (2 * 30),",
     ): "how many resamples are held at once",
     (
-        "quotakernels/measures/roc_pr/beta.py",
+        "quotakernels/measures/roc_pr/costs.py",
         "return xp.where(share > (1.5), xp.log1p(-other), xp.log(share))",
     ): "last places alone",
     (
-        "quotakernels/measures/charts/powers.py",
+        "quotakernels/measures/charts.py",
         "return xp.where((direct >= FAR), xp.log2(rest) - xp.log2(part), direct)",
     ): "both forms hold at the bound",
     (
@@ -92,11 +92,11 @@ DECIDED: dict[tuple[str, str], str] = {
         "return math.inf if number > (1) else -math.inf",
     ): "the number is beyond all floats",
     (
-        "quotakernels/measures/tables/information.py",
+        "quotakernels/measures/tables/accuracy.py",
         "near = (surplus > -base / (3)) & (surplus < base)",
     ): "both forms hold between the two bounds",
     (
-        "quotakernels/measures/tables/tuning.py",
+        "quotakernels/measures/tables/impact.py",
         "shares = ops.nan_unless(xp, truth > 0, cells / truth / cells.shape[-(2)])",
     ): "tables are square",
     (

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
-from quotakernels.measures.charts.powers import ChartKind
+from quotakernels.measures.charts import ChartKind
 
 mode = mode_fixture(QUICK)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from test_charts import KINDS
 
 import quotakernels as qk
-from quotakernels.measures.charts.lines import Of
+from quotakernels.measures.charts import Of
 
 OF: tuple[Any, ...] = get_args(Of)
 LEVELS: dict[str, tuple[float, ...]] = {

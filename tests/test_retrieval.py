@@ -31,7 +31,7 @@ from test_small_cases import LENGTH, padded_cases
 
 import quotakernels as qk
 from quotakernels import retrieval
-from quotakernels.measures.retrieval.first import chance_of_none
+from quotakernels.measures.retrieval import chance_of_none
 
 EXACT = {
     "dcg": dcg,

@@ -36,7 +36,7 @@ from quotakernels.measures._facts import compared
 from quotakernels.measures._measure import COST, GROUPS, TREATMENT, Measure, measure
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
-from quotakernels.measures.gains.impact_at_quota import impact_at_quota
+from quotakernels.measures.gains import impact_at_quota
 
 _RATE = (lambda x: (x >= 0) & (x <= 1), "a rate, from 0 to 1")
 

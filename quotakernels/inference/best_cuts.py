@@ -31,10 +31,14 @@ from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.measures._facts import direction_of
 from quotakernels.measures._measure import COST, GROUPS, TREATMENT
 from quotakernels.measures.at_quota.curves import Curve
-from quotakernels.measures.gains.impact_at_quota import best_quota
+from quotakernels.measures.gains import best_quota
 from quotakernels.measures.tables.best_cut import SAME_VALUE as LAST_PLACES
-from quotakernels.measures.tables.best_cut import best_and_curve, best_cut
-from quotakernels.measures.tables.boundary import BestBoundary, best_boundary
+from quotakernels.measures.tables.best_cut import (
+    BestBoundary,
+    best_and_curve,
+    best_boundary,
+    best_cut,
+)
 from quotakernels.ranking import Ranking, rank, ranked, table_of
 
 

@@ -29,14 +29,19 @@ from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import COST, GAINS, GROUPS, TREATMENT, Measure
 from quotakernels.measures.at_quota.curves import Curve
-from quotakernels.measures.charts.powers import Chart
+from quotakernels.measures.charts import Chart
 from quotakernels.measures.roc_pr.costs import OperatingPoint
 from quotakernels.measures.roc_pr.hull import RocHull
 from quotakernels.measures.roc_pr.operating import CurvePoint, DetCurve
 from quotakernels.measures.roc_pr.precision_recall import PrCurve
 from quotakernels.measures.roc_pr.roc import RocCurve
-from quotakernels.measures.tables.best_cut import BestCut, best_cut, table_curve
-from quotakernels.measures.tables.boundary import BestBoundary, CutTables
+from quotakernels.measures.tables.best_cut import (
+    BestBoundary,
+    BestCut,
+    CutTables,
+    best_cut,
+    table_curve,
+)
 from quotakernels.ranking import Ranking, rank, rank_examples, table_of
 
 Average: TypeAlias = Literal["macro", "weighted", "micro"] | None

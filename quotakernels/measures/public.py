@@ -18,27 +18,26 @@ from quotakernels.measures.at_quota.selection import quota_threshold, select
 from quotakernels.measures.at_quota.selection_by_group import selection_by_group
 from quotakernels.measures.at_quota.shards import rank_at_quota
 from quotakernels.measures.by_group import group_counts, group_mean
-from quotakernels.measures.charts.auk import auk
-from quotakernels.measures.charts.lines import iso_line
-from quotakernels.measures.charts.powers import chart_area, chart_points, powers_chart
-from quotakernels.measures.gains.impact_at_quota import best_quota, cell_impacts, impact_at_quota
+from quotakernels.measures.charts import auk, chart_area, chart_points, iso_line, powers_chart
+from quotakernels.measures.gains import best_quota, cell_impacts, impact_at_quota
 from quotakernels.measures.multiclass import one_vs_rest
 from quotakernels.measures.over_quotas.areas import gini, pem, pem_areas, roc_auc
 from quotakernels.measures.over_quotas.averages import average_hit_rate, average_qrecall
 from quotakernels.measures.over_quotas.marks import normalized_marks
 from quotakernels.measures.over_quotas.mean_hit_rate import mean_hit_rate
 from quotakernels.measures.over_quotas.summary import summary
-from quotakernels.measures.retrieval.ranked import dcg, ndcg, reciprocal_rank, success
+from quotakernels.measures.retrieval import dcg, ndcg, reciprocal_rank, success
 from quotakernels.measures.roc_pr.costs import (
     best_operating_point,
     h_measure,
     iso_performance_slope,
 )
 from quotakernels.measures.roc_pr.dominance import compare_curves, dominates
-from quotakernels.measures.roc_pr.family import family_hull, mixture
 from quotakernels.measures.roc_pr.hull import (
     achievable_pr_auc,
     achievable_pr_curve,
+    family_hull,
+    mixture,
     roc_hull,
     roc_hull_auc,
 )
@@ -66,10 +65,11 @@ from quotakernels.measures.tables.accuracy import (
     expected_cost,
     f_score,
     g_measure,
+    information_coefficient,
     misclassification_rate,
+    mutual_information,
 )
-from quotakernels.measures.tables.best_cut import best_cut, table_curve
-from quotakernels.measures.tables.boundary import best_boundary, cut_tables
+from quotakernels.measures.tables.best_cut import best_boundary, best_cut, cut_tables, table_curve
 from quotakernels.measures.tables.confusion import (
     confusion_table,
     confusion_table_from_predictions,
@@ -78,34 +78,35 @@ from quotakernels.measures.tables.confusion import (
 from quotakernels.measures.tables.impact import (
     conditional_impact,
     impact,
+    normalize_table,
     outcome_impact,
     total_impact,
+    tune_ratio,
 )
-from quotakernels.measures.tables.information import information_coefficient, mutual_information
 from quotakernels.measures.tables.informedness import (
+    bennett_s,
     bookmaker_correlation,
+    cohen_kappa,
+    fleiss_kappa,
     informedness,
     markedness,
     matthews_corrcoef,
-)
-from quotakernels.measures.tables.kappas import bennett_s, cohen_kappa, fleiss_kappa, scott_pi
-from quotakernels.measures.tables.odds import (
-    diagnostic_odds_ratio,
-    discriminant_power,
-    negative_likelihood_ratio,
-    positive_likelihood_ratio,
+    scott_pi,
 )
 from quotakernels.measures.tables.rates import (
     bias,
+    diagnostic_odds_ratio,
+    discriminant_power,
     false_negative_rate,
     false_positive_rate,
     inverse_precision,
+    negative_likelihood_ratio,
+    positive_likelihood_ratio,
     precision,
     prevalence,
     recall,
     true_negative_rate,
 )
-from quotakernels.measures.tables.tuning import normalize_table, tune_ratio
 from quotakernels.measures.uplift import (
     auuc,
     qini_coefficient,

@@ -4,28 +4,28 @@ from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar, Union,
 from quotakernels._types import A, ArrayOf, Number, NumberOf, Numbers, T, TiePolicy, WhenShort
 
 from quotakernels.measures.by_group import group_counts as group_counts
-from quotakernels.measures.charts.lines import iso_line as iso_line
-from quotakernels.measures.charts.powers import chart_points as chart_points
+from quotakernels.measures.charts import chart_points as chart_points
+from quotakernels.measures.charts import iso_line as iso_line
 from quotakernels.measures.multiclass import one_vs_rest as one_vs_rest
 from quotakernels.measures.roc_pr.costs import iso_performance_slope as iso_performance_slope
 from quotakernels.measures.roc_pr.dominance import compare_curves as compare_curves
 from quotakernels.measures.roc_pr.dominance import dominates as dominates
-from quotakernels.measures.roc_pr.family import family_hull as family_hull
+from quotakernels.measures.roc_pr.hull import family_hull as family_hull
 from quotakernels.measures.roc_pr.points import interpolate_pr as interpolate_pr
 from quotakernels.measures.roc_pr.points import pr_to_roc as pr_to_roc
 from quotakernels.measures.roc_pr.points import roc_to_pr as roc_to_pr
 from quotakernels.measures.tables.confusion import confusion_table_from_rates as confusion_table_from_rates
-from quotakernels.measures.tables.tuning import normalize_table as normalize_table
-from quotakernels.measures.tables.tuning import tune_ratio as tune_ratio
-from quotakernels.measures.tables.boundary import BestBoundary
+from quotakernels.measures.tables.impact import normalize_table as normalize_table
+from quotakernels.measures.tables.impact import tune_ratio as tune_ratio
+from quotakernels.measures.tables.best_cut import BestBoundary
 from quotakernels.measures.tables.best_cut import BestCut
-from quotakernels.measures.charts.powers import Chart
+from quotakernels.measures.charts import Chart
 from quotakernels.measures.tables.impact import ClassImpact
 from quotakernels.measures.tables.cells import ClassTable
 from quotakernels.measures.tables.cells import ConfusionTable
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.roc_pr.operating import CurvePoint
-from quotakernels.measures.tables.boundary import CutTables
+from quotakernels.measures.tables.best_cut import CutTables
 from quotakernels.measures.roc_pr.operating import DetCurve
 from quotakernels.measures.by_group import GroupMean
 from quotakernels.measures.tables.impact import Impact
@@ -33,13 +33,13 @@ from quotakernels.measures.at_quota.hit_rate import LiftTable
 from quotakernels.measures.over_quotas.marks import Marks
 from quotakernels.measures.by_group import MeanOverGroups
 from quotakernels.measures._measure import Measure
-from quotakernels.measures.roc_pr.family import Mixture
+from quotakernels.measures.roc_pr.hull import Mixture
 from quotakernels.measures.tables.best_cut import OfTables
 from quotakernels.measures.roc_pr.costs import OperatingPoint
 from quotakernels.measures.tables.impact import OutcomeImpact
 from quotakernels.measures.over_quotas.areas import PemAreas
 from quotakernels.measures.roc_pr.precision_recall import PrCurve
-from quotakernels.measures.gains.impact_at_quota import QuotaImpact
+from quotakernels.measures.gains import QuotaImpact
 from quotakernels.measures.at_quota.selection import QuotaThreshold
 from quotakernels.ranking import Ranking
 from quotakernels.measures._unsorted import RankingAtQuota
@@ -365,12 +365,6 @@ class AsHMeasure(ValueMeasure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, cost_distribution: Union[Literal['prevalence'], tuple[float, float]] = 'prevalence', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> A: ...
 h_measure: AsHMeasure
-@overload
-def mixture(hull: RocHull[T], *, fpr: Number) -> Mixture[T]: ...
-@overload
-def mixture(hull: RocHull[T], *, tpr: Number) -> Mixture[T]: ...
-@overload
-def mixture(hull: RocHull[T], *, quota: Number) -> Mixture[T]: ...
 class AsAchievablePrAuc(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> T: ...
@@ -383,6 +377,12 @@ class AsAchievablePrCurve(Measure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> PrCurve[A]: ...
 achievable_pr_curve: AsAchievablePrCurve
+@overload
+def mixture(hull: RocHull[T], *, fpr: Number) -> Mixture[T]: ...
+@overload
+def mixture(hull: RocHull[T], *, tpr: Number) -> Mixture[T]: ...
+@overload
+def mixture(hull: RocHull[T], *, quota: Number) -> Mixture[T]: ...
 class AsRocHull(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> RocHull[T]: ...
@@ -565,27 +565,52 @@ class AsGMeasure(ValueMeasure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
 g_measure: AsGMeasure
+information_coefficient: AsAccuracy
 misclassification_rate: AsAccuracy
-@overload
-def best_cut(measure: OfTables, ranking: Ranking[T], *, greater_is_better: bool | None = None, **options: Unpack[TableOptions]) -> BestCut[T]: ...
-@overload
-def best_cut(measure: OfTables, y_true: ArrayOf[A], y_score: ArrayOf[A], *, greater_is_better: bool | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, **options: Unpack[TableOptions]) -> BestCut[A]: ...
-@overload
-def table_curve(measure: OfTables, ranking: Ranking[T], **options: Unpack[TableOptions]) -> Curve[T]: ...
-@overload
-def table_curve(measure: OfTables, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, **options: Unpack[TableOptions]) -> Curve[A]: ...
+class AsMutualInformation(ValueMeasure):
+    @overload
+    def __call__(self, table: ConfusionTable[NumberOf[A]], *, base: Number | None = None) -> A: ...
+    @overload
+    def __call__(self, table: ClassTable[NumberOf[A]], *, base: Number | None = None) -> A: ...
+    @overload
+    def __call__(self, ranking: RankingAtQuota[T], *, base: Number | None = None) -> T: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None, base: Number | None = None) -> T: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, fraction: Number, base: Number | None = None) -> T: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, budget: Number, when_short: WhenShort | None = None, base: Number | None = None) -> T: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, threshold: Number, inclusive: bool = True, base: Number | None = None) -> T: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, quota: NumberOf[A], when_short: WhenShort | None = None, base: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], base: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, base: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, base: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+mutual_information: AsMutualInformation
 class AsBestBoundary(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, impacts: Iterable[Any], ratio: Number | None = None, kind: Literal['impact', 'outcome'] = 'impact') -> BestBoundary[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, impacts: Iterable[Any], ratio: NumberOf[A] | None = None, kind: Literal['impact', 'outcome'] = 'impact', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> BestBoundary[A]: ...
 best_boundary: AsBestBoundary
+@overload
+def best_cut(measure: OfTables, ranking: Ranking[T], *, greater_is_better: bool | None = None, **options: Unpack[TableOptions]) -> BestCut[T]: ...
+@overload
+def best_cut(measure: OfTables, y_true: ArrayOf[A], y_score: ArrayOf[A], *, greater_is_better: bool | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, **options: Unpack[TableOptions]) -> BestCut[A]: ...
 class AsCutTables(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, ratio: Number | None = None) -> CutTables[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, ratio: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> CutTables[A]: ...
 cut_tables: AsCutTables
+@overload
+def table_curve(measure: OfTables, ranking: Ranking[T], **options: Unpack[TableOptions]) -> Curve[T]: ...
+@overload
+def table_curve(measure: OfTables, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, **options: Unpack[TableOptions]) -> Curve[A]: ...
 class AsConfusionTable(Measure):
     @overload
     def __call__(self, ranking: RankingAtQuota[T]) -> ConfusionTable[T]: ...
@@ -660,47 +685,22 @@ class AsImpact(Measure):
 impact: AsImpact
 outcome_impact: AsConditionalImpact
 total_impact: AsImpact
-information_coefficient: AsAccuracy
-class AsMutualInformation(ValueMeasure):
-    @overload
-    def __call__(self, table: ConfusionTable[NumberOf[A]], *, base: Number | None = None) -> A: ...
-    @overload
-    def __call__(self, table: ClassTable[NumberOf[A]], *, base: Number | None = None) -> A: ...
-    @overload
-    def __call__(self, ranking: RankingAtQuota[T], *, base: Number | None = None) -> T: ...
-    @overload
-    def __call__(self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None, base: Number | None = None) -> T: ...
-    @overload
-    def __call__(self, ranking: Ranking[T], *, fraction: Number, base: Number | None = None) -> T: ...
-    @overload
-    def __call__(self, ranking: Ranking[T], *, budget: Number, when_short: WhenShort | None = None, base: Number | None = None) -> T: ...
-    @overload
-    def __call__(self, ranking: Ranking[T], *, threshold: Number, inclusive: bool = True, base: Number | None = None) -> T: ...
-    @overload
-    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, quota: NumberOf[A], when_short: WhenShort | None = None, base: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-    @overload
-    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], base: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-    @overload
-    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, base: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
-    @overload
-    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, base: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-mutual_information: AsMutualInformation
+bennett_s: AsGMeasure
 bookmaker_correlation: AsAccuracy
+cohen_kappa: AsAccuracy
+fleiss_kappa: AsGMeasure
 informedness: AsAccuracy
 markedness: AsAccuracy
 matthews_corrcoef: AsAccuracy
-bennett_s: AsGMeasure
-cohen_kappa: AsAccuracy
-fleiss_kappa: AsGMeasure
 scott_pi: AsGMeasure
+bias: AsGMeasure
 diagnostic_odds_ratio: AsGMeasure
 discriminant_power: AsGMeasure
-negative_likelihood_ratio: AsGMeasure
-positive_likelihood_ratio: AsGMeasure
-bias: AsGMeasure
 false_negative_rate: AsGMeasure
 false_positive_rate: AsGMeasure
 inverse_precision: AsGMeasure
+negative_likelihood_ratio: AsGMeasure
+positive_likelihood_ratio: AsGMeasure
 precision: AsGMeasure
 prevalence: AsGMeasure
 recall: AsGMeasure

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels._text import formatted, plain
-from quotakernels.measures.charts.powers import check_kind
+from quotakernels.measures.charts import check_kind
 from quotakernels.plots._axes import (
     BREAK_EVEN,
     ISO,

@@ -8,7 +8,7 @@ from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import Curve, above_cuts, cut_quotas, cut_thresholds
 from quotakernels.measures.at_quota.hit_rate import positives_at
-from quotakernels.measures.gains.impact_at_quota import net_gain
+from quotakernels.measures.gains import net_gain
 
 
 class _CostMeasure(Measure):

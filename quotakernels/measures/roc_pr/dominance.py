@@ -1,41 +1,356 @@
-"""Whether one curve dominates another, and which of several models is best where."""
+"""Dominance: whether one curve is above another, and where."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
+    cast,
     compiled,
     computing,
     device,
     finished,
+    known,
     namespace,
+    readable,
     result_float,
+    tolerance,
+    wide_float,
 )
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
-from quotakernels.inputs.columns import adopt, check_same_totals
+from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.measures._models import Models, named_models
 from quotakernels.measures.roc_pr.hull import RocHull
 from quotakernels.measures.roc_pr.precision_recall import PrCurve
-from quotakernels.measures.roc_pr.regions import (
-    CurveTotals,
-    Points,
-    Polyline,
-    Steps,
-    StepsOrPoints,
-    alike,
-    best_stretches,
-    nowhere_above,
-    rounding_of,
-    totals_of,
-)
 from quotakernels.measures.roc_pr.roc import RocCurve
 from quotakernels.ranking import Ranking, refuse_groups
+
+_AT_ONCE = 2**16
+"""Heights of lines."""
+
+
+def best_stretches(
+    xp: Namespace, paths: Sequence[Polyline], defined: Array, rounding: float = 0.0
+) -> tuple[Array, Array, Array]:
+    """Both ends of each stretch, shape (..., R), and the paths that are best there, (..., R, M).
+
+    The abscissae are right to a share `rounding` of the axis.  Where it is not `defined` there is
+    one stretch at least, and that means nothing.
+    """
+    path = _side_by_side(xp, paths)
+    whole = path.x[..., 0, -1:]
+    knots = xp.sort(xp.reshape(path.x, (*path.x.shape[:-2], -1)), axis=-1)
+    begin, end = knots[..., :-1], knots[..., 1:]
+    close = _tallest(xp, path) * tolerance(whole, MASS_ROUNDING)
+    parts = [
+        _between(xp, path, begin[..., k], end[..., k], close, rounding)
+        for k in _blocks(begin, len(paths))
+    ]
+    starts, width, best = (xp.concat(x, axis=-1) for x in zip(*parts, strict=True))
+    kept = width > tolerance(width, MASS_ROUNDING) * whole
+    return _merged(xp, starts, best, kept, whole, defined)
+
+
+def _blocks(begin: Array, lines: int) -> list[slice]:
+    """Stretches that are compared at once: all, or of one list so many that caches hold them."""
+    size = begin.shape[-1]
+    if begin.ndim > 1 or not readable(begin):
+        return [slice(None)]
+    step = max(_AT_ONCE // lines, 1)
+    return [slice(k, min(k + step, size)) for k in range(0, size, step)]
+
+
+def _between(
+    xp: Namespace, path: Polyline, begin: Array, end: Array, close: Array, rounding: float
+) -> tuple[Array, Array, Array]:
+    """The stretches between neighbouring knots and where paths cross there: where each starts, how
+    wide it is, some have no width, and which of the M paths are the highest there, (..., M, S).
+    """
+    shape = (*path.y.shape[:-1], begin.shape[-1])
+    left, right = (
+        limits(xp, path, xp.broadcast_to(xp.expand_dims(x, axis=-2), shape), beyond)
+        for x, beyond in ((begin, True), (end, False))
+    )
+    if rounding:
+        whole = xp.expand_dims(path.x[..., 0, -1:], axis=-1)
+        close = close + rounding * _steepest_slope(xp, left, right, end - begin) * whole
+    edges = _switches(xp, left, right, close)
+    starts = xp.stack([begin + t * (end - begin) for t in edges[:-1]], axis=-1)
+    width = xp.stack([(t1 - t0) * (end - begin) for t0, t1 in pairwise(edges)], axis=-1)
+    middles = [(t0 + t1) / 2 for t0, t1 in pairwise(edges)]
+    best = xp.stack([_best_at(xp, t, left, right, close) for t in middles], axis=-1)
+    starts, width, best = (
+        xp.reshape(x, (*x.shape[:-2], x.shape[-2] * x.shape[-1])) for x in (starts, width, best)
+    )
+    return starts, width, best
+
+
+def _tallest(xp: Namespace, path: Polyline) -> Array:
+    """The height at the end of the axis, shape (..., 1, 1)."""
+    highest = xp.max(xp.abs(path.y[..., -1]), axis=-1)
+    return xp.reshape(highest, (*highest.shape, 1, 1))
+
+
+def _steepest_slope(xp: Namespace, left: Array, right: Array, width: Array) -> Array:
+    """Of any of the M lines over each of K stretches, shape (..., 1, K)."""
+    rise = xp.max(xp.abs(right - left), axis=-2, keepdims=True)
+    return rise / xp.expand_dims(xp.where(width > 0, width, xp.ones_like(width)), axis=-2)
+
+
+def _side_by_side(xp: Namespace, paths: Sequence[Polyline]) -> Polyline:
+    """The paths as one of shape (..., M, V), of floats; they end where the first one does."""
+    wide = wide_float(xp, device(paths[0].x))
+    size = max(path.x.shape[-1] for path in paths)
+    whole = cast(xp, paths[0].x[..., -1:], wide)
+    columns = []
+    for path in paths:
+        x, y = (_padded(xp, cast(xp, z, wide), size) for z in path)
+        columns.append((x * (whole / x[..., -1:]), y))
+    return Polyline(*(xp.stack(column, axis=-2) for column in zip(*columns, strict=True)))
+
+
+def _padded(xp: Namespace, x: Array, size: int) -> Array:
+    """`x` with its last value repeated up to a length."""
+    missing = size - x.shape[-1]
+    if missing == 0:
+        return x
+    return xp.concat([x, xp.broadcast_to(x[..., -1:], (*x.shape[:-1], missing))], axis=-1)
+
+
+def _switches(xp: Namespace, left: Array, right: Array, close: Array) -> list[Array]:
+    """Where, from 0 to 1, another of M lines becomes the highest: M + 1 edges, some of them equal.
+
+    The lines are given by their heights at both ends, shape (..., M, K).  Who overtakes the one
+    that leads ends above it, so that each does so at most once; where it can be read that nobody
+    does any more, no further edges follow.
+    """
+    top = xp.max(left, axis=-2, keepdims=True)
+    lead = _steepest(xp, left >= top - close, left, right)
+    edges = [xp.zeros_like(top)]
+    for _ in range(left.shape[-2] - 1):
+        gain, behind = right - lead.y, ops.clip(xp, lead.x - left, 0.0)
+        rising = gain > close
+        if rising.ndim == 2 and known(~rising):
+            break
+        total = xp.where(rising, behind + gain, xp.ones_like(gain))
+        place = xp.where(rising, behind / total, xp.ones_like(gain))
+        first = xp.min(place, axis=-2, keepdims=True)
+        next_lead = _steepest(xp, rising & (place == first), left, right)
+        goes_on = ~xp.any(rising, axis=-2, keepdims=True)
+        lead = Polyline(*(xp.where(goes_on, x, y) for x, y in zip(lead, next_lead, strict=True)))
+        edges.append(xp.maximum(edges[-1], first))
+    edges.append(xp.ones_like(top))
+    return [xp.squeeze(edge, axis=-2) for edge in edges]
+
+
+def _steepest(xp: Namespace, among: Array, left: Array, right: Array) -> Polyline:
+    """The heights at both ends of that of some lines which ends the highest."""
+    none = xp.full_like(left, -xp.inf)
+    end = xp.max(xp.where(among, right, none), axis=-2, keepdims=True)
+    start = xp.max(xp.where(among & (right == end), left, none), axis=-2, keepdims=True)
+    return Polyline(start, end)
+
+
+def _best_at(xp: Namespace, place: Array, left: Array, right: Array, close: Array) -> Array:
+    """Which lines are the highest at a place from 0 to 1 between their ends."""
+    height = left + xp.expand_dims(place, axis=-2) * (right - left)
+    return height >= xp.max(height, axis=-2, keepdims=True) - close
+
+
+def _merged(
+    xp: Namespace, starts: Array, best: Array, kept: Array, whole: Array, defined: Array
+) -> tuple[Array, Array, Array]:
+    """Neighbours among the kept stretches whose best paths are the same as one."""
+    index = xp.arange(kept.shape[-1], dtype=xp.int64, device=device(kept))
+    there = ops.running_max(xp, xp.where(kept, index + 1, xp.zeros_like(index)))
+    before = xp.concat([xp.zeros_like(there[..., :1]), there[..., :-1]], axis=-1)
+    same = best == _taken(xp, best, ops.clip(xp, before - 1, low=0))
+    first = kept & ((before == 0) | ~xp.all(same, axis=-2))
+    first = first | ((index == 0) & ~xp.expand_dims(defined, axis=-1))
+    place = ops.flagged_first(xp, first)
+    row = xp.arange(place.shape[-1], dtype=xp.int64, device=device(kept))
+    number = xp.sum(cast(xp, first, xp.int64), axis=-1, keepdims=True)
+    start = ops.taken(xp, starts, place)
+    start = xp.where(row == 0, xp.zeros_like(start), xp.where(row < number, start, whole))
+    stop = xp.concat([start[..., 1:], whole], axis=-1)
+    return start, stop, xp.matrix_transpose(_taken(xp, best, place))
+
+
+def _taken(xp: Namespace, best: Array, place: Array) -> Array:
+    """Columns of a matrix of shape (..., M, S)."""
+    shape = (*best.shape[:-1], place.shape[-1])
+    index = xp.broadcast_to(xp.expand_dims(place, axis=-2), shape)
+    return ops.taken(xp, best, index)
+
+
+class Steps(NamedTuple):
+    """Negative and positive mass of each tie group, best first; shape (..., G)."""
+
+    negative: Array
+    positive: Array
+
+
+class Points(NamedTuple):
+    """False and true positives at each cut, from the empty one on; shape (..., V)."""
+
+    fp: Array
+    tp: Array
+
+
+StepsOrPoints: TypeAlias = Steps | Points
+
+
+class Polyline(NamedTuple):
+    """Points that never fall on the axis `x`, joined by straight lines; shape (..., V)."""
+
+    x: Array
+    y: Array
+
+
+class CurveTotals(NamedTuple):
+    """Negatives and positives of each of M curves, and which differ from the first one's.
+
+    A curve of no examples at all is not said to differ.  Shape (..., M).
+    """
+
+    negative: Array
+    positive: Array
+    differ: Array
+
+
+def rounding_of(xp: Namespace, sources: Sequence[StepsOrPoints]) -> float:
+    """Relative difference between two masses that is put down to rounding; 0 for counts."""
+    dtypes = [x.dtype for source in sources for x in source]
+    if all(xp.isdtype(dtype, "integral") for dtype in dtypes):
+        return 0.0
+    return 2.0**-20 if xp.float32 in dtypes else MASS_ROUNDING
+
+
+def alike(xp: Namespace, sources: Sequence[StepsOrPoints]) -> list[Points]:
+    """The points of all curves, in one batch shape and in one type: int64, or wide floats."""
+    dev = device(sources[0][0])
+    number = xp.int64 if rounding_of(xp, sources) == 0 else wide_float(xp, dev)
+    batch = _common_shape([tuple(source[0].shape[:-1]) for source in sources])
+    columns = []
+    for source in sources:
+        fp, tp = (
+            xp.broadcast_to(cast(xp, x, number), (*batch, x.shape[-1])) for x in tuple(source)
+        )
+        columns.append(Points(fp, tp) if isinstance(source, Points) else _cumulated(xp, fp, tp))
+    return columns
+
+
+def _cumulated(xp: Namespace, negative: Array, positive: Array) -> Points:
+    zero = xp.zeros_like(negative[..., :1])
+    sums = (xp.concat([zero, ops.prefix_sum(xp, x)], axis=-1) for x in (negative, positive))
+    return Points(*sums)
+
+
+def _common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape to which all of them can be broadcast."""
+    depth = max(len(shape) for shape in shapes)
+    common = []
+    for sizes in zip(*((1,) * (depth - len(shape)) + shape for shape in shapes), strict=True):
+        others = {size for size in sizes if size != 1}
+        if len(others) > 1:
+            named = " and ".join(str(shape) for shape in dict.fromkeys(shapes))
+            raise ValueError(f"curves of batches of different shapes cannot be compared: {named}")
+        common.append(others.pop() if others else 1)
+    return tuple(common)
+
+
+def totals_of(xp: Namespace, curves: Sequence[Points], rounding: float) -> CurveTotals:
+    """The last points of the curves, side by side."""
+    negative, positive = (
+        xp.stack([x[..., -1] for x in column], axis=-1) for column in zip(*curves, strict=True)
+    )
+    equal = xp.ones_like(negative, dtype=xp.bool)
+    for x in (negative, positive):
+        first = x[..., :1]
+        equal = equal & (xp.abs(x - first) <= rounding * first if rounding else x == first)
+    filled = (negative > 0) | (positive > 0)
+    return CurveTotals(negative, positive, ~equal & filled & filled[..., :1])
+
+
+def nowhere_above(xp: Namespace, lower: Polyline, upper: Polyline) -> Array:
+    """Whether at no place of the axis the one path is above the other, limits at jumps included.
+
+    Between two neighbouring abscissae of points both are straight, so that the limits there
+    decide.  At a jump the lowest point is the limit from the left, the highest that from the
+    right; where one of the two must not be taken for the other, the points between are left out.
+    """
+    edge = xp.zeros_like(lower.x[..., :1], dtype=xp.bool)
+    lowest = xp.concat([edge, lower.x[..., 1:] > lower.x[..., :-1]], axis=-1)
+    edge = xp.zeros_like(upper.x[..., :1], dtype=xp.bool)
+    highest = xp.concat([upper.x[..., 1:] > upper.x[..., :-1], edge], axis=-1)
+    point_above = (
+        _exceeds(xp, *_heights(xp, upper, lower, beyond=True)),
+        _exceeds(xp, *_heights(xp, upper, lower, beyond=False)) & lowest,
+    )
+    point_below = (
+        _below(xp, lower, upper, beyond=True) & highest,
+        _below(xp, lower, upper, beyond=False),
+    )
+    found = [xp.any(x, axis=-1) for x in (*point_above, *point_below)]
+    return ~(found[0] | found[1] | found[2] | found[3])
+
+
+def _below(xp: Namespace, path: Polyline, points: Polyline, beyond: bool) -> Array:
+    rise, width, slope, run = _heights(xp, path, points, beyond)
+    return _exceeds(xp, slope, run, rise, width)
+
+
+def _heights(
+    xp: Namespace, path: Polyline, points: Polyline, beyond: bool
+) -> tuple[Array, Array, Array, Array]:
+    """Factors (a, b, c, d) such that a·b - c·d has the sign of a point's height above the path.
+
+    That is the path's limit from the left, or from the right if `beyond`.  Before its start and
+    after its end it has no slope, and the points there are given the height 0.
+    """
+    x0, y0, x1, y1 = _segment(xp, path, points.x, beyond)
+    return points.y - y0, x1 - x0, y1 - y0, points.x - x0
+
+
+def _segment(
+    xp: Namespace, path: Polyline, x: Array, beyond: bool
+) -> tuple[Array, Array, Array, Array]:
+    """Both ends of the line on the left, or if `beyond` on the right, of each abscissa."""
+    right = ops.bisect(xp, path.x, x, beyond)
+    last = path.x.shape[-1] - 1
+    ends = (ops.clip(xp, right - 1, low=0), ops.clip(xp, right, high=last))
+    x0, y0, x1, y1 = (ops.taken(xp, z, at) for at in ends for z in path)
+    return x0, y0, x1, y1
+
+
+def _exceeds(xp: Namespace, a: Array, b: Array, c: Array, d: Array) -> Array:
+    """Whether a·b > c·d; of int64, exactly while the products are below 2**112.
+
+    Their difference is right in 64 bits, though the products overflow, wherever floats, which
+    are then off by less than 2**62, tell that it fits.
+    """
+    if xp.isdtype(a.dtype, "real floating"):
+        return a * b > c * d
+    wide = wide_float(xp, device(a))
+    x, y, z, w = (cast(xp, factor, wide) for factor in (a, b, c, d))
+    near = x * y - z * w
+    return xp.where(xp.abs(near) < 2.0**62, a * b - c * d > 0, near > 0)
+
+
+def limits(xp: Namespace, path: Polyline, x: Array, beyond: bool) -> Array:
+    """The path of floats in the limit at each abscissa from the left, or the right if `beyond`."""
+    x0, y0, x1, y1 = _segment(xp, path, x, beyond)
+    width = x1 - x0
+    share = (x - x0) / xp.where(width > 0, width, xp.ones_like(width))
+    return y0 + (y1 - y0) * xp.where(width > 0, share, xp.zeros_like(share))
+
 
 _SPACES = ("roc", "pr")
 _AXES = ("quota", "fpr", "recall")

@@ -19,7 +19,7 @@ from quotakernels.inputs.numbers import (
     whole_steps,
 )
 
-ROUNDING = 2.0**-40
+POINT_ROUNDING = 2.0**-40
 """Relative excess of a rate over 1 that is put down to rounding."""
 
 Cut: TypeAlias = tuple[NumberOf[A], NumberOf[A]]
@@ -169,7 +169,10 @@ def pr_to_roc(
     return result
 
 
-_REACHABLE = (lambda x: ~(x > 1 + tolerance(x, ROUNDING)), "at most 1 at this recall and precision")
+_REACHABLE = (
+    lambda x: ~(x > 1 + tolerance(x, POINT_ROUNDING)),
+    "at most 1 at this recall and precision",
+)
 
 
 @public
@@ -233,7 +236,7 @@ def interpolate_pr(
             "stop FP - start FP": last_fp - fp,
             "stop TP": last_tp + xp.zeros_like(whole),
         }
-        rounding = tolerance(found, ROUNDING)
+        rounding = tolerance(found, POINT_ROUNDING)
         within = (lambda x: ~(x > whole * (1 + rounding)), "at most all positives")
         grown, along, last_tp = checked(xp, steps, {**_STEPS, "stop TP": within}).values()
         skew = along / grown

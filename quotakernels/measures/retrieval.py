@@ -1,15 +1,177 @@
-"""What a reader of a ranked list finds, and how soon: success, reciprocal rank, DCG, NDCG."""
+"""Measures of ranked retrieval: success, reciprocal rank, DCG and NDCG of each list."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, namespace
+from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
 from quotakernels.inputs.cuts import masses_and_positions
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import CutoffMeasure, Measure, measure
 from quotakernels.measures._reduction import Reduction, reduced
-from quotakernels.measures.retrieval.first import chance_of_none
-from quotakernels.measures.retrieval.positions import Positions, found_before, refuse_weights
+
+NEAR = 8
+"""Draws that are multiplied one by one: all of few, or the last of many, beyond which the
+asymptotic series of the logarithms of factorials holds."""
+
+_TAIL = (
+    -1 / 24,
+    7 / 2880,
+    -31 / 40320,
+    127 / 215040,
+    -511 / 608256,
+    1414477 / 738017280,
+    -8191 / 1277952,
+    118518239 / 4010803200,
+)
+"""Coefficients of x⁻¹, x⁻³, … in ln Γ(x + ½) - x·ln x + x - ½·ln 2π."""
+
+
+class Chance(NamedTuple):
+    """The probabilities that there is no positive, and that there is one; each is accurate."""
+
+    none: Array
+    some: Array
+
+
+def chance_of_none(xp: Namespace, items: Array, positives: Array, drawn: Array) -> Chance:
+    """Whether whole numbers of draws, 0 to `items`, find a positive.
+
+    The formula is the same with draws and positives exchanged, so that the fewer of them are
+    multiplied.
+    """
+    few, many = xp.minimum(positives, drawn), xp.maximum(positives, drawn)
+    far = ops.clip(xp, few - NEAR, 0.0)
+    log = ops.piecewise(
+        xp,
+        far > 0,
+        lambda *x: _log_of_far(xp, *x),
+        lambda items, _, __: xp.zeros_like(items),
+        *(items, many, far),
+    )
+    none, some = xp.exp(log), -xp.expm1(log)
+    for k in range(NEAR):
+        left = items - (far + k)
+        there = far + k < few
+        left = xp.where(there, left, xp.ones_like(left))
+        hit = xp.where(there, xp.minimum(many, left), xp.zeros_like(left)) / left
+        none, some = none * (1 - hit), some + (1 - some) * hit
+    return Chance(none, some)
+
+
+def _log_of_far(xp: Namespace, items: Array, positives: Array, drawn: Array) -> Array:
+    """The logarithm for at least 8 examples that are neither drawn nor positive."""
+    top = items + 0.5
+    least = xp.full_like(top, NEAR + 0.5)
+    left, other = xp.maximum(top - drawn, least), xp.maximum(top - positives, least)
+    rest = xp.maximum(left - positives, least)
+    both = xp.log1p(-drawn / xp.maximum(top, drawn + least)) * positives
+    both = both + xp.log1p(-positives / xp.maximum(top, positives + least)) * drawn
+    log = both - rest * _log_ratio(xp, top, left, other, rest)
+    return log + (_tail(other) - _tail(top)) + (_tail(left) - _tail(rest))
+
+
+def _log_ratio(xp: Namespace, top: Array, left: Array, other: Array, rest: Array) -> Array:
+    """ln(top·rest/(left·other)), whose argument is 1 - (top - left)·(top - other)/(left·other)."""
+    part = (top - left) / left * ((top - other) / other)
+    near = part < 0.5
+    nothing = xp.zeros_like(part)
+    return xp.where(
+        near,
+        xp.log1p(-xp.where(near, part, nothing)),
+        xp.log(top / left * (rest / other)),
+    )
+
+
+def _tail(x: Array) -> Array:
+    square = 1 / (x * x)
+    value = _TAIL[-1] * square
+    for coefficient in reversed(_TAIL[1:-1]):
+        value = (value + coefficient) * square
+    return (value + _TAIL[0]) / x
+
+
+class Positions:
+    """The positions of each list, or of each group of examples, as rows of a table.
+
+    ``rank`` counts them from 1 on; ``place`` is that within the tie group.  Both are floats.
+    """
+
+    def __init__(self, xp: Namespace, table: ops.Groups, numbers: Array):
+        counts = table.counts
+        ends = ops.prefix_sum(xp, counts, xp.int64)
+        number = xp.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0]))
+        row = ops.row_of_each(xp, table, ends, numbers)
+        self._xp, self._row, self._rows = xp, row, table
+        self._wide = wide_float(xp, device(counts))
+        items, end = ops.taken(xp, counts, row), ops.taken(xp, ends, row)
+        self.there = (items > 0) & (number <= end)
+        self.place = self._floating(number - end + items)
+        self.items = self._floating(xp.where(self.there, items, xp.ones_like(items)))
+        self._known, first = ends[..., -1:] <= numbers.shape[0], 0
+        self.table = table
+        if table.segments:
+            self.table = self._with_segments(ends, items)
+            before = self.table.segments.starts[..., :-1]
+            first = ops.spread(xp, self.table, before)
+        self.rank = self._floating(xp.where(self.there, number - first, xp.ones_like(number)))
+
+    def _with_segments(self, ends: Array, items: Array) -> ops.Groups:
+        """A table of as many rows as positions, of which only its segments are looked at."""
+        xp, segments = self._xp, self._rows.segments
+        none = xp.zeros((*ends.shape[:-1], 1), dtype=ends.dtype, device=device(ends))
+        starts = ops.taken(xp, xp.concat([none, ends], axis=-1), segments.starts)
+        of_row = ops.taken(xp, segments.of_row, self._row)
+        segments = segments._replace(starts=starts, of_row=of_row)
+        return ops.Groups(items, items, items, None, None, segments=segments)
+
+    def _floating(self, x: Array) -> Array:
+        return cast(self._xp, x, self._wide)
+
+    def of_row(self, column: Array) -> Array:
+        """What a column of the table has in the row of each position, as a float."""
+        return self._floating(ops.taken(self._xp, column, self._row))
+
+    def sums(self, wanted: Array, *terms: Array) -> list[Array]:
+        """The sums of each of the terms within the wanted masses, shape (..., K).
+
+        A fractional quota takes a part of the last position.
+        """
+        xp = self._xp
+        terms = tuple(xp.where(self.there, x, xp.zeros_like(x)) for x in terms)
+        found: list[list[Array]] = [[] for _ in terms]
+        for k in range(wanted.shape[-1]):
+            limit = wanted[..., k]
+            taken = ops.clip(xp, ops.spread(xp, self.table, limit) - (self.rank - 1), 0.0, 1.0)
+            inside = taken > 0  # not NaN
+            defined = self._defined(limit)
+            for sums, term in zip(found, terms, strict=True):
+                part = xp.where(inside, taken * term, xp.zeros_like(taken))
+                total = ops.group_total(xp, self.table, part)
+                sums.append(ops.nan_unless(xp, defined, total))
+        return [xp.stack(sums, axis=-1) for sums in found]
+
+    def _defined(self, limit: Array) -> Array:
+        """Where a wanted mass is a number, and all positions within it are known."""
+        known = self._known if self.table.segments else self._known[..., 0]
+        if not self.table.segments:
+            known = known | (limit <= self.rank.shape[-1])
+        return known & (limit == limit)
+
+
+def refuse_weights(table: ops.Groups, name: str) -> None:
+    """Raise for masses, of which there are no positions."""
+    if table.weighted:
+        raise ValueError(
+            f"{name} takes no sample weights or other masses: positions are examples; to weigh "
+            "lists, pass weights= to group_mean"
+        )
+
+
+def found_before(xp: Namespace, table: ops.Groups) -> Array:
+    """How many positives stand above each row, in its list or group."""
+    return ops.running_total(xp, table, table.positives) - table.positives
 
 
 @measure(CutoffMeasure, greater_is_better=True, by_positives=True, by_group=True)

@@ -1,1 +1,0 @@
-"""Powers' charts, lines in them and the area under kappa."""

@@ -1,1 +1,0 @@
-"""What selected and rejected examples bring, each its own amount."""

@@ -1,1 +1,0 @@
-"""Measures of ranked retrieval: what a reader of each list finds, and how soon."""
