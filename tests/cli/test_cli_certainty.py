@@ -269,31 +269,6 @@ def test_intervals_that_say_less_than_they_seem_to(run: Run, table: Callable[...
     assert model["quotas"]["1"]["undefined"]["hit_rate"] == 0
 
 
-BAD: list[tuple[tuple[Any, ...], str]] = [
-    (("--confidence", "95"), "--confidence"),
-    (("--confidence", "1"), "--confidence"),
-    (("--resamples", "0", "--compare"), "--resamples"),
-    (("--resamples", "10"), "--resamples and --seed go with --confidence or --compare"),
-    (("--score", "tree", "--compare"), "--compare needs at least two models"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), BAD)
-def test_bad_options(run: Run, options: tuple[Any, ...], message: str) -> None:
-    assert message in run("evaluate", "--example", "credit", *options).error
-
-
-def test_groups_of_duckdb_cannot_be_resampled(run: Run, tmp_path: Path) -> None:
-    from pyarrow import parquet
-    from pyarrow import table as arrow_table
-
-    path = tmp_path / "data.parquet"
-    parquet.write_table(arrow_table({"y": [1, 0], "s": [0.5, 0.25]}), path)
-    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--engine", "duckdb")
-    error = run(*arguments, "--confidence", 0.95).error
-    assert "--confidence and --compare resample rows" in error
-
-
 def test_too_few_resamples_are_said_to_be(run: Run) -> None:
     text = run(*EXAMPLE, "--all", "--compare", "--impact", "1,-1,0,0").out
     assert "95% intervals" not in text, "which are of measures"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import json
 from collections.abc import Callable
@@ -50,57 +49,6 @@ def test_separators_and_decimals_are_found(
         assert auc(run, path, "--decimal", ",") == 1
     else:
         assert auc(run, path) == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "options", "said"),
-    [
-        (
-            "y\ts\n1\t1,234\n0\t2,500\n",
-            (),
-            "'1,234' at row 1 is not a number; give --decimal . if its comma marks thousands, or",
-        ),
-        (
-            "y;s\n1;0.5\n0;0,25\n",
-            (),
-            "'0,25' at row 2 is not a number; write it without marks of thousands",
-        ),
-        ("y;s\n0;0,5%\n1;7%\n", (), "'0,5%' at row 1 is not a number; write it without the % sign"),
-        ("y;s\n0;5,5 €\n1;7,0 €\n", (), "write it without the sign of the currency"),
-        ("y;s\n0;0,5\n1;1.234\n", (), "'0,5' at row 1 is not a number; write it without"),
-        (
-            "y;s;t\n0;1.234;0,5\n",
-            (),
-            "'1.234' at row 1 is not a number; give --decimal , if its point marks thousands, or",
-        ),
-        ("y;s\n0;1.060\n1;960\n", (), "column 's': all its points may mark thousands, so"),
-        ("y\ts\n0\t1.060\n1\t960\n", (), "give --decimal , if they do, or --decimal . if"),
-        ("y;s\n0;1.060\n1;0.5\n", ("--decimal", ","), "'1.060' at row 1 is not a number; write it"),
-        ('y,s\n0,"1,250.50"\n1,"0,500"\n', (), "'1,250.50' at row 1 is not a number; write it"),
-        ("y;s\n0;1.250,50\n1;0.500\n", (), "'1.250,50' at row 1 is not a number; write it"),
-        ("y;s\n0;1.250,50\n1;-0.250\n", (), "'1.250,50' at row 1 is not a number; write it"),
-        ('y,s\n0,"1,250.50"\n1,"-0,250"\n', (), "'1,250.50' at row 1 is not a number; write it"),
-        ("y;s\n0;0,5\n1;NA\n", (), "missing value at row 2"),
-        (
-            "y;s\n0;0,5\n1;k. A.\n",
-            (),
-            "'k. A.' at row 2 is not a number; if it means that there is no value, "
-            'give --missing "k. A."\n',
-        ),
-        ("y;s\n0;0,5\n1;5 km\n", (), "'5 km' at row 2 is not a number\n"),
-        ("y;s\n0;0,5\n1;1 250\n", (), "'1 250' at row 2 is not a number; write it without marks"),
-        ("y;s\n1;2\n3\n", (), "Expected 2 columns, got 1"),
-        ("y;s\n1;0.5\n", ("--sep", ","), "no columns 'y' and 's'; it has y;s"),
-        ("y,s\n1,0.5\n", ("--sep", ";;"), "';;' is not one character, as in ; or tab"),
-        ("y,s\n1,0.5\n", ("--decimal", "x"), "'x' is not one of"),
-        ("y,s\n1,0.5\n", ("--encoding", "utf-9"), "'utf-9' is not an encoding"),
-    ],
-)
-def test_what_cannot_be_told(
-    run: Run, tmp_path: Path, content: str, options: tuple[str, ...], said: str
-) -> None:
-    (tmp_path / "a.csv").write_text(content)
-    assert said in run("evaluate", tmp_path / "a.csv", *GIVEN, *options).error
 
 
 @pytest.mark.parametrize(
@@ -154,16 +102,6 @@ def test_encodings(run: Run, tmp_path: Path, encoding: str) -> None:
     assert output.read_text(encoding="utf-8") == mark + 'näme;y;s\n"Müller; x";1;0,75\n'
     wrong = run(*line, "--encoding", "ascii")
     assert "a.csv is not text in ascii" in wrong.error
-
-
-def test_an_encoding_matters_only_where_it_is_read(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"y,s,name\n1,0.5,M\xfcller\n0,0.2,x\n")
-    assert auc(run, path) == 1
-    wrong = run("evaluate", path, "--label", "y", "--score", "name").error
-    assert "a.csv is not text in UTF-8" in wrong
-    path.write_bytes(codecs.BOM_UTF8 + b"y,s\n1,0.5\n0,0.2\n")
-    assert auc(run, path) == 1
 
 
 def test_the_output_is_written_as_the_input(run: Run, tmp_path: Path) -> None:
@@ -290,34 +228,12 @@ def test_text_of_a_spreadsheet(run: Run, tmp_path: Path) -> None:
     assert "Take the first 2 rows by Wert: 2 are positive" in kept.out
 
 
-def test_a_column_without_values(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("y,s\n1,\n0,\n", encoding="utf-8")
-    said = "no row is left: all have a missing value: 2 in 's'"
-    assert said in run("evaluate", path, *GIVEN, "--drop-missing").error
-    chosen = ("select", path, "--score", "s", "--quota", 1, "-o", tmp_path / "b.csv")
-    assert said in run(*chosen, "--drop-missing").error
-
-
 def test_one_column_of_scores_is_selected_by(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("y,s,t\n1,0.5,0.1\n0,0.2,0.9\n", encoding="utf-8")
     for command in (("select", path, "--quota", 1), ("tables", path, "--label", "y")):
         given = (*command, "--score", "s", "--score", "t", "-o", tmp_path / "b.csv")
         assert "Invalid value for '--score': give it once; got s, t." in run(*given).error
-
-
-def test_a_quotation_mark_that_is_not_closed(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    lines = ["y;s;note", *["1;0,5;x", "0;0,2;y"] * 9]
-    lines[4] = '0;"0,2;y'
-    path.write_text("\r\n".join(lines))
-    error = "a.csv: the quotation mark before '0,2;y' in line 5 is not closed\n"
-    assert error in run("evaluate", path, *GIVEN).error
-    lines[4] = '0;0,2;"a note; of cells;\r\nof 3; cells;\r\nof 3; cells;\r\nof 3; cells;"'
-    lines[5] = '1;0,5;5" wide'
-    path.write_text("\r\n".join(lines))
-    assert auc(run, path) == 1
 
 
 @pytest.mark.parametrize("last", ["x", '"x"'])

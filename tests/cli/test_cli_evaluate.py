@@ -150,11 +150,6 @@ def test_the_least_area_below_chance_is_the_best(run: Run, monkeypatch: pytest.M
     assert cells == ["S2", "1.3798", "0.0000*", "0.0000*"]
 
 
-def test_file_without_rows(run: Run, table: Callable[..., Path]) -> None:
-    given = ("evaluate", table(y=[], s=[]), "--label", "y", "--score", "s")
-    assert run(*given, "--json").error == run(*given).error == "Error: data.csv has no rows\n"
-
-
 def test_example_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     outcome = run("evaluate", "--all", "--example", "credit")
@@ -298,57 +293,10 @@ def test_tables_are_cut_where_they_do_not_fit(
         assert (heading in first) != (heading in second), "each measure is in one of the tables"
 
 
-def test_a_model_that_dominates(run: Run, table: Callable[..., Path]) -> None:
-    path = table(y=[1, 1, 0, 0], good=[0.9, 0.8, 0.2, 0.1], fair=[0.9, 0.1, 0.5, 0.1])
-    arguments = ("evaluate", path, "--label", "y", "--score", "fair", "--score", "good")
-    assert (
-        "good dominates: at no quota, FPR or recall is another model better."
-        in run(*arguments, "--all").out
-    )
-    content = json.loads(run(*arguments, "--json").out)
-    assert content["dominant"] == ["good"]
-    assert content["best_by_quota"][0] == {"start": 0, "stop": 1, "models": ["fair", "good"]}
-
-
-def test_where_each_model_is_the_best(run: Run, table: Callable[..., Path]) -> None:
-    path = table(y=[1, 0, 0, 1, 0], a=[0.9, 0.8, 0.7, 0.6, 0.5], b=[0.7, 0.7, 0.1, 0.7, 0.1])
-    arguments = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b")
-    said = run(*arguments, "--all").out.splitlines()
-    place = said.index(
-        "No model dominates. Quotas at which each finds the most, alone or with another:"
-    )
-    assert said[place + 1 :] == [
-        "  a: 50.0%, 0 to 1.5, 4 to 5",
-        "  b: 70.0%, 1.5 to 5",
-    ]
-    content = json.loads(run(*arguments, "--json").out)
-    assert content["dominant"] == []
-    assert [x["models"] for x in content["best_by_quota"]] == [["a"], ["b"], ["a", "b"]]
-
-
-def test_models_that_are_equally_good(run: Run, table: Callable[..., Path]) -> None:
-    path = table(y=[1, 0], a=[0.9, 0.8], b=[9.0, 8.0])
-    arguments = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b")
-    assert (
-        "No model is better than another at any quota, FPR or recall."
-        in run(*arguments, "--all").out
-    )
-    alone = run("evaluate", "--all", path, "--label", "y", "--score", "a")
-    assert "dominates" not in alone.out
-
-
 def test_colour_only_where_asked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b" not in run("evaluate", "--all", "--example", "credit").out
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "\x1b[1m0.8035*\x1b[0m" in run("evaluate", "--all", "--example", "credit").out
-
-
-@pytest.mark.parametrize("amount", ["nan", "-3", "inf", "a"])
-def test_a_budget_is_a_number_of_0_or_more(run: Run, amount: str) -> None:
-    given = ("evaluate", "--example", "credit", "--cost", "credit_amount")
-    error = run(*given, f"--budget={amount}").error
-    said = "number, as 0.8 is." if amount == "a" else "finite number of 0 or more."
-    assert f"Invalid value for '--budget': '{amount}' is not a {said}" in error
 
 
 def test_progress_bar_appears_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -205,53 +205,6 @@ def test_example(run: Run) -> None:
     assert (best["quota"], best["brings"]) == (152, -164)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--gain", "g", "--impact", "1,0,0,1"], "two ways to say the same"),
-        (["--tune", "part=u"], "--tune goes with --gain or --impact"),
-        (["--gain", "g", "--ratio", "2"], "--ratio goes with --impact"),
-        (["--impact", "1,0,0,0", "--prevalence", "1"], "--prevalence must be above 0 and below 1"),
-        (["--gain", "g", "--tune", "part=z"], "no row has part = z"),
-        (["--gain", "g", "--place-cost", "-1e308"], "the rows bring is too large for a number"),
-        (["--place-cost", "1"], "--place-cost must be a finite number, and needs --gain"),
-        (["--gain", "g", "--place-cost", "nan"], "must be a finite number, and needs --gain"),
-        (
-            ["--impact", "1,0,0,0", "--place-cost", "inf"],
-            "finite number, and needs --gain or --imp",
-        ),
-        (["--impact", "1,0,0,0", "--place-cost", "-1e308"], "rows bring is too large for a number"),
-        (["--impact", "1,2,3"], "'1,2,3' is not four finite numbers"),
-        (["--impact", "1,2,3,inf"], "'1,2,3,inf' is not four finite numbers"),
-        (["--impact", "1,2,x,4"], "'1,2,x,4' is not four finite numbers such as 5,-4,0,0."),
-        (["--impact", "38,5,-1,5,0,0"], "0,0; with decimal commas put semicolons between them."),
-        (["--where", "part"], "'part' is not a condition"),
-        (["--where", "part=z"], "no row has part = z; column 'part' holds 'u', 'v'"),
-        (["--where", "y=1", "--where", "y=7"], "y = 7; column 'y' holds 1, 0"),
-        (["--where", "part=u", "--where", "part=v"], "no row has part = u and part = v"),
-        (["--where", "w=z"], "w = z: column 'w' needs a number, as in 0.5"),
-        (["--where", "w>z"], "w > z: column 'w' needs a number, as in 0.5"),
-        (["--where", "w>1,060"], "'1,060' may mean 1060 or 1.0600: write one of these"),
-        (["--where", "part>u"], "column 'part' holds texts; > is for numbers and dates"),
-        (["--where", "part=u", "--where", "w<0"], "no row has part = u and w < 0"),
-        (["--where", "none=1"], "has no column 'none'"),
-        (["--gain", "part"], "column 'part': 'u' at row 1 is not a number"),
-        (
-            ["--where", "part=v", "--gain", "part"],
-            "'v' at row 5 is not a number",
-        ),
-    ],
-)
-def test_bad_options(run: Run, arguments: list[Any], options: list[str], message: str) -> None:
-    assert message in " ".join(run(*arguments, *options).error.split())
-
-
-def test_gain_that_is_not_finite(run: Run, table: Callable[..., Path]) -> None:
-    path = table(y=[1, 0], s=[1, 2], g=[1, "inf"])
-    error = run("evaluate", path, "--label", "y", "--score", "s", "--gain", "g").error
-    assert "column 'g': inf at row 2, expected a finite number" in error
-
-
 def test_whom_to_mail(run: Run, shared: Path) -> None:
     """Customers' spending, less a mailing's cost: the sentences that a marketer needs."""
     names = [f"{name}.score" for name in ("logistic", "svm", "linear", "rf")]
@@ -307,15 +260,3 @@ def test_weights_whose_sums_are_rounded(run: Run, table: Callable[..., Path]) ->
     text = run(*given, "--place-cost", "2", "--quota", "10%").out
     assert "How many should I take? Nobody.\n" in text
     assert "With a weight of " in text
-
-
-@pytest.mark.parametrize("unit", [["--gain", "g"], ["--impact", "1,-1,0,0"]])
-@pytest.mark.parametrize("shown", [[], ["--json"]])
-def test_no_weight_at_all(
-    run: Run, table: Callable[..., Path], unit: list[str], shown: list[str]
-) -> None:
-    path = table(y=[1, 0], s=[0.9, 0.8], g=[5, -3], w=[0, 0])
-    given = ["evaluate", path, "--label", "y", "--score", "s", "--weight", "w", "--quota", "50%"]
-    outcome = run(*given, *unit, *shown)
-    assert outcome.status == 0
-    assert "Best:" not in outcome.out

@@ -72,51 +72,6 @@ def test_examples_can_be_typed(
 
 
 GOOD: dict[str, list[Any]] = {"bought": [0, 1] * 5, "model_a": list(range(10))}
-MISTAKES = [
-    (("absent.csv",), "'absent.csv' does not exist"),
-    (("FILE", "--label", "bougt"), "has no column 'bougt'; did you mean 'bought'?"),
-    (("FILE", "--score", "Model_A"), "did you mean 'model_a'? It has bought, model_a"),
-    (("FILE", "--score", "bought"), "'bought' is given as --label and as --score"),
-    (("FILE", "--quota", "5 %"), ""),
-    (("FILE", "--quota", "0.05"), "--quota 0.05 is less than one row; for a share write 5%"),
-    (("FILE", "--quota", "0%"), "'0%' is not a percentage above 0 and up to 100"),
-    (("FILE", "--quota", "11"), "--quota 11 is more than the 10 rows"),
-    (
-        ("FILE", "--quota", "five"),
-        "'five' is neither a number of places such as 200 nor a percentage",
-    ),
-    (("FILE", "--quotas", "5"), "No such option '--quotas'"),
-    (("FILE", "--gain", "spend"), "has no column 'spend'"),
-    (("FILE", "--where", "part"), "'part' is not a condition"),
-    (("FILE", "--confidence", "95"), "'95' is not a level such as 95% or 0.95"),
-    (
-        ("FILE", "5"),
-        'extra argument (5); names with spaces need quotes, as in "model a"',
-    ),
-    (("FILE", "--weight"), "Option '--weight' requires an argument"),
-]
-
-
-@pytest.mark.parametrize(("words", "message"), MISTAKES)
-def test_typical_mistakes(
-    run: Run, table: Callable[..., Path], words: tuple[str, ...], message: str
-) -> None:
-    path = table(**GOOD)
-    line = [str(path) if word == "FILE" else word for word in words]
-    for option, column in (("--label", "bought"), ("--score", "model_a")):
-        line[1:1] = [] if option in line else [option, column]
-    outcome = run("evaluate", *line)
-    if message:
-        assert message in re.sub(r"\s+", " ", outcome.error)
-    else:
-        assert outcome.status == 0
-
-
-def test_a_file_alone_tells_its_columns(run: Run, table: Callable[..., Path]) -> None:
-    message = run("evaluate", table(**GOOD)).error
-    assert "--label and --score are needed" in message
-    assert "data.csv has the columns bought, model_a" in message
-    assert message.rstrip().endswith("Rows without labels are for quotakernels select.")
 
 
 def test_many_columns_are_not_all_listed(run: Run, table: Callable[..., Path]) -> None:
@@ -124,8 +79,3 @@ def test_many_columns_are_not_all_listed(run: Run, table: Callable[..., Path]) -
     message = run("evaluate", path, "--label", "y", "--score", "s").error
     assert "column_19 and 80 more" in message
     assert "column_20" not in message
-
-
-def test_a_score_given_twice_is_evaluated_once(run: Run, table: Callable[..., Path]) -> None:
-    line = ("evaluate", table(**GOOD), "--label", "bought", "--score", "model_a")
-    assert run(*line, "--score", "model_a") == run(*line)

@@ -21,29 +21,6 @@ from quotakernels.evaluation.choice import how_filled
 Run = Callable[..., Any]
 
 
-def test_select_writes_who_is_in(run: Run, table: Callable[..., Path]) -> None:
-    path = table(
-        id=["007", "008", "009", "010", "011"],
-        s=["0.50", "0.90", "0.5", "0.10", "1e-1"],
-        note=["x,y", "", 'say "hi"', "NULL", "NA"],
-    )
-    output = path.with_name("chosen.csv")
-    outcome = run("select", path, "--score", "s", "--quota", 2, "--all-ties", "-o", output)
-    assert outcome.status == 0
-    assert outcome.out.splitlines() == [
-        "2 places: 1 above the threshold 0.5, 1 of the 2 tied at it",
-        "chosen.csv: 3 rows, best first",
-    ]
-    assert outcome.err == ""
-    with output.open(newline="") as file:
-        assert list(csv.reader(file)) == [
-            ["id", "s", "note", "selection_probability"],
-            ["008", "0.90", "", "1.0"],
-            ["007", "0.50", "x,y", "0.5"],
-            ["009", "0.5", 'say "hi"', "0.5"],
-        ]
-
-
 def test_select_draws_among_ties(run: Run, table: Callable[..., Path]) -> None:
     scores = [0.1 + 0.2] * 40 + [0.9] * 3 + [0.1] * 5
     path = table(id=list(range(48)), s=scores)
@@ -79,21 +56,6 @@ def test_select_of_the_example(run: Run, tmp_path: Path) -> None:
     assert run("select", "--example", "credit", *chosen).out.endswith("rows, best first\n")
     assert "Give FILE, or --example credit." in run("select", *chosen).err
     assert run("select", tmp_path, "--example", "credit", *chosen).status == 2
-
-
-def test_select_from_a_threshold_on_among_some_rows(run: Run, table: Callable[..., Path]) -> None:
-    path = table(s=["0.50", "0.9", "0.5", "0.1"], part=["a", "b", "b", "b"])
-    output = path.with_name("chosen.csv")
-    given = ("--score", "s", "--threshold", "0.5", "-o", output)
-    outcome = run("select", path, *given, "--where", "part=b")
-    assert outcome.status == 0
-    with output.open(newline="") as file:
-        assert list(csv.reader(file))[1:] == [["0.9", "b"], ["0.5", "b"]]
-    assert run("select", path, *given, "--threshold", "2").status == 0
-    assert output.read_text().splitlines() == ["s,part"]
-    assert "Give one of --quota and --threshold" in run("select", path, *given, "--quota", 1).error
-    assert "Give one of" in run("select", path, "--score", "s", "-o", output).error
-    assert "nan is not a number" in run("select", path, *given, "--threshold", "nan").error
 
 
 @pytest.mark.parametrize("name", ["chosen.csv", "chosen.tsv", "chosen.parquet", "chosen.feather"])
@@ -162,48 +124,12 @@ def test_select_says_how_it_came_about(
     assert outcome.out.splitlines()[0] == (shared or summary)
 
 
-def test_select_refuses(run: Run, table: Callable[..., Path], tmp_path: Path) -> None:
-    path = table(s=[0.1, 0.2])
-    other = table("other.csv", s=[0.1, "nan"])
-    named = table("named.csv", s=[0.1, 0.2], selection_probability=[1, 1])
-    out = tmp_path / "chosen.csv"
-    for arguments, message in {
-        (path, "s", "3", out): "--quota 3 is more than the 2 rows",
-        (path, "z", "1", out): "no column 'z'",
-        (path, "s", "1", path): "data.csv is the input",
-        (other, "s", "1", out): "column 's': NaN at row 2",
-        (path, "s", "1", tmp_path / "nowhere" / "a.csv"): "cannot be written",
-        (path, "s", "1", tmp_path / "a.ods"): "unknown file type to write",
-        (path, "s", "1", tmp_path / "a.npz"): "unknown file type to write",
-        (path, "s", "1", tmp_path / "a.csv.gz"): "unknown file type to write",
-    }.items():
-        file, score, quota, output = arguments
-        outcome = run("select", file, "--score", score, "--quota", quota, "-o", output)
-        assert message in outcome.error
-    ties = ("--score", "s", "--quota", 1, "--all-ties", "-o", out)
-    assert "column 'selection_probability' already" in run("select", named, *ties).error
-    assert not out.exists()
-
-
 BRANCHES = {
     "branch": ["south", "north", "south", "north", "west", "south"],
     "day": ["2026-05-02", "2026-05-01", "2026-05-01", "2026-05-02", "2026-05-02", "2026-05-02"],
     "s": [0.7, 0.2, 0.9, 0.8, 0.1, 0.7],
     "rate": [0.5, 1, 1, 1, 1, 1],
 }
-
-
-def test_a_quota_of_each_group_in_whole_rows(run: Run, table: Callable[..., Path]) -> None:
-    path = table(**BRANCHES)
-    output = path.with_name("chosen.parquet")
-    given = ("--score", "s", "--quota", "70%", "--per", "branch", "--seed", 5, "-o", output)
-    outcome = run("select", path, *given)
-    assert outcome.out.splitlines() == [
-        "3 places: 70% of each branch (3 groups), rounded down in each",
-        "chosen.parquet: 3 rows, best first of each branch",
-    ]
-    assert outcome.err.startswith("1 of 2 tied rows was drawn (seed 5)")
-    assert read_output(output)["branch"] == ["north", "south", "south"]
 
 
 @pytest.mark.parametrize("quota", ["2", "50%"])
@@ -230,30 +156,6 @@ def test_a_quota_of_each_group(
     }
     rows = f"chosen.parquet: {len(order)} rows, best first of each {column}"
     assert outcome.out.splitlines() == [said[column, quota], rows]
-
-
-def test_a_quota_of_each_group_is_refused(run: Run, table: Callable[..., Path]) -> None:
-    path, gaps = table(**BRANCHES), table("gaps.csv", s=[1, 2, 3], branch=["a", "", "b"])
-    for file, column, quota, message in (
-        (
-            path,
-            "rate",
-            1,
-            "column 'rate' holds numbers with decimals, but groups are whole numbers, text",
-        ),
-        (path, "brnch", 1, "data.csv has no column 'brnch'; did you mean 'branch'?"),
-        (
-            gaps,
-            "branch",
-            1,
-            "column 'branch': missing value at row 2; fill these rows, or leave th",
-        ),
-        (path, "branch", 4, "--quota 4 is more than the 3 rows of the largest group by 'branch'"),
-    ):
-        given = ("--score", "s", "--quota", quota, "--per", column, "-o", path.with_name("a.csv"))
-        assert message in run("select", file, *given).error
-    given = ("--score", "s", "--threshold", 1, "--per", "branch", "-o", path.with_name("a.csv"))
-    assert "--per goes with --quota or --budget." in run("select", path, *given).error
 
 
 @pytest.mark.parametrize("more", [("--all-ties",), ("--seed", 3), ("--over-cost",)])
@@ -284,42 +186,6 @@ def test_a_budget_of_each_group(
         if "--over-cost" in more
         else "best first of each branch"
     )
-
-
-def test_select_within_a_budget(run: Run, table: Callable[..., Path]) -> None:
-    path = table(s=[0.9, 0.7, 0.7, 0.2], amount=[20, 10, 30, 5], part=["a", "a", "a", "b"])
-    output = path.with_name("chosen.csv")
-    given = ("--score", "s", "--cost", "amount", "-o", output)
-    outcome = run("select", path, *given, "--budget", 30, "--all-ties")
-    assert outcome.status == 0
-    assert outcome.out.splitlines() == [
-        "1.5 rows for 30, of a budget of 30",
-        "chosen.csv: 3 rows, best first",
-    ]
-    with output.open(newline="") as file:
-        assert [row[-1] for row in csv.reader(file)][1:] == ["1.0", "0.25", "0.25"]
-    outcome = run("select", path, *given, "--budget", 36, "--seed", 1)
-    assert outcome.out.startswith("3 rows for 35, of a budget of 36\n")
-    assert outcome.err.startswith("1 of 2 tied rows was drawn (seed 1)")
-    outcome = run("select", path, *given, "--budget", 30, "--over-cost")
-    assert outcome.out.startswith("2 rows for 30, of a budget of 30\n")
-    assert outcome.out.endswith("2 rows, best first by score over cost\n")
-    outcome = run("select", path, *given, "--budget", 100, "--where", "part=b")
-    assert outcome.out.startswith("1 row for 5, of a budget of 100\n")
-
-
-def test_select_refuses_budgets_that_are_none(run: Run, table: Callable[..., Path]) -> None:
-    path = table(s=[0.9, -0.7], amount=[20, -10], hours=[1, 2])
-    given = ("select", path, "--score", "s", "-o", path.with_name("chosen.csv"))
-    assert "--budget needs --cost" in run(*given, "--budget", 3).error
-    assert "go with --budget" in run(*given, "--cost", "hours", "--quota", 1).error
-    both = run(*given, "--cost", "hours", "--budget", 1, "--quota", 1)
-    assert "Give one of --quota and --threshold, or --budget with --cost" in both.error
-    below = run(*given, "--cost", "amount", "--budget", 1).error
-    assert "'amount': -10.0 at row 2, expected a cost of 0 or more" in below
-    shares = run(*given, "--cost", "hours", "--budget", 1, "--over-cost")
-    assert "--over-cost divides the scores" in shares.error
-    assert "'cost'" in run(*given, "--cost", "cost", "--budget", 1).error
 
 
 def test_many_rows_are_written_with_marks_of_thousands() -> None:

@@ -41,21 +41,6 @@ def test_a_directory_is_all_its_files(run: Run, folder: Path) -> None:
         assert json.loads(outcome.out) == {**wanted, "source": source}
 
 
-def test_what_does_not_go_together(run: Run, folder: Path) -> None:
-    (folder / "c.csv").write_text("y,s\n1,\n1,2\n1,high\n")
-    unlike = f"column 's' holds floats in {folder / 'a.csv'} and text in {folder / 'c.csv'} "
-    assert f"{unlike}('high' in row 3); write" in " ".join(
-        run("evaluate", folder, *ASKED).error.split()
-    )
-    (folder / "c.csv").write_text("")
-    assert "Error: c.csv cannot be read: Empty CSV" in run("evaluate", folder, *ASKED).error
-    (folder / "c.csv").write_text("y\n1\n")
-    assert "c.csv has no column 's'" in run("evaluate", folder, *ASKED).error
-    (folder / "c.jsonl").write_text('{"y": 1, "s": 2}\n')
-    several = 'types, such as a.csv and c.jsonl; a pattern such as "*.csv" takes one'
-    assert several in " ".join(run("evaluate", folder, *ASKED).error.split())
-
-
 @pytest.fixture
 def dated(tmp_path: Path) -> Path:
     """Parquet files whose folders tell a column, and the same rows as `whole.parquet`."""
@@ -122,20 +107,6 @@ def test_every_command_takes_them(run: Run, folder: Path, dated: Path) -> None:
         page = folder.parent / "page.html"
         assert run("report", several, *ASKED[:4], "--quota", 2, "-o", page).status == 0
         assert f"quotakernels select {several} --score s" in page.read_text()
-
-
-def test_a_selection_has_one_decimal_mark(run: Run, folder: Path) -> None:
-    """Cells are written as they were read; those without decimals fit any."""
-    out = folder.with_name("out.csv")
-    asked = ("select", folder, "--score", "s", "--quota", 3, "--all-ties", "-o", out)
-    (folder / "0.csv").write_text("y,s\n1,4\n")
-    assert run(*asked).status == 0
-    assert out.read_text() == "y;s;selection_probability\n1;4;1,0\n0;3;1,0\n1;2;1,0\n"
-    (folder / "c.csv").write_text("y,s\n1,2.5\n")
-    error = " ".join(run(*asked).error.split())
-    files = f"{folder / 'a.csv'} is a comma and that of {folder / 'c.csv'} is a point"
-    assert f"the decimal mark of {files}" in error
-    assert run(*asked[:-1], out.with_suffix(".parquet")).status == 0
 
 
 def test_decimals_beside_floats_are_refused(run: Run, tmp_path: Path) -> None:
@@ -211,12 +182,3 @@ def test_bad_values_tell_their_file_and_row(
         error = " ".join(run("evaluate", paths[1], *asked).error.split())
         assert message.format("row 4") in error
         assert "rows with" not in error
-
-
-def test_rows_keep_their_numbers_when_others_are_dropped(run: Run, folder: Path) -> None:
-    for name, weight in (("a", 1), ("b", 1), ("empty", -1)):
-        (folder / f"{name}.csv").write_text(f"y,s,w\n1,,1\n0,3,{weight}\n")
-    outcome = run("evaluate", folder, *ASKED, "--weight", "w", "--drop-missing")
-    assert outcome.status == 2
-    place = f"row 2 of {folder / 'empty.csv'}"
-    assert f"column 'w': -1.0 at {place}" in " ".join(outcome.err.split())

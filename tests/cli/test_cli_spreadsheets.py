@@ -94,28 +94,6 @@ def test_a_title_above_the_names(run: Run, tmp_path: Path, name: str, above: lis
     assert output.read_text(encoding="utf-8").split() == expected
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [";a;s", "x;1;2", "y;0;1"],  # a name that is missing, and values below
-        ["a", "1", "0"],
-        ["a;s", "1;2", "0;1"],
-        ["a;s;;", "1;2;3;4", "0;1;2;3"],
-    ],
-)
-def test_names_that_are_no_title(run: Run, tmp_path: Path, lines: list[str]) -> None:
-    path = write_csv(tmp_path / "a.csv", lines)
-    error = run("evaluate", path, "--label", "y", "--score", "a").error
-    assert "a.csv has no column 'y'; it has a" in error
-    assert ("without a name (--header-row tells" in error) == (";" in (lines[0][0], lines[0][-1]))
-
-
-def test_a_note_with_separators_is_no_row_of_names(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text('y,s\n1,"a; b; c; d"\n0,"a; b; c; d"\n', encoding="utf-8")
-    assert "no columns 'Antwort' and 'Wert'; it has y, s" in run("evaluate", path, *GIVEN).error
-
-
 def test_sheets(run: Run, tmp_path: Path) -> None:
     path = write_excel(tmp_path / "a.xlsx", ["Titel", HEADER, *ROWS], "Deckblatt", "2")
     assert auc(run, path, "--sheet", "daten", "--header-row", 2) == 1
@@ -213,23 +191,6 @@ def test_all_absent_columns_are_told_at_once(run: Run, tmp_path: Path) -> None:
     assert "a.parquet has no columns 'antwort' and 'Werte'; did you mean" in error
 
 
-@pytest.mark.parametrize("name", ["a.csv", "*.csv"])
-def test_all_columns_with_bad_values_are_told_at_once(run: Run, tmp_path: Path, name: str) -> None:
-    write_csv(tmp_path / "a.csv", ["y;s;w;g", "1;0,5;2;0,5", ";0,2;k.A.;0,5", "0;0,4;-1;1,5"])
-    given = ("evaluate", tmp_path / name, "--label", "y", "--score", "s")
-    more = ("--weight", "w", "--by", "g")
-    of_file = f" of {tmp_path / 'a.csv'}" if name == "*.csv" else ""
-    assert run(*given, *more).error == (
-        f"Error: column 'y': missing value at row 2{of_file}; fill these rows, or leave them out "
-        f"with --drop-missing\ncolumn 'w': 'k.A.' at row 2{of_file} is not a number; if it means "
-        "that there is no value, give --missing k.A.\ncolumn 'g' holds numbers with decimals, but "
-        "groups are whole numbers, texts or dates; round them, or write a class for each row\n"
-    )
-    error = run(*given, *more, "--missing", "k.A.", "--where", "s>0.3").error
-    assert f"column 'w': -1.0 at row 3{of_file}, expected a finite weight of 0 or more" in error
-    assert "column 'y'" not in error
-
-
 def test_how_a_file_is_read_is_in_the_commands_of_a_page(run: Run, tmp_path: Path) -> None:
     rows = [f"{k};{('Ja', 'Nein')[k % 3 > 0]};{k % 7},5" for k in range(30)]
     path = write_excel(tmp_path / "a.xlsx", ["Titel", HEADER, *rows, "31;-;5,5"], "Deckblatt")
@@ -253,20 +214,6 @@ def test_columns_without_names_are_not_written(run: Run, tmp_path: Path) -> None
     path = write_csv(tmp_path / "a.csv", ["y;s;;", "1;0,5;;", "0;0,2;;"])
     chosen = ("select", path, "--score", "s", "--quota", 1, "-o", tmp_path / "b.csv")
     assert "a.csv has 2 columns without a name: give each its own" in run(*chosen).error
-
-
-def test_labels_in_several_ways_of_writing(run: Run, tmp_path: Path) -> None:
-    rows = ["1;Ja;0,5", "2;Nein;0,25", "3;ja;0,5", "4;ja ;0,5"]
-    path = write_csv(tmp_path / "a.csv", [HEADER, *rows])
-    error = run("evaluate", path, *GIVEN).error
-    assert "4 different values ('Ja', 'Nein', 'ja', 'ja '; the third one first in row 3)" in error
-    assert "'Ja', 'ja' and 'ja ' differ only in case or spaces: write them alike" in error
-    write_csv(path, [HEADER, *rows[:2]])
-    error = run(
-        "evaluate", path, "--label", "Antwort", "--pos-label", "ja", "--score", "Wert"
-    ).error
-    assert "--pos-label ja is not among the labels of column 'Antwort': 'Ja' and 'Nein'; " in error
-    assert "did you mean --pos-label Ja?" in error
 
 
 @pytest.mark.parametrize("rows", [["1;0,5", "0;2", "1;1.250"], ["1;1.250", "0;960"]])
@@ -312,30 +259,3 @@ def test_days_in_the_german_way(
         outcome = run("evaluate", file, *given, "--where", condition)
         assert outcome.status == 0, outcome.err
         assert f"\n{rows} row" in outcome.out
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ("day>=31.02.2025", "column 'day' needs a date, as in 2026-01-31 or 31.01.2026"),
-        ("day>=1.1.25", "column 'day' needs a date, as in 2026-01-31 or 31.01.2026"),
-        (
-            "other<1.1.2025",
-            "column 'other': '31.02.2025' at row 2 is not a date such as 31.12.2025",
-        ),
-        ("text<1.1.2025", "column 'text' holds texts; < is for numbers and dates"),
-    ],
-)
-def test_what_is_no_day(run: Run, tmp_path: Path, asked: str, said: str) -> None:
-    lines = ["y;s;day;other;text", "1;1;1.1.2025;1.1.2025;a", "1;1;2.1.2025;31.02.2025;b"]
-    path = write_csv(tmp_path / "a.csv", lines)
-    assert said in run("evaluate", path, "--label", "y", "--score", "s", "--where", asked).error
-
-
-def test_spaces_of_names_and_values_in_conditions(run: Run, tmp_path: Path) -> None:
-    path = write_csv(tmp_path / "a.csv", ["y;s;a ;a", "1;1; x;x", "0;1; x;y"])
-    given = ("evaluate", path, "--label", "y", "--score", "s", "--where")
-    for asked in ("a = x", "a = x ", "a=x"):
-        assert "\n1 row," in run(*given, asked).out
-    for asked in ("a =x", "a= x"):
-        assert f"no row has {asked.replace('=', ' = ')}" in run(*given, asked).error

@@ -72,27 +72,3 @@ def test_weights_give_masses(run: Run, table: Callable[..., Path]) -> None:
     lines = output.read_text().splitlines()[1:]
     assert lines[:2] == [",0.0,0.0,0.0,0.5,2.0", "9007199254740993,0.5,0.5,0.0,0.0,2.0"]
     assert lines[2] == "5,2.5,0.5,2.0,0.0,0.0"
-
-
-def test_tables_refuses(run: Run, table: Callable[..., Path], tmp_path: Path) -> None:
-    path = table(y=[1, 0], s=[0.1, 0.2], w=[0, 0])
-    one = table("one.csv", y=[1, 1], s=[0.1, 0.2])
-    empty = table("empty.csv", y=[], s=[])
-    out = tmp_path / "cuts.csv"
-    for arguments, message in {
-        (path, "y", "s", path): "data.csv is the input",
-        (path, "z", "s", out): "no column 'z'",
-        (path, "y", "z", out): "no column 'z'",
-        (empty, "y", "s", out): "empty.csv has no rows",
-        (path, "y", "s", out, "--weight", "w"): "no row has any weight",
-        (one, "y", "s", out, "--ratio", 1): "--ratio needs both classes; there is no negative row",
-        (path, "y", "s", out, "--ratio", 0): "--ratio 0.0 is not a finite number above 0",
-        (path, "y", "s", out, "--ratio", "nan"): "--ratio nan is not a finite number above 0",
-        (path, "y", "s", out, "--ratio", "inf"): "--ratio inf is not a finite number above 0",
-        (path, "y", "s", out, "--ratio", "a"): "'a' is not a number, as 0.8 is.",
-        (path, "y", "s", tmp_path / "a.ods"): "unknown file type to write",
-    }.items():
-        file, label, score, output, *more = arguments
-        outcome = run("tables", file, "--label", label, "--score", score, "-o", output, *more)
-        assert message in outcome.error
-    assert not out.exists()
