@@ -192,6 +192,26 @@ REFUSED: list[dict[str, Any]] = [
     {"currency": None},
     {"sample_weight": "w"},
     {"qouta": 3},
+    {"quota": 1000, "sample_weight": WEIGHT},
+    {"ratio": 2.1, "gain": GAIN},
+    {"prevalence": 0.5},
+    {"ratio": 0, "impacts": IMPACTS},
+    {"where": Y},
+    {"gain": GAIN * np.nan},
+    {"gain": "spend"},
+    {"tune": [True], "gain": GAIN},
+    {"by": "region"},
+    {"by": [None] * N},
+    {"per": GAIN, "quota": 2},
+    {"per": REGION, "quota": 0.5},
+    {"per": REGION, "quota": 3, "impacts": IMPACTS},
+    {"per": REGION, "budget": 300, "cost": COST},
+    {"budget": -1, "cost": COST},
+    {"budget": 3, "cost": -COST},
+    {"budget": 3, "cost": COST[:4]},
+    {"treatment": TREATED, "quota": 9, "per": REGION},
+    {"treatment": TREATED, "quota": 9, "by": REGION},
+    {"treatment": 2.0 * np.ones(N), "quota": 9},
 ]
 
 
@@ -201,9 +221,7 @@ def test_refusals() -> None:
     for options in REFUSED:
         with pytest.raises((TypeError, ValueError)) as error:
             qk.evaluate(Y, TWO, **options)
-        given = ", ".join(
-            k if isinstance(x, np.ndarray) else f"{k}={x}" for k, x in options.items()
-        )
+        given = ", ".join(k if np.size(x) == N else f"{k}={x}" for k, x in options.items())
         said.append(f"{given}\n    {error.type.__name__}: {error.value}")
     with pytest.raises(ValueError, match="compare") as error:
         qk.evaluate(Y, ONE, compare=True)

@@ -111,34 +111,3 @@ def test_other_ways_in() -> None:
         ),
     }
     agrees("plots/ways", "\n".join("\n".join([f"## {k}", *drawn(x)]) for k, x in made.items()))
-
-
-REFUSED: list[tuple[str, dict[str, Any]]] = [
-    ("HitRateDisplay", {"colour": "red"}),
-    ("HitRateDisplay", {"name": "c"}),
-    ("HitRateDisplay", {"band": 3}),
-    ("HitRateDisplay", {"ax": 3}),
-    ("HitRateDisplay", {"percent": 2}),
-    ("UpliftDisplay", {"treatment": TREATED, "curve": "lift"}),
-    ("UpliftDisplay", {"treatment": TREATED, "band": 3}),
-    ("PowersChartDisplay", {}),
-    ("PowersChartDisplay", {"kind": "rok"}),
-    ("PowersChartDisplay", {"kind": "pn", "band": 3}),
-    ("ImpactDisplay", {}),
-    ("ImpactDisplay", {"impacts": (1, 2, 3, 4), "against": "cost"}),
-    ("ImpactDisplay", {"impacts": (1, 2, 3, 4), "kind": "all"}),
-    ("LiftTableDisplay", {"bins": 0}),
-    ("DominanceDisplay", {"axis": "cost"}),
-    ("DominanceDisplay", {"classes": [0, 1]}),
-]
-
-
-def test_refusals() -> None:
-    said = []
-    for display, options in REFUSED:
-        given = {"ax": Figure().subplots(), **options}
-        with pytest.raises((TypeError, ValueError)) as error:
-            getattr(plots, display).from_predictions(Y, MODELS, **given)
-        names = ", ".join(options)
-        said.append(f"{display} {names}\n    {error.type.__name__}: {error.value}")
-    agrees("plots/refusals", "\n".join(said))

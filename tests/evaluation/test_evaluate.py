@@ -448,38 +448,6 @@ def test_masked_values_are_never_bad() -> None:
     assert found.to_dict() == {**plain.to_dict(), "where": ["where=True"]}
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"quota": 7}, "quota=7 is more than the 6 rows"),
-        ({"quota": 0.5}, "quota=0.5 is less than one row; for a share write fraction=0.5"),
-        ({"quota": -1}, "quota must be 0 or more; got -1.0"),
-        ({"fraction": 2}, "fraction must be above 0 and up to 1; got 2.0"),
-        ({"quota": 20, "sample_weight": Y}, "quota=20 is more than the total weight, 3"),
-        ({"gain": Y, "impacts": (1, 2, 3, 4)}, "two ways to say the same"),
-        ({"impacts": (1, 2, 3)}, "impacts must be four finite numbers"),
-        ({"place_cost": 1.0}, "place_cost must be a finite number, and needs gain"),
-        ({"tune": Y == 1}, "tune goes with gain or impacts"),
-        ({"ratio": 2.1, "gain": Y}, "ratio goes with impacts"),
-        ({"prevalence": 0.5}, "prevalence goes with impacts"),
-        ({"impacts": (1, 2, 3, 4), "ratio": 0}, "ratio must be a finite number above 0; got 0"),
-        ({"impacts": (1, 2, 3, 4), "prevalence": 1}, "prevalence must be above 0 and below 1"),
-        ({"impacts": (1, 2, 3, 4), "ratio": 1, "prevalence": 0.5}, "ratio and prevalence are two"),
-        ({"impacts": (1, 2, 3, 4), "ratio": 1, "where": Y == 1}, "there is no negative row"),
-        ({"where": Y}, "where must hold a boolean for each label"),
-        ({"where": Y > 5}, "where leaves no examples"),
-        ({"gain": Y, "tune": [True]}, "tune must hold a boolean for each label"),
-        ({"gain": Y * np.nan}, "gain"),
-        ({"gain": "spend"}, "gain is not the name of a column: 'spend'"),
-        ({"confidence_level": 95}, "confidence_level must be above 0 and below 1; got 95"),
-        ({"n_resamples": 9}, "n_resamples and random_state go with confidence_level or compare"),
-    ],
-)
-def test_errors_name_the_arguments(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        qk.evaluate(Y, S, **given)
-
-
 @pytest.mark.parametrize("name", ["place_cost", "ratio", "prevalence", "confidence_level"])
 @pytest.mark.parametrize("value", ["x", "", "0.5", [0.5, 0.2], np.ones(2), 1j, 10**400])
 def test_what_is_no_number_is_named(name: str, value: Any) -> None:

@@ -319,28 +319,6 @@ def test_nothing_and_everything(budget: float, cost: Any, said: str):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"budget": 9, "cost": COST}, "budget=9 is more than what all rows cost, 8"),
-        ({"budget": -1, "cost": COST}, "budget must be 0 or more; got -1"),
-        ({"budget": 3}, "budget needs cost, which says what each row costs"),
-        ({"cost": COST}, "cost goes with budget"),
-        ({"budget": 3, "cost": COST, "quota": 2}, "replaces quota; give one"),
-        (
-            {"budget": 7, "cost": COST, "per": Y},
-            "what all rows of the largest group by 'group' cost",
-        ),
-        ({"budget": 3, "cost": COST, "per": Y, "gain": COST}, "need one selection over all"),
-        ({"budget": 3, "cost": -COST}, "cost is -1.0 at position 1"),
-        ({"budget": 3, "cost": COST[:4]}, "cost must have shape"),
-    ],
-)
-def test_what_does_not_go_with_a_budget(options: dict[str, Any], said: str):
-    with pytest.raises(ValueError, match=said):
-        qk.evaluate(Y, S, **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
         (("--budget", 3), "--budget needs --cost"),
         (("--cost", "c"), "--cost goes with --budget"),
         (("--budget", 9, "--cost", "c"), "--budget 9 is more than what all rows cost, 8"),

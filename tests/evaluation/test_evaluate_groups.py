@@ -390,32 +390,6 @@ def test_what_groups_bring_is_what_all_bring(
     assert "brings" not in [x.name for x in without.groups.values[quota].measures]
 
 
-@pytest.mark.parametrize(
-    ("options", "kind", "message"),
-    [
-        (
-            {"per": "a", "quota": 2},
-            TypeError,
-            "per is -?[0-9.]+ at position 0; expected an integer",
-        ),
-        ({"by": "none"}, ValueError, "by is not the name of a column: 'none'"),
-        ({"by": ["x"]}, ValueError, "by must hold an id for each label"),
-        ({"by": [None] * SIZE}, ValueError, "by has missing values"),
-        ({"per": "w"}, ValueError, "per needs quota or budget; without one, by gives the AUC"),
-        ({"per": "w", "by": "w", "quota": 1}, ValueError, "per gives each group a quota of its"),
-        ({"per": "w", "quota": 1, "gain": "b"}, ValueError, "gain and impacts need one selecti"),
-        ({"per": "a", "quota": [[1], [2]]}, ValueError, "quota must be a number or a list of "),
-        ({"per": "branch", "quota": 99}, ValueError, "quota=99 is more than the .. rows of the la"),
-        ({"per": "branch", "quota": 0.5}, ValueError, "quota=0.5 is less than one row; for a sha"),
-    ],
-)
-def test_what_is_refused(options: dict[str, Any], kind: type[Exception], message: str) -> None:
-    named = [x for x in options.values() if isinstance(x, str) and x in ROWS]
-    columns = FRAME[[*dict.fromkeys(["y", *named])]].assign(c=FRAME.a)
-    with pytest.raises(kind, match=f"^{message}"):
-        qk.evaluate("y", columns, **options)
-
-
 def test_what_the_command_refuses(path: Path, command: Command) -> None:
     for options, message in {
         (

@@ -102,17 +102,6 @@ def test_without_an_arm_nothing_is_said():
     assert found.answers[-1].verdict == "That cannot be said"
 
 
-@pytest.mark.parametrize("beside", [{}, {"quota": 9, "per": MAILED}, {"quota": 9, "by": MAILED}])
-def test_what_does_not_go_together(beside: Any):
-    with pytest.raises(ValueError, match="^treatment needs quota or budget, without per and"):
-        qk.evaluate(BOUGHT, MODELS, treatment=MAILED, **beside)
-
-
-def test_bad_treatments():
-    with pytest.raises(ValueError, match="^treatment is 2.0 at position 0; expected 1 for a tre"):
-        qk.evaluate(BOUGHT, MODELS, quota=9, treatment=np.full(N, 2.0))
-
-
 def written(path: Path, treatment: Any) -> Path:
     with path.open("w", newline="") as file:
         rows = csv.writer(file)
