@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -126,23 +127,22 @@ class Unit:
         prevalence: float | None = None,
     ) -> Unit | None:
         """The unit that is asked for; None if nothing is to be counted."""
-        ratio = _ratio(command, impacts, ratio, prevalence)
-        names = ("gain", "impact", "place-cost", "tune")
-        of_gain, of_impacts, of_cost, of_tune = (named_option(x, command) for x in names)
+        said = partial(named_option, command=command)
+        ratio = _ratio(said, impacts, ratio, prevalence)
         if gain is not None and impacts is not None:
-            raise UnfitError(f"{of_gain} and {of_impacts} are two ways to say the same; give one")
-        either = f"{of_gain} or {of_impacts}"
-        unpaid = gain is None and impacts is None
+            both = f"{said('gain')} and {said('impact')}"
+            raise UnfitError(f"{both} are two ways to say the same; give one")
+        either, unpaid = f"{said('gain')} or {said('impact')}", gain is None and impacts is None
         if place_cost is not None and (unpaid or not math.isfinite(place_cost)):
-            raise UnfitError(f"{of_cost} must be a finite number, and needs {either}")
+            raise UnfitError(f"{said('place-cost')} must be a finite number, and needs {either}")
         if unpaid:
             if tune is not None:
-                raise UnfitError(f"{of_tune} goes with {either}")
+                raise UnfitError(f"{said('tune')} goes with {either}")
             return None
-        if impacts is None:
-            return cls(gain, place_cost or 0.0)
-        tp, fp, fn, tn = impacts
         paid = place_cost or 0.0
+        if impacts is None:
+            return cls(gain, paid)
+        tp, fp, fn, tn = impacts
         return cls(impacts=(tp - paid, fp - paid, fn, tn), ratio=ratio)
 
     def tuned(self, total: float, positive: float) -> tuple[float, ...] | None:
@@ -177,23 +177,23 @@ class Unit:
 
 
 def _ratio(
-    command: bool, impacts: Any, ratio: float | None, prevalence: float | None
+    said: Callable[[str], str], impacts: Any, ratio: float | None, prevalence: float | None
 ) -> float | None:
     """The user's class ratio, however it is said."""
-    of_ratio, of_prevalence = (named_option(x, command) for x in ("ratio", "prevalence"))
     if ratio is None and prevalence is None:
         return None
     if impacts is None:
-        name = of_prevalence if ratio is None else of_ratio
-        raise UnfitError(f"{name} goes with {named_option('impact', command)}")
+        name = said("prevalence" if ratio is None else "ratio")
+        raise UnfitError(f"{name} goes with {said('impact')}")
     if prevalence is None:
         if not 0 < (ratio or 0) < math.inf:
-            raise UnfitError(f"{of_ratio} must be a finite number above 0; got {ratio}")
+            raise UnfitError(f"{said('ratio')} must be a finite number above 0; got {ratio}")
         return ratio
     if ratio is not None:
-        raise UnfitError(f"{of_ratio} and {of_prevalence} are two ways to say the same; give one")
+        both = f"{said('ratio')} and {said('prevalence')}"
+        raise UnfitError(f"{both} are two ways to say the same; give one")
     if not 0 < prevalence < 1:
-        raise UnfitError(f"{of_prevalence} must be above 0 and below 1; got {prevalence}")
+        raise UnfitError(f"{said('prevalence')} must be above 0 and below 1; got {prevalence}")
     return prevalence / (1 - prevalence)
 
 
@@ -244,16 +244,16 @@ class Resampling:
 
         Those of intervals also test `gains`.  None if nothing is to be resampled.
         """
-        names = ("compare", "resamples", "seed", "confidence")
-        of_compare, of_resamples, of_seed, of_level = (named_option(x, command) for x in names)
+        said = partial(named_option, command=command)
         if level is not None and not 0 < level < 1:
-            raise UnfitError(f"{of_level} must be above 0 and below 1; got {level}")
+            raise UnfitError(f"{said('confidence')} must be above 0 and below 1; got {level}")
         if compare and models < 2:
-            raise UnfitError(f"{of_compare} needs at least two models")
+            raise UnfitError(f"{said('compare')} needs at least two models")
         if level is None and not compare:
             if (resamples, seed) != (None, None):
-                both = f"{of_resamples} and {of_seed}"
-                raise UnfitError(f"{both} go with {of_level} or {of_compare}")
+                both, either = ("resamples", "seed"), ("confidence", "compare")
+                pair = f"{' and '.join(map(said, both))} go with {' or '.join(map(said, either))}"
+                raise UnfitError(pair)
             return None
         models = models if compare else 0
         if resamples is not None:
@@ -491,44 +491,48 @@ class Settings:
 
     def check(self) -> None:
         """Refuse what does not go together with groups of rows, budgets, or a treatment."""
-        self._check_groups()
-        self._check_budgets()
-        if self.treatment is not None and (not self.quotas or self.per or self.by):
-            treatment, *others = (
-                named_option(x, self.command) for x in ("treatment", "quota", "budget", "per", "by")
-            )
-            quota, budget, per, by = others
-            raise UnfitError(f"{treatment} needs {quota} or {budget}, without {per} and {by}")
-        if self.treated is not None and self.treatment is None:
-            raise UnfitError("--treated goes with --treatment")
+        for wrong, what in self._mistakes():
+            if wrong:
+                raise UnfitError(what.format_map(_Names(self.command)))
 
-    def _check_budgets(self) -> None:
-        budget, cost, quota = (named_option(x, self.command) for x in ("budget", "cost", "quota"))
+    def _mistakes(self) -> Iterator[tuple[Any, str]]:
+        """Whether it is made, and what is said of it: options stand in braces."""
+        grouped = self.per is not None
+        yield grouped and self.by is not None, _ONE_GROUPING
+        yield grouped and not self.quotas, _GROUPS_WITHOUT_QUOTA
+        yield grouped and self.unit is not None, _GROUPS_WITH_GAINS
         budgets = [x.is_budget for x in self.quotas]
-        if any(budgets) and not all(budgets):
-            raise UnfitError(f"{budget} replaces {quota}; give one of the two")
-        if any(budgets) and self.cost is None:
-            raise UnfitError(f"{budget} needs {cost}, which says what each row costs")
-        if self.cost is not None and not any(budgets):
-            raise UnfitError(f"{cost} goes with {budget}")
+        yield any(budgets) and not all(budgets), "{budget} replaces {quota}; give one of the two"
+        needs_cost = "{budget} needs {cost}, which says what each row costs"
+        yield any(budgets) and self.cost is None, needs_cost
+        yield self.cost is not None and not any(budgets), "{cost} goes with {budget}"
+        alone = self.quotas and not (self.per or self.by)
+        treated = "{treatment} needs {quota} or {budget}, without {per} and {by}"
+        yield self.treatment is not None and not alone, treated
+        untreated = self.treated is not None and self.treatment is None
+        yield untreated, "{treated} goes with {treatment}"
 
-    def _check_groups(self) -> None:
-        names = ("per", "by", "gain", "impact", "quota", "budget")
-        per, by, gain, impact, quota, budget = (named_option(x, self.command) for x in names)
-        if self.per is not None and self.by is not None:
-            raise UnfitError(
-                f"{per} gives each group a quota of its own, {by} is for one quota over all; "
-                "give one of the two"
-            )
-        if self.per is not None and not self.quotas:
-            raise UnfitError(
-                f"{per} needs {quota} or {budget}; without one, {by} gives the AUC of each group"
-            )
-        if self.per is not None and self.unit is not None:
-            raise UnfitError(
-                f"{gain} and {impact} need one selection over all rows, so {per} is not possible; "
-                f"{by} shows what each group brings"
-            )
+
+class _Names(dict[str, str]):
+    """What options are called in the command, or in Python."""
+
+    def __init__(self, command: bool) -> None:
+        self.command = command
+
+    def __missing__(self, name: str) -> str:
+        return named_option(name, self.command)
+
+
+_ONE_GROUPING = (
+    "{per} gives each group a quota of its own, {by} is for one quota over all; give one of the two"
+)
+_GROUPS_WITHOUT_QUOTA = (
+    "{per} needs {quota} or {budget}; without one, {by} gives the AUC of each group"
+)
+_GROUPS_WITH_GAINS = (
+    "{gain} and {impact} need one selection over all rows, so {per} is not possible; {by} shows "
+    "what each group brings"
+)
 
 
 class Counts(NamedTuple):
