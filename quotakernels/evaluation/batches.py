@@ -21,6 +21,7 @@ from quotakernels.evaluation.compute import (
     bounded_in_groups,
     bounds_between,
     gains_at_quotas,
+    values_at,
     with_groups,
 )
 from quotakernels.evaluation.evaluation import Evaluation
@@ -620,14 +621,13 @@ def _with_groups(found: Evaluation, cells: Mapping[Key, Cells], names: NDArray[A
 def _exact(settings: Settings, quota: Quota, rankings: Sequence[Ranking], counts: Counts) -> Values:
     """What each model has at a quota, with the intervals that are closed forms."""
     measures = AT_BUDGET if quota.is_budget else AT_QUOTA[:3]
-    argument, resampling = quota.argument(counts.most), settings.resampling
-    rows = [[x.value(ranking, **argument) for x in measures] for ranking in rankings]
+    values, resampling = values_at(quota, measures, counts, rankings), settings.resampling
     if resampling is None:
-        return Values(measures, np.asarray(rows))
-    level = resampling.tested_level
-    found = [hit_rate_interval(x, confidence_level=level, **argument) for x in rankings]
+        return values
+    at = {"confidence_level": resampling.tested_level, **quota.argument(counts.most)}
+    found = [hit_rate_interval(x, **at) for x in rankings]
     both = np.asarray([[float(x.lower), float(x.upper)] for x in found])
-    return Values(measures, np.asarray(rows), {"hit_rate": certain_ends(both)})
+    return replace(values, ends={"hit_rate": certain_ends(both)})
 
 
 def _bounded(measures: tuple[Column, ...], both: Sequence[tuple[Ranking, Ranking]]) -> Values:

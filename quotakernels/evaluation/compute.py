@@ -335,9 +335,10 @@ def evaluate_sample(
     return evaluation if groups is None else with_groups_drawn(evaluation, data)
 
 
-def _values_at(quota: Quota, settings: Settings, counts: Counts, rankings: list[Ranking]) -> Values:
+def values_at(
+    quota: Quota, measures: tuple[Column, ...], counts: Counts, rankings: Sequence[Ranking]
+) -> Values:
     """What each model has at a quota."""
-    measures = measures_at(quota, settings.treatment is not None)
     argument = quota.argument(counts.most)
     rows = [[x.value(ranking, **argument) for x in measures] for ranking in rankings]
     return Values(measures, np.asarray(rows))
@@ -345,14 +346,9 @@ def _values_at(quota: Quota, settings: Settings, counts: Counts, rankings: list[
 
 def with_groups(evaluation: Evaluation, groups: GroupResults) -> Evaluation:
     """The evaluation with what groups of rows have; quotas of theirs are filled together."""
-    filled = {} if evaluation.settings.per is None else _together(groups)
+    own = groups.values if evaluation.settings.per is not None else ()
+    filled = {x: Values(together_at(x), groups.together(x)) for x in own if x is not None}
     return replace(evaluation, at_quota={**evaluation.at_quota, **filled}, groups=groups)
-
-
-def _together(groups: GroupResults) -> dict[Quota, Values]:
-    """What quotas of groups select in all, for each quota."""
-    quotas = [quota for quota in groups.values if quota is not None]
-    return {quota: Values(together_at(quota), groups.together(quota)) for quota in quotas}
 
 
 def _best_thresholds(settings: Settings, tuning: Sample) -> list[float]:
@@ -384,7 +380,10 @@ def evaluate_rankings(
         found = summary(ranking)
         over_all.append([float(getattr(found, x.name)) for x in OVER_ALL])
         areas.append([x.value(ranking) for x in AREAS])
-    gains = None
+    treated, gains = settings.treatment is not None, None
+    at_quota = {
+        x: values_at(x, measures_at(x, treated), counts, rankings) for x in settings.quotas_over_all
+    }
     if settings.unit is not None:
         gains = gain_results(rankings, settings.quotas_over_all, counts, thresholds)
     return Evaluation(
@@ -392,7 +391,7 @@ def evaluate_rankings(
         *counts,
         over_all=Values(OVER_ALL, np.asarray(over_all)),
         areas=Values(AREAS, np.asarray(areas)),
-        at_quota={x: _values_at(x, settings, counts, rankings) for x in settings.quotas_over_all},
+        at_quota=at_quota,
         best=best_by_quota(rankings),
         rankings=rankings,
         rows_read=counts.rows,
