@@ -281,6 +281,12 @@ def together_at(quota: Quota) -> tuple[Column, ...]:
     return AT_BUDGET if quota.is_budget else AT_QUOTA[:2]
 
 
+def _both_ends(ends: Mapping[Any, Floats], key: Any, *place: int) -> tuple[float, float]:
+    """The lower and the upper end of an interval, NaN of what has none."""
+    lower, upper = ends[key][:, *place].tolist() if key in ends else (np.nan, np.nan)
+    return lower, upper
+
+
 def most(worth: Floats, nothing: Floats | float = 0.0) -> NDArray[np.bool_]:
     """Tell which models, along the first axis, have the most; none where all of them do.
 
@@ -333,17 +339,11 @@ class GroupValues:
 
     def interval(self, name: str, model: int, group: int) -> tuple[float, float]:
         """Both ends of a group's measure; NaN of one that has no interval."""
-        if name not in self.ends:
-            return np.nan, np.nan
-        lower, upper = self.ends[name][:, model, group].tolist()
-        return lower, upper
+        return _both_ends(self.ends, name, model, group)
 
     def mean_interval(self, name: str, model: int) -> tuple[float, float]:
         """Both ends of the interval of the mean; NaN of one that has none."""
-        if name not in self.mean_ends:
-            return np.nan, np.nan
-        lower, upper = self.mean_ends[name][:, model].tolist()
-        return lower, upper
+        return _both_ends(self.mean_ends, name, model)
 
     def best(self, measure: Column) -> NDArray[np.bool_]:
         """Tell which models have the most in each group, shape (M, S)."""
@@ -404,10 +404,7 @@ class GroupResults:
 
     def apart_interval(self, quota: Quota, model: int, k: int) -> tuple[float, float]:
         """Both ends of one of APART; NaN of one that has no interval."""
-        if quota not in self.apart_ends:
-            return np.nan, np.nan
-        lower, upper = self.apart_ends[quota][:, model, k].tolist()
-        return lower, upper
+        return _both_ends(self.apart_ends, quota, model, k)
 
     @property
     def most(self) -> float:
