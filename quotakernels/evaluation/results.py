@@ -283,7 +283,9 @@ def together_at(quota: Quota) -> tuple[Column, ...]:
 
 def _both_ends(ends: Mapping[Any, Floats], key: Any, *place: int) -> tuple[float, float]:
     """The lower and the upper end of an interval, NaN of what has none."""
-    lower, upper = ends[key][:, *place].tolist() if key in ends else (np.nan, np.nan)
+    if key not in ends:
+        return np.nan, np.nan
+    lower, upper = (float(x[place]) for x in ends[key])
     return lower, upper
 
 
