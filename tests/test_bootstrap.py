@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -608,3 +609,34 @@ def test_progress_is_told():
     told: list[tuple[int, int]] = []
     qk.bootstrap(qk.roc_auc, Y, S[0], n_resamples=70, progress=lambda *x: told.append(x))
     assert told == [(64, 70), (70, 70)]
+
+
+# progress
+
+
+@pytest.mark.parametrize(
+    ("progress", "terminal", "patience", "written"),
+    [
+        (True, False, 1e9, True),
+        (True, True, 1e9, True),
+        (None, True, 1e9, False),
+        (None, True, -1.0, True),
+        (None, False, -1.0, False),
+        (False, True, -1.0, False),
+    ],
+)
+def test_a_line_is_written_at_once_or_to_a_terminal_once_it_takes_long(
+    progress: bool | None,
+    terminal: bool,
+    patience: float,
+    written: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setattr(values, "PATIENCE", patience)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    tell = values.reporter(progress, "resamples")
+    tell(1, 2)
+    tell(2, 2)
+    line = "\rresamples: 1 of 2\rresamples: 2 of 2\n"
+    assert capsys.readouterr().err == (line if written else "")

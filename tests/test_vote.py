@@ -81,6 +81,22 @@ def test_where_less_is_better_and_measures_of_ones_own():
     np.testing.assert_array_equal(own.votes, -known.votes)
 
 
+@pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the groups are few
+def test_votes_by_means_over_groups_at_a_budget_and_by_gains():
+    groups, cost = np.arange(24) % 4, np.arange(1.0, 25)
+    gains = {"gain": RNG.normal(LABELS), "gain_rejected": 0.5, "quota": 6}
+    for measure, given in (
+        (qk.group_mean(qk.roc_auc), {"groups": groups}),
+        (qk.hit_rate, {"cost": cost, "budget": 60}),
+        (qk.impact_at_quota, gains),
+    ):
+        found = vote(measure, LABELS, MODELS, **given)
+        known = qk.compare(measure, LABELS, MODELS, n_resamples=400, random_state=1, **given)
+        assert dict(zip(found.names, found.single, strict=True)) == dict(
+            zip(known.names, known.estimate, strict=True)
+        )
+
+
 def test_equal_models_keep_their_order_and_the_fewest_vote():
     found = vote(qk.pem, [1, 0, 1], {"b": [3, 1, 2], "a": [3, 1, 2], "c": [3, 1, 2]})
     assert (found.names, found.voters) == (("b", "a", "c"), 1)

@@ -43,12 +43,7 @@ def given(a: float, b: float) -> Beta:
     """Beta(a, b) of two numbers; no rounds for Beta(2, 2), of which all is known."""
     if a == b == 2:
         return Beta(a, b, -math.log(6), 0)
-    return Beta(a, b, _log_beta(a, b), rounds_for(max(a, b)))
-
-
-def rounds_for(largest: float) -> int:
-    """Rounds of the continued fraction for parameters of which this is the largest."""
-    return AROUND_ROUNDS + math.ceil(3 * math.sqrt(largest))
+    return Beta(a, b, _log_beta(a, b), AROUND_ROUNDS + math.ceil(3 * math.sqrt(max(a, b))))
 
 
 def _log_beta(a: float, b: float) -> float:
@@ -70,18 +65,6 @@ def around(xp: Namespace, share: Array, other: Array) -> Beta:
     angle = math.pi * small
     normaliser = large * (angle / xp.sin(angle)) / 2
     return Beta(1 + share, 1 + other, xp.log(normaliser), AROUND_ROUNDS)
-
-
-def cumulative(xp: Namespace, beta: Beta, share: Array, other: Array) -> Array:
-    """The regularised incomplete beta function I_v(a, b) of shares v and 1 - v."""
-    a, b, log_normaliser, rounds = beta
-    swapped = share * (a + b + 2) > a + 1
-    v, rest = xp.where(swapped, other, share), xp.where(swapped, share, other)
-    a, b = a + xp.zeros_like(v), b + xp.zeros_like(v)
-    a, b = xp.where(swapped, b, a), xp.where(swapped, a, b)
-    density = xp.exp(a * _log(xp, v, rest) + b * _log(xp, rest, v) - log_normaliser)
-    part = density / (a * _fraction(xp, a, b, v, rest, rounds))
-    return xp.where(swapped, 1 - part, part)
 
 
 def expected_losses(xp: Namespace, beta: Beta, share: Array, other: Array) -> tuple[Array, Array]:
