@@ -107,6 +107,17 @@ def test_a_class_of_little_weight_stays_beside_a_heavy_one():
     assert qk.recall(table) == 1
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_a_cut_of_everything_takes_what_vanishes_in_the_sum(library: str):
+    xp = pytest.importorskip(library)
+    labels, weights = xp.asarray([0, 0, 1]), xp.asarray([1e7, 1.0, 1e-10], dtype=xp.float64)
+    for cut in ({"fraction": 1}, {"fraction": [1.0]}, {"quota": 1e7 + 1 + 1e-10}):
+        data = labels, xp.asarray([3, 2, 1])
+        found = qk.confusion_table(*data, sample_weight=weights, **cut)
+        assert (found.tp, found.fn, found.tn) == (1e-10, 0, 0)
+        assert qk.recall(*data, sample_weight=weights, **cut) == 1
+
+
 def test_weights_whose_sum_would_be_infinite():
     heavy = qk.roc_auc(Y, S, sample_weight=np.full(12, 1e307))
     np.testing.assert_allclose(heavy, qk.roc_auc(Y, S), rtol=4e-16)

@@ -16,6 +16,7 @@ from quotakernels._array import (
     Namespace,
     cast,
     compiled,
+    computing,
     concrete,
     constant,
     device,
@@ -410,7 +411,7 @@ def _of_plain_numbers(scores: Array, threshold: Any) -> Array | None:
     is_float = of_kind(xp, scores.dtype, "real floating")
     exact = is_float and isinstance(scores.dtype, np.dtype)
     dtype = scores.dtype if exact or (types == {int} and not is_float) else wide_float(xp, dev)
-    with np.errstate(over="ignore", under="ignore"):
+    with computing(xp):
         found = constant(xp, list(threshold) if listed is threshold else threshold, dtype, dev)
     return cast(xp, found, scores.dtype) if is_float else found
 

@@ -459,7 +459,7 @@ def ndcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     discounts = _discounts(xp, at)
     gain, best = _mean_gain(table, at), _best_gain(table, at, numbers)
     found, ideal = at.sums(wanted, gain * discounts, best * discounts)
-    return ops.within_rounding(xp, found / ideal, 1.0)
+    return ops.at_most(xp, found / ideal, 1.0)
 
 
 def _best_gain(table: ops.Groups, at: Positions, numbers: Array) -> Array:

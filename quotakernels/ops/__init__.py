@@ -52,7 +52,6 @@ from quotakernels.ops.elementwise import partial_harmonic_sums as partial_harmon
 from quotakernels.ops.elementwise import piecewise as piecewise
 from quotakernels.ops.elementwise import rate as rate
 from quotakernels.ops.elementwise import where_rare as where_rare
-from quotakernels.ops.elementwise import within_rounding as within_rounding
 from quotakernels.ops.hull import hull_ends as hull_ends
 from quotakernels.ops.keys import from_order_key as from_order_key
 from quotakernels.ops.keys import key_bits as key_bits

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from quotakernels._array import Array, Namespace, cast, constant, device, known, tolerance
+from quotakernels._array import Array, Namespace, cast, constant, device, known
 from quotakernels.ops import native
 
-_ROUNDING = 2.0**-40
 _FEW = 2**12
 """Numbers of which all terms are summed at once."""
 
@@ -25,8 +24,18 @@ def clip(xp: Namespace, x: Array, low: float | None = None, high: float | None =
     return xp.clip(x, low, high)
 
 
-def at_most(xp: Namespace, value: Array, most: Array, reached: Callable[[], Array]) -> Array:
-    """What is the most where that is `reached`, and no more elsewhere, in spite of rounding."""
+def at_most(
+    xp: Namespace,
+    value: Array,
+    most: Array | float,
+    reached: Callable[[], Array] | None = None,
+) -> Array:
+    """Each value, but no more than the most, beyond which rounding alone can lift it.
+
+    Where it is known that the most is `reached` it is given exactly.
+    """
+    if reached is None:
+        return clip(xp, value, high=most)
     if known((value < 0.99 * most) | (value == most)):
         return value
     return xp.where(reached() & (value > 0), most, xp.minimum(value, most))
@@ -38,11 +47,6 @@ def rate(xp: Namespace, part: Array, whole: Array) -> Array:
     if native.library(xp, beyond=True) != "jax":
         return quotient
     return xp.where(part == whole, whole / whole, quotient)
-
-
-def within_rounding(xp: Namespace, x: Array, high: float) -> Array:
-    """The bound in place of each number that is above it by no more than rounding may cause."""
-    return xp.where((x > high) & (x <= high + tolerance(x, _ROUNDING)), xp.full_like(x, high), x)
 
 
 def nan_unless(

@@ -76,7 +76,7 @@ def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
     """
     if share.dtype == xp.float64 and not table.rounded:
         return share
-    return ops.within_rounding(xp, share, 1.0)
+    return ops.at_most(xp, share, 1.0)
 
 
 def _hit_rate(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Array:

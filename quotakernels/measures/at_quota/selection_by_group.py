@@ -214,7 +214,7 @@ def _at_one_quota(table: ops.Groups, wanted: Array, split: Array) -> SelectionBy
 
 def _share(xp: Namespace, value: Array) -> Array:
     """A share, which rounded sums of weights may lift above 1 by an ulp."""
-    return ops.within_rounding(xp, value, 1.0)
+    return ops.at_most(xp, value, 1.0)
 
 
 def _ends(xp: Namespace, x: Array) -> tuple[Array, Array]:

@@ -327,7 +327,7 @@ def _information_of_classes(table: ClassTable, *, base: Any = None) -> Array:
 
 def _coefficient(table: _Cells) -> Array:
     share = _information(table) / _entropy(table)
-    return ops.within_rounding(namespace(share), share, 1.0)
+    return ops.at_most(namespace(share), share, 1.0)
 
 
 def _coefficient_of_classes(table: ClassTable) -> Array:

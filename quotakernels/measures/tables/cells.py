@@ -220,12 +220,18 @@ def wanted_cut(
 
 
 def _cells_at_quotas(table: ops.Groups | ops.Around, wanted: Array) -> ConfusionTable:
-    """Expected cells; each class is averaged over ties by itself, and no rounding makes it < 0."""
+    """Expected cells; each class is averaged over ties by itself, and no rounding makes it < 0.
+
+    A cut of everything takes every mass, also one that vanishes in the sum of the others.
+    """
     xp = namespace(wanted)
-    _, positive, negative = (xp.expand_dims(x, axis=-1) for x in Totals(xp, table))
-    tp, fp = positives_at(xp, table, wanted), positives_at(xp, table.swapped(), wanted)
-    rest = (ops.clip(xp, whole - found, 0) for whole, found in ((positive, tp), (negative, fp)))
-    return ConfusionTable(tp, fp, *rest)
+    whole, *classes = (xp.expand_dims(x, axis=-1) for x in Totals(xp, table))
+    found = [positives_at(xp, table, wanted), positives_at(xp, table.swapped(), wanted)]
+    if table.weighted:
+        every = wanted >= whole
+        found = [xp.where(every, mass, x) for mass, x in zip(classes, found, strict=True)]
+    rest = (ops.clip(xp, mass - x, 0) for mass, x in zip(classes, found, strict=True))
+    return ConfusionTable(*found, *rest)
 
 
 _CELLS_AT_QUOTAS = in_usual_units(_cells_at_quotas)
