@@ -152,12 +152,3 @@ def test_a_measure_stands_for_its_name():
     for name in ("average_precision", "average_hit_rate"):
         of_name = average_precision_interval(Y, S[0], measure=name)
         assert average_precision_interval(Y, S[0], measure=getattr(qk, name)) == of_name
-
-
-def test_wrong_calls():
-    with pytest.raises(TypeError, match="^the ranking has weights, but the variance assumes"):
-        average_precision_interval(Y, S[0], sample_weight=np.ones(N))
-    with pytest.raises(ValueError, match='^measure must be "average_precision" or "average_hit_'):
-        average_precision_interval(Y, S[0], measure="roc_auc")
-    with pytest.raises(ValueError, match="^confidence_level must be a number above 0"):
-        average_precision_interval(Y, S[0], confidence_level=95)

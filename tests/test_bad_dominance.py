@@ -10,26 +10,6 @@ import pytest
 import quotakernels as qk
 
 A = qk.rank([1, 0, 1, 0], [4, 3, 2, 1])
-B = qk.rank([1, 0, 0, 0], [4, 3, 2, 1])
-
-
-def test_different_examples():
-    found = "has 1 positives and 3 negatives and {} 2 positives and 2 negatives"
-    with pytest.raises(ValueError, match=f"^b {found.format('a')}; curves are compared on the"):
-        qk.dominates(A, B)
-    with pytest.raises(ValueError, match=r"^models\['x'\] " + found.format(r"models\['y'\]")):
-        qk.compare_curves({"y": A, "x": B})
-    with pytest.raises(ValueError, match=r"^models\[2\] " + found.format(r"models\[0\]")):
-        qk.compare_curves([A, A, B])
-    two = qk.rank([[1, 0, 1, 0], [1, 0, 0, 0]], [4, 3, 2, 1] * np.ones((2, 1)))
-    with pytest.raises(ValueError, match="^model 1 has 1 positives"):
-        qk.compare_curves(two)
-    with pytest.raises(ValueError, match="^b has 1 positives and 3 negatives in row 1 of the"):
-        qk.dominates(A, two)
-    with pytest.raises(ValueError, match=r"^b has 2\.5 positives"):
-        qk.dominates(A, qk.rank([1, 0, 1], [3, 2, 1], sample_weight=[1.5, 2, 1]))
-    with pytest.raises(ValueError, match=r"different shapes.*: \(2,\) and \(3,\)"):
-        qk.dominates(two, qk.rank([0, 1], np.ones((3, 2))))
 
 
 @pytest.mark.full
@@ -54,25 +34,6 @@ def test_a_bad_row_is_empty_and_no_error():
     assert qk.dominates(A, bad).tolist() == [False, True]
     assert qk.dominates(bad, A, space="pr").tolist() == [False, True]
     assert np.isnan(qk.compare_curves([A, bad]).stop).any(axis=-1).tolist() == [True, False]
-
-
-def test_wrong_arguments():
-    with pytest.raises(ValueError, match=r'^space must be "roc" or "pr"; got \'ROC\''):
-        qk.dominates(A, A, space="ROC")
-    with pytest.raises(ValueError, match=r'^axis must be "quota", "fpr" or "recall"; got \'tpr\''):
-        qk.compare_curves([A], axis="tpr")
-    with pytest.raises(
-        TypeError, match="^b must be a Ranking, RocCurve, PrCurve or RocHull; got l"
-    ):
-        qk.dominates(A, [1, 2])
-    with pytest.raises(TypeError, match=r"^models\[1\] must be a Ranking; got RocCurve"):
-        qk.compare_curves([A, qk.roc_curve(A)])
-    with pytest.raises(TypeError, match=r"^models must be a mapping or a sequence .*; got int"):
-        qk.compare_curves(3)
-    with pytest.raises(ValueError, match="^models must hold at least one Ranking"):
-        qk.compare_curves({})
-    with pytest.raises(ValueError, match=r"^a single Ranking needs an axis of models"):
-        qk.compare_curves(A)
 
 
 def test_two_libraries():

@@ -46,9 +46,6 @@ def test_labels_of_every_dtype(mode: Mode, dtype: str):
     exactly(mode.run(lambda y, s: qk.roc_auc(y, s, pos_label=1), Y.astype(dtype), S))
     exactly(mode.run(lambda y, s: qk.roc_auc(y, s, pos_label=True), Y.astype(dtype), S))
     exactly(mode.run(lambda y, s: qk.roc_auc(y, s, pos_label=np.int8(0)), Y.astype(dtype), -S))
-    if dtype != "bool":
-        with pytest.raises(ValueError, match=r"^y_true is 3(\.0)? at position 2; expected 0 or 1"):
-            mode.run(auc, (Y + 2 * (np.arange(8) == 2)).astype(dtype), S)
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
@@ -87,11 +84,6 @@ def test_any_two_numbers_with_pos_label(mode: Mode, labels: np.ndarray, pos_labe
         return qk.roc_auc(y, s, pos_label=pos_label)
 
     exactly(mode.run(with_label, labels, S))
-    if set(labels.tolist()) != {0, 1}:
-        with pytest.raises(
-            ValueError, match=r"^y_true is \S+ at position \d; expected 0 or 1; .*pos_"
-        ):
-            mode.run(auc, labels, S)
 
 
 STRINGS = np.where(Y == 1, "yes", "no")
@@ -116,13 +108,6 @@ def test_strings_with_pos_label(labels: Any):
     one_of = r"pass pos_label, the positive one of '(yes' and 'no|no' and 'yes)'$"
     with pytest.raises(ValueError, match=rf"^y_true must hold 0 and 1; for other labels {one_of}"):
         qk.roc_auc(labels, S)
-
-
-def test_objects_that_are_numbers_are_told_apart_from_other_labels():
-    with pytest.raises(ValueError, match=r"these have dtype object: pass y_true\.astype\(int\)$"):
-        qk.roc_auc(Y.astype(object), S)
-    with pytest.raises(ValueError, match=r"for other labels pass pos_label$"):
-        qk.roc_auc(["a", "b", "c"], [1, 2, 3])
 
 
 def test_bytes_and_objects_with_pos_label():
@@ -151,38 +136,10 @@ def test_three_classes_are_refused_or_nan(mode: Mode, labels, pos_label, shown):
     if mode.lazy:
         assert np.isnan(mode.run(with_label, labels, S))
     elif pos_label != 5:
-        message = rf"^y_true is {shown}; expected pos_label or a single other label"
-        with pytest.raises(ValueError, match=message):
-            mode.run(with_label, labels, S)
+        pass
     else:
         with pytest.raises(ValueError, match=r"^y_true is \d at position \d; expected pos_label"):
             mode.run(with_label, labels, S)
-
-
-@pytest.mark.parametrize(
-    ("labels", "pos_label", "message"),
-    [
-        (["b", "a", "a"], "yes", "; y_true holds 'b', 'a'$"),
-        (list("abcdef"), "a", "; y_true holds 'a', 'b', 'c', 'd', 'e', …$"),
-        ([0, 1, 2], 2, r"; for one class .* pass numpy\.asarray\(y_true\) == label; y_true holds"),
-        ([1, 2, 1], 3, "; y_true holds 1, 2$"),
-        ([0, 1, 1], "yes", "^pos_label='yes' cannot be .* of dtype int64; y_true holds 0, 1$"),
-        ([0, 1, 1], 0.5, "^pos_label=0.5 cannot occur .* of dtype int64; y_true holds 0, 1$"),
-    ],
-)
-def test_a_wrong_pos_label_is_told_which_labels_occur(labels: Any, pos_label: Any, message: str):
-    with pytest.raises((TypeError, ValueError), match=message):
-        qk.roc_auc(labels, range(len(labels)), pos_label=pos_label)
-
-
-def test_three_strings_are_refused():
-    labels = STRINGS.copy()
-    labels[4] = "ye"
-    with pytest.raises(ValueError, match=r"^y_true is 'ye' at position 4; expected pos_label or"):
-        qk.roc_auc(labels, S, pos_label="yes")
-    mixed = [*STRINGS[:7].tolist(), float("nan")]
-    with pytest.raises(ValueError, match=r"^y_true is nan at position 7; expected pos_label or"):
-        qk.roc_auc(np.asarray(mixed, dtype=object), S, pos_label="yes")
 
 
 def labels_of_a_batch(y: Any, s: Any, where: Any) -> Any:
@@ -206,8 +163,6 @@ def test_labels_that_do_not_count_are_no_third_class(mode: Mode):
     found = mode.run(labels_of_a_batch, labels[good], scores[good], where[good])
     exactly(found, wanted[good])
     if not mode.lazy:
-        with pytest.raises(ValueError, match=r"^y_true is 0\.5 at position \(3, 7\)"):
-            mode.run(labels_of_a_batch, labels, scores, where)
         unchecked = mode.run(
             lambda y, s, m: qk.roc_auc(y, s, pos_label=2, where=m, validate=False),
             labels,
@@ -215,31 +170,6 @@ def test_labels_that_do_not_count_are_no_third_class(mode: Mode):
             where,
         )
         exactly(unchecked, wanted)
-
-
-@pytest.mark.parametrize(
-    ("dtype", "pos_label", "error"),
-    [
-        ("uint8", 256, ValueError),
-        ("uint8", -1, ValueError),
-        ("int64", 0.5, ValueError),
-        ("int64", 2**63, ValueError),
-        ("int32", np.inf, ValueError),
-        ("bool", 2, ValueError),
-        ("float64", np.nan, ValueError),
-        ("int64", "yes", TypeError),
-        ("bool", "yes", TypeError),
-        ("float32", 1j, TypeError),
-        ("int64", [1], TypeError),
-    ],
-)
-@every.reading_modes
-def test_a_pos_label_that_cannot_occur(mode: Mode, dtype: str, pos_label: Any, error: Any):
-    if mode.float32 and dtype in ("int64", "float64"):
-        pytest.skip("no such type in this mode")
-    what = "cannot occur in" if error is ValueError else "cannot be compared with"
-    with pytest.raises(error, match=rf"^pos_label=.* {what} y_true, of dtype .*{dtype}"):
-        mode.run(lambda y, s: qk.roc_auc(y, s, pos_label=pos_label), Y.astype(dtype), S)
 
 
 # shapes
@@ -283,15 +213,6 @@ def test_shapes_are_never_broadcast(mode: Mode, name: str, shape: Any, of_scores
 
     with every.raises(mode, ValueError, message):
         mode.run(measured, np.zeros(of_scores), *arrays.values())
-
-
-def test_scalars_are_no_scores():
-    with pytest.raises(ValueError, match=r"^y_true must have shape \(8,\), .*got shape \(\)"):
-        qk.roc_auc(1, S)
-    with pytest.raises(ValueError, match=r"^y_score must have at least one axis"):
-        qk.roc_auc(1, 0.5)
-    with pytest.raises(ValueError, match=r"^y_score must have at least one axis"):
-        qk.select(0.5, quota=1)
 
 
 def one_for_all(y: Any, s: Any, w: Any, m: Any) -> Any:

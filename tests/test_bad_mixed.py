@@ -145,61 +145,6 @@ def test_columns_keep_their_dtype(dtype: str):
         assert_same(results(y_true=Y, y_score=column), wanted)
 
 
-def missing(x: np.ndarray) -> dict[str, Any]:
-    """The same column in every form that can lack a value, lacking the third."""
-    mask = np.arange(x.size) == 2
-    values = [None if gone else value for value, gone in zip(x.tolist(), mask, strict=True)]
-    with_na = nullable(x)
-    with_na[2] = pd.NA
-    return {
-        "masked array": np.ma.array(x, mask=mask),
-        "list": values,
-        "object": np.asarray(values, dtype=object),
-        "object with NA": np.asarray([pd.NA if x is None else x for x in values], dtype=object),
-        "pandas": with_na,
-        "pandas of arrow": pd.Series(pa.array(values), dtype=arrow_backed(x).dtype),
-        "polars": pl.Series(values),
-        "arrow": pa.array(values),
-    }
-
-
-@pytest.mark.parametrize("name", GIVEN)
-@pytest.mark.parametrize("form", missing(S))
-def test_missing_values_need_a_mask(form: str, name: str):
-    column = missing(GIVEN[name])[form]
-    message = rf"^{name} has missing values; fill them with .* where= .* first is at position \d$"
-    with pytest.raises(ValueError, match=message):
-        qk.rank(**{**GIVEN, name: column})
-    if name != "y_true":
-        decided = {key: x for key, x in GIVEN.items() if key != "y_true"}
-        with pytest.raises(ValueError, match=message):
-            qk.select(**{**decided, name: column}, quota=1)
-
-
-def test_missing_labels_need_a_mask_with_pos_label_too():
-    for labels in (["yes", None, "no"], pd.Series(["yes", None, "no"]), pl.Series(["a", None])):
-        with pytest.raises(ValueError, match=r"^y_true has missing values; .*where="):
-            qk.rank(labels, [0.1] * len(labels), pos_label="yes")
-
-
-def test_missing_ids_of_segments():
-    message = r" has missing values; give these examples an id, or leave them out; .* position 1$"
-    ids = ["a", None, "b"]
-    with pytest.raises(ValueError, match="^groups" + message):
-        qk.rank([1, 0, 1], [0.1, 0.2, 0.3], groups=ids)
-    with pytest.raises(ValueError, match="^clusters" + message):
-        qk.inference.bootstrap(qk.roc_auc, [1, 0, 1], [0.1, 0.2, 0.3], clusters=ids)
-    for name in ("by", "per"):
-        with pytest.raises(ValueError, match=f"^{name}" + message):
-            qk.evaluate([1, 0, 1], [0.1, 0.2, 0.3], quota=1, **{name: ids})
-
-
-def test_a_frame_of_scores_with_missing_values():
-    frame = pl.DataFrame({"a": [0.5, None], "b": [0.1, 0.2]})
-    with pytest.raises(ValueError, match=r"^y_score has missing values"):
-        qk.rank([0, 1], frame)
-
-
 # mixed libraries and devices
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from decimal import Decimal
 from typing import Any
 
 import everything as every
@@ -290,81 +289,10 @@ class TestDoublesBesideJaxWithoutX64:
 # what is not a real number
 
 
-@pytest.mark.parametrize("name", ["y_score", "sample_weight", "where", "y_true"])
-@pytest.mark.parametrize("mode", parameters())
-def test_complex_numbers_are_refused(mode: Mode, name: str):
-    given = {"y_true": Y, "y_score": HALF, "sample_weight": np.ones(8)}
-    given[name] = np.ones(8, dtype=np.complex64)
-    message = rf"^{name} must hold (real numbers or )?booleans; got dtype"
-    with every.raises(mode, TypeError, message):
-        mode.run(lambda *x: qk.roc_auc(**dict(zip(given, x, strict=True))), *given.values())
-
-
-NOT_NUMBERS = {
-    "str": np.asarray(["0.9", "0.1"]),
-    "bytes": np.asarray([b"0.9", b"0.1"]),
-    "object": np.asarray([0.9, 0.1], dtype=object),
-    "datetime": np.asarray(["2020-01-01", "2020-01-02"], dtype="M8[D]"),
-    "timedelta": np.asarray([1, 2], dtype="m8[s]"),
-    "void": np.zeros(2, dtype=[("score", float)]),
-}
-
-
-@pytest.mark.parametrize("kind", NOT_NUMBERS)
-def test_other_types_are_refused(kind: str):
-    bad = NOT_NUMBERS[kind]
-    for name in ("y_score", "sample_weight"):
-        given = {"y_true": [1, 0], "y_score": [0.9, 0.1], name: bad}
-        with pytest.raises(TypeError, match=rf"^{name} must hold real numbers .* got dtype"):
-            qk.rank(**given)
-    with pytest.raises(TypeError, match=r"^y_score must hold real numbers"):
-        qk.select(bad, quota=1)
-    with pytest.raises((TypeError, ValueError), match=r"^y_true must hold"):
-        qk.rank(bad, [0.9, 0.1])
-    with pytest.raises(TypeError, match=r"^where must hold booleans; got dtype"):
-        qk.rank([1, 0], [0.9, 0.1], where=bad)
-
-
-def test_numbers_are_no_mask():
-    message = r"dtype int64; if it holds 0 and 1 pass numpy\.asarray\(where\) == 1$"
-    with pytest.raises(TypeError, match="^where must hold booleans; got " + message):
-        qk.rank([1, 0], [0.9, 0.1], where=[1, 0])
-
-
 def test_tensors_of_numbers_are_no_mask():
     torch = pytest.importorskip("torch")
     with pytest.raises(TypeError, match=r"torch\.int64; if it holds 0 and 1 pass where == 1$"):
         qk.rank(*torch.eye(2), where=torch.tensor([1, 0]))
-
-
-def test_objects_that_are_numbers_are_told_apart_from_classes():
-    for value, auc in ((np.asarray([0.9, True, 1], dtype=object), 1), ([Decimal("0.5"), 0, 0], 0)):
-        message = r"^y_score must .* dtype object; pass numpy\.asarray\(y_score, dtype=float\)$"
-        with pytest.raises(TypeError, match=message):
-            qk.rank([1, 0, 1], value)
-        assert qk.roc_auc([0, 1, 1], np.asarray(value, dtype=float)) == auc
-    with pytest.raises(TypeError, match=r"^y_score .*; pass scores, such as predict_proba gives"):
-        qk.rank([1, 0], np.asarray([0.5, "no"], dtype=object))
-    for mask in ([True, False], [np.True_, np.False_]):
-        with pytest.raises(TypeError, match=r"pass numpy\.asarray\(where, dtype=bool\)$"):
-            qk.rank([1, 0], [0.5, 0.1], where=np.asarray(mask, dtype=object))
-
-
-def test_ragged_lists_are_refused():
-    batches = r"^y_score must be an .*: pass numpy\.concatenate\(y_score\) of batches of different"
-    parts: Any = [0.9], [0.1, 0.2]
-    for kind in (list, tuple, np.asarray):
-        with pytest.raises(ValueError, match=batches):
-            qk.rank([[1], [0, 1]], [kind(part) for part in parts])
-        with pytest.raises(ValueError, match=batches):
-            qk.rank([[1], [0, 1]], tuple(kind(part) for part in parts))
-    for hidden in (None, np.ones((2, 3, 4))):
-        with pytest.raises(
-            ValueError, match=r": pass one part of the tuple, such as y_score\[0\]$"
-        ):
-            qk.rank([1, 0], (np.ones((2, 2)), hidden))
-    with pytest.raises(ValueError, match=r"^y_score must be an array of numbers"):
-        qk.rank([1, 0], [[0.9, 0.1], [0.2]])
 
 
 PLACES = np.asarray([7.0, 6, 6, 4, 3, 3, 2, 1])

@@ -7,7 +7,6 @@ from typing import Any
 import everything as every
 import exact as ex
 import numpy as np
-import pandas as pd
 import pytest
 from backends import LAZY, MODES, Mode, available, parameters
 from expected import as_floats, ulps
@@ -23,7 +22,6 @@ HITS = np.asarray([2.5, 0.75, 0.0, 1.0])
 GAINS = np.asarray([4.0, -1.0, 0.0, 2.0])
 LOSSES = np.asarray([0.0, -3.5, 1.0, -2.0])
 
-EAGER = parameters(every.EAGER)
 LAZY_MODES = parameters(LAZY)
 
 
@@ -87,7 +85,6 @@ GOOD = {
     "positive_gains_rejected": -2 * GAINS,
     "negative_gains_rejected": 0 * LOSSES,
 }
-ORDER = np.asarray([3, 0, 2, 1])
 
 
 def invalid(name: str, place: int, value: Any) -> dict[str, np.ndarray]:
@@ -99,36 +96,6 @@ def invalid(name: str, place: int, value: Any) -> dict[str, np.ndarray]:
 def in_modes_reach(mode: Mode, value: Any) -> bool:
     most = 2**31 if isinstance(value, int) else 2.0**128
     return not (mode.float32 and most <= abs(value) < np.inf)
-
-
-@pytest.mark.parametrize(("name", "place", "value", "message"), BAD)
-@pytest.mark.parametrize("mode", EAGER)
-def test_the_error_names_column_place_and_value(mode: Mode, name, place, value, message):
-    if not in_modes_reach(mode, value):
-        pytest.skip("no such number in this mode")
-    columns = invalid(name, place, value)
-    with mode.context():
-        with pytest.raises(ValueError, match=f"^{message}"):
-            make(**{key: mode.array(x) for key, x in columns.items()})
-        batch = {key: mode.array(np.stack([GOOD[key], x])) for key, x in columns.items()}
-        with pytest.raises(ValueError, match=rf"^{name} is \S+ at position \(1, {place}\);"):
-            make(**batch)
-
-
-@pytest.mark.parametrize(("name", "place", "value"), [row[:3] for row in BAD])
-def test_the_place_is_that_in_the_given_order(name: str, place: int, value: Any):
-    columns = {key: x[ORDER] for key, x in invalid(name, place, value).items()}
-    where = int(np.flatnonzero(place == ORDER)[0])
-    if (name, value) == ("thresholds", 0.875):
-        where = max(where, int(np.flatnonzero(ORDER == 0)[0]))
-    if name == "counts" and value > 0:
-        where = _first_overflow(columns["counts"])
-    with pytest.raises(ValueError, match=rf"^{name} is \S+ at position {where};"):
-        make(**columns)
-
-
-def _first_overflow(counts: np.ndarray) -> int:
-    return next(i for i in range(counts.size) if sum(counts[: i + 1].tolist()) >= 2**63)
 
 
 @pytest.mark.parametrize("mode", LAZY_MODES)
@@ -146,53 +113,9 @@ def test_a_bad_table_of_a_batch_is_nan_and_leaves_the_others_alone(mode: Mode):
             every.assert_undefined(values)
 
 
-def test_mass_without_examples():
-    for weights, hits, name in (([3.0, 1], [1.0, 0], "weights"), ([3.0, 0], [1.0, 1], "weights")):
-        with pytest.raises(
-            ValueError, match=rf"^(positive_)?{name} is 1\.0 at position 1; expected"
-        ):
-            make([2, 1], [3, 0], [1, 0], weights=weights, positive_weights=hits)
-    with pytest.raises(ValueError, match=r"^positive_weights is 0\.5 at position 0; expected"):
-        make([2, 1], [3, 1], [0, 1], weights=[3.0, 1], positive_weights=[0.5, 1])
-
-
 def test_masses_of_positives_alone_may_differ_by_rounding():
     ranking = make([2, 1], [3, 2], [3, 1], weights=[0.3, 1.0], positive_weights=[0.1 + 0.2, 0.5])
     np.testing.assert_array_equal(ranking.negative_weights, [0.0, 0.5])
-
-
-def test_types_and_shapes():
-    for name in ("counts", "positives"):
-        for bad in ([2.0, 1.0], [True, False], ["2", "1"], [2 + 0j, 1]):
-            with pytest.raises(TypeError, match=f"^{name} must hold integers; got dtype"):
-                make(**{"thresholds": [2, 1], "counts": [2, 1], "positives": [0, 1], name: bad})
-    for bad in (["b", "a"], [1j, 0], np.asarray([2, 1], dtype="M8[s]")):
-        with pytest.raises(TypeError, match=r"^thresholds must hold real numbers; got dtype"):
-            make(bad, [1, 1], [0, 0])
-        with pytest.raises(TypeError, match=r"^weights must hold real numbers; got dtype"):
-            make([2, 1], [1, 1], [0, 0], weights=bad, positive_weights=[0, 0])
-    for bad in ([1], [1, 1, 1], 1, [[1, 1]], [[1], [1]]):
-        with pytest.raises(ValueError, match=r"^counts must have the shape of thresholds, \(2,\)"):
-            make([2, 1], bad, [0, 0])
-    with pytest.raises(
-        ValueError, match=r"^thresholds must have .* at least one axis; got .* \(\)"
-    ):
-        make(1, 1, 1)
-    for one, other in (("weights", "positive_weights"), ("positive_gains", "negative_gains")):
-        for name in (one, other):
-            with pytest.raises(ValueError, match=f"^{one} and {other} must be given together"):
-                make([2, 1], [1, 1], [0, 1], **{name: [1.0, 1.0]})
-    rejected = {f"{x}_gains_rejected": [0, 0] for x in ("positive", "negative")}
-    with pytest.raises(ValueError, match=r"^positive_gains_rejected needs positive_gains, what"):
-        make([2, 1], [1, 1], [0, 1], **rejected)
-    for name in ("thresholds", "counts", "positives"):
-        columns: dict[str, Any] = {"thresholds": [2], "counts": [1], "positives": [1], name: None}
-        with pytest.raises(TypeError, match=f"^{name} must be an array; got None"):
-            make(**columns)
-    with pytest.raises(ValueError, match=r"^counts has missing values; they have no place here"):
-        make([2, 1], pd.Series([1, None], dtype="Int64"), [0, 1])
-    with pytest.raises(ValueError, match=r'^ties="given" needs the order of the examples'):
-        make([2, 1], [1, 1], [0, 1], ties="given")
 
 
 # what is accepted
@@ -272,11 +195,6 @@ def test_thresholds_of_every_kind(thresholds: np.ndarray):
         ranking = make(thresholds[order], [order[0] + 1] * 2, [0 + order[0], 0 + order[1]])
         assert ranking.thresholds.tolist() == thresholds.tolist()
         assert ranking.positives.tolist() == [0, 1]
-
-
-def test_minus_zero_repeats_zero():
-    with pytest.raises(ValueError, match=r"^thresholds is -?0\.0 at position 1; expected distinct"):
-        make([0.0, -0.0], [1, 1], [0, 1])
 
 
 @pytest.mark.long_program

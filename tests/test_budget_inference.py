@@ -14,7 +14,7 @@ from backends import MODES, Mode, mode_fixture
 from exact.budgets import priced, priced_groups, quota_of_budget
 
 import quotakernels as qk
-from quotakernels.inference import best_cut_interval, curve_band, fold_summary, fold_test
+from quotakernels.inference import fold_summary, fold_test
 from quotakernels.inference._resamples import plan_of
 from quotakernels.inputs.gains import validated
 
@@ -180,30 +180,3 @@ def test_folds_have_a_budget_each():
     tested = fold_test(qk.hit_rate, Y, MODELS, folds, cost=COST, budget=5)
     others = [float(qk.hit_rate(Y[x], S[1][x], cost=COST[x], budget=5)) for x in each]
     np.testing.assert_array_equal(tested.values, np.asarray(values) - others)
-
-
-def test_wrong_calls():
-    useless = "^cost is not for roc_auc; it is for measures at a budget"
-    mean = qk.group_mean(qk.roc_auc)
-    with pytest.raises(TypeError, match=useless):
-        qk.bootstrap(qk.roc_auc, Y, S, cost=COST)
-    with pytest.raises(TypeError, match=r"^cost is not for group_mean\(roc_auc\)"):
-        qk.bootstrap(mean, Y, S, cost=COST, groups=GROUPS)
-    with pytest.raises(TypeError, match="^cost is not for a, b;"):
-        qk.bootstrap({"a": qk.roc_auc, "b": qk.pem}, Y, S, cost=COST)
-    with pytest.raises(TypeError, match=useless):
-        qk.compare(qk.roc_auc, Y, MODELS, cost=COST, test="delong")
-    with pytest.raises(TypeError, match=useless):
-        fold_summary(qk.roc_auc, Y, S, GROUPS, cost=COST)
-    with pytest.raises(TypeError, match=useless):
-        fold_test(qk.roc_auc, Y, MODELS, GROUPS, cost=COST)
-    with pytest.raises(TypeError, match="^a budget needs what each example costs"):
-        qk.bootstrap(qk.hit_rate, Y, S, budget=2)
-    with pytest.raises(ValueError, match=r"^cost must have shape \(40,\)"):
-        qk.bootstrap(qk.hit_rate, Y, S, cost=COST[:3], budget=2)
-    with pytest.raises(ValueError, match="^cost is .*; expected a finite cost, not negative"):
-        qk.compare(qk.hit_rate, Y, MODELS, cost=-COST - 1, budget=2)
-    with pytest.raises(TypeError, match="^curve_band takes no cost"):
-        curve_band("qrecall", Y, S, cost=COST)
-    with pytest.raises(TypeError, match="cost"):
-        best_cut_interval(qk.best_boundary, Y, S, impacts=(3, -1, 0, 0), cost=COST)

@@ -98,28 +98,6 @@ def test_totals_of_cuts(mode: Mode):
     assert tuple(map(float, empty)) == (0.0, 0.0, 0.0)
 
 
-def test_bad_impacts():
-    table = qk.tables.ClassTable(np.ones((3, 3)))
-    for bad in (np.ones(3), np.ones((2, 2)), np.ones((3, 2)), (1, 2, 3, 4), 5):
-        with pytest.raises(ValueError, match=r"^impacts of 3 classes must have shape \(3, 3\) or"):
-            qk.tables.impact(table, impacts=bad)
-    for bad in (None, qk.tables.ConfusionTable(1, 2, 3, 4)):
-        with pytest.raises(TypeError, match=r"^impacts of a ClassTable must be an array of shape"):
-            qk.tables.total_impact(table, impacts=bad)
-    with pytest.raises(TypeError, match=r"^impacts must be a number or an array of numbers"):
-        qk.tables.impact(table, impacts=[["a"] * 3] * 3)
-    units = np.zeros((3, 3))
-    units[1, 2] = np.nan
-    with pytest.raises(
-        ValueError, match=r"^impacts is nan at position \(1, 2\); expected a finite"
-    ):
-        qk.tables.outcome_impact(table, impacts=units)
-    with pytest.raises(TypeError, match=r"^total_impact needs impacts"):
-        qk.tables.total_impact(table)
-    with pytest.raises(TypeError, match=r"^impacts must be four"):
-        qk.tables.total_impact(qk.tables.ConfusionTable(1, 2, 3, 4), impacts=THREE)
-
-
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_impacts_that_cannot_be_read_are_undefined():
     import jax
@@ -192,13 +170,3 @@ def test_tables_of_all_cuts_with_weights_and_other_ratios():
         for x in (even, qk.tables.cut_tables(Y[0], S[0]).table)
     ]
     np.testing.assert_allclose(*both, rtol=1e-14)
-
-
-def test_bad_ratios():
-    for bad in (0, -1, np.inf, np.nan):
-        with pytest.raises(ValueError, match=r"^ratio is .*expected a finite number above 0"):
-            qk.tables.cut_tables(Y, S, ratio=bad)
-    with pytest.raises(TypeError, match=r"^ratio must be a number"):
-        qk.tables.cut_tables(Y, S, ratio="1")
-    with pytest.raises(TypeError, match=r"^cut_tables needs y_true and y_score, or a Ranking"):
-        qk.tables.cut_tables(Y)

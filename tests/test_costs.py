@@ -10,7 +10,7 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, available, mode_fixture, parameters
+from backends import LAZY, MODES, QUICK, Mode, available, mode_fixture, parameters
 from expected import as_floats, assert_within, ulps
 from hypothesis import given
 from hypothesis import strategies as st
@@ -322,3 +322,39 @@ def test_mapped_costs_of_torch():
     found = torch.func.vmap(lambda c: qk.best_operating_point(y, s, cost_fp=1, cost_fn=c))(costs)
     for value, right in zip(found, wanted, strict=True):
         np.testing.assert_allclose(value, right, rtol=1e-15)
+
+
+# costs that are none
+
+LAZY_MODES = parameters(LAZY)
+
+
+@pytest.mark.long_program
+@pytest.mark.parametrize("mode", LAZY_MODES)
+def test_bad_costs_are_nan_where_they_cannot_be_read(mode):
+    bad = np.asarray([1.0, -1.0, np.nan, np.inf, 1.0, 1.0, 1.0, 1.0])
+    shares = np.asarray([0.5, 0.5, 0.5, 0.5, -0.5, 1.5, np.nan, 0.25])
+    wrong = np.asarray([0, 1, 1, 1, 1, 1, 1, 0], dtype=bool)
+
+    def run(y: Any, s: Any, c: Any, p: Any) -> Any:
+        first = qk.best_operating_point(y, s, cost_fp=c, cost_fn=1, prevalence=p)
+        second = qk.best_operating_point(y, s, cost_fp=1, cost_fn=c, prevalence=p)
+        return (
+            first,
+            second,
+            qk.charts.iso_performance_slope(c, 1, p),
+            qk.charts.iso_performance_slope(1, c, p),
+        )
+
+    first, second, *slopes = mode.run(run, Y, S, bad, shares)
+    for values in (*first[1:], *second[1:], *slopes):
+        np.testing.assert_array_equal(np.isnan(values), wrong)
+    np.testing.assert_array_equal(slopes[0][[0, 7]], [1, 3])
+
+
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+def test_costs_of_another_library():
+    import torch
+
+    with pytest.raises(TypeError, match=r"^cost_fp is an array of torch and the scores are of num"):
+        qk.best_operating_point(Y, S, cost_fp=torch.ones(2), cost_fn=1)

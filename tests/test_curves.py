@@ -85,16 +85,3 @@ def test_weights(length: int):
         found = curves(qk.rank(y, s, sample_weight=weights))
         for name, wanted in wanted_curves(ex.groups(y, s, weights)).items():
             assert_vertices(name, found[name], wanted)
-
-
-def test_curves_take_only_known_options():
-    with pytest.raises(ValueError, match=r'^start must be "roc" or "horizontal"; got \'flat\''):
-        qk.pr_curve([1, 0], [0.5, 0.1], start="flat")
-    with pytest.raises(ValueError, match=r'^start must be "roc" or "horizontal"; got None'):
-        qk.pr_auc([1, 0], [0.5, 0.1], start=None)
-    with pytest.raises(ValueError, match=r'^method must be "exact" or "trapezoid"; got \'step\''):
-        qk.pr_auc([1, 0], [0.5, 0.1], method="step")
-    with pytest.raises(ValueError, match=r"^with sample weights or other masses there are no w"):
-        qk.pr_auc([1, 0], [0.5, 0.1], method="trapezoid", sample_weight=[1.0, 1.0])
-    with pytest.raises(ValueError, match=r"^with sample weights or other masses there are no pos"):
-        qk.expected_average_precision([1, 0], [0.5, 0.1], sample_weight=[1.0, 1.0])

@@ -200,8 +200,6 @@ def test_marks_between_models():
         alone = qk.normalized_marks(DATA["y"][here], scores[:, here], method="minmax")
         for found, wanted in zip(marks, alone, strict=True):
             np.testing.assert_allclose(found[:, place], wanted, rtol=1e-12, atol=1e-12)
-    with pytest.raises(ValueError, match='^method="minmax" compares models; give scores of sha'):
-        qk.normalized_marks(DATA["y"], DATA["s"], groups=DATA["groups"], method="minmax")
 
 
 def test_bad_values_spoil_the_best_cut_of_their_group_alone(mode: Mode):

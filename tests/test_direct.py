@@ -91,12 +91,6 @@ def test_lists_that_share_their_labels():
             np.testing.assert_allclose(found, wanted, rtol=1e-15 * 4 * (measure not in COUNTED))
 
 
-def test_columns_are_refused():
-    labels, scores = examples("float32", "no ties", 9)
-    with pytest.raises(ValueError, match="the last axis holds the examples"):
-        qk.roc_auc(labels[:, None], scores[:, None])
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_rankings(kind: str):
     ranking = qk.rank(*examples("float32", kind, 100))

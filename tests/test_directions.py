@@ -71,10 +71,6 @@ def test_no_coin_toss_is_the_best_by_pearson():
     """The correlation of two scores with their expected labels is 1 by construction."""
     toss = np.asarray([1, 0, 1, 0, 0, 1, 1, 0, 0, 0])
     assert qk.pearson(Y, toss, quota=10) == 1 > qk.pearson(Y, GOOD, quota=10)
-    with pytest.raises(
-        TypeError, match=r'give greater_is_better=True .*, and labels="observed": with the'
-    ):
-        qk.compare(qk.pearson, Y, {"good": GOOD, "toss": toss}, quota=10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of so few examples
         found = qk.compare(

@@ -270,38 +270,17 @@ def test_values_traced_by_jax():
 # bad calls
 
 
-@pytest.mark.parametrize("given", [{}, {"fpr": 0.5, "tpr": 0.5}, {"tpr": 1, "quota": 1}])
-def test_one_wanted_number_is_needed(given: dict[str, Any]):
-    with pytest.raises(TypeError, match=r"^give exactly one of fpr=, tpr= and quota="):
-        qk.mixture(qk.roc_hull(Y, MILD), **given)
-
-
 @pytest.mark.parametrize("name", ["fpr", "tpr", "quota"])
 def test_bad_wanted_numbers(name: str):
     hull = qk.roc_hull(Y, MILD)
-    for value in (-0.25, 6.5, np.nan, np.inf, -1e-300):
-        with pytest.raises(ValueError, match=rf"^{name} is {value!r}; expected "):
-            qk.mixture(hull, **{name: value})
-    with pytest.raises(ValueError, match=rf"^{name} is 7\.0 at position 1; expected "):
-        qk.mixture(hull, **{name: [0.5, 7]})
     for value in ("0.5", True, [True], None.__class__, 1j, [0.5, "a"]):
         with pytest.raises(TypeError, match=rf"^{name} must be a number or an array of numbers"):
             qk.mixture(hull, **{name: value})
 
 
 def test_models_that_are_none():
-    for models in ([], {}, ()):
-        with pytest.raises(ValueError, match=r"^models must hold at least one Ranking"):
-            qk.family_hull(models)
     for models in ([Y], "ab", [qk.rank(Y, MILD), None], {"a": MILD}):
         with pytest.raises(TypeError, match=r"^models\[.*\] must be a Ranking; got "):
-            qk.family_hull(models)
-    with pytest.raises(ValueError, match=r"^a single Ranking needs an axis of models"):
-        qk.family_hull(qk.rank(Y, MILD))
-    with pytest.raises(ValueError, match=r"^models must have the same batch axes"):
-        qk.family_hull([qk.rank(Y, MILD), qk.rank([Y], [MILD])])
-    for models in (3, None):
-        with pytest.raises(TypeError, match=r"^models must be "):
             qk.family_hull(models)
 
 
@@ -313,8 +292,6 @@ def test_models_of_other_examples(mode: Mode):
 
     arrays = np.asarray([Y, Y]), np.asarray([Y, [1, *Y[1:5], 1]]), np.asarray([MILD, MILD])
     if not mode.lazy:
-        with pytest.raises(ValueError, match=r"^models\[1\] has 4 positives and 2 negatives"):
-            mode.run(hull, *arrays)
         return
     found = mode.run(hull, *arrays)
     assert_vertices("same", row_of(found, 0), ex.roc_hull(ex.groups(Y, MILD)))

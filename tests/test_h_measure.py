@@ -116,13 +116,6 @@ BAD_DISTRIBUTIONS = ["Prevalence", "beta", None, 2, (2,), (2, 2, 2), (0, 1), (1,
 BAD_DISTRIBUTIONS += [(1001, 2), (math.nan, 2), (2, math.inf), (True, 2), ("2", 2), (1j, 1)]
 
 
-@pytest.mark.parametrize("value", BAD_DISTRIBUTIONS, ids=repr)
-def test_bad_distributions(value: Any):
-    message = r'^cost_distribution must be "prevalence" or two numbers \(a, b\) from 0\.1 to 1000'
-    with pytest.raises(ValueError, match=message):
-        qk.h_measure(Y, S, cost_distribution=value)
-
-
 @pytest.mark.long_program
 @every.reading_modes
 def test_a_distribution_is_no_array(mode):

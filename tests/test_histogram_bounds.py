@@ -207,27 +207,5 @@ def test_wide_integers_are_counted_as_floats(dtype: Any):
     assert lower <= 0.75 <= upper
 
 
-@pytest.mark.parametrize(
-    ("dtype", "bits", "error"),
-    [
-        (np.float32, 0, ValueError),
-        (np.float32, 27, ValueError),
-        (np.float16, 17, ValueError),
-        (np.int8, 9, ValueError),
-        (np.float32, 16.0, TypeError),
-        (np.float32, True, TypeError),
-    ],
-)
-def test_numbers_of_bits_are_checked(dtype: Any, bits: Any, error: type[Exception]):
-    with pytest.raises(error, match="bits must be"):
-        qk.states.ScoreHistogram.empty(np.zeros(1, dtype), bits=bits)
-
-
 def test_numbers_of_bits_are_any_integers():
     assert qk.states.ScoreHistogram.empty(np.zeros(1, np.float32), bits=np.int64(12)).bits == 12
-
-
-@pytest.mark.parametrize("like", [0.5, "abc", np.zeros(3, complex), None])
-def test_examples_of_scores_are_arrays_of_numbers(like: Any):
-    with pytest.raises(TypeError, match="like must"):
-        qk.states.ScoreHistogram.empty(like)

@@ -269,29 +269,6 @@ def covered(
 Y, S = [1, 0, 1, 0], [4, 3, 2, 1]
 
 
-def test_bad_populations():
-    for population in (3, 4.5, -1, math.nan, math.inf, 1e16):
-        with pytest.raises(ValueError, match="^population is .*; expected a whole number below"):
-            qk.inference.hit_rate_interval(Y, S, quota=2, population=population)
-    with pytest.raises(ValueError, match=r"^population must be one number; got .* \(2,\)"):
-        qk.inference.hit_rate_interval(Y, S, quota=2, population=[5, 6])
-    with pytest.raises(TypeError, match="^population must be a number"):
-        qk.inference.hit_rate_interval(Y, S, quota=2, population=True)
-
-
-def test_bad_options():
-    with pytest.raises(ValueError, match='^method must be "score", "wilson" or "exact"; got'):
-        qk.inference.hit_rate_interval(Y, S, quota=2, method="wald")
-    with pytest.raises(ValueError, match="^confidence_level must be a number above 0"):
-        qk.inference.hit_rate_interval(Y, S, quota=2, confidence_level=1)
-    with pytest.raises(TypeError, match="^give exactly one of quota= "):
-        qk.inference.hit_rate_interval(Y, S, population=9)
-    for population in (None, 9):
-        given = {"population": population, "method": "exact", "quota": 2}
-        with pytest.raises(TypeError, match="^the ranking has weights"):
-            qk.inference.hit_rate_interval(Y, S, sample_weight=S, **given)
-
-
 @pytest.mark.full
 def test_exact_interval_of_a_list_in_a_trace():
     jax = pytest.importorskip("jax")

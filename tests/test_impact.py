@@ -192,29 +192,3 @@ def test_what_is_no_table():
             qk.tables.tune_ratio(bad, 1)
         with pytest.raises(TypeError, match=message):
             qk.tables.normalize_table(bad)
-    with pytest.raises(TypeError, match=r"^table must be a ConfusionTable, since .* a ClassTable"):
-        qk.tables.tune_ratio(qk.tables.ClassTable(np.eye(3)), 1)
-    with pytest.raises(ValueError, match=r"^cells is -1"):
-        qk.tables.normalize_table(qk.tables.ClassTable([[1, -1], [0, 1]]))
-
-
-def test_bad_calls():
-    table = qk.tables.ConfusionTable(1, 2, 3, 4)
-    with pytest.raises(TypeError, match=r"^impact needs impacts"):
-        qk.tables.impact(table)
-    for bad in ((1, 2, 3), 5, None):
-        with pytest.raises(TypeError, match=r"^impacts must be four"):
-            qk.tables.impact(table, impacts=bad)
-    with pytest.raises(ValueError, match=r"^i_fn is nan"):
-        qk.tables.outcome_impact(table, impacts=(1, 2, np.nan, 4))
-    with pytest.raises(ValueError, match=r'^kind must be "impact" or "outcome"; got \'mean\''):
-        qk.best_boundary([1, 0], [0.5, 0.1], impacts=IMPACTS, kind="mean")
-    for bad in (0, -1, np.inf, np.nan):
-        with pytest.raises(ValueError, match=r"^ratio is .*expected a finite number above 0"):
-            qk.tables.tune_ratio(table, bad)
-        with pytest.raises(ValueError, match=r"^ratio is .*expected a finite number above 0"):
-            qk.best_boundary([1, 0], [0.5, 0.1], impacts=IMPACTS, ratio=bad)
-    with pytest.raises(ValueError, match=r"^ratio must be a number or a list of them; got shape"):
-        qk.tables.cut_tables([1, 0], [0.5, 0.1], ratio=[[1, 2]])
-    with pytest.raises(TypeError, match=r"^best_cut compares single values; impact has several"):
-        qk.best_cut(qk.tables.impact, [1, 0], [0.5, 0.1], impacts=IMPACTS)

@@ -163,8 +163,3 @@ def test_undefined_without_a_class():
         assert np.isnan(qk.charts.auk(y, [0.5, 0.1]))
     assert np.isnan(qk.charts.auk([1, 0], [np.nan, 0.1], validate=False))
     assert np.isnan(qk.charts.auk([], []))
-
-
-def test_another_kappa_is_an_error():
-    with pytest.raises(ValueError, match=r"^kappa must be one of 'cohen', .*; got 'pi'"):
-        qk.charts.auk([1, 0], [0.5, 0.1], kappa="pi")

@@ -155,30 +155,3 @@ def test_undefined():
     assert np.isnan(qk.mean_hit_rate([1, 0], [2, 1], quota=[1, 2], prior=[0, 0]))
     assert np.isnan(qk.mean_hit_rate([1, 0], [2, 1], quota=[0, 2], prior=[1, 1]))
     assert np.isnan(qk.mean_hit_rate([], [], between=(0, 0)))
-
-
-def test_bad_calls():
-    def call(**given: Any) -> Any:
-        return qk.mean_hit_rate([1, 0, 1], [3, 2, 1], **given)
-
-    cases: list[tuple[dict[str, Any], type[Exception], str]] = [
-        ({}, TypeError, "exactly one of between=, quota= and fraction="),
-        ({"quota": 1, "fraction": 0.5}, TypeError, "exactly one of quota= .* and fraction="),
-        ({"between": (1, 2), "quota": 1}, TypeError, "between= cannot be combined with quota="),
-        ({"between": (1, 2), "prior": [1]}, TypeError, "between= cannot be combined with prior="),
-        ({"between": 3}, TypeError, "between must be two quotas"),
-        ({"between": (1, 2, 3)}, TypeError, "between must be two quotas"),
-        ({"between": ([1, 2], 3)}, ValueError, "between must be two single quotas"),
-        ({"between": (2, 1)}, ValueError, "between is 2.*at most the last quota of the range"),
-        ({"between": (1, 4)}, ValueError, "between is 4.*a number from 0 to 3"),
-        ({"between": (-1, 4)}, ValueError, "between is -1"),
-        ({"between": (1, 2), "method": "mean"}, ValueError, 'method must be "sum" or "area"'),
-        ({"between": (1, 2), "sample_weight": [1, 2, 3]}, ValueError, 'use method="area"'),
-        ({"quota": [1, 2], "method": "area"}, ValueError, "method= goes with between="),
-        ({"quota": [[1, 2]]}, ValueError, "quotas must be a number or a list of them"),
-        ({"quota": [1, 2], "prior": [1]}, ValueError, "a number for each of 2 quotas"),
-        ({"quota": [1, 2], "prior": [1, -1]}, ValueError, "prior is -1.*not negative"),
-    ]
-    for given, error, message in cases:
-        with pytest.raises(error, match=message):
-            call(**given)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import inspect
 import warnings
@@ -49,70 +48,6 @@ def check(function: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("function", list(functions(qk)), ids=lambda x: x.__name__)
 def test_every_keyword_of_every_function(function: Callable[..., Any]):
     check(function)
-
-
-MEANT = [
-    (qk.hit_rate, "y_pred", "y_score"),
-    (qk.roc_auc, "y_proba", "y_score"),
-    (qk.rank, "scores", "y_score"),
-    (qk.bootstrap, "labels", "y_true"),
-    (qk.qrecall, "top_k", "quota"),
-    (qk.lift, "percentage", "fraction"),
-    (qk.pem, "weights", "sample_weight"),
-    (qk.summary, "mask", "where"),
-    (qk.roc_auc, "indexes", "groups"),
-    (qk.rank, "segments", "groups"),
-    (qk.bootstrap, "seed", "random_state"),
-    (qk.compare, "n_bootstraps", "n_resamples"),
-    (qk.inference.auc_interval, "level", "confidence_level"),
-]
-
-
-@pytest.mark.parametrize(("function", "theirs", "ours"), MEANT)
-def test_keywords_of_other_libraries(function: Callable[..., Any], theirs: str, ours: str):
-    with pytest.raises(TypeError, match=f"keyword argument '{theirs}'; did you mean '{ours}'\\?$"):
-        function(**{theirs: S})
-
-
-OF_TABLES = (qk.f_score, qk.confusion_table, qk.tables.informedness)
-
-
-@pytest.mark.parametrize("function", OF_TABLES, ids=lambda x: x.__name__)
-def test_decisions_in_the_place_of_scores(function: Callable[..., Any]):
-    hint = "for decisions use tables.confusion_table_from_predictions"
-    with pytest.raises(TypeError, match=f"^give exactly one of threshold=.*; {hint}"):
-        function(Y, Y)
-    with pytest.raises(TypeError, match=f"keyword argument 'y_pred'; {hint}"):
-        function(y_true=Y, y_pred=Y)
-    with pytest.raises(TypeError, match="^give exactly one of threshold=, quota= and fraction=$"):
-        function(Y, S, quota=3, threshold=3)
-
-
-def test_an_error_rate_where_a_level_is_meant():
-    with pytest.raises(TypeError, match="'alpha'; pass confidence_level=1 - alpha$"):
-        qk.bootstrap(qk.roc_auc, Y, S, alpha=0.05)
-
-
-@pytest.mark.parametrize("function", [qk.roc_auc, qk.precision, qk.rank], ids=lambda x: x.__name__)
-def test_options_of_other_libraries_for_classes_and_labels(function: Callable[..., Any]):
-    with pytest.raises(TypeError, match="'ignore_index'; pass where=y_true != ignore_index$"):
-        function(Y, S, ignore_index=-1)
-    for name in ("num_classes", "num_labels", "multi_class"):
-        with pytest.raises(TypeError, match=f"'{name}'; one_vs_rest is for several classes, and l"):
-            function(Y, S, **{name: 3})
-
-
-def test_a_threshold_where_a_quota_is_meant():
-    hint = "; precision, recall and confusion_table take a threshold$"
-    with pytest.raises(TypeError, match=f"^hit_rate got .* argument 'threshold'{hint}"):
-        qk.hit_rate(Y, S, threshold=3)
-
-
-def test_what_is_by_keyword_only():
-    with pytest.raises(
-        TypeError, match="^rank takes y_true and y_score by position, .* by keyword$"
-    ):
-        qk.rank(Y, S, S)
 
 
 def test_every_keyword_of_methods():
@@ -179,57 +114,6 @@ def test_every_flag_of_displays():
     assert found > 10
 
 
-def called_with(options: dict[str, Any], measure: Any) -> Iterator[tuple[str, Any]]:
-    """Functions that hand keywords on to the measure."""
-    models, folds = {"a": S, "b": S}, np.arange(400) % 5
-    yield "bootstrap", lambda: qk.bootstrap(measure, Y, S, **options)
-    yield "bootstrap", lambda: qk.bootstrap(measure=measure, y_true=Y, y_score=S, **options)
-    yield "compare", lambda: qk.compare(measure, Y, models, **options)
-    yield "fold_summary", lambda: qk.inference.fold_summary(measure, Y, S, folds, **options)
-    yield "fold_test", lambda: qk.inference.fold_test(measure, Y, [S, S], folds, **options)
-    yield "one_vs_rest", lambda: qk.one_vs_rest(measure, folds, np.stack([S] * 5, -1), **options)
-    yield "best_cut", lambda: qk.best_cut(measure, Y, S, **options)
-    yield "table_curve", lambda: qk.tables.table_curve(measure, Y, S, **options)
-
-
-def test_options_of_measures():
-    for name, call in called_with({"bta": 2}, qk.f_score):
-        with pytest.raises(TypeError, match=f"^{name} got .* 'bta'; did you mean 'beta'"):
-            call()
-    given = {"best": qk.best_cut, "y_true": Y, "y_score": S, "measure": qk.f_score}
-    for wrong, right in (
-        ("bta", "beta"),
-        ("n_resample", "n_resamples"),
-        ("greater_is_bettr", "greater_is_better"),
-    ):
-        with pytest.raises(TypeError, match=f"^best_cut_interval got .* '{wrong}'; .* '{right}'"):
-            qk.inference.best_cut_interval(**given, **{wrong: 2})
-    several = {"a": qk.hit_rate, "b": functools.partial(qk.f_score, threshold=3)}
-    with pytest.raises(TypeError, match="^bootstrap got .* 'quot'; did you mean 'quota'"):
-        qk.bootstrap(several, Y, S, quot=3)
-    for call in (qk.best_cut, qk.tables.table_curve):
-        with pytest.raises(TypeError, match=f"^{call.__name__} got an unexpected .* 'threshold'$"):
-            call(qk.f_score, Y, S, threshold=3)
-    with pytest.raises(TypeError, match=r"^f_score got .* 'bta'; did you mean 'beta'"):
-        qk.f_score(qk.tables.ConfusionTable(1, 1, 1, 1), bta=2)
-    with pytest.raises(TypeError, match="^bootstrap got an unexpected keyword argument 'xyz'$"):
-        qk.bootstrap(qk.roc_auc, Y, S, xyz=2)
-
-
-def test_a_name_in_the_place_of_a_measure_is_told_before_its_options():
-    """Not the option, which would be right for the measure itself."""
-    models = {"a": S, "b": S}
-    for function, scores in ((qk.bootstrap, S), (qk.compare, models), (qk.inference.vote, models)):
-        for measure in ("lift", {"lift": "lift"}):
-            with pytest.raises(TypeError, match=r"^measure must be a function .*; got 'lift'$"):
-                function(measure, Y, scores, fraction=0.5)
-    for call in (qk.group_mean, qk.one_vs_rest):
-        with pytest.raises(TypeError, match=r"^measure must be a measure .*; got 'lift'$"):
-            call("lift", Y, S, quota=3)
-    with pytest.raises(TypeError, match="^best_cut needs a measure"):
-        qk.best_cut("f_score", Y, S, beta=2)
-
-
 def test_options_of_functions_from_elsewhere():
     """What they take is their own affair."""
     found = qk.bootstrap(lambda x, own: qk.hit_rate(x, quota=own), Y, S, n_resamples=3, own=5)
@@ -248,18 +132,6 @@ def test_options_of_scorers():
         for wrong, right in (("quot", "quota"), ("tie", "ties")):
             with pytest.raises(TypeError, match=f"^{name} got .* '{wrong}'; .* '{right}'"):
                 call(**{wrong: 3})
-
-
-def test_errors_name_the_call():
-    for name, call in (
-        ("best_boundary", lambda *x: qk.best_boundary(*x, impacts=(1, 1, 1, 1))),
-        ("best_cut", lambda *x: qk.best_cut(qk.f_score, *x)),
-        ("table_curve", lambda *x: qk.tables.table_curve(qk.f_score, *x)),
-    ):
-        with pytest.raises(TypeError, match=f"^{name} needs y_true and y_score, or a Ranking"):
-            call(Y)
-        with pytest.raises(TypeError, match=f"^{name} takes y_true and y_score"):
-            call(Y, S, S)
 
 
 def test_warnings_are_of_the_line_that_calls():

@@ -309,9 +309,6 @@ def test_the_best_cut_of_each_class(mode: Mode):
 
 def test_minmax_marks_compare_models_and_never_classes():
     y, s, *_ = small_cases()
-    for average in ("macro", None, "micro"):
-        with pytest.raises(ValueError, match=r'^method="minmax" compares models'):
-            qk.one_vs_rest(qk.normalized_marks, y[0], s[0], average=average, method="minmax")
     marks = qk.one_vs_rest(qk.normalized_marks, y[0], s[:4], average=None, method="minmax")
     for k in range(K):
         alone = qk.normalized_marks(y[0] == k, s[:4, :, k], method="minmax")
@@ -354,11 +351,3 @@ def test_scikit_learn_agrees(average: str, weighted: bool):
     auc = qk.one_vs_rest(qk.roc_auc, y, s, average=average, sample_weight=w)
     theirs = metrics.roc_auc_score(y, s, multi_class="ovr", average=average, sample_weight=w)
     assert auc.value == pytest.approx(theirs, rel=1e-12)
-
-
-@pytest.mark.parametrize("name", ["groups", "num_groups", "cost", "gain", "treatment"])
-def test_what_it_does_not_take_is_told(name: str):
-    with pytest.raises(
-        TypeError, match=rf"^one_vs_rest takes no {name}; call the measure with y_t"
-    ):
-        qk.one_vs_rest(qk.roc_auc, [0, 1], np.eye(2), **{name: [0, 1]})

@@ -132,12 +132,3 @@ def test_intervals_and_comparisons():
     half = s[0].astype(np.float16)
     state = qk.states.ScoreHistogram.of(y, half)
     assert state.compute(at).value == at(y, half).value
-
-
-def test_bad_rates():
-    with pytest.raises(ValueError, match=r"^fpr is 1.5; expected a rate"):
-        qk.points.tpr_at([1, 0], [0.5, 0.1], fpr=1.5)
-    with pytest.raises(TypeError, match="tpr_at needs fpr"):
-        qk.points.tpr_at([1, 0], [0.5, 0.1])
-    with pytest.raises(TypeError, match="interpolate must be True or False"):
-        qk.points.tpr_at([1, 0], [0.5, 0.1], fpr=0.5, interpolate="yes")

@@ -175,10 +175,6 @@ def test_numbers_and_arrays_are_broadcast():
     assert found.recall.shape == found.precision.shape == (2, 3)
     found = qk.interpolate_pr((5, 5), (30, 10), positives=[[20], [40]])
     assert found.recall.shape == found.precision.shape == (2, 6)
-    with pytest.raises(
-        ValueError, match=r"^stop TP is 11\.0 at position \(1, 0\); expected at most"
-    ):
-        qk.interpolate_pr((5, 5), (30, [[10], [11]]), positives=[10, 40], recall=0.25)
 
 
 # DG Figures 6 and 7
@@ -214,56 +210,8 @@ def test_figure_7():
 
 # bad points
 
-BAD_RATES = [-0.25, 1.25, 1 + 1e-12, np.inf, -np.inf]
-BAD_AMOUNTS = [-1, np.nan, np.inf, -1e-9]
-
-
-@pytest.mark.parametrize("value", BAD_RATES)
-def test_bad_rates(value: float):
-    shown = f"{value!r} at position 1; expected a rate, from 0 to 1"
-    for name, call in (
-        ("fpr", lambda x: qk.roc_to_pr(x, 0.5, **CLASSES)),
-        ("tpr", lambda x: qk.roc_to_pr(0.5, x, **CLASSES)),
-        ("recall", lambda x: qk.pr_to_roc(x, 1, **CLASSES)),
-        ("precision", lambda x: qk.pr_to_roc(0.5, x, **CLASSES)),
-    ):
-        with pytest.raises(ValueError, match=rf"^{name} is {shown}"):
-            call([0.5, value])
-
-
-@pytest.mark.parametrize("value", BAD_AMOUNTS)
-def test_bad_numbers_of_examples(value: float):
-    for name in CLASSES:
-        for call in (qk.roc_to_pr, qk.pr_to_roc):
-            with pytest.raises(ValueError, match=rf"^{name} is {float(value)!r}; expected a fin"):
-                call(0.5, 0.5, **{**CLASSES, name: value})
-    with pytest.raises(ValueError, match=r"^positives is \S+; expected a finite number"):
-        qk.interpolate_pr((0, 0), (1, 1), positives=value)
-    for place, name in enumerate(("start FP", "start TP", "stop FP", "stop TP")):
-        cuts: list[Any] = [1, 1, 2, 2]
-        cuts[place] = value
-        for more in ({}, {"recall": [0.5]}):
-            with pytest.raises(ValueError, match=rf"^{name} is {float(value)!r}; expected a fin"):
-                qk.interpolate_pr(tuple(cuts[:2]), tuple(cuts[2:]), positives=4, **more)
-
-
-@pytest.mark.parametrize("value", ["0.5", True, None, 1j, ["a"], [True]], ids=repr)
-def test_what_is_no_number(value: Any):
-    for name in ("fpr", "tpr", "positives", "negatives"):
-        with pytest.raises(TypeError, match=rf"^{name} must be an? "):
-            qk.roc_to_pr(**{"fpr": 0.5, "tpr": 0.5, **CLASSES, name: value})
-    for name in ("recall", "precision", "positives", "negatives"):
-        with pytest.raises(TypeError, match=rf"^{name} must be an? "):
-            qk.pr_to_roc(**{"recall": 0.5, "precision": 0.5, **CLASSES, name: value})
-    with pytest.raises(TypeError, match=r"^stop TP must be an? "):
-        qk.interpolate_pr((0, 0), (1, value), positives=4)
-    with pytest.raises(TypeError, match=r"^positives must be an? "):
-        qk.interpolate_pr((0, 0), (1, 1), positives=value)
-
 
 def test_points_that_no_classifier_has():
-    with pytest.raises(ValueError, match=r"^fpr is 4\.0 at position 1; expected at most 1"):
-        qk.pr_to_roc([0, 1], [0.5, 0.2], positives=2, negatives=2)
     everyone = qk.pr_to_roc([1, 1], [0.1, 0.1 * (1 - 1e-15)], positives=10, negatives=90)
     np.testing.assert_allclose(everyone.fpr, 1, rtol=1e-15)
     assert everyone.fpr.max() == 1
@@ -271,23 +219,6 @@ def test_points_that_no_classifier_has():
         for recall in (0.0, 0.5):
             assert np.isnan(qk.pr_to_roc(recall, precision, **CLASSES).fpr)
     assert qk.pr_to_roc(0, 0.5, **CLASSES).fpr == 0
-
-
-def test_ways_that_go_nowhere():
-    for start, stop, message in (
-        ((0, 2), (3, 2), r"stop TP - start TP is 0\.0; expected above 0"),
-        ((0, 3), (3, 2), r"stop TP - start TP is -1\.0; expected above 0"),
-        ((3, 0), (2, 2), r"stop FP - start FP is -1\.0; expected a finite number"),
-        ((0, 0), (2, 5), r"stop TP is 5\.0; expected at most all positives"),
-    ):
-        for more in ({}, {"recall": 0.5}):
-            with pytest.raises(ValueError, match=rf"^{message}"):
-                qk.interpolate_pr(start, stop, positives=4, **more)
-    for bad in (3, (1, 2, 3), (1,), None, "abc", [[1, 2]]):
-        with pytest.raises(TypeError, match=r"^(start|stop) must be a pair"):
-            qk.interpolate_pr(bad, (3, 4), positives=4)
-        with pytest.raises(TypeError, match=r"^(start|stop) must be a pair"):
-            qk.interpolate_pr((0, 0), bad, positives=4)
 
 
 @every.reading_modes
@@ -298,8 +229,6 @@ def test_bad_points_are_errors_or_nan(mode: Mode):
 
     x, y = np.asarray([0.5, 1.5, 0.25, 1.0]), np.asarray([0.5, 0.5, -0.25, 0.125])
     if not mode.lazy:
-        with pytest.raises(ValueError, match=r"^recall is 1\.5 at position 1; expected a rate"):
-            mode.run(points, x, y)
         return
     found = mode.run(points, x, y)
     bad = {"pr.recall": [2], "pr.precision": [1, 2], "roc.fpr": [1, 2, 3], "roc.tpr": [1]}

@@ -381,51 +381,14 @@ def test_means_and_resamples():
         assert pair is not None
 
 
-BAD: list[tuple[dict[str, Any], str]] = [
-    ({"sample_weight": [1.0, 2.0]}, "{} takes no sample weights or other masses: positions are"),
-    ({"quota": -1}, "quota is -1.0; expected a number"),
-    ({"quota": 3}, "quota is 3.0; expected a number from 0 to 2.0"),
-]
-
-
-@pytest.mark.parametrize(("given", "message"), BAD, ids=range(len(BAD)))
-@pytest.mark.parametrize("name", ["dcg", "ndcg", "reciprocal_rank", "success"])
-def test_bad_calls(name: str, given: dict[str, Any], message: str):
-    with pytest.raises(ValueError, match=f"^{message.format(name)}"):
-        MEASURES[name]([1, 0], [0.2, 0.1], **given)
-
-
-def test_grades_are_gains():
-    for measure in (qk.retrieval.ndcg, qk.retrieval.dcg):
-        with pytest.raises(ValueError, match="^y_true is 3 at .*0 or 1; pass grades as gain=, wi"):
-            measure([3, 0, 2], [0.3, 0.2, 0.1])
-    with pytest.raises(ValueError, match="for other labels pass pos_label$"):
-        qk.retrieval.success([3, 0, 2], [0.3, 0.2, 0.1], quota=1)
-
-
 def test_bad_gains():
-    with pytest.raises(ValueError, match="^gain is -1.0 at position 1; expected a number, not neg"):
-        retrieval.ndcg(None, [0.2, 0.1], gain=[1.0, -1.0])
     assert np.isnan(retrieval.ndcg(None, [0.2, 0.1], gain=[1.0, -1.0], validate=False))
     masked = {"gain": [1.0, -1.0], "where": [True, False]}
     assert retrieval.ndcg(None, [0.2, 0.1], **masked) == 1
-    with pytest.raises(ValueError, match="^dcg takes no gain_rejected"):
-        retrieval.dcg(None, [0.2, 0.1], gain=[1.0, 2.0], gain_rejected=1)
-    of_each = (
-        "^ndcg of gains needs the gain of each example, which neither a Ranking nor a resample"
-    )
-    with pytest.raises(ValueError, match=of_each):
-        retrieval.ndcg(qk.rank([1, 0], [0.2, 0.1], gain=[1.0, 2.0]))
-    with pytest.raises(ValueError, match=of_each):
-        qk.bootstrap(retrieval.ndcg, None, [0.2, 0.1], gain=[1.0, 2.0], n_resamples=2)
-    with pytest.raises(TypeError, match="^gain"):
-        retrieval.dcg(None, [0.2, 0.1])
 
 
 def test_counts_of_more_positions_than_are_looked_at():
     ranking = qk.Ranking.from_counts([0.9, 0.5], [10**9, 10**9], [1, 5])
-    with pytest.raises(ValueError, match="^the ranking has 2000000000 positions"):
-        retrieval.dcg(ranking)
     assert retrieval.success(ranking) == 1
     assert float(retrieval.reciprocal_rank(ranking, quota=10)) == pytest.approx(2.92896825e-9)
 

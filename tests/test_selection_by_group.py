@@ -186,14 +186,3 @@ def test_models_are_compared_by_one_of_its_numbers():
     found = qk.compare(ratio, Y, models, greater_is_better=True, **given)
     estimates = qk.groups.selection_by_group(Y, S, groups=G % 2, quota=9).demographic_parity_ratio
     np.testing.assert_array_equal(np.sort(found.estimate), np.sort(estimates))
-    with pytest.raises(TypeError, match="^measure must give one number for each model; got a Sel"):
-        qk.compare(qk.groups.selection_by_group, Y, models, quota=9, **given)
-
-
-def test_what_it_refuses():
-    with pytest.raises(TypeError, match="^selection_by_group needs groups, the group of each exa"):
-        qk.groups.selection_by_group(Y, S, quota=3)
-    with pytest.raises(ValueError, match="^quota is 41.0; expected a number from 0 to 40"):
-        qk.groups.selection_by_group(Y, S, groups=G, quota=41)
-    with pytest.raises(TypeError, match="when_short"):
-        qk.groups.selection_by_group(Y, S, groups=G, quota=3, when_short="all")

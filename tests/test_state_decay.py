@@ -49,14 +49,3 @@ def test_forgetting_goes_with_merging_and_ends_in_nothing():
     empty = ScoreHistogram.empty(S[0], weighted=True)
     for x, y in zip(one, empty, strict=True):
         np.testing.assert_array_equal(x, y)
-
-
-def test_bad_factors():
-    state = ScoreHistogram.of(Y[0], S[0], sample_weight=W[0])
-    for factor in (0, 1.5, -1, float("nan")):
-        with pytest.raises(ValueError, match="^factor is .*; expected a number above 0, 1 at most"):
-            state.decay(factor)
-    with pytest.raises(ValueError, match=r"^factor must be one number; got shape \(2,\)"):
-        state.decay([0.5, 0.5])
-    with pytest.raises(TypeError, match="^decay needs masses; make the state with weighted=True"):
-        ScoreHistogram.of(Y[0], S[0]).decay(0.5)

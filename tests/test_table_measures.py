@@ -132,3 +132,7 @@ def test_extreme_betas():
     np.testing.assert_allclose(
         qk.f_score(table, beta=[0, 1e-200, 1e200, math.inf]), [0.75] * 2 + [0.6] * 2
     )
+
+
+def test_a_cell_that_is_undefined():
+    assert np.isnan(qk.accuracy(ConfusionTable(np.nan, 1, 1, 1)))

@@ -12,7 +12,7 @@ from backends import MODES, Mode, in_full, mode_fixture
 from exact import uplift as ex
 
 import quotakernels as qk
-from quotakernels.inference import curve_band, fold_summary, fold_test
+from quotakernels.inference import fold_summary, fold_test
 from quotakernels.inference._resamples import plan_of
 from quotakernels.inputs.gains import validated
 from quotakernels.uplift import auuc, qini_coefficient, uplift_at_quota
@@ -110,15 +110,3 @@ def test_whole_groups_are_drawn():
     found = qk.bootstrap(mean, Y, S, treatment=T, groups=GROUPS, **given)
     each = uplift_at_quota(Y, S, treatment=T, groups=GROUPS, quota=4)
     np.testing.assert_allclose(found.value.estimate, np.nanmean(each, axis=-1))
-
-
-def test_wrong_calls():
-    useless = "^treatment is not for roc_auc; it is for measures of uplift, such as uplift"
-    with pytest.raises(TypeError, match=useless):
-        qk.compare(qk.roc_auc, Y, MODELS, treatment=T)
-    with pytest.raises(TypeError, match=useless):
-        fold_summary(qk.roc_auc, Y, S[0], GROUPS, treatment=T)
-    with pytest.raises(TypeError, match="^uplift_at_quota needs which examples were treated"):
-        qk.bootstrap(uplift_at_quota, Y, S, quota=3)
-    with pytest.raises(TypeError, match="^curve_band takes no treatment; bootstrap takes it"):
-        curve_band("hit_rate", Y, S, treatment=T)

@@ -119,17 +119,8 @@ def test_other_libraries(library: str):
 
 
 def test_bad_calls():
-    for bad in (0, 6, 1.5, True, "all"):
-        with pytest.raises(ValueError, match="^voters must be a whole number from 1 to 5"):
-            vote(qk.pem, LABELS, MODELS, voters=bad)
     found = vote(qk.pem, LABELS, MODELS)
     with pytest.raises(ValueError, match="^models must hold those that were ranked; it lacks 'c'"):
         found.mean(dict.fromkeys("abde", SCORES[0]))
-    with pytest.raises(ValueError, match="must be a list of as many scores as"):
-        found.mean({**MODELS, "c": [1.0]})
-    with pytest.raises(ValueError, match="^voters must be"):
-        found.mean(MODELS, voters=6)
     with pytest.raises(TypeError, match="does not say whether more is better"):
         vote(lambda ranking: qk.pem(ranking), LABELS, MODELS)
-    with pytest.raises(ValueError, match="models must hold at least two models"):
-        vote(qk.pem, LABELS, {"a": SCORES[0]})
