@@ -141,14 +141,7 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
     sections=of.SELECT,
     short_help="Write the rows that fill the quota, best first.",
 )
-def select(
-    file: Path | None,
-    example: str | None,
-    output: Path,
-    all_ties: bool,
-    seed: int | None,
-    **chosen: Any,
-) -> None:
+def select(file: Path | None, example: str | None, output: Path, **chosen: Any) -> None:
     r"""Write the rows of FILE that fill the quota, spend a budget or reach a threshold, best first.
 
     A quota of 200 writes 200 rows. If more rows are tied at the edge than places are left, it draws
@@ -175,24 +168,14 @@ def select(
     """
     if (file is None) == (example is None):
         raise click.UsageError("Give FILE, or --example credit.")
-    from quotakernels.cli.selecting import write_selected
+    from quotakernels.cli.selecting import Asked, write_selected
 
-    chosen["ties"] = _ties(all_ties, seed, chosen["threshold"])
+    asked = Asked(**chosen)
     if file is not None:
-        write_selected(file, output, **chosen)
+        write_selected(file, output, asked)
         return
     with example_file(EXAMPLES[str(example)]) as path:
-        write_selected(path, output, **chosen)
-
-
-def _ties(all_ties: bool, seed: int | None, threshold: float | None) -> Any:
-    from quotakernels.cli.selecting import Ties
-
-    if threshold is not None and (all_ties or seed is not None):
-        raise click.UsageError("--all-ties and --seed go with --quota or --budget.")
-    if all_ties and seed is not None:
-        raise click.UsageError("--all-ties draws no rows, so it cannot be combined with --seed.")
-    return Ties(all_ties, seed or 0)
+        write_selected(path, output, asked)
 
 
 @app.command(

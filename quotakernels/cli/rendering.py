@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -145,7 +145,6 @@ _BOUNDED = "Of two numbers the exact value lies between them; what quotas find i
 
 _SURE = "score intervals of hit rates, and of impacts by those; of all else there are none."
 
-_POINTS, _PATIENCE_S = "Without intervals and tests, which follow:", 2.0
 _AREAS = (
     "S1 and S2: sums over all quotas of how far Qrecall is above and below chance;\n"
     "S3: S1 of the best order, so that PEM is (S1 - S2)/S3"
@@ -205,35 +204,6 @@ def _print_brief(evaluation: Evaluation, console: Console, more: Sequence[Answer
             _print_answer(answer, console)
     for table in brief_tables(evaluation):
         print_table(table, console)
-
-
-@contextmanager
-def points_first(console: Console) -> Iterator[Callable[[Evaluation], None]]:
-    """Yield what prints an evaluation without intervals, if more than two seconds go by.
-
-    It goes through `sys.stdout`, which a progress bar replaces while it is shown.
-    """
-    timers = []
-
-    def show(evaluation: Evaluation) -> None:
-        with console.capture() as shown:
-            console.print(f"{_POINTS}\n", style="bold")
-            _print_brief(evaluation, console)
-        with suppress(OSError, UnicodeError):  # which the whole output, that follows, meets too
-            print(shown.get(), flush=True)
-
-    def wait(evaluation: Evaluation) -> None:
-        timer = threading.Timer(_PATIENCE_S, show, [evaluation])
-        timer.daemon = True
-        timer.start()
-        timers.append(timer)
-
-    try:
-        yield wait
-    finally:
-        for timer in timers:
-            timer.cancel()
-            timer.join()
 
 
 def _print_answer(answer: Answer, console: Console) -> None:

@@ -28,14 +28,13 @@ from quotakernels.cli.options import Format
 from quotakernels.cli.paths import file_format, files_of, name_of, path_given
 from quotakernels.cli.rendering import (
     Share,
-    points_first,
     print_bounded,
     print_evaluation,
     progress_bar,
     table_console,
 )
 from quotakernels.cli.writing import output_file
-from quotakernels.evaluation.compute import OnPoints, evaluate_sample
+from quotakernels.evaluation.compute import evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.settings import Quota, Resampling, Settings, UnfitError, Unit
 from quotakernels.evaluation.words import command_line
@@ -185,13 +184,13 @@ def print_file(
     elif groups_first(path, settings, engine):
         _print(_evaluate_grouped(path, settings, memory_limit), output)
     else:
-        _print(_evaluate_points_first(path, settings, output), output)
+        _print(evaluate_file(path, settings), output)
 
 
 def print_example(path: Path, settings: Settings, output: Format) -> None:
     """Evaluate scores that come with the package, and say where they are from."""
     settings = replace(settings, brief=output == "answer")
-    _print(_evaluate_points_first(path, settings, output), output)
+    _print(evaluate_file(path, settings), output)
     if output != "json":
         table_console().print(f"\n{ATTRIBUTION}", style="dim")
 
@@ -213,17 +212,7 @@ def write_page(task: Task, output: Path) -> None:
     click.echo(f"{output}: {size}, open it in a browser", err=is_stdout(output))
 
 
-def _evaluate_points_first(path: Path, settings: Settings, output: Format) -> Evaluation:
-    """Evaluate a file; a reader at a terminal sees what is known while intervals are drawn."""
-    if output == "json" or not sys.stdout.isatty():
-        return evaluate_file(path, settings)
-    with points_first(table_console()) as on_points:
-        return evaluate_file(path, settings, on_points)
-
-
-def evaluate_file(
-    path: Path, settings: Settings, on_points: OnPoints = lambda _: None
-) -> Evaluation:
+def evaluate_file(path: Path, settings: Settings) -> Evaluation:
     """Evaluate the columns of a file, and tell the progress on stderr."""
     share = Share()
     with progress_bar(settings.steps, share) as step:
@@ -236,9 +225,7 @@ def evaluate_file(
         evaluation = of_rows(
             table,
             settings.where,
-            lambda x: evaluate_sample(
-                settings, sample_of(settings, x), tuning, step, share.tell, on_points
-            ),
+            lambda x: evaluate_sample(settings, sample_of(settings, x), tuning, step, share.tell),
         )
         missing = given.num_rows - table.num_rows
         return replace(evaluation, rows_read=given.num_rows, rows_missing=missing)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,30 +37,85 @@ from quotakernels.evaluation.settings import Quota, UnfitError
 from quotakernels.evaluation.words import Conditions
 from quotakernels.inputs.groups import GroupsOfExamples
 
-PROBABILITY = "selection_probability"
+_PROBABILITY = "selection_probability"
 
 
-@dataclass(frozen=True)
-class Ties:
-    """What becomes of rows tied at the edge: some of them are drawn, or all share the places."""
+class Asked(NamedTuple):
+    """Which rows are to be selected, and what becomes of those that are tied at the edge."""
 
-    all: bool
-    seed: int
+    score: str
+    quota: Quota | None
+    threshold: float | None
+    budget: float | None
+    cost: str | None
+    over_cost: bool
+    per: str | None
+    where: Conditions
+    all_ties: bool
+    seed: int | None
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        for wrong, said in (
+            (
+                self.threshold is not None and (self.all_ties or self.seed is not None),
+                "--all-ties and --seed go with --quota or --budget.",
+            ),
+            (
+                self.all_ties and self.seed is not None,
+                "--all-ties draws no rows, so it cannot be combined with --seed.",
+            ),
+            (self.budget is not None and self.cost is None, "--budget needs --cost."),
+            (
+                self.budget is None and (self.cost is not None or self.over_cost),
+                "--cost and --over-cost go with --budget.",
+            ),
+            (
+                sum(x is not None for x in (self.quota, self.threshold, self.budget)) != 1,
+                "Give one of --quota and --threshold, or --budget with --cost.",
+            ),
+            (
+                self.per is not None and self.threshold is not None,
+                "--per goes with --quota or --budget.",
+            ),
+        ):
+            if wrong:
+                raise click.UsageError(said)
 
     @property
-    def argument(self) -> dict[str, Any]:
-        """The keyword arguments of `qk.select`."""
-        return {} if self.all else {"whole": True, "random_state": self.seed}
+    def ties(self) -> dict[str, Any]:
+        """The keyword arguments of `qk.select` for ties: some rows are drawn, or all share."""
+        return {} if self.all_ties else {"whole": True, "random_state": self.seed or 0}
+
+    def quota_of(self, scores: NDArray[Any]) -> Quota:
+        """The quota, or the one that selects all scores from the threshold on."""
+        if self.quota is not None:
+            return self.quota
+        if self.threshold is None or math.isnan(self.threshold):
+            raise InputError(f"--threshold {self.threshold} is not a number")
+        return Quota(float(np.count_nonzero(scores >= self.threshold)))
 
     def places(self, quota: Quota, totals: NDArray[Any]) -> NDArray[np.float64]:
         """How many places a quota is of each total; only ties that share can fill a part of one."""
-        return quota.of_each(totals) if self.all else quota.whole_places(totals)
+        return quota.of_each(totals) if self.all_ties else quota.whole_places(totals)
 
-    def drawn(self, drawn: int, tied: int) -> str:
-        """Say that rows were drawn, if any were."""
-        was = "was" if drawn == 1 else "were"
-        how = f"(seed {self.seed}); --all-ties writes all of them, each with its probability"
-        return f"{number(drawn)} of {number(tied)} tied rows {was} drawn {how}" if drawn else ""
+
+class Candidates(NamedTuple):
+    """The rows to select from: all that is written of them, and the columns that decide."""
+
+    table: pa.Table
+    scores: NDArray[Any]
+    costs: NDArray[np.float64] | None = None
+    groups: GroupsOfExamples | None = None
+
+    def best_first(self, parts: NDArray[Any]) -> NDArray[np.intp]:
+        """The selected rows by falling score, group by group; equal ones as in the file."""
+        # Sorting the reversed rows upwards and reversing again is stable for every type of score.
+        backwards = np.flatnonzero(parts)[::-1]
+        rows = backwards[np.argsort(self.scores[backwards], kind="stable")][::-1]
+        if self.groups is None:
+            return rows
+        return rows[np.argsort(self.groups.codes[rows], kind="stable")]
 
 
 class Selection(NamedTuple):
@@ -70,69 +124,83 @@ class Selection(NamedTuple):
     table: pa.Table
     said: str
     order: str
-    drawn: str
+    drawn: str = ""
 
 
-def select_rows(
-    table: pa.Table, scores: NDArray[Any], quota: Quota, ties: Ties, total: int | None = None
-) -> Selection:
-    """Return the rows of a table whose scores fill a quota; it is of `total` rows, where some that
-    cannot be selected are left out.
-    """
-    total = len(scores) if total is None else total
-    check_quota(quota, total, f"the {counted(total, 'row', 'rows')}")
-    places = float(ties.places(quota, np.asarray(total)))
-    parts = qk.select(scores, quota=places, **ties.argument)
-    rows = best_first(scores, np.flatnonzero(parts))
-    last = scores[rows[-1]] if len(rows) else np.inf
-    above, tied = (int(np.count_nonzero(x)) for x in (scores > last, scores == last))
+def _fill(asked: Asked, rows: Candidates, total: int | None = None) -> Selection:
+    """The rows that fill a quota; it is of `total` rows, where only the best of them are there."""
+    quota, total = asked.quota_of(rows.scores), len(rows.scores) if total is None else total
+    of_all = counted(total, "row", "rows")
+    _check_quota(quota, total, f"the {of_all}")
+    places = float(asked.places(quota, np.asarray(total)))
+    parts = qk.select(rows.scores, quota=places, **asked.ties)
+    best = rows.best_first(parts)
+    last = rows.scores[best[-1]] if len(best) else np.inf
+    above, tied = (int(np.count_nonzero(x)) for x in (rows.scores > last, rows.scores == last))
     said = how_filled(places, str(last), above, tied)
-    if places < (asked := quota.places(total)) and number(asked) != number(places):
-        share = f"{quota} of {counted(total, 'row', 'rows')} is " if quota.percent else ""
-        said += f"; {share}{number(asked)}, rounded down"
-    return selected(table, scores, rows, parts, ties)._replace(said=said)
+    if places < (exact := quota.places(total)) and number(exact) != number(places):
+        share = f"{quota} of {of_all} is " if quota.percent else ""
+        said += f"; {share}{number(exact)}, rounded down"
+    return _selection(asked, rows, parts, said, "best first")
 
 
-def select_of_each(
-    table: pa.Table,
-    scores: NDArray[Any],
-    quota: Quota,
-    column: str,
-    groups: GroupsOfExamples,
-    ties: Ties,
-) -> Selection:
-    """Return the rows that fill a quota of each group, group by group."""
+def _fill_each(asked: Asked, rows: Candidates, groups: GroupsOfExamples) -> Selection:
+    """The rows that fill a quota of each group, group by group."""
+    quota, column = asked.quota_of(rows.scores), str(asked.per)
     sizes = np.bincount(groups.codes)
     largest = int(sizes.max(initial=0))
-    check_quota(
-        quota, largest, f"the {counted(largest, 'row', 'rows')} of the largest group by {column!r}"
-    )
-    places = ties.places(quota, sizes)
-    parts = qk.select(scores, groups=groups.codes, quota=places[:, None], **ties.argument)
-    rows = by_group(best_first(scores, np.flatnonzero(parts)), groups)
+    largest_group = f"the {counted(largest, 'row', 'rows')} of the largest group by {column!r}"
+    _check_quota(quota, largest, largest_group)
+    places = asked.places(quota, sizes)
+    parts = qk.select(rows.scores, groups=groups.codes, quota=places[:, None], **asked.ties)
     said = how_filled_each(float(places.sum()), quota, column, sizes)
     if (places < quota.of_each(sizes)).any():
         said += ", rounded down in each"
-    found = selected(table, scores, rows, parts, ties, groups.codes)
-    return found._replace(said=said, order=f"best first of each {column}")
+    return _selection(asked, rows, parts, said, f"best first of each {column}")
 
 
-def selected(
-    table: pa.Table,
-    scores: NDArray[Any],
-    rows: NDArray[np.intp],
-    parts: NDArray[Any],
-    ties: Ties,
-    codes: NDArray[Any] | int = 0,
+def _spend(asked: Asked, rows: Candidates, budget: float, costs: NDArray[np.float64]) -> Selection:
+    """The best rows that a budget, or one of each group, pays for."""
+    if asked.over_cost:
+        rows = rows._replace(scores=_over_cost(rows.scores, costs))
+    codes = {} if rows.groups is None else {"groups": rows.groups.codes}
+    limit = {"cost": costs, "budget": budget, "when_short": "all", **codes}
+    parts = qk.select(rows.scores, **limit, **asked.ties)
+    many = counted(float(parts.sum()), "row", "rows")
+    said = f"{many} for {number(float(parts @ costs))}, of a budget of {number(budget)}"
+    order = "best first by score over cost" if asked.over_cost else "best first"
+    if rows.groups is not None:
+        said += f" of each {asked.per} ({counted(len(rows.groups.ids), 'group', 'groups')})"
+        order += f" of each {asked.per}"
+    return _selection(asked, rows, parts, said, order)
+
+
+def _over_cost(scores: NDArray[Any], cost: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The scores over the costs; what is free comes first."""
+    if (scores < 0).any():
+        raise InputError("--over-cost divides the scores, which must not be negative")
+    free = cost == 0
+    return np.where(free, np.inf, scores / np.where(free, 1.0, cost))
+
+
+def _selection(
+    asked: Asked, rows: Candidates, parts: NDArray[Any], said: str, order: str
 ) -> Selection:
-    """Return these rows of the table, where all ties share with the probability of each."""
-    found = table.take(rows)
-    if not ties.all:
-        return Selection(found, "", "best first", ties.drawn(*_drawn(scores, parts, codes)))
-    if PROBABILITY in table.schema.names:
-        raise InputError(f"the file has a column {PROBABILITY!r} already")
-    found = found.append_column(PROBABILITY, pa.array(parts[rows]))
-    return Selection(found, "", "best first", "")
+    """The selected rows of the table, where all ties share with the probability of each."""
+    best = rows.best_first(parts)
+    found = rows.table.take(best)
+    if asked.all_ties:
+        if _PROBABILITY in rows.table.schema.names:
+            raise InputError(f"the file has a column {_PROBABILITY!r} already")
+        return Selection(found.append_column(_PROBABILITY, pa.array(parts[best])), said, order)
+    codes = 0 if rows.groups is None else rows.groups.codes
+    drawn, tied = _drawn(rows.scores, parts, codes)
+    if not drawn:
+        return Selection(found, said, order)
+    was = "was" if drawn == 1 else "were"
+    told = f"{number(drawn)} of {number(tied)} tied rows {was} drawn (seed {asked.seed or 0})"
+    more = "--all-ties writes all of them, each with its probability"
+    return Selection(found, said, order, f"{told}; {more}")
 
 
 def _drawn(scores: NDArray[Any], taken: NDArray[Any], codes: NDArray[Any] | int) -> tuple[int, int]:
@@ -144,7 +212,7 @@ def _drawn(scores: NDArray[Any], taken: NDArray[Any], codes: NDArray[Any] | int)
     return int(parts[partly].sum()), int(sizes[partly].sum())
 
 
-def check_quota(quota: Quota, most: int, what: str) -> None:
+def _check_quota(quota: Quota, most: int, what: str) -> None:
     """Refuse a quota of more rows than there are, which `what` describes."""
     try:
         quota.check(most, what, of_rows=True, command=True)
@@ -152,109 +220,28 @@ def check_quota(quota: Quota, most: int, what: str) -> None:
         raise InputError(str(error)) from error
 
 
-def reached(scores: NDArray[Any], threshold: float | None) -> Quota:
-    """Return the quota that selects all scores from a threshold on."""
-    if threshold is None or math.isnan(threshold):
-        raise InputError(f"--threshold {threshold} is not a number")
-    return Quota(float(np.count_nonzero(scores >= threshold)))
-
-
-def by_group(rows: NDArray[np.intp], groups: GroupsOfExamples) -> NDArray[np.intp]:
-    """Order rows by their groups; those of a group keep their order."""
-    return rows[np.argsort(groups.codes[rows], kind="stable")]
-
-
-def best_first(scores: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Order rows by falling score; equal scores keep the order of the file."""
-    # Sorting the reversed rows upwards and reversing again is stable for every type of score.
-    backwards = rows[::-1]
-    return backwards[np.argsort(scores[backwards], kind="stable")][::-1]
-
-
-@dataclass(frozen=True)
-class Money:
-    """A budget, the column of costs, and how they rank."""
-
-    budget: float
-    cost: str
-    over_cost: bool
-
-
-def money_of(budget: float | None, cost: str | None, over_cost: bool) -> Money | None:
-    """Return what the options say of a budget, None if nothing."""
-    if budget is None or cost is None:
-        if budget is not None:
-            raise click.UsageError("--budget needs --cost.")
-        if cost is not None or over_cost:
-            raise click.UsageError("--cost and --over-cost go with --budget.")
-        return None
-    return Money(budget, cost, over_cost)
-
-
-def select_paid(
-    table: pa.Table,
-    scores: NDArray[Any],
-    money: Money,
-    typed: pa.Table,
-    where: Conditions,
-    ties: Ties,
-    per: tuple[str, GroupsOfExamples] | None = None,
-) -> Selection:
-    """Return the best rows that a budget pays for.
-
-    With a column and its groups each group has the budget, and they come one after the other.
-    """
-    cost = of_rows(typed, where, lambda rows: cost_column(rows, money.cost))
-    if money.over_cost:
-        scores = _over_cost(scores, cost)
-    limit: dict[str, Any] = {"cost": cost, "budget": money.budget, "when_short": "all"}
-    limit |= {} if per is None else {"groups": per[1].codes}
-    parts = qk.select(scores, **limit, **ties.argument)
-    rows = best_first(scores, np.flatnonzero(parts))
-    spent, many = number(float(parts @ cost)), counted(float(parts.sum()), "row", "rows")
-    said = f"{many} for {spent}, of a budget of {number(money.budget)}"
-    order = "best first by score over cost" if money.over_cost else "best first"
-    if per is not None:
-        column, groups = per
-        rows = by_group(rows, groups)
-        said += f" of each {column} ({counted(len(groups.ids), 'group', 'groups')})"
-        order += f" of each {column}"
-    codes = 0 if per is None else per[1].codes
-    found = selected(table, scores, rows, parts, ties, codes)
-    return found._replace(said=said, order=order)
-
-
-def _over_cost(scores: NDArray[Any], cost: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The scores over the costs; what is free comes first."""
-    if (scores < 0).any():
-        raise InputError("--over-cost divides the scores, which must not be negative")
-    free = cost == 0
-    return np.where(free, np.inf, scores / np.where(free, 1.0, cost))
-
-
-def select_stream(
-    rows: Rows, score: str, quota: Quota | None, threshold: float | None, ties: Ties
-) -> Selection:
-    """Return the rows whose scores fill a quota, or reach a threshold, in passes over all rows.
+def _select_in_passes(asked: Asked, file: Path) -> Selection:
+    """The rows that fill a quota, or reach a threshold, in passes over all rows.
 
     Only the selected rows, and those that are tied with the last of them, are held in memory.
     """
+    rows, score = Rows(str(file), file, asked.where, (asked.score,)), asked.score
     kind = score_kind(rows, score)
-    edge, total = threshold, None
-    if quota is not None:
-        edge, total = _edge(rows, score, kind, quota, ties)
+    edge, total = asked.threshold, None
+    if asked.quota is not None:
+        edge, total = _edge(asked, asked.quota, rows, kind)
 
     def candidates(table: pa.Table) -> pa.Table:
         return table.filter(pa.array(scores_of(table, score, kind) >= edge))
 
     table = pa.concat_tables(rows.read(None, candidates), promote_options="permissive")
-    scores = score_column(table, score)
-    return select_rows(table, scores, quota or reached(scores, threshold), ties, total)
+    return _fill(asked, Candidates(table, score_column(table, score)), total)
 
 
-def _edge(rows: Rows, score: str, kind: np.dtype[Any], quota: Quota, ties: Ties) -> tuple[Any, int]:
+def _edge(asked: Asked, quota: Quota, rows: Rows, kind: np.dtype[Any]) -> tuple[Any, int]:
     """The score at which a quota ends, and of how many rows it is."""
-    names = [score, *(x.column for x in rows.where)]
+    score = asked.score
+    names = [score, *(x.column for x in asked.where)]
 
     def passes() -> Iterator[Batch]:
         for scores in rows.read(names, lambda table: scores_of(table, score, kind)):
@@ -262,45 +249,15 @@ def _edge(rows: Rows, score: str, kind: np.dtype[Any], quota: Quota, ties: Ties)
 
     cells = counted_cells(passes, [score])
     total = int(cells[score].counts.sum())
-    check_quota(quota, total, f"the {counted(total, 'row', 'rows')}")
-    places = float(ties.places(quota, np.asarray(total)))
+    _check_quota(quota, total, f"the {counted(total, 'row', 'rows')}")
+    places = float(asked.places(quota, np.asarray(total)))
     while not cells[score].ties[end := min(cells[score].ends(places))]:
         cells = opened(passes, cells, {score: {end}})
     return cells[score].least[end], total
 
 
-class _Asked(NamedTuple):
-    """Which rows are to be selected."""
-
-    score: str
-    quota: Quota | None
-    threshold: float | None
-    per: str | None
-    where: Conditions
-    ties: Ties
-    paid: Any
-
-    def check(self) -> None:
-        """Refuse what does not go together."""
-        if sum(x is not None for x in (self.quota, self.threshold, self.paid)) != 1:
-            raise click.UsageError("Give one of --quota and --threshold, or --budget with --cost.")
-        if self.per is not None and self.threshold is not None:
-            raise click.UsageError("--per goes with --quota or --budget.")
-
-
-def write_selected(
-    file: Path,
-    output: Path,
-    score: str,
-    quota: Quota | None,
-    threshold: float | None,
-    per: str | None,
-    where: Conditions,
-    ties: Ties,
-    **money: Any,
-) -> None:
+def write_selected(file: Path, output: Path, asked: Asked) -> None:
     """Write the rows that fill a quota, spend a budget or reach a threshold, and say so."""
-    asked = _Asked(score, quota, threshold, per, where, ties, money_of(**money))
     asked.check()
     refuse_unread_options(file)
     refuse_to_overwrite(file, output)
@@ -308,45 +265,38 @@ def write_selected(
         raise click.UsageError(f"--escape-formulas is for CSV; {output.name} keeps texts as texts.")
     with progress_bar(1) as step:
         step(f"selecting rows of {name_of(file)}")
-        if asked.paid is None and per is None and selects_in_passes(file):
-            rows = Rows(str(file), file, where, (score,))
-            selection = select_stream(rows, score, quota, threshold, ties)
-        else:
-            selection = _selected(file, output, asked)
+        in_passes = asked.budget is None and asked.per is None and selects_in_passes(file)
+        selection = _select_in_passes(asked, file) if in_passes else _select(asked, file, output)
     write_table(output, selection.table, file)
-    _tell(output, selection)
-
-
-def _selected(file: Path, output: Path, asked: _Asked) -> Selection:
-    """The rows, selected of all in memory."""
-    score, quota, threshold, per, where, ties, paid = asked
-    beside = [x for x in (per, getattr(paid, "cost", None)) if x is not None]
-    beside += [x.column for x in where]
-    typed, table = _read_for(output, file, score, beside)
-    scores = of_rows(typed, where, lambda rows: score_column(rows, score))
-    table = table.filter(chosen_rows(typed, where)) if where else table
-    groups = None
-    if per is not None:
-        groups = per, of_rows(typed, where, lambda rows: group_column(rows, per))
-    if paid is not None:
-        return select_paid(table, scores, paid, typed, where, ties, groups)
-    if groups is None or quota is None:
-        return select_rows(table, scores, quota or reached(scores, threshold), ties)
-    return select_of_each(table, scores, quota, *groups, ties)
-
-
-def _read_for(output: Path, file: Path, score: str, beside: list[str]) -> tuple[pa.Table, pa.Table]:
-    """The columns that decide, as numbers, and all columns of the same rows, to be written."""
-    typed = read_with_scores(file, [score, *beside], [score])
-    table = read_table(file, as_text=output_format(output) == "csv")
-    kept = kept_rows(typed)
-    return (typed, table) if kept is None else (filtered(typed, kept), table.filter(kept))
-
-
-def _tell(output: Path, selection: Selection) -> None:
     to_stderr = is_stdout(output)
     click.echo(printable(selection.said), err=to_stderr)
     if selection.drawn:
         click.echo(selection.drawn, err=True)
     rows = f"{counted(selection.table.num_rows, 'row', 'rows')}, {selection.order}"
     click.echo(f"{output.name}: {printable(rows)}", err=to_stderr)
+
+
+def _select(asked: Asked, file: Path, output: Path) -> Selection:
+    """The rows, selected of all in memory."""
+    rows = _candidates(asked, file, output)
+    if asked.budget is not None and rows.costs is not None:
+        return _spend(asked, rows, asked.budget, rows.costs)
+    return _fill(asked, rows) if rows.groups is None else _fill_each(asked, rows, rows.groups)
+
+
+def _candidates(asked: Asked, file: Path, output: Path) -> Candidates:
+    """All rows, as they are written, with the columns that decide."""
+    beside = [x for x in (asked.per, asked.cost) if x is not None]
+    names = [asked.score, *beside, *(x.column for x in asked.where)]
+    typed = read_with_scores(file, names, [asked.score])
+    table = read_table(file, as_text=output_format(output) == "csv")
+    if (kept := kept_rows(typed)) is not None:
+        typed, table = filtered(typed, kept), table.filter(kept)
+
+    def read(kind: Callable[[pa.Table, str], Any], name: str | None) -> Any:
+        return None if name is None else of_rows(typed, asked.where, lambda rows: kind(rows, name))
+
+    scores = read(score_column, asked.score)
+    table = table.filter(chosen_rows(typed, asked.where)) if asked.where else table
+    groups = read(group_column, asked.per)
+    return Candidates(table, scores, read(cost_column, asked.cost), groups)

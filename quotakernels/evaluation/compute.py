@@ -290,7 +290,6 @@ def _ends_of_groups(found: Sequence[Any]) -> Floats:
 
 
 OnStep = Callable[[str], object]
-OnPoints = Callable[[Evaluation], object]
 
 
 def evaluate_sample(
@@ -299,12 +298,10 @@ def evaluate_sample(
     tuning: Sample | None = None,
     on_step: OnStep = lambda _: None,
     tell: Tell = lambda _done, _whole: None,
-    on_points: OnPoints = lambda _: None,
 ) -> Evaluation:
     """Evaluate the scores of each model; best cuts are chosen on the rows for tuning, if any.
 
     `on_step` hears about each model before its turn, and `tell` how much of a step is done.
-    `on_points` gets what is known before anything is drawn again.
     """
     counts = sample.counts
     if (resampling := settings.resampling) is not None:
@@ -327,7 +324,6 @@ def evaluate_sample(
     evaluation = evaluation if groups is None else with_groups(evaluation, groups)
     if settings.resampling is None:
         return evaluation
-    on_points(replace(evaluation, settings=replace(settings, resampling=None)))
     quotas = {quota: quota.argument(counts.most) for quota in settings.quotas_over_all}
     codes = None if sample.groups is None else sample.groups.codes
     data = Resampled(settings, quotas, sample.of, on_step, tell, codes, treated)

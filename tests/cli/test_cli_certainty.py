@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
-import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,7 +12,6 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
-from quotakernels.cli import rendering
 from quotakernels.evaluation import intervals
 
 Run = Callable[..., Any]
@@ -275,62 +271,3 @@ def test_too_few_resamples_are_said_to_be(run: Run) -> None:
     rates = "hit rate, and what quotas bring: score test"
     assert f"{rates}; all others: percentiles of 40 resamples of the rows" in text
     assert "40 resamples cannot tell any of 3 models apart; give --resamples 119 or more" in text
-
-
-class Terminal(io.StringIO):
-    """What takes stdout for a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-class Deaf(Terminal):
-    """A terminal that fails on what is shown first."""
-
-    def write(self, text: str) -> int:
-        if "which follow:" in text:
-            raise BrokenPipeError
-        return super().write(text)
-
-
-def test_points_that_cannot_be_shown_are_left_out(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The failure of their thread is not told; the whole follows."""
-    told: list[Any] = []
-    monkeypatch.setattr(threading, "excepthook", told.append)
-    monkeypatch.setattr(rendering, "_PATIENCE_S", 0.0)
-    monkeypatch.setenv("TERM", "dumb")
-    with monkeypatch.context() as patched:
-        patched.setattr(sys, "stdout", Deaf())
-        assert run(*EXAMPLE, "--compare").status == 0
-        assert "How sure is the order" in sys.stdout.getvalue()
-    assert not told
-
-
-@pytest.mark.parametrize("asked", [("--json",), ("--compare",)])
-def test_a_terminal_shows_the_points_first(
-    run: Run, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
-) -> None:
-    """Then the whole, as it is elsewhere; what programs read stays one piece."""
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("TERM", "dumb")
-    given = (*EXAMPLE, "--quota", 100, "--confidence", 0.9, *asked)
-    whole = run(*given).out
-    assert "intervals and tests, which follow" not in whole
-    for patience in (0.0, 60.0):
-        monkeypatch.setattr(rendering, "_PATIENCE_S", patience)
-        with monkeypatch.context() as patched:
-            patched.setattr(sys, "stdout", Terminal())
-            run(*given)
-            shown = sys.stdout.getvalue()
-        assert "".join(shown.split()).endswith("".join(whole.split()))  # lines are shorter
-        if patience or "--json" in asked:
-            assert "".join(shown.split()) == "".join(whole.split())
-            continue
-        early = shown[: shown.rindex("german_credit_scores.csv")]
-        assert early.startswith("Without intervals and tests, which follow:\n\ngerman_credit")
-        assert "Which model should fill my quota? naive_bayes.\n" in early
-        assert "naive_bayes     95     95.0%   1.29  0.804" in early
-        assert "90% interval" not in early
-        assert "How sure" not in early
