@@ -110,6 +110,9 @@ _TEXTS = {"varchar", "enum"}
 DATES = {"date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns"}
 
 
+# columns of a relation, checked
+
+
 class Amounts(NamedTuple):
     """Numbers that are summed exactly: their name and column, SQL for them and for what fits."""
 

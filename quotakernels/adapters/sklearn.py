@@ -233,6 +233,9 @@ READY = (
 """Measures of scores that need no options."""
 
 
+# what a scorer is
+
+
 BINARY = ("decision_function", "predict_proba")
 CUTS = ("threshold", "quota", "fraction", "budget")
 _IN_FOLDS = {
@@ -529,6 +532,9 @@ class Scorers(BaseEstimator):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"multimetric({', '.join(f'{name}={x!r}' for name, x in self.scorers.items())})"
+
+
+# what fitted estimators say of examples
 
 
 NUMBERS = ("decision_function", "predict")

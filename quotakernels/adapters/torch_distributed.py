@@ -266,6 +266,9 @@ _GRACE = 5.0
 """Seconds in which the others read what this process has read, unless they have ended."""
 
 
+# how processes find each other in the store of their group, and agree
+
+
 def group_or_world(group: Any) -> Any:
     """The group, or that of all processes; raise where this process is in none."""
     if not (dist.is_available() and dist.is_initialized()):

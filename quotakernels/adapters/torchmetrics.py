@@ -524,6 +524,9 @@ _THEIRS = {
 """What the metrics of torchmetrics take, and what to do here."""
 
 
+# what a metric keeps, as tensors that it registers
+
+
 class KeptHistogram:
     """The counts of a `ScoreHistogram`, with weights its masses and their corrections in one."""
 

@@ -34,6 +34,9 @@ _IN_TURN = 8
 """So many numbers and fewer are summed one after the other by every sum of NumPy."""
 
 
+# tables of resamples: one sort, and other counts
+
+
 class Sorted(NamedTuple):
     """Examples best first, and where rows of a ranking end among them.
 
@@ -262,6 +265,9 @@ def _whole_table(spans: _Spans, counts: NDArray) -> ops.Groups:
     items = ends.copy()
     items[..., 1:] -= ends[..., :-1]
     return ops.Groups(np.broadcast_to(thresholds, items.shape), items, positives, None, None)
+
+
+# what is drawn: examples, strata of them, or whole clusters
 
 
 FEWEST_PARTS, PARTS = 20, 200

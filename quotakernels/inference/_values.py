@@ -359,6 +359,9 @@ def reporter(progress: bool | Progress | None, what: str) -> Progress:
 _HOST_BATCH = 64
 
 
+# means over groups that are drawn whole: each is measured once
+
+
 class WholeGroups(NamedTuple):
     """How many clusters there are, and in which of them each group is, shape (S,)."""
 

@@ -49,6 +49,8 @@ from quotakernels.inputs.models import stacked_by_name
 from quotakernels.measures._facts import needs_ideal
 from quotakernels.ranking import rank, ranked_by_group
 
+# intervals from the values of resamples, which stand on the last axis
+
 
 def defined(xp: Namespace, values: Array) -> Array:
     """How many values are not NaN, shape (...)."""
@@ -163,6 +165,9 @@ def _acceleration(xp: Namespace, left_out: Any) -> Array:
     varies = squares > 0
     root = xp.where(varies, squares, xp.ones_like(squares))
     return xp.where(varies, cubes / (6 * root**1.5), xp.zeros_like(squares))
+
+
+# the bootstrap
 
 
 _FEW = 8

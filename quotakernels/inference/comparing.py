@@ -57,6 +57,9 @@ _NORMALS = 2**12
 """Draws of normal estimates, for what the best of several is expected to have."""
 
 
+# tests of two models
+
+
 class PairTest(NamedTuple):
     """An interval of the difference of two models, the p-value of the test that it is 0, and in
     closed form the standard error.
@@ -359,6 +362,9 @@ def warn_of_undefined(undefined: np.ndarray[Any, Any], n_resamples: int) -> None
             "p-values use the others",
             stacklevel=level_of_caller(),
         )
+
+
+# the comparison of several models
 
 
 _SHOWN = 10

@@ -49,6 +49,8 @@ from quotakernels.measures._models import in_one_library
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.ranking import Ranking, table_of
 
+# the pairs that each example loses, and how much that varies
+
 
 class Area(NamedTuple):
     """The pairs lost by a ranking, twice, and all pairs; the variance of AUC; the class sizes."""
@@ -175,6 +177,9 @@ _COLUMNS = ("mass_before", "positive_before", "positive", "negative")
 _LOST_TWICE = Reduction(_COLUMNS, _lost_twice, lambda lost: lost)
 
 
+# intervals
+
+
 @plainly
 class AucInterval(NamedTuple, Generic[T]):
     """An area with its confidence interval; all of one shape.
@@ -281,6 +286,9 @@ def auc_interval(
     upper = xp.where(certain, 1 - alike * lost, upper)
     ends = [x if scale == 1 else 2 * x - 1 for x in (lower, upper)]
     return AucInterval(share_won(xp, area.lost, area.pairs, scale), ends[0], ends[1], scale * error)
+
+
+# covariances of several models
 
 
 @plainly
@@ -414,6 +422,9 @@ def _covariance(
         for m in range(estimate.shape[-1])
     ]
     return AucCovariance(estimate, scale**2 * xp.stack(rows, axis=-2))
+
+
+# tests of two areas
 
 
 @plainly

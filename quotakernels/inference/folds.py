@@ -45,6 +45,9 @@ _SHOWN = 5
 """Folds that a warning names."""
 
 
+# which examples each fold holds, and measures of them one by one
+
+
 class Folds(NamedTuple):
     """The folds of all repeats, one after the other: how to name each, and where its examples are.
 
@@ -187,6 +190,9 @@ SAME_VALUE = 2.0**-44
 """Relative difference of two values that is put down to rounding."""
 
 
+# the corrected t of Nadeau and Bengio
+
+
 class Corrected(NamedTuple):
     """Mean, the ends of its confidence interval, its standard error; the folds' own deviation."""
 
@@ -237,6 +243,9 @@ def ahead(difference: Array, greater_is_better: bool | None) -> Array:
     )
     first, second = (cast(xp, x, difference.dtype) for x in signs)
     return xp.where(xp.isnan(difference), difference, first - second)
+
+
+# the mean over folds, and the difference of two models
 
 
 @plainly

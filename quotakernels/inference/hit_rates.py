@@ -45,6 +45,9 @@ _ROUNDS = 9
 """Of Newton's method, which needs up to 7."""
 
 
+# a share of independent trials, whose numbers need not be whole
+
+
 def wilson(
     xp: Namespace,
     found: Array,
@@ -112,6 +115,9 @@ def _below(xp: Namespace, a: Array, b: Array, at: Array, width: Array) -> Array:
     a, b, at = (xp.expand_dims(x, axis=-1) for x in (a, b, at))
     density = xp.exp(_log_density(xp, a, b, at - nodes * width[..., None]))
     return width * ops.total(xp, weights * density)  # XLA's fused sums of this go wrong on CPU
+
+
+# a sample of a finite list
 
 
 NDArray = np.ndarray[Any, Any]
@@ -195,6 +201,9 @@ def least(found: int, drawn: int, listed: int, tail: float) -> int:
 
 
 Method = Literal["score", "wilson", "exact"]
+
+
+# the hit rate
 
 
 @plainly
@@ -393,6 +402,9 @@ def _unknown(xp: Namespace, wanted: Array, listed: Array) -> Array:
 
 
 _HOST: Namespace = namespace(np.empty(0))
+
+
+# what a quota brings where all examples of a cell bring the same
 
 
 def impact_ends(
