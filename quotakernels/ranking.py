@@ -25,6 +25,8 @@ from quotakernels._array import (
 from quotakernels._types import A, ArrayOf, Generic, Number, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.columns import short_repr
+from quotakernels.inputs.counts import COLUMNS, table_of_points, validate_groups
+from quotakernels.inputs.cuts import cut_at
 from quotakernels.inputs.examples import (
     Examples,
     Validated,
@@ -205,8 +207,6 @@ class Ranking(NamedTuple, Generic[T]):
         >>> print(hit_rate(Ranking.from_counts(*counts, groups=["a", "a", "b"]), quota=2))
         [1. 0.]
         """
-        from quotakernels.inputs.grouped_counts import COLUMNS, validate_groups
-
         check_tie_policy(ties)
         if ties == "given":
             raise ValueError('ties="given" needs the order of the examples; use rank')
@@ -263,8 +263,6 @@ class Ranking(NamedTuple, Generic[T]):
         >>> print(roc_auc(figure_7), pr_auc(figure_7).round(4))
         0.875 0.0385
         """
-        from quotakernels.inputs.curve_points import table_of_points
-
         table, good = table_of_points(fp, tp, thresholds)
         with computing(namespace(table.counts)):
             return ranking_of(table, good)
@@ -307,8 +305,6 @@ class Ranking(NamedTuple, Generic[T]):
         >>> print(chosen, roc_curve(test.at_thresholds(chosen)).threshold)
         [nan 0.9 0.6 0.2] [ nan 0.95 0.65 0.5 ]
         """
-        from quotakernels.inputs.cuts import cut_at
-
         xp = namespace(self.counts)
         with computing(xp):
             table = cut_at(xp, table_of(xp, self), thresholds)

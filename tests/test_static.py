@@ -37,8 +37,7 @@ LAYERS = (
     ("inputs.examples",),
     (
         "inputs.classes",
-        "inputs.curve_points",
-        "inputs.grouped_counts",
+        "inputs.counts",
         "inputs.numbers",
         "inputs.totals",
     ),
@@ -68,7 +67,7 @@ READS_VALUES = (
     "inputs.columns",
     "inputs.examples",
     "inputs.classes",
-    "inputs.grouped_counts",
+    "inputs.counts",
     "inputs.groups",
     "inputs.models",
     "inputs.numbers",
