@@ -16,7 +16,6 @@ from pyarrow import parquet
 from rich.progress import Progress
 
 from quotakernels.cli import batches, rendering
-from quotakernels.evaluation.settings import Settings
 from quotakernels.ops import STANDARD_ONLY
 
 duckdb = pytest.importorskip("duckdb")
@@ -158,16 +157,9 @@ def test_no_rows(run: Run, tmp_path: Path) -> None:
 
 
 BAD = [
-    ({"y": [0, 1, None]}, (), "column 'y': missing value at row 3; fill these rows, or leave"),
-    ({"y": [0, 1, 2]}, (), "different values (0, 1, 2; the third one first in row 3); make a"),
-    ({"y": [0.0, 1.0, float("nan")]}, (), "column 'y': NaN at row 3, expected a number"),
     ({"y": [1, 2, 2]}, (), "column 'y': labels are 1 and 2, expected 0 and 1"),
     ({"y": ["a", "b", "b"]}, ("--pos-label", "c"), "--pos-label c is not among the labels"),
-    ({"s": [1.0, None, float("nan")]}, (), "column 's': missing value at row 2; fill these"),
-    ({"s": [1.0, 2.0, float("nan")]}, (), "column 's': NaN at row 3, expected a number"),
     ({"s": ["1", "2", "3"]}, (), "column 's' is of type VARCHAR; expected numbers"),
-    ({"w": [1.0, -2.0, 0.0]}, ("--weight", "w"), "column 'w': -2.0 at row 2, expected a finite"),
-    ({"w": [1.0, float("nan"), 0.0]}, ("--weight", "w"), "column 'w': NaN at row 2, expected a"),
     ({"w": [1, None, None]}, ("--weight", "w"), "column 'w': missing value at row 2, 2 in all"),
     ({"w": [1e308, 1e308, 0.0]}, ("--weight", "w"), "the sum of the weights is too large"),
     ({}, ("--weight", "z"), "data.parquet has no column 'z'; it has y, s, w"),
@@ -284,10 +276,3 @@ def test_the_bar_moves_within_a_step() -> None:
     steps = Progress(bar)
     steps.add_task("", total=2, completed=1)
     assert [bar.render(steps.tasks[0]).completed for _ in range(3)] == [1.25, 1.5, 1.5]
-
-
-def test_nothing_is_done_between_queries(data: Path) -> None:
-    from quotakernels.cli.grouped import opened
-
-    with opened(data / "all.parquet", Settings("all.parquet", "y", ("f8",)), None) as source:
-        assert source.share_done() == 0

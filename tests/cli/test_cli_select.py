@@ -94,36 +94,6 @@ def read_output(path: Path) -> dict[str, list[Any]]:
     return columns
 
 
-@pytest.mark.parametrize(
-    ("quota", "summary", "shared"),
-    [
-        ("0", "0 places: nobody is in", ""),
-        ("1", "1 place: 0 above the threshold 9, 1 at it", ""),
-        (
-            "1.5",
-            "1 place: 0 above the threshold 9, 1 at it; 1.5, rounded down",
-            "1.5 places: 1 above the threshold 4, 0.5 of the 2 tied at it",
-        ),
-        ("3", "3 places: 1 above the threshold 4, 2 at it", ""),
-        (
-            "87.5%",
-            "3 places: 1 above the threshold 4, 2 at it; 87.5% of 4 rows is 3.5, rounded down",
-            "3.5 places: 3 above the threshold 2, 0.5 of the one at it",
-        ),
-    ],
-)
-def test_select_says_how_it_came_about(
-    run: Run, tmp_path: Path, quota: str, summary: str, shared: str
-) -> None:
-    np.savez(tmp_path / "a.npz", s=np.array([4, 9, 4, 2], dtype=np.uint8))
-    given = ("--score", "s", "--quota", quota, "-o", tmp_path / "b.csv")
-    outcome = run("select", tmp_path / "a.npz", *given)
-    assert outcome.out.splitlines()[0] == summary
-    assert outcome.err == ""
-    outcome = run("select", tmp_path / "a.npz", *given, "--all-ties")
-    assert outcome.out.splitlines()[0] == (shared or summary)
-
-
 BRANCHES = {
     "branch": ["south", "north", "south", "north", "west", "south"],
     "day": ["2026-05-02", "2026-05-01", "2026-05-01", "2026-05-02", "2026-05-02", "2026-05-02"],

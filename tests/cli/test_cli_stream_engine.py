@@ -367,23 +367,6 @@ def test_csv_is_read_in_blocks(
     assert rows[0]
 
 
-BAD_CSV = {
-    "0.1234567890123456789": "0.1234567890123456789 has more digits than a 64-bit float",
-    "1e400": "1e400 has more digits",
-    "1e-400": "1e-400 has more digits",
-    "high": "'high' at row 3 is not a number",
-    "NA": "missing value at row 3",
-    "nan": "NaN at row 3",
-}
-
-
-@pytest.mark.parametrize("text", [x if "e" not in x else in_full(x) for x in BAD_CSV])
-def test_bad_values_of_csv(run: Run, table: Callable[..., Path], text: str) -> None:
-    path = table(y=[0, 1, 1], s=["0.5", "-inf", text])
-    error = run("evaluate", path, "--label", "y", "--score", "s", "--engine", "stream").error
-    assert BAD_CSV[text] in " ".join(error.split())
-
-
 def test_weights_of_csv_may_begin_as_whole_numbers(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -398,24 +381,6 @@ def test_weights_of_csv_may_begin_as_whole_numbers(
     path.write_text(path.read_text() + "\n1;0,5;-1\n")
     error = run(*given, "--engine", "stream").error
     assert "column 'w': -1.0 at row 601, expected a finite weight" in " ".join(error.split())
-
-
-@pytest.mark.parametrize(
-    ("lines", "told"),
-    [
-        (("y;s", "1;0,5", "0;2", "1;1.250"), "'1.250' has a point"),
-        (("y,s", "1,0.5", "0,2", '1,"1,250"'), "'1,250' has a comma"),
-        (("y,s", '1,"1,250.5"', "0,2", '1,"0,250"'), "'1,250.5' has a comma"),
-    ],
-)
-def test_marks_of_thousands_are_refused(
-    run: Run, tmp_path: Path, lines: tuple[str, ...], told: str
-) -> None:
-    path = tmp_path / "data.csv"
-    path.write_text("\n".join(lines))
-    error = run("evaluate", path, "--label", "y", "--score", "s", "--engine", "stream").error
-    assert f"column 's': {told} that may mark thousands" in " ".join(error.split())
-    assert "give the decimal mark with --decimal" in " ".join(error.split())
 
 
 @pytest.mark.parametrize(("separator", "marks"), [(";", ".,"), in_full(",", ",.")])
@@ -437,23 +402,6 @@ def test_marks_of_thousands_beside_decimals_are_read(
     assert told["models"][0]["quotas"]["90"]["brings"] == pytest.approx(
         wanted["models"][0]["quotas"]["90"]["brings"], rel=1e-14
     )
-
-
-def test_bad_values_are_told_with_their_place(run: Run, tmp_path: Path) -> None:
-    columns = {"y": [0, 1] * 150, "s": [0.5] * 300}
-    cases: dict[str, tuple[str, Any, str]] = {
-        "nan": ("s", float("nan"), "column 's': NaN at row 132, expected a number"),
-        "null": ("s", None, "column 's': missing value at row 132; fill"),
-        "third": ("y", 2, "the third one first in row 132)"),
-    }
-    given = ("--label", "y", "--score", "s", "--engine", "stream")
-    for name, (column, value, message) in cases.items():
-        values = [*columns[column]]
-        values[131] = value
-        path = tmp_path / f"{name}.parquet"
-        parquet.write_table(pa.table({**columns, column: values}), path)
-        error = run("evaluate", path, *given).error
-        assert message in " ".join(error.split())
 
 
 @pytest.mark.parametrize(
