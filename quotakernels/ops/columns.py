@@ -38,9 +38,8 @@ class Columns:
     what the group has, 0 behind the last example, and ``group_size``, its items, at least 1.
     """
 
-    def __init__(self, xp: Namespace, table: Groups):
-        self._xp, self._table = xp, table
-        self._wide = wide_float(xp, device(table.counts))
+    def __init__(self, xp: Namespace, table: Any, wide: Any):
+        self._xp, self._table, self._wide = xp, table, wide
         self._made: dict[str, Array] = {}
 
     def read(self, part: Summands) -> tuple[Array, ...]:
@@ -133,9 +132,8 @@ class Columns:
 class CumulativeColumns:
     """The same columns of cumulative counts, which become floats before they are taken apart."""
 
-    def __init__(self, xp: Namespace, table: Cumulative):
-        self._xp, self._table = xp, table
-        self._wide = wide_float(xp, device(table.items))
+    def __init__(self, xp: Namespace, table: Any, wide: Any):
+        self._xp, self._table, self._wide = xp, table, wide
         self._made: dict[tuple[str, Any], Array] = {}
 
     def read(self, part: Summands) -> tuple[Array, ...]:
@@ -236,11 +234,11 @@ def sum_rows(
 
     NumPy reads the rows in blocks that stay in the cache, all other libraries the whole columns.
     """
-    counted = isinstance(table, Cumulative)
-    if native.library(xp) == "numpy" and (counted or table[0].ndim == 1) and not table.segments:
+    in_blocks = isinstance(table, Cumulative) or table[0].ndim == 1
+    if in_blocks and native.library(xp) == "numpy" and not table.segments:
         return _sums_of_blocks(_in_blocks(xp, table), parts)
-    columns: Any = (CumulativeColumns if counted else Columns)(xp, table)  # type: ignore[arg-type]
     wide = wide_float(xp, device(table[0]))
+    columns = (CumulativeColumns if isinstance(table, Cumulative) else Columns)(xp, table, wide)
     return [
         tuple(cast(xp, group_total(xp, table, x), wide) for x in part.terms(*columns.read(part)))
         for part in parts
@@ -250,12 +248,13 @@ def sum_rows(
 def _in_blocks(xp: Namespace, table: Groups | Cumulative) -> Iterable[Any]:
     """The columns of some rows at a time."""
     if isinstance(table, Cumulative):
-        return (CumulativeColumns(xp, x) for x in native.numpy_.blocks_of_counts(table))
+        blocks = native.numpy_.blocks_of_counts(table)
+        return (CumulativeColumns(xp, x, x.items.dtype) for x in blocks)
     return native.numpy_.blocks_of_rows(table)
 
 
 def _sums_of_blocks(blocks: Iterable[Any], parts: tuple[Summands, ...]) -> list[tuple[Array, ...]]:
-    total = native.numpy_.total
+    total = native.numpy_.total_of_rows
     every = [
         [tuple(map(total, part.terms(*columns.read(part)))) for part in parts] for columns in blocks
     ]

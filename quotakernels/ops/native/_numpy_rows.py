@@ -80,6 +80,12 @@ def _sums_before(values: NDArray, before: float) -> NDArray:
     return sums
 
 
+def total_of_rows(x: NDArray) -> NDArray:
+    """The sum of each list, pairwise where rows are contiguous."""
+    found: NDArray = np.add.reduce(x, axis=-1)
+    return found
+
+
 def total_of_blocks(*sums: NDArray) -> NDArray:
     """What the sums of all blocks come to, of each list."""
     if len(sums) <= 2:

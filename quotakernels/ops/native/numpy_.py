@@ -36,6 +36,7 @@ from quotakernels.ops.native._numpy_rows import in_parts as in_parts
 from quotakernels.ops.native._numpy_rows import partial_harmonic_sums as partial_harmonic_sums
 from quotakernels.ops.native._numpy_rows import rows_at as rows_at
 from quotakernels.ops.native._numpy_rows import total_of_blocks as total_of_blocks
+from quotakernels.ops.native._numpy_rows import total_of_rows as total_of_rows
 from quotakernels.ops.native._numpy_segments import first_of_each as first_of_each
 from quotakernels.ops.native._numpy_segments import largest_between as largest_between
 from quotakernels.ops.native._numpy_segments import segmented_groups as segmented_groups
