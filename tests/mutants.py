@@ -100,7 +100,7 @@ DECIDED: dict[tuple[str, str], str] = {
         "shares = ops.nan_unless(xp, truth > 0, cells / truth / cells.shape[-(2)])",
     ): "tables are square",
     (
-        "quotakernels/ops/native/_numpy_bins.py",
+        "quotakernels/ops/native/numpy_.py",
         "if scores.dtype.itemsize > (3) or scores.shape[0] < FEW:",
     ): "no type has three bytes",
 }

@@ -140,7 +140,7 @@ def wanted_and_listed(
     )
     if population is None:
         return (wanted, xp.full_like(wanted, ENDLESS)), shape
-    if isinstance(table, ops.Groups) and table.segments:
+    if table.segments:
         raise TypeError("population is for one list, and cannot be combined with groups")
     size = numbers_like(table.counts, "population", population)
     if size.ndim:

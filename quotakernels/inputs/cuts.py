@@ -115,7 +115,7 @@ def wanted_masses(
     known = concrete(table[0]) or (type(quota) is float and may_warn(table[0]))
     if quota is not None and not table.weighted and known:
         warn_below_one(quota)
-    if isinstance(table, ops.Groups) and table.segments and concrete(table[0]):
+    if table.segments and concrete(table[0]):
         groups = table.segments.ids.shape[-1]
         for name, given in (("quota", quota), ("fraction", fraction), ("budget", budget)):
             warn_of_one_each(name, given, groups)

@@ -37,10 +37,6 @@ from quotakernels.ops.budgets import sums_within as sums_within
 from quotakernels.ops.columns import row_of_each as row_of_each
 from quotakernels.ops.columns import sum_rows as sum_rows
 from quotakernels.ops.columns import summed_by_position as summed_by_position
-from quotakernels.ops.cumulative import counts_segments as counts_segments
-from quotakernels.ops.cumulative import cumulative_groups as cumulative_groups
-from quotakernels.ops.cumulative import cumulative_segments as cumulative_segments
-from quotakernels.ops.cumulative import merged_groups as merged_groups
 from quotakernels.ops.drawing import coins as coins
 from quotakernels.ops.drawing import draws as draws
 from quotakernels.ops.drawing import source_of_draws as source_of_draws
@@ -100,11 +96,15 @@ from quotakernels.ops.segments import won_twice_by_group as won_twice_by_group
 from quotakernels.ops.tables import around as around
 from quotakernels.ops.tables import columns_by_class as columns_by_class
 from quotakernels.ops.tables import counts_around as counts_around
+from quotakernels.ops.tables import counts_segments as counts_segments
+from quotakernels.ops.tables import cumulative_groups as cumulative_groups
+from quotakernels.ops.tables import cumulative_segments as cumulative_segments
 from quotakernels.ops.tables import ends_of_row_at as ends_of_row_at
 from quotakernels.ops.tables import filled_first as filled_first
 from quotakernels.ops.tables import head as head
 from quotakernels.ops.tables import in_parts as in_parts
 from quotakernels.ops.tables import merged as merged
+from quotakernels.ops.tables import merged_groups as merged_groups
 from quotakernels.ops.tables import part_of_row_at as part_of_row_at
 from quotakernels.ops.tables import rows_at as rows_at
 from quotakernels.ops.tables import segmented_groups as segmented_groups

@@ -341,7 +341,7 @@ def _row_of(xp: Namespace, place: Array, column: Array) -> Array:
     return clip(xp, place, high=max(column.shape[-1] - 1, 0))
 
 
-def column_at(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
+def column_at(xp: Namespace, table: Groups | Around, x: Array, index: Array) -> Array:
     """What a column has in rows that `rows_at` found."""
     return _at(xp, x, index) if table.segments else taken(xp, x, index)
 

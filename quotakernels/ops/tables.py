@@ -27,6 +27,7 @@ from quotakernels.ops.keys import (
     comparable,
     from_order_key,
     is_float,
+    key_bits,
     kth_largest,
     lowest_key,
     order_key,
@@ -390,3 +391,61 @@ def head(xp: Namespace, table: Groups, wanted: Array) -> Groups:
     if native.library(xp) == "numpy" and table.counts.ndim == 1 and not table.segments:
         return native.numpy_.head(table, wanted)
     return table
+
+
+def cumulative_groups(
+    xp: Namespace, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
+) -> Cumulative | None:
+    """The tie groups of counted examples by sums alone, where that takes fewer steps.
+
+    For measures that are `by_positives`, neighbouring groups without positives may be one row.
+    """
+    arrays, library = (scores, labels, valid), native.library(xp)
+    if by_positives and valid is None:
+        if library == "numpy":
+            return native.numpy_.merged_of_scores(scores, labels)
+        if library == "torch" and native.all_readable(scores, labels):
+            return native.torch_.merged_of_scores(scores, labels)
+    if library != "torch" or scores.ndim != 1:
+        return None
+    if native.all_readable(*arrays) or native.torch_.are_mapped(*arrays):
+        return None
+    counted = native.torch_.cumulative_groups(*arrays)
+    apart = isinstance(layout_of(xp, scores, valid), InPlace)
+    return counted if apart else counted._replace(begins=())
+
+
+def merged_groups(xp: Namespace, table: Groups) -> Cumulative | None:
+    """The cumulative counts of known tie groups, where rows without positives are worth merging.
+
+    That is one list of NumPy without weights.
+    """
+    return native.numpy_.merged_groups(table) if native.library(xp) == "numpy" else None
+
+
+def counts_segments(
+    xp: Namespace,
+    scores: Array,
+    labels: Array | None,
+    valid: Array | None,
+    codes: Array,
+) -> bool:
+    """Whether `cumulative_segments` serves: PyTorch, on a device, one list of what floats hold."""
+    if labels is None or scores.ndim != 1:
+        return False
+    arrays = (scores, labels, valid, codes)
+    exact = of_kind(xp, scores.dtype, "real floating") or key_bits(xp, scores.dtype) <= 32
+    return exact and on_device(xp, *arrays) and not native.all_readable(*arrays)
+
+
+def cumulative_segments(
+    examples: tuple[Array, Array, Array | None],
+    codes: Array,
+    ids: Array | int,
+    unfit: Array | None,
+) -> Cumulative:
+    """The tie groups of groups of counted examples, of a list that `counts_segments`.
+
+    Labels may be `unfit`, scores NaN and codes those of no group, which the marks tell.
+    """
+    return native.torch_.cumulative_segments(*examples, codes, ids, unfit)

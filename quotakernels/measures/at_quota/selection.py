@@ -248,7 +248,7 @@ def _shares(
 ) -> Array:
     xp = namespace(wanted)
     index, row = ops.rows_at(xp, table, wanted)
-    last = _column_at(xp, table, ops.order_key(xp, table.thresholds), index)
+    last = ops.column_at(xp, table, ops.order_key(xp, table.thresholds), index)
     whole = xp.expand_dims(Totals(xp, table).whole, axis=-1)
     edge = _Edge(wanted, last, row.mass_before, row.mass, whole)
     if codes is not None:  # each example has the edge of its group
@@ -269,12 +269,6 @@ def _share_of_each(xp: Namespace, examples: Examples, edge: _Edge) -> Array:
     if examples.valid is not None:
         within = xp.where(examples.valid, within, xp.zeros_like(within))
     return xp.where(xp.isnan(wanted), wanted, within)
-
-
-def _column_at(xp: Namespace, table: ops.Groups | ops.Around, x: Array, index: Array) -> Array:
-    if isinstance(table, ops.Around):
-        return ops.taken(xp, x, index)
-    return ops.column_at(xp, table, x, index)
 
 
 @public
@@ -343,7 +337,7 @@ def quota_threshold(
 def _threshold(table: ops.Groups | ops.Around, wanted: Array) -> QuotaThreshold:
     xp = namespace(wanted)
     index, row = ops.rows_at(xp, table, wanted)
-    threshold = _column_at(xp, table, float_thresholds(xp, table.thresholds), index)
+    threshold = ops.column_at(xp, table, float_thresholds(xp, table.thresholds), index)
     filled = wanted > 0
     unknown = ops.nan_unless(xp, wanted == wanted, xp.zeros_like(wanted))
     return QuotaThreshold(

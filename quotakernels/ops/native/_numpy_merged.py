@@ -133,7 +133,7 @@ def _write_lists(items: NDArray, found: NDArray, size: int, groups: _Groups) -> 
 
 
 def merged_groups(table: Groups) -> Cumulative | None:
-    """See `cumulative.merged_groups`."""
+    """See `tables.merged_groups`."""
     counts, positives = table.counts, table.positives
     if counts.ndim > 1 or table.weighted or table.segments:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,8 @@ from torch.nn.functional import pad
 from quotakernels._array import Array, readable, to_numpy
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
-from quotakernels.ops._table import Cumulative, Groups
+from quotakernels.ops._table import Cumulative, Groups, Parts, Rows
 from quotakernels.ops.native import numpy_
-from quotakernels.ops.native._torch_hull import LONGEST, ends_by_merging
-from quotakernels.ops.native._torch_segments import cumulative_segments as cumulative_segments
-from quotakernels.ops.native._torch_segments import places, searched
-from quotakernels.ops.native._torch_segments import rows_of_groups_at as rows_of_groups_at
-from quotakernels.ops.native._torch_segments import won_twice_by_group as won_twice_by_group
 
 _WORDS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
@@ -133,7 +129,7 @@ def _table(
 
 
 def cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumulative:
-    """See `cumulative.cumulative_groups`."""
+    """See `tables.cumulative_groups`."""
     size, bits = scores.shape[0], 8 * scores.dtype.itemsize
     if scores.dtype.is_floating_point and bits == 16 and size > 2**bits:
         return _cumulative_patterns(scores, labels, valid)
@@ -466,3 +462,158 @@ def uniform(source: Any, resamples: range, like: Array) -> Array:
     """One stream serves all resamples, in turn."""
     shape = (len(resamples), like.shape[-1])
     return torch.rand(shape, generator=source, dtype=torch.float64, device=like.device)
+
+
+def places(flags: Array, behind: int) -> Array:
+    """Where flags are raised, in order, and then `behind` until there are as many as flags.
+
+    A number that is filled in is part of a program of torch.compile, which the length must not be.
+    """
+    if not torch.compiler.is_compiling():
+        return torch.nonzero_static(flags, size=flags.shape[0], fill_value=behind)[:, 0]
+    found = torch.nonzero_static(flags, size=flags.shape[0], fill_value=-1)[:, 0]
+    return torch.where(found < 0, behind, found)
+
+
+def searched(ends: Array, wanted: Array, beyond: bool = False) -> Array:
+    """In one search; the kernels of torch.compile search a tensor, but no part of one."""
+    if not torch.compiler.is_compiling():
+        return torch.searchsorted(ends, wanted, right=beyond)
+    whole = torch.cat([ends, ends[..., -1:]], dim=-1)
+    return torch.searchsorted(whole, wanted, right=beyond).clamp(max=ends.shape[-1])
+
+
+def cumulative_segments(
+    scores: Array,
+    labels: Array,
+    valid: Array | None,
+    codes: Array,
+    ids: Array | int,
+    unfit: Array | None,
+) -> Cumulative:
+    """See `tables.cumulative_segments`; a tie group ends where a group of examples begins.
+
+    Bad scores are the first ones of their group, and bad codes are before or behind all others.
+    """
+    size, number = scores.shape[0], ids if isinstance(ids, int) else ids.shape[0]
+    scores = scores.detach() if scores.is_floating_point() else scores.to(torch.float64)
+    scores = scores if unfit is None else scores.masked_fill(unfit, torch.nan)
+    codes = codes if valid is None else torch.where(valid, codes, number)
+    key, by_score = torch.sort(scores, descending=True)
+    codes, by_group = torch.sort(torch.gather(codes, -1, by_score), stable=True)
+    key, order = (torch.gather(x, -1, by_group) for x in (key, by_score))
+    positive = torch.gather(labels if valid is None else labels & valid, -1, order)
+    every = torch.arange(number + 1, dtype=codes.dtype, device=codes.device)
+    starts = torch.searchsorted(codes, every)
+    ends = torch.cat([positive[:1], key[1:] != key[:-1], positive[:1]])
+    items = places(ends.index_fill_(0, starts, True), size)
+    dtype = torch.int32 if size < 2**30 else torch.int64
+    upto = torch.cumsum(pad(positive, (1, 0)), dim=0, dtype=dtype)
+    there: Any = size
+    if valid is not None:
+        items, there = torch.minimum(items, starts[-1]), torch.count_nonzero(valid)
+    first = key[starts[:-1] - size]  # of a group behind all examples it is that of another
+    good = ((first == first) & (starts[-1] - starts[0] == there)).to(torch.float64)
+    parts = Parts(every[:-1] if isinstance(ids, int) else ids, starts, upto, codes)
+    return Cumulative(items, (), mark=good / good, segments=parts)
+
+
+def rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
+    """See `segments.summed_rows_of_groups_at`."""
+    parts = table.segments
+    begins = parts.items[:-1, None]
+    place = torch.ceil(begins + wanted).to(begins.dtype)  # of NaN a number not above 0
+    row = searched(table.items[1:], place)
+    begin = begins.expand(row.shape)[..., None]
+    ends = torch.cat([begin, table.items.unfold(0, 2, 1)[row]], dim=-1)
+    before, mass = torch.diff(ends).to(wanted.dtype).unbind(-1)
+    positive_before, positive = torch.diff(parts.upto[ends]).to(wanted.dtype).unbind(-1)
+    return row, Rows(before, before, positive_before, mass, mass, positive)
+
+
+def won_twice_by_group(table: Cumulative) -> tuple[Array, Array]:
+    """Twice the pairs won within each group of examples, and the number of pairs.
+
+    Both are whole.  What stands before a group is taken off at the end.
+    """
+    parts = table.segments
+    found = parts.upto[table.items]
+    won = torch.diff(table.items - found) * (found[1:] + found[:-1])
+    upto = torch.cumsum(torch.cat([table.items[:1], won]), dim=0)
+    before = parts.upto[parts.items]
+    positive = torch.diff(before)
+    negative = torch.diff(parts.items) - positive
+    twice = torch.diff(upto[torch.searchsorted(table.items, parts.items)])
+    return torch.addcmul(twice, before[:-1], negative, value=-2), positive * negative
+
+
+LEVELS = 25
+LONGEST = 2**LEVELS
+"""Examples up to which floats tell any two slopes apart, and hold the products of steps."""
+
+
+def _most_vertices() -> tuple[int, ...]:
+    """Of a chain of 1, 2, 4, … points: an edge is as many steps long as the sum of its pair."""
+    found, edges, steps, length, slopes = [], 0, 0, 1, 2
+    for level in range(LEVELS + 2):
+        while steps + slopes * length < 2**level:
+            edges, steps, length = edges + slopes, steps + slopes * length, length + 1
+            slopes = sum(gcd(k, length) == 1 for k in range(length))
+        found.append(edges + (2**level - 1 - steps) // length + 1)
+    return tuple(found)
+
+
+_MOST = _most_vertices()
+
+
+def ends_by_merging(table: Groups, row: Array) -> Array:
+    """The ends of a hull of counts, in a table in place, with the `row` of each position.
+
+    Tied examples are points too, the negatives first: they lie below the edges of their group.
+    """
+    size = table.counts.shape[-1]
+    counts, positives, row = (x.reshape(-1, size) for x in (table.counts, table.positives, row))
+    place = torch.arange(1, size + 1, dtype=torch.float64, device=counts.device)
+    found = torch.cumsum(positives, dim=-1, dtype=torch.int64).to(torch.float64)
+    behind = (place - found).gather(-1, row)
+    found = torch.maximum(found, place - behind)
+    points = 2
+    while points <= size:  # with the origin; a program serves all sizes up to this
+        points *= 2
+    path = torch.stack([place - found, found])
+    ends = _chain(torch.nn.functional.pad(path, (points - size, 0))).sum(0)
+    places = place.expand(counts.shape).contiguous()
+    is_vertex = ends.gather(-1, torch.searchsorted(ends, places)) == place
+    last = place == torch.sum(counts, dim=-1, keepdim=True)
+    return ((counts > 0) & (is_vertex | last)).reshape(table.counts.shape)
+
+
+def _chain(path: Array) -> Array:
+    """The vertices of each path, shape (2, lists, T) as it is, after the first one repeated."""
+    pairs = path.unflatten(-1, (-1, 2))
+    chains, level = torch.cat([pairs[..., :1], pairs], dim=-1), 1
+    while chains.shape[-2] > 1:
+        level += 1
+        chains = _merged(chains.unflatten(-2, (-1, 2)), _MOST[level] + 1)
+    return chains[..., 0, :]
+
+
+def _merged(pairs: Array, length: int) -> Array:
+    """One chain for each pair, whose vertices stand at the end of that `length`.
+
+    An edge stays where the whole other chain is below its line, of which the point nearest to
+    the line tells.  These are the first edges of the left chain and the last ones of the right.
+    """
+    starts, steps = pairs[..., :-1], pairs[..., 1:] - pairs[..., :-1]
+    along, up = steps
+    angle = torch.atan2(along, up)
+    nearest = torch.searchsorted(angle.flip(-2), angle)
+    size = pairs.shape[-1]
+    other = torch.arange(size, -1, -size, device=pairs.device)[:, None]
+    both = pairs.flatten(-2)
+    far = both.gather(-1, (nearest + other).flatten(-2).expand(2, *([-1] * (both.ndim - 1))))
+    x, y = far.unflatten(-1, (2, -1)) - starts
+    kept = torch.cumsum((along * y < up * x).flatten(-2), dim=-1)
+    rank = kept[..., -1:] + torch.arange(2 - length, 2, device=pairs.device)
+    index = torch.searchsorted(kept, rank)
+    return both[..., 1:].gather(-1, index.expand(2, *([-1] * index.ndim)))
