@@ -131,7 +131,7 @@ def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
 
 def hull_ends(table: Groups, in_rounds: Callable[[Groups], Array]) -> Array:
     """A CPU takes the rows in turn."""
-    return jax.lax.platform_dependent(table, cpu=ends_in_turn, default=in_rounds)
+    return jax.lax.platform_dependent(table, cpu=_ends_in_turn, default=in_rounds)
 
 
 def grown(flags: Array, some: Array, more: Callable[[Array], Array]) -> Array:
@@ -377,7 +377,7 @@ class _Chain(NamedTuple):
     open: Array
 
 
-def ends_in_turn(table: Groups) -> Array:
+def _ends_in_turn(table: Groups) -> Array:
     """The ends of the hull, list by list."""
     shape = table.counts.shape
     if 0 in shape:

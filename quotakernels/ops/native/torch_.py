@@ -136,7 +136,7 @@ def cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumu
     key, order = _best_first(scores, valid)
     positive = torch.gather(labels if valid is None else labels & valid, -1, order)
     edges = pad(key[1:] != key[:-1], (1, 1), value=True)
-    items = places(edges, size)
+    items = _places(edges, size)
     dtype = torch.int32 if size < 2**30 else torch.int64  # of which the sum of two is one too
     found = torch.cumsum(pad(positive, (1, 0)), dim=0, dtype=dtype)[items]
     if valid is not None:
@@ -189,7 +189,7 @@ def _sums_of_runs(
     """
     size, flags = first.numel(), first.reshape(-1)
     flags = torch.cat([flags, flags[:1]])
-    ends = places(flags, size + 1)
+    ends = _places(flags, size + 1)
     nothing = ~flags[:1]
 
     def upto(x: Array | None) -> Array:
@@ -305,7 +305,7 @@ def _pattern_counts(scores: Array, labels: Array, valid: Array | None) -> Array:
     return torch.cat([above.flip(-1), zero, below], dim=-1)
 
 
-def is_compiling() -> bool:
+def _is_compiling() -> bool:
     """Whether ``torch.compile`` traces, for which a number of Python may stand for any."""
     return bool(torch.compiler.is_compiling())
 
@@ -314,14 +314,14 @@ def are_mapped(*arrays: Array | None) -> bool:
     """Whether ``vmap`` goes over one of them, for which some functions copy, or loop."""
     wrapped = torch._C._functorch.is_functorch_wrapped_tensor
     given = (x for x in arrays if x is not None)
-    return not is_compiling() and any(wrapped(x) for x in given)
+    return not _is_compiling() and any(wrapped(x) for x in given)
 
 
 def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
     """In one search; NaN is below everything."""
     batch = torch.broadcast_shapes(ends.shape[:-1], wanted.shape[:-1])
     ends, wanted = (x.expand(*batch, x.shape[-1]).contiguous() for x in (ends, wanted))
-    index = searched(ends, wanted, beyond)
+    index = _searched(ends, wanted, beyond)
     return torch.where(wanted == wanted, index, 0) if wanted.is_floating_point() else index
 
 
@@ -393,7 +393,7 @@ def merged_hull_ends(table: Groups) -> Array:
     """No value is read."""
     counts = table.counts
     places = torch.arange(1, counts.shape[-1] + 1, device=counts.device)
-    return ends_by_merging(table, rows_of_positions(counts, places))
+    return _ends_by_merging(table, rows_of_positions(counts, places))
 
 
 def merged(table: Groups, last: Array) -> Groups:
@@ -464,7 +464,7 @@ def uniform(source: Any, resamples: range, like: Array) -> Array:
     return torch.rand(shape, generator=source, dtype=torch.float64, device=like.device)
 
 
-def places(flags: Array, behind: int) -> Array:
+def _places(flags: Array, behind: int) -> Array:
     """Where flags are raised, in order, and then `behind` until there are as many as flags.
 
     A number that is filled in is part of a program of torch.compile, which the length must not be.
@@ -475,7 +475,7 @@ def places(flags: Array, behind: int) -> Array:
     return torch.where(found < 0, behind, found)
 
 
-def searched(ends: Array, wanted: Array, beyond: bool = False) -> Array:
+def _searched(ends: Array, wanted: Array, beyond: bool = False) -> Array:
     """In one search; the kernels of torch.compile search a tensor, but no part of one."""
     if not torch.compiler.is_compiling():
         return torch.searchsorted(ends, wanted, right=beyond)
@@ -506,7 +506,7 @@ def cumulative_segments(
     every = torch.arange(number + 1, dtype=codes.dtype, device=codes.device)
     starts = torch.searchsorted(codes, every)
     ends = torch.cat([positive[:1], key[1:] != key[:-1], positive[:1]])
-    items = places(ends.index_fill_(0, starts, True), size)
+    items = _places(ends.index_fill_(0, starts, True), size)
     dtype = torch.int32 if size < 2**30 else torch.int64
     upto = torch.cumsum(pad(positive, (1, 0)), dim=0, dtype=dtype)
     there: Any = size
@@ -523,7 +523,7 @@ def rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     parts = table.segments
     begins = parts.items[:-1, None]
     place = torch.ceil(begins + wanted).to(begins.dtype)  # of NaN a number not above 0
-    row = searched(table.items[1:], place)
+    row = _searched(table.items[1:], place)
     begin = begins.expand(row.shape)[..., None]
     ends = torch.cat([begin, table.items.unfold(0, 2, 1)[row]], dim=-1)
     before, mass = torch.diff(ends).to(wanted.dtype).unbind(-1)
@@ -566,7 +566,7 @@ def _most_vertices() -> tuple[int, ...]:
 _MOST = _most_vertices()
 
 
-def ends_by_merging(table: Groups, row: Array) -> Array:
+def _ends_by_merging(table: Groups, row: Array) -> Array:
     """The ends of a hull of counts, in a table in place, with the `row` of each position.
 
     Tied examples are points too, the negatives first: they lie below the edges of their group.
