@@ -112,7 +112,7 @@ def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
 
 
 def _by_choice(evaluation: Results, choice: Choice, form: Callable[[float], str]) -> str:
-    """The same in brackets."""
+    """In brackets, that the first is the best of several here, and what to expect of it."""
     luck = _luck(evaluation, choice, form)
     return f" ({luck})" if luck else ""
 

@@ -206,7 +206,7 @@ def group_results(
 def bounded_in_groups(
     settings: Settings, both: Sequence[tuple[Ranking, Ranking]], names: NDArray[Any]
 ) -> GroupResults:
-    """The same where only the worst and the best order of some examples are known.
+    """Measure models in groups where only the worst and best order of some examples are known.
 
     What quotas select is certain; measures over all quotas have bounds.
     """

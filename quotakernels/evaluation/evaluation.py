@@ -342,7 +342,7 @@ class Evaluation(Results):
         return as_dict(self)
 
     def to_json(self) -> str:
-        """The same as JSON, as the command prints it."""
+        """The record of `to_dict` as JSON, as the command prints it."""
         return as_json(self.to_dict())
 
     def to_frame(self, library: Library | None = None) -> Any:

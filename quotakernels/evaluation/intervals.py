@@ -160,14 +160,14 @@ class Resampled:
 
 
 def without_costs(examples: dict[str, Any]) -> dict[str, Any]:
-    """The same for measures that are of no budget."""
+    """Examples for measures that are of no budget, which take no costs."""
     return {name: x for name, x in examples.items() if name != "cost"}
 
 
 def with_certainty(
     results: _R, data: Resampled, brings: dict[str, Any], thresholds: list[float] | None
 ) -> _R:
-    """The same results with the intervals and the tests that were asked for."""
+    """The results with the intervals and the tests that were asked for."""
     resampling, gains = data.resampling, results.gains
     if resampling.level is not None:
         results = _with_intervals(results, data)

@@ -327,7 +327,7 @@ class GroupValues:
     bounds: Mapping[str, Floats] = field(default_factory=dict)
 
     def at_bound(self, which: int) -> GroupValues:
-        """The same with the lower bounds (0) or the upper ones (1) as values."""
+        """Return the record with the lower bounds (0) or the upper ones (1) as values."""
         columns = [
             self.bounds[x.name][which] if x.name in self.bounds else self.of(x.name)
             for x in self.measures

@@ -264,7 +264,7 @@ class Resampling:
         return cls(level, compare, intervals, seed or 0, tests, max(_FEWEST, needed))
 
     def for_rows(self, rows: int) -> Resampling:
-        """The same with fewer resamples of many rows, of which each takes longer."""
+        """Return the settings with fewer resamples of many rows, of which each takes longer."""
         share = min(1.0, _MANY_ROWS / max(rows, 1))
         numbers = (self.resamples, self.test_resamples)
         fewer = (max(min(x, self.least), round(x * share)) for x in numbers)

@@ -97,7 +97,7 @@ class Size(NamedTuple):
 
     @property
     def the(self) -> str:
-        """The same, as what a part is of."""
+        """The size as what a part is of, such as "the 10 places"."""
         return f"the {str(self).removeprefix('a ')}"
 
     def first(self, what: str = "") -> str:
