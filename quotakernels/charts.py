@@ -9,11 +9,4 @@ from quotakernels.measures.public import (
     powers_chart,
 )
 
-__all__ = [
-    "auk",
-    "chart_area",
-    "chart_points",
-    "iso_line",
-    "iso_performance_slope",
-    "powers_chart",
-]
+__all__ = ["auk", "chart_area", "chart_points", "iso_line", "iso_performance_slope", "powers_chart"]

@@ -56,8 +56,7 @@ def test_counterparts_are_of_the_exact_reference():
 
 def is_number(x: Any) -> bool:
     """Whether it is one number, of labels and scores alone."""
-    plain = type(x) is Measure and x._alone and not x.own_keywords
-    return plain and x._function.__annotations__["return"] == "Array"
+    return type(x) is Measure and x._alone and not x.own_keywords and x.is_array
 
 
 def test_measures_of_the_plain_kinds_are_compared_by_name():

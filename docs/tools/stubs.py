@@ -1,4 +1,8 @@
-"""Write the types of the public functions: ``python docs/tools/stubs.py``.
+"""Write lists and types of the public functions: ``python docs/tools/stubs.py``.
+
+Every measure and every ``@public`` function of a chapter of ``quotakernels/measures`` is public.
+``measures/public.py`` imports it, and so does the family that the chapter belongs to.  Which of
+them stand at the top is said in ``quotakernels/__init__.py``.
 
 A measure knows what it takes: which cuts it has, whether it needs gains, costs or treatments, what
 else stands in its signature.  Its calls follow from these facts: one for each cut, of a ranking and
@@ -8,24 +12,35 @@ where type checkers and editors read them.
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
+import pkgutil
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT)]
 
-from quotakernels import _types, inference  # noqa: E402
+from quotakernels import _types, inference, measures  # noqa: E402
 from quotakernels.measures import public  # noqa: E402
 from quotakernels.measures._measure import Measure  # noqa: E402
 from quotakernels.measures.tables.measure import TableMeasure  # noqa: E402
 from quotakernels.ranking import rank  # noqa: E402
 
-MODULES = (public, inference)
+FAMILIES = {
+    "budgets": ("at_quota.budgets",),
+    "charts": ("charts", "iso_performance_slope"),
+    "groups": ("at_quota.selection_by_group", "by_group"),
+    "points": ("roc_pr.operating",),
+    "retrieval": ("retrieval", "expected_average_precision"),
+    "tables": ("tables", "cell_impacts"),
+    "uplift": ("uplift",),
+}
+"""The chapters of each family, and single functions of other chapters."""
 NOT_HANDED_ON = ("measure", "method", "confidence_level")
 """Options of measures for which functions that take a measure have a use of their own."""
 CUTS = ("quota", "fraction", "budget", "threshold", "between")
@@ -122,6 +137,14 @@ FUNCTIONS = {
 }
 """How functions that are no measures are called, where their source does not say it.  ``{all}`` is
 what else their signature has, ``{own}`` leaves out the keywords of `rank`.
+"""
+INDEX = """\
+\"\"\"Every public function of measures and their tables, from its chapter.
+
+``docs/tools/stubs.py`` writes this list, and the types into the stub beside it.
+\"\"\"
+
+# ruff: noqa: F401
 """
 HEAD = """\
 # Written by docs/tools/stubs.py; do not edit.
@@ -282,10 +305,11 @@ def options_of(measures: Iterable[Measure]) -> dict[str, str]:
 
 def options() -> str:
     """The options of all measures, for functions that hand them on."""
-    measures = [x for module in MODULES for x in vars(module).values() if isinstance(x, Measure)]
-    tables = [x for x in measures if isinstance(x, TableMeasure)]
+    functions = [*public_functions().values(), *vars(inference).values()]
+    found = [x for x in functions if isinstance(x, Measure)]
+    tables = [x for x in found if isinstance(x, TableMeasure)]
     of_tables = {x: kind for x, kind in options_of(tables).items() if x not in tables[0]._numbers}
-    others = {x: kind for x, kind in options_of(measures).items() if x not in of_tables}
+    others = {x: kind for x, kind in options_of(found).items() if x not in of_tables}
     data = (
         f"{x}: {DATA[x]} = {p.default!r}"
         for x, p in inspect.signature(rank).parameters.items()
@@ -299,10 +323,67 @@ def options() -> str:
     )
 
 
-def stub(module: ModuleType) -> str:
+def public_functions() -> dict[str, Any]:
+    """The public functions of all chapters by name."""
+    found = {}
+    for info in pkgutil.walk_packages(measures.__path__, f"{measures.__name__}."):
+        chapter = importlib.import_module(info.name)
+        for name, x in sorted(vars(chapter).items()):
+            marked = isinstance(x, Measure) or hasattr(x, "own_keywords")
+            if marked and chapter_of(x) == info.name and not name.startswith("_"):
+                found[name] = x
+    return found
+
+
+def chapter_of(x: Any) -> str:
+    """The module where a public function or a measure is defined."""
+    return str(getattr(x, "_function", x).__module__)
+
+
+def filled(start: str, names: Iterable[str], brackets: str) -> str:
+    """Names behind a start: in one line, or a line for each in brackets."""
+    each = sorted(names)
+    line = f"{start} {', '.join(each)}" if brackets == "()" else f"{start} [{', '.join(each)}]"
+    if len(line) <= 100:
+        return line
+    return "\n".join([f"{start} {brackets[0]}", *(f"    {x}," for x in each), brackets[1]])
+
+
+def import_of(module: str, names: Iterable[str]) -> str:
+    """The import of some names."""
+    return filled(f"from {module} import", names, "()")
+
+
+def index() -> str:
+    """The module that imports all public functions from their chapters."""
+    chapters: dict[str, list[str]] = {}
+    for name, x in public_functions().items():
+        chapters.setdefault(chapter_of(x), []).append(name)
+    lines = [import_of(chapter, names) for chapter, names in sorted(chapters.items())]
+    return "\n".join([INDEX, *lines, ""])
+
+
+def family(path: Path, parts: tuple[str, ...]) -> str:
+    """The module of a family: its docstring, its functions, and its records."""
+    text = path.read_text(encoding="utf-8")
+    docstring = ast.get_source_segment(text, ast.parse(text).body[0])
+    names = []
+    for name, x in public_functions().items():
+        chapter = chapter_of(x).removeprefix(f"{measures.__name__}.")
+        if any(name == part or f"{chapter}.".startswith(f"{part}.") for part in parts):
+            names.append(name)
+    lines = [import_of(public.__name__, names)]
+    if path.stem == "tables":
+        names += ["ClassTable", "ConfusionTable"]
+        lines.append(import_of("quotakernels.measures.tables.cells", names[-2:]))
+    exported = filled("__all__ =", (f'"{x}"' for x in names), "[]")
+    return "\n".join([str(docstring), "", *lines, "", exported, ""])
+
+
+def stub(functions: dict[str, Any], extra: str) -> str:
     """The stub of a module: measures, other functions, and what these need."""
     imports, written, kinds = [], [], {}
-    for name, x in vars(module).items():
+    for name, x in functions.items():
         if isinstance(x, Measure):
             found = tuple(calls(x))
             if found not in kinds:
@@ -315,7 +396,6 @@ def stub(module: ModuleType) -> str:
             written += overloads(name, function_calls(name, x))
         elif inspect.isfunction(x):
             imports.append(f"from {x.__module__} import {name} as {name}")
-    extra = options() if module is public else RECORD
     text = "\n".join([extra, *written])
     return "\n".join([HEAD, *imports, *imported(text), text, ""])
 
@@ -338,11 +418,18 @@ def imported(text: str) -> Iterator[str]:
             yield f"from {homes[word]} import {word}"
 
 
-def stubs() -> dict[Path, str]:
-    """The text of each stub."""
-    return {Path(x.__file__).with_suffix(".pyi"): stub(x) for x in MODULES}
+def files() -> dict[Path, str]:
+    """The text of each file that is written."""
+    package = ROOT / "quotakernels"
+    families = {package / f"{name}.py": parts for name, parts in FAMILIES.items()}
+    return {
+        package / "measures" / "public.py": index(),
+        package / "measures" / "public.pyi": stub(public_functions(), options()),
+        package / "inference" / "__init__.pyi": stub(vars(inference), RECORD),
+        **{path: family(path, parts) for path, parts in families.items()},
+    }
 
 
 if __name__ == "__main__":
-    for path, text in stubs().items():
+    for path, text in files().items():
         path.write_text(text, encoding="utf-8")

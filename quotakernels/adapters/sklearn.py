@@ -225,11 +225,14 @@ def _measures() -> dict[str, Any]:
     return {name: x for name, x in named.items() if isinstance(x, Measure)}
 
 
-READY = (
-    *("achievable_pr_auc", "auk", "average_hit_rate", "average_precision", "average_qrecall"),
-    *("break_even_point", "equal_error_rate", "expected_average_precision", "gini", "h_measure"),
-    *("kolmogorov_smirnov", "pem", "pr_auc", "roc_auc", "roc_hull_auc"),
-)
+def _is_ready(measure: Measure) -> bool:
+    """Whether it is one number of labels and scores, without any option."""
+    of_more = measure.of_gains or measure.of_costs or measure.of_arms
+    is_number = measure.is_array or bool(measure.headline)
+    return is_number and not of_more and not measure.lacking({})
+
+
+READY = tuple(sorted(name for name, x in _measures().items() if _is_ready(x)))
 """Measures of scores that need no options."""
 
 

@@ -244,6 +244,11 @@ class Measure:
                 check_flag(name, value)
 
     @property
+    def is_array(self) -> bool:
+        """Whether it gives one array, not a record of several."""
+        return self._function.__annotations__.get("return") == "Array"
+
+    @property
     def takes_costs(self) -> bool:
         """Whether there may be costs of the examples."""
         return self.of_costs or "budget" in self._numbers

@@ -1,6 +1,6 @@
 """Every public function of measures and their tables, from its chapter.
 
-``docs/tools/stubs.py`` writes their types into the stub beside it.
+``docs/tools/stubs.py`` writes this list, and the types into the stub beside it.
 """
 
 # ruff: noqa: F401
