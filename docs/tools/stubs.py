@@ -25,6 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT)]
 
+import quotakernels  # noqa: E402
 from quotakernels import _types, inference, measures  # noqa: E402
 from quotakernels.measures import public  # noqa: E402
 from quotakernels.measures._measure import Measure  # noqa: E402
@@ -340,6 +341,32 @@ def chapter_of(x: Any) -> str:
     return str(getattr(x, "_function", x).__module__)
 
 
+def family_of(name: str, x: Any) -> str:
+    """The family that exports a function, with a dot; empty if the top alone does."""
+    chapter = chapter_of(x).removeprefix(f"{measures.__name__}.")
+    for found, parts in FAMILIES.items():
+        if any(name == part or f"{chapter}.".startswith(f"{part}.") for part in parts):
+            return f"{found}."
+    return ""
+
+
+def pages() -> dict[Path, str]:
+    """The reference; what no page has an entry for stands behind others of its chapter."""
+    texts = {x: x.read_text(encoding="utf-8") for x in (ROOT / "docs" / "reference").glob("*.md")}
+    functions = public_functions()
+
+    def has(text: str, name: str) -> bool:
+        return re.search(rf"^::: quotakernels\.(\w+\.)?{name}$", text, re.MULTILINE) is not None
+
+    for name, x in functions.items():
+        if not any(has(text, name) for text in texts.values()):
+            beside = [other for other, y in functions.items() if chapter_of(y) == chapter_of(x)]
+            page = next(x for x, text in texts.items() if any(has(text, y) for y in beside))
+            family = "" if name in quotakernels.__all__ else family_of(name, x)
+            texts[page] += f"\n::: quotakernels.{family}{name}\n"
+    return texts
+
+
 def filled(start: str, names: Iterable[str], brackets: str) -> str:
     """Names behind a start: in one line, or a line for each in brackets."""
     each = sorted(names)
@@ -363,17 +390,14 @@ def index() -> str:
     return "\n".join([INDEX, *lines, ""])
 
 
-def family(path: Path, parts: tuple[str, ...]) -> str:
+def family(name: str, path: Path) -> str:
     """The module of a family: its docstring, its functions, and its records."""
     text = path.read_text(encoding="utf-8")
     docstring = ast.get_source_segment(text, ast.parse(text).body[0])
-    names = []
-    for name, x in public_functions().items():
-        chapter = chapter_of(x).removeprefix(f"{measures.__name__}.")
-        if any(name == part or f"{chapter}.".startswith(f"{part}.") for part in parts):
-            names.append(name)
+    functions = public_functions().items()
+    names = [function for function, x in functions if family_of(function, x) == f"{name}."]
     lines = [import_of(public.__name__, names)]
-    if path.stem == "tables":
+    if name == "tables":
         names += ["ClassTable", "ConfusionTable"]
         lines.append(import_of("quotakernels.measures.tables.cells", names[-2:]))
     exported = filled("__all__ =", (f'"{x}"' for x in names), "[]")
@@ -421,12 +445,13 @@ def imported(text: str) -> Iterator[str]:
 def files() -> dict[Path, str]:
     """The text of each file that is written."""
     package = ROOT / "quotakernels"
-    families = {package / f"{name}.py": parts for name, parts in FAMILIES.items()}
+    families = {name: package / f"{name}.py" for name in FAMILIES}
     return {
         package / "measures" / "public.py": index(),
         package / "measures" / "public.pyi": stub(public_functions(), options()),
         package / "inference" / "__init__.pyi": stub(vars(inference), RECORD),
-        **{path: family(path, parts) for path, parts in families.items()},
+        **{path: family(name, path) for name, path in families.items()},
+        **pages(),
     }
 
 
