@@ -73,9 +73,9 @@ def validate_classes(
     with computing(xp):
         arrays = one_absent_example(xp, arrays)
         scores = arrays.pop("y_score")
-        belongs, wrong = _classified(xp, arrays["y_true"], numbers)
+        belongs, invalid = _classified(xp, arrays["y_true"], numbers)
         rows = (*scores.shape[:-2], scores.shape[-1])
-        flat = {k: xp.broadcast_to(x, rows) for k, x in (arrays | {"y_true": wrong}).items()}
+        flat = {k: xp.broadcast_to(x, rows) for k, x in (arrays | {"y_true": invalid}).items()}
         weights, valid = weights_and_mask(xp, flat, wide_float(xp, device(scores)))
         bad = bad_values(xp, scores, weights) | {"y_true": (flat["y_true"], expected)}
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, by_class=True)
@@ -262,10 +262,10 @@ def _two_classes(
     size = first.shape[-1]
     twice = None if valid is None else xp.concat([valid, valid], axis=-1)
     joined = xp.concat([first, second], axis=-1)
-    positive, (wrong, expected) = positive_labels(xp, joined, label, twice)
+    positive, (invalid, expected) = positive_labels(xp, joined, label, twice)
     return (
         {"y_true": positive[..., :size], "y_pred": positive[..., size:]},
-        {"y_true": (wrong[..., :size], expected), "y_pred": (wrong[..., size:], expected)},
+        {"y_true": (invalid[..., :size], expected), "y_pred": (invalid[..., size:], expected)},
     )
 
 
@@ -283,10 +283,10 @@ def _several_classes(xp: Namespace, columns: dict[str, Array], size: int) -> _Fo
         wide = cast(xp, labels, xp.int64 if whole else wide_float(xp, device(labels)))
         known = cast(xp, xp.clip(wide, 0, size - 1), xp.int64)
         if whole:
-            wrong = wide != known
+            invalid = wide != known
         else:
             key = ops.order_key(xp, labels)
-            wrong = key != ops.order_key(xp, cast(xp, known, labels.dtype))
+            invalid = key != ops.order_key(xp, cast(xp, known, labels.dtype))
         found[name] = known
-        bad[name] = (wrong, f"one of the classes 0 to {size - 1}")
+        bad[name] = (invalid, f"one of the classes 0 to {size - 1}")
     return found, bad

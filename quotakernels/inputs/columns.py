@@ -270,10 +270,10 @@ def positive_labels(
     places = xp.arange(key.shape[-1], dtype=xp.int64, device=device(key))
     places = xp.where(others, places, xp.full_like(places, key.shape[-1] - 1))
     first = xp.min(places, axis=-1, keepdims=True)
-    wrong = ~positive & (key != ops.taken(xp, key, first))
+    invalid = ~positive & (key != ops.taken(xp, key, first))
     if of_kind(xp, labels.dtype, "real floating"):
-        wrong = wrong | xp.isnan(labels)
-    return positive, (wrong, ONE_OTHER)
+        invalid = invalid | xp.isnan(labels)
+    return positive, (invalid, ONE_OTHER)
 
 
 MASS_ROUNDING = 2.0**-40
@@ -551,19 +551,19 @@ def check_one_device(named: dict[str, Array]) -> None:
 
 
 def read_without_fault(
-    xp: Namespace, name: str, x: Array, wrong: Array, expected: str, validate: bool = True
+    xp: Namespace, name: str, x: Array, invalid: Array, expected: str, validate: bool = True
 ) -> bool:
     """Raise for the first bad value of an argument; False where values are not to be read."""
-    if not validate or not readable(wrong):
+    if not validate or not readable(invalid):
         return False
-    if bool(xp.any(wrong)):
-        raise ValueError(first_bad(name, x, wrong, expected))
+    if bool(xp.any(invalid)):
+        raise ValueError(first_bad(name, x, invalid, expected))
     return True
 
 
-def first_bad(name: str, x: Array, wrong: Array, expected: str) -> str:
+def first_bad(name: str, x: Array, invalid: Array, expected: str) -> str:
     """The message about the first bad value of an argument."""
-    index = tuple(int(i) for i in np.argwhere(to_numpy(wrong))[0])
+    index = tuple(int(i) for i in np.argwhere(to_numpy(invalid))[0])
     value = x[index[len(index) - x.ndim :]]
     value = value.item() if hasattr(value, "item") else np.asarray(value).item()
     place = f" at position {index[0] if len(index) == 1 else index}" if index else ""

@@ -79,12 +79,12 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
         if columns["counts"].shape[-1] == 0:
             columns = {name: _one_empty_row(xp, name, x) for name, x in columns.items()}
         columns = {name: _computable(xp, name, x) for name, x in columns.items()}
-        groups = both = outside = nowhere = None
+        groups = both = bad_ids = outside = None
         if ids is not None:
-            groups, outside = kept_within(xp, columns["thresholds"], columns.pop("groups"), ids)
-            nowhere = outside[0]
+            groups, bad_ids = kept_within(xp, columns["thresholds"], columns.pop("groups"), ids)
+            outside = bad_ids[0]
         good = rows_without_bad_values(
-            xp, named, _bad_values(xp, columns, outside), None, groups, nowhere
+            xp, named, _bad_values(xp, columns, bad_ids), None, groups, outside
         )
         if groups is not None:
             both = _combined(xp, columns, groups)
@@ -92,7 +92,7 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
         columns, place, repeated = _best_first(xp, columns)
         expected = "distinct thresholds" + ("" if groups is None else " in each group")
         good = rows_without_bad_values(
-            xp, named, [("thresholds", repeated, expected)], good, groups, nowhere
+            xp, named, [("thresholds", repeated, expected)], good, groups, outside
         )
         columns = _by_class(xp, _without_the_bad(xp, columns, _of_rows(xp, good, groups, place)))
         own: Any = [columns.get(name) for name in ops.Groups._fields[:5]]
@@ -184,7 +184,7 @@ def _computable(xp: Namespace, name: str, x: Array) -> Array:
 
 
 def _bad_values(
-    xp: Namespace, columns: dict[str, Array], outside: tuple[Array, str] | None
+    xp: Namespace, columns: dict[str, Array], bad_ids: tuple[Array, str] | None
 ) -> BadValues:
     """For every argument, and groups: where it is bad, and what was expected."""
     thresholds, counts, positives = (
@@ -199,9 +199,9 @@ def _bad_values(
         ("counts", total < 0, "fewer than 2**63 examples in all"),
         ("positives", (positives < 0) | (positives > counts), "between 0 and the row's count"),
     ]
-    if outside is not None:
-        nowhere, expected = outside
-        bad.append(("groups", nowhere & (counts > 0), expected))
+    if bad_ids is not None:
+        outside, expected = bad_ids
+        bad.append(("groups", outside & (counts > 0), expected))
     if "weights" in columns:
         mass, positive = columns["weights"], columns["positive_weights"]
         most = float(xp.finfo(mass.dtype).max) / mass.shape[-1]
@@ -274,18 +274,18 @@ def rows_without_bad_values(
     bad: BadValues,
     good: Array | None,
     groups: GroupsOfExamples | None = None,
-    nowhere: Array | None = None,
+    outside: Array | None = None,
 ) -> Array | None:
     """Raise for the first bad value; where values cannot be read, tell the good batch rows.
 
     Of groups, tell which of them are good, shape (..., S, 1); what is `nowhere` is of none.
     """
-    for name, wrong, expected in bad:
-        if not read_without_fault(xp, name, as_given[name], wrong, expected):
+    for name, invalid, expected in bad:
+        if not read_without_fault(xp, name, as_given[name], invalid, expected):
             row = (
-                ~xp.any(wrong, axis=-1, keepdims=True)
-                if groups is None or nowhere is None
-                else good_groups(xp, groups, wrong, wrong & nowhere)
+                ~xp.any(invalid, axis=-1, keepdims=True)
+                if groups is None or outside is None
+                else good_groups(xp, groups, invalid, invalid & outside)
             )
             good = row if good is None else good & row
     return good
@@ -344,8 +344,8 @@ def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.Groups, Arra
         given = columns.get("thresholds")
         bad = _bad_points(xp, points, steps)
         if given is not None:
-            unfit = _not_falling(xp, given, steps)
-            bad.append(("thresholds", unfit, "scores that fall from point to point"))
+            invalid = _not_falling(xp, given, steps)
+            bad.append(("thresholds", invalid, "scores that fall from point to point"))
         good = rows_without_bad_values(xp, named, bad, None)
         if good is not None:
             steps = {name: xp.where(good, x, xp.zeros_like(x)) for name, x in steps.items()}
@@ -396,10 +396,10 @@ def _not_falling(xp: Namespace, thresholds: Array, steps: dict[str, Array]) -> A
     """Where a threshold is not below that of the last point before it that added something."""
     there = (steps["fp"] > 0) | (steps["tp"] > 0)
     key, higher, has_one = _after_another(xp, thresholds, there)
-    unfit = (key >= higher) & has_one
+    invalid = (key >= higher) & has_one
     if of_kind(xp, thresholds.dtype, "real floating"):
-        unfit = unfit | xp.isnan(thresholds)
-    return unfit & there
+        invalid = invalid | xp.isnan(thresholds)
+    return invalid & there
 
 
 def _after_another(xp: Namespace, thresholds: Array, there: Array) -> tuple[Array, Array, Array]:

@@ -134,34 +134,35 @@ def quota_masses(
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The same without a warning, of a quota that messages may call otherwise."""
     check_when_short(when_short)
-    if budget is None and (found := _masses_of_list(xp, table, quota, fraction)) is not None:
+    total = Totals(xp, table)
+    if budget is None and (found := _masses_of_list(table, total, quota, fraction)) is not None:
         return found  # type: ignore[no-any-return]
-    if fraction is None and (masses := _masses_of_counts(xp, table, quota, when_short)) is not None:
-        return (masses,), ()
+    if fraction is None and _has_counts(table, quota, when_short):
+        return (ops.clip(xp, total.whole[..., None], high=as_float(quota)),), ()
     cuts = {"quota": quota, "fraction": fraction, "budget": budget}
     name, number = _only(cuts, priced="cost" in table.columns)
     said = called if name == "quota" else name
-    value, whole = numbers_like(table[0], said, number), Totals(xp, table).whole[..., None]
+    value, whole = numbers_like(table[0], said, number), total.whole[..., None]
     flat, shape = _beside_groups(xp, table, said, value)
-    there = whole > 0
+    filled = whole > 0
     if name == "fraction":
-        fits = (flat > 0) & (flat <= 1)
-        _refuse_others(xp, name, value, fits, "a share of the examples, above 0 and at most 1")
+        valid = (flat > 0) & (flat <= 1)
+        _refuse_others(xp, name, value, valid, "a share of the examples, above 0 and at most 1")
         wanted = whole_if_close(xp, flat * whole)
     else:
         short = when_short or ("all" if table.segments else "")
-        most = _most(xp, table, name, whole)._replace(name=said)
-        wanted, fits = _within(xp, most, value, flat, there, short)
+        most = _most(table, total, name)._replace(name=said)
+        wanted, valid = _within(xp, most, value, flat, filled, short)
         if name == "budget":
             paid = xp.minimum(compiled(_paid, xp)(table, wanted), whole)
             wanted = xp.where(wanted < most.whole, paid, whole)
-    return (ops.nan_unless(xp, fits & there, wanted),), shape
+    return (ops.nan_unless(xp, valid & filled, wanted),), shape
 
 
-def _masses_of_list(xp: Namespace, table: ops.Groups, quota: Any, fraction: Any) -> Any:
+def _masses_of_list(table: ops.Groups, total: Totals, quota: Any, fraction: Any) -> Any:
     """The masses of plain numbers that fit one list of NumPy without weights, and their shape."""
     is_list = isinstance(table[0], np.ndarray) and not (table.weighted or table.segments)
-    whole = Totals(xp, table).whole if is_list else None
+    whole = total.whole if is_list else None
     if not isinstance(whole, np.float64) or whole == 0:
         return None
     masses = known_masses(int(whole), quota, fraction)
@@ -171,25 +172,19 @@ def _masses_of_list(xp: Namespace, table: ops.Groups, quota: Any, fraction: Any)
     return (np.asarray(masses),), ((len(masses),) if isinstance(given, (list, tuple)) else ())
 
 
-def _masses_of_counts(
-    xp: Namespace, table: Any, quota: Any, when_short: WhenShort | None
-) -> Array | None:
-    """The masses, shape (S, 1), of a plain quota of each group of examples that are counted.
+def _has_counts(table: Any, quota: Any, when_short: WhenShort | None) -> bool:
+    """Whether these are groups of counted examples, and the quota is a plain number that fits.
 
     Of groups without examples nothing is defined, whatever the mass.
     """
     counted = isinstance(table, ops.Cumulative) and table.segments and when_short != "nan"
-    if not counted or type(quota) not in (int, float):
-        return None
-    if not 0 <= (mass := as_float(quota)) < math.inf:
-        return None
-    return ops.clip(xp, Totals(xp, table).whole[..., None], high=mass)
+    return bool(counted) and type(quota) in (int, float) and 0 <= as_float(quota) < math.inf
 
 
-def _refuse_others(xp: Namespace, name: str, value: Array, fits: Array, expected: str) -> None:
+def _refuse_others(xp: Namespace, name: str, value: Array, valid: Array, expected: str) -> None:
     """Raise for the first number of a quota that can be read and does not fit."""
-    if readable(fits):
-        read_without_fault(xp, name, value, xp.reshape(~fits, value.shape), expected)
+    if readable(valid):
+        read_without_fault(xp, name, value, xp.reshape(~valid, value.shape), expected)
 
 
 def _only(cuts: dict[str, Any], priced: bool) -> tuple[str, Any]:
@@ -211,14 +206,14 @@ class _Most(NamedTuple):
     rounded: bool
 
 
-def _most(xp: Namespace, table: ops.Groups, name: str, whole: Array) -> _Most:
+def _most(table: ops.Groups, total: Totals, name: str) -> _Most:
     if name == "quota":
         what = "total weight" if table.weighted else "number of examples"
-        return _Most(name, what, whole, table.weighted)
+        return _Most(name, what, total.whole[..., None], table.weighted)
     if "cost" not in table.columns:
         where = "here, to rank or to a ScoreBuffer"
         raise TypeError(f"a budget needs what each example costs: pass cost=, {where}")
-    return _Most(name, "total cost", Totals(xp, table).cost[..., None], True)
+    return _Most(name, "total cost", total.cost[..., None], True)
 
 
 def _paid(table: ops.Groups, money: Array) -> Array:
@@ -288,7 +283,7 @@ def _known_mass(size: int, value: Any, is_fraction: bool) -> float | None:
 
 
 def _within(
-    xp: Namespace, most: _Most, value: Array, quota: Array, there: Array, short: str
+    xp: Namespace, most: _Most, value: Array, quota: Array, filled: Array, short: str
 ) -> tuple[Array, Array]:
     """The quota, at most the whole, and whether it fits each row of the batch.
 
@@ -296,17 +291,17 @@ def _within(
     """
     whole = most.whole
     limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if most.rounded else whole
-    some, expected = quota >= 0, "a finite number, not negative"
+    valid, expected = quota >= 0, "a finite number, not negative"
     if short:
-        some = some & (quota < xp.inf)
-    right = some
-    if not short and readable(whole) and bool(xp.any(there)):
+        valid = valid & (quota < xp.inf)
+    allowed = valid
+    if not short and readable(whole) and bool(xp.any(filled)):
         nothing = xp.zeros_like(whole)  # masses of invalid rows are NaN
-        right = right & (quota <= xp.max(xp.where(there, limit, nothing)))
-        highest = float(xp.max(xp.where(there, whole, nothing)))
+        allowed = allowed & (quota <= xp.max(xp.where(filled, limit, nothing)))
+        highest = float(xp.max(xp.where(filled, whole, nothing)))
         expected = f"a number from 0 to {highest!r}, the {most.what}"
-    _refuse_others(xp, most.name, value, right, expected)
-    return xp.minimum(quota, whole), some if short == "all" else some & (quota <= limit)
+    _refuse_others(xp, most.name, value, allowed, expected)
+    return xp.minimum(quota, whole), valid if short == "all" else valid & (quota <= limit)
 
 
 def whole_if_close(xp: Namespace, wanted: Array) -> Array:

@@ -249,8 +249,8 @@ def _positive(
     """
     shape = labels.shape
     labels = one if valid is None else labels
-    labels, (unfit, expected) = positive_labels(xp, labels, pos_label, valid)
-    return _stretched(xp, labels, shape), (_stretched(xp, unfit, shape), expected)
+    labels, (invalid, expected) = positive_labels(xp, labels, pos_label, valid)
+    return _stretched(xp, labels, shape), (_stretched(xp, invalid, shape), expected)
 
 
 def _to_count(
@@ -262,9 +262,9 @@ def _to_count(
     bad: dict[str, tuple[Array, str]],
 ) -> Validated:
     """Groups of which nothing was looked at but the labels."""
-    unfit, _ = bad.get("y_true", (None, ""))
+    invalid, _ = bad.get("y_true", (None, ""))
     examples = Examples(scores, labels, None, mask)
-    return Validated(examples, None, mask, None, GroupsToCount(codes, ids, unfit))
+    return Validated(examples, None, mask, None, GroupsToCount(codes, ids, invalid))
 
 
 def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
@@ -308,8 +308,8 @@ def bad_values(
     """
     bad = {}
     if of_kind(xp, scores.dtype, "real floating"):
-        unfit = ops.nans(xp, scores) if by_list else xp.isnan(scores)
-        bad[leader] = (unfit, "a number, or where=False for an example to leave out")
+        invalid = ops.nans(xp, scores) if by_list else xp.isnan(scores)
+        bad[leader] = (invalid, "a number, or where=False for an example to leave out")
     return bad if weights is None else bad | bad_weights(xp, weights)
 
 
@@ -364,12 +364,12 @@ def raise_or_exclude(
     Scores that come `by_class` have one more axis, which was the last one as they were given.
     """
     not_read: Array | None = None
-    for name, (unfit, expected) in bad.items():
+    for name, (invalid, expected) in bad.items():
         several = by_class and name == "y_score"
-        if validate and readable(unfit) and (valid is None or readable(valid)):
+        if validate and readable(invalid) and (valid is None or readable(valid)):
             counted = xp.expand_dims(valid, axis=-2) if several and valid is not None else valid
-            wrong = unfit if counted is None else unfit & counted
-            place = xp.matrix_transpose(wrong) if several else wrong
+            found = invalid if counted is None else invalid & counted
+            place = xp.matrix_transpose(found) if several else found
             try:
                 read_without_fault(xp, name, as_given[name], place, expected, validate)
             except ValueError as error:
@@ -377,17 +377,17 @@ def raise_or_exclude(
                     raise
                 raise ValueError(told_of_labels(str(error), name, as_given)) from None
         elif name != "groups" or not_read is None:  # which are looked at below
-            flags = xp.any(unfit, axis=-2) if several else unfit
+            flags = xp.any(invalid, axis=-2) if several else invalid
             not_read = flags if not_read is None else not_read | flags
     if not_read is None:
         return valid, None
-    wrong = not_read if valid is None else not_read & valid
+    found = not_read if valid is None else not_read & valid
     if groups is not None:
-        nowhere = bad["groups"][0] if valid is None else bad["groups"][0] & valid
-        good = good_groups(xp, groups, wrong, nowhere)
+        outside = bad["groups"][0] if valid is None else bad["groups"][0] & valid
+        good = good_groups(xp, groups, found, outside)
         there = of_their_group(xp, groups, good)
         return there if valid is None else valid & there, good
-    good = ~(wrong if wrong.shape[-1] == 1 else xp.any(wrong, axis=-1, keepdims=True))
+    good = ~(found if found.shape[-1] == 1 else xp.any(found, axis=-1, keepdims=True))
     return good if valid is None else valid & good, good
 
 

@@ -136,9 +136,9 @@ def without_negative_gains(found: Validated) -> Validated:
     gain, groups = found.examples.columns["gain"], found.groups
     xp = namespace(gain)
     with computing(xp):
-        wrong, expected = gain < 0, "a number, not negative"
-        if read_without_fault(xp, "gain", gain, wrong, expected, found.good is None):
+        invalid, expected = gain < 0, "a number, not negative"
+        if read_without_fault(xp, "gain", gain, invalid, expected, found.good is None):
             return found
-        bad = xp.any(wrong, axis=-1, keepdims=True)
-        good = ~bad if groups is None else good_groups(xp, groups, wrong)
+        bad = xp.any(invalid, axis=-1, keepdims=True)
+        good = ~bad if groups is None else good_groups(xp, groups, invalid)
         return found._replace(good=good if found.good is None else found.good & good)

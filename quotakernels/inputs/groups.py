@@ -62,12 +62,12 @@ class GroupsOfExamples(NamedTuple):
 class GroupsToCount(NamedTuple):
     """The same before anything was looked at: codes may be of no group, and scores NaN.
 
-    It tells which labels are `unfit`, None where none can be; `ids` may be how many there are.
+    It tells which labels are `invalid`, None where none can be; `ids` may be how many there are.
     """
 
     codes: Array
     ids: Array | int
-    unfit: Array | None
+    invalid: Array | None
 
 
 def with_codes(
@@ -169,9 +169,9 @@ def _checked_ids(name: str, column: Array) -> Array:
     if not (of_kind(xp, column.dtype, "real floating") and readable(column)):
         raise TypeError(f"{name} must hold integers, strings or dates; got dtype {column.dtype}")
     missing = column != column
-    wrong = missing if bool(xp.any(missing)) else ~missing
+    invalid = missing if bool(xp.any(missing)) else ~missing
     hint = _WHOLE if bool(xp.all(missing | (column == xp.floor(column)))) else ""
-    raise TypeError(first_bad(name, column, wrong, EXPECTED) + hint.format(name))
+    raise TypeError(first_bad(name, column, invalid, EXPECTED) + hint.format(name))
 
 
 def _plain_ids(name: str, column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -257,18 +257,18 @@ def kept_within(
         0 not in codes.shape and known_between(codes, -1, size)
     )
     if size and numbered:
-        within, nowhere = codes, xp.zeros_like(codes, dtype=xp.bool)
+        within, outside = codes, xp.zeros_like(codes, dtype=xp.bool)
     else:
         within = ops.clip(xp, codes, 0, max(size - 1, 0))
-        nowhere = within != codes if size else xp.ones_like(codes, dtype=xp.bool)
-    return GroupsOfExamples(within, ids), (nowhere, f"an id from 0 to {size - 1}")
+        outside = within != codes if size else xp.ones_like(codes, dtype=xp.bool)
+    return GroupsOfExamples(within, ids), (outside, f"an id from 0 to {size - 1}")
 
 
 def good_groups(
-    xp: Namespace, groups: GroupsOfExamples, wrong: Array, nowhere: Array | None = None
+    xp: Namespace, groups: GroupsOfExamples, invalid: Array, outside: Array | None = None
 ) -> Array:
     """Which groups have no wrong example, shape (..., S, 1); one of no group may be of any."""
-    bad = ops.any_of_each(xp, wrong, groups.codes, groups.ids.shape[0], nowhere)
+    bad = ops.any_of_each(xp, invalid, groups.codes, groups.ids.shape[0], outside)
     return xp.expand_dims(~bad, axis=-1)
 
 

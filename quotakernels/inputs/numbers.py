@@ -104,9 +104,9 @@ def checked(xp: Namespace, arrays: dict[str, Array], domains: Domains) -> dict[s
     good = dict(arrays)
     for name, (fits, expected) in domains.items():
         x = arrays[name]
-        wrong = ~fits(x)
-        if not read_without_fault(xp, name, x, wrong, expected):
-            good[name] = ops.nan_unless(xp, ~wrong, x)
+        invalid = ~fits(x)
+        if not read_without_fault(xp, name, x, invalid, expected):
+            good[name] = ops.nan_unless(xp, ~invalid, x)
     return good
 
 
