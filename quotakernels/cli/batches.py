@@ -237,6 +237,9 @@ _GROUPS = 1000
 _EXACT_DIGITS, _LARGEST = 15, 2**53
 
 
+# the rows
+
+
 class Rows(NamedTuple):
     """The rows that fulfil conditions; those of a directory with what its folders tell."""
 

@@ -89,6 +89,9 @@ _MARKED = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*")
 _SPACED = re.compile(r"[-+' \u00a0\u2019\u202f]")
 
 
+# columns of numbers, treatments, groups and labels
+
+
 def score_column(table: pa.Table, name: str) -> NDArray[Any]:
     """Return a column of scores in its own type; infinities are scores, NaN is an error."""
     scores: NDArray[Any] = _numbers(complete(table, name), name).to_numpy()
@@ -347,6 +350,9 @@ def parse_label(text: str, sample: _Value) -> _Value | None:
 
 def _listed(values: list[_Value]) -> str:
     return " and ".join(map(repr, values)) if len(values) == 2 else ", ".join(map(repr, values))
+
+
+# the rows that conditions ask for
 
 
 _R = TypeVar("_R")

@@ -35,6 +35,9 @@ ROWS_TRIED = 20
 _VALUE = re.compile(r"[-+.,':/ \d]*\d[-+.,':/ \d]*(e[-+]?\d+)?%?", re.IGNORECASE)
 
 
+# the row with the names of the columns, above which tables for people have a title
+
+
 class Row(NamedTuple):
     """The number of a row in its file, from 1, and the cells with something in them."""
 
@@ -77,6 +80,9 @@ def title_above(source: str, title: Row, names: Row) -> InputError:
 def no_header_row(source: str) -> InputError:
     """The error of a row that the file does not have."""
     return InputError(f"{source} has no row {header_row()}, which --header-row asks for")
+
+
+# quotation marks: a cell that begins with one must also end with one
 
 
 _SHOWN = 40
@@ -127,6 +133,9 @@ def _stray_quote(
                 f"{line}, with {first!r}"
             )
     return None
+
+
+# how a file is written
 
 
 _BYTES = 2**16
@@ -384,6 +393,9 @@ def _columns(records: list[list[str]]) -> Iterator[tuple[str, pa.Array]]:
         yield name, cells.filter(pc.invert(pc.is_in(cells, value_set=none)))
 
 
+# its columns
+
+
 def _options(dialect: Dialect) -> dict[str, Any]:
     """How Arrow's readers take such a file."""
     parse = arrow_csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
@@ -435,6 +447,9 @@ def ungrouped(table: pa.Table, decimal: str) -> pa.Table:
             numbers = as_decimals(texts, decimal).cast(pa.float64())
             table = table.set_column(place, name, numbers)
     return table
+
+
+# its columns in batches
 
 
 _SURE_LENGTH = 16  # fifteen digits and a decimal point stay distinct as floats
@@ -529,6 +544,9 @@ def _is_rounded(text: str) -> bool:
     written = Decimal(text)
     digits = max(len(written.as_tuple().digits), 1)
     return written == Decimal(format(value, f".{digits}g"))
+
+
+# texts that spreadsheets run as formulas
 
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")

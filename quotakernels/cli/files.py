@@ -223,6 +223,10 @@ _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]]
     "json": (_json_names, _read_json),
 }
 
+
+# several files as one table
+
+
 _WORDS: dict[str, Callable[[pa.DataType], bool]] = {
     "text": lambda x: pa.types.is_string(x) or pa.types.is_large_string(x),
     "true and false": pa.types.is_boolean,
@@ -309,6 +313,9 @@ def _held(kind: pa.DataType) -> str:
     return next((words for words, holds in _WORDS.items() if holds(kind)), f"{kind} values")
 
 
+# JSON lines
+
+
 _DEEPEST = 100
 """Levels of nesting; Arrow's parser calls itself for each, until the process dies."""
 _OTHERS = bytes(set(range(256)) - set(b'"[]{}'))
@@ -364,9 +371,7 @@ def _refuse_deep(path: Path) -> None:
         quotes, depth = quotes + int(is_quote.sum()), depth + int(steps.sum())
 
 
-def are_left_out() -> bool:
-    """Whether the user asked for it."""
-    return bool(given().get("drop_missing"))
+# rows with missing values
 
 
 def without_words(table: pa.Table) -> pa.Table:
@@ -383,7 +388,7 @@ def without_words(table: pa.Table) -> pa.Table:
 
 def kept_rows(table: pa.Table) -> pa.Array | None:
     """Which rows have a value in every column, where others are left out; their number is said."""
-    if not are_left_out():
+    if not given().get("drop_missing"):
         return None
     missing = {name: _is_missing(table.column(name)) for name in table.column_names}
     counts = {name: pc.sum(column).as_py() or 0 for name, column in missing.items()}
@@ -410,6 +415,9 @@ def _is_missing(column: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return pc.is_null(column.combine_chunks(), nan_is_null=pa.types.is_floating(column.type))
+
+
+# scores with more digits than floats of 64 bits have
 
 
 def read_with_scores(path: Path, names: Sequence[str], scores: Sequence[str]) -> pa.Table:

@@ -98,6 +98,9 @@ def blocks_of(path: Path) -> Iterator[bytes]:
             yield block
 
 
+# pipes, which can be read only once
+
+
 _BEGINNINGS = {
     b"PAR1": ".parquet",
     b"{": ".jsonl",

@@ -44,6 +44,9 @@ class TextConsole(Console):
             yield segment._replace(text=printable(segment.text)) if plain else segment
 
 
+# tables
+
+
 UNLIMITED = 100_000
 _FOLDED_NAME = 20
 _UNDEFINED = "undefined"
@@ -137,8 +140,10 @@ def _fits(table: RichTable, console: Console) -> bool:
     return table.__rich_measure__(console, options).maximum <= console.width
 
 
-_MARK = "* the best model by that measure"
+# an evaluation
 
+
+_MARK = "* the best model by that measure"
 _MARK_OF_ALL = f"{_MARK} (of S2, the area below chance, the smallest)"
 
 _BOUNDED = "Of two numbers the exact value lies between them; what quotas find is exact."
@@ -252,6 +257,9 @@ def _data_line(evaluation: Results) -> str:
     parts.append(f"prevalence {undefined_or(percent, evaluation.prevalence)}")
     chosen = f", rows with {in_words(settings.where)}" if settings.where else ""
     return f"{settings.source}{chosen}\n" + ", ".join(parts)
+
+
+# progress
 
 
 _BAR_AFTER_S = 1.0

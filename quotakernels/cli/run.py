@@ -60,6 +60,9 @@ def example_file(settings: Settings) -> Iterator[Path]:
         yield path
 
 
+# what is asked
+
+
 _TYPES = {"csv": "CSV", "excel": ".xlsx"}
 _OF_FORMATS = {
     **dict.fromkeys(("sep", "encoding"), ("csv",)),
@@ -174,6 +177,9 @@ def refuse_to_overwrite(file: Path, output: Path) -> None:
         raise InputError(f"{output.name} would be part of the input; write it to another directory")
 
 
+# how it is answered
+
+
 def print_file(
     path: Path, settings: Settings, output: Format, engine: str, memory_limit: str | None
 ) -> None:
@@ -271,6 +277,9 @@ def _print(
         click.echo(evaluation.to_json())
     else:
         printing(evaluation, table_console(), output == "all")
+
+
+# the confusion table at every cut
 
 
 def rows_of_cuts(rows: pa.Table, settings: Settings, ratio: float | None) -> pa.Table:

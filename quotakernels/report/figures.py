@@ -81,6 +81,9 @@ def painted(colour: str) -> str:
     return colour if name is None else f"var(--{name},{colour.lower()})"
 
 
+# keys of legends
+
+
 class Key(NamedTuple):
     """A sample of how something is drawn, and what it is; `strong` if it stands out."""
 
@@ -457,6 +460,9 @@ def colour_of(model: int) -> str:
     return COLOURS[model % len(COLOURS)]
 
 
+# dots of groups
+
+
 def draw_dots(ax: Axes, groups: GroupResults, values: GroupValues, measure: Column) -> None:
     """Draw what each model has in each group; groups are in order from above."""
     column = values.of(measure.name)
@@ -492,6 +498,9 @@ _NEEDLESS = ("metadata", "title")
 
 MOVED = "moved-"
 """With the number of a model behind it the name of a line that follows its places."""
+
+
+# a drawing as a part of the page
 
 
 def inlined(drawing: str, prefix: str, label: str, per_place: float) -> str:

@@ -164,6 +164,9 @@ def _about_tables(evaluation: Results) -> Iterator[str]:
         yield from resampling.in_words(evaluation.settings)
 
 
+# what the data are
+
+
 class Fact(NamedTuple):
     """Something about the data, and how much of it."""
 
@@ -234,6 +237,9 @@ def _ties(evaluation: Results) -> Iterator[Fact]:
 
 _OF_SELECT = {"sample_weight": "sample_weight", "where": "where", "per": "groups", "cost": "cost"}
 """What `select` takes, too, and how it calls that."""
+
+
+# how to apply a model
 
 
 class Step(NamedTuple):
@@ -362,6 +368,9 @@ _ROUNDING = 1e-9
 
 _PLACES = 200
 """Steps of a slider along what is not counted in rows."""
+
+
+# another quota
 
 
 @dataclass(frozen=True)
