@@ -8,20 +8,19 @@ from typing import Any
 import click
 
 from quotakernels import __version__
-from quotakernels._replacing import is_stdout
-from quotakernels._text import number
 from quotakernels.cli import options as of
 from quotakernels.cli.options import CommandPage, GroupPage
 from quotakernels.cli.query import Columns, grouped_query
 from quotakernels.cli.run import (
     EXAMPLES,
     example_file,
-    refuse_label_as_score,
-    refuse_to_overwrite,
-    refuse_unread_options,
+    print_example,
+    print_file,
     task_of,
+    write_cuts,
+    write_page,
 )
-from quotakernels.evaluation.settings import Settings
+from quotakernels.cli.selecting import Asked, write_selected
 
 
 @click.group(cls=GroupPage, context_settings={"help_option_names": ["-h", "--help"]})
@@ -92,8 +91,6 @@ def evaluate(
       Many Parquet files:
         quotakernels evaluate "scores/*.parquet" --label bought --score a
     """
-    from quotakernels.cli.run import print_example, print_file
-
     if example is not None and (memory_limit, engine) != (None, "auto"):
         raise click.UsageError("--example cannot be combined with --engine and --memory-limit.")
     output: of.Format = "json" if as_json else "all" if everything else "answer"
@@ -126,12 +123,9 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
         quotakernels report FILE --label bought --score a --score b \
             --gain spend --place-cost 0.5 --quota 5% -o report.html
     """
-    from quotakernels.cli.run import write_page
-
     if options["confidence"] is None:  # intervals need no asking, nor do tests of several models
         options["confidence"] = 0.95
     with task_of(file, example, len(set(options["score"])) != 1, options) as task:
-        refuse_to_overwrite(task.path, output)
         write_page(task, output)
 
 
@@ -168,8 +162,6 @@ def select(file: Path | None, example: str | None, output: Path, **chosen: Any) 
     """
     if (file is None) == (example is None):
         raise click.UsageError("Give FILE, or --example credit.")
-    from quotakernels.cli.selecting import Asked, write_selected
-
     asked = Asked(**chosen)
     if file is not None:
         write_selected(file, output, asked)
@@ -198,24 +190,7 @@ def tables(
       Tables of balanced classes:
         quotakernels tables FILE --label bought --score a --ratio 1 -o tables.csv
     """
-    from quotakernels.cli.columns import columns_read, of_rows
-    from quotakernels.cli.files import read_with_scores, without_missing
-    from quotakernels.cli.paths import name_of
-    from quotakernels.cli.rendering import progress_bar
-    from quotakernels.cli.run import rows_of_cuts
-    from quotakernels.cli.writing import write_table
-
-    refuse_label_as_score(label, (score,))
-    refuse_unread_options(file)
-    refuse_to_overwrite(file, output)
-    settings = Settings("", label, (score,), **columns)
-    with progress_bar(1) as step:
-        step(f"reading {name_of(file)}")
-        table = without_missing(read_with_scores(file, columns_read(settings), [score]))
-        cuts = of_rows(table, settings.where, lambda rows: rows_of_cuts(rows, settings, ratio))
-    write_table(output, cuts)
-    count = number(cuts.num_rows)
-    click.echo(f"{output.name}: {count} cuts, the empty one first", err=is_stdout(output))
+    write_cuts(file, output, label, score, ratio, columns)
 
 
 @app.command(

@@ -19,6 +19,7 @@ from rich.console import Console
 
 import quotakernels as qk
 from quotakernels._replacing import is_stdout
+from quotakernels._text import number
 from quotakernels.cli.batches import groups_first, streams
 from quotakernels.cli.columns import columns_read, of_rows, sample_of
 from quotakernels.cli.errors import InputError, listed
@@ -33,7 +34,7 @@ from quotakernels.cli.rendering import (
     progress_bar,
     table_console,
 )
-from quotakernels.cli.writing import output_file
+from quotakernels.cli.writing import output_file, write_table
 from quotakernels.evaluation.compute import evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.settings import Quota, Resampling, Settings, UnfitError, Unit
@@ -139,7 +140,7 @@ def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settin
         needed = "FILE, --label and --score are needed, or --example credit."
         select = " Rows without labels are for quotakernels select." if names else ""
         raise click.UsageError(needed + known + select)
-    refuse_label_as_score(chosen["label"], chosen["models"])
+    _refuse_label_as_score(chosen["label"], chosen["models"])
     refuse_unread_options(file)
     source = name_of(file) if file.exists() else str(file)
     return file, _checked(Settings(source, command=True, **chosen))
@@ -154,7 +155,7 @@ def _checked(settings: Settings) -> Settings:
     return settings
 
 
-def refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
+def _refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
     """Raise for a column that would be both."""
     if label in scores:
         raise click.UsageError(f"{label!r} is given as --label and as --score.")
@@ -205,6 +206,7 @@ def write_page(task: Task, output: Path) -> None:
     """Evaluate the columns of a file and write the page."""
     from quotakernels.report.page import Origin, page_of
 
+    refuse_to_overwrite(task.path, output)
     if not output.parent.is_dir():  # said before the evaluation, which takes its time
         raise InputError(f"{output} cannot be written: {output.parent} is no directory")
     origin = Origin(task.words, command_line(["quotakernels", *sys.argv[1:]]), task.attribution)
@@ -282,7 +284,24 @@ def _print(
 # the confusion table at every cut
 
 
-def rows_of_cuts(rows: pa.Table, settings: Settings, ratio: float | None) -> pa.Table:
+def write_cuts(
+    file: Path, output: Path, label: str, score: str, ratio: float | None, columns: dict[str, Any]
+) -> None:
+    """Write the confusion table of every cut of the scores, and say how many there are."""
+    _refuse_label_as_score(label, (score,))
+    refuse_unread_options(file)
+    refuse_to_overwrite(file, output)
+    settings = Settings("", label, (score,), **columns)
+    with progress_bar(1) as step:
+        step(f"reading {name_of(file)}")
+        table = without_missing(read_with_scores(file, columns_read(settings), [score]))
+        cuts = of_rows(table, settings.where, lambda rows: _rows_of_cuts(rows, settings, ratio))
+    write_table(output, cuts)
+    count = number(cuts.num_rows)
+    click.echo(f"{output.name}: {count} cuts, the empty one first", err=is_stdout(output))
+
+
+def _rows_of_cuts(rows: pa.Table, settings: Settings, ratio: float | None) -> pa.Table:
     """Return one row per cut of the only model, the empty one first; that has no threshold."""
     ranking = qk.rank(**sample_of(settings, rows).of(*settings.models))
     if not ranking.counts.any():
