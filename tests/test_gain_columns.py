@@ -476,19 +476,6 @@ def test_a_buffer_keeps_gains(mode: Mode):
         np.testing.assert_allclose(x, z, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["FixedScoreBuffer", "ScoreHistogram"])
-def test_other_states_say_which_one_keeps_gains(kind: str):
-    options = {"capacity": 9} if kind == "FixedScoreBuffer" else {"bits": 8}
-    state = getattr(qk.states, kind).empty(S[0].astype(np.float16), **options)
-    for gains in ({"gain": G[0]}, {"gain": G[0], "gain_rejected": 1}, {"gain_rejected": 1}):
-        with pytest.raises(
-            TypeError, match="^update takes no gain.* here; a ScoreBuffer keeps gains$"
-        ):
-            state.update(Y[0], S[0].astype(np.float16), **gains)
-    with pytest.raises(TypeError, match="^of takes no gain here; a ScoreBuffer keeps gains$"):
-        qk.states.ScoreHistogram.of(Y[0], S[0], gain=G[0])
-
-
 def test_a_buffer_with_gains_in_a_file(tmp_path: Any):
     state = qk.states.ScoreBuffer.empty(S).update(None, S, gain=G, gain_rejected=R)
     qk.states.save_state(state, tmp_path / "state")

@@ -56,7 +56,9 @@ def arrays_of(state: Any) -> list[Any]:
     if isinstance(state, qk.states.ScoreBuffer):
         named = state.examples().named()
         state = (state.like, *(named[name] for name in sorted(named)), state.bad)
-    return [x for x in state if x is not None]
+    columns = [x for x in state if isinstance(x, dict)]
+    further = (x[name] for x in columns for name in sorted(x))
+    return [*(x for x in state if x is not None and not isinstance(x, dict)), *further]
 
 
 def check_same(found: Any, wanted: Any) -> None:

@@ -10,7 +10,7 @@ from quotakernels.adapters import requiring
 from quotakernels.inputs.keywords import public
 from quotakernels.states import FixedScoreBuffer, ScoreBuffer, ScoreHistogram
 from quotakernels.states.buffer import joined_ids
-from quotakernels.states.fixed_buffer import COLUMNS
+from quotakernels.states.fixed_buffer import OWN
 
 with requiring("JAX", "jax"):
     import jax
@@ -118,6 +118,11 @@ def _histogram(state: ScoreHistogram, axis_name: Any) -> ScoreHistogram:
     counts, bad, examples = lax.psum((state.counts, state.bad, examples), axis_name)
     too_many = (examples >= 2.0**63) | jnp.any(counts < 0, axis=(-2, -1))
     state = state._replace(like=_nothing(state.like), counts=counts, bad=bad + too_many)
+    columns = {
+        name: jnp.stack(_sum_of_masses(x[..., 0], x[..., 1], axis_name), axis=-1)
+        for name, x in state.columns.items()
+    }
+    state = state._replace(columns=columns)
     if not state.weighted:
         return state._replace(masses=_nothing(state.masses), corrections=_nothing(state.masses))
     masses, corrections = _sum_of_masses(state.masses, state.corrections, axis_name)
@@ -155,13 +160,16 @@ def _fixed_buffer(state: FixedScoreBuffer, axis_name: Any) -> FixedScoreBuffer:
     length = jnp.minimum(state.filled, state.capacity)
     lengths = lax.psum(jnp.where(jnp.arange(devices) == here, length, 0), axis_name)
     start = jnp.sum(jnp.where(jnp.arange(devices) < here, lengths, 0))
-    columns = {
-        name: _sum_of_places(getattr(state, name), start, length, axis_name) for name in COLUMNS
-    }
+
+    def joined(x: Array) -> Array:
+        return _sum_of_places(x, start, length, axis_name)
+
+    own = {name: joined(getattr(state, name)) for name in OWN}
+    columns = {name: joined(x) for name, x in state.columns.items()}
     bad = lax.psum(state.bad, axis_name)
     lost = lax.psum(state.filled - length, axis_name)  # if any, the whole counts as full
     filled = jnp.where(lost > 0, devices * state.capacity + lost, jnp.sum(lengths))
-    return state._replace(**columns, filled=filled, bad=bad)
+    return state._replace(**own, filled=filled, bad=bad, columns=columns)
 
 
 def _sum_of_places(x: Array, start: Array, length: Any, axis_name: Any) -> Array:

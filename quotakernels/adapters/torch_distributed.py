@@ -98,7 +98,8 @@ def reduced(state: StateT, group: Any = None, *, timeout: float = _USUAL_TIMEOUT
     group = group_or_world(group)
     call = _Call(group, dist.get_world_size(group), timeout)
     if isinstance(state, ScoreHistogram):
-        facts = {"bits": state.bits, "weighted": state.weighted}
+        facts: dict[str, Any] = {"bits": state.bits, "weighted": state.weighted}
+        facts["columns"] = list(state.column_names)
         agreed(_facts(state) | facts, {}, group, timeout)
         return state if call.size == 1 else _added(state, call)
     there = {name for piece in state.pieces for name in piece.named()}
@@ -177,14 +178,22 @@ def _added(state: ScoreHistogram, call: _Call) -> ScoreHistogram:
     counts = whole[: state.counts.numel()].reshape(state.counts.shape)
     bad = whole[state.counts.numel() :].reshape(state.bad.shape)
     state = state._replace(counts=counts, bad=bad)
-    return _with_masses(state, call) if state.weighted else state
-
-
-def _with_masses(state: ScoreHistogram, call: _Call) -> ScoreHistogram:
-    own = torch.stack([state.masses.flatten(), state.corrections.flatten()])
-    found = [added_sums(call.gather(x.contiguous())) for x in own.split(_PIECE, dim=-1)]
-    masses, corrections = torch.cat(found, dim=-1).reshape(2, *state.masses.shape)
+    columns = {
+        name: torch.stack(_added_masses(x[..., 0], x[..., 1], call), dim=-1)
+        for name, x in sorted(state.columns.items())
+    }
+    state = state._replace(columns=columns)
+    if not state.weighted:
+        return state
+    masses, corrections = _added_masses(state.masses, state.corrections, call)
     return state._replace(masses=masses, corrections=corrections)
+
+
+def _added_masses(masses: Tensor, corrections: Tensor, call: _Call) -> tuple[Tensor, Tensor]:
+    own = torch.stack([masses.flatten(), corrections.flatten()])
+    found = [added_sums(call.gather(x.contiguous())) for x in own.split(_PIECE, dim=-1)]
+    masses, corrections = torch.cat(found, dim=-1).reshape(2, *masses.shape)
+    return masses, corrections
 
 
 @public

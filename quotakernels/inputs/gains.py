@@ -81,7 +81,7 @@ def validate_with_gains(
     not depend on their classes.
     """
     given, numbers = with_numbers(given, cost=cost, treatment=treatment)
-    if not (gain is None and _is_zero(gain_rejected)):
+    if not (gain is None and is_zero(gain_rejected)):
         given, gains = with_gains(given, gain, gain_rejected, leader)
         numbers = (*gains, *numbers)
     known = (leader, batched, num_groups, by_counts)
@@ -108,13 +108,14 @@ def with_gains(
     if gain is None:
         raise TypeError("gain_rejected needs gain, what each example brings if it is selected")
     gains = {"gain": gain}
-    if not _is_zero(gain_rejected):
+    if not is_zero(gain_rejected):
         gains["gain_rejected"] = _one_for_all(given[leader], gain_rejected)
     kept = {name: x for name, x in given.items() if not (name == "y_true" and x is None)}
     return kept | gains, tuple(gains)
 
 
-def _is_zero(gain: Any) -> bool:
+def is_zero(gain: Any) -> bool:
+    """Whether a gain is the plain number 0, which stands for none."""
     return type(gain) in (int, float) and gain == 0
 
 

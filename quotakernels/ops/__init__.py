@@ -23,6 +23,7 @@ from quotakernels.ops._table import Segments as Segments
 from quotakernels.ops._table import SegmentsOrNone as SegmentsOrNone
 from quotakernels.ops._table import Summands as Summands
 from quotakernels.ops._table import map_columns as map_columns
+from quotakernels.ops._table import to_sum as to_sum
 from quotakernels.ops.binning import bin_rows as bin_rows
 from quotakernels.ops.binning import bin_thresholds as bin_thresholds
 from quotakernels.ops.binning import binned as binned

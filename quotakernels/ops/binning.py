@@ -110,32 +110,36 @@ def binned(
     labels: Array,
     weights: Array | None,
     valid: Array | None,
+    columns: dict[str, Array],
     bits: int,
-) -> tuple[Array, Array | None, Array]:
-    """The counts of bins with those of more scores, and the masses of the latter if they have any.
+) -> tuple[Array, dict[str, Array], Array]:
+    """The counts of bins with those of more scores, and sums of the weights and of the columns of
+    the latter, by name, as far as they have any.
 
-    Both have the shape (..., 2**bits, 2): the negatives and the positives of each bin.  The third
+    All have the shape (..., 2**bits, 2): the negatives and the positives of each bin.  The third
     tells of each list whether a count has left the integers.
     """
     library, one_list = native.library(xp), scores.ndim == 1
-    columns = (counts, scores, labels, weights, valid)
-    if library == "torch" and (one_list or weights is not None) and native.all_readable(*columns):
+    arrays = (counts, scores, labels, weights, valid)
+    plain = (one_list or weights is not None) and not columns
+    if library == "torch" and plain and native.all_readable(*arrays):
         key = order_key(xp, scores)
         if key_bits(xp, key.dtype) == key_bits(xp, scores.dtype):
             on_host = partial(_binned_on_host, bits=bits)
             found = native.torch_.on_host(on_host, counts, key, labels, weights, valid)
-            return found[0], found[1], found[2]
-    if weights is not None:
+            sums = {} if found[1] is None else {"weight": found[1]}
+            return found[0], sums, found[2]
+    if weights is not None or columns:
         rows = bin_rows(xp, scores, bits)
-        more, masses = _weighed(xp, rows, 2**bits, labels, weights, valid)
-        return counts + more, masses, xp.any(flat(xp, counts + more) < 0, axis=-1)
+        more, sums = _summed(xp, rows, 2**bits, labels, weights, valid, columns)
+        return counts + more, sums, xp.any(flat(xp, counts + more) < 0, axis=-1)
     if library == "numpy" and one_list:
         rows_of = partial(bin_rows, xp, bits=bits)
         counts, left = native.numpy_.binned(counts, scores, labels, valid, bits, rows_of)
-        return counts, None, left
+        return counts, {}, left
     codes = cast(xp, 2 * bin_rows(xp, scores, bits) + cast(xp, labels, xp.int32), xp.int64)
     raised, seen = increased(xp, flat(xp, counts), codes, valid)
-    return xp.reshape(raised, counts.shape), None, xp.any(seen < 0, axis=-1)
+    return xp.reshape(raised, counts.shape), {}, xp.any(seen < 0, axis=-1)
 
 
 def binned_by_group(
@@ -146,21 +150,22 @@ def binned_by_group(
     labels: Array,
     weights: Array | None,
     valid: Array | None,
+    columns: dict[str, Array],
     bits: int,
-) -> tuple[Array, Array | None, Array]:
+) -> tuple[Array, dict[str, Array], Array]:
     """`binned` of examples in groups, from 0 to S - 1, with the shape (..., S, 2**bits, 2)."""
     size, bins = counts.shape[-3], 2**bits
     rows = cast(xp, bin_rows(xp, scores, bits), xp.int64)
     rows = rows + bins * clip(xp, groups, low=0, high=size - 1)
-    if weights is not None:
-        found = _weighed(xp, rows, size * bins, labels, weights, valid)
-        more, masses = (xp.reshape(x, counts.shape) for x in found)
-        raised = counts + more
-        return raised, masses, xp.any(flat(xp, raised) < 0, axis=-1)
+    if weights is not None or columns:
+        more, sums = _summed(xp, rows, size * bins, labels, weights, valid, columns)
+        sums = {name: xp.reshape(x, counts.shape) for name, x in sums.items()}
+        raised = counts + xp.reshape(more, counts.shape)
+        return raised, sums, xp.any(flat(xp, raised) < 0, axis=-1)
     codes = 2 * rows + cast(xp, labels, xp.int64)
     whole = xp.reshape(counts, (*counts.shape[:-3], -1))
     raised, seen = increased(xp, whole, codes, valid)
-    return xp.reshape(raised, counts.shape), None, xp.any(seen < 0, axis=-1, keepdims=True)
+    return xp.reshape(raised, counts.shape), {}, xp.any(seen < 0, axis=-1, keepdims=True)
 
 
 def counted(
@@ -201,14 +206,21 @@ def _binned_on_host(
     valid: Array | None,
     bits: int,
 ) -> tuple[Array, Array | None, Array]:
-    return binned(namespace(scores), counts, scores, labels, weights, valid, bits)
+    counts, sums, left = binned(namespace(scores), counts, scores, labels, weights, valid, {}, bits)
+    return counts, sums.get("weight"), left
 
 
-def _weighed(
-    xp: Namespace, rows: Array, size: int, labels: Array, weights: Array, valid: Array | None
-) -> tuple[Array, Array]:
+def _summed(
+    xp: Namespace,
+    rows: Array,
+    size: int,
+    labels: Array,
+    weights: Array | None,
+    valid: Array | None,
+    columns: dict[str, Array],
+) -> tuple[Array, dict[str, Array]]:
     """The sums of tie groups that are the bins, of which each example has one of `size` rows."""
-    groups = tie_groups(xp, ~rows, labels, weights, valid, False)
+    groups = tie_groups(xp, ~rows, labels, weights, valid, False, columns)
     owners = ~groups.thresholds
     wanted = xp.arange(size, dtype=owners.dtype, device=device(owners))
     wanted = xp.broadcast_to(wanted, (*owners.shape[:-1], size))
@@ -222,4 +234,7 @@ def _weighed(
         return xp.stack([xp.where(there, x, xp.zeros_like(x)) for x in both], axis=-1)
 
     counts = spread(groups.counts - groups.positives, groups.positives)
-    return counts, spread(groups.negative_weights, groups.positive_weights)
+    sums = {name: spread(x.negative, x.positive) for name, x in groups.columns.items()}
+    if groups.weighted:
+        sums["weight"] = spread(groups.negative_weights, groups.positive_weights)
+    return counts, sums

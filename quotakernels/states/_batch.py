@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -32,8 +31,8 @@ from quotakernels.inputs.columns import (
     refuse_columns,
     warn_of_other_order,
 )
-from quotakernels.inputs.examples import Examples, good_list
-from quotakernels.inputs.gains import validate_with_gains
+from quotakernels.inputs.examples import COLUMNS, Examples, good_list
+from quotakernels.inputs.gains import is_zero, validate_with_gains
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import public, show_value
 
@@ -43,23 +42,14 @@ MOST_KEPT = 2**34
 """Numbers in one array of a state: beyond that, some libraries end the process for want of
 memory.
 """
-_KEPT_ELSEWHERE = {
-    "gain": "a ScoreBuffer keeps gains",
-    "gain_rejected": "a ScoreBuffer keeps gains",
-    "cost": "a ScoreBuffer keeps costs",
-    "treatment": "a ScoreBuffer keeps treatments",
-}
 
 
 def update_of(update: F) -> F:
-    """Make the `update` of a state, or its `of`, public: it says what only other states keep."""
+    """Make the `update` of a state public: it warns of labels and scores in the other order."""
     checked = public(update)
 
     @functools.wraps(checked)
     def told(*arguments: Any, **keywords: Any) -> Any:
-        for name, keeper in _KEPT_ELSEWHERE.items():
-            if name in keywords and name not in inspect.signature(checked).parameters:
-                raise TypeError(f"{update.__name__} takes no {name} here; {keeper}")
         if update.__name__ == "update":  # which `of` calls
             positional = dict(zip(("y_true", "y_score"), arguments[1:], strict=False))
             warn_of_other_order(positional | keywords)
@@ -94,6 +84,17 @@ def scores_like(like: Any) -> tuple[Namespace, Array]:
     return xp, like[..., :0]
 
 
+def names_of(columns: Iterable[str]) -> tuple[str, ...]:
+    """The names of the columns that a state is to keep, in the order of `COLUMNS`."""
+    names = (columns,) if isinstance(columns, str) else tuple(columns)
+    for name in names:
+        if name not in COLUMNS:
+            raise ValueError(f"columns must be among {', '.join(COLUMNS)}; got {show_value(name)}")
+    if "gain_rejected" in names and "gain" not in names:
+        raise ValueError("columns with gain_rejected need gain")
+    return tuple(name for name in COLUMNS if name in names)
+
+
 def lists_of(like: Array, num_groups: int | None) -> tuple[int, ...]:
     """The shape of what a state keeps once for each list of scores, or group of examples."""
     lists = tuple(like.shape[:-1])
@@ -116,35 +117,59 @@ def validate_batch(
     gain_rejected: Any = 0,
     groups: Any = None,
     num_groups: int | None = None,
-    **amounts: Any,
+    cost: Any = None,
+    treatment: Any = None,
+    kept: tuple[str, ...] | None = None,
 ) -> Batch:
     """Check and convert labels, scores, weights and a mask for a state of scores such as `like`.
 
     A state that is `weighted` gets weights in any case, one that is not takes none; so it is with
-    groups.  The `amounts` are costs and treatments.
+    groups, and with the columns that a state has `kept` from the beginning.
     """
     y_true, y_score, sample_weight, where = columns
     if sample_weight is not None and weighted is False:
         raise ValueError("sample_weight is given and the state has no weights; make it weighted")
     _check_groups(groups, num_groups)
     xp = namespace(like)
+    y_score = _scores_for(xp, like, y_score)
+    given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
+    given |= {"groups": groups}
+    further = {"cost": cost, "treatment": treatment}
+    if kept is not None:
+        rejected = None if is_zero(gain_rejected) else gain_rejected
+        _check_columns(kept, {"gain": gain, "gain_rejected": rejected, **further})
+    beside = {"batched": like.ndim > 1, "num_groups": num_groups, **further}
+    examples, good, _, found, _ = validate_with_gains(
+        given, gain, gain_rejected, pos_label, validate, **beside
+    )
+    examples = _completed(xp, examples, bool(weighted), kept or ())
+    fault = None if good is None else ~good[..., 0]
+    return Batch(examples, fault, None if found is None else found.codes)
+
+
+def _scores_for(xp: Namespace, like: Array, y_score: Any) -> Array:
+    """Scores as an array that fits the state."""
     y_score = as_column("y_score", y_score)
     if isinstance(y_score, np.ndarray) and takes_host_arrays(xp):
         y_score = from_host(xp, "y_score", y_score, is_score=True)
     check_fits(like, y_score)
-    given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    given |= {"groups": groups}
-    beside = {"batched": like.ndim > 1, "num_groups": num_groups, **amounts}
-    examples, good, _, found, _ = validate_with_gains(
-        given, gain, gain_rejected, pos_label, validate, **beside
-    )
-    if weighted and examples.weights is None:
-        with computing(xp):
-            place = device(like)
-            ones = xp.ones(y_score.shape, dtype=wide_float(xp, place), device=place)
-        examples = examples._replace(weights=ones)
-    fault = None if good is None else ~good[..., 0]
-    return Batch(examples, fault, None if found is None else found.codes)
+    return y_score
+
+
+def _completed(
+    xp: Namespace, examples: Examples, weighted: bool, kept: tuple[str, ...]
+) -> Examples:
+    """The examples with what a state keeps and nobody gave: weights of 1, and nothing brought if
+    they are rejected.
+    """
+    weights, columns, place = examples.weights, examples.columns, device(examples.scores)
+    with computing(xp):
+        if weighted and weights is None:
+            shape = tuple(examples.scores.shape)
+            weights = xp.ones(shape, dtype=wide_float(xp, place), device=place)
+        if "gain_rejected" in kept and "gain_rejected" not in columns:
+            columns = columns | {"gain_rejected": xp.zeros_like(columns["gain"])}
+    return examples._replace(weights=weights, columns=columns)
 
 
 def good_batch(
@@ -158,6 +183,20 @@ def good_batch(
         return None
     check_fits(like, y_score)
     return Batch(found.examples, None)
+
+
+def _check_columns(kept: tuple[str, ...], given: dict[str, Any]) -> None:
+    """Raise for columns that the state does not keep, and for those that it keeps and lacks here.
+
+    What rejected examples bring is nothing unless it is said.
+    """
+    for name, column in given.items():
+        if column is not None and name not in kept:
+            raise ValueError(
+                f"{name} is given and the state keeps none; make it with columns=, which names it"
+            )
+        if name in kept and column is None and name != "gain_rejected":
+            raise ValueError(f"the state keeps {name} and needs {name}= with every batch")
 
 
 def _check_groups(groups: Any, num_groups: int | None) -> None:

@@ -121,7 +121,7 @@ def check_bounded(
 ) -> Any:
     """The measure without options; raise if no order of ties bounds it, and say what to do."""
     plain, own = without_options(measure, **options)
-    if not bounded_by_ties(plain, own):
+    if not bounded_by_ties(plain, own) or own.get("budget") is not None:
         name = getattr(plain, "__name__", repr(plain))
         given = " with these options" if own else ""
         raise ValueError(f"{name} has no guaranteed bounds{given}; {instead}")

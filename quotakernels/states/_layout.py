@@ -5,6 +5,7 @@ from __future__ import annotations
 import reprlib
 from typing import Any, NamedTuple
 
+from quotakernels import ops
 from quotakernels._bits import WIDTHS
 from quotakernels.inputs.examples import COLUMNS
 from quotakernels.states._container import Stored
@@ -23,6 +24,15 @@ def _is_text(x: Any) -> bool:
 
 _WEIGHTED = (lambda x: isinstance(x, bool), "true or false")
 _NUM_GROUPS = (lambda x: x is None or (is_size(x) and x > 0), "null or at least 1")
+
+
+def _are_columns(x: Any) -> bool:
+    """Whether they are the names of a state's columns, in order."""
+    named = is_list_of(_is_text)(x) and x == [name for name in COLUMNS if name in x]
+    return named and ("gain" in x or "gain_rejected" not in x)
+
+
+_COLUMN_NAMES = (_are_columns, f"a list of names among {', '.join(COLUMNS)}")
 _FACTS: Fields = {
     "library": (_is_text, "a version"),
     "scores": (lambda x: _is_text(x) and x in WIDTHS, "the name of a type of numbers"),
@@ -35,12 +45,14 @@ _OWN: dict[str, Fields] = {
         "bits": (lambda x: is_size(x) and 1 <= x <= MOST_BITS, f"from 1 to {MOST_BITS}"),
         "weighted": _WEIGHTED,
         "num_groups": _NUM_GROUPS,
+        "column_names": _COLUMN_NAMES,
     },
     "ScoreBuffer": {"num_groups": _NUM_GROUPS},
     "FixedScoreBuffer": {
         "capacity": (lambda x: is_size(x) and x > 0, "at least 1"),
         "weighted": _WEIGHTED,
         "num_groups": _NUM_GROUPS,
+        "column_names": _COLUMN_NAMES,
     },
 }
 _WIDE = ("float64", "float32")
@@ -82,6 +94,7 @@ def _lists(said: dict[str, Any]) -> tuple[int, ...]:
 def _histogram(said: dict[str, Any], _: Shapes) -> dict[str, _Wanted]:
     batch, bins = tuple(said["batch"]), 2 ** said["bits"]
     lists = _lists(said)
+    summed = ops.to_sum(dict.fromkeys(said["column_names"], 0.0), None)
     masses = _Wanted(_WIDE, [(*lists, bins if said["weighted"] else 0, 2)])
     return {
         "like": _Wanted((said["scores"],), [(*batch, 0)]),
@@ -89,6 +102,7 @@ def _histogram(said: dict[str, Any], _: Shapes) -> dict[str, _Wanted]:
         "bad": _Wanted(("int64",), [lists]),
         "masses": masses,
         "corrections": masses,
+        **{name: _Wanted(_WIDE, [(*lists, bins, 2, 2)]) for name in summed},
     }
 
 
@@ -120,7 +134,8 @@ def _fixed_buffer(said: dict[str, Any], _: Shapes) -> dict[str, _Wanted]:
         columns["weights"] = _Wanted(_WIDE, [(*batch, 0)])
     places = 0 if said["num_groups"] is None else said["capacity"]
     columns["groups"] = _Wanted(("int64",), [(*batch, places)])
-    columns = {name: x for name, x in columns.items() if name not in COLUMNS}
+    absent = set(COLUMNS).difference(said["column_names"])
+    columns = {name: x for name, x in columns.items() if name not in absent}
     filled = _Wanted(("int64",), [batch[:axes] for axes in range(len(batch) + 1)])
     return {**columns, "filled": filled, "bad": _Wanted(("int64",), [_lists(said)])}
 

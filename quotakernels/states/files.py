@@ -22,7 +22,12 @@ from quotakernels.states.histogram import ScoreHistogram
 
 State: TypeAlias = ScoreHistogram | ScoreBuffer | FixedScoreBuffer
 _KINDS: dict[str, Any] = {x.__name__: x for x in (ScoreHistogram, ScoreBuffer, FixedScoreBuffer)}
-_TITLES = {"kind": "kind", "scores": "type of scores", "batch": "batch axes"}
+_TITLES = {
+    "column_names": "columns",
+    "kind": "kind",
+    "scores": "type of scores",
+    "batch": "batch axes",
+}
 
 
 @plainly
@@ -37,7 +42,7 @@ class StateInfo(NamedTuple):
         The name of the type of its scores, such as ``"bfloat16"``.
     batch : tuple of int
         Its leading axes.
-    bits, capacity, weighted, num_groups
+    bits, capacity, weighted, num_groups, column_names
         The properties of the state with these names; None if it does not have them.
     measures : tuple of str, or None
         The names that it was saved with.
@@ -54,6 +59,7 @@ class StateInfo(NamedTuple):
     capacity: int | None
     weighted: bool | None
     num_groups: int | None
+    column_names: tuple[str, ...] | None
     measures: tuple[str, ...] | None
     notes: Any
     library: str
@@ -218,8 +224,8 @@ def state_info(path: str | os.PathLike[str]) -> StateInfo:
     """
     said = _read(path).header
     found: dict[str, Any] = {name: said.get(name) for name in StateInfo._fields}
-    measures = found["measures"]
-    found["measures"] = measures if measures is None else tuple(measures)
+    for name in ("measures", "column_names"):
+        found[name] = None if found[name] is None else tuple(found[name])
     return StateInfo(**{**found, "batch": tuple(found["batch"])})
 
 
@@ -232,8 +238,9 @@ def _facts(name: str, state: Any) -> dict[str, Any]:
         "scores": dtype_name(state.like.dtype),
         "batch": list(state.like.shape[:-1]),
     }
-    own = ("bits", "capacity", "weighted", "num_groups")
-    return facts | {x: getattr(state, x) for x in own if hasattr(state, x)}
+    own = ("bits", "capacity", "weighted", "num_groups", "column_names")
+    found = {x: getattr(state, x) for x in own if hasattr(state, x)}
+    return facts | {name: list(x) if isinstance(x, tuple) else x for name, x in found.items()}
 
 
 def _names(measures: Iterable[str] | None) -> list[str] | None:
@@ -279,13 +286,17 @@ def _check_types(entries: Iterable[Entry], like: Any) -> None:
 def _array_of(state: Any, name: str) -> Any:
     """The array of that name in a state, which may be None; None where it has batches of them."""
     found = getattr(state, name, None)
+    if found is None and not isinstance(state, ScoreBuffer) and state is not None:
+        return state.columns.get(name)
     return None if isinstance(found, tuple) else found
 
 
 def _arrays(state: State) -> dict[str, Any]:
     """What is kept of a state, by name."""
     if not isinstance(state, ScoreBuffer):
-        return dict(state._asdict())
+        kept = dict(state._asdict())
+        columns: dict[str, Any] = kept.pop("columns")
+        return kept | columns
     kept = state.examples().named() if state.pieces else {}
     ids = joined_ids(namespace(state.like), state.groups, len(state.pieces))
     if ids is not None:
@@ -306,7 +317,9 @@ def _state_of(kind: Any, columns: dict[str, StoredArray], like: Any) -> State:
         beside = like.bad if like is not None and beside is None else beside
         arrays[name] = from_bits(bits, dtype, beside)
     if kind is not ScoreBuffer:
-        made: State = kind(**arrays)
+        columns = {name: x for name, x in arrays.items() if name not in kind._fields}
+        own = {name: x for name, x in arrays.items() if name in kind._fields}
+        made: State = kind(**own, columns=columns)
         return made
     pieces: tuple[Examples, ...] = ()
     if "scores" in arrays:

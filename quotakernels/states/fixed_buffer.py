@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -20,7 +21,6 @@ from quotakernels._array import (
 from quotakernels.inputs.columns import short_repr
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import check_flag, public
-from quotakernels.measures._facts import refuse_arms
 from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
@@ -28,6 +28,7 @@ from quotakernels.states._batch import (
     Batch,
     groups_of_state,
     lists_of,
+    names_of,
     scores_like,
     update_of,
     validate_batch,
@@ -38,8 +39,8 @@ from quotakernels.states._compute import computed
 from quotakernels.states._pickled import pickled
 from quotakernels.states.buffer import numbered_groups, ranking_without_faults
 
-COLUMNS = ("scores", "labels", "weights", "valid", "groups")
-"""What is kept of each example."""
+OWN = ("scores", "labels", "weights", "valid", "groups")
+"""What is kept of each example beside further columns."""
 
 
 class FixedScoreBuffer(NamedTuple):
@@ -63,6 +64,8 @@ class FixedScoreBuffer(NamedTuple):
         How many batches had bad values that could not be read, and so could not be refused, or did
         not fit.  If there was one, all measures are NaN; or an error, if `filled` can be read and
         shows that a batch did not fit.
+    columns : mapping from names to float arrays, shape (..., capacity)
+        What each example brings or costs, or whether it was treated, as far as the state keeps it.
 
     Examples
     --------
@@ -84,6 +87,7 @@ class FixedScoreBuffer(NamedTuple):
     groups: Array
     filled: Array
     bad: Array
+    columns: dict[str, Array] = ops.NO_COLUMNS
 
     @classmethod
     @public
@@ -94,6 +98,7 @@ class FixedScoreBuffer(NamedTuple):
         capacity: int,
         weighted: bool = False,
         num_groups: int | None = None,
+        columns: Iterable[str] = (),
     ) -> FixedScoreBuffer:
         """An empty state.
 
@@ -108,17 +113,21 @@ class FixedScoreBuffer(NamedTuple):
         num_groups : int, optional
             The number of groups of examples, in 8 bytes more for each place and each group; their
             ids are 0 to ``num_groups - 1``.
+        columns : iterable of str
+            Which of ``"gain"``, ``"gain_rejected"``, ``"cost"`` and ``"treatment"`` all batches
+            come with, in 8 more bytes each for each place.
 
         Raises
         ------
         ValueError
-            A capacity out of range.
+            A capacity out of range; other names of columns.
         """
         xp, like = scores_like(like)
         capacity = whole_number("capacity", capacity)
         if not 1 <= capacity <= MOST_KEPT:
             raise ValueError(f"capacity must be from 1 to {MOST_KEPT}; got {capacity}")
         check_flag("weighted", weighted)
+        names = names_of(columns)
         batch, place, lists = like.shape[:-1], device(like), lists_of(like, num_groups)
         with computing(xp):
             size = (*batch, capacity)
@@ -133,6 +142,7 @@ class FixedScoreBuffer(NamedTuple):
                 xp.zeros(groups, dtype=xp.int64, device=place),
                 xp.zeros((), dtype=xp.int64, device=place),
                 xp.zeros(lists, dtype=xp.int64, device=place),
+                {name: xp.zeros(size, dtype=wide_float(xp, place), device=place) for name in names},
             )
 
     def __repr__(self) -> str:
@@ -161,6 +171,11 @@ class FixedScoreBuffer(NamedTuple):
         return bool(self.weights.shape[-1])
 
     @property
+    def column_names(self) -> tuple[str, ...]:
+        """Which further columns are kept."""
+        return names_of(self.columns)
+
+    @property
     def num_groups(self) -> int | None:
         """How many groups of examples it has; None without groups."""
         return groups_of_state(self)
@@ -176,10 +191,15 @@ class FixedScoreBuffer(NamedTuple):
         pos_label: Any = None,
         validate: bool = True,
         groups: Any = None,
+        gain: Any = None,
+        gain_rejected: Any = 0,
+        cost: Any = None,
+        treatment: Any = None,
     ) -> FixedScoreBuffer:
         """The state after one more batch, given as to `ScoreBuffer.update`.
 
-        A state with `num_groups` needs `groups`, the group of each example.
+        A state with `num_groups` needs `groups`, the group of each example, and one with `columns`
+        needs these.
 
         Raises
         ------
@@ -189,6 +209,8 @@ class FixedScoreBuffer(NamedTuple):
         """
         columns = (y_true, y_score, sample_weight, where)
         beside = {"weighted": self.weighted, "groups": groups, "num_groups": self.num_groups}
+        beside |= {"gain": gain, "gain_rejected": gain_rejected, "kept": self.column_names}
+        beside |= {"cost": cost, "treatment": treatment}
         batch = validate_batch(self.like, columns, pos_label, validate, **beside)
         length = batch.examples.scores.shape[-1]
         _check_place(self, length, length)
@@ -209,7 +231,7 @@ class FixedScoreBuffer(NamedTuple):
         merged = self
         with computing(xp):
             for other in others:
-                check_alike(self, other, "weighted", "num_groups")
+                check_alike(self, other, "weighted", "num_groups", "column_names")
                 _check_place(merged, other.filled, 0)
                 merged = compiled(_joined, xp)(merged, other)
         return merged
@@ -226,7 +248,7 @@ class FixedScoreBuffer(NamedTuple):
         check_tie_policy(ties)
         _check_not_overfull(self)
         weights = self.weights if self.weighted else None
-        examples = Examples(self.scores, self.labels, weights, self.valid)
+        examples = Examples(self.scores, self.labels, weights, self.valid, self.columns)
         groups = None
         if self.num_groups is not None:
             with computing(namespace(self.groups)):
@@ -241,7 +263,6 @@ class FixedScoreBuffer(NamedTuple):
         ValueError
             As by `ranking`.
         """
-        refuse_arms(measure, "a FixedScoreBuffer")
         return computed(self, measure, options)
 
 
@@ -281,7 +302,7 @@ def _with_batch(state: FixedScoreBuffer, batch: Batch) -> FixedScoreBuffer:
 def _joined(state: FixedScoreBuffer, other: FixedScoreBuffer) -> FixedScoreBuffer:
     xp = namespace(state.scores)
     state = state._replace(bad=state.bad + other.bad)
-    return _extended(xp, state, other._asdict(), other.filled)
+    return _extended(xp, state, _kept(other), other.filled)
 
 
 def _extended(
@@ -289,11 +310,19 @@ def _extended(
 ) -> FixedScoreBuffer:
     """The state with the first of what is given written behind what it has."""
     filled = state.filled + length
-    columns = {
+    found = {
         name: ops.written(xp, kept, given[name], state.filled, length)
-        for name in COLUMNS
-        if (kept := getattr(state, name)).shape[-1]
+        for name, kept in _kept(state).items()
     }
+    own = {name: x for name, x in found.items() if name in OWN}
+    columns = {name: x for name, x in found.items() if name not in OWN}
     no_place = state.filled > state.capacity - length  # where their sum may leave the integers
     overflow = cast(xp, no_place, xp.int64)
-    return state._replace(**columns, filled=filled, bad=state.bad + overflow)
+    state = state._replace(**own, columns=columns)
+    return state._replace(filled=filled, bad=state.bad + overflow)
+
+
+def _kept(state: FixedScoreBuffer) -> dict[str, Array]:
+    """All that is kept of each example, by name."""
+    own = {name: getattr(state, name) for name in OWN}
+    return {name: x for name, x in own.items() if x.shape[-1]} | state.columns

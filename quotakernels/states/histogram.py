@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -21,10 +21,10 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.columns import as_column, refuse_columns, short_repr
-from quotakernels.inputs.examples import check_tie_policy, warn_of_bad
+from quotakernels.inputs.examples import COLUMNS, check_tie_policy, warn_of_bad
+from quotakernels.inputs.gains import is_zero
 from quotakernels.inputs.keywords import check_flag, public, silently
 from quotakernels.inputs.numbers import checked, numbers_like
-from quotakernels.measures._facts import refuse_arms
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of
 from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
@@ -33,6 +33,7 @@ from quotakernels.states._batch import (
     check_fits,
     groups_of_state,
     lists_of,
+    names_of,
     scores_like,
     update_of,
     validate_batch,
@@ -70,6 +71,8 @@ class ScoreHistogram(NamedTuple):
         Batches with bad values, as in `ScoreBuffer`.
     masses, corrections : float arrays, shape (..., B, 2) or (..., 0, 2)
         With weights, their sums, and the rounding errors of these sums.
+    columns : mapping from names to float arrays, shape (..., B, 2, 2)
+        Sums of the columns of a `Ranking` that the state keeps, and the rounding errors of these.
 
     With `num_groups` there is a histogram for each group of examples.  All arrays but `like` have
     one more axis, S, before B, and measures give a value for each group.  The state is S times as
@@ -95,6 +98,7 @@ class ScoreHistogram(NamedTuple):
     bad: Array
     masses: Array
     corrections: Array
+    columns: dict[str, Array] = ops.NO_COLUMNS
 
     @classmethod
     @public
@@ -105,6 +109,7 @@ class ScoreHistogram(NamedTuple):
         bits: int | None = None,
         weighted: bool = False,
         num_groups: int | None = None,
+        columns: Iterable[str] = (),
     ) -> ScoreHistogram:
         """An empty state.
 
@@ -120,9 +125,13 @@ class ScoreHistogram(NamedTuple):
             Whether batches may come with sample weights.
         num_groups : int, optional
             The number of groups of examples; their ids are 0 to ``num_groups - 1``.
+        columns : iterable of str
+            Which of ``"gain"``, ``"gain_rejected"``, ``"cost"`` and ``"treatment"`` all batches
+            come with.  Each takes up to three sums of every bin.
         """
         xp, like = scores_like(like)
         check_flag("weighted", weighted)
+        names = names_of(columns)
         with computing(xp):
             place = device(like)
             if ops.key_bits(xp, like.dtype) > 16 and of_kind(xp, like.dtype, "integral"):
@@ -135,7 +144,10 @@ class ScoreHistogram(NamedTuple):
             bad = xp.zeros(lists, dtype=xp.int64, device=place)
             size = (*lists, 2**bits if weighted else 0, 2)
             masses = xp.zeros(size, dtype=wide_float(xp, place), device=place)
-            return cls(like, counts, bad, masses, xp.zeros_like(masses))
+            summed = ops.to_sum(dict.fromkeys(names, 0.0), None)
+            shape = (*counts.shape, 2)
+            sums = {x: xp.zeros(shape, dtype=masses.dtype, device=place) for x in summed}
+            return cls(like, counts, bad, masses, xp.zeros_like(masses), sums)
 
     @classmethod
     @update_of
@@ -149,14 +161,21 @@ class ScoreHistogram(NamedTuple):
         pos_label: Any = None,
         validate: bool = True,
         bits: int | None = None,
-        groups: Any = None,
         num_groups: int | None = None,
+        groups: Any = None,
+        gain: Any = None,
+        gain_rejected: Any = 0,
+        cost: Any = None,
+        treatment: Any = None,
     ) -> ScoreHistogram:
         """The state of one batch; parameters as those of `empty` and `update`."""
         column = as_column("y_score", y_score)
         refuse_columns({"y_score": tuple(column.shape)})
-        weighted = sample_weight is not None
-        state = cls.empty(column, bits=bits, weighted=weighted, num_groups=num_groups)
+        further = {"gain": gain, "cost": cost, "treatment": treatment}
+        rejected = {} if is_zero(gain_rejected) else {"gain_rejected": gain_rejected}
+        names = [name for name, x in (further | rejected).items() if x is not None]
+        options: dict[str, Any] = {"weighted": sample_weight is not None, "num_groups": num_groups}
+        state = cls.empty(column, bits=bits, columns=names, **options)
         return state.update(
             y_true,
             y_score,
@@ -165,6 +184,8 @@ class ScoreHistogram(NamedTuple):
             pos_label=pos_label,
             validate=validate,
             groups=groups,
+            **further,
+            **rejected,
         )
 
     def __repr__(self) -> str:
@@ -193,6 +214,12 @@ class ScoreHistogram(NamedTuple):
         return bool(self.masses.shape[-2])
 
     @property
+    def column_names(self) -> tuple[str, ...]:
+        """Which columns batches come with."""
+        given = {"treatment" if name == "treated" else name for name in self.columns}
+        return names_of(given.intersection(COLUMNS))
+
+    @property
     def num_groups(self) -> int | None:
         """How many groups of examples it has; None without groups."""
         return groups_of_state(self)
@@ -208,22 +235,31 @@ class ScoreHistogram(NamedTuple):
         pos_label: Any = None,
         validate: bool = True,
         groups: Any = None,
+        gain: Any = None,
+        gain_rejected: Any = 0,
+        cost: Any = None,
+        treatment: Any = None,
     ) -> ScoreHistogram:
         """The state after one more batch, given as to `ScoreBuffer.update`.
 
         A state with `num_groups` needs `groups`, the group of each example, as in `rank`.  A bad
-        value that cannot be read makes only its group NaN, unless the id itself is bad.
+        value that cannot be read makes only its group NaN, unless the id itself is bad.  One with
+        `columns` needs these.
         """
         y_score = _as_counted(self.like, as_column("y_score", y_score))
         columns = (y_true, y_score, sample_weight, where)
         xp = namespace(self.like)
-        grouped = groups is not None or self.num_groups is not None
-        if sample_weight is where is pos_label is None and not (grouped or self.weighted):
+        further = (groups, self.num_groups, gain, cost, treatment)
+        others = self.weighted or self.columns or not is_zero(gain_rejected)
+        alone = sample_weight is where is pos_label is None and all(x is None for x in further)
+        if alone and not others:
             check_fits(self.like, y_score)
             found = ops.counted(xp, self.counts, y_score, y_true, self.bits)
             if found is not None:
                 return self._replace(counts=found[0], bad=with_fault(xp, self.bad, found[1]))
         beside = {"weighted": self.weighted, "groups": groups, "num_groups": self.num_groups}
+        beside |= {"gain": gain, "gain_rejected": gain_rejected, "kept": self.column_names}
+        beside |= {"cost": cost, "treatment": treatment}
         batch = validate_batch(self.like, columns, pos_label, validate, **beside)
         with computing(xp):
             return compiled(_with_batch, xp)(self, batch)
@@ -239,7 +275,7 @@ class ScoreHistogram(NamedTuple):
         """
         xp = namespace(self.like)
         for other in others:
-            check_alike(self, other, "bits", "weighted", "num_groups")
+            check_alike(self, other, "bits", "weighted", "num_groups", "column_names")
         with computing(xp):
             merged = self
             for other in others:
@@ -328,7 +364,6 @@ class ScoreHistogram(NamedTuple):
         Bounds, or a mapping from the names to them
         """
         check_measures(measure, self.like, options)
-        refuse_arms(measure, "a histogram")
         if self.exact:
             found = computed(self, measure, options)
             if isinstance(measure, Mapping):
@@ -352,7 +387,6 @@ class ScoreHistogram(NamedTuple):
         ValueError
             A measure without guaranteed bounds, unless the state is `exact`.
         """
-        refuse_arms(measure, "a histogram")
         if self.exact:
             return computed(self, measure, options)
         return self.bounds(measure, **options)
@@ -389,20 +423,30 @@ def _as_counted(like: Array, y_score: Array) -> Array:
 
 def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:
     xp = namespace(state.like)
-    columns = (*batch.examples[:4], state.bits)
+    given = (*batch.examples, state.bits)
     if batch.groups is None:
-        counts, masses, left = ops.binned(xp, state.counts, *columns)
+        counts, sums, left = ops.binned(xp, state.counts, *given)
     else:
-        counts, masses, left = ops.binned_by_group(xp, state.counts, batch.groups, *columns)
+        counts, sums, left = ops.binned_by_group(xp, state.counts, batch.groups, *given)
     bad = with_fault(xp, state.bad, batch.fault, left)
-    return _with_masses(state._replace(counts=counts, bad=bad), masses)
+    return _with_sums(xp, state._replace(counts=counts, bad=bad), sums)
 
 
-def _with_masses(state: ScoreHistogram, masses: Array | None) -> ScoreHistogram:
-    if masses is None:
-        return state
-    masses, lost = sum_and_loss(state.masses, masses)
-    return state._replace(masses=masses, corrections=state.corrections + lost)
+def _with_sums(xp: Namespace, state: ScoreHistogram, sums: dict[str, Array]) -> ScoreHistogram:
+    """The state with more weight, and more of its columns."""
+    if "weight" in sums:
+        masses, lost = sum_and_loss(state.masses, sums["weight"])
+        state = state._replace(masses=masses, corrections=state.corrections + lost)
+    columns = {
+        name: _raised(xp, x, sum_and_loss(x[..., 0], sums[name]))
+        for name, x in state.columns.items()
+    }
+    return state._replace(columns=columns)
+
+
+def _raised(xp: Namespace, column: Array, raised: tuple[Array, Array]) -> Array:
+    """A column with other sums, and with the rounding error that they have cost."""
+    return xp.stack([raised[0], column[..., 1] + raised[1]], axis=-1)
 
 
 def sum_and_loss(x: Array, y: Array) -> tuple[Array, Array]:
@@ -419,10 +463,16 @@ def _sum(state: ScoreHistogram, other: ScoreHistogram) -> ScoreHistogram:
     left = xp.any(ops.flat(xp, counts) < 0, axis=-1)
     bad = state.bad + other.bad + cast(xp, left, xp.int64)
     state = state._replace(counts=counts, bad=bad)
-    if not state.weighted:
-        return state
-    state = state._replace(corrections=state.corrections + other.corrections)
-    return _with_masses(state, other.masses)
+    sums = {name: x[..., 0] for name, x in other.columns.items()}
+    if state.weighted:
+        state = state._replace(corrections=state.corrections + other.corrections)
+        sums["weight"] = other.masses
+    state = _with_sums(xp, state, sums)
+    columns = {
+        name: xp.stack([x[..., 0], x[..., 1] + other.columns[name][..., 1]], axis=-1)
+        for name, x in state.columns.items()
+    }
+    return state._replace(columns=columns)
 
 
 def _decayed(state: ScoreHistogram, share: Array) -> ScoreHistogram:
@@ -431,7 +481,12 @@ def _decayed(state: ScoreHistogram, share: Array) -> ScoreHistogram:
     counts, corrections = (
         xp.where(gone, xp.zeros_like(x), x) for x in (state.counts, state.corrections * share)
     )
-    return state._replace(counts=counts, masses=masses, corrections=corrections)
+    columns = {
+        name: xp.where(gone[..., None], xp.zeros_like(x), x * share)
+        for name, x in state.columns.items()
+    }
+    state = state._replace(counts=counts, masses=masses, corrections=corrections)
+    return state._replace(columns=columns)
 
 
 def _countable(xp: Namespace, counts: Array) -> Array:
@@ -447,6 +502,9 @@ def _negative(xp: Namespace, state: ScoreHistogram) -> Array:
     less = state.counts < 0
     if state.weighted:
         less = less | (state.masses + state.corrections < 0)
+    for name, x in state.columns.items():
+        if name not in ("gain", "gain_rejected"):
+            less = less | (x[..., 0] + x[..., 1] < 0)
     return xp.any(ops.flat(xp, less), axis=-1) & (state.bad == 0)
 
 
@@ -473,14 +531,19 @@ def _rows(xp: Namespace, state: ScoreHistogram, good: Array, thresholds: Array) 
     """A row for each bin, of each group if there are any; none has examples where it is bad."""
     shape = (*state.like.shape[:-1], thresholds.shape[-1])
 
-    def columns(x: Array) -> tuple[Array, Array]:
+    def by_class(x: Array) -> tuple[Array, Array]:
         x = xp.where(good[..., None], x, xp.zeros_like(x))
         return xp.reshape(x[..., 0], shape), xp.reshape(x[..., 1], shape)
 
-    negatives, positives = columns(state.counts)
+    negatives, positives = by_class(state.counts)
     masses: tuple[Array | None, Array | None] = (None, None)
     if state.weighted:
-        negative, positive = columns(state.masses + state.corrections)
+        negative, positive = by_class(state.masses + state.corrections)
         masses = (positive, negative)
     thresholds = xp.broadcast_to(thresholds, shape)
-    return ops.Groups(thresholds, negatives + positives, positives, *masses)
+    columns = {
+        name: ops.ByClass(*by_class(x[..., 0] + x[..., 1])[::-1])
+        for name, x in state.columns.items()
+    }
+    counts = negatives + positives
+    return ops.Groups(thresholds, counts, positives, *masses)._replace(columns=columns)

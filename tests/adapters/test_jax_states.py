@@ -228,7 +228,7 @@ def test_empty_arrays_are_new():
     """A buffer given away to a program twice, or a state and its like, would be an error."""
     _, scores = CASES[2].arrays()
     state = fixed_buffer(scores[0], weighted=True)
-    arrays = [*state, *emptied(state)]
+    arrays = [*jax.tree.leaves(state), *jax.tree.leaves(emptied(state))]
     assert len({x.unsafe_buffer_pointer() for x in arrays}) == len(arrays)
     assert same(emptied(state.update([1] * SIZE, scores[0])), state)
     assert (
