@@ -142,7 +142,7 @@ def validate_batch(
     examples, good, _, found, _ = validate_with_gains(
         given, gain, gain_rejected, pos_label, validate, **beside
     )
-    examples = _completed(xp, examples, bool(weighted), kept or ())
+    examples = _completed(xp, examples, weighted, kept or ())
     fault = None if good is None else ~good[..., 0]
     return Batch(examples, fault, None if found is None else found.codes)
 
@@ -157,7 +157,7 @@ def _scores_for(xp: Namespace, like: Array, y_score: Any) -> Array:
 
 
 def _completed(
-    xp: Namespace, examples: Examples, weighted: bool, kept: tuple[str, ...]
+    xp: Namespace, examples: Examples, weighted: bool | None, kept: tuple[str, ...]
 ) -> Examples:
     """The examples with what a state keeps and nobody gave: weights of 1, and nothing brought if
     they are rejected.
