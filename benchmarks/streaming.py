@@ -200,6 +200,8 @@ def nbytes(state: Any) -> int:
     """Bytes of all arrays of a state."""
     if state is None:
         return 0
+    if isinstance(state, dict):
+        state = tuple(state.values())  # of columns
     if isinstance(state, tuple):
         return sum(nbytes(x) for x in state)
     return int(state.nbytes)

@@ -31,6 +31,15 @@ def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
     return function(tree)
 
 
+def tree_leaves(tree: Any) -> list[Any]:
+    """Every array of nested dicts and tuples."""
+    if isinstance(tree, dict):
+        tree = tuple(tree.values())
+    if isinstance(tree, (tuple, list)):
+        return [leaf for part in tree for leaf in tree_leaves(part)]
+    return [tree]
+
+
 STRICT_PROMOTION = ("jax64-jit", "jax32")
 """The modes of JAX that forbid what mixes types of arrays, of programs and of single calls."""
 

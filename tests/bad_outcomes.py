@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from backends import MODES, Mode, tree_map
+from backends import MODES, Mode, tree_leaves, tree_map
 from bad_inputs import CALLS, OPTION_CALLS, Input, Option, S, Y
 from expected import as_floats, check, ulps
 
@@ -212,13 +212,7 @@ def judge_option(way: Way, case: Option) -> list[Failure]:
             right = untraced or _is_named(error, case.argument)
             text = "" if right else f"{type(error).__name__}: {str(error)[:200]}"
         else:
-            undefined = all(np.isnan(x).any() for x in _leaves(found))
+            undefined = all(np.isnan(x).any() for x in tree_leaves(found))
             fits = case.outcome == "bad" and not way.reading and undefined
             text = "" if fits else f"{found} in place of an error"
     return [Failure(str(way), case.call, what, text)] if text else []
-
-
-def _leaves(tree: Any) -> list[Any]:
-    if isinstance(tree, tuple):
-        return [leaf for part in tree for leaf in _leaves(part)]
-    return [tree]

@@ -62,8 +62,9 @@ def everything(
 def record(name: str, result: Any) -> dict[str, Any]:
     """The fields by their names, and those of a field that is a record, such as gains."""
     found: dict[str, Any] = {}
-    for field, value in zip(getattr(result, "_fields", ()), result, strict=True):
-        inside = isinstance(value, tuple)
+    parts = result if isinstance(result, dict) else getattr(result, "_asdict", dict)()
+    for field, value in parts.items():
+        inside = isinstance(value, (tuple, dict))
         found |= record(f"{name}.{field}", value) if inside else {f"{name}.{field}": value}
     return found
 

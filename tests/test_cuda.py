@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from backends import tree_leaves
 from test_lazy import EVERY_CASE, folds
 from test_transfers import has_cuda
 
@@ -44,17 +45,10 @@ def examples(seed: int) -> tuple[Any, Any]:
     return torch.from_numpy(labels).cuda(), torch.from_numpy(scores).cuda()
 
 
-def numbers(found: Any) -> list[Any]:
-    """The tensors of a result, of any depth."""
-    if isinstance(found, tuple):
-        return [x for part in found for x in numbers(part)]
-    return [found]
-
-
 def check(found: Any, wanted: Any, rtol: float = 0) -> None:
     import torch
 
-    for x, y in zip(numbers(found), numbers(wanted), strict=True):
+    for x, y in zip(tree_leaves(found), tree_leaves(wanted), strict=True):
         torch.testing.assert_close(x, y, rtol=rtol, atol=rtol, equal_nan=True)
 
 
@@ -118,8 +112,8 @@ def test_deterministic_algorithms_are_enough(function: Any, arrays: Any):
 @EACH
 def test_values_are_those_of_numpy(name: str):
     labels, scores = examples(3)
-    here = numbers(MEASURES[name](labels, scores))
-    host = numbers(MEASURES[name](labels.cpu().numpy(), scores.cpu().numpy()))
+    here = tree_leaves(MEASURES[name](labels, scores))
+    host = tree_leaves(MEASURES[name](labels.cpu().numpy(), scores.cpu().numpy()))
     for x, y in zip(here, host, strict=False):
         if x.numel() == np.size(y):  # tables of one list are compact on the host
             np.testing.assert_allclose(x.cpu().numpy().reshape(np.shape(y)), y, 1e-12, 1e-15)

@@ -99,7 +99,7 @@ def test_what_is_traced_is_not_read() -> None:
     assert said == ["Ranking(shape=(5,), jax)", "ScoreBuffer(shape=(5,), jax)"]
     assert repr(ranking) == "Ranking(shape=(5,), jax, 5 examples, 3 positive)"
     shapes = jax.tree.map(lambda x: x.shape, ranking)  # a tree of anything
-    assert repr(shapes) == f"Ranking({', '.join(5 * ['(5,)'])}, (), InPlace(), (), (), ())"
+    assert repr(shapes) == f"Ranking({', '.join(5 * ['(5,)'])}, {{}}, InPlace(), (), ())"
 
 
 def test_nor_what_has_a_shape_only() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters
+from backends import MODES, Mode, parameters, tree_leaves
 from expected import AT_QUOTA
 from public_names import PUBLIC
 from table_formulas import PLAIN
@@ -54,14 +54,8 @@ PROGRAMS = [mode for mode in MODES if mode.name == "jax32-jit"]
 @pytest.mark.parametrize("mode", parameters(PROGRAMS))
 def test_nan_where_it_is_nan(mode: Mode, name: str) -> None:
     def run(labels: Any, scores: Any) -> Any:
-        return tuple(leaves(FUNCTIONS[name](qk.rank(labels, scores))))
+        return tuple(tree_leaves(FUNCTIONS[name](qk.rank(labels, scores))))
 
     found = mode.run(run, LABELS, SCORES)
     for value, wanted in zip(found, run(LABELS, SCORES), strict=True):
         np.testing.assert_allclose(value, wanted, rtol=1e-5, atol=1e-6)
-
-
-def leaves(result: Any) -> list[Any]:
-    if not isinstance(result, tuple):
-        return [result]
-    return [leaf for part in result for leaf in leaves(part)]
