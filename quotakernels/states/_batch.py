@@ -1,4 +1,4 @@
-"""Batches: examples that fit the state which they are added to."""
+"""What states have in common: batches that fit them, states that are alike, and their pickles."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from quotakernels._array import (
     library,
     namespace,
     of_kind,
+    packed,
     placement,
     takes_host_arrays,
+    unpacked,
     wide_float,
 )
 from quotakernels.inputs.columns import (
@@ -257,3 +259,50 @@ def whole_number(name: str, value: Any) -> int:
     if number is None or isinstance(value, bool):
         raise TypeError(f"{name} must be a whole number; got {show_value(value)}") from None
     return number
+
+
+def check_alike(state: Any, other: Any, *properties: str) -> None:
+    """Raise unless another state is of the same type, library, device, scores and properties."""
+    kind = type(state).__name__
+    if not isinstance(other, type(state)):
+        raise TypeError(f"only a {kind} can be merged into one; got {type(other).__name__}")
+    if namespace(other.like) is not namespace(state.like):
+        raise TypeError(
+            f"a {kind} of {library(other.like)} cannot be merged into one of {library(state.like)}"
+        )
+    check_one_device({"the state": state.bad, "the other": other.bad})
+    described = [
+        {"type of scores": str(x.like.dtype), "batch axes": tuple(x.like.shape[:-1])}
+        | {name: getattr(x, name) for name in properties}
+        for x in (state, other)
+    ]
+    for name, value in described[0].items():
+        if described[1][name] != value:
+            raise ValueError(f"the states differ in {name}: {value} and {described[1][name]}")
+
+
+def pickled(state: Any) -> Any:
+    """What ``__reduce__`` of a state has to return."""
+    return _restored, _packed(state)
+
+
+def _packed(x: Any) -> Any:
+    """A tuple of packed fields with its type before them, or an array as `packed` leaves it."""
+    if isinstance(x, tuple):
+        return (type(x), *map(_packed, x))
+    if isinstance(x, dict):
+        return {name: packed(column) for name, column in x.items()}
+    return x if x is None else packed(x)
+
+
+def _restored(kind: type[Any], *fields: Any) -> Any:
+    parts = [_unpacked(x) for x in fields]
+    return tuple(parts) if kind is tuple else kind(*parts)
+
+
+def _unpacked(x: Any) -> Any:
+    if x is None:
+        return None
+    if isinstance(x, dict):
+        return {name: unpacked(*column) for name, column in x.items()}
+    return _restored(*x) if isinstance(x[0], type) else unpacked(*x)

@@ -36,19 +36,19 @@ from quotakernels.inputs.groups import (
 )
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
-from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
     Batch,
+    check_alike,
     good_batch,
     groups_of_state,
     lists_of,
+    pickled,
     scores_like,
     update_of,
     validate_batch,
     with_fault,
 )
 from quotakernels.states._compute import computed
-from quotakernels.states._pickled import pickled
 
 OF_ALL_BATCHES = ("gain", "cost", "treatment")
 """What all batches come with or none."""

@@ -12,10 +12,8 @@ from quotakernels._records import plainly
 from quotakernels._version import __version__
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import public, show_value
-from quotakernels.states import _container
-from quotakernels.states._container import Stored, StoredArray
-from quotakernels.states._header import Entry
-from quotakernels.states._layout import check_layout
+from quotakernels.states import _format
+from quotakernels.states._format import Entry, Stored, StoredArray, check_layout
 from quotakernels.states.buffer import ScoreBuffer, joined_ids
 from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
@@ -125,7 +123,7 @@ def save_state(
     columns = {
         name: StoredArray(dtype_name(x.dtype), to_bits(x)) for name, x in _arrays(state).items()
     }
-    _container.write(path, header, columns)
+    _format.write(path, header, columns)
 
 
 @public
@@ -267,7 +265,7 @@ def _check_equal(said: Mapping[str, Any], expected: dict[str, Any]) -> None:
 
 def _read(path: str | os.PathLike[str]) -> Stored:
     """A file that is whole, and has the arrays of the state that it says it holds."""
-    stored = _container.read(path)
+    stored = _format.read(path)
     check_layout(stored)
     return stored
 

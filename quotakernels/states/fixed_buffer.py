@@ -22,13 +22,14 @@ from quotakernels.inputs.columns import short_repr
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import check_flag, public
 from quotakernels.ranking import Ranking, TiePolicy
-from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
     MOST_KEPT,
     Batch,
+    check_alike,
     groups_of_state,
     lists_of,
     names_of,
+    pickled,
     scores_like,
     update_of,
     validate_batch,
@@ -36,7 +37,6 @@ from quotakernels.states._batch import (
     with_fault,
 )
 from quotakernels.states._compute import computed
-from quotakernels.states._pickled import pickled
 from quotakernels.states.buffer import numbered_groups, ranking_without_faults
 
 OWN = ("scores", "labels", "weights", "valid", "groups")

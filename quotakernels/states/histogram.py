@@ -26,14 +26,15 @@ from quotakernels.inputs.gains import is_zero
 from quotakernels.inputs.keywords import check_flag, public, silently
 from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of
-from quotakernels.states._alike import check_alike
 from quotakernels.states._batch import (
     MOST_KEPT,
     Batch,
+    check_alike,
     check_fits,
     groups_of_state,
     lists_of,
     names_of,
+    pickled,
     scores_like,
     update_of,
     validate_batch,
@@ -41,7 +42,6 @@ from quotakernels.states._batch import (
     with_fault,
 )
 from quotakernels.states._compute import Bounds, bounds_of, check_measures, computed, measured
-from quotakernels.states._pickled import pickled
 
 MOST_BITS = 26
 """A table of so many bits has a gigabyte."""
