@@ -18,21 +18,18 @@ from quotakernels.measures._unsorted import RankingAtQuota
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.at_quota.hit_rate import LiftTable
 from quotakernels.measures.at_quota.selection import QuotaThreshold
-from quotakernels.measures.at_quota.selection_by_group import SelectionByGroup
-from quotakernels.measures.by_group import GroupCounts, GroupMean
+from quotakernels.measures.by_group import GroupCounts, GroupMean, SelectionByGroup
 from quotakernels.measures.charts import Chart, ChartLine, ChartPoints
 from quotakernels.measures.gains import QuotaImpact
 from quotakernels.measures.multiclass import OneVsRest
 from quotakernels.measures.over_quotas.areas import PemAreas
-from quotakernels.measures.over_quotas.marks import Marks
-from quotakernels.measures.over_quotas.summary import Summary
+from quotakernels.measures.over_quotas.summary import Marks, Summary
 from quotakernels.measures.roc_pr.costs import OperatingPoint
+from quotakernels.measures.roc_pr.curves import PrCurve, RocCurve
 from quotakernels.measures.roc_pr.dominance import Regions
 from quotakernels.measures.roc_pr.hull import Mixture, RocHull
 from quotakernels.measures.roc_pr.operating import CurvePoint, DetCurve
 from quotakernels.measures.roc_pr.points import PrPoints, RocPoints
-from quotakernels.measures.roc_pr.precision_recall import PrCurve
-from quotakernels.measures.roc_pr.roc import RocCurve
 from quotakernels.measures.tables.best_cut import BestBoundary, BestCut, CutTables
 from quotakernels.measures.tables.impact import ClassImpact, Impact, OutcomeImpact
 

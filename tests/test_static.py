@@ -75,7 +75,6 @@ READS_VALUES = (
     "_text",
     "ops._draws",
     "measures.at_quota.selection",
-    "measures.at_quota.shards",
     "states.histogram",
     "states.fixed_buffer",
     "inference",

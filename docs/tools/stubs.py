@@ -35,7 +35,7 @@ from quotakernels.ranking import rank  # noqa: E402
 FAMILIES = {
     "budgets": ("at_quota.budgets",),
     "charts": ("charts", "iso_performance_slope"),
-    "groups": ("at_quota.selection_by_group", "by_group"),
+    "groups": ("by_group",),
     "points": ("roc_pr.operating",),
     "retrieval": ("retrieval", "expected_average_precision"),
     "tables": ("tables", "cell_impacts"),

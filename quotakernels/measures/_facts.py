@@ -92,7 +92,7 @@ def direction_if_any(measure: Any, given: bool | None) -> bool | None:
 
 
 def direction_of(measure: Any, given: bool | None) -> bool:
-    """The same where there must be one."""
+    """Whether more is better, given or of the measure itself; raise where neither says it."""
     direction = direction_if_any(measure, given)
     if direction is None:
         raise TypeError(

@@ -411,7 +411,7 @@ class Measure:
             raise ValueError(f"{what}; pass grades as gain=, with None as y_true") from None
 
     def _ranking_of(self, given: dict[str, Any], numbers: dict[str, Any]) -> Any:
-        """The same, without what a measure of gains says of labels."""
+        """The ranking of what is given by name; bad labels are told as `rank` tells them."""
         if self.of_ideal:
             return ranked(**given, ideal=True)
         ties = given.pop("ties", "expected")

@@ -22,9 +22,9 @@ from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_quotas, cut_thresholds, row_ends
 from quotakernels.measures.over_quotas.areas import Won, pairs_won
-from quotakernels.measures.over_quotas.harmonic import log_and_remainder
+from quotakernels.measures.over_quotas.averages import log_and_remainder
+from quotakernels.measures.roc_pr.curves import area_under_pr, pr_vertices
 from quotakernels.measures.roc_pr.points import CLASSES, POINT_ROUNDING
-from quotakernels.measures.roc_pr.precision_recall import area_under_pr, pr_vertices
 from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.informedness import informedness, surplus
 from quotakernels.measures.tables.measure import TableMeasure

@@ -85,7 +85,7 @@ def selected(table: ops.Groups, column: Array, cut: CutRows) -> Array:
 
 
 def rejected(table: ops.Groups, column: Array, cut: CutRows) -> Array:
-    """The same below each cut: in a difference of sums a small one would be lost."""
+    """The sums of a column below each cut, times its `unit`; a difference would lose small ones."""
     return _beside(ops.sums_behind, table, column, cut, cut.unit - cut.part)
 
 

@@ -31,10 +31,9 @@ from quotakernels.measures._measure import COST, GAINS, GROUPS, TREATMENT, Measu
 from quotakernels.measures.at_quota.curves import Curve
 from quotakernels.measures.charts import Chart
 from quotakernels.measures.roc_pr.costs import OperatingPoint
+from quotakernels.measures.roc_pr.curves import PrCurve, RocCurve
 from quotakernels.measures.roc_pr.hull import RocHull
 from quotakernels.measures.roc_pr.operating import CurvePoint, DetCurve
-from quotakernels.measures.roc_pr.precision_recall import PrCurve
-from quotakernels.measures.roc_pr.roc import RocCurve
 from quotakernels.measures.tables.best_cut import (
     BestBoundary,
     BestCut,

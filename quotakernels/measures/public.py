@@ -14,23 +14,30 @@ from quotakernels.measures.at_quota.budgets import (
 from quotakernels.measures.at_quota.curves import hit_rate_curve, lift_curve, qrecall_curve
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, lift_table, qrecall
 from quotakernels.measures.at_quota.pearson import pearson, pearson_curve
-from quotakernels.measures.at_quota.selection import quota_threshold, select
-from quotakernels.measures.at_quota.selection_by_group import selection_by_group
-from quotakernels.measures.at_quota.shards import rank_at_quota
-from quotakernels.measures.by_group import group_counts, group_mean
+from quotakernels.measures.at_quota.selection import quota_threshold, rank_at_quota, select
+from quotakernels.measures.by_group import group_counts, group_mean, selection_by_group
 from quotakernels.measures.charts import auk, chart_area, chart_points, iso_line, powers_chart
 from quotakernels.measures.gains import best_quota, cell_impacts, impact_at_quota
 from quotakernels.measures.multiclass import one_vs_rest
 from quotakernels.measures.over_quotas.areas import gini, pem, pem_areas, roc_auc
-from quotakernels.measures.over_quotas.averages import average_hit_rate, average_qrecall
-from quotakernels.measures.over_quotas.marks import normalized_marks
-from quotakernels.measures.over_quotas.mean_hit_rate import mean_hit_rate
-from quotakernels.measures.over_quotas.summary import summary
+from quotakernels.measures.over_quotas.averages import (
+    average_hit_rate,
+    average_qrecall,
+    mean_hit_rate,
+)
+from quotakernels.measures.over_quotas.summary import normalized_marks, summary
 from quotakernels.measures.retrieval import dcg, ndcg, reciprocal_rank, success
 from quotakernels.measures.roc_pr.costs import (
     best_operating_point,
     h_measure,
     iso_performance_slope,
+)
+from quotakernels.measures.roc_pr.curves import (
+    average_precision,
+    expected_average_precision,
+    pr_auc,
+    pr_curve,
+    roc_curve,
 )
 from quotakernels.measures.roc_pr.dominance import compare_curves, dominates
 from quotakernels.measures.roc_pr.hull import (
@@ -52,13 +59,6 @@ from quotakernels.measures.roc_pr.operating import (
     tpr_at,
 )
 from quotakernels.measures.roc_pr.points import interpolate_pr, pr_to_roc, roc_to_pr
-from quotakernels.measures.roc_pr.precision_recall import (
-    average_precision,
-    expected_average_precision,
-    pr_auc,
-    pr_curve,
-)
-from quotakernels.measures.roc_pr.roc import roc_curve
 from quotakernels.measures.tables.accuracy import (
     accuracy,
     base_ratio,

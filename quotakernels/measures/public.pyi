@@ -30,7 +30,7 @@ from quotakernels.measures.roc_pr.operating import DetCurve
 from quotakernels.measures.by_group import GroupMean
 from quotakernels.measures.tables.impact import Impact
 from quotakernels.measures.at_quota.hit_rate import LiftTable
-from quotakernels.measures.over_quotas.marks import Marks
+from quotakernels.measures.over_quotas.summary import Marks
 from quotakernels.measures.by_group import MeanOverGroups
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.roc_pr.hull import Mixture
@@ -38,14 +38,14 @@ from quotakernels.measures.tables.best_cut import OfTables
 from quotakernels.measures.roc_pr.costs import OperatingPoint
 from quotakernels.measures.tables.impact import OutcomeImpact
 from quotakernels.measures.over_quotas.areas import PemAreas
-from quotakernels.measures.roc_pr.precision_recall import PrCurve
+from quotakernels.measures.roc_pr.curves import PrCurve
 from quotakernels.measures.gains import QuotaImpact
 from quotakernels.measures.at_quota.selection import QuotaThreshold
 from quotakernels.ranking import Ranking
 from quotakernels.measures._unsorted import RankingAtQuota
-from quotakernels.measures.roc_pr.roc import RocCurve
+from quotakernels.measures.roc_pr.curves import RocCurve
 from quotakernels.measures.roc_pr.hull import RocHull
-from quotakernels.measures.at_quota.selection_by_group import SelectionByGroup
+from quotakernels.measures.by_group import SelectionByGroup
 from quotakernels.measures.over_quotas.summary import Summary
 class ValueMeasure(Measure): ...
 class TableOptions(TypedDict, total=False):
@@ -186,11 +186,21 @@ def quota_threshold(y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight
 @overload
 def quota_threshold(y_score: ArrayOf[A], *, cost: ArrayOf[A], budget: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, when_short: WhenShort | None = None) -> QuotaThreshold[A]: ...
 @overload
+def rank_at_quota(y_true: ArrayOf[A], y_score: ArrayOf[A], *, quota: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, across: Callable[[Any], Any] | None = None) -> RankingAtQuota[A]: ...
+@overload
+def rank_at_quota(y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, across: Callable[[Any], Any] | None = None) -> RankingAtQuota[A]: ...
+@overload
 def select(y_score: ArrayOf[A], *, quota: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, when_short: WhenShort | None = None, whole: bool = False, random_state: Any = None) -> A: ...
 @overload
 def select(y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, when_short: WhenShort | None = None, whole: bool = False, random_state: Any = None) -> A: ...
 @overload
 def select(y_score: ArrayOf[A], *, cost: ArrayOf[A], budget: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, when_short: WhenShort | None = None, whole: bool = False, random_state: Any = None) -> A: ...
+@overload
+def group_mean(measure: Callable[..., Any], *, weights: Literal['examples', 'positives', 'negatives'] | Numbers | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> MeanOfGroups: ...
+@overload
+def group_mean(measure: Callable[..., Any], ranking: Ranking[T], /, *, weights: Literal['examples', 'positives', 'negatives'] | Numbers | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> GroupMean[T]: ...
+@overload
+def group_mean(measure: Callable[..., Any], y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, weights: Literal['examples', 'positives', 'negatives'] | Numbers | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A] | None = None, gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A] | None = None, treatment: ArrayOf[A] | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> GroupMean[A]: ...
 class AsSelectionByGroup(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, quota: Number) -> SelectionByGroup[T]: ...
@@ -205,16 +215,6 @@ class AsSelectionByGroup(Measure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> SelectionByGroup[A]: ...
 selection_by_group: AsSelectionByGroup
-@overload
-def rank_at_quota(y_true: ArrayOf[A], y_score: ArrayOf[A], *, quota: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, across: Callable[[Any], Any] | None = None) -> RankingAtQuota[A]: ...
-@overload
-def rank_at_quota(y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, across: Callable[[Any], Any] | None = None) -> RankingAtQuota[A]: ...
-@overload
-def group_mean(measure: Callable[..., Any], *, weights: Literal['examples', 'positives', 'negatives'] | Numbers | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> MeanOfGroups: ...
-@overload
-def group_mean(measure: Callable[..., Any], ranking: Ranking[T], /, *, weights: Literal['examples', 'positives', 'negatives'] | Numbers | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> GroupMean[T]: ...
-@overload
-def group_mean(measure: Callable[..., Any], y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, weights: Literal['examples', 'positives', 'negatives'] | Numbers | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A] | None = None, gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A] | None = None, treatment: ArrayOf[A] | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> GroupMean[A]: ...
 class AsAuk(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, kappa: Literal['cohen', 'scott', 'fleiss', 'bennett'] = 'cohen') -> T: ...
@@ -297,12 +297,6 @@ class AsAverageQrecall(ValueMeasure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, start: Literal['P', 'P+1'] = 'P', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
 average_qrecall: AsAverageQrecall
-class AsNormalizedMarks(Measure):
-    @overload
-    def __call__(self, ranking: Ranking[T], *, method: Literal['chance', 'minmax'] = 'chance') -> Marks[T]: ...
-    @overload
-    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, method: Literal['chance', 'minmax'] = 'chance', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> Marks[A]: ...
-normalized_marks: AsNormalizedMarks
 class AsMeanHitRate(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, quota: Number, prior: Number | None = None, when_short: WhenShort | None = None) -> T: ...
@@ -317,6 +311,12 @@ class AsMeanHitRate(ValueMeasure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, between: tuple[NumberOf[A], NumberOf[A]], method: Literal['sum', 'area'] = 'sum', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
 mean_hit_rate: AsMeanHitRate
+class AsNormalizedMarks(Measure):
+    @overload
+    def __call__(self, ranking: Ranking[T], *, method: Literal['chance', 'minmax'] = 'chance') -> Marks[T]: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, method: Literal['chance', 'minmax'] = 'chance', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> Marks[A]: ...
+normalized_marks: AsNormalizedMarks
 class AsSummary(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> Summary[T]: ...
@@ -365,6 +365,26 @@ class AsHMeasure(ValueMeasure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, cost_distribution: Union[Literal['prevalence'], tuple[float, float]] = 'prevalence', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> A: ...
 h_measure: AsHMeasure
+average_precision: AsGini
+expected_average_precision: AsReciprocalRank
+class AsPrAuc(ValueMeasure):
+    @overload
+    def __call__(self, ranking: Ranking[T], *, method: Literal['exact', 'trapezoid'] = 'exact', start: Literal['roc', 'horizontal'] = 'roc', min_recall: float = 0.0, max_recall: float = 1.0) -> T: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, method: Literal['exact', 'trapezoid'] = 'exact', start: Literal['roc', 'horizontal'] = 'roc', min_recall: float = 0.0, max_recall: float = 1.0, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+pr_auc: AsPrAuc
+class AsPrCurve(Measure):
+    @overload
+    def __call__(self, ranking: Ranking[T], *, start: Literal['roc', 'horizontal'] = 'roc') -> PrCurve[T]: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, start: Literal['roc', 'horizontal'] = 'roc', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> PrCurve[A]: ...
+pr_curve: AsPrCurve
+class AsRocCurve(Measure):
+    @overload
+    def __call__(self, ranking: Ranking[T]) -> RocCurve[T]: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> RocCurve[A]: ...
+roc_curve: AsRocCurve
 class AsAchievablePrAuc(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> T: ...
@@ -433,26 +453,6 @@ class AsTprAt(Measure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fpr: NumberOf[A], interpolate: bool = False, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> CurvePoint[A]: ...
 tpr_at: AsTprAt
-average_precision: AsGini
-expected_average_precision: AsReciprocalRank
-class AsPrAuc(ValueMeasure):
-    @overload
-    def __call__(self, ranking: Ranking[T], *, method: Literal['exact', 'trapezoid'] = 'exact', start: Literal['roc', 'horizontal'] = 'roc', min_recall: float = 0.0, max_recall: float = 1.0) -> T: ...
-    @overload
-    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, method: Literal['exact', 'trapezoid'] = 'exact', start: Literal['roc', 'horizontal'] = 'roc', min_recall: float = 0.0, max_recall: float = 1.0, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-pr_auc: AsPrAuc
-class AsPrCurve(Measure):
-    @overload
-    def __call__(self, ranking: Ranking[T], *, start: Literal['roc', 'horizontal'] = 'roc') -> PrCurve[T]: ...
-    @overload
-    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, start: Literal['roc', 'horizontal'] = 'roc', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> PrCurve[A]: ...
-pr_curve: AsPrCurve
-class AsRocCurve(Measure):
-    @overload
-    def __call__(self, ranking: Ranking[T]) -> RocCurve[T]: ...
-    @overload
-    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> RocCurve[A]: ...
-roc_curve: AsRocCurve
 class AsAccuracy(ValueMeasure):
     @overload
     def __call__(self, table: ConfusionTable[NumberOf[A]]) -> A: ...

@@ -349,7 +349,7 @@ def _area(xp: Namespace, table: ops.Groups, curve: str) -> Array:
 
 
 def _perfect_area(xp: Namespace, arms: Arms, curve: str) -> Array:
-    """The same of the best order of all examples, which has three tie groups, or four."""
+    """The area under the curve of the best order, which has three tie groups, or four."""
     area = before = xp.zeros_like(arms.treated_positive)
     upto = Arms(*[before] * 4)
     for step in best_order(xp, arms, curve):

@@ -13,7 +13,7 @@ from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
-from quotakernels.measures.roc_pr.partial import Standardized, checked_part, partial_auc
+from quotakernels.measures.roc_pr.curves import Standardized, checked_part, partial_auc
 
 
 @plainly

@@ -27,9 +27,8 @@ from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.measures._models import Models, named_models
+from quotakernels.measures.roc_pr.curves import PrCurve, RocCurve
 from quotakernels.measures.roc_pr.hull import RocHull
-from quotakernels.measures.roc_pr.precision_recall import PrCurve
-from quotakernels.measures.roc_pr.roc import RocCurve
 from quotakernels.ranking import Ranking, refuse_groups
 
 _AT_ONCE = 2**16

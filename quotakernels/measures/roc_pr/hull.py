@@ -34,8 +34,7 @@ from quotakernels.measures._reduction import reduced
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.measures.over_quotas.areas import pairs_won
-from quotakernels.measures.roc_pr.precision_recall import PrCurve, area_under_pr, pr_vertices
-from quotakernels.measures.roc_pr.roc import roc_vertices
+from quotakernels.measures.roc_pr.curves import PrCurve, area_under_pr, pr_vertices, roc_vertices
 
 
 @plainly

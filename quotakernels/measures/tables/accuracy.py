@@ -8,7 +8,7 @@ from quotakernels import ops
 from quotakernels._array import Array, namespace
 from quotakernels.inputs.numbers import COST, POSITIVE
 from quotakernels.measures._measure import measure
-from quotakernels.measures.over_quotas.harmonic import log_and_remainder
+from quotakernels.measures.over_quotas.averages import log_and_remainder
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, diagonal, off_diagonal
 from quotakernels.measures.tables.measure import TableMeasure, largest
 

@@ -382,7 +382,7 @@ class BestBoundary(NamedTuple, Generic[T]):
     optima : boolean array, shape (..., G + 1)
         Which cuts are best, up to rounding; the first of them is the one reported.
     curve : Curve
-        The same impact at every cut.
+        The impact at every cut, of which `value` is the largest.
 
     With S groups of examples the first three have the shape (..., S), and `optima` and `curve` are
     empty tuples, because each group has a different number of cuts.
