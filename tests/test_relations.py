@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import permutations
 from typing import Any
 from unittest import mock
 
@@ -162,20 +161,6 @@ def test_tie_averages_are_means_over_tie_orders(data, seed):
     np.testing.assert_allclose(np.mean(values["pem"]), qk.pem(labels, scores), **CLOSE)
 
 
-@pytest.mark.parametrize("scores", [[1, 1, 1, 1, 1], [2, 1, 1, 1, 1], [2, 2, 1, 1, 1]])
-@pytest.mark.parametrize("positive", [1, 2, 3])
-def test_averages_over_all_tie_orders(scores, positive):
-    """AQR and PEM equal the mean over all orders; AHR is at most that mean (relation 4)."""
-    scores = np.array(scores)
-    labels = np.array([0, 1, 1, 0, 1]) * (np.cumsum([0, 1, 1, 0, 1]) <= positive)
-    orders = np.array(list(permutations(range(5))))
-    every = qk.rank(labels[orders], scores[orders], ties="given")
-    tied = qk.rank(labels, scores)
-    for measure in (qk.pem, qk.average_qrecall):
-        np.testing.assert_allclose(measure(every).mean(), measure(tied), **CLOSE)
-    assert qk.average_hit_rate(tied) < qk.average_hit_rate(every).mean()
-
-
 @given(ranked_data())
 def test_policies_bound_what_is_monotone(data):
     low, middle, high = (
@@ -193,11 +178,6 @@ def test_policies_bound_what_is_monotone(data):
         a, b, c = (measure(r, **own) for r in (low, middle, high))
         assert np.all(a <= b + 1e-12)
         assert np.all(b <= c + 1e-12)
-
-
-def test_hit_rate_average_is_not_bounded_by_the_pessimistic_policy():
-    assert qk.average_hit_rate([0, 0, 1], [0, 1, 0]) == pytest.approx(7 / 24, rel=1e-15)
-    assert qk.average_hit_rate([0, 0, 1], [0, 1, 0], ties="pessimistic") == 1 / 3
 
 
 @given(st.integers(1, 50), st.integers(1, 50))
@@ -227,21 +207,6 @@ def test_quota_measures_at_their_ends(data):
     assert np.all(np.diff(recalls) >= -1e-15)
     assert qk.lift(ranking, fraction=1.0) == 1
     np.testing.assert_allclose(qk.lift_table(ranking).lift.mean(), 1, rtol=1e-14)
-
-
-@given(ranked_data())
-def test_two_scores_correlate_fully_or_not_at_all(data):
-    """Exactly two distinct scores: |Pearson| is 1, or undefined where t does not vary (9)."""
-    labels, scores = data
-    scores = (scores > np.median(scores)).astype(float)
-    if len(np.unique(scores)) < 2:
-        scores[0] = 1 - scores[0]
-    value = qk.pearson(labels, scores, quota=len(labels))
-    shares = [labels[scores == level].mean() for level in (0, 1)]
-    if shares[0] == shares[1]:
-        assert math.isnan(value)
-    else:
-        assert abs(value) == pytest.approx(1, abs=1e-14)
 
 
 @given(ranked_data())

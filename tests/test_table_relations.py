@@ -15,15 +15,9 @@ from hypothesis import strategies as st
 from test_relations import ranked_data
 
 import quotakernels as qk
-from quotakernels.tables import ConfusionTable
 
 mode = mode_fixture(QUICK)
 
-CELLS = np.asarray(list(itertools.product(range(6), repeat=4)), dtype=float).T
-TP, FP, FN, TN = CELLS
-EVEN_BIAS = CELLS[:, FP == FN]
-EVEN_CLASSES = CELLS[:, TP + FN == FP + TN]
-UNIT = (1, -1, -1, 1)
 SAME_OVERLAP = (qk.recall, qk.precision, qk.f_score)
 SAME_BEYOND_CHANCE = (
     qk.informedness,
@@ -33,44 +27,7 @@ SAME_BEYOND_CHANCE = (
 )
 
 
-def tolerance(found: Any) -> float:
-    return 1e-14 if np.asarray(found).dtype == np.float64 else 1e-6
-
-
-def assert_same(values: list[Any], where: np.ndarray) -> None:
-    """All equal where they are meant to be, and numbers there."""
-    assert where.any()
-    for value in values:
-        np.testing.assert_allclose(value[where], values[0][where], 0, tolerance(value))
-        assert np.isfinite(value[where]).all()
-
-
 # relation 8
-
-
-def test_bias_equal_to_prevalence(mode: Mode):
-    """Recall = precision = F1, and informedness = markedness = MCC = κ."""
-
-    def measures(*cells: Any) -> Any:
-        table = ConfusionTable(*cells)
-        return [[f(table) for f in same] for same in (SAME_OVERLAP, SAME_BEYOND_CHANCE)]
-
-    overlap, beyond = mode.run(measures, *EVEN_BIAS)
-    positives, negatives = EVEN_BIAS[0] + EVEN_BIAS[2], EVEN_BIAS[1] + EVEN_BIAS[3]
-    assert_same(overlap, positives > 0)
-    assert_same(beyond, (positives > 0) & (negatives > 0))
-
-
-def test_equal_classes(mode: Mode):
-    """κ = informedness."""
-    found = mode.run(
-        lambda *cells: (
-            qk.tables.cohen_kappa(ConfusionTable(*cells)),
-            qk.informedness(ConfusionTable(*cells)),
-        ),
-        *EVEN_CLASSES,
-    )
-    assert_same(list(found), EVEN_CLASSES.sum(axis=0) > 0)
 
 
 @given(ranked_data())
@@ -98,58 +55,7 @@ def test_classes_of_the_same_mass(data: Any):
 # relation 9
 
 
-@pytest.mark.long_program
-def test_two_scores_correlate_fully_or_not_at_all(mode: Mode):
-    """All labels of five examples with all scores of two levels: ±1, or undefined."""
-    pairs = itertools.product(itertools.product((0, 1), repeat=5), repeat=2)
-    cases = [(y, s) for y, s in pairs if 0 < sum(s) < 5]
-    labels, scores = (np.asarray(x) for x in zip(*cases, strict=True))
-    values = mode.run(lambda y, s: qk.pearson(y, s, quota=5), labels, 0.25 + 2.0 * scores)
-    high, low = (
-        (labels * level).sum(axis=-1) / level.sum(axis=-1) for level in (scores, 1 - scores)
-    )
-    undefined = high == low
-    assert 0 < undefined.sum() < len(cases)
-    np.testing.assert_array_equal(np.isnan(values), undefined)
-    wanted = np.sign(high - low)[~undefined]
-    np.testing.assert_allclose(values[~undefined], wanted, rtol=tolerance(values))
-    for (y, s), value in list(zip(cases, values, strict=True))[::7]:
-        exact = ex.pearson(ex.groups(y, s), 5)
-        assert np.isnan(value) if exact is None else round(float(value), 5) == exact
-
-
 # relation 10
-
-
-def test_impact_of_right_and_wrong(mode: Mode):
-    """ι_I is 2·accuracy - 1, ι_σ the markedness of the normalised table."""
-
-    def measures(*cells: Any) -> Any:
-        table = ConfusionTable(*cells)
-        return (
-            (qk.tables.impact(table, impacts=UNIT).whole, 2 * qk.accuracy(table) - 1),
-            (
-                qk.tables.outcome_impact(table, impacts=UNIT).mean,
-                qk.tables.markedness(qk.tables.normalize_table(table)),
-            ),
-        )
-
-    whole, mean = mode.run(measures, *CELLS)
-    both = (TP + FN > 0) & (FP + TN > 0)
-    assert_same(list(whole), CELLS.sum(axis=0) > 0)
-    assert_same(list(mean), both & (TP + FP > 0) & (FN + TN > 0))
-    for a, b in (whole, mean):
-        np.testing.assert_array_equal(np.isnan(a), np.isnan(b))
-
-
-@given(ranked_data(), st.integers(1, 64))
-def test_impact_of_right_and_wrong_at_a_quota(data: Any, parts: int):
-    table = qk.confusion_table(*data, fraction=parts / 64)
-    whole = qk.tables.impact(table, impacts=UNIT).whole
-    assert whole == pytest.approx(2 * qk.accuracy(table) - 1, abs=1e-14)
-    mean = qk.tables.outcome_impact(table, impacts=UNIT).mean
-    wanted = qk.tables.markedness(qk.tables.normalize_table(table))
-    assert mean == pytest.approx(wanted, rel=1e-9, abs=1e-12, nan_ok=True)
 
 
 # relation 11

@@ -69,9 +69,9 @@ LOOSE = ("uncertainty", "folds", "compare", "best_cut_interval", "curve_band", "
 
 
 def numbers(result: Any) -> Any:
-    """Arrays of numbers as lists, in place of records and names."""
+    """Arrays of numbers as lists, in place of records and names; no empty records."""
     if isinstance(result, dict):
-        return {name: numbers(x) for name, x in result.items()}
+        return {name: numbers(x) for name, x in result.items() if not isinstance(x, dict) or x}
     if isinstance(result, (tuple, list)):
         return [numbers(x) for x in result]
     return np.asarray(result).tolist()
