@@ -258,12 +258,14 @@ def _beside_groups(
     return value, shape[1:]
 
 
-def known_masses(size: int, quota: Any = None, fraction: Any = None) -> list[float] | None:
+def known_masses(size: Any, quota: Any = None, fraction: Any = None) -> list[float] | None:
     """The masses of so many examples for which a plain number, or a list of some, stands.
 
     None unless all of them fit, or of a size that is symbolic.
     """
-    if (quota is None) == (fraction is None) or ops.is_symbolic(size):
+    if (quota is None) == (fraction is None):
+        return None
+    if not isinstance(size, int) and ops.is_symbolic(size):
         return None
     given = quota if fraction is None else fraction
     numbers = given if isinstance(given, (list, tuple)) else [given]
