@@ -276,10 +276,11 @@ def roc_auc(
 
     Notes
     -----
-    Numerator and denominator are whole numbers, exact as long as 2PN < 2**53 (n up to 1.3e8, of all
-    groups together); beyond that the result is within a few ulp.  With weights a pair counts the product of its
-    weights.  Parts are within a few 2**-53 of their largest area; inside a tie group the curve is a
-    straight line.  The optimistic and the pessimistic policy give bounds.
+    Numerator and denominator are whole numbers, exact as long as 2PN of all groups together is
+    below 2**53 (n up to 1.3e8); beyond that the result is within a few ulp.  With weights a pair
+    counts the product of its weights.  Parts are within a few 2**-53 of their largest area; inside
+    a tie group the curve is a straight line.  The optimistic and the pessimistic policy give
+    bounds.
 
     References
     ----------
