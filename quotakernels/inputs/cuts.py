@@ -426,10 +426,10 @@ def _many_thresholds_beside(table: ops.Groups, thresholds: Any) -> Array:
     own = library(table.thresholds)
     if own == "numpy" and library(column) != own:
         raise TypeError(f"thresholds is an array of {library(column)} and the ranking of {own}")
+    if not of_kind(namespace(column), column.dtype, ("bool", "integral", "real floating")):
+        raise TypeError(f"thresholds must hold real numbers; got dtype {column.dtype}")
     xp, columns = adopt({"the ranking": table.thresholds, "thresholds": column})
     column, batch = columns["thresholds"], tuple(table.counts.shape[:-1])
-    if not of_kind(xp, column.dtype, ("bool", "integral", "real floating")):
-        raise TypeError(f"thresholds must hold real numbers; got dtype {column.dtype}")
     if column.ndim == 0 or tuple(column.shape[:-1]) not in ((), batch):
         raise ValueError(
             f"thresholds must have shape (K,) or {(*batch, 'K')}; got shape {tuple(column.shape)}"
