@@ -14,7 +14,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import of_fast_forms
+from backends import of_fast_forms, tree_leaves
 
 import quotakernels as qk
 from benchmarks import __main__ as program
@@ -280,7 +280,7 @@ def test_states_of_streams_are_donated():
     kept = {name: entries[name] for name in (streaming.TWO_BYTES, streaming.BUFFER)}
     first = [x.function.state for x in kept.values()]
     assert contest(jax, kept, 0).failures == {}
-    assert all(x.is_deleted() for state in first for x in state if x.size > 1)
+    assert all(x.is_deleted() for x in tree_leaves(first) if x.size > 1)
 
 
 def test_wrong_results_are_left_out_and_fail_the_run(
