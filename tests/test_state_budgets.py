@@ -84,7 +84,7 @@ def test_every_state_keeps_every_column(mode: Mode, kind: str, weighted: bool):
         state = streamed(y, s, cost, treated, kind, options, **beside)
         return (*measured(state).values(), state.compute(qk.impact_at_quota, quota=5).whole)
 
-    scores = S.astype(np.float16)
+    scores = (4 * S).astype(np.int16)
     found = mode.run(run, Y, scores, COST, TREATED, GAIN, REJECTED, WEIGHTS)
     given: dict[str, Any] = {"cost": COST, "treatment": TREATED, "gain": GAIN}
     given |= {"gain_rejected": REJECTED} | ({"sample_weight": WEIGHTS} if weighted else {})

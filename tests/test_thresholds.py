@@ -43,7 +43,8 @@ def at(threshold: Any, inclusive: bool = True) -> Any:
 @pytest.mark.parametrize("inclusive", [True, False])
 @pytest.mark.parametrize("mode", LIBRARIES)
 def test_numbers_and_lists_of_them_select_what_the_library_selects(mode: Mode, inclusive: bool):
-    for number in (0.7, 0.9, 0.1, 0.6, 0.3):
+    programs = mode.name.endswith("compile")  # each number makes its own
+    for number in (0.7, 0.9) if programs else (0.7, 0.9, 0.1, 0.6, 0.3):
         own = np.float32(number)
         selected = own <= SCORES if inclusive else own < SCORES
         wanted = np.sum(LABELS[selected]) / 4
