@@ -487,8 +487,6 @@ def _plain(name: str, value: Any) -> Any:
     if all(isinstance(x, (str, int, float)) for x in each):  # before 2.13 torch.compile has no hash
         return value
     try:
-        if any(is_tensor(x) and x.ndim > 0 for x in each):
-            raise TypeError  # although it has a hash
         hash(value)
     except TypeError:
         raise TypeError(f"{name} must be a plain value; got {show_value(value)}") from None

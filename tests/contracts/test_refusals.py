@@ -26,6 +26,7 @@ OWN_WORDS = (
     (r"\b(int|float|complex)(32|64|128)\b", r"\1"),
     (r"\b(array|Array|tensor)\((\d)(, dtype=\w+)?\)", r"array(\2)"),
     (r"scores of (32|64) bits", "scores of floats"),
+    (r"^\w+: (\w+) must be .*(got an array of shape \(\d,\))", r"\1 is no number; \2"),
 )
 """What each library calls by another name."""
 OF_LISTS = re.compile("pass arrays of one library|y_score is a list of arrays of")
