@@ -252,9 +252,9 @@ def bootstrap(
         weight, gain and cost of an example count each time that it is drawn.  `where` has the shape
         (n,).  If a resample costs less than the budget, the measure is undefined, unless
         ``when_short="all"``.
-    treatment
+    treatment : array, optional
         As in `rank`, for measures of uplift.
-    groups, num_groups
+    groups, num_groups : array and int, optional
         As in `rank`, for measures that take groups: an interval for each group, or for the mean
         over groups, `group_mean`.
     n_resamples : int

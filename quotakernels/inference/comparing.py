@@ -488,7 +488,7 @@ def compare(
         apart.
     stratified : bool
         As in `bootstrap`, and only for it.
-    groups, num_groups
+    groups, num_groups : array and int, optional
         As in `rank`, for `group_mean` and functions of your own: models are compared by a mean over
         groups.
     clusters : array, shape (n,), optional

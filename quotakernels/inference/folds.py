@@ -343,7 +343,7 @@ def fold_summary(
     y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
         As in `rank`; each score comes from a model that has not seen its example.  Repeats are an
         axis before the last, shape (..., repeats, n); axes before it are models.
-    treatment
+    treatment : array, optional
         As in `rank`, for measures of uplift.
     folds : array, shape (n,) or (repeats, n)
         The fold of each example: whole numbers, strings or other values, in readable memory.  -1
@@ -355,7 +355,7 @@ def fold_summary(
     n_train : number, optional
         The number of examples that each model was trained on; by default all that are not in its
         fold.
-    groups, num_groups
+    groups, num_groups : array and int, optional
         As in `rank`, for measures that take groups, and for `group_mean`.  A fold measures its own
         examples of each group.  If a group is split over folds, its quota applies to the part in
         each fold.

@@ -111,9 +111,9 @@ def vote(
         X, how many models vote; by default the number for which `measure` is best.
     greater_is_better : bool, optional
         Whether the largest value is the best.  By default as the measure says.
-    sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost, treatment
+    sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost, treatment : optional
         As in `rank`, of shape (n,), the same for all models.
-    groups, num_groups
+    groups, num_groups : array and int, optional
         As in `rank`, for `group_mean`.
     **options
         The measure's own arguments, such as ``quota=100``.
