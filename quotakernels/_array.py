@@ -71,7 +71,7 @@ def instead_of(name: str, x: Any) -> str:
     return f"{name} is {hints[0].replace('{}', name)}" if hints else ""
 
 
-def namespace(x: Array) -> Namespace:
+def standard_namespace(x: Array) -> Namespace:
     """The array API namespace of one array."""
     if _is_host(x):
         return _host_namespace()
@@ -96,7 +96,7 @@ def backend(xp: Namespace) -> str:
 
 def library(x: Array) -> str:
     """The name of the library of `x`, for messages."""
-    xp = namespace(x)
+    xp = standard_namespace(x)
     name = backend(xp)
     return str(xp.__name__) if name == "standard" else name
 
@@ -170,7 +170,7 @@ def readable(x: Array) -> bool:
         return all(d.platform == "cpu" for d in x.devices())
     if array_api_compat.is_cupy_array(x):
         return False
-    xp = namespace(x)
+    xp = standard_namespace(x)
     return bool(device(x) == xp.__array_namespace_info__().default_device())
 
 
@@ -195,7 +195,7 @@ def kept(x: Array) -> Array:
         return x.detach().clone()
     if array_api_compat.is_jax_array(x):
         return x
-    return namespace(x).asarray(x, copy=True)
+    return standard_namespace(x).asarray(x, copy=True)
 
 
 def to_numpy(x: Array) -> np.ndarray[Any, Any]:
@@ -324,7 +324,7 @@ def tolerance(x: Array, relative: float) -> float:
 
     The errors of float32 that are allowed for are at most 2**-20, about ten last places.
     """
-    narrower = float(namespace(x).finfo(x.dtype).eps) * 2**52
+    narrower = float(standard_namespace(x).finfo(x.dtype).eps) * 2**52
     return relative if narrower == 1 else min(relative * narrower, 2.0**-20)
 
 
@@ -343,7 +343,7 @@ def result_float(xp: Namespace, dev: Device) -> Any:
 
 def float_of(values: Array) -> Any:
     """The float type of what is made of values; to be asked before `computing` is entered."""
-    xp = namespace(values)
+    xp = standard_namespace(values)
     is_float = of_kind(xp, values.dtype, "real floating")
     return values.dtype if is_float else result_float(xp, device(values))
 
@@ -491,7 +491,7 @@ def computed(function: Callable[..., Any], data: tuple[Any, ...], **options: Any
     """A function of arrays as one program, in the precision of results; of tensors by NumPy."""
     if (on_host := host_view(data)) is not None:
         return from_host_view(computed(function, tuple(on_host), **options), data[0])
-    xp = namespace(data[0])
+    xp = standard_namespace(data[0])
     dtype = result_float(xp, device(data[0]))
     with computing(xp):
         return finished(xp, compiled(function, xp, tuple(options))(*data, **options), dtype)

@@ -14,8 +14,8 @@ from quotakernels._array import (
     computing,
     concrete,
     device,
-    namespace,
     placement,
+    standard_namespace,
 )
 
 Bits = np.ndarray[Any, Any]
@@ -49,7 +49,7 @@ def to_bits(x: Array) -> Bits:
 
 
 def _on_host(x: Array) -> Any:
-    library = backend(namespace(x))
+    library = backend(standard_namespace(x))
     if library == "torch":
         torch = sys.modules["torch"]
         words = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -57,7 +57,7 @@ def _on_host(x: Array) -> Any:
     if library == "cupy":
         return x.get()
     if library == "standard":
-        return x.to_device(namespace(x).__array_namespace_info__().default_device())
+        return x.to_device(standard_namespace(x).__array_namespace_info__().default_device())
     return x
 
 
@@ -68,7 +68,7 @@ def from_bits(bits: Bits, name: str, beside: Array | None) -> Array:
     """
     if name not in WIDTHS:
         raise TypeError(f"numbers of type {name!r} cannot be saved")
-    xp = None if beside is None else namespace(beside)
+    xp = None if beside is None else standard_namespace(beside)
     if xp is None or backend(xp) == "numpy":
         return bits.view(_host_type(name))
     if backend(xp) == "torch":

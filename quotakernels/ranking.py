@@ -16,7 +16,6 @@ from quotakernels._array import (
     computing,
     device,
     is_array,
-    namespace,
     of_kind,
     packed,
     unpacked,
@@ -37,6 +36,7 @@ from quotakernels.inputs.examples import (
 from quotakernels.inputs.gains import validated, without_negative_gains
 from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.inputs.keywords import public
+from quotakernels.ops import namespace
 
 
 class Ranking(NamedTuple, Generic[T]):

@@ -14,12 +14,12 @@ from backends import MODES, Mode, in_full, parameters, random_state
 from expected import ulps
 
 import quotakernels as qk
-from quotakernels._array import namespace
 from quotakernels.inference import _values as values
 from quotakernels.inference._resamples import parts_left_out, plan_of, without_parts
 from quotakernels.inference._values import values_of
 from quotakernels.inference.bootstrapping import interval
 from quotakernels.inputs.gains import validated
+from quotakernels.ops import namespace
 from quotakernels.ranking import rank_examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few

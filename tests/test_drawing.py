@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from backends import MODES, Mode, parameters, standard_forms
 
-from quotakernels._array import namespace
-from quotakernels.ops import drawing
+from quotakernels.ops import drawing, namespace
 
 SIZES = (3, 1, 4)
 LENGTH = 10

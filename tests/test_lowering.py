@@ -66,7 +66,9 @@ def test_every_function_is_lowered(platform: str, function: Any, arrays: Any):
     text = program(function, arrays, platform)
     assert first_line(LEAVES_THE_DEVICE, text) == ""
     if platform == "tpu":
-        assert first_line(FLOAT64, text) == "", "a plain bound of xp.clip? ops.clip has none"
+        assert first_line(FLOAT64, text) == "", (
+            "a plain bound of xp.clip? that of a library has none"
+        )
 
 
 def test_float64_is_found():

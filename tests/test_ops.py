@@ -24,8 +24,8 @@ from backends import (
 
 import quotakernels as qk
 from quotakernels import ops
-from quotakernels._array import computing, device, namespace
-from quotakernels.ops import columns, elementwise, keys, native, scans, segments
+from quotakernels._array import computing, device
+from quotakernels.ops import columns, keys, namespace, native, segments
 from quotakernels.ops.native import (
     _numpy_merged,
     _numpy_rows,
@@ -42,7 +42,7 @@ LENGTHS = (1, 2, 7, 64, 1000)
 
 
 def both(
-    mode: Mode, operation: Callable[..., Any], *arguments: Any, **keywords: Any
+    mode: Mode, operation: str | Callable[..., Any], *arguments: Any, **keywords: Any
 ) -> tuple[Any, Any]:
     """The result of an operation with the native forms of a library, and with none.
 
@@ -54,7 +54,10 @@ def both(
             moved = [x if x is None else of.array(x) for x in arguments]
             xp = namespace(next(x for x in moved if x is not None))
             with computing(xp):
-                found = operation(xp, *moved, **keywords)
+                if isinstance(operation, str):
+                    found = getattr(xp, operation)(*moved, **keywords)
+                else:
+                    found = operation(xp, *moved, **keywords)
             return tree_map(lambda x: x if x is None else of.to_numpy(x), found)
 
     with standard_forms():
@@ -85,25 +88,25 @@ def test_scans(library, length, batch):
     x = RNG.integers(0, 50, (*batch, length))
     first = RNG.random((*batch, length)) < 0.3
     first[..., 0] = True
-    same(*both(library, ops.running_max, x))
-    same(both(library, ops.running_max, x)[0], np.maximum.accumulate(x, axis=-1))
-    same(*both(library, ops.prefix_sum, x))
-    same(both(library, ops.prefix_sum, x)[0], np.cumsum(x, axis=-1))
+    same(*both(library, "running_max", x))
+    same(both(library, "running_max", x)[0], np.maximum.accumulate(x, axis=-1))
+    same(*both(library, "prefix_sum", x))
+    same(both(library, "prefix_sum", x)[0], np.cumsum(x, axis=-1))
     counts = RNG.integers(0, 2**20, x.shape).astype(np.int32)
-    for found in both(library, scans.running_count, counts):
+    for found in both(library, "running_count", counts):
         same(found, np.cumsum(counts, axis=-1))
     for found in both(library, lambda xp, x: segments._sums_before(xp, x, xp.int64), counts):
         same((found[..., 0], found[..., 1:]), (np.zeros(batch), np.cumsum(counts, axis=-1)))
-    same(*both(library, scans.segment_sum, x, first))
+    same(*both(library, "segment_sum", x, first))
     values = RNG.random((*batch, length))
-    same(*both(library, ops.total, values), rtol=1e-14)
-    same(both(library, ops.total, values)[0], values.sum(axis=-1), rtol=1e-14)
+    same(*both(library, "total", values), rtol=1e-14)
+    same(both(library, "total", values)[0], values.sum(axis=-1), rtol=1e-14)
 
 
 def test_segment_sums_do_not_see_each_other(library):
     x = np.array([1e20, 1.0, 1e-20, 2e-20, 1e20, 3e-20])
     first = np.array([True, True, True, False, True, True])
-    sums = both(library, scans.segment_sum, x, first)[0]
+    sums = both(library, "segment_sum", x, first)[0]
     np.testing.assert_array_equal(sums, [1e20, 1.0, 1e-20, 1e-20 + 2e-20, 1e20, 3e-20])
 
 
@@ -113,14 +116,14 @@ def test_lists_with_nan(library, batch):
     for number in (0, np.inf, -np.inf, np.nan, -np.nan):
         floats[..., 7] = number
         has_one = np.isnan(floats).any(axis=-1)
-        same(tuple(x.any(axis=-1) for x in both(library, ops.nans, floats)), (has_one, has_one))
+        same(tuple(x.any(axis=-1) for x in both(library, "nans", floats)), (has_one, has_one))
 
 
 def test_total_stays_near_the_exact_sum(library):
     values = np.full(300_001, 0.1)
     exact = 300_001 * 0.1000000000000000055511151231257827
-    same(both(library, ops.total, values)[1], exact, rtol=1e-15)
-    same(both(library, ops.total, values)[0], exact, rtol=1e-15)
+    same(both(library, "total", values)[1], exact, rtol=1e-15)
+    same(both(library, "total", values)[0], exact, rtol=1e-15)
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64", "int16", "int64", "bool", "tied"])
@@ -196,9 +199,9 @@ def test_kth_largest(library, kind, batch):
     if info is not None:
         key[..., :2] = info.min, info.max
     for place in (1, 7, 40):
-        found = both(library, keys.kth_largest, key, np.full((*batch, 1), place))
+        found = both(library, "kth_largest", key, np.full((*batch, 1), place))
         same(*found)
-        plain = both(library, lambda xp, x, k=place: keys.kth_largest(xp, x, k), key)
+        plain = both(library, lambda xp, x, k=place: xp.kth_largest(x, k), key)
         if library.name != "jax64":
             same(plain, found)
 
@@ -210,12 +213,12 @@ def test_counts_around(library, kind, masked):
     scores[:, ::2] *= -1  # of floats, some zeros become -0.0
     labels, valid = RNG.random((2, 2, 60)) < 0.5
     valid = valid | (np.arange(60) < 13) if masked else None
-    key, _ = both(library, keys.comparable, scores)
+    key, _ = both(library, "comparable", scores)
     assert ((key[..., 1:] > key[..., :-1]) == (scores[..., 1:] > scores[..., :-1])).all()
     for place in (1, 7, 13):
         where = np.full((2, 1), place)
         same(*both(library, ops.counts_around, scores, labels, valid, where))
-    same(*both(library, lambda xp, *x: ops.counts(xp, list(x)), labels, ~labels))
+    same(*both(library, lambda xp, *x: xp.counts(list(x)), labels, ~labels))
 
 
 @pytest.mark.parametrize("inclusive", [True, False])
@@ -284,9 +287,9 @@ def test_sums_and_positions_over_long_tables(weighted, rows):
 def test_sums_before_places(size: int):
     x = RNG.normal(size=size)
     index = np.append([0, size - 1], RNG.integers(0, size, 20))
-    found = ops.exclusive_at(namespace(x), x, index)
+    found = namespace(x).exclusive_at(x, index)
     with standard_forms():
-        same(found, ops.exclusive_at(namespace(x), x, index))
+        same(found, namespace(x).exclusive_at(x, index))
     same(found, np.append(0, np.cumsum(x))[index])
 
 
@@ -296,9 +299,9 @@ def test_sums_over_parts_of_a_table(rows: int):
     table = ops.Groups(-np.arange(rows, dtype=float), x, x, x, x)
     xp, start, sums = namespace(x), np.zeros(1), []
     for part in ops.in_parts(xp, table):
-        sums.append(ops.exclusive(xp, part.positive, start))
+        sums.append(xp.exclusive(part.positive, start))
         start = sums[-1][-1:] + part.positive[-1:]
-    same(np.concatenate(sums), ops.exclusive(xp, x))
+    same(np.concatenate(sums), xp.exclusive(x))
     with standard_forms():
         assert ops.in_parts(xp, table) == [table]
 
@@ -524,7 +527,7 @@ def test_bisect_finds_the_first_end_that_reaches(library):
 
         def run(a: Any, b: Any) -> Any:
             with standard_forms():
-                return ops.bisect(namespace(a), a, b)
+                return namespace(a).bisect(a, b)
 
         found = library.run(run, ends, wanted)
         for row in range(2):
@@ -535,7 +538,7 @@ def test_bisect_finds_the_first_end_that_reaches(library):
 def test_clip(library, dtype):
     x = np.append(RNG.normal(size=(3, 40)), [[np.nan], [np.inf], [-np.inf]], axis=-1).astype(dtype)
     for low, high in ((None, 0.5), (-0.5, None), (-0.5, 0.5)):
-        native, plain = both(library, ops.clip, x, low=low, high=high)
+        native, plain = both(library, "clip", x, min=low, max=high)
         assert native.dtype == dtype
         same((native, plain), (np.clip(x, low, high), native))
 
@@ -545,7 +548,7 @@ def test_piecewise_is_where(library):
     rare = x > 0.5
 
     def run(rare: Any, x: Any) -> Any:
-        return ops.piecewise(namespace(x), rare, lambda v: v + 1, lambda v: -v, x)
+        return namespace(x).piecewise(rare, lambda v: v + 1, lambda v: -v, x)
 
     same(library.run(run, rare, x), np.where(rare, x + 1, -x))
 
@@ -554,7 +557,7 @@ def test_piecewise_of_columns_first(library):
     x = np.moveaxis(RNG.normal(size=(3, 2, 40)), 0, -1)
 
     def run(x: Any) -> Any:
-        return ops.piecewise(namespace(x), x > 0.5, lambda v: v + 1, lambda v: -v, x)
+        return namespace(x).piecewise(x > 0.5, lambda v: v + 1, lambda v: -v, x)
 
     same(library.run(run, x), np.where(x > 0.5, x + 1, -x))
 
@@ -562,7 +565,7 @@ def test_piecewise_of_columns_first(library):
 @pytest.mark.parametrize("dtype", ["int64", "uint8"])
 def test_whole_numbers_that_are_neither_0_nor_1(library, dtype):
     whole = np.array([0, 1, 0, 1, 2, 2**48, 255, -1]).astype(dtype)
-    found = both(library, ops.neither, whole, whole == 1)
+    found = both(library, "neither", whole, whole == 1)
     same(found, 2 * ((whole != 0) & (whole != 1),))
 
 
@@ -589,7 +592,7 @@ def test_piecewise_of_many(library, share):
 
     def run(rare: Any, x: Any, y: Any) -> Any:
         xp = namespace(x)
-        return ops.piecewise(xp, rare, lambda v, w: v / w, lambda v, w: xp.zeros_like(v), x, y)
+        return xp.piecewise(rare, lambda v, w: v / w, lambda v, w: xp.zeros_like(v), x, y)
 
     same(library.run(run, rare, x, x[:1] + 9), np.where(rare, x / (x[:1] + 9), 0), 1e-15)
 
@@ -600,7 +603,7 @@ def test_several_arrays_where_rare(library, share):
     rare = RNG.random(x.shape) < share
 
     def run(rare: Any, x: Any, y: Any) -> Any:
-        return ops.where_rare(namespace(x), rare, 2, lambda v, w: (v / w, v + w), x, y)
+        return namespace(x).where_rare(rare, 2, lambda v, w: (v / w, v + w), x, y)
 
     found = library.run(run, rare, x, x[:1] + 9)
     for each, wanted in zip(found, (x / (x[:1] + 9), x + (x[:1] + 9)), strict=True):
@@ -652,9 +655,9 @@ def test_counted_in_one_pass(library, kind, batch):
 @pytest.mark.parametrize("batch", [(), (3,)])
 def test_bincount(library, batch):
     codes = RNG.integers(0, 10, (*batch, 50))
-    same(*both(library, scans.bincount, codes, length=9))
+    same(*both(library, "bincount", codes, length=9))
     for row in np.ndindex(batch):
-        counts = both(library, scans.bincount, codes, length=9)[1][row]
+        counts = both(library, "bincount", codes, length=9)[1][row]
         same(counts, np.bincount(codes[row], minlength=10)[:9])
 
 
@@ -715,7 +718,7 @@ def test_places_among_the_distinct_keys(library, batch):
 def test_partial_harmonic_sums(library, batch):
     before = 100 * RNG.random((*batch, 20))
     number = np.floor(13 * RNG.random((*batch, 20)))
-    sums = both(library, elementwise.partial_harmonic_sums, before, number, most=12)
+    sums = both(library, "partial_harmonic_sums", before, number, most=12)
     same(*sums, rtol=1e-15)
     k = np.arange(1, 13)
     terms = (k <= number[..., None]) / (before[..., None] + k)
@@ -746,7 +749,7 @@ def test_rows_that_hold_examples(library, rows, batch):
 def test_increased(library, batch, masked):
     codes, counts = RNG.integers(0, 9, (*batch, 50)), RNG.integers(0, 9, (*batch, 9))
     valid = RNG.random(codes.shape) < 0.7 if masked else None
-    found = both(library, scans.increased, counts, codes, valid)
+    found = both(library, "increased", counts, codes, valid)
     same(*found)
     for row in np.ndindex(batch):
         seen = codes[row] if valid is None else codes[row][valid[row]]
@@ -777,11 +780,11 @@ OPERATIONS = {
     for path in sorted(Path(ops.__file__).parent.rglob("*.py"))
 }
 HAVE_NO_TWIN = {
-    *("order_key", "from_order_key", "taken", "widened", "scaled"),  # need bits, or types
+    *("order_key", "unkeyed", "take_last_axis", "widened", "scaled"),  # need bits, or types
     *("source_of_draws", "uniform", "coins", "draws"),  # libraries draw other numbers
-    *("_split", "_sorted_words"),  # parts of `hull_ends` and of `sort_coded`
+    *("_split", "sort_with"),  # parts of `hull_ends` and of `sort_coded`
     "_owner_in_place",  # a part of `ends_of_row_at`
-    "last_below",  # a part of `bisect`
+    *("repeated", "segment_scan"),  # parts of `bisect` and of `segment_sum`
     "nan_unless",  # beyond the standard: where JAX makes NaN
     "bin_thresholds",  # likewise where it makes infinity
     *("rate", "rising_sum"),  # where XLA multiplies by inverses, and devices add in parallel
@@ -808,11 +811,34 @@ def test_native_forms_are_called_with_their_arguments(name):
     written |= {x.asname for node in tree.body for x in getattr(node, "names", []) if x.asname}
     functions = {x: f for x in written if x[0] != "_" and inspect.isfunction(f := vars(module)[x])}
     uses = [use for tree in OPERATIONS.values() for use in native_uses(tree, f"{name}_")]
-    assert "order_key" in functions
-    assert {used for used, _ in uses} == functions.keys()
+    inside = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert len(functions) > 2
+    assert {used for used, _ in uses} | (inside & functions.keys()) == functions.keys()
     for used, arguments in uses:
         if arguments and not any(isinstance(x, ast.Starred) for x in arguments):
             inspect.signature(functions[used]).bind(*arguments)
+
+
+def methods(tree: ast.AST) -> dict[str, list[str]]:
+    """The arguments of each method of the classes of a file."""
+    return {
+        function.name: [x.arg for x in (*function.args.args, *function.args.kwonlyargs)]
+        for found in ast.walk(tree)
+        if isinstance(found, ast.ClassDef)
+        for function in found.body
+        if isinstance(function, ast.FunctionDef) and function.name[0] != "_"
+    }
+
+
+NATIVE = [methods(tree) for path, tree in OPERATIONS.items() if path.parent.name == "native"]
+
+
+def test_libraries_override_operations_with_their_arguments():
+    known = methods(OPERATIONS[Path(ops.__file__).with_name("standard.py")])
+    known["clip"] = ["self", "x", "min", "max"]  # of the standard itself
+    for own in NATIVE:
+        for name in own.keys() & known.keys():
+            assert own[name] == known[name], name
 
 
 def test_all_operations_with_native_forms_are_compared():
@@ -823,8 +849,13 @@ def test_all_operations_with_native_forms_are_compared():
         if isinstance(function, ast.FunctionDef)
         if "native.library(" in ast.unparse(function)
     }
+    standard = methods(OPERATIONS[Path(ops.__file__).with_name("standard.py")])
+    branching |= {name for own in NATIVE for name in own} & standard.keys()
     tests = ast.parse(Path(__file__).read_text(encoding="utf-8"))
     compared = {node.attr for node in ast.walk(tests) if isinstance(node, ast.Attribute)}
+    for call in ast.walk(tests):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "both":
+            compared |= {x.value for x in call.args if isinstance(x, ast.Constant)}
     assert {"tie_groups", "running_max", "order_key"} <= branching
     assert branching - compared == HAVE_NO_TWIN
 
@@ -1012,7 +1043,7 @@ def test_hulls_in_programs_call_nobody(weighted: bool):
 @pytest.mark.parametrize("batch", [(), (3,)])
 def test_flagged_first(library, batch):
     flags = RNG.random((*batch, 40)) < 0.3
-    native, plain = both(library, ops.flagged_first, flags)
+    native, plain = both(library, "flagged_first", flags)
     for row in np.ndindex(batch):
         places = np.flatnonzero(flags[row])
         repeated = np.append(places, np.full(40 - places.size, places[-1]))
@@ -1026,7 +1057,7 @@ def test_bisect(library, batch, beyond):
     ends = np.sort(RNG.integers(0, 9, (*batch, 30)), axis=-1) / 2.0
     wanted = RNG.integers(-1, 20, (*batch, 50)) / 4.0
     wanted[..., 0] = np.nan
-    native, plain = both(library, ops.bisect, ends, wanted, beyond=beyond)
+    native, plain = both(library, "bisect", ends, wanted, beyond=beyond)
     np.testing.assert_array_equal(native, plain)
     for row in np.ndindex(batch):
         reached = ends[row] > wanted[row][:, None] if beyond else ends[row] >= wanted[row][:, None]
@@ -1039,7 +1070,7 @@ def test_bisect(library, batch, beyond):
 def test_written(library, batch, start):
     """What lies beyond the end is lost."""
     target, source = (RNG.integers(0, 9, (*batch, n)) for n in (10, 4))
-    found = both(library, ops.written, target, source, np.asarray(start), 3)
+    found = both(library, "write_slice", target, source, np.asarray(start), 3)
     for row in np.ndindex(batch):
         wanted = [*target[row][:start], *source[row][:3], *target[row][start + 3 :]]
         for x in found:
@@ -1049,7 +1080,7 @@ def test_written(library, batch, start):
 @pytest.mark.parametrize("batch", [(), (3,)])
 def test_any_of_each(library, batch):
     codes, flags = RNG.integers(0, 6, (*batch, 20)), RNG.random((*batch, 20)) < 0.2
-    found = both(library, ops.any_of_each, flags, codes, size=7)
+    found = both(library, "any_of_each", flags, codes, size=7)
     for row in np.ndindex(batch):
         wanted = np.isin(np.arange(7), codes[row][flags[row]])
         for x in found:
@@ -1060,7 +1091,7 @@ def test_any_of_each(library, batch):
 def test_numbers(library, batch):
     """Of raised flags, and of the examples of a table."""
     flags = RNG.random((*batch, 40)) < 0.3
-    for found in both(library, ops.count, flags):
+    for found in both(library, "count", flags):
         np.testing.assert_array_equal(found, flags.sum(axis=-1, keepdims=True))
 
     def number(xp, scores, labels):

@@ -10,8 +10,8 @@ import numpy as np
 import quotakernels as qk
 from benchmarks.coverage.seen import LEVEL, Seen
 from benchmarks.coverage.sources import FRACTION, MEASURES, Array, Draw, Scores
-from quotakernels._array import namespace
 from quotakernels.inference.bootstrapping import interval
+from quotakernels.ops import namespace
 
 CORRECTED: dict[str, dict[str, Any]] = {
     "expanded": {},

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from quotakernels import Ranking, ops
-from quotakernels._array import computing, namespace
+from quotakernels._array import computing
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.groups import GroupsOfExamples, groups_of
+from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, ranking_of
 
 
@@ -30,11 +31,11 @@ def combined(tables: Sequence[ops.Groups]) -> ops.Groups:
     if not len(table.counts):
         return table
     xp = namespace(table.thresholds)
-    key = ops.order_key(xp, table.thresholds)
+    key = xp.order_key(table.thresholds)
     order = np.argsort(~key, kind="stable")  # falling, and stable as no reversal would be
     key = key[order]
     starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-    thresholds = ops.from_order_key(xp, key[starts], table.thresholds.dtype)  # never -0.0
+    thresholds = xp.from_order_key(key[starts], table.thresholds.dtype)  # never -0.0
     sums = table._replace(thresholds=table.counts).map(lambda x: np.add.reduceat(x[order], starts))
     return sums._replace(thresholds=thresholds)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels import Ranking, ops
-from quotakernels._array import library, namespace
+from quotakernels._array import library
 from quotakernels.adapters import requiring
 from quotakernels.adapters._tables import (
     check_grouped_ties,
@@ -23,6 +23,7 @@ from quotakernels.adapters._tables import (
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.groups import groups_of
 from quotakernels.inputs.keywords import public
+from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, ranked, table_of
 
 with requiring("Dask", "dask"):

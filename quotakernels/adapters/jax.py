@@ -183,7 +183,7 @@ def _sum_of_places(x: Array, start: Array, length: Any, axis_name: Any) -> Array
     is_bool = x.dtype == jnp.bool
     bits = x.astype(jnp.uint8) if is_bool else lax.bitcast_convert_type(x, f"u{x.dtype.itemsize}")
     long = jnp.zeros((*x.shape[:-1], devices * x.shape[-1]), bits.dtype)
-    long = lax.psum(ops.written(jnp, long, bits, start, length), axis_name)
+    long = lax.psum(ops.namespace(long).write_slice(long, bits, start, length), axis_name)
     return long.astype(x.dtype) if is_bool else lax.bitcast_convert_type(long, x.dtype)
 
 

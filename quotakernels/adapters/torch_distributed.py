@@ -11,10 +11,11 @@ from numbers import Real
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import quotakernels
-from quotakernels._array import namespace, wide_float
+from quotakernels._array import wide_float
 from quotakernels.adapters import requiring
 from quotakernels.inputs.examples import COLUMNS, Examples
 from quotakernels.inputs.keywords import public, show_value
+from quotakernels.ops import namespace
 from quotakernels.states import ScoreBuffer, ScoreHistogram
 from quotakernels.states.buffer import OF_ALL_BATCHES, joined_ids
 from quotakernels.states.histogram import sum_and_loss

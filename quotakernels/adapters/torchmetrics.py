@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import quotakernels
-from quotakernels._array import namespace
 from quotakernels.adapters import requiring
 from quotakernels.adapters._metrics import check_bound, check_measures_fit, costly, reported
 from quotakernels.inputs.columns import of_two_columns
@@ -20,6 +19,7 @@ from quotakernels.measures.by_group import (
     as_mean_over_groups,
     mean_over_groups,
 )
+from quotakernels.ops import namespace
 from quotakernels.ops.binning import bin_rows
 from quotakernels.states import ScoreBuffer, ScoreHistogram
 from quotakernels.states._compute import bounds_of, check_measures, measured

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels import Ranking, average_qrecall, gini, ops, pem, roc_auc
-from quotakernels._array import namespace
 from quotakernels.evaluation.compute import (
     bounded_in_groups,
     bounds_between,
@@ -39,6 +38,7 @@ from quotakernels.evaluation.settings import Counts, Quota, Settings, UnfitError
 from quotakernels.inference import hit_rate_interval
 from quotakernels.inference.hit_rates import around_cut
 from quotakernels.measures._facts import bounded_by_ties
+from quotakernels.ops import namespace
 from quotakernels.ranking import ranking_of
 
 # batches, and passes over them
@@ -415,7 +415,7 @@ class _Divided:
 
 
 def _keys(scores: NDArray[Any]) -> NDArray[np.int64]:
-    keys: NDArray[np.int64] = ops.order_key(namespace(scores), scores).astype(np.int64)
+    keys: NDArray[np.int64] = namespace(scores).order_key(scores).astype(np.int64)
     return keys
 
 

@@ -18,7 +18,6 @@ from quotakernels import (
     rank,
     summary,
 )
-from quotakernels._array import namespace
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.intervals import Resampled, Tell, with_certainty, with_groups_drawn
 from quotakernels.evaluation.results import (
@@ -48,7 +47,7 @@ from quotakernels.groups import selection_by_group
 from quotakernels.inference import auc_interval, hit_rate_interval
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._facts import bounded_by_ties
-from quotakernels.ops import GAIN_SCALE, Columns
+from quotakernels.ops import GAIN_SCALE, Columns, namespace
 from quotakernels.ranking import table_of
 from quotakernels.results import BestBoundary, Curve
 from quotakernels.states._compute import Bounds, bounds_of

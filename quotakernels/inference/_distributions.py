@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels import ops
-from quotakernels._array import Array, Namespace, constant, device, namespace, special
+from quotakernels._array import Array, Namespace, constant, device, special
 from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.models import host_floats
+from quotakernels.ops import namespace
 
 
 def scipy() -> Any:
@@ -113,7 +113,7 @@ def student_p_value(xp: Namespace, t: Array, freedom: Array) -> Array:
     number = xp.where(known, freedom, xp.ones_like(freedom))
     place = xp.sqrt(number / 2 * xp.log1p(t / number * t))
     tail = _tail(xp, place, number) / _tail(xp, xp.zeros_like(place), number)
-    return ops.nan_unless(xp, known, xp.exp(-place * place) * tail)
+    return xp.nan_unless(known, xp.exp(-place * place) * tail)
 
 
 def student_t(xp: Namespace, confidence_level: float, freedom: Array) -> Array:
@@ -123,9 +123,9 @@ def student_t(xp: Namespace, confidence_level: float, freedom: Array) -> Array:
     dtype, dev = number.dtype, device(number)
     degree = xp.arange(_DEGREE + 1, dtype=dtype, device=dev)
     polynomials = xp.cos(degree * xp.expand_dims(xp.acos(2 / number - 1), axis=-1))
-    place = ops.total(xp, polynomials * constant(xp, _places(confidence_level), dtype, dev))
+    place = xp.total(polynomials * constant(xp, _places(confidence_level), dtype, dev))
     t = xp.sqrt(number * xp.expm1(2 * place * place / number))
-    return ops.nan_unless(xp, known, t)
+    return xp.nan_unless(known, t)
 
 
 @functools.lru_cache(maxsize=64)
@@ -159,7 +159,7 @@ def _tail(xp: Namespace, place: Array, freedom: Array) -> Array:
     weight = _STEP * math.pi / 2 * xp.cosh(_STEP * step) / xp.cosh(bent) ** 2
     on = half * (2 / (1 + xp.exp(-2 * bent)))
     height = xp.exp(-on * (2 * place + on)) * _slope(xp, place + on, freedom)
-    return ops.total(xp, height * weight * half)
+    return xp.total(height * weight * half)
 
 
 def _slope(xp: Namespace, place: Array, freedom: Array) -> Array:

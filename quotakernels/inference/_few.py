@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, computing, namespace, readable, to_numpy
+from quotakernels._array import Array, Namespace, cast, computing, readable, to_numpy
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import warn_once
 from quotakernels.inputs.models import host_floats
 from quotakernels.measures._facts import title_of
+from quotakernels.ops import namespace
 
 NDArray = np.ndarray[Any, Any]
 ENOUGH_CLUSTERS = 60
@@ -101,7 +101,7 @@ def kish(xp: Namespace, flags: Array, weights: Array) -> Array:
     """
     own = xp.where(flags, weights, xp.zeros_like(weights))
     own = own / xp.max(own, axis=-1, keepdims=True)
-    total, squares = (ops.total(xp, x)[..., None] for x in (own, own * own))
+    total, squares = (xp.total(x)[..., None] for x in (own, own * own))
     return total * total / squares
 
 

@@ -18,7 +18,6 @@ from quotakernels._array import (
     computing,
     device,
     host_view,
-    namespace,
     readable,
     to_numpy,
     tree_map,
@@ -27,6 +26,7 @@ from quotakernels.inference._few import kish
 from quotakernels.inputs.columns import as_column, column_hint, refuse_symbolic
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.groups import GroupsOfExamples
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy, table_of
 
 NDArray = np.ndarray[Any, Any]
@@ -103,7 +103,7 @@ def in_order(examples: Examples, keys: Keys | None = None) -> Sorted:
     """Checked examples, sorted once; those that do not count come last."""
     xp = namespace(examples.scores)
     scores, labels, weights, valid, columns = examples
-    key = ops.order_key(xp, scores)
+    key = xp.order_key(scores)
     if keys is not None:
         key = scores = keys.combined.scores
     elif valid is not None:

@@ -23,7 +23,6 @@ from quotakernels._array import (
     device,
     is_array,
     like_tuple,
-    namespace,
     readable,
     to_numpy,
     tree_map,
@@ -49,6 +48,7 @@ from quotakernels.measures._facts import OneField, depends_on_positives_only, ma
 from quotakernels.measures.by_group import GroupValues, mean_of_groups, mean_over_groups
 from quotakernels.measures.over_quotas.areas import roc_auc
 from quotakernels.measures.over_quotas.summary import in_one_pass, sharing
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, ranking_of
 
 NDArray = np.ndarray[Any, Any]
@@ -386,7 +386,7 @@ def _each_by_itself(found: Validated) -> WholeGroups:
     codes, size = groups.codes, groups.ids.shape[0]
     if examples.valid is not None:
         codes = xp.where(examples.valid, codes, xp.full_like(codes, size))
-    there = ops.bincount(xp, codes, size) > 0
+    there = xp.bincount(codes, size) > 0
     while there.ndim > 1:
         there = xp.any(there, axis=0)
     units = xp.count_nonzero(there)
@@ -394,7 +394,7 @@ def _each_by_itself(found: Validated) -> WholeGroups:
         units = int(units)
         if units == 1:
             raise ValueError("groups must have at least two different values; got one")
-    owner = ops.prefix_sum(xp, cast(xp, there, xp.int64)) - 1
+    owner = xp.prefix_sum(cast(xp, there, xp.int64)) - 1
     return WholeGroups(units, xp.clip(owner, min=0))
 
 

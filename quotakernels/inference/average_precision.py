@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._array import Array, Namespace, cast, device, wide_float
 from quotakernels.inference._call import name_of, refuse_masses
 from quotakernels.inference._distributions import check_level, least_share, logit_ends, student_t
 from quotakernels.inference.delong import AucInterval
@@ -13,6 +13,7 @@ from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.over_quotas.averages import average_hit_rate, harmonic_sums
 from quotakernels.measures.roc_pr.curves import average_precision
+from quotakernels.ops import namespace
 
 PrecisionName: TypeAlias = Literal["average_precision", "average_hit_rate"]
 _PRECISIONS: dict[PrecisionName, Any] = {
@@ -94,7 +95,7 @@ def average_precision_interval(
     lower, upper = logit_ends(xp, found, lost, half)
     likely = least_share(xp, (1 - confidence_level) / 2, total.positive)
     ends = (xp.where(certain, x, y) for x, y in ((likely, lower), (found, upper)))
-    return AucInterval(found, *(ops.nan_unless(xp, fewer > 1, x) for x in (*ends, error)))
+    return AucInterval(found, *(xp.nan_unless(fewer > 1, x) for x in (*ends, error)))
 
 
 class _Rows(NamedTuple):

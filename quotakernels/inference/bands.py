@@ -15,7 +15,6 @@ from quotakernels._array import (
     computing,
     device,
     finished,
-    namespace,
     readable,
     to_numpy,
     tolerance,
@@ -37,6 +36,7 @@ from quotakernels.measures._measure import COST, GROUPS, TREATMENT, Measure, mea
 from quotakernels.measures.at_quota.curves import cut_masses
 from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
 from quotakernels.measures.gains import impact_at_quota
+from quotakernels.ops import namespace
 
 _RATE = (lambda x: (x >= 0) & (x <= 1), "a rate, from 0 to 1")
 
@@ -48,7 +48,7 @@ def _wanted_negatives(
     rate = checked(xp, {"fpr": numbers_like(table.counts, "fpr", fpr)}, {"fpr": _RATE})["fpr"]
     negative = xp.expand_dims(Totals(xp, table).negative, axis=-1)
     wanted = xp.reshape(rate, (-1,)) * negative
-    return (ops.nan_unless(xp, negative > 0, wanted),), tuple(rate.shape)
+    return (xp.nan_unless(negative > 0, wanted),), tuple(rate.shape)
 
 
 class _TprAt(Measure):
@@ -64,8 +64,8 @@ def tpr_at(table: ops.Groups, wanted: Array) -> Array:
     xp = namespace(wanted)
     along, up = (cast(xp, x, wanted.dtype) for x in cut_masses(xp, table))
     reached = wanted + tolerance(wanted, MASS_ROUNDING) * along[..., -1:]
-    above = ops.bisect(xp, along, reached, beyond=True)  # 1 at least, as the curve begins with 0
-    above, below = (ops.clip(xp, x, 0, along.shape[-1] - 1) for x in (above, above - 1))
+    above = xp.bisect(along, reached, beyond=True)  # 1 at least, as the curve begins with 0
+    above, below = (xp.clip(x, 0, along.shape[-1] - 1) for x in (above, above - 1))
 
     def between(x: Array) -> tuple[Array, Array]:
         start = xp.take_along_axis(x, below, axis=-1)
@@ -73,8 +73,8 @@ def tpr_at(table: ops.Groups, wanted: Array) -> Array:
 
     (start, way), (found, more) = between(along), between(up)
     share = xp.where(way > 0, (wanted - start) / way, xp.zeros_like(way))
-    share = ops.clip(xp, share, 0.0, 1.0)
-    height = ops.rate(xp, found + share * more, up[..., -1:])
+    share = xp.clip(share, 0.0, 1.0)
+    height = xp.rate(found + share * more, up[..., -1:])
     return xp.where(xp.isnan(wanted), wanted, height)
 
 
@@ -279,16 +279,16 @@ def _few(
     scores, labels, weights, valid, *_ = examples
     there = xp.ones(scores.shape, dtype=xp.bool, device=device(scores)) if valid is None else valid
     positive = there & cast(xp, labels, xp.bool)
-    counted, found = (cast(xp, ops.count(xp, x), at.dtype) for x in (there, positive))
+    counted, found = (cast(xp, xp.count(x), at.dtype) for x in (there, positive))
     mass = counted
     if weights is not None:
-        mass = ops.total(xp, xp.where(there, weights, xp.zeros_like(weights)))[..., None]
+        mass = xp.total(xp.where(there, weights, xp.zeros_like(weights)))[..., None]
         found = xp.minimum(found, kish(xp, positive, weights))
     share = at / mass if what[1] == "quota" else at
     units = share * counted if what[0] == "hit_rate" else found
     if clusters is not None:
         most = units_of(flags_of(examples)["positives"], clusters)
-        units = ops.clip(xp, units, None, float(most))
+        units = xp.clip(units, None, float(most))
     return units, share
 
 
@@ -335,9 +335,9 @@ def _simultaneous(
     away = xp.abs(resamples - xp.expand_dims(estimate, axis=-1)) / xp.expand_dims(unit, axis=-1)
     counts = xp.expand_dims(varies, axis=-1) & (resamples == resamples)
     largest = xp.max(xp.where(counts, away, xp.zeros_like(away)), axis=-2)
-    largest = ops.nan_unless(xp, xp.any(counts, axis=-2), largest)
+    largest = xp.nan_unless(xp.any(counts, axis=-2), largest)
     factor = xp.expand_dims(quantile(xp, largest, confidence_level), axis=-1)
     half = xp.where(varies, factor * unit, xp.zeros_like(unit))
     half = xp.where(xp.isnan(error), error, half)
     low, high = xp.minimum(estimate - half, lower), xp.maximum(estimate + half, upper)
-    return ops.clip(xp, low, limits[0]), xp.minimum(high, limits[1])
+    return xp.clip(low, limits[0]), xp.minimum(high, limits[1])

@@ -18,7 +18,6 @@ from quotakernels._array import (
     device,
     finish,
     finished,
-    namespace,
     tolerance,
     wide_float,
 )
@@ -39,6 +38,7 @@ from quotakernels.measures.tables.best_cut import (
     best_boundary,
     best_cut,
 )
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, ranked, table_of
 
 
@@ -273,26 +273,26 @@ def _within(curve: Curve, most: Array, *, sign: int) -> _Cut:
     curve = Curve(*(cast(xp, x, wide_float(xp, device(x))) for x in curve))
     worth = sign * curve.value
     worth = xp.where(xp.isnan(worth), xp.full_like(worth, -xp.inf), worth)
-    upto = ops.running_max(xp, worth)  # the best of each cut and those before it
+    upto = xp.running_max(worth)  # the best of each cut and those before it
 
     def at(x: Array, index: Array) -> Array:
         return xp.take_along_axis(x, index, axis=-1)
 
-    last = ops.bisect(xp, curve.quota, most, beyond=True) - 1
-    last = ops.clip(xp, last, 0, curve.quota.shape[-1] - 1)
+    last = xp.bisect(curve.quota, most, beyond=True) - 1
+    last = xp.clip(last, 0, curve.quota.shape[-1] - 1)
     top = at(upto, last)
     sides = xp.maximum(xp.abs(upto[..., :1]), xp.abs(curve.value[..., -1:]))
     size = xp.maximum(xp.abs(top), xp.where(xp.isfinite(sides), sides, xp.zeros_like(sides)))
     near = xp.where(xp.isfinite(top), top - tolerance(top, LAST_PLACES) * size, top)
-    first = ops.clip(xp, ops.bisect(xp, upto, near), 0, upto.shape[-1] - 1)
-    after = ops.clip(xp, last + 1, 0, upto.shape[-1] - 1)
+    first = xp.clip(xp.bisect(upto, near), 0, upto.shape[-1] - 1)
+    after = xp.clip(last + 1, 0, upto.shape[-1] - 1)
     start, way = at(curve.quota, last), at(curve.quota, after) - at(curve.quota, last)
     share = xp.where(way > 0, (most - start) / way, xp.zeros_like(way))
     low, high = at(curve.value, last), at(curve.value, after)
     found = (at(curve.value, first), at(curve.threshold, first), at(curve.quota, first))
     filled = low + share * (high - low)
-    found = (*(ops.nan_unless(xp, top > -xp.inf, x) for x in found), filled)
-    return _Cut(*(ops.nan_unless(xp, most == most, x) for x in found))
+    found = (*(xp.nan_unless(top > -xp.inf, x) for x in found), filled)
+    return _Cut(*(xp.nan_unless(most == most, x) for x in found))
 
 
 class ValueAt:
@@ -329,7 +329,7 @@ def _value_at(curve: Curve, threshold: Array) -> Array:
     wide = wide_float(xp, device(threshold))
     both = (cast(xp, x, wide) for x in (threshold, curve.threshold))
     threshold, along = (xp.where(xp.isnan(x), xp.full_like(x, xp.inf), x) for x in both)
-    taken = ops.bisect(xp, -along[..., 1:], -threshold, beyond=True)
+    taken = xp.bisect(-along[..., 1:], -threshold, beyond=True)
     return xp.take_along_axis(cast(xp, curve.value, wide), taken, axis=-1)
 
 

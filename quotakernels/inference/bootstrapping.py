@@ -7,7 +7,6 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -20,7 +19,6 @@ from quotakernels._array import (
     float_of,
     from_host_view,
     is_array,
-    namespace,
     readable,
     to_numpy,
     tree_map,
@@ -47,6 +45,7 @@ from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import forwarding
 from quotakernels.inputs.models import stacked_by_name
 from quotakernels.measures._facts import needs_ideal
+from quotakernels.ops import namespace
 from quotakernels.ranking import rank, ranked_by_group
 
 # intervals from the values of resamples, which stand on the last axis
@@ -54,17 +53,17 @@ from quotakernels.ranking import rank, ranked_by_group
 
 def defined(xp: Namespace, values: Array) -> Array:
     """How many values are not NaN, shape (...)."""
-    return ops.count(xp, values == values)[..., 0]
+    return xp.count(values == values)[..., 0]
 
 
 def standard_deviation(xp: Namespace, values: Array) -> Array:
     """The standard deviation of the values that are defined; NaN for fewer than two."""
     there = values == values
-    number = cast(xp, ops.count(xp, there), values.dtype)
+    number = cast(xp, xp.count(there), values.dtype)
     mean = xp.sum(xp.where(there, values, xp.zeros_like(values)), axis=-1, keepdims=True) / number
     square = xp.where(there, (values - mean) ** 2, xp.zeros_like(values))
     freedom = number[..., 0] - 1
-    freedom = ops.nan_unless(xp, freedom > 0, freedom)
+    freedom = xp.nan_unless(freedom > 0, freedom)
     return xp.sqrt(xp.sum(square, axis=-1) / freedom)
 
 
@@ -96,7 +95,7 @@ def interval(
     if method == "basic":
         low, high = 2 * estimate - high, 2 * estimate - low
     unknown = xp.isnan(estimate)
-    low, high = (ops.nan_unless(xp, ~unknown, x) for x in (low, high))
+    low, high = (xp.nan_unless(~unknown, x) for x in (low, high))
     return low, high
 
 
@@ -127,7 +126,7 @@ def _quantiles(xp: Namespace, ranked: Array, number: Array, share: Array) -> Arr
     )
     part = place - below
     between = xp.where(part > 0, low + part * (high - low), low)
-    return ops.nan_unless(xp, (number > 0) & (share == share), between)
+    return xp.nan_unless((number > 0) & (share == share), between)
 
 
 def _bias(xp: Namespace, estimate: Array, values: Array, number: Array) -> Array:
@@ -136,7 +135,7 @@ def _bias(xp: Namespace, estimate: Array, values: Array, number: Array) -> Array
     Of one that is beyond all of them, as if half a resample were.
     """
     at = xp.expand_dims(estimate, axis=-1)
-    below = (ops.count(xp, values < at) + ops.count(xp, values <= at))[..., 0]
+    below = (xp.count(values < at) + xp.count(values <= at))[..., 0]
     twice = cast(xp, 2 * number, estimate.dtype)
     least = xp.ones_like(twice)
     found = xp.minimum(xp.maximum(cast(xp, below, estimate.dtype), least), twice - least)
@@ -157,11 +156,11 @@ def _acceleration(xp: Namespace, left_out: Any) -> Array:
     """From the values without one part of the examples each, but for those that are undefined."""
     there = left_out == left_out
     known = xp.where(there, left_out, xp.zeros_like(left_out))
-    number = cast(xp, ops.count(xp, there), left_out.dtype)
+    number = cast(xp, xp.count(there), left_out.dtype)
     some = xp.maximum(number, xp.ones_like(number))
-    away = xp.expand_dims(ops.total(xp, known), axis=-1) / some - known
+    away = xp.expand_dims(xp.total(known), axis=-1) / some - known
     away = xp.where(there, away, xp.zeros_like(away))
-    cubes, squares = ops.total(xp, away**3), ops.total(xp, away**2)
+    cubes, squares = xp.total(away**3), xp.total(away**2)
     varies = squares > 0
     root = xp.where(varies, squares, xp.ones_like(squares))
     return xp.where(varies, cubes / (6 * root**1.5), xp.zeros_like(squares))

@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    computed,
-    computing,
-    device,
-    namespace,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, cast, computed, computing, device, wide_float
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inference._call import (
@@ -47,6 +38,7 @@ from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._models import in_one_library
 from quotakernels.measures._reduction import Reduction, reduced
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, table_of
 
 # the pairs that each example loses, and how much that varies
@@ -76,7 +68,7 @@ class Spread(NamedTuple):
 
     def covariance(self, xp: Namespace, positive: Array, negative: Array) -> Array:
         """With another AUC, to which the examples add this."""
-        return ops.total(xp, self.positive * positive) + ops.total(xp, self.negative * negative)
+        return xp.total(self.positive * positive) + xp.total(self.negative * negative)
 
 
 def lost_pairs(xp: Namespace, scores: Array, positive: Array, negative: Array) -> Array:
@@ -84,10 +76,10 @@ def lost_pairs(xp: Namespace, scores: Array, positive: Array, negative: Array) -
 
     Whole numbers.  Of an example of neither class it means nothing.
     """
-    key = ops.order_key(xp, scores)
+    key = xp.order_key(scores)
     key = xp.where(positive | negative, key, xp.zeros_like(key))  # NaN would be its own group
     positives, negatives = twice_below(xp, key, [positive, negative])
-    whole = cast(xp, ops.count(xp, negative), negatives.dtype)
+    whole = cast(xp, xp.count(negative), negatives.dtype)
     return xp.where(positive, 2 * whole - negatives, positives)
 
 
@@ -104,7 +96,7 @@ def twice_below(xp: Namespace, key: Array, flags: list[Array]) -> list[Array]:
 
     def before(x: Array, first: Array) -> Array:
         """Sums of what stands before the group of each place."""
-        return ops.running_max(xp, xp.where(first, ops.exclusive(xp, x), xp.zeros_like(x)))
+        return xp.running_max(xp.where(first, xp.exclusive(x), xp.zeros_like(x)))
 
     found = []
     for flag in flags:
@@ -126,14 +118,14 @@ def spread_of(
     wide = wide_float(xp, device(lost))
     lost = cast(xp, lost, wide)
     flags = (positive, negative)
-    sizes = [cast(xp, ops.count(xp, x)[..., 0], wide) for x in flags]
+    sizes = [cast(xp, xp.count(x)[..., 0], wide) for x in flags]
     defined = ((sizes[0] > 1) & (sizes[1] > 1))[..., None] & good
     nothing, parts = xp.zeros_like(lost), []
     for own, size, other in zip(flags, sizes, sizes[::-1], strict=True):
-        twice = ops.total(xp, xp.where(own, lost, nothing))  # the same for both classes
+        twice = xp.total(xp.where(own, lost, nothing))  # the same for both classes
         deviation = lost - (twice / size)[..., None]
         scale = (2 * other * xp.sqrt(size * (size - 1)))[..., None]
-        parts.append(ops.nan_unless(xp, defined, xp.where(own, deviation / scale, nothing)))
+        parts.append(xp.nan_unless(defined, xp.where(own, deviation / scale, nothing)))
     return Spread(twice, sizes[0] * sizes[1], *parts)
 
 
@@ -156,7 +148,7 @@ def area_of(xp: Namespace, table: ops.Groups) -> Area:
     sums = reduced(xp, table, Reduction(_COLUMNS, squares, lambda *sums: sums))[0]
     parts = [x / (4 * (n * (n - 1))) for x, n in zip(sums, sizes, strict=True)]
     defined = (total.positive > 1) & (total.negative > 1)
-    variance = ops.nan_unless(xp, defined, parts[0] + parts[1])
+    variance = xp.nan_unless(defined, parts[0] + parts[1])
     return Area(twice, total.positive * total.negative, variance, *sizes)
 
 
@@ -165,7 +157,7 @@ def share_won(xp: Namespace, lost: Array, pairs: Array, scale: int) -> Array:
     where the numbers are whole; NaN of no pairs.
     """
     value = (2 * pairs - scale * lost) / (2 * pairs)
-    return ops.nan_unless(xp, pairs > 0, value)
+    return xp.nan_unless(pairs > 0, value)
 
 
 def _lost_twice(before: Array, found: Array, good: Array, bad: Array) -> tuple[Array]:
@@ -275,7 +267,7 @@ def auc_interval(
     lost = area.lost / (2 * area.pairs)
     if method == "wald":
         half = normal_width(confidence_level) * error
-        lower, upper = ops.clip(xp, won - half, 0.0), ops.clip(xp, won + half, None, 1.0)
+        lower, upper = xp.clip(won - half, 0.0), xp.clip(won + half, None, 1.0)
     else:
         fewer = xp.minimum(area.positive, area.negative)
         half = student_t(xp, confidence_level, fewer - 1) * error
@@ -416,7 +408,7 @@ def _covariance(
     lost = lost_pairs(xp, scores, positive, negative)
     found = spread_of(xp, lost, positive, negative, good)
     estimate = share_won(xp, found.lost, found.pairs, scale)
-    estimate = ops.nan_unless(xp, good[..., 0], estimate)
+    estimate = xp.nan_unless(good[..., 0], estimate)
     rows = [
         found.covariance(xp, *(x[..., m : m + 1, :] for x in found[2:]))
         for m in range(estimate.shape[-1])
@@ -563,7 +555,7 @@ def _paired(*parts: Array, scale: int, confidence_level: float) -> DelongTest:
     more = spread_of(xp, of_b - of_a, *flags)
     variance = more.covariance(xp, more.positive, more.negative)
     difference = more.lost / (2 * more.pairs)
-    difference = ops.nan_unless(xp, more.pairs > 0, difference)
+    difference = xp.nan_unless(more.pairs > 0, difference)
     return _tested(xp, scale * difference, scale * xp.sqrt(variance), confidence_level)
 
 
@@ -584,7 +576,7 @@ def _tested(
         half = student_t(xp, confidence_level, freedom) * error
         p_value = student_p_value(xp, statistic, freedom)
     found = (difference - half, difference + half, statistic, p_value)
-    lower, upper, statistic, p_value = (ops.nan_unless(xp, error > 0, x) for x in found)
+    lower, upper, statistic, p_value = (xp.nan_unless(error > 0, x) for x in found)
     return DelongTest(difference, lower, upper, error, statistic, p_value)
 
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -19,7 +18,6 @@ from quotakernels._array import (
     device,
     finished,
     float_of,
-    namespace,
     readable,
     to_numpy,
     tolerance,
@@ -38,6 +36,7 @@ from quotakernels.inputs.keywords import forwarding, level_of_caller, show_value
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.numbers import plain_number
 from quotakernels.measures._facts import direction_if_any, needs_ideal
+from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, rank, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
@@ -217,7 +216,7 @@ def corrected(xp: Namespace, values: Array, ratio: float, confidence_level: floa
     deviation = xp.where(same, xp.zeros_like(deviation), deviation)
     error = deviation * xp.sqrt(1 / counted + ratio)
     half = student_t(xp, confidence_level, cast(xp, number - 1, values.dtype)) * error
-    mean = ops.nan_unless(xp, number > 0, mean)
+    mean = xp.nan_unless(number > 0, mean)
     return Corrected(mean, mean - half, mean + half, error, deviation, number - 1)
 
 
@@ -607,7 +606,7 @@ def _tested(
         values = cast(xp, values, wide_float(xp, device(values)))
         found = corrected(xp, values, folds.ratio, confidence_level)
         statistic = found.mean / found.error
-        statistic = ops.nan_unless(xp, found.error > 0, statistic)
+        statistic = xp.nan_unless(found.error > 0, statistic)
         p_value = student_p_value(xp, statistic, cast(xp, found.freedom, values.dtype))
         undefined = values.shape[-1] - 1 - found.freedom
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))

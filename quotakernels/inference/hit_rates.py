@@ -18,7 +18,6 @@ from quotakernels._array import (
     constant,
     device,
     finished,
-    namespace,
     readable,
     result_float,
     to_numpy,
@@ -34,6 +33,7 @@ from quotakernels.inputs.numbers import numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.hit_rate import hit_rate, positives_at, share_found
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, table_of
 
 _STEP = 0.1
@@ -114,7 +114,7 @@ def _below(xp: Namespace, a: Array, b: Array, at: Array, width: Array) -> Array:
     nodes, weights = (constant(xp, x, at.dtype, device(at)) for x in (_NODES, _WEIGHTS))
     a, b, at = (xp.expand_dims(x, axis=-1) for x in (a, b, at))
     density = xp.exp(_log_density(xp, a, b, at - nodes * width[..., None]))
-    return width * ops.total(xp, weights * density)  # XLA's fused sums of this go wrong on CPU
+    return width * xp.total(weights * density)  # XLA's fused sums of this go wrong on CPU
 
 
 # a sample of a finite list
@@ -153,7 +153,7 @@ def wanted_and_listed(
         most = float(xp.max(whole))
         expected = f"a whole number below 2**53, at least {most:.15g}, the number of examples"
         raise ValueError(first_bad("population", size, xp.any(~fits), expected))
-    return (ops.nan_unless(xp, fits, wanted), wanted * size / whole), shape
+    return (xp.nan_unless(fits, wanted), wanted * size / whole), shape
 
 
 class Draws(NamedTuple):
@@ -370,7 +370,7 @@ def hit_rate_interval(
         z, unknown = normal_width(confidence_level), _unknown(xp, wanted, listed)
         moving = moving_cut(xp, table, wanted) if method == "score" else ()
         lower, upper = wilson(xp, found, wanted - found, z, unknown, *moving)
-    lower, upper = (ops.nan_unless(xp, wanted > 0, x) for x in (lower, upper))
+    lower, upper = (xp.nan_unless(wanted > 0, x) for x in (lower, upper))
     return HitRateInterval(share_found(xp, table, wanted), lower, upper)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, computing, device, namespace
+from quotakernels._array import Array, Namespace, computing, device
 from quotakernels.inference._resamples import groups_to_draw_from, owners, to_draw_from
 from quotakernels.inference._values import (
     Progress,
@@ -24,6 +24,7 @@ from quotakernels.inference.delong import twice_below
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.models import host_floats
 from quotakernels.measures.by_group import GroupValues, mean_of_groups, mean_over_groups
+from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, rank_examples, ranked_by_group, ranking_of
 
 NDArray = np.ndarray[Any, Any]
@@ -81,7 +82,7 @@ def _mid_ranks(xp: Namespace, examples: Examples) -> Array:
     Less 1, so that one example of n has 2k - 1 if k - 1 are below it.
     """
     scores, valid = examples.scores, examples.valid
-    key = ops.order_key(xp, scores)
+    key = xp.order_key(scores)
     there = xp.ones(scores.shape, dtype=xp.bool, device=device(scores)) if valid is None else valid
     key = xp.where(there, key, xp.zeros_like(key))
     return twice_below(xp, key, [there])[0]

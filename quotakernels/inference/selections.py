@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from quotakernels._array import Array, cast, computing, namespace
+from quotakernels._array import Array, cast, computing
 from quotakernels._records import plainly
 from quotakernels.inference._call import not_one_of
 from quotakernels.inference._distributions import check_level, normal_width, scipy
@@ -15,6 +15,7 @@ from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.measures.at_quota.selection import select
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, table_of
 
 SelectionTest: TypeAlias = Literal["score", "mcnemar", "fisher"]

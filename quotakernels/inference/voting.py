@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels import ops
-from quotakernels._array import Array, computing, device, finished, namespace, result_float
+from quotakernels._array import Array, computing, device, finished, result_float
 from quotakernels._records import plainly
 from quotakernels.inference._call import call_of
 from quotakernels.inference.comparing import estimates_of, validated_models_of
@@ -18,6 +17,7 @@ from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.inputs.models import label_of, named_scores
 from quotakernels.measures._facts import compared
 from quotakernels.measures.tables.best_cut import SAME_VALUE
+from quotakernels.ops import namespace
 from quotakernels.ranking import rank
 
 NDArray = np.ndarray[Any, Any]
@@ -202,10 +202,10 @@ def _running_means(scores: Sequence[Array]) -> Array:
     xp = namespace(scores[0])
     dtype = result_float(xp, device(scores[0]))
     with computing(xp):
-        total = ops.widened(xp, scores[0])
+        total = xp.widened(scores[0])
         means = [total]
         for number, x in enumerate(scores[1:], 2):
-            total = total + ops.widened(xp, x)
+            total = total + xp.widened(x)
             means.append(total / number)
         stacked: Array = finished(xp, xp.stack(means), dtype)
         return stacked

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -15,7 +14,6 @@ from quotakernels._array import (
     computing,
     constant,
     device,
-    namespace,
     of_kind,
     readable,
     to_numpy,
@@ -44,6 +42,7 @@ from quotakernels.inputs.examples import (
     weights_and_mask,
 )
 from quotakernels.inputs.keywords import show_value
+from quotakernels.ops import namespace
 
 _TRANSPOSE = "; if y_score has a row for each class pass its transpose"
 
@@ -166,8 +165,8 @@ def _classified(xp: Namespace, labels: Array, numbers: list[Any]) -> tuple[Array
     Labels are compared by their order keys, as those of two classes are.
     """
     wanted = constant(xp, numbers, labels.dtype, device(labels))
-    key = xp.expand_dims(ops.order_key(xp, labels), axis=-2)
-    belongs = key == xp.expand_dims(ops.order_key(xp, wanted), axis=-1)
+    key = xp.expand_dims(xp.order_key(labels), axis=-2)
+    belongs = key == xp.expand_dims(xp.order_key(wanted), axis=-1)
     return belongs, xp.sum(cast(xp, belongs, xp.int32), axis=-2) != 1
 
 
@@ -285,8 +284,8 @@ def _several_classes(xp: Namespace, columns: dict[str, Array], size: int) -> _Fo
         if whole:
             invalid = wide != known
         else:
-            key = ops.order_key(xp, labels)
-            invalid = key != ops.order_key(xp, cast(xp, known, labels.dtype))
+            key = xp.order_key(labels)
+            invalid = key != xp.order_key(cast(xp, known, labels.dtype))
         found[name] = known
         bad[name] = (invalid, f"one of the classes 0 to {size - 1}")
     return found, bad

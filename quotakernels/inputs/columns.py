@@ -20,7 +20,6 @@ from quotakernels._array import (
     is_array,
     is_tensor,
     library,
-    namespace,
     of_kind,
     placement,
     readable,
@@ -28,6 +27,7 @@ from quotakernels._array import (
     to_numpy,
 )
 from quotakernels.inputs.keywords import warn_once
+from quotakernels.ops import namespace
 
 
 def check_shapes(
@@ -252,25 +252,25 @@ def positive_labels(
     of integers can be compared.  With `pos_label` the negative class is that of the first example
     of the row that counts and is not positive.
     """
-    key = ops.order_key(xp, labels)
+    key = xp.order_key(labels)
 
     def key_of(label: Any) -> Any:
         if key is labels and of_kind(xp, labels.dtype, "integral"):
             return label
-        return ops.order_key(xp, constant(xp, [label], labels.dtype, device(labels)))
+        return xp.order_key(constant(xp, [label], labels.dtype, device(labels)))
 
     if pos_label is None:
         expected = "0 or 1; for other labels pass pos_label"
         positive = key == key_of(1)
         if key is labels and of_kind(xp, labels.dtype, "integral"):
-            return positive, (ops.neither(xp, labels, positive), expected)
+            return positive, (xp.neither(labels, positive), expected)
         return positive, (positive == (key == key_of(0)), expected)
     positive = key == key_of(pos_label)
     others = ~positive if valid is None else ~positive & valid
     places = xp.arange(key.shape[-1], dtype=xp.int64, device=device(key))
     places = xp.where(others, places, xp.full_like(places, key.shape[-1] - 1))
     first = xp.min(places, axis=-1, keepdims=True)
-    invalid = ~positive & (key != ops.taken(xp, key, first))
+    invalid = ~positive & (key != xp.take_last_axis(key, first))
     if of_kind(xp, labels.dtype, "real floating"):
         invalid = invalid | xp.isnan(labels)
     return positive, (invalid, ONE_OTHER)

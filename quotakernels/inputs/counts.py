@@ -13,7 +13,6 @@ from quotakernels._array import (
     cast,
     computing,
     device,
-    namespace,
     of_kind,
     tolerance,
     wide_float,
@@ -32,6 +31,7 @@ from quotakernels.inputs.groups import (
     of_their_group,
     with_codes,
 )
+from quotakernels.ops import namespace
 
 BadValues: TypeAlias = list[tuple[str, Array, str]]
 """For some arguments: where they are bad, and what was expected."""
@@ -193,7 +193,7 @@ def _bad_values(
     bad = []
     if of_kind(xp, thresholds.dtype, "real floating"):
         bad.append(("thresholds", xp.isnan(thresholds) & (counts > 0), "a number"))
-    total = ops.prefix_sum(xp, counts)
+    total = xp.prefix_sum(counts)
     bad += [
         ("counts", counts < 0, "a count, from 0 to 2**63 - 1"),
         ("counts", total < 0, "fewer than 2**63 examples in all"),
@@ -297,7 +297,7 @@ def _best_first(
     """Rows by falling threshold, padding last; the place that each had, None if it is the same;
     and which rows, in the given order, repeat one.
     """
-    key = ops.order_key(xp, columns["thresholds"])
+    key = xp.order_key(columns["thresholds"])
     if isinstance(key, np.ndarray) and bool((key[..., 1:] < key[..., :-1]).all()):
         return columns, None, np.zeros(key.shape, dtype=bool)
     order = xp.argsort(key, axis=-1, descending=True, stable=True)
@@ -380,7 +380,7 @@ def _of_one_type(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:
 
 def _steps(xp: Namespace, x: Array) -> Array:
     """What each point adds to the one before it."""
-    return x - ops.shifted(xp, x, 1, 0)
+    return x - xp.shift_right(x, 1, 0)
 
 
 def _bad_points(xp: Namespace, points: dict[str, Array], steps: dict[str, Array]) -> BadValues:
@@ -404,10 +404,10 @@ def _not_falling(xp: Namespace, thresholds: Array, steps: dict[str, Array]) -> A
 
 def _after_another(xp: Namespace, thresholds: Array, there: Array) -> tuple[Array, Array, Array]:
     """The keys of thresholds, those of the last rows before them that are there, if there are."""
-    key = ops.order_key(xp, thresholds)
+    key = xp.order_key(thresholds)
     places = xp.arange(1, key.shape[-1] + 1, dtype=xp.int64, device=device(there))
-    upto = ops.running_max(xp, xp.where(there, places, xp.zeros_like(places)))
-    before = ops.shifted(xp, upto, 1, 0)
+    upto = xp.running_max(xp.where(there, places, xp.zeros_like(places)))
+    before = xp.shift_right(upto, 1, 0)
     higher = xp.take_along_axis(key, xp.clip(before - 1, min=0), axis=-1)
     return key, higher, before > 0
 

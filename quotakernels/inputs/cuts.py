@@ -23,7 +23,6 @@ from quotakernels._array import (
     is_array,
     library,
     may_warn,
-    namespace,
     of_kind,
     readable,
     to_numpy,
@@ -42,6 +41,7 @@ from quotakernels.inputs.columns import (
 from quotakernels.inputs.keywords import show_value, warn_once
 from quotakernels.inputs.numbers import as_float, numbers_like
 from quotakernels.inputs.totals import Totals
+from quotakernels.ops import namespace
 
 
 def warn_below_one(quota: Any) -> None:
@@ -138,7 +138,7 @@ def quota_masses(
     if budget is None and (found := _masses_of_list(table, total, quota, fraction)) is not None:
         return found  # type: ignore[no-any-return]
     if fraction is None and _has_counts(table, quota, when_short):
-        return (ops.clip(xp, total.whole[..., None], high=as_float(quota)),), ()
+        return (xp.clip(total.whole[..., None], max=as_float(quota)),), ()
     cuts = {"quota": quota, "fraction": fraction, "budget": budget}
     name, number = _only(cuts, priced="cost" in table.columns)
     said = called if name == "quota" else name
@@ -156,7 +156,7 @@ def quota_masses(
         if name == "budget":
             paid = xp.minimum(compiled(_paid, xp)(table, wanted), whole)
             wanted = xp.where(wanted < most.whole, paid, whole)
-    return (ops.nan_unless(xp, valid & filled, wanted),), shape
+    return (xp.nan_unless(valid & filled, wanted),), shape
 
 
 def _masses_of_list(table: ops.Groups, total: Totals, quota: Any, fraction: Any) -> Any:
@@ -232,7 +232,7 @@ def masses_or_all(
     if quota is None and fraction is None:
         check_when_short(when_short)
         whole = Totals(xp, table).whole[..., None]
-        return (ops.nan_unless(xp, whole > 0, whole),), ()
+        return (xp.nan_unless(whole > 0, whole),), ()
     return wanted_masses(xp, table, quota=quota, fraction=fraction, when_short=when_short)
 
 
@@ -448,12 +448,12 @@ def _merged(table: ops.Groups, last: Array) -> ops.Groups:
 def _rows_ending(xp: Namespace, table: ops.Groups, ends: Array) -> Array:
     """Which rows are the last of so many; and the last of all that are not empty."""
     size = table.counts.shape[-1]
-    filled = ops.count(xp, table.counts > 0)
+    filled = xp.count(table.counts > 0)
     ends = xp.concat([xp.minimum(ends, filled), filled], axis=-1)
     ends = xp.sort(ends, axis=-1)
     places = xp.arange(1, size + 1, dtype=xp.int64, device=device(ends))
     places = xp.broadcast_to(places, table.counts.shape)
-    index = ops.bisect(xp, ends, places)
+    index = xp.bisect(ends, places)
     index = xp.clip(index, max=ends.shape[-1] - 1)
     return xp.take_along_axis(ends, index, axis=-1) == places
 
@@ -465,8 +465,8 @@ def cut_ends(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool = 
     """
     scores = table.thresholds
     if scores.dtype != wanted.dtype:
-        scores, wanted = ops.widened(xp, scores), ops.widened(xp, wanted)
-    ends = ops.bisect(xp, _falling_key(xp, scores), _falling_key(xp, wanted), beyond=inclusive)
+        scores, wanted = xp.widened(scores), xp.widened(wanted)
+    ends = xp.bisect(_falling_key(xp, scores), _falling_key(xp, wanted), beyond=inclusive)
     if of_kind(xp, wanted.dtype, "real floating"):
         ends = xp.where(xp.isnan(wanted), xp.zeros_like(ends), ends)
     return ends
@@ -474,5 +474,5 @@ def cut_ends(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool = 
 
 def _falling_key(xp: Namespace, scores: Array) -> Array:
     """Order keys that rise where the scores fall."""
-    key = ops.order_key(xp, scores)
+    key = xp.order_key(scores)
     return -key if of_kind(xp, key.dtype, "real floating") else ~key

@@ -26,7 +26,6 @@ from quotakernels._array import (
     host_view,
     known,
     known_end,
-    namespace,
     of_kind,
     readable,
     wide_float,
@@ -53,6 +52,7 @@ from quotakernels.inputs.groups import (
     with_codes,
 )
 from quotakernels.inputs.keywords import check_flag, show_value, warn_once
+from quotakernels.ops import namespace
 
 NDArray = np.ndarray[Any, Any]
 
@@ -308,7 +308,7 @@ def bad_values(
     """
     bad = {}
     if of_kind(xp, scores.dtype, "real floating"):
-        invalid = ops.nans(xp, scores) if by_list else xp.isnan(scores)
+        invalid = xp.nans(scores) if by_list else xp.isnan(scores)
         bad[leader] = (invalid, "a number, or where=False for an example to leave out")
     return bad if weights is None else bad | bad_weights(xp, weights)
 
@@ -340,8 +340,8 @@ def unfit_amounts(
         return ~(xp.abs(whole) <= most / 2), "a finite number, small enough for a finite sum"
     right = (amount >= 0) & xp.isfinite(amount) & (whole <= most)
     least = constant(xp, [float(info.smallest_normal)], amount.dtype, device(amount))
-    lost = ops.order_key(xp, whole) < ops.order_key(xp, least)  # XLA compares with 0 instead
-    right = right & ~(lost & (ops.order_key(xp, amount) > 0))
+    lost = xp.order_key(whole) < xp.order_key(least)  # XLA compares with 0 instead
+    right = right & ~(lost & (xp.order_key(amount) > 0))
     smallest = f"{float(info.smallest_normal):.1e}"
     expected = "a finite cost, not negative, small enough for a finite sum, and, times its weight,"
     return ~right, f"{expected} 0 or at least {smallest}"
@@ -402,7 +402,7 @@ def with_marks(masses: tuple[Array, ...], good: Array | None) -> tuple[Array, ..
     xp = namespace(masses[0])
     if not of_kind(xp, masses[0].dtype, "integral"):
         nans: dict[Any, Array] = {}
-        return tuple(ops.nan_unless(xp, good, x, nans) for x in masses)
+        return tuple(xp.nan_unless(good, x, nans) for x in masses)
     mark = constant(xp, -1, masses[0].dtype, device(good))
     return tuple(xp.where(good, x, mark) for x in masses)
 
@@ -463,4 +463,4 @@ def _masked(result: Any, good: Array, nans: dict[Any, Array]) -> Any:
         result = cast(xp, result, wide_float(xp, device(result)))
     batch = tuple(good.shape[:-1])
     where = xp.reshape(good, (*batch, *(1 for _ in result.shape[len(batch) :])))
-    return finish(xp, ops.nan_unless(xp, where, result, nans), result.dtype)
+    return finish(xp, xp.nan_unless(where, result, nans), result.dtype)

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from quotakernels._array import computing, device, namespace
+from quotakernels._array import computing, device
 from quotakernels.inputs.columns import as_column, read_without_fault
 from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.groups import good_groups
 from quotakernels.inputs.numbers import numbers_like
+from quotakernels.ops import namespace
 
 
 class Beside(NamedTuple):

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -21,13 +20,13 @@ from quotakernels._array import (
     is_tensor,
     known_between,
     library,
-    namespace,
     of_kind,
     readable,
     takes_host_arrays,
 )
 from quotakernels.inputs.columns import adopt, as_column, check_shapes, first_bad, refuse_missing
 from quotakernels.inputs.keywords import show_value
+from quotakernels.ops import namespace
 
 DENSE = 4
 """Integers whose range is at most so many times their number are found by a table of that range."""
@@ -259,7 +258,7 @@ def kept_within(
     if size and numbered:
         within, outside = codes, xp.zeros_like(codes, dtype=xp.bool)
     else:
-        within = ops.clip(xp, codes, 0, max(size - 1, 0))
+        within = xp.clip(codes, 0, max(size - 1, 0))
         outside = within != codes if size else xp.ones_like(codes, dtype=xp.bool)
     return GroupsOfExamples(within, ids), (outside, f"an id from 0 to {size - 1}")
 
@@ -268,7 +267,7 @@ def good_groups(
     xp: Namespace, groups: GroupsOfExamples, invalid: Array, outside: Array | None = None
 ) -> Array:
     """Which groups have no wrong example, shape (..., S, 1); one of no group may be of any."""
-    bad = ops.any_of_each(xp, invalid, groups.codes, groups.ids.shape[0], outside)
+    bad = xp.any_of_each(invalid, groups.codes, groups.ids.shape[0], outside)
     return xp.expand_dims(~bad, axis=-1)
 
 
@@ -278,4 +277,4 @@ def of_their_group(xp: Namespace, groups: GroupsOfExamples, flags: Array) -> Arr
     codes = xp.broadcast_to(groups.codes, (*flags.shape[:-1], groups.codes.shape[-1]))
     if flags.shape[-1] == 0:  # no groups, but one absent example
         return xp.zeros_like(codes, dtype=xp.bool)
-    return ops.taken(xp, flags, codes)
+    return xp.take_last_axis(flags, codes)

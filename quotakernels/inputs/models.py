@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -17,7 +16,6 @@ from quotakernels._array import (
     device,
     instead_of,
     is_array,
-    namespace,
     of_kind,
     readable,
     to_numpy,
@@ -34,6 +32,7 @@ from quotakernels.inputs.columns import (
 from quotakernels.inputs.examples import Validated, validate_columns
 from quotakernels.inputs.gains import with_gains, with_numbers
 from quotakernels.inputs.keywords import show_value
+from quotakernels.ops import namespace
 
 NDArray = np.ndarray[Any, Any]
 _EXACT = 2**53
@@ -209,7 +208,7 @@ def _of_one_dtype(xp: Namespace, columns: dict[str, Array]) -> list[Array]:
                     f"{name} holds integers beyond 2**53 and other models scores of another type; "
                     "pass scores of one type"
                 )
-    return [ops.widened(xp, x) for x in columns.values()]
+    return [xp.widened(x) for x in columns.values()]
 
 
 def host_floats(x: Array) -> NDArray:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -20,7 +19,6 @@ from quotakernels._array import (
     finished,
     is_array,
     library,
-    namespace,
     of_kind,
     readable,
     result_float,
@@ -36,6 +34,7 @@ from quotakernels.inputs.columns import (
     refuse_records,
 )
 from quotakernels.inputs.keywords import show_value
+from quotakernels.ops import namespace
 
 N = TypeVar("N", bound=NamedTuple)
 
@@ -106,7 +105,7 @@ def checked(xp: Namespace, arrays: dict[str, Array], domains: Domains) -> dict[s
         x = arrays[name]
         invalid = ~fits(x)
         if not read_without_fault(xp, name, x, invalid, expected):
-            good[name] = ops.nan_unless(xp, ~invalid, x)
+            good[name] = xp.nan_unless(~invalid, x)
     return good
 
 

@@ -63,7 +63,7 @@ class Totals:
     @property
     def positive_before(self) -> Array:
         """How many positive examples stand before each group of examples."""
-        upto = ops.prefix_sum(self._xp, self.positives)
+        upto = self._xp.prefix_sum(self.positives)
         return cast(self._xp, upto - self.positives, self.positive.dtype)
 
     @property

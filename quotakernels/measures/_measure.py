@@ -21,7 +21,6 @@ from quotakernels._array import (
     from_host_view,
     host_view,
     is_tensor,
-    namespace,
     result_float,
     tree_map,
 )
@@ -41,6 +40,7 @@ from quotakernels.inputs.numbers import in_library_of
 from quotakernels.measures._reduction import Sums
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._unsorted import RankingAtQuota, ranking_at
+from quotakernels.ops import namespace
 from quotakernels.ranking import (
     Ranking,
     TiePolicy,

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, known, known_between, namespace, of_kind
+from quotakernels._array import Array, Namespace, cast, known, known_between, of_kind
 from quotakernels.inputs.totals import Totals
+from quotakernels.ops import namespace
 
 MASSES = ("quota", "start", "stop", "positives", "tp", "fp", "fn", "tn")
 """Fields of results that are masses; all others are free of their unit."""
@@ -72,7 +73,7 @@ def usual_unit(xp: Namespace, mass: Array, parts: Iterable[Array] = ()) -> Array
     room = _exponent(xp, least, most) + (most - far) // 2
     exponent = xp.minimum(_exponent(xp, mass, most), xp.where(room > 0, room, xp.zeros_like(room)))
     limit = most - most // 40  # where the power and its inverse are usual floats
-    exponent = ops.clip(xp, exponent, -limit, limit)
+    exponent = xp.clip(exponent, -limit, limit)
     exponent = exponent // 2 * 2  # so that square roots keep their digits
     exponent = xp.where(usual, xp.zeros_like(exponent), exponent)
     return _power(xp, -exponent, mass, most)
@@ -80,7 +81,7 @@ def usual_unit(xp: Namespace, mass: Array, parts: Iterable[Array] = ()) -> Array
 
 def _is_usual(xp: Namespace, mass: Array, most: int, far: int) -> Array:
     """Whether a mass is 0 or near 1; by its bits, since subnormals may be compared equal to 0."""
-    key = ops.order_key(xp, mass)
+    key = xp.order_key(mass)
     least, highest = 2.0**-far, 2.0**far
     if of_kind(xp, key.dtype, "integral"):
         least, highest = ((most - 1 + x) << _fraction_bits(xp, mass) for x in (-far, far))
@@ -89,7 +90,7 @@ def _is_usual(xp: Namespace, mass: Array, most: int, far: int) -> Array:
 
 def _exponent(xp: Namespace, mass: Array, most: int) -> Array:
     """The exponents of positive floats, from their bits; without these, within one."""
-    key = ops.order_key(xp, mass)
+    key = xp.order_key(mass)
     if of_kind(xp, key.dtype, "integral"):
         return (key >> _fraction_bits(xp, mass)) - (most - 1)
     usual = xp.where((mass > 0) & xp.isfinite(mass), mass, xp.ones_like(mass))
@@ -98,10 +99,10 @@ def _exponent(xp: Namespace, mass: Array, most: int) -> Array:
 
 def _power(xp: Namespace, exponent: Array, mass: Array, most: int) -> Array:
     """Two to this power, as floats like the mass."""
-    key = ops.order_key(xp, mass)
+    key = xp.order_key(mass)
     if of_kind(xp, key.dtype, "integral"):
         bits = (exponent + (most - 1)) << _fraction_bits(xp, mass)
-        return ops.from_order_key(xp, cast(xp, bits, key.dtype), mass.dtype)
+        return xp.from_order_key(cast(xp, bits, key.dtype), mass.dtype)
     power = xp.ones_like(mass)
     step = most // 2
     while step:

@@ -18,7 +18,6 @@ from quotakernels._array import (
     from_host_view,
     host_view,
     is_array,
-    namespace,
     wide_float,
 )
 from quotakernels._types import Generic, T
@@ -26,6 +25,7 @@ from quotakernels.inputs.columns import short_repr
 from quotakernels.inputs.cuts import check_when_short, known_masses, quota_masses
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.numbers import in_library_of
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 
 
@@ -113,7 +113,7 @@ def _wanted(
     if valid is None:
         counts = xp.full((*scores.shape[:-1], 1), size, dtype=xp.int64, device=dev)
     else:
-        counts = ops.count(xp, valid)
+        counts = xp.count(valid)
     whole = ops.Groups(scores[..., :1], counts, counts, None, None)
     (wanted,), _ = quota_masses(xp, whole, quota=quota, fraction=fraction, when_short=when_short)
     return wanted, None
@@ -151,7 +151,7 @@ def around_of(
     if valid is None:
         whole = xp.full_like(positives, scores.shape[-1])
     if good is not None:
-        wanted = ops.nan_unless(xp, good, wanted)
+        wanted = xp.nan_unless(good, wanted)
     found = ops.Around(wanted, thresholds, row, whole, positives)
     return found if ties == "expected" else _one_class_first(xp, found, ties == "optimistic")
 
@@ -164,7 +164,7 @@ def _one_class_first(xp: Namespace, around: ops.Around, is_positive: bool) -> op
     found = first if is_positive else nothing
     within = around.wanted <= row.mass_before + first
     before = row.mass_before + xp.where(within, nothing, first)
-    mass = ops.clip(xp, xp.where(within, first, row.mass - first), low=1.0)  # one is 0 at quota 0
+    mass = xp.clip(xp.where(within, first, row.mass - first), min=1.0)  # one is 0 at quota 0
     positive_before = row.positive_before + xp.where(within, nothing, found)
     positive = xp.where(within, found, row.positive - found)
     part = ops.Rows(before, before, positive_before, mass, mass, positive)

@@ -17,7 +17,6 @@ from quotakernels._array import (
     computing,
     device,
     finished,
-    namespace,
     result_float,
     tree_map,
 )
@@ -41,6 +40,7 @@ from quotakernels.measures._facts import (
 )
 from quotakernels.measures._measure import Measure, measure, taken_of_rank
 from quotakernels.measures.at_quota.hit_rate import positives_at
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, ranked, table_of
 
 _OF_RANK = tuple(inspect.signature(rank).parameters)
@@ -205,7 +205,7 @@ class MeanOverGroups:
         with computing(xp):
             size = _weights(xp, table_of(xp, ranking, by_group=True), self.weights)
             if (good := good_rows(ranking)) is not None:
-                size = ops.nan_unless(xp, good[..., 0], size)
+                size = xp.nan_unless(good[..., 0], size)
         return GroupValues(values, size)
 
     def __repr__(self) -> str:
@@ -406,7 +406,7 @@ def _average(values: Array, size: Array, drawn: Array | None) -> Array:
     if drawn is not None:
         often = cast(xp, drawn, size.dtype)
         sums = tuple(xp.expand_dims(x, axis=-2) * often for x in sums)
-    weighted, weight = (ops.total(xp, x) for x in sums)
+    weighted, weight = (xp.total(x) for x in sums)
     return weighted / weight
 
 
@@ -415,7 +415,7 @@ def _defined(values: Array, axis: int, drawn: Array | None) -> Array:
     xp = namespace(values)
     there = _groups_last(xp, ~xp.isnan(values), axis)
     if drawn is None:
-        return ops.count(xp, there)[..., 0]
+        return xp.count(there)[..., 0]
     often = cast(xp, xp.expand_dims(there, axis=-2), xp.int64) * cast(xp, drawn, xp.int64)
     return xp.sum(often, axis=-1)
 
@@ -488,7 +488,7 @@ def _wanted_over_all(
 def _in_proportion(table: ops.Groups, wanted: Array) -> Array:
     xp = namespace(wanted)
     whole = Totals(xp, table).whole
-    everybody = ops.total(xp, whole)[..., None, None]
+    everybody = xp.total(whole)[..., None, None]
     return whole_if_close(xp, wanted[..., None, :] * whole[..., None] / everybody)
 
 
@@ -502,7 +502,7 @@ def _paid_in_proportion(table: ops.Groups, wanted: Array, money: Array) -> Array
     found = xp.minimum(ops.mass_within(xp, table, own), whole)
     found = xp.where(own < cost, found, whole)
     undefined = xp.isnan(wanted)[..., None, :]
-    return ops.nan_unless(xp, ~undefined, found)
+    return xp.nan_unless(~undefined, found)
 
 
 class _SelectionByGroup(Measure):
@@ -603,7 +603,7 @@ def _at_one_quota(table: ops.Groups, wanted: Array, split: Array) -> SelectionBy
     edge = _edge(xp, table, wanted)
     total = Totals(xp, table)
     selected, found = _shares(xp, table, edge)
-    size = ops.nan_unless(xp, total.whole > 0, total.whole)
+    size = xp.nan_unless(total.whole > 0, total.whole)
     by_split = positives_at(xp, table, split[..., None])[..., 0]
     rate = _share(xp, selected / (edge.tied * size))
     recall = _share(xp, found / (edge.tied * total.positive))
@@ -618,7 +618,7 @@ def _at_one_quota(table: ops.Groups, wanted: Array, split: Array) -> SelectionBy
         lowest / highest,
         most - least,
         by_split,
-        ops.total(xp, found) / edge.tied[..., 0] - ops.total(xp, by_split),
+        xp.total(found) / edge.tied[..., 0] - xp.total(by_split),
     )
 
 
@@ -632,13 +632,13 @@ def _ends(xp: Namespace, x: Array) -> tuple[Array, Array]:
     there = xp.any(x == x, axis=-1)
     low = xp.min(xp.where(x == x, x, xp.full_like(x, xp.inf)), axis=-1)
     high = xp.max(xp.where(x == x, x, xp.full_like(x, -xp.inf)), axis=-1)
-    return ops.nan_unless(xp, there, low), ops.nan_unless(xp, there, high)
+    return xp.nan_unless(there, low), xp.nan_unless(there, high)
 
 
 def _keys(xp: Namespace, table: ops.Groups) -> Array:
     """The score of each row as a number; rows without examples are last."""
-    key = ops.order_key(xp, table.thresholds)
-    return xp.where(table.counts > 0, key, ops.lowest_key(xp, key))
+    key = xp.order_key(table.thresholds)
+    return xp.where(table.counts > 0, key, xp.lowest_key(key))
 
 
 def _edge(xp: Namespace, table: ops.Groups, wanted: Array) -> _Edge:
@@ -657,7 +657,7 @@ def _together(table: ops.Groups) -> ops.Groups:
     order = xp.argsort(key, axis=-1, descending=True, stable=True)
     columns = {name: x for name, x in table.columns.items() if name == "cost"}
     rows = table._replace(thresholds=key, columns=columns)
-    rows = rows.map(lambda x: ops.taken(xp, x, order))
+    rows = rows.map(lambda x: xp.take_last_axis(x, order))
     key = rows.thresholds
     last = xp.ones_like(key[..., :1]) == 1
     last = xp.concat([key[..., 1:] != key[..., :-1], last], axis=-1)

@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, tolerance, wide_float
+from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.cuts import ROUNDING
@@ -29,6 +29,7 @@ from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
 from quotakernels.measures.tables.informedness import informedness, surplus
 from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.measures.tables.rates import bias, false_positive_rate, precision, recall
+from quotakernels.ops import namespace
 
 ChartKind: TypeAlias = Literal[
     "pn",
@@ -77,7 +78,7 @@ def _logarithms(table: ConfusionTable, _: Any) -> tuple[Array, Array]:
 def _on_drift(table: ConfusionTable, _: Any) -> tuple[Array, Array]:
     xp, positive = namespace(table.tp), table.tp + table.fn
     drift = (table.tp + table.fp) / positive
-    drift = ops.nan_unless(xp, positive > 0, drift)
+    drift = xp.nan_unless(positive > 0, drift)
     return drift, informedness.value(xp, table, {})
 
 
@@ -145,14 +146,14 @@ def coordinates(
     """The places of decisions whose cells are floats of one shape; NaN without examples."""
     there = (table.tp + table.fn) + (table.fp + table.tn) > 0
     place = _CHARTS[kind](table, smoothing)
-    return tuple(ops.nan_unless(xp, there, x) for x in place)
+    return tuple(xp.nan_unless(there, x) for x in place)
 
 
 def decisions(
     xp: Namespace, fp: Array, tp: Array, positives: Array, negatives: Array
 ) -> ConfusionTable:
     """The cells of decisions that select these of so many; arrays of one shape."""
-    return ConfusionTable(tp, fp, ops.clip(xp, positives - tp, 0), ops.clip(xp, negatives - fp, 0))
+    return ConfusionTable(tp, fp, xp.clip(positives - tp, 0), xp.clip(negatives - fp, 0))
 
 
 @plainly
@@ -401,7 +402,7 @@ def _area(xp: Namespace, table: ops.Groups, kind: ChartKind, total: Totals) -> R
     """The area of a chart, from twice the pairs that are won."""
     whole, positive, _ = total
     areas: Mapping[str, Callable[[Won], Array]] = {
-        "pn": lambda won: ops.nan_unless(xp, whole > 0, won.twice / 2),
+        "pn": lambda won: xp.nan_unless(whole > 0, won.twice / 2),
         "roc": lambda won: won.share,
         "lift": lambda won: (positive * positive + won.twice) / (2 * whole * positive),
         "bprd": lambda won: won.surplus / 2 * (whole / positive),
@@ -446,8 +447,8 @@ def falling(xp: Namespace, t: Array, selected: Array, positives: Array, negative
 
 def _between(xp: Namespace, t: Array, start: Line, stop: Line, exists: Array) -> Line:
     """Points of the straight line between two ends, which they are exactly at t = 0 and 1."""
-    ends = (ops.clip(xp, x, 0.0, 1.0) for x in (*start, *stop))
-    fpr, tpr, last_fpr, last_tpr = (ops.nan_unless(xp, exists, x) for x in ends)
+    ends = (xp.clip(x, 0.0, 1.0) for x in (*start, *stop))
+    fpr, tpr, last_fpr, last_tpr = (xp.nan_unless(exists, x) for x in ends)
     return Line(_along(xp, t, fpr, last_fpr), _along(xp, t, tpr, last_tpr))
 
 
@@ -503,11 +504,11 @@ def _bent(
     first, last = recall_at(none), recall_at(ratio)
     to_top = last >= 1
     last = xp.where(to_top, one, last)
-    end = xp.where(to_top, ops.clip(xp, wrong_at(one) / ratio, 0.0, 1.0), one)
+    end = xp.where(to_top, xp.clip(wrong_at(one) / ratio, 0.0, 1.0), one)
     half = t.shape[-1] // 2 + 1
     step, stride = (evenly(xp, n, ratio) for n in (half, t.shape[-1] - half + 2))
     recalls, rates = _along(xp, step, first, last), end * stride[1:-1]
-    wrong = ops.clip(xp, wrong_at(recalls) / ratio, 0.0, 1.0)
+    wrong = xp.clip(wrong_at(recalls) / ratio, 0.0, 1.0)
     wrong = xp.where(step == 0, none, xp.where(step == 1, end, wrong))
     fpr = xp.sort(xp.concat([wrong, rates], axis=-1), axis=-1)
     tpr = xp.sort(xp.concat([recalls, recall_at(rates * ratio)], axis=-1), axis=-1)
@@ -669,7 +670,7 @@ def _drawn(
     whole, rest = numbers["positives"], numbers["negatives"]
     fpr, tpr = _in_roc_space(xp, of, evenly(xp, points, whole), numbers)
     both = (whole > 0) & (rest > 0)
-    fp, tp = (ops.nan_unless(xp, both, x) for x in (fpr * rest, tpr * whole))
+    fp, tp = (xp.nan_unless(both, x) for x in (fpr * rest, tpr * whole))
     arrays = xp.broadcast_arrays(fp, tp, whole, rest, numbers["smoothing"])
     x, y = coordinates(xp, kind, decisions(xp, *arrays[:-1]), arrays[-1])
     if kind == "pr":  # what is straight from the origin on has one precision there
@@ -767,7 +768,7 @@ def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
     share = cast(xp, table.negative, wide) / ops.spread(xp, table, negative)
     area = ops.group_total(xp, table, share * _MEANS[kappa](partial(row_ends, xp, table), cells))
     defined = (positive > 0) & (negative > 0)
-    return ops.nan_unless(xp, defined, area)
+    return xp.nan_unless(defined, area)
 
 
 def _cohen(ends: Ends, cells: ConfusionTable) -> Array:

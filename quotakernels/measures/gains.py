@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, tolerance, wide_float
+from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.cuts import cut_ends, wanted_masses
@@ -23,6 +23,7 @@ from quotakernels.measures.at_quota.curves import (
 )
 from quotakernels.measures.tables.best_cut import SAME_VALUE, BestBoundary, best_of_these
 from quotakernels.measures.tables.cells import ConfusionTable, wanted_cut
+from quotakernels.ops import namespace
 
 
 class CutRows(NamedTuple):
@@ -59,7 +60,7 @@ def cut_at_thresholds(table: ops.Groups, wanted: Array, inclusive: bool) -> CutR
         return _groups_cut(xp, table, wanted, inclusive)
     wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
     ends = cut_ends(xp, table, wanted, inclusive)
-    index = ops.clip(xp, ends, high=table.counts.shape[-1] - 1)
+    index = xp.clip(ends, max=table.counts.shape[-1] - 1)
     part = cast(xp, ends > index, wide_float(xp, device(ends)))
     return CutRows(index, part, xp.ones_like(part))
 
@@ -75,7 +76,7 @@ def _groups_cut(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool
         part.append(there)
     whole = cast(xp, ~xp.stack(part, axis=-1), wide_float(xp, device(table.counts)))
     empty = xp.expand_dims(Totals(xp, table).examples == 0, axis=-1)
-    whole = ops.nan_unless(xp, ~empty, whole)
+    whole = xp.nan_unless(~empty, whole)
     return CutRows(xp.stack(index, axis=-1), whole, xp.ones_like(whole))
 
 
@@ -285,7 +286,7 @@ def best_quota(table: ops.Groups) -> BestBoundary:
     if if_rejected is not None:
         value = value + below_cuts(xp, table, if_rejected)
     nobody = beside_cuts(xp, table, Totals(xp, table).whole) == 0
-    value = ops.nan_unless(xp, ~nobody, value)
+    value = xp.nan_unless(~nobody, value)
     curve = Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
     best = best_of_these(table, curve, real_cuts(xp, table), _rounding(xp, table))
     return BestBoundary(*best, () if table.segments else curve)
@@ -336,7 +337,7 @@ def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> C
         fn, tn = (rejected(table, x, cut) for x in table.columns["gain_rejected"])
 
     def mean(gain: Array, mass: Array) -> Array:
-        return ops.nan_unless(xp, mass > 0, gain / mass)
+        return xp.nan_unless(mass > 0, gain / mass)
 
     return ConfusionTable(
         mean(tp, selected(table, table.positive, cut)),

@@ -14,7 +14,6 @@ from quotakernels._array import (
     computing,
     device,
     finished,
-    namespace,
     of_kind,
     result_float,
     tree_map,
@@ -41,6 +40,7 @@ from quotakernels.measures.tables.best_cut import (
     best_cut,
     table_curve,
 )
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, rank_examples, table_of
 
 Average: TypeAlias = Literal["macro", "weighted", "micro"] | None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._array import Array, Namespace, cast, device, wide_float
 from quotakernels.inputs.cuts import masses_and_positions
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import CutoffMeasure, Measure, measure
 from quotakernels.measures._reduction import Reduction, reduced
+from quotakernels.ops import namespace
 
 NEAR = 8
 """Draws that are multiplied one by one: all of few, or the last of many, beyond which the
@@ -42,9 +43,8 @@ def chance_of_none(xp: Namespace, items: Array, positives: Array, drawn: Array) 
     multiplied.
     """
     few, many = xp.minimum(positives, drawn), xp.maximum(positives, drawn)
-    far = ops.clip(xp, few - NEAR, 0.0)
-    log = ops.piecewise(
-        xp,
+    far = xp.clip(few - NEAR, 0.0)
+    log = xp.piecewise(
         far > 0,
         lambda *x: _log_of_far(xp, *x),
         lambda items, _, __: xp.zeros_like(items),
@@ -100,12 +100,12 @@ class Positions:
 
     def __init__(self, xp: Namespace, table: ops.Groups, numbers: Array):
         counts = table.counts
-        ends = ops.prefix_sum(xp, counts, xp.int64)
+        ends = xp.prefix_sum(counts, xp.int64)
         number = xp.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0]))
         row = ops.row_of_each(xp, table, ends, numbers)
         self._xp, self._row, self._rows = xp, row, table
         self._wide = wide_float(xp, device(counts))
-        items, end = ops.taken(xp, counts, row), ops.taken(xp, ends, row)
+        items, end = xp.take_last_axis(counts, row), xp.take_last_axis(ends, row)
         self.there = (items > 0) & (number <= end)
         self.place = self._floating(number - end + items)
         self.items = self._floating(xp.where(self.there, items, xp.ones_like(items)))
@@ -121,8 +121,8 @@ class Positions:
         """A table of as many rows as positions, of which only its segments are looked at."""
         xp, segments = self._xp, self._rows.segments
         none = xp.zeros((*ends.shape[:-1], 1), dtype=ends.dtype, device=device(ends))
-        starts = ops.taken(xp, xp.concat([none, ends], axis=-1), segments.starts)
-        of_row = ops.taken(xp, segments.of_row, self._row)
+        starts = xp.take_last_axis(xp.concat([none, ends], axis=-1), segments.starts)
+        of_row = xp.take_last_axis(segments.of_row, self._row)
         segments = segments._replace(starts=starts, of_row=of_row)
         return ops.Groups(items, items, items, None, None, segments=segments)
 
@@ -131,7 +131,7 @@ class Positions:
 
     def of_row(self, column: Array) -> Array:
         """What a column of the table has in the row of each position, as a float."""
-        return self._floating(ops.taken(self._xp, column, self._row))
+        return self._floating(self._xp.take_last_axis(column, self._row))
 
     def sums(self, wanted: Array, *terms: Array) -> list[Array]:
         """The sums of each of the terms within the wanted masses, shape (..., K).
@@ -143,13 +143,13 @@ class Positions:
         found: list[list[Array]] = [[] for _ in terms]
         for k in range(wanted.shape[-1]):
             limit = wanted[..., k]
-            taken = ops.clip(xp, ops.spread(xp, self.table, limit) - (self.rank - 1), 0.0, 1.0)
+            taken = xp.clip(ops.spread(xp, self.table, limit) - (self.rank - 1), 0.0, 1.0)
             inside = taken > 0  # not NaN
             defined = self._defined(limit)
             for sums, term in zip(found, terms, strict=True):
                 part = xp.where(inside, taken * term, xp.zeros_like(taken))
                 total = ops.group_total(xp, self.table, part)
-                sums.append(ops.nan_unless(xp, defined, total))
+                sums.append(xp.nan_unless(defined, total))
         return [xp.stack(sums, axis=-1) for sums in found]
 
     def _defined(self, limit: Array) -> Array:
@@ -219,13 +219,12 @@ def success(table: ops.Groups, wanted: Array) -> Array:
     xp = namespace(wanted)
 
     def chance(limit: Array, before: Array, found: Array, items: Array, here: Array) -> Array:
-        drawn = xp.minimum(ops.clip(xp, limit - before, 0.0), items)
+        drawn = xp.minimum(xp.clip(limit - before, 0.0), items)
         first = (found == 0) & (here > 0)
         drawn = xp.where(first, drawn, xp.zeros_like(drawn))
-        share = here / ops.clip(xp, items, 1.0)
+        share = here / xp.clip(items, 1.0)
         several = lambda *x: _some(xp, *x)  # noqa: E731
-        return ops.piecewise(
-            xp,
+        return xp.piecewise(
             drawn > 1,
             several,
             lambda share, drawn, *_: share * drawn,
@@ -250,7 +249,7 @@ def _some(xp: Namespace, _share: Array, drawn: Array, items: Array, here: Array)
     """The chance of a positive among the drawn; between whole numbers a straight line."""
     whole = xp.floor(drawn)
     chance = chance_of_none(xp, items, here, whole)
-    left = ops.clip(xp, items - whole, 1.0)
+    left = xp.clip(items - whole, 1.0)
     return chance.some + chance.none * (drawn - whole) * here / left
 
 
@@ -317,8 +316,7 @@ def reciprocal_rank(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
         none = chance_of_none(xp, items, here, place - 1).none
         return none * here / (items - (place - 1))
 
-    chance = ops.piecewise(
-        xp,
+    chance = xp.piecewise(
         first & (at.place > 1),
         later,
         lambda items, here, _: here / items,
@@ -474,5 +472,5 @@ def _best_gain(table: ops.Groups, at: Positions, numbers: Array) -> Array:
             "of examples has; call it with scores and gain=, or draw whole lists by groups= and "
             "group_mean"
         )
-    place = ops.clip(xp, numbers - 1, high=table.ideal.shape[-1] - 1)
-    return ops.taken(xp, table.ideal, xp.broadcast_to(place, at.rank.shape))
+    place = xp.clip(numbers - 1, max=table.ideal.shape[-1] - 1)
+    return xp.take_last_axis(table.ideal, xp.broadcast_to(place, at.rank.shape))

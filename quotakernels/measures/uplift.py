@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._array import Array, Namespace, cast
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.keywords import show_value
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking
 
 
@@ -312,13 +313,13 @@ def _rate(xp: Namespace, positive: Array, mass: Array) -> Array:
 
 def _ratio(xp: Namespace, part: Array, whole: Array) -> Array:
     """A quotient; NaN of nothing, also where XLA knows that the first is 0."""
-    return ops.nan_unless(xp, whole != 0, part / whole)
+    return xp.nan_unless(whole != 0, part / whole)
 
 
 def _defined(xp: Namespace, arms: Arms, found: Array) -> Array:
     """A result, NaN where one of the arms, which are the whole ones, has no examples."""
     treated, control = _sizes(arms)
-    return ops.nan_unless(xp, (treated > 0) & (control > 0), found)
+    return xp.nan_unless((treated > 0) & (control > 0), found)
 
 
 def _upto(xp: Namespace, table: ops.Groups) -> Arms:

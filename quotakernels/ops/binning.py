@@ -20,16 +20,14 @@ from quotakernels._array import (
     device,
     from_host_view,
     host_view,
-    namespace,
     of_kind,
     readable,
 )
 from quotakernels.ops import native
 from quotakernels.ops._lengths import is_below
 from quotakernels.ops._table import Few, Groups
-from quotakernels.ops.elementwise import clip
-from quotakernels.ops.keys import from_order_key, is_float, key_bits, order_key
-from quotakernels.ops.scans import bincount, bisect, increased, taken
+from quotakernels.ops.keys import is_float, key_bits
+from quotakernels.ops.native import namespace
 from quotakernels.ops.tables import tie_groups
 
 
@@ -47,7 +45,7 @@ def bin_thresholds(xp: Namespace, like: Array, bits: int, counted: Array | None 
     Where they are not `counted` floats are 0: the first and the last bin may begin at infinity.
     """
     like = like[..., :0]
-    key = order_key(xp, like)
+    key = xp.order_key(like)
     if is_float(xp, key):
         host = np.empty(0, dtype=f"f{key_bits(xp, like.dtype) // 8}")
         falling = xp.asarray(bin_thresholds(namespace(host), host, bits), device=device(like))
@@ -59,19 +57,19 @@ def bin_thresholds(xp: Namespace, like: Array, bits: int, counted: Array | None 
     if of_kind(xp, like.dtype, "real floating"):
         is_jax = native.library(xp, beyond=True) == "jax"  # which may stop at infinite constants
         end, beyond = (xp.finfo(like.dtype).max, 1) if is_jax else (xp.inf, 0)
-        ends = order_key(xp, constant(xp, [-end, end], like.dtype, device(like)))
+        ends = xp.order_key(constant(xp, [-end, end], like.dtype, device(like)))
         ends = cast(xp, ends, xp.int64)
         lowest = xp.maximum(ends[:1] - beyond, xp.minimum(ends[1:] + beyond, lowest))
-    return from_order_key(xp, cast(xp, lowest, key.dtype), like.dtype, counted)
+    return xp.from_order_key(cast(xp, lowest, key.dtype), like.dtype, counted)
 
 
 def bin_rows(xp: Namespace, scores: Array, bits: int) -> Array:
     """The row of the bin of each score, in a table of 2**bits bins, as int32."""
-    key = order_key(xp, scores)
+    key = xp.order_key(scores)
     if is_float(xp, key):
         falling = bin_thresholds(xp, scores, bits)
         wanted = xp.reshape(-scores, (-1,))
-        return cast(xp, xp.reshape(bisect(xp, -falling, wanted), scores.shape), xp.int32)
+        return cast(xp, xp.reshape(xp.bisect(-falling, wanted), scores.shape), xp.int32)
     shift = key_bits(xp, scores.dtype) - bits
     top = _highest_key(xp, scores.dtype) >> shift
     return top - cast(xp, key >> shift if shift else key, xp.int32)
@@ -96,7 +94,7 @@ def pattern_groups(xp: Namespace, scores: Array, labels: Array, valid: Array | N
     if valid is not None:
         codes = xp.where(valid, codes, xp.full_like(codes, 2 * 2**bits))
     integer = xp.int32 if is_below(size, 2**31) else xp.int64
-    found = cast(xp, bincount(xp, codes, 2 * 2**bits), integer)
+    found = cast(xp, xp.bincount(codes, 2 * 2**bits), integer)
     negatives, positives = found[..., : 2**bits], found[..., 2**bits :]
     counts = negatives + positives
     thresholds = bin_thresholds(xp, scores, bits, counts > 0)
@@ -123,7 +121,7 @@ def binned(
     arrays = (counts, scores, labels, weights, valid)
     plain = (one_list or weights is not None) and not columns
     if library == "torch" and plain and native.all_readable(*arrays):
-        key = order_key(xp, scores)
+        key = xp.order_key(scores)
         if key_bits(xp, key.dtype) == key_bits(xp, scores.dtype):
             on_host = partial(_binned_on_host, bits=bits)
             found = native.torch_.on_host(on_host, counts, key, labels, weights, valid)
@@ -138,7 +136,7 @@ def binned(
         counts, left = native.numpy_.binned(counts, scores, labels, valid, bits, rows_of)
         return counts, {}, left
     codes = cast(xp, 2 * bin_rows(xp, scores, bits) + cast(xp, labels, xp.int32), xp.int64)
-    raised, seen = increased(xp, flat(xp, counts), codes, valid)
+    raised, seen = xp.increased(flat(xp, counts), codes, valid)
     return xp.reshape(raised, counts.shape), {}, xp.any(seen < 0, axis=-1)
 
 
@@ -156,7 +154,7 @@ def binned_by_group(
     """`binned` of examples in groups, from 0 to S - 1, with the shape (..., S, 2**bits, 2)."""
     size, bins = counts.shape[-3], 2**bits
     rows = cast(xp, bin_rows(xp, scores, bits), xp.int64)
-    rows = rows + bins * clip(xp, groups, low=0, high=size - 1)
+    rows = rows + bins * xp.clip(groups, min=0, max=size - 1)
     if weights is not None or columns:
         more, sums = _summed(xp, rows, size * bins, labels, weights, valid, columns)
         sums = {name: xp.reshape(x, counts.shape) for name, x in sums.items()}
@@ -164,7 +162,7 @@ def binned_by_group(
         return raised, sums, xp.any(flat(xp, raised) < 0, axis=-1)
     codes = 2 * rows + cast(xp, labels, xp.int64)
     whole = xp.reshape(counts, (*counts.shape[:-3], -1))
-    raised, seen = increased(xp, whole, codes, valid)
+    raised, seen = xp.increased(whole, codes, valid)
     return xp.reshape(raised, counts.shape), {}, xp.any(seen < 0, axis=-1, keepdims=True)
 
 
@@ -224,13 +222,13 @@ def _summed(
     owners = ~groups.thresholds
     wanted = xp.arange(size, dtype=owners.dtype, device=device(owners))
     wanted = xp.broadcast_to(wanted, (*owners.shape[:-1], size))
-    index = bisect(xp, owners, wanted, beyond=True) - 1
+    index = xp.bisect(owners, wanted, beyond=True) - 1
     there = index >= 0
     index = xp.where(there, index, xp.zeros_like(index))
-    there = there & (taken(xp, owners, index) == wanted)
+    there = there & (xp.take_last_axis(owners, index) == wanted)
 
     def spread(negative: Array, positive: Array) -> Array:
-        both = [taken(xp, x, index) for x in (negative, positive)]
+        both = [xp.take_last_axis(x, index) for x in (negative, positive)]
         return xp.stack([xp.where(there, x, xp.zeros_like(x)) for x in both], axis=-1)
 
     counts = spread(groups.counts - groups.positives, groups.positives)

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from quotakernels._array import Array, Namespace, cast
 from quotakernels.ops._table import Groups
-from quotakernels.ops.elementwise import clip
-from quotakernels.ops.scans import bisect
 from quotakernels.ops.segments import column_at, first_beyond, running_total
 from quotakernels.ops.tables import rows_at
 
@@ -54,11 +52,11 @@ def _first_beyond(xp: Namespace, table: Groups, spent: Array, budget: Array) -> 
     """The row in which each budget ends, or the last one."""
     if table.segments:
         return first_beyond(xp, table, spent, budget)
-    return clip(xp, bisect(xp, spent, budget, beyond=True), high=spent.shape[-1] - 1)
+    return xp.clip(xp.bisect(spent, budget, beyond=True), max=spent.shape[-1] - 1)
 
 
 def _before(xp: Namespace, table: Groups, sums: Array, index: Array) -> Array:
     """Running sums before a row, which begin anew in each group of examples."""
-    found = column_at(xp, table, sums, clip(xp, index - 1, low=0))
+    found = column_at(xp, table, sums, xp.clip(index - 1, min=0))
     start = xp.expand_dims(table.segments.starts[..., :-1], axis=-1) if table.segments else 0
     return xp.where(index <= start, xp.zeros_like(found), found)

@@ -8,15 +8,6 @@ from typing import Any
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels.ops import native
 from quotakernels.ops._table import Cumulative, Groups, Summands
-from quotakernels.ops.elementwise import clip
-from quotakernels.ops.scans import (
-    bisect,
-    prefix_sum,
-    running_count,
-    running_max,
-    shifted,
-    taken,
-)
 from quotakernels.ops.segments import (
     first_rows,
     found_down_to,
@@ -80,7 +71,7 @@ class Columns:
             return self._of_group(name.removeprefix("group_"))
         base, _, part = name.partition("_")
         if part == "upto_in_list":
-            return self._widened(prefix_sum(xp, self._column(base), xp.int64, whole=True))
+            return self._widened(xp.prefix_sum(self._column(base), xp.int64, whole=True))
         if part == "before_in_list":
             return self._own(f"{base}_upto_in_list") - self._own(base)
         if part == "before":
@@ -99,11 +90,11 @@ class Columns:
     def _of_group(self, name: str) -> Array:
         """What the group of each position has."""
         if name == "size":
-            return clip(self._xp, self._own("group_items"), low=1)
+            return self._xp.clip(self._own("group_items"), min=1)
         if name == "items_before":
             return self._own("position") - self._own("place")
         own = self._own(name)  # sums of masses before a row are those before its group
-        return own if name.endswith("_before") else taken(self._xp, own, self._own("row"))
+        return own if name.endswith("_before") else self._xp.take_last_axis(own, self._own("row"))
 
     def _counted(self, base: str) -> bool:
         """Whether a column holds whole numbers, in floats or not."""
@@ -111,7 +102,7 @@ class Columns:
 
     def _sums(self, base: str) -> Array:
         if self._table.in_place and self._counted(base) and not self._table.segments:
-            return running_count(self._xp, self._own(base))
+            return self._xp.running_count(self._own(base))
         if self._counted(base):
             return self._widened(running_total(self._xp, self._table, self._column(base)))
         return running_total(self._xp, self._table, self._own(base))
@@ -121,7 +112,7 @@ class Columns:
         own = self._own(base)
         if of_kind(self._xp, own.dtype, "integral") or not upto.shape[-1]:
             return upto - own
-        before = shifted(self._xp, upto, 1, 0)
+        before = self._xp.shift_right(upto, 1, 0)
         if not self._table.segments:
             return before
         return self._xp.where(
@@ -154,14 +145,14 @@ class CumulativeColumns:
         if name == "position":
             return xp.arange(1, table.items.shape[-1], dtype=dtype, device=device(table.items))
         if name == "row":
-            return prefix_sum(xp, table.begins, xp.int64) - 1
+            return xp.prefix_sum(table.begins, xp.int64) - 1
         if name == "place":
             return self._column("position", dtype) - self._column("group_items_before", dtype)
         if name == "group_size":
-            return clip(xp, self._column("group_items", dtype), low=1)
+            return xp.clip(self._column("group_items", dtype), min=1)
         if name.startswith("group_"):
             row = self._column("row", xp.int64)
-            return taken(xp, self._column(name.removeprefix("group_"), dtype), row)
+            return xp.take_last_axis(self._column(name.removeprefix("group_"), dtype), row)
         return segment_of_row(xp, table)
 
     def _of_rows(self, base: str, part: str, dtype: Any) -> Array:
@@ -170,7 +161,7 @@ class CumulativeColumns:
             return self._sums(table, base, dtype)
         if part == "skipped":  # what stands before the group of examples of each row
             row = self._column("segment_of_row", xp.int64)
-            return taken(xp, self._sums(table.segments, base, dtype), row)
+            return xp.take_last_axis(self._sums(table.segments, base, dtype), row)
         sums = self._column(f"{base}_sums", dtype)
         if not part:
             return sums[..., 1:] - sums[..., :-1]
@@ -203,7 +194,7 @@ def rows_of_positions(xp: Namespace, counts: Array, places: Array) -> Array:
         return native.jax_.next_flagged(counts > 0)
     behind = xp.arange(last + 1, 0, -1, dtype=xp.int64, device=device(counts))
     behind = xp.where(counts > 0, behind, xp.ones_like(behind))
-    return last + 1 - xp.flip(running_max(xp, xp.flip(behind, axis=-1)), axis=-1)
+    return last + 1 - xp.flip(xp.running_max(xp.flip(behind, axis=-1)), axis=-1)
 
 
 def row_of_each(xp: Namespace, table: Groups, ends: Array, numbers: Array) -> Array:
@@ -216,8 +207,8 @@ def row_of_each(xp: Namespace, table: Groups, ends: Array, numbers: Array) -> Ar
         return rows_of_positions(xp, counts, numbers)
     if native.library(xp) == "numpy" and ends.ndim == 1 and ends[-1] <= numbers.shape[0]:
         return native.numpy_.repeated_rows(counts, numbers.shape[0])
-    found = bisect(xp, ends, xp.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0])))
-    return clip(xp, found, high=counts.shape[-1] - 1)
+    found = xp.bisect(ends, xp.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0])))
+    return xp.clip(found, max=counts.shape[-1] - 1)
 
 
 def summed_by_position(xp: Namespace, table: Groups | Cumulative) -> bool:

@@ -13,7 +13,6 @@ import numpy as np
 from quotakernels._array import Array, Device, Namespace, cast, compiled, device, wide_float
 from quotakernels.ops import native
 from quotakernels.ops._draws import entropy, poisson_steps
-from quotakernels.ops.scans import bincount
 
 
 def source_of_draws(xp: Namespace, random_state: Any, dev: Device) -> Any:
@@ -79,7 +78,7 @@ def _drawn(xp: Namespace, numbers: Array, sizes: tuple[Any, ...], poisson: bool)
         return xp.where(there, counts, xp.zeros_like(counts))
     size = numbers.shape[-1]
     index = xp.where(there, index, xp.full_like(index, size))
-    return cast(xp, bincount(xp, index, size), xp.int64)
+    return cast(xp, xp.bincount(index, size), xp.int64)
 
 
 def places_drawn(xp: Namespace, uniform: Array, sizes: tuple[Any, ...]) -> tuple[Array, Array]:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
 from quotakernels.ops import native
 from quotakernels.ops._table import EXACT, TOLERANCE, Groups
-from quotakernels.ops.scans import prefix_sum, running_max, segment_max, shifted, taken
 
 _ROUNDS = 32
 """Enough for any P·N that is exact: after 31 the triangles hold no more whole points."""
@@ -99,19 +98,19 @@ def _farthest_above(xp: Namespace, points: _Points, chain: Array) -> Array:
     x, y, filled = points
     left, right = _neighbours(xp, chain)
     above = xp.where(filled & ~chain, _height(xp, x, y, left, right), xp.zeros_like(x))
-    first = shifted(xp, chain, 1, True)
-    peak = taken(xp, segment_max(xp, above, first), right)
+    first = xp.shift_right(chain, 1, True)
+    peak = xp.take_last_axis(xp.segment_max(above, first), right)
     return (above > 0) & (above == peak)
 
 
 def _strict_ends(xp: Namespace, table: Groups, points: _Points, chain: Array) -> Array:
     """The rows whose ends are in the chain, but for points between others on one line."""
     left, right = _neighbours(xp, chain)
-    before = shifted(xp, left, 1, 0)
+    before = xp.shift_right(left, 1, 0)
     last = xp.full_like(right[..., :1], chain.shape[-1] - 1)
     after = xp.concat([right[..., 1:], last], axis=-1)
     turns = chain & (_height(xp, *points[:2], before, after) > 0)
-    upto = prefix_sum(xp, cast(xp, table.counts, xp.int64))
+    upto = xp.prefix_sum(cast(xp, table.counts, xp.int64))
     final = (table.counts > 0) & (upto == upto[..., -1:])
     return turns[..., 1:] | final
 
@@ -121,7 +120,9 @@ def _height(xp: Namespace, x: Array, y: Array, left: Array, right: Array) -> Arr
 
     0 for points below it, and for floats where the difference may be rounding alone.
     """
-    left_x, left_y, right_x, right_y = (taken(xp, z, at) for at in (left, right) for z in (x, y))
+    left_x, left_y, right_x, right_y = (
+        xp.take_last_axis(z, at) for at in (left, right) for z in (x, y)
+    )
     up, along = (y - left_y) * (right_x - left_x), (x - left_x) * (right_y - left_y)
     height = up - along
     if xp.isdtype(height.dtype, "real floating"):
@@ -134,10 +135,10 @@ def _neighbours(xp: Namespace, chain: Array) -> tuple[Array, Array]:
     size = chain.shape[-1]
     index = xp.arange(size, dtype=xp.int64, device=device(chain))
     nothing = xp.zeros(chain.shape, dtype=xp.int64, device=device(chain))
-    left = running_max(xp, xp.where(chain, index, nothing))
-    from_end = running_max(xp, xp.flip(xp.where(chain, size - 1 - index, nothing), axis=-1))
+    left = xp.running_max(xp.where(chain, index, nothing))
+    from_end = xp.running_max(xp.flip(xp.where(chain, size - 1 - index, nothing), axis=-1))
     return left, size - 1 - xp.flip(from_end, axis=-1)
 
 
 def _from_zero(xp: Namespace, x: Array) -> Array:
-    return xp.concat([xp.zeros_like(x[..., :1]), prefix_sum(xp, x)], axis=-1)
+    return xp.concat([xp.zeros_like(x[..., :1]), xp.prefix_sum(x)], axis=-1)

@@ -15,21 +15,7 @@ from quotakernels._array import (
 )
 from quotakernels.ops import native
 from quotakernels.ops._table import Around, Cumulative, Groups, Rows, Segments
-from quotakernels.ops.elementwise import clip
-from quotakernels.ops.keys import from_order_key, is_float, key_bits, lowest_key, order_key
-from quotakernels.ops.scans import (
-    bisect,
-    exclusive_at,
-    flagged_first,
-    last_below,
-    prefix_sum,
-    running_count,
-    segment_max,
-    segment_sum,
-    shifted,
-    taken,
-    total,
-)
+from quotakernels.ops.keys import is_float, key_bits
 
 
 class Combined(NamedTuple):
@@ -46,20 +32,20 @@ class Combined(NamedTuple):
 
 def combined(xp: Namespace, scores: Array, codes: Array, valid: Array | None) -> Combined:
     """Scores with the group of each example, from 0 on; what does not count is last."""
-    key = order_key(xp, scores)
+    key = xp.order_key(scores)
     levels = key[..., :0]
     if is_float(xp, key) or key_bits(xp, key.dtype) > 32:
         levels, key = _ranked(xp, key)
     both = cast(xp, codes, xp.int64) * -(1 << 32) + key
     if offset := _offset(xp, levels):
         both = both - offset
-    both = both if valid is None else xp.where(valid, both, lowest_key(xp, both))
+    both = both if valid is None else xp.where(valid, both, xp.lowest_key(both))
     return Combined(both, levels, scores.dtype)
 
 
 def of_each_group(xp: Namespace, thresholds: Array, size: int) -> Combined:
     """The rows of as many groups of examples, all with the same thresholds, best first."""
-    levels = xp.flip(order_key(xp, thresholds), axis=-1)
+    levels = xp.flip(xp.order_key(thresholds), axis=-1)
     place = device(thresholds)
     upper, lower = (
         xp.arange(first, first - number, -1, dtype=xp.int64, device=place)
@@ -75,9 +61,9 @@ def parted(xp: Namespace, table: Groups, given: Combined, ids: Array) -> Groups:
     if offset := _offset(xp, given.levels):
         key = cast(xp, key, xp.int64) + offset
     if (most := given.levels.shape[-1]) > 0:
-        key = taken(xp, given.levels, clip(xp, key, low=0, high=most - 1))
+        key = xp.take_last_axis(given.levels, xp.clip(key, min=0, max=most - 1))
     key = cast(xp, key, given.levels.dtype)
-    thresholds = from_order_key(xp, key, given.dtype)
+    thresholds = xp.from_order_key(key, given.dtype)
     return table._replace(thresholds=thresholds, segments=segments_of(xp, group, ids))
 
 
@@ -96,10 +82,10 @@ def segments_of(xp: Namespace, group: Array, ids: Array, behind: bool = True) ->
         starts = native.numpy_.first_of_each(group, size)
     else:
         every = xp.arange(size + 1, dtype=group.dtype, device=device(group))
-        starts = bisect(xp, group, xp.broadcast_to(every, (*group.shape[:-1], size + 1)))
+        starts = xp.bisect(group, xp.broadcast_to(every, (*group.shape[:-1], size + 1)))
     ids = xp.broadcast_to(ids, (*group.shape[:-1], size))
     behind = behind and not known(group[..., -1:] < size)  # groups rise
-    of_row = clip(xp, group, low=0, high=max(size - 1, 0)) if behind else group
+    of_row = xp.clip(group, min=0, max=max(size - 1, 0)) if behind else group
     return Segments(ids, starts, of_row)
 
 
@@ -114,13 +100,13 @@ def _ranked(xp: Namespace, key: Array) -> tuple[Array, Array]:
     if native.library(xp) == "numpy" and key.ndim == 1:
         return native.numpy_.ranked(key)
     order = xp.argsort(key, axis=-1)
-    rising = taken(xp, key, order)
+    rising = xp.take_last_axis(key, order)
     differs = rising[..., 1:] != rising[..., :-1]
     first = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
     first = xp.concat([first, differs], axis=-1)
-    place = prefix_sum(xp, cast(xp, first, xp.int64)) - 1
-    levels = taken(xp, rising, flagged_first(xp, first))
-    return levels, taken(xp, place, xp.argsort(order, axis=-1))
+    place = xp.prefix_sum(cast(xp, first, xp.int64)) - 1
+    levels = xp.take_last_axis(rising, xp.flagged_first(first))
+    return levels, xp.take_last_axis(place, xp.argsort(order, axis=-1))
 
 
 def spread(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
@@ -132,36 +118,36 @@ def spread(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
         return x[..., None]
     if x.shape[-1] == 0:  # no groups, but one empty row
         x = xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
-    return taken(xp, x, segment_of_row(xp, table))
+    return xp.take_last_axis(x, segment_of_row(xp, table))
 
 
 def segment_of_row(xp: Namespace, table: Groups | Cumulative) -> Array:
     """The group of examples of each row; rows behind all count for one of them."""
     if not isinstance(table, Cumulative):
         return table.segments.of_row
-    first = clip(xp, table.items[..., :-1], high=table.items.shape[-1] - 2)
-    group = taken(xp, table.segments.of_example, first)
-    return clip(xp, group, low=0, high=table.segments.ids.shape[-1] - 1)
+    first = xp.clip(table.items[..., :-1], max=table.items.shape[-1] - 2)
+    group = xp.take_last_axis(table.segments.of_example, first)
+    return xp.clip(group, min=0, max=table.segments.ids.shape[-1] - 1)
 
 
 def first_row(xp: Namespace, table: Groups | Cumulative) -> Array:
     """The first row of each group of examples, and the row behind the last one."""
     if not isinstance(table, Cumulative):
         return table.segments.starts
-    return bisect(xp, table.items, table.segments.items)
+    return xp.bisect(table.items, table.segments.items)
 
 
 def group_total(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
     """The sum over all rows, or over those of each group of examples, shape (..., S)."""
     if not table.segments:
-        return total(xp, x)
+        return xp.total(x)
     starts, whole = first_row(xp, table), of_kind(xp, x.dtype, "integral")
     if native.library(xp) == "numpy" and x.ndim == 1:
         return native.numpy_.sums_between(x, starts, whole)
     if whole:
-        at = taken(xp, _sums_before(xp, x, xp.int64), starts)
+        at = xp.take_last_axis(_sums_before(xp, x, xp.int64), starts)
         return at[..., 1:] - at[..., :-1]
-    ends = taken(xp, running_total(xp, table, x), clip(xp, starts[..., 1:] - 1, low=0))
+    ends = xp.take_last_axis(running_total(xp, table, x), xp.clip(starts[..., 1:] - 1, min=0))
     return xp.where(starts[..., 1:] > starts[..., :-1], ends, xp.zeros_like(ends))
 
 
@@ -170,8 +156,8 @@ def group_max(xp: Namespace, table: Groups, x: Array, least: Any = 0) -> Array:
     starts = table.segments.starts
     if native.library(xp) == "numpy" and x.ndim == 1:
         return native.numpy_.largest_between(x, starts, least)
-    upto = segment_max(xp, x, first_rows(xp, table))
-    ends = taken(xp, upto, clip(xp, starts[..., 1:] - 1, low=0))
+    upto = xp.segment_max(x, first_rows(xp, table))
+    ends = xp.take_last_axis(upto, xp.clip(starts[..., 1:] - 1, min=0))
     return xp.where(starts[..., 1:] > starts[..., :-1], ends, xp.full_like(ends, least))
 
 
@@ -180,8 +166,8 @@ def first_flagged(xp: Namespace, table: Groups, flags: Array) -> tuple[Array, Ar
     one.
     """
     upto = _sums_before(xp, cast(xp, flags, xp.int64), xp.int64)
-    before = taken(xp, upto, table.segments.starts)
-    index = bisect(xp, upto[..., 1:], before[..., :-1] + 1)
+    before = xp.take_last_axis(upto, table.segments.starts)
+    index = xp.bisect(upto[..., 1:], before[..., :-1] + 1)
     return _row_of(xp, index, flags), before[..., 1:] > before[..., :-1]
 
 
@@ -200,7 +186,7 @@ def number_of(
 
 def found_down_to(xp: Namespace, table: Cumulative, items: Array) -> Array:
     """How many positive examples there are among the first `items`, the ends of rows or groups."""
-    return taken(xp, table.segments.upto, items) if table.segments else table.found
+    return xp.take_last_axis(table.segments.upto, items) if table.segments else table.found
 
 
 def number(xp: Namespace, table: Groups, x: Array, summed: bool = False) -> Array:
@@ -214,7 +200,7 @@ def number(xp: Namespace, table: Groups, x: Array, summed: bool = False) -> Arra
     if library == "numpy":
         return native.numpy_.number(x)
     if library == "jax" and table.in_place:
-        whole = running_count(xp, x)[..., -1] if summed else xp.sum(x, axis=-1, dtype=x.dtype)
+        whole = xp.running_count(x)[..., -1] if summed else xp.sum(x, axis=-1, dtype=x.dtype)
         return cast(xp, whole, xp.int64)
     return xp.sum(x, axis=-1, dtype=xp.int64)
 
@@ -224,7 +210,7 @@ def _sums_before(xp: Namespace, x: Array, dtype: Any) -> Array:
     if native.library(xp) == "numpy":
         return native.numpy_.sums_before(x, dtype)
     none = xp.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
-    return prefix_sum(xp, xp.concat([none, x], axis=-1), dtype, whole=True)
+    return xp.prefix_sum(xp.concat([none, x], axis=-1), dtype, whole=True)
 
 
 def running_total(
@@ -237,16 +223,16 @@ def running_total(
     whole = of_kind(xp, x.dtype, "integral")
     dtype = xp.int64 if whole else x.dtype
     if not table.segments:
-        return prefix_sum(xp, x, dtype, whole=exact or whole)
+        return xp.prefix_sum(x, dtype, whole=exact or whole)
     if exact or whole:
         sums = _sums_before(xp, x, dtype)
         upto, starts = sums[..., 1:], first_row(xp, table)[..., :-1]
-        before = spread(xp, table, taken(xp, sums, starts))
+        before = spread(xp, table, xp.take_last_axis(sums, starts))
         if native.library(xp) == "numpy":  # in the memory of sums that nothing else reads
             upto -= before
             return upto
         return upto - before
-    return segment_sum(xp, x, first_rows(xp, table))
+    return xp.segment_sum(x, first_rows(xp, table))
 
 
 def first_rows(xp: Namespace, table: Groups | Cumulative) -> Array:
@@ -257,7 +243,7 @@ def first_rows(xp: Namespace, table: Groups | Cumulative) -> Array:
 
 def row_before(xp: Namespace, table: Groups, x: Array) -> Array:
     """What stands in the row before each, 0 before the first one of all and of each group."""
-    before = shifted(xp, x, 1, 0)
+    before = xp.shift_right(x, 1, 0)
     if not table.segments:
         return before
     return xp.where(first_rows(xp, table), xp.zeros_like(before), before)
@@ -271,7 +257,7 @@ def rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Arra
     columns = (table.counts, table.mass, table.positive)
     sums = [running_total(xp, table, x) for x in columns]
     low, stop = _ends(xp, table)
-    whole = _at(xp, sums[1], clip(xp, stop - 1, low=0))
+    whole = _at(xp, sums[1], xp.clip(stop - 1, min=0))
     whole = xp.where(stop > low, whole, xp.zeros_like(whole))
     found = _searched(xp, sums[1], xp.minimum(wanted, whole), low, stop)
     index = _row_of(xp, _within(xp, found, low, stop), sums[1])
@@ -281,7 +267,7 @@ def rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Arra
         return cast(xp, _at(xp, x, place), wide)
 
     def before(upto: Array) -> Array:
-        found = at(upto, clip(xp, index - 1, low=0))
+        found = at(upto, xp.clip(index - 1, min=0))
         return xp.where(first, xp.zeros_like(found), found)
 
     return index, Rows(*map(before, sums), *(at(x, index) for x in columns))
@@ -301,7 +287,7 @@ def _counted_rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> t
     wanted = xp.minimum(wanted, cast(xp, whole, wanted.dtype))
     known = xp.where(xp.isnan(wanted), xp.zeros_like(wanted), wanted)
     target = begins[0, ...] + cast(xp, xp.ceil(known), xp.int64)
-    found = xp.reshape(bisect(xp, sums[0, ..., 1:], _flat(xp, target)), target.shape)
+    found = xp.reshape(xp.bisect(sums[0, ..., 1:], _flat(xp, target)), target.shape)
     place = _within(xp, found, low, stop)
     index = _row_of(xp, place, table.counts)
     before = cast(xp, _at(xp, sums, xp.expand_dims(place, axis=0)) - begins, wide)
@@ -338,17 +324,17 @@ def _within(xp: Namespace, found: Array, low: Array, stop: Array) -> Array:
 
 def _row_of(xp: Namespace, place: Array, column: Array) -> Array:
     """A row of the table, also for a group without rows behind the last one."""
-    return clip(xp, place, high=max(column.shape[-1] - 1, 0))
+    return xp.clip(place, max=max(column.shape[-1] - 1, 0))
 
 
 def column_at(xp: Namespace, table: Groups | Around, x: Array, index: Array) -> Array:
     """What a column has in rows that `rows_at` found."""
-    return _at(xp, x, index) if table.segments else taken(xp, x, index)
+    return _at(xp, x, index) if table.segments else xp.take_last_axis(x, index)
 
 
 def _at(xp: Namespace, x: Array, index: Array) -> Array:
     """What stands at each index, of shape (..., S, K)."""
-    found = taken(xp, x, _flat(xp, index))
+    found = xp.take_last_axis(x, _flat(xp, index))
     return xp.reshape(found, (*found.shape[:-1], *index.shape[-2:]))
 
 
@@ -362,22 +348,22 @@ def last_row(xp: Namespace, table: Groups, like: Array) -> Array:
     if not table.segments:
         return xp.full_like(like, table.counts.shape[-1] - 1)
     stop = _ends(xp, table)[1]
-    return xp.broadcast_to(clip(xp, cast(xp, stop, like.dtype) - 1, low=0), like.shape)
+    return xp.broadcast_to(xp.clip(cast(xp, stop, like.dtype) - 1, min=0), like.shape)
 
 
 def sums_before(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
     """Sums of the rows before those that `rows_at` found, of groups of examples within each."""
     if not table.segments:
-        return exclusive_at(xp, x, index)
-    upto = segment_sum(xp, x, first_rows(xp, table))
-    found = _at(xp, upto, clip(xp, index - 1, low=0))
+        return xp.exclusive_at(x, index)
+    upto = xp.segment_sum(x, first_rows(xp, table))
+    found = _at(xp, upto, xp.clip(index - 1, min=0))
     return xp.where(index > _ends(xp, table)[0], found, xp.zeros_like(found))
 
 
 def sums_behind(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
     """Sums of the rows behind them."""
     if not table.segments:
-        return exclusive_at(xp, xp.flip(x, axis=-1), x.shape[-1] - 1 - index)
+        return xp.exclusive_at(xp.flip(x, axis=-1), x.shape[-1] - 1 - index)
     return _at(xp, total_behind(xp, table, x), index)
 
 
@@ -385,8 +371,8 @@ def total_behind(xp: Namespace, table: Groups, x: Array) -> Array:
     """Sums of what stands behind each row, within its group of examples."""
     rows = xp.arange(x.shape[-1], dtype=xp.int64, device=device(x))
     last = rows == spread(xp, table, table.segments.starts[..., 1:]) - 1
-    since = segment_sum(xp, xp.flip(x, axis=-1), xp.flip(last, axis=-1))
-    behind = xp.flip(shifted(xp, since, 1, 0), axis=-1)
+    since = xp.segment_sum(xp.flip(x, axis=-1), xp.flip(last, axis=-1))
+    behind = xp.flip(xp.shift_right(since, 1, 0), axis=-1)
     return xp.where(last, xp.zeros_like(behind), behind)
 
 
@@ -405,7 +391,7 @@ def _searched(
     most = max(upto.shape[-1] - 1, 0)
 
     def below(place: Array) -> Array:
-        end = _at(xp, upto, clip(xp, place - 1, high=most))
+        end = _at(xp, upto, xp.clip(place - 1, max=most))
         return (place <= stop) & (end <= wanted if beyond else end < wanted)
 
-    return last_below(xp, upto.shape[-1], found, below)
+    return xp.last_below(upto.shape[-1], found, below)

@@ -22,30 +22,7 @@ from quotakernels.ops._table import (
     Rows,
     to_sum,
 )
-from quotakernels.ops.elementwise import clip
-from quotakernels.ops.keys import (
-    comparable,
-    from_order_key,
-    is_float,
-    key_bits,
-    kth_largest,
-    lowest_key,
-    order_key,
-    sort_coded,
-)
-from quotakernels.ops.scans import (
-    bisect,
-    count,
-    counts,
-    exclusive,
-    flagged_first,
-    prefix_sum,
-    running_count,
-    running_max,
-    segment_sum,
-    shifted,
-    taken,
-)
+from quotakernels.ops.keys import is_float, key_bits, sort_coded
 from quotakernels.ops.segments import rows_of_groups_at, segments_of, summed_rows_of_groups_at
 
 
@@ -113,20 +90,20 @@ def _sorted_groups(
     columns: dict[str, Array],
 ) -> Groups:
     """See `tie_groups`, of any library."""
-    key = order_key(xp, scores)
+    key = xp.order_key(scores)
     code = cast(xp, labels, xp.int8)
     if valid is not None:
-        key = xp.where(valid, key, lowest_key(xp, key))
+        key = xp.where(valid, key, xp.lowest_key(key))
         code = xp.where(valid, code + 2, xp.zeros_like(code))
         weights = None if weights is None else xp.where(valid, weights, xp.zeros_like(weights))
     payload = (*(() if weights is None else (weights,)), *columns.values())
-    key, code, payload = sort_coded(xp, key, code, payload, given)
-    weights, found = (None, payload) if weights is None else (payload[0], payload[1:])
+    key, code, *found = sort_coded(xp, key, code, payload, given)
+    weights = None if weights is None else found.pop(0)
     columns = dict(zip(columns, found, strict=True))
     integer = xp.int32 if is_below(key.shape[-1], 2**31) else xp.int64
     positive = cast(xp, code & 1, integer)
     counts = xp.ones_like(positive) if valid is None else cast(xp, code >> 1, integer)
-    thresholds = from_order_key(xp, key, scores.dtype, None if valid is None else counts > 0)
+    thresholds = xp.from_order_key(key, scores.dtype, None if valid is None else counts > 0)
     mass = weights
     if mass is None and valid is not None and "treatment" in columns:
         mass = cast(xp, counts, columns["treatment"].dtype)  # what does not count is no control
@@ -172,16 +149,16 @@ def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
         return native.numpy_.merged(table, last)
     if library == "torch" and last.ndim == 1 and _readable(last, table) and last.any():
         return native.torch_.merged(table, last)  # of one row, vmap may go over `last` alone
-    first = shifted(xp, last, 1, True)
+    first = xp.shift_right(last, 1, True)
 
     def count(x: Array) -> Array:
         """Whole numbers: what the running sum at a run's end exceeds the one before by."""
-        sums = xp.where(last, prefix_sum(xp, x), xp.zeros_like(x))
-        ends = running_max(xp, sums)
-        return ends - shifted(xp, ends, 1, 0)
+        sums = xp.where(last, xp.prefix_sum(x), xp.zeros_like(x))
+        ends = xp.running_max(sums)
+        return ends - xp.shift_right(ends, 1, 0)
 
     def mass(x: Array | None) -> Array | None:
-        return None if x is None else xp.where(last, segment_sum(xp, x, first), xp.zeros_like(x))
+        return None if x is None else xp.where(last, xp.segment_sum(x, first), xp.zeros_like(x))
 
     if on_device(xp, last, *table.arrays()):
         return native.torch_.summed_runs(table, last)
@@ -214,16 +191,16 @@ def counts_around(
     Those above it and the positives among them, those down to it and theirs, and all positives;
     where only some are `valid`, how many in a sixth.  They are of all shards together.
     """
-    key = comparable(xp, scores) if across is None else order_key(xp, scores)
+    key = xp.comparable(scores) if across is None else xp.order_key(scores)
     if valid is not None:
-        key = xp.where(valid, key, lowest_key(xp, key))
-    there = kth_largest(xp, key, place, across)
+        key = xp.where(valid, key, xp.lowest_key(key))
+    there = xp.kth_largest(key, place, across)
     upto, above = key >= there, key > there
     if valid is not None:
         upto, above, labels = upto & valid, above & valid, labels & valid
     parts = [above, above & labels, upto, upto & labels, labels]
-    found = counts(xp, parts if valid is None else [*parts, valid])
-    return from_order_key(xp, there, scores.dtype), found if across is None else across(found)
+    found = xp.counts(parts if valid is None else [*parts, valid])
+    return xp.from_order_key(there, scores.dtype), found if across is None else across(found)
 
 
 def around(xp: Namespace, scores: Array, labels: Array, masses: list[float]) -> Around | None:
@@ -235,9 +212,9 @@ def table_rows(xp: Namespace, table: Groups) -> Rows:
     """Every row of the table with what stands before it."""
     wide = wide_float(xp, device(table.counts))
     items, mass, positive = (cast(xp, x, wide) for x in (table.counts, table.mass, table.positive))
-    mass_before = exclusive(xp, mass)
-    items_before = exclusive(xp, items) if table.weighted else mass_before
-    positive_before = exclusive(xp, positive)
+    mass_before = xp.exclusive(mass)
+    items_before = xp.exclusive(items) if table.weighted else mass_before
+    positive_before = xp.exclusive(positive)
     return Rows(items_before, mass_before, positive_before, items, mass, positive)
 
 
@@ -264,7 +241,7 @@ def rows_at(
     last = xp.max(xp.where(rows.mass > 0, place, xp.zeros_like(place)), axis=-1, keepdims=True)
     # sums of a device that adds in parallel may differ behind the last row, though nothing is added
     index = xp.minimum(_reached(xp, ends, wanted), last)
-    return index, Rows(*(taken(xp, x, index) for x in rows))
+    return index, Rows(*(xp.take_last_axis(x, index) for x in rows))
 
 
 def part_of_row_at(
@@ -291,7 +268,7 @@ def _reached(xp: Namespace, ends: Array, wanted: Array) -> Array:
     wanted = xp.minimum(wanted, cast(xp, ends[..., -1:], wanted.dtype))
     if of_kind(xp, ends.dtype, "integral"):  # what a NaN becomes does not matter
         wanted = cast(xp, xp.ceil(wanted), ends.dtype)
-    return clip(xp, bisect(xp, ends, wanted), high=ends.shape[-1] - 1)
+    return xp.clip(xp.bisect(ends, wanted), max=ends.shape[-1] - 1)
 
 
 def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
@@ -299,9 +276,11 @@ def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array
     wide = wide_float(xp, device(table.counts))
     columns = (table.counts, table.positives)
     few = table.in_place
-    upto = [running_count(xp, x) if few else prefix_sum(xp, x, wide, whole=True) for x in columns]
+    upto = [xp.running_count(x) if few else xp.prefix_sum(x, wide, whole=True) for x in columns]
     index = _reached(xp, upto[0], wanted)
-    mass, positive, end, found = (cast(xp, taken(xp, x, index), wide) for x in (*columns, *upto))
+    mass, positive, end, found = (
+        cast(xp, xp.take_last_axis(x, index), wide) for x in (*columns, *upto)
+    )
     before, positive_before = end - mass, found - positive
     return index, Rows(before, before, positive_before, mass, mass, positive)
 
@@ -310,7 +289,7 @@ def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Ar
     """Of cumulative counts, which are whole numbers: of no mass the row of the first example."""
     if table.segments:
         return summed_rows_of_groups_at(table, wanted)
-    place = clip(xp, cast(xp, xp.ceil(wanted), table.items.dtype), low=1)
+    place = xp.clip(cast(xp, xp.ceil(wanted), table.items.dtype), min=1)
     place = xp.minimum(place, table.items[..., -1:])
     index, before, upto, positive_before, positive_upto = ends_of_row_at(xp, table, place)
     mass, positive = upto - before, positive_upto - positive_before
@@ -330,15 +309,16 @@ def ends_of_row_at(xp: Namespace, table: Groups | Cumulative, place: Array) -> t
         return index, before, before + row.mass, found, found + row.positive
     if not isinstance(table, Cumulative):
         index = _owner_in_place(xp, table.counts, place)
-        upto = running_count(xp, table.positives)
+        upto = xp.running_count(table.positives)
         items, here, positive = (
-            cast(xp, taken(xp, x, index), wide) for x in (table.counts, table.positives, upto)
+            cast(xp, xp.take_last_axis(x, index), wide)
+            for x in (table.counts, table.positives, upto)
         )
         end = cast(xp, index, wide) + 1
         return index, end - items, end, positive - here, positive
-    index = bisect(xp, table.items[..., 1:], place)
+    index = xp.bisect(table.items[..., 1:], place)
     ends = xp.concat([index, index + 1], axis=-1)
-    sums = (cast(xp, taken(xp, x, ends), wide) for x in (table.items, table.found))
+    sums = (cast(xp, xp.take_last_axis(x, ends), wide) for x in (table.items, table.found))
     size = index.shape[-1]
     return (index, *(part for x in sums for part in (x[..., :size], x[..., size:])))
 
@@ -346,8 +326,8 @@ def ends_of_row_at(xp: Namespace, table: Groups | Cumulative, place: Array) -> t
 def _owner_in_place(xp: Namespace, counts: Array, place: Array) -> Array:
     """The first row from a place on that is filled, or the last one; there are below 2**31."""
     if native.library(xp) == "torch":  # which searches in one step
-        upto = prefix_sum(xp, counts, xp.int64)
-        return bisect(xp, upto, xp.minimum(place, upto[..., -1:]))
+        upto = xp.prefix_sum(counts, xp.int64)
+        return xp.bisect(upto, xp.minimum(place, upto[..., -1:]))
     last = counts.shape[-1] - 1
     rows = xp.arange(last + 1, dtype=xp.int32, device=device(counts))
     reaching = (counts > 0) & (rows >= place - 1)
@@ -360,10 +340,10 @@ def filled_first(xp: Namespace, table: Groups) -> Groups:
     filled = table.counts > 0
     if native.library(xp, beyond=True) == "numpy" and filled.ndim == 1 and filled.any():
         return table if filled.all() else native.numpy_.without_empty_rows(table)
-    index = flagged_first(xp, filled)
+    index = xp.flagged_first(filled)
     place = xp.arange(index.shape[-1], dtype=xp.int64, device=device(index))
-    there = place < count(xp, filled)
-    chosen = table.map(lambda x: taken(xp, x, index))
+    there = place < xp.count(filled)
+    chosen = table.map(lambda x: xp.take_last_axis(x, index))
     sums = chosen._replace(thresholds=chosen.counts)
     sums = sums.map(lambda x: xp.where(there, x, xp.zeros_like(x)))
     return sums._replace(thresholds=chosen.thresholds)

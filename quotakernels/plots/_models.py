@@ -10,22 +10,14 @@ from typing import Any
 import numpy as np
 
 from quotakernels import Ranking, rank
-from quotakernels._array import (
-    Array,
-    cast,
-    computing,
-    concrete,
-    device,
-    namespace,
-    tree_map,
-    wide_float,
-)
+from quotakernels._array import Array, cast, computing, concrete, device, tree_map, wide_float
 from quotakernels._bits import host_array
 from quotakernels._text import formatted
 from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.keywords import show_value
+from quotakernels.ops import namespace
 from quotakernels.ranking import rank_examples
 
 # arrays of any library as NumPy's

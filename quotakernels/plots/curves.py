@@ -11,10 +11,11 @@ from matplotlib.lines import Line2D
 
 import quotakernels as qk
 from quotakernels import Ranking
-from quotakernels._array import namespace, of_kind
+from quotakernels._array import of_kind
 from quotakernels._text import digits, formatted, plain
 from quotakernels.inputs.keywords import show_value
 from quotakernels.measures.uplift import Arms, arms_of, best_order, height
+from quotakernels.ops import namespace
 from quotakernels.plots._axes import (
     COLOURS,
     MARKERS,

@@ -17,7 +17,6 @@ from quotakernels._array import (
     device,
     from_host,
     library,
-    namespace,
     of_kind,
     packed,
     placement,
@@ -37,6 +36,7 @@ from quotakernels.inputs.examples import COLUMNS, Examples, good_list
 from quotakernels.inputs.gains import is_zero, validate_with_gains
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import public, show_value
+from quotakernels.ops import namespace
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, NamedTuple
 
-from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -15,7 +14,6 @@ from quotakernels._array import (
     computing,
     concrete,
     library,
-    namespace,
     of_kind,
     tolerance,
 )
@@ -23,6 +21,7 @@ from quotakernels._records import plainly
 from quotakernels.inputs.keywords import show_value, silently
 from quotakernels.measures._facts import bounded_by_ties, check_value, refusal
 from quotakernels.measures.by_group import mean_over_groups, without_options
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking
 
 BOUNDS = ("midpoint", "lower", "upper", "both")
@@ -145,7 +144,7 @@ def bounds_of(
         least, highest = lower - step * sizes[0], upper + step * sizes[1]
         if plain.most is None or _weighted(best):
             return Bounds(least, highest)
-        least, highest = (ops.clip(xp, x, -plain.most, plain.most) for x in (least, highest))
+        least, highest = (xp.clip(x, -plain.most, plain.most) for x in (least, highest))
         return Bounds(xp.minimum(lower, least), xp.maximum(upper, highest))
 
 

@@ -14,7 +14,6 @@ from quotakernels._array import (
     is_array,
     kept,
     known,
-    namespace,
     readable,
     wide_float,
 )
@@ -35,6 +34,7 @@ from quotakernels.inputs.groups import (
     of_their_group,
 )
 from quotakernels.inputs.keywords import public
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy, rank_examples
 from quotakernels.states._batch import (
     Batch,

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from quotakernels._array import namespace
 from quotakernels._bits import WIDTHS, dtype_name, from_bits, to_bits
 from quotakernels._records import plainly
 from quotakernels._version import __version__
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import public, show_value
+from quotakernels.ops import namespace
 from quotakernels.states import _format
 from quotakernels.states._format import Entry, Stored, StoredArray, check_layout
 from quotakernels.states.buffer import ScoreBuffer, joined_ids

@@ -14,13 +14,13 @@ from quotakernels._array import (
     computing,
     device,
     is_array,
-    namespace,
     readable,
     wide_float,
 )
 from quotakernels.inputs.columns import short_repr
 from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import check_flag, public
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy
 from quotakernels.states._batch import (
     MOST_KEPT,
@@ -311,7 +311,7 @@ def _extended(
     """The state with the first of what is given written behind what it has."""
     filled = state.filled + length
     found = {
-        name: ops.written(xp, kept, given[name], state.filled, length)
+        name: xp.write_slice(kept, given[name], state.filled, length)
         for name, kept in _kept(state).items()
     }
     own = {name: x for name, x in found.items() if name in OWN}

@@ -15,7 +15,6 @@ from quotakernels._array import (
     computing,
     device,
     is_array,
-    namespace,
     of_kind,
     readable,
     wide_float,
@@ -25,6 +24,7 @@ from quotakernels.inputs.examples import COLUMNS, check_tie_policy, warn_of_bad
 from quotakernels.inputs.gains import is_zero
 from quotakernels.inputs.keywords import check_flag, public, silently
 from quotakernels.inputs.numbers import checked, numbers_like
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy, ranking_of
 from quotakernels.states._batch import (
     MOST_KEPT,
@@ -491,7 +491,7 @@ def _decayed(state: ScoreHistogram, share: Array) -> ScoreHistogram:
 
 def _countable(xp: Namespace, counts: Array) -> Array:
     """Which rows of the batch have fewer than 2**63 examples, of counts below that."""
-    return ~xp.any(ops.prefix_sum(xp, ops.flat(xp, counts)) < 0, axis=-1)
+    return ~xp.any(xp.prefix_sum(ops.flat(xp, counts)) < 0, axis=-1)
 
 
 def _negative(xp: Namespace, state: ScoreHistogram) -> Array:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from quotakernels import ops
-from quotakernels._array import Array, namespace
+from quotakernels._array import Array
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.curves import Curve, above_cuts, cut_quotas, cut_thresholds
 from quotakernels.measures.at_quota.hit_rate import positives_at
 from quotakernels.measures.gains import net_gain
+from quotakernels.ops import namespace
 
 
 class _CostMeasure(Measure):
@@ -121,7 +122,7 @@ def _per(found: Array, cost: Array) -> Array:
     """The quotient; of nothing for nothing NaN, also where XLA knows that the first is 0."""
     xp = namespace(found)
     undefined = (found == 0) & (cost == 0)
-    return ops.nan_unless(xp, ~undefined, found / cost)
+    return xp.nan_unless(~undefined, found / cost)
 
 
 @measure(_BudgetCurve, greater_is_better=None, in_masses=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, of_kind, wide_float
+from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
+from quotakernels.ops import namespace
 
 
 @plainly
@@ -43,7 +44,7 @@ def above_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
     """
     if table.segments:
         return _with_empty(xp, table, ops.running_total(xp, table, column), 0)
-    sums = ops.prefix_sum(xp, column)
+    sums = xp.prefix_sum(column)
     return xp.concat([xp.zeros_like(sums[..., :1]), sums], axis=-1)
 
 
@@ -52,7 +53,7 @@ def below_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
     if table.segments:
         behind = ops.total_behind(xp, table, column)
         return xp.concat([behind, ops.group_total(xp, table, column)], axis=-1)
-    sums = xp.flip(ops.prefix_sum(xp, xp.flip(column, axis=-1)), axis=-1)
+    sums = xp.flip(xp.prefix_sum(xp.flip(column, axis=-1)), axis=-1)
     return xp.concat([sums, xp.zeros_like(sums[..., :1])], axis=-1)
 
 
@@ -77,7 +78,7 @@ def row_ends(xp: Namespace, table: ops.Groups, x: Array) -> tuple[Array, Array]:
         return x[..., :-1], x[..., 1:]
     rows = table.counts.shape[-1]
     below, empty = x[..., :rows], ops.spread(xp, table, x[..., rows:])
-    return xp.where(ops.first_rows(xp, table), empty, ops.shifted(xp, below, 1, 0)), below
+    return xp.where(ops.first_rows(xp, table), empty, xp.shift_right(below, 1, 0)), below
 
 
 def cut_quotas(xp: Namespace, table: ops.Groups) -> Array:
@@ -91,8 +92,8 @@ def cut_masses(xp: Namespace, table: ops.Groups) -> tuple[Array, Array]:
 
 
 def _mass_at_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
-    sums = ops.rising_sum if table.weighted else ops.prefix_sum
-    return _with_empty(xp, table, sums(xp, column), 0)
+    sums = xp.rising_sum if table.weighted else xp.prefix_sum
+    return _with_empty(xp, table, sums(column), 0)
 
 
 def _cut_positives(xp: Namespace, table: ops.Groups) -> Array:
@@ -112,9 +113,9 @@ def cut_thresholds(xp: Namespace, table: ops.Groups) -> Array:
         return thresholds
     filled = table.counts > 0
     places = xp.arange(1, filled.shape[-1] + 1, dtype=xp.int64, device=device(filled))
-    owner = ops.running_max(xp, xp.where(filled, places, xp.zeros_like(places)))
+    owner = xp.running_max(xp.where(filled, places, xp.zeros_like(places)))
     owner = xp.concat([xp.zeros_like(owner[..., :1]), owner], axis=-1)
-    return ops.taken(xp, thresholds, owner)
+    return xp.take_last_axis(thresholds, owner)
 
 
 def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
@@ -178,7 +179,7 @@ def qrecall_curve(table: ops.Groups) -> Curve:
     """
     xp = namespace(table.counts)
     positive = _cut_positives(xp, table)
-    value = ops.rate(xp, positive, positive[..., -1:])
+    value = xp.rate(positive, positive[..., -1:])
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
 
 
@@ -210,5 +211,5 @@ def lift_curve(table: ops.Groups) -> Curve:
     prevalence = xp.expand_dims(total.positive / total.whole, axis=-1)
     value = (positive / cast(xp, quota, positive.dtype)) / prevalence
     # XLA knows that the first numerator is 0, and on the CPU takes (0/0)·x for 0.
-    value = ops.nan_unless(xp, quota > 0, value)
+    value = xp.nan_unless(quota > 0, value)
     return Curve(quota, value, cut_thresholds(xp, table))

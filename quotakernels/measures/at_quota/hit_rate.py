@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, device, namespace
+from quotakernels._array import Array, Namespace, device
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.groups import MOST_POINTS, size_of
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, QuotaMeasure, measure
+from quotakernels.ops import namespace
 
 
 @plainly
@@ -334,7 +335,7 @@ def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
     size = stop - start
     inside = xp.minimum(found[..., 1:] - found[..., :-1], size)
     if total.rounded:
-        inside = ops.clip(xp, inside, low=0.0)
+        inside = xp.clip(inside, min=0.0)
         cumulative = _hit_rate(xp, table, edges, filled)[..., 1:]
         recall = _qrecall(xp, table, edges, filled)[..., 1:]
     else:

@@ -8,13 +8,14 @@ from itertools import chain, count
 from typing import Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, constant, device, namespace, wide_float
+from quotakernels._array import Array, Namespace, cast, constant, device, wide_float
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.totals import divisor
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._scale import usual_unit
 from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.ops import namespace
 
 Labels: TypeAlias = Literal["expected", "observed"]
 _Numbers: TypeAlias = Callable[[], Iterable[Array]]
@@ -85,16 +86,16 @@ def _near_one(xp: Namespace, parts: list[ops.Groups], filled: _Numbers) -> _Numb
     """
 
     def size(scores: Array, filled: Array) -> Array:
-        key = ops.order_key(xp, xp.abs(scores))
+        key = xp.order_key(xp.abs(scores))
         return xp.where(filled & xp.isfinite(scores), key, xp.zeros_like(key))
 
-    wide = _again(parts, lambda: (ops.widened(xp, part.thresholds) for part in parts))
+    wide = _again(parts, lambda: (xp.widened(part.thresholds) for part in parts))
     largest = _largest(xp, parts, map(size, wide(), filled()))
-    largest = ops.from_order_key(xp, largest, next(iter(wide())).dtype)
+    largest = xp.from_order_key(largest, next(iter(wide())).dtype)
     power = usual_unit(xp, largest)
     if power is None:
         return wide
-    return _again(parts, lambda: (ops.scaled(xp, x, power) for x in wide()))
+    return _again(parts, lambda: (xp.scaled(x, power) for x in wide()))
 
 
 def _largest(xp: Namespace, parts: list[ops.Groups], numbers: Iterable[Array]) -> Array:
@@ -138,7 +139,7 @@ def _moments_before(
         if table.segments:
             exact = column in (0, 2) and not table.weighted
             return ops.row_before(xp, table, ops.running_total(xp, table, x, exact))
-        sums = ops.exclusive(xp, x, ends[column])
+        sums = xp.exclusive(x, ends[column])
         if len(parts) > 1:
             ends[column] = sums[..., -1:] + x[..., -1:]
         return sums
@@ -168,8 +169,8 @@ def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
     score, both, label = (x + step for x, step in zip(before[3:], steps, strict=True))
     varies = (score > 0) & (label > 0)
     value = both / (xp.sqrt(score) * xp.sqrt(label))
-    value = ops.clip(xp, value, -1.0, 1.0)
-    return ops.nan_unless(xp, varies, value)
+    value = xp.clip(value, -1.0, 1.0)
+    return xp.nan_unless(varies, value)
 
 
 class _Pearson(Measure):
@@ -239,7 +240,7 @@ def correlation_within(xp: Namespace, table: ops.Groups, wanted: Array, labels: 
     for moments, row in _moments_before(xp, table, labels):
         length = row.mass.shape[-1]
         is_whole = length == table.counts.shape[-1]
-        at = index if is_whole else ops.clip(xp, index - start, 0, length - 1)
+        at = index if is_whole else xp.clip(index - start, 0, length - 1)
         before = _Moments(*(ops.column_at(xp, table, x, at) for x in moments))
         part = _Part(*(None if x is None else ops.column_at(xp, table, x, at) for x in row))
         part = part._replace(taken=xp.minimum(wanted - before.mass, part.mass))

@@ -20,7 +20,6 @@ from quotakernels._array import (
     device,
     finished,
     is_array,
-    namespace,
     readable,
     result_float,
     to_numpy,
@@ -37,6 +36,7 @@ from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._unsorted import RankingAtQuota, around_of, last_place, ranking_at
 from quotakernels.measures.at_quota.curves import float_thresholds
+from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, table_of
 
 NDArray = np.ndarray[Any, Any]
@@ -49,7 +49,7 @@ def whole_cases(examples: Examples, limit: Array, codes: Array | None, random_st
     """
     xp = namespace(limit)
     factors = [x for x in (examples.weights, examples.columns.get("cost")) if x is not None]
-    given = [ops.order_key(xp, examples.scores), limit, *factors]
+    given = [xp.order_key(examples.scores), limit, *factors]
     if not all(map(readable, given)):
         raise TypeError("whole=True needs scores that the host can read, outside of programs")
     key, limits, *factors = map(to_numpy, given)
@@ -255,19 +255,19 @@ def _shares(
 ) -> Array:
     xp = namespace(wanted)
     index, row = ops.rows_at(xp, table, wanted)
-    last = ops.column_at(xp, table, ops.order_key(xp, table.thresholds), index)
+    last = ops.column_at(xp, table, xp.order_key(table.thresholds), index)
     whole = xp.expand_dims(Totals(xp, table).whole, axis=-1)
     edge = _Edge(wanted, last, row.mass_before, row.mass, whole)
     if codes is not None:  # each example has the edge of its group
         codes = xp.broadcast_to(codes, examples.scores.shape)
-        codes = ops.clip(xp, codes, low=0, high=wanted.shape[-2] - 1)
-        edge = _Edge(*(ops.taken(xp, x[..., 0], codes) for x in edge))
+        codes = xp.clip(codes, min=0, max=wanted.shape[-2] - 1)
+        edge = _Edge(*(xp.take_last_axis(x[..., 0], codes) for x in edge))
     return _share_of_each(xp, examples, edge)
 
 
 def _share_of_each(xp: Namespace, examples: Examples, edge: _Edge) -> Array:
     wanted, last, above, tied, whole = edge
-    key = ops.order_key(xp, examples.scores)
+    key = xp.order_key(examples.scores)
     one, zero = xp.ones_like(wanted), xp.zeros_like(wanted)
     taken = xp.minimum((wanted - above) / xp.where(tied > 0, tied, one), one)  # sums are rounded
     share = xp.where(wanted > above, taken, zero)
@@ -346,9 +346,9 @@ def _threshold(table: ops.Groups | ops.Around, wanted: Array) -> QuotaThreshold:
     index, row = ops.rows_at(xp, table, wanted)
     threshold = ops.column_at(xp, table, float_thresholds(xp, table.thresholds), index)
     filled = wanted > 0
-    unknown = ops.nan_unless(xp, wanted == wanted, xp.zeros_like(wanted))
+    unknown = xp.nan_unless(wanted == wanted, xp.zeros_like(wanted))
     return QuotaThreshold(
-        ops.nan_unless(xp, filled, threshold),
+        xp.nan_unless(filled, threshold),
         xp.where(filled, row.mass_before, unknown),
         xp.where(filled, row.mass, unknown),
     )
@@ -537,7 +537,7 @@ def _in_one_group(examples: Examples, across: Across | None = None) -> ops.Group
     xp = namespace(examples.scores)
     labels: Array = examples.labels
     everything = xp.ones_like(labels) if examples.valid is None else examples.valid
-    sizes = ops.counts(xp, [everything, everything & labels])
+    sizes = xp.counts([everything, everything & labels])
     sizes = sizes if across is None else across(sizes)
     return ops.Groups(examples.scores[..., :1], sizes[..., :1], sizes[..., 1:], None, None)
 
@@ -555,5 +555,5 @@ def _at_quota(
         examples = examples._replace(valid=xp.ones_like(labels))
     around = around_of(examples, good, wanted, last_place(xp, wanted), ties=ties, across=across)
     score, filled = float_thresholds(xp, around.thresholds), around.wanted > 0
-    threshold = ops.nan_unless(xp, filled, score)
+    threshold = xp.nan_unless(filled, score)
     return RankingAtQuota(threshold[..., 0], around)

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, namespace
+from quotakernels._array import Array, Namespace, cast
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.keywords import show_value
@@ -14,6 +14,7 @@ from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
 from quotakernels.measures.roc_pr.curves import Standardized, checked_part, partial_auc
+from quotakernels.ops import namespace
 
 
 @plainly
@@ -123,7 +124,7 @@ def _advantages(
         before = xp.minimum(before, whole) if table.in_place else before  # behind the last example
         start = whole * found - positive * before
         line = start + place * (whole * here - positive * mass) / size
-        return ops.clip(xp, line, 0.0), ops.clip(xp, line, None, 0.0)
+        return xp.clip(line, 0.0), xp.clip(line, None, 0.0)
 
     sums = ("group_mass_before", "group_positive_before")
     columns = (*sums, "group_mass", "group_size", "group_positive", "place")
@@ -145,11 +146,10 @@ def _by_side(
 
     def one(sign: int) -> Array:
         low, high = (0.0, None) if sign > 0 else (None, 0.0)
-        return ops.piecewise(
-            xp,
+        return xp.piecewise(
             crosses,
             lambda start, change, size, _: sign * crossing(xp, sign * start, sign * change, size),
-            lambda *x: ops.clip(xp, x[-1], low, high),
+            lambda *x: xp.clip(x[-1], low, high),
             *(start, change, size, line),
         )
 
@@ -175,7 +175,7 @@ def _crossing_sum(xp: Namespace, start: Array, change: Array, size: Array) -> Ar
     rises = change > 0
     first = xp.where(rises, before_zero + 1, xp.ones_like(size))
     last = xp.where(rises, size, before_zero)
-    ends = (ops.clip(xp, start + k * slope, 0.0) for k in (first, last))
+    ends = (xp.clip(start + k * slope, 0.0) for k in (first, last))
     return (last - first + 1) * sum(ends)
 
 

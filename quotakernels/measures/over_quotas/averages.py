@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, namespace, of_kind
+from quotakernels._array import Array, Namespace, of_kind
 from quotakernels._types import WhenShort
 from quotakernels.inputs.cuts import quota_masses, wanted_masses
 from quotakernels.inputs.keywords import show_value
@@ -17,6 +17,7 @@ from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, Sums, item_scale, reduced
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.hit_rate import share_found
+from quotakernels.ops import namespace
 
 NEAR = 8
 """Terms that are summed one by one: all of a small group, or those before S = 8, from where on
@@ -108,13 +109,13 @@ def narrow_sums(_xp: Namespace, before: Array, items: Array) -> tuple[Array, Arr
 
 def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
     """Σ 1/(S+k) and Σ k/(S+k) for k = 1..m; S ≥ 0 is real, m a whole number."""
-    near = ops.clip(xp, xp.ceil(NEAR - before), 0.0, float(NEAR))
+    near = xp.clip(xp.ceil(NEAR - before), 0.0, float(NEAR))
     near = xp.where(items <= NEAR, items, near)
-    ones, ramps = ops.partial_harmonic_sums(xp, before, near, NEAR)
+    ones, ramps = xp.partial_harmonic_sums(before, near, NEAR)
     is_far = items > near
 
     farther = partial(_far_sums, xp)
-    far_ones, far_ramps = ops.where_rare(xp, is_far, 2, farther, before + near, items - near)
+    far_ones, far_ramps = xp.where_rare(is_far, 2, farther, before + near, items - near)
     return ones + far_ones, ramps + far_ramps + near * far_ones
 
 
@@ -176,12 +177,12 @@ def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
         before, _, mass, *_ = row
         is_wide = before < WIDE * divisor(xp, mass)
         wide, narrow = (partial(_tied_share, xp, sums) for sums in (harmonic_sums, narrow_sums))
-        return ops.piecewise(xp, is_wide, wide, narrow, *row)
+        return xp.piecewise(is_wide, wide, narrow, *row)
 
     def terms(*row: Array) -> tuple[Array]:
         *_, here, items = row
         tied = (items > 1) & (here > 0)  # without positives any formula gives 0
-        return (ops.piecewise(xp, tied, several, partial(_single_share, xp), *row),)
+        return (xp.piecewise(tied, several, partial(_single_share, xp), *row),)
 
     def each(
         found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array
@@ -306,7 +307,7 @@ def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = F
         defined = defined & (total.whole < EXACT)  # beyond, positions are not told apart
 
     def value(*sums: Array) -> Array:
-        return ops.nan_unless(xp, defined, reduction.value(*sums))
+        return xp.nan_unless(defined, reduction.value(*sums))
 
     return reduction._replace(value=value)
 
@@ -362,7 +363,7 @@ def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
 
     def area(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
         """Area under T from P on, within each row."""
-        left_out = xp.minimum(ops.clip(xp, start - before, 0.0), mass)
+        left_out = xp.minimum(xp.clip(start - before, 0.0), mass)
         left = found + left_out * here / divisor(xp, mass)
         return ((mass - left_out) * (left + found + here) / 2,)
 
@@ -508,7 +509,7 @@ def _expected(rates: Array, prior: Array) -> Array:
     """The mean of the rates; those that are out of the question may be undefined."""
     xp = namespace(rates)
     weighed = xp.where(prior > 0, prior * rates, xp.zeros_like(rates))
-    return ops.total(xp, weighed) / ops.total(xp, prior)
+    return xp.total(weighed) / xp.total(prior)
 
 
 _RATES = in_usual_units(lambda table, wanted: share_found(namespace(wanted), table, wanted))
@@ -519,7 +520,7 @@ def _between(table: ops.Groups, ends: Array, method: Method) -> Array:
     xp = namespace(table.counts)
     start, stop = ends[..., 0], ends[..., 1]
     if method == "sum":  # over (start, stop] of whole numbers
-        start = ops.clip(xp, xp.ceil(start) - 1, 0.0)
+        start = xp.clip(xp.ceil(start) - 1, 0.0)
         stop = xp.floor(stop)
     mean: Array = reduced(xp, table, _range_mean(xp, table, start, stop, method == "sum"))[0]
     return mean
@@ -534,7 +535,7 @@ def _range_mean(
 
     def terms(before: Array, mass: Array, found: Array, here: Array) -> tuple[Array, Array]:
         first = xp.maximum(before, low)
-        size = ops.clip(xp, xp.minimum(before + mass, high) - first, 0.0)
+        size = xp.clip(xp.minimum(before + mass, high) - first, 0.0)
         share = here / divisor(xp, mass)
         ones, ramps = sums(xp, first, size)
         part = (found + (first - before) * share) * ones + share * ramps

@@ -13,7 +13,6 @@ from quotakernels._array import (
     computing,
     device,
     finished,
-    namespace,
     result_float,
 )
 from quotakernels._records import plainly
@@ -25,6 +24,7 @@ from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.pearson import correlation_within
 from quotakernels.measures.over_quotas.areas import advantage_areas, pairs_won
 from quotakernels.measures.over_quotas.averages import harmonic_sums, hit_rate_mean, qrecall_mean
+from quotakernels.ops import namespace
 
 
 @plainly

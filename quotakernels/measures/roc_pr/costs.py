@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, namespace, tolerance
+from quotakernels._array import Array, Namespace, cast, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.keywords import public, show_value
@@ -25,6 +25,7 @@ from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_thresholds
 from quotakernels.measures.roc_pr.hull import hull_table
+from quotakernels.ops import namespace
 
 AROUND_ROUNDS = 10
 """Rounds of the continued fraction that are enough for parameters from 1 to 2."""
@@ -316,7 +317,7 @@ def _mass_costs(
         one_fp, one_fn = (1 - flat["prevalence"]) / negative, flat["prevalence"] / positive
     of_fp, of_fn = flat["cost_fp"] * one_fp, flat["cost_fn"] * one_fn
     known = (positive > 0) & (negative > 0) & ~xp.isnan(of_fp + of_fn)
-    return (ops.nan_unless(xp, known, of_fp), ops.nan_unless(xp, known, of_fn)), shape
+    return (xp.nan_unless(known, of_fp), xp.nan_unless(known, of_fn)), shape
 
 
 class _BestOperatingPoint(Measure):
@@ -378,11 +379,11 @@ def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> Opera
     hull = ops.filled_first(xp, hull_table(xp, table))
     up, along = (cast(xp, x, of_fp.dtype) for x in (hull.positive, hull.negative))
     price = xp.where(up > 0, along / up, xp.full_like(up, xp.inf))
-    taken = ops.bisect(xp, price, of_fn / of_fp * (1 - tolerance(price, SAME_COST)))
+    taken = xp.bisect(price, of_fn / of_fp * (1 - tolerance(price, SAME_COST)))
     unknown = xp.isnan(of_fp)
 
     def there(x: Array) -> Array:
-        return ops.nan_unless(xp, ~unknown, ops.taken(xp, x, taken))
+        return xp.nan_unless(~unknown, xp.take_last_axis(x, taken))
 
     whole = not hull.weighted
     (fp, tn), (tp, fn) = (map(there, _selected_and_not(xp, x, whole)) for x in (along, up))
@@ -395,6 +396,6 @@ def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> Opera
 def _selected_and_not(xp: Namespace, mass: Array, whole: bool) -> tuple[Array, Array]:
     """The mass before and from each cut on, each summed from 0."""
     nothing = xp.zeros_like(mass[..., :1])
-    both = (ops.prefix_sum(xp, x, whole=whole) for x in (mass, xp.flip(mass, axis=-1)))
+    both = (xp.prefix_sum(x, whole=whole) for x in (mass, xp.flip(mass, axis=-1)))
     before, after = (xp.concat([nothing, x], axis=-1) for x in both)
     return before, xp.flip(after, axis=-1)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, wide_float
+from quotakernels._array import Array, Namespace, cast, device, wide_float
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.keywords import show_value
@@ -21,6 +21,7 @@ from quotakernels.measures._measure import (
 from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.measures.over_quotas.averages import harmonic_sums, log_and_deficit
+from quotakernels.ops import namespace
 
 Standardized: TypeAlias = Literal["mcclish", False]
 
@@ -86,11 +87,11 @@ def _left_and_above(
         run, rise = divisor(xp, wide), divisor(xp, high)
         lacking, over = beside_level(low, high, positives, min_tpr)
         inside, outside = beside_level(left, wide, negatives, max_fpr)
-        enters, stays = (ops.clip(xp, x / rise, 0.0, 1.0) for x in (lacking, over))
-        leaves, beyond = (ops.clip(xp, x / run, 0.0, 1.0) for x in (inside, outside))
+        enters, stays = (xp.clip(x / rise, 0.0, 1.0) for x in (lacking, over))
+        leaves, beyond = (xp.clip(x / run, 0.0, 1.0) for x in (inside, outside))
         share = xp.where(leaves < 0.5, leaves - enters, stays - beyond)
-        share = ops.clip(xp, share, 0.0)
-        return (wide * share * (ops.clip(xp, -lacking, 0.0) + high * share / 2),)
+        share = xp.clip(share, 0.0)
+        return (wide * share * (xp.clip(-lacking, 0.0) + high * share / 2),)
 
     def value(area: Array) -> Array:
         most = max_fpr * (1 - min_tpr) * total.pairs
@@ -174,7 +175,7 @@ def roc_vertices(xp: Namespace, table: ops.Groups) -> RocCurve:
     fp, tp = cut_masses(xp, table)
     wide = wide_float(xp, device(table.counts))
     masses = (cast(xp, x, wide) for x in (fp, tp))
-    fpr, tpr = (ops.rate(xp, x, x[..., -1:]) for x in masses)
+    fpr, tpr = (xp.rate(x, x[..., -1:]) for x in masses)
     return RocCurve(fpr, tpr, cut_thresholds(xp, table), fp, tp)
 
 
@@ -255,9 +256,9 @@ def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
     found, selected = cast(xp, tp, wide), cast(xp, fp + tp, wide)
     precision = found / selected
     undecided = (selected if start == "roc" else found) == 0
-    first = ops.clip(xp, ops.count(xp, undecided), high=selected.shape[-1] - 1)
-    precision = xp.where(undecided, ops.taken(xp, precision, first), precision)
-    recall = ops.rate(xp, found, found[..., -1:])
+    first = xp.clip(xp.count(undecided), max=selected.shape[-1] - 1)
+    precision = xp.where(undecided, xp.take_last_axis(precision, first), precision)
+    recall = xp.rate(found, found[..., -1:])
     return PrCurve(recall, precision, cut_thresholds(xp, table), fp, tp)
 
 
@@ -369,9 +370,9 @@ def _precisions(
     xp: Namespace, limit: Array, before: Array, found: Array, items: Array, here: Array
 ) -> tuple[Array]:
     """The expected sum of the precisions at the positives of each group within a limit."""
-    others = ops.clip(xp, items - 1, 1.0)
-    share = ops.clip(xp, here - 1, 0.0) / others
-    inside = xp.minimum(ops.clip(xp, limit - before, 0.0), items)
+    others = xp.clip(items - 1, 1.0)
+    share = xp.clip(here - 1, 0.0) / others
+    inside = xp.minimum(xp.clip(limit - before, 0.0), items)
     whole = xp.floor(inside)
     ones, ramps = harmonic_sums(xp, before, whole)
     next_one = (inside - whole) / (before + whole + 1)
@@ -512,13 +513,11 @@ def area_under_pr(
             lacking, above = beside_level(found, here, whole, low)
             below, _ = beside_level(found, here, whole, high)
             inside = xp.minimum(xp.minimum(above, below), (high - low) * whole)
-            enters, share = (
-                ops.clip(xp, x / divisor(xp, here), 0.0, 1.0) for x in (lacking, inside)
-            )
+            enters, share = (xp.clip(x / divisor(xp, here), 0.0, 1.0) for x in (lacking, inside))
             before, found = before + enters * mass, found + enters * here
             mass, here = share * mass, share * here
         some = divisor(xp, mass)
-        growth = ops.clip(xp, some / before, high=xp.finfo(mass.dtype).max)
+        growth = xp.clip(some / before, max=xp.finfo(mass.dtype).max)
         log, deficit = log_and_deficit(xp, growth)
         area = here / some * (found * log + here * deficit)
         if start == "roc":  # before the first group nothing is found, and the deficit is 1

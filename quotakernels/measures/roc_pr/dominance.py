@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -16,7 +15,6 @@ from quotakernels._array import (
     device,
     finished,
     known,
-    namespace,
     readable,
     result_float,
     tolerance,
@@ -29,6 +27,7 @@ from quotakernels.inputs.keywords import public, show_value
 from quotakernels.measures._models import Models, named_models
 from quotakernels.measures.roc_pr.curves import PrCurve, RocCurve
 from quotakernels.measures.roc_pr.hull import RocHull
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, refuse_groups
 
 _AT_ONCE = 2**16
@@ -134,7 +133,7 @@ def _switches(xp: Namespace, left: Array, right: Array, close: Array) -> list[Ar
     lead = _steepest(xp, left >= top - close, left, right)
     edges = [xp.zeros_like(top)]
     for _ in range(left.shape[-2] - 1):
-        gain, behind = right - lead.y, ops.clip(xp, lead.x - left, 0.0)
+        gain, behind = right - lead.y, xp.clip(lead.x - left, 0.0)
         rising = gain > close
         if rising.ndim == 2 and known(~rising):
             break
@@ -168,15 +167,15 @@ def _merged(
 ) -> tuple[Array, Array, Array]:
     """Neighbours among the kept stretches whose best paths are the same as one."""
     index = xp.arange(kept.shape[-1], dtype=xp.int64, device=device(kept))
-    there = ops.running_max(xp, xp.where(kept, index + 1, xp.zeros_like(index)))
+    there = xp.running_max(xp.where(kept, index + 1, xp.zeros_like(index)))
     before = xp.concat([xp.zeros_like(there[..., :1]), there[..., :-1]], axis=-1)
-    same = best == _taken(xp, best, ops.clip(xp, before - 1, low=0))
+    same = best == _taken(xp, best, xp.clip(before - 1, min=0))
     first = kept & ((before == 0) | ~xp.all(same, axis=-2))
     first = first | ((index == 0) & ~xp.expand_dims(defined, axis=-1))
-    place = ops.flagged_first(xp, first)
+    place = xp.flagged_first(first)
     row = xp.arange(place.shape[-1], dtype=xp.int64, device=device(kept))
     number = xp.sum(cast(xp, first, xp.int64), axis=-1, keepdims=True)
-    start = ops.taken(xp, starts, place)
+    start = xp.take_last_axis(starts, place)
     start = xp.where(row == 0, xp.zeros_like(start), xp.where(row < number, start, whole))
     stop = xp.concat([start[..., 1:], whole], axis=-1)
     return start, stop, xp.matrix_transpose(_taken(xp, best, place))
@@ -186,7 +185,7 @@ def _taken(xp: Namespace, best: Array, place: Array) -> Array:
     """Columns of a matrix of shape (..., M, S)."""
     shape = (*best.shape[:-1], place.shape[-1])
     index = xp.broadcast_to(xp.expand_dims(place, axis=-2), shape)
-    return ops.taken(xp, best, index)
+    return xp.take_last_axis(best, index)
 
 
 class Steps(NamedTuple):
@@ -248,7 +247,7 @@ def alike(xp: Namespace, sources: Sequence[StepsOrPoints]) -> list[Points]:
 
 def _cumulated(xp: Namespace, negative: Array, positive: Array) -> Points:
     zero = xp.zeros_like(negative[..., :1])
-    sums = (xp.concat([zero, ops.prefix_sum(xp, x)], axis=-1) for x in (negative, positive))
+    sums = (xp.concat([zero, xp.prefix_sum(x)], axis=-1) for x in (negative, positive))
     return Points(*sums)
 
 
@@ -322,10 +321,10 @@ def _segment(
     xp: Namespace, path: Polyline, x: Array, beyond: bool
 ) -> tuple[Array, Array, Array, Array]:
     """Both ends of the line on the left, or if `beyond` on the right, of each abscissa."""
-    right = ops.bisect(xp, path.x, x, beyond)
+    right = xp.bisect(path.x, x, beyond)
     last = path.x.shape[-1] - 1
-    ends = (ops.clip(xp, right - 1, low=0), ops.clip(xp, right, high=last))
-    x0, y0, x1, y1 = (ops.taken(xp, z, at) for at in ends for z in path)
+    ends = (xp.clip(right - 1, min=0), xp.clip(right, max=last))
+    x0, y0, x1, y1 = (xp.take_last_axis(z, at) for at in ends for z in path)
     return x0, y0, x1, y1
 
 
@@ -568,7 +567,7 @@ def _regions(models: tuple[StepsOrPoints, ...], *, axis: str) -> tuple[Regions, 
         whole = stop[..., -1:]
         start, stop = start / whole, stop / whole
     there = xp.expand_dims(defined, axis=-1)
-    start, stop = (ops.nan_unless(xp, there, x) for x in (start, stop))
+    start, stop = (xp.nan_unless(there, x) for x in (start, stop))
     return Regions(start, stop, best & xp.expand_dims(there, axis=-1)), totals
 
 

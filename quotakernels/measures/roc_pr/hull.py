@@ -14,7 +14,6 @@ from quotakernels._array import (
     concrete,
     device,
     finished,
-    namespace,
     of_kind,
     result_float,
     tolerance,
@@ -35,6 +34,7 @@ from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
 from quotakernels.measures.over_quotas.areas import pairs_won
 from quotakernels.measures.roc_pr.curves import PrCurve, area_under_pr, pr_vertices, roc_vertices
+from quotakernels.ops import namespace
 
 
 @plainly
@@ -113,7 +113,7 @@ def hull_ends(xp: Namespace, table: ops.Groups) -> Array:
     """Which rows end at a vertex; masses as shares of their class, whose products stay in range."""
     if table.weighted:
         classes = (table.positive, table.negative)
-        shares = (x / divisor(xp, ops.total(xp, x)[..., None]) for x in classes)
+        shares = (x / divisor(xp, xp.total(x)[..., None]) for x in classes)
         table = ops.Groups(*table[:3], *shares)
     return ops.hull_ends(xp, table)
 
@@ -129,7 +129,7 @@ def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) 
     slope_max = xp.concat([xp.full_like(slope[..., :1], xp.inf), slope], axis=-1)
     defined = (positive > 0) & (negative > 0)
     floats = (curve.fpr, curve.tpr, slope_min, slope_max)
-    fpr, tpr, slope_min, slope_max = (ops.nan_unless(xp, defined, x) for x in floats)
+    fpr, tpr, slope_min, slope_max = (xp.nan_unless(defined, x) for x in floats)
     if model is None:
         model = xp.zeros(fpr.shape, dtype=xp.int32, device=device(fpr))
     return RocHull(fpr, tpr, *curve[2:], slope_min, slope_max, model)
@@ -335,7 +335,7 @@ def _hull_of_family(family: Family) -> RocHull:
     stairs = _stairs(xp, points, xp.expand_dims(family.agree, axis=-1))
     edges = ops.filled_first(xp, ops.merged(xp, stairs, hull_ends(xp, stairs)))
     place = edges.thresholds
-    threshold, model = (ops.taken(xp, x, place) for x in (points.threshold, points.model))
+    threshold, model = (xp.take_last_axis(x, place) for x in (points.threshold, points.model))
     model = xp.concat([xp.zeros_like(model[..., :1]), model], axis=-1)
     edges = edges._replace(thresholds=threshold)
     return _HULL_VERTICES(edges, model)  # type: ignore[no-any-return]
@@ -357,7 +357,7 @@ def _points_from_the_left(xp: Namespace, family: Family) -> _Points:
     points = _Points(*(xp.concat(list(x), axis=-1) for x in (fp, tp, thresholds, models)))
     for name, falling in (("tp", True), ("fp", False)):
         order = xp.argsort(getattr(points, name), axis=-1, descending=falling, stable=True)
-        points = _Points(*(ops.taken(xp, x, order) for x in points))
+        points = _Points(*(xp.take_last_axis(x, order) for x in points))
     return points
 
 
@@ -379,8 +379,8 @@ def _to_one_end(xp: Namespace, columns: list[Array]) -> list[Array]:
 
 def _stairs(xp: Namespace, points: _Points, agree: Array) -> ops.Groups:
     """The steps along the highest points up to each FP; thresholds are places among the points."""
-    highest = ops.running_max(xp, points.tp)
-    along, up = (x - ops.shifted(xp, x, 1, 0) for x in (points.fp, highest))
+    highest = xp.running_max(points.tp)
+    along, up = (x - xp.shift_right(x, 1, 0) for x in (points.fp, highest))
     along, up = (xp.where(agree, x, xp.zeros_like(x)) for x in (along, up))
     place = xp.arange(along.shape[-1], dtype=xp.int64, device=device(along))
     place = xp.broadcast_to(place, along.shape)
@@ -479,7 +479,7 @@ def _within(xp: Namespace, hull: RocHull, along: Array, name: str, value: Array)
     wanted = xp.broadcast_to(flat, (*along.shape[:-1], *flat.shape))
     defined = ~xp.isnan(hull.fpr[..., :1])
     good = (wanted >= 0) & (wanted <= whole * rounded_up) & defined
-    return ops.nan_unless(xp, good, ops.clip(xp, wanted, high=whole))
+    return xp.nan_unless(good, xp.clip(wanted, max=whole))
 
 
 def _mixture(hull: RocHull, along: Array, wanted: Array) -> Mixture:
@@ -488,13 +488,13 @@ def _mixture(hull: RocHull, along: Array, wanted: Array) -> Mixture:
     last = along.shape[-1] - 1
 
     def at(x: Array, places: Array) -> Array:
-        return ops.taken(xp, x, places)
+        return xp.take_last_axis(x, places)
 
-    upper = ops.clip(xp, ops.bisect(xp, along, wanted), high=last)
-    above = ops.clip(xp, upper + 1, high=last)
+    upper = xp.clip(xp.bisect(along, wanted), max=last)
+    above = xp.clip(upper + 1, max=last)
     higher = (at(along, above) == wanted) & (at(hull.tpr, above) > at(hull.tpr, upper))
     upper = xp.where(higher, above, upper)
-    lower = xp.where(at(along, upper) == wanted, upper, ops.clip(xp, upper - 1, low=0))
+    lower = xp.where(at(along, upper) == wanted, upper, xp.clip(upper - 1, min=0))
     way = at(along, upper) - at(along, lower)
     share = (wanted - at(along, lower)) / xp.where(way == 0, xp.ones_like(way), way)
     rates = tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, namespace, tolerance, wide_float
+from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import MASS_ROUNDING
@@ -21,6 +21,7 @@ from quotakernels.measures.at_quota.curves import (
 )
 from quotakernels.measures.tables.best_cut import best_of_these
 from quotakernels.measures.tables.cells import cut_cells
+from quotakernels.ops import namespace
 
 SAME_RATE = 2.0**-49
 """Relative difference up to which two rates are taken as equal."""
@@ -131,7 +132,7 @@ def _extreme(
     place, none = xp.min(places, axis=-1, keepdims=True), ~xp.any(best, axis=-1)
 
     def at_place(x: Array) -> Array:
-        return ops.nan_unless(xp, ~none, ops.taken(xp, x, place)[..., 0])
+        return xp.nan_unless(~none, xp.take_last_axis(x, place)[..., 0])
 
     return CurvePoint(at_place(value), at_place(points.threshold), at_place(quota))
 
@@ -209,7 +210,7 @@ def recall_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) ->
     if interpolate:
         points.append(_crossings(line, line.tp - wanted * (line.tp + line.fp)))
     found = _all_of(xp, points)
-    return _extreme(xp, found, ops.rate(xp, found.tp, line.positive))
+    return _extreme(xp, found, xp.rate(found.tp, line.positive))
 
 
 class _AtRecall(Measure):
@@ -342,7 +343,7 @@ def tpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> Cu
     if interpolate:
         points.append(_crossings(line, line.fp - wanted * line.negative))
     found = _all_of(xp, points)
-    return _extreme(xp, found, ops.rate(xp, found.tp, line.positive))
+    return _extreme(xp, found, xp.rate(found.tp, line.positive))
 
 
 class _AtTpr(Measure):
@@ -408,7 +409,7 @@ def fpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> Cu
     if interpolate:
         points.append(_crossings(line, line.tp - wanted * line.positive))
     found = _all_of(xp, points)
-    return _extreme(xp, found, ops.rate(xp, found.fp, line.negative), largest=False, most=True)
+    return _extreme(xp, found, xp.rate(found.fp, line.negative), largest=False, most=True)
 
 
 # points that stand out
@@ -470,8 +471,8 @@ def _equal_errors(table: ops.Groups) -> CurvePoint:
     line = _Line(xp, table)
     pairs = line.negative * line.positive
     level = line.fp * line.positive + line.tp * line.negative - pairs
-    found = _where_zero(xp, line, ops.nan_unless(xp, pairs > 0, level))
-    return _extreme(xp, found, ops.rate(xp, found.fp, line.negative))
+    found = _where_zero(xp, line, xp.nan_unless(pairs > 0, level))
+    return _extreme(xp, found, xp.rate(found.fp, line.negative))
 
 
 @measure(_PointMeasure, greater_is_better=True, headline="value")
@@ -503,7 +504,7 @@ def break_even_point(table: ops.Groups) -> CurvePoint:
     xp = namespace(table.counts)
     line = _Line(xp, table)
     found = _where_zero(xp, line, line.fp + line.tp - line.positive)
-    return _extreme(xp, found, ops.rate(xp, found.tp, line.positive))
+    return _extreme(xp, found, xp.rate(found.tp, line.positive))
 
 
 @measure(_PointOfEachGroup, greater_is_better=True, headline="value", by_group=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeAlias
 
-from quotakernels import ops
 from quotakernels._array import Array, Namespace, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
@@ -154,9 +153,9 @@ def pr_to_roc(
         xp: Namespace, recall: Array, precision: Array, whole: Array, rest: Array
     ) -> RocPoints:
         fpr = recall * whole * (1 - precision) / (precision * rest)
-        fpr = ops.nan_unless(xp, precision > 0, fpr)
+        fpr = xp.nan_unless(precision > 0, fpr)
         fpr = checked(xp, {"fpr": fpr}, {"fpr": _REACHABLE})["fpr"]
-        return RocPoints(ops.clip(xp, fpr, high=1.0), recall + xp.zeros_like(fpr))
+        return RocPoints(xp.clip(fpr, max=1.0), recall + xp.zeros_like(fpr))
 
     named = {
         "recall": recall,
@@ -243,7 +242,7 @@ def interpolate_pr(
         selected = found + fp + skew * (found - tp)
         precision = xp.where(selected > 0, found / selected, 1 / (1 + skew))
         between = (found >= tp * (1 - rounding)) & (found <= last_tp * (1 + rounding))
-        precision = ops.nan_unless(xp, between, precision)
+        precision = xp.nan_unless(between, precision)
         return PrPoints(reached + xp.zeros_like(precision), precision + xp.zeros_like(reached))
 
     result: PrPoints = of_numbers(points, named, domains)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, namespace
+from quotakernels._array import Array
 from quotakernels.inputs.numbers import COST, POSITIVE
 from quotakernels.measures._measure import measure
 from quotakernels.measures.over_quotas.averages import log_and_remainder
 from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, diagonal, off_diagonal
 from quotakernels.measures.tables.measure import TableMeasure, largest
+from quotakernels.ops import namespace
 
 
 def _accuracy_of_classes(table: ClassTable) -> Array:
@@ -245,7 +246,7 @@ def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
     tp, fp, fn, tn = (impact * x for impact, x in zip(impacts, table, strict=True))
     whole = tp + fp + fn + tn
     xp = namespace(whole)
-    return ops.nan_unless(xp, whole != 0, (tp + tn) / whole)
+    return xp.nan_unless(whole != 0, (tp + tn) / whole)
 
 
 class _Cells(NamedTuple):

@@ -18,7 +18,6 @@ from quotakernels._array import (
     device,
     finished,
     is_array,
-    namespace,
     result_float,
     tolerance,
     tree_map,
@@ -55,6 +54,7 @@ from quotakernels.measures.tables.measure import (
     in_usual_unit,
     largest,
 )
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, table_of
 
 OfTables: TypeAlias = TableMeasure | functools.partial[Any] | Callable[[ConfusionTable[Any]], Any]
@@ -329,14 +329,14 @@ def best_of_these(
     top = beside_cuts(xp, table, _highest(xp, table, value))
     if rounding is None:
         finite = xp.where(xp.isinf(top), xp.zeros_like(top), top)
-        rounding = tolerance(top, SAME_VALUE) * ops.clip(xp, xp.abs(finite), 1.0)
+        rounding = tolerance(top, SAME_VALUE) * xp.clip(xp.abs(finite), 1.0)
     near = top - value <= rounding
     optima = there & ((value == top) | near)
     first, some = _first(xp, table, optima)
 
     def at_first(x: Array) -> Array:
-        x = ops.taken(xp, x, first)
-        x = ops.nan_unless(xp, some, x)
+        x = xp.take_last_axis(x, first)
+        x = xp.nan_unless(some, x)
         return x if table.segments else x[..., 0]
 
     quota = cast(xp, curve.quota, wide_float(xp, device(curve.quota)))

@@ -15,7 +15,6 @@ from quotakernels._array import (
     finished,
     is_compiling,
     is_tensor,
-    namespace,
     of_kind,
     result_float,
     wide_float,
@@ -39,6 +38,7 @@ from quotakernels.inputs.totals import Totals
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota.curves import above_cuts, below_cuts
 from quotakernels.measures.at_quota.hit_rate import positives_at
+from quotakernels.ops import namespace
 
 
 @plainly
@@ -113,7 +113,7 @@ def _each_class(xp: Namespace, cells: Array) -> ConfusionTable:
     rest = xp.where(diagonal, nothing, cells)
     fp, fn = xp.sum(rest, axis=-2), xp.sum(rest, axis=-1)
     others = xp.sum(cells, axis=(-2, -1))[..., None] - (tp + fp + fn)
-    return ConfusionTable(tp, fp, fn, ops.clip(xp, others, 0))
+    return ConfusionTable(tp, fp, fn, xp.clip(others, 0))
 
 
 _CELL = (lambda x: ~((x < 0) | (x == float("inf"))), "a count or a mass, finite and not negative")
@@ -230,7 +230,7 @@ def _cells_at_quotas(table: ops.Groups | ops.Around, wanted: Array) -> Confusion
     if table.weighted:
         every = wanted >= whole
         found = [xp.where(every, mass, x) for mass, x in zip(classes, found, strict=True)]
-    rest = (ops.clip(xp, mass - x, 0) for mass, x in zip(classes, found, strict=True))
+    rest = (xp.clip(mass - x, 0) for mass, x in zip(classes, found, strict=True))
     return ConfusionTable(*found, *rest)
 
 
@@ -246,7 +246,7 @@ def _cells_at_thresholds(
     table = ops.filled_first(xp, table)
     wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
     ends = cut_ends(xp, table, wanted, inclusive)
-    return ConfusionTable(*(ops.taken(xp, x, ends) for x in cut_cells(xp, table)))
+    return ConfusionTable(*(xp.take_last_axis(x, ends) for x in cut_cells(xp, table)))
 
 
 def _cells_of_groups(
@@ -328,7 +328,7 @@ def binary_cells(pairs: Predictions, *, whole: bool = True) -> ConfusionTable:
     hits = truth & predicted
     if weights is None:
         parts = [hits, predicted, truth]
-        counts = ops.counts(xp, parts if valid is None else [*(x & valid for x in parts), valid])
+        counts = xp.counts(parts if valid is None else [*(x & valid for x in parts), valid])
         if not whole:
             counts = cast(xp, counts, wide_float(xp, device(counts)))
         tp, selected, positive, *every = (counts[..., k] for k in range(counts.shape[-1]))
@@ -338,7 +338,7 @@ def binary_cells(pairs: Predictions, *, whole: bool = True) -> ConfusionTable:
 
     def found(outcome: Array) -> Array:
         outcome = outcome if valid is None else outcome & valid
-        return ops.total(xp, xp.where(outcome, weights, xp.zeros_like(weights)))
+        return xp.total(xp.where(outcome, weights, xp.zeros_like(weights)))
 
     others = (~truth & predicted, truth & ~predicted, ~(truth | predicted))
     return ConfusionTable(found(hits), *(found(x) for x in others))
@@ -356,9 +356,9 @@ def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
     wanted = xp.arange(size**2, dtype=integer, device=device(cell))
     wanted = xp.broadcast_to(wanted, (*batch, size**2))
     before, upto = (cut_ends(xp, table, wanted, inclusive) for inclusive in (False, True))
-    place = ops.clip(xp, before, high=table.counts.shape[-1] - 1)
-    there = (upto > before) & (ops.taken(xp, table.counts, place) > 0)
-    mass = ops.taken(xp, table.positive, place)
+    place = xp.clip(before, max=table.counts.shape[-1] - 1)
+    there = (upto > before) & (xp.take_last_axis(table.counts, place) > 0)
+    mass = xp.take_last_axis(table.positive, place)
     mass = mass if table.weighted else cast(xp, mass, xp.int64)
     cells = xp.where(there, mass, xp.zeros_like(mass))
     return ClassTable(xp.reshape(cells, (*batch, size, size)))

@@ -258,8 +258,8 @@ def _rates(xp: Namespace, positive: Array, negative: Array) -> tuple[Array, ...]
         )
     }
     negative = checked(xp, {"lr_negative": negative}, fits)["lr_negative"]
-    over, under = ops.clip(xp, positive, high=1.0), 1 / ops.clip(xp, positive, low=1.0)
-    top, bottom = ops.clip(xp, negative, high=1.0), 1 / ops.clip(xp, negative, low=1.0)
+    over, under = xp.clip(positive, max=1.0), 1 / xp.clip(positive, min=1.0)
+    top, bottom = xp.clip(negative, max=1.0), 1 / xp.clip(negative, min=1.0)
     informed, safe = over - under, bottom - top
     whole = over * bottom - under * top
     return (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeVar
 
-from quotakernels import ops
-from quotakernels._array import Array, computing, device, finished, namespace, result_float
+from quotakernels._array import Array, computing, device, finished, result_float
 from quotakernels._records import plainly
 from quotakernels._types import Number
 from quotakernels.inputs.keywords import public
@@ -18,6 +17,7 @@ from quotakernels.measures.tables.cells import (
     validate_class_cells,
 )
 from quotakernels.measures.tables.measure import TableMeasure
+from quotakernels.ops import namespace
 
 T = TypeVar("T", ConfusionTable, ClassTable)
 
@@ -28,7 +28,7 @@ def tuned(table: ConfusionTable, positive: Any, negative: Any) -> ConfusionTable
 
     def share(cell: Array, mass: Array, wanted: Any) -> Array:
         # The compiler of JAX takes 0/0 for 0 where it sees that the cell of a cut must be 0.
-        return ops.nan_unless(xp, mass > 0, cell / mass * wanted)
+        return xp.nan_unless(mass > 0, cell / mass * wanted)
 
     found, wrong = table.tp + table.fn, table.fp + table.tn
     return ConfusionTable(
@@ -70,7 +70,7 @@ def normalize_table(table: T) -> T:
     dtype = result_float(xp, device(cells))
     with computing(xp):
         truth = xp.sum(cells, axis=-1, keepdims=True)
-        shares = ops.nan_unless(xp, truth > 0, cells / truth / cells.shape[-1])
+        shares = xp.nan_unless(truth > 0, cells / truth / cells.shape[-1])
         result: ClassTable = finished(xp, ClassTable(shares), dtype)
     return result
 

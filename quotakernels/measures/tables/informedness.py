@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from quotakernels import ops
-from quotakernels._array import Array, Namespace, namespace
+from quotakernels._array import Array, Namespace
 from quotakernels.measures._measure import measure
 from quotakernels.measures.tables.cells import (
     ClassTable,
@@ -16,6 +15,7 @@ from quotakernels.measures.tables.cells import (
     off_diagonal_by_chance,
 )
 from quotakernels.measures.tables.measure import TableMeasure
+from quotakernels.ops import namespace
 
 
 def surplus(table: ConfusionTable) -> Array:
@@ -56,7 +56,7 @@ def _informedness_of_cells(cells: Array) -> Array:
     products = (upper * high, upper * low + lower * high, lower * low, predicted * rest)
     found = xp.zeros_like(whole)
     for product in products:
-        found = found + ops.total(xp, product)
+        found = found + xp.total(product)
     return found / whole
 
 
@@ -222,7 +222,7 @@ def _bookmaker_correlation_of_classes(table: ClassTable) -> Array:
     root = geometric_mean(abs(edge), abs(mark))
     root = xp.where(edge < 0, -root, root)
     opposite = (edge > 0) & (mark < 0) | (edge < 0) & (mark > 0)
-    return ops.nan_unless(xp, ~opposite, root)
+    return xp.nan_unless(~opposite, root)
 
 
 @measure(TableMeasure, greater_is_better=True, of_classes=_bookmaker_correlation_of_classes)

@@ -17,7 +17,6 @@ from quotakernels._array import (
     finished,
     from_host_view,
     host_view,
-    namespace,
     result_float,
     wide_float,
 )
@@ -35,6 +34,7 @@ from quotakernels.measures.tables.cells import (
     validate_cells,
     validate_class_cells,
 )
+from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy, table_of
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from quotakernels._array import Array, namespace
+from quotakernels._array import Array
 from quotakernels.measures._measure import measure
 from quotakernels.measures.tables.cells import ConfusionTable
 from quotakernels.measures.tables.measure import TableMeasure
+from quotakernels.ops import namespace
 
 
 @measure(TableMeasure, greater_is_better=True)

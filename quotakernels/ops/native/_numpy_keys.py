@@ -21,7 +21,7 @@ def _has_bits(dtype: Any) -> bool:
 
 
 def order_key(scores: NDArray) -> NDArray:
-    """See `keys.order_key`."""
+    """See `Standard.order_key`."""
     if not _has_bits(scores.dtype):
         return scores.view(np.uint8) if scores.dtype.kind == "b" else scores
     return key_of_bits(scores.view(np.dtype(f"i{scores.dtype.itemsize}")))
@@ -50,7 +50,7 @@ def _unless_positive(
 
 
 def from_order_key(key: NDArray, dtype: Any, over: bool = False) -> NDArray:
-    """See `keys.from_order_key`; the scores may be written over the keys."""
+    """See `Standard.unkeyed`; the scores may be written over the keys."""
     if not _has_bits(dtype):
         return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
     return bits_of_key(key, over).view(dtype)

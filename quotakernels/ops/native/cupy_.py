@@ -10,52 +10,7 @@ import numpy as np
 from quotakernels._array import Array
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
-
-
-def order_key(scores: Array) -> Array:
-    """See `keys.order_key`."""
-    if scores.dtype.kind != "f":
-        return scores.view(cp.uint8) if scores.dtype.kind == "b" else scores
-    size = scores.dtype.itemsize
-    return key_from_bits(cp.ascontiguousarray(scores).view(f"i{size}"), 8 * size)
-
-
-def from_order_key(key: Array, dtype: Any) -> Array:
-    """See `keys.from_order_key`."""
-    if dtype.kind != "f":
-        return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
-    return bits_from_key(key, 8 * dtype.itemsize).view(dtype)
-
-
-def widened(scores: Array) -> Array:
-    """Kernels of CuPy flush subnormals of 32 bits, which are made of their bits here."""
-    wide = scores.astype(cp.float64)
-    if scores.dtype != cp.float32:
-        return wide
-    bits = cp.ascontiguousarray(scores).view(cp.int32)
-    magnitude = bits & (2**31 - 1)
-    small = magnitude.astype(cp.float64) * 2.0**-149
-    return cp.where(magnitude < 2**23, cp.where(bits < 0, -small, small), wide)
-
-
-def bincount(codes: Array, length: int) -> Array:
-    """Each is added where it belongs, in places that are those of its list."""
-    lists = codes.reshape(-1, codes.shape[-1]).astype(cp.int64)
-    lists += (length + 1) * cp.arange(lists.shape[0], dtype=cp.int64)[:, None]
-    counts = cp.zeros((length + 1) * lists.shape[0], dtype=cp.int32)
-    cp.add.at(counts, lists.reshape(-1), 1)
-    return counts.reshape(*codes.shape[:-1], length + 1)[..., :-1]
-
-
-def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
-    """In one search of one list; NaN is below everything."""
-    index = cp.searchsorted(ends, wanted, side="right" if beyond else "left")
-    return cp.where(wanted == wanted, index, 0)
-
-
-def total(x: Array) -> Array:
-    """Sums on the device are trees."""
-    return cp.sum(x, axis=-1)
+from quotakernels.ops.standard import Standard
 
 
 def source_of_draws(random_state: Any) -> Any:
@@ -74,3 +29,65 @@ def coins(source: Any, resamples: range, like: Array) -> Array:
 def uniform(source: Any, resamples: range, like: Array) -> Array:
     """One stream serves all resamples, in turn."""
     return source.random((len(resamples), like.shape[-1]))
+
+
+class CuPyTypes(Standard):
+    """What the standard cannot say of CuPy's arrays."""
+
+    def order_key(self, scores: Array) -> Array:
+        """The bits are a view."""
+        if scores.dtype.kind != "f":
+            return scores.view(cp.uint8) if scores.dtype.kind == "b" else scores
+        size = scores.dtype.itemsize
+        return key_from_bits(cp.ascontiguousarray(scores).view(f"i{size}"), 8 * size)
+
+    def unkeyed(self, key: Array, dtype: Any) -> Array:
+        """The bits are a view."""
+        if dtype.kind != "f":
+            return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
+        return bits_from_key(key, 8 * dtype.itemsize).view(dtype)
+
+    def widened(self, scores: Array) -> Array:
+        """Kernels of CuPy flush subnormals of 32 bits, which are made of their bits here."""
+        wide = scores.astype(cp.float64)
+        if scores.dtype != cp.float32:
+            return wide
+        bits = cp.ascontiguousarray(scores).view(cp.int32)
+        magnitude = bits & (2**31 - 1)
+        small = magnitude.astype(cp.float64) * 2.0**-149
+        return cp.where(magnitude < 2**23, cp.where(bits < 0, -small, small), wide)
+
+
+class CuPy(CuPyTypes):
+    """What CuPy does faster."""
+
+    def total(self, x: Array) -> Array:
+        """Sums on the device are trees."""
+        return cp.sum(x, axis=-1)
+
+    def counts(self, flags: list[Array]) -> Array:
+        """All kinds in one step."""
+        return self.count(cp.stack(flags, axis=-2))[..., 0]
+
+    def nans(self, x: Array) -> Array:
+        """Of a list with NaN it is the largest number."""
+        return cp.isnan(cp.max(x, axis=-1, keepdims=True))
+
+    def neither(self, whole: Array, one: Array) -> Array:
+        """Numbers are compared with flags in one step."""
+        return whole != one
+
+    def bincount(self, codes: Array, length: int) -> Array:
+        """Each is added where it belongs, in places that are those of its list."""
+        lists = codes.reshape(-1, codes.shape[-1]).astype(cp.int64)
+        lists += (length + 1) * cp.arange(lists.shape[0], dtype=cp.int64)[:, None]
+        counts = cp.zeros((length + 1) * lists.shape[0], dtype=cp.int32)
+        cp.add.at(counts, lists.reshape(-1), 1)
+        return counts.reshape(*codes.shape[:-1], length + 1)[..., :-1]
+
+    def bisect(self, ends: Array, wanted: Array, beyond: bool = False) -> Array:
+        """In one search of one list; NaN is below everything."""
+        if ends.ndim != 1:
+            return super().bisect(ends, wanted, beyond)
+        index = cp.searchsorted(ends, wanted, side="right" if beyond else "left")
+        return cp.where(wanted == wanted, index, 0)

@@ -12,11 +12,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax.custom_batching import sequential_vmap
 
-from quotakernels._array import Array, computing, tolerance, wide_float
+from quotakernels._array import Across, Array, computing, concrete, tolerance, wide_float
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
-from quotakernels.ops._lengths import is_symbolic
+from quotakernels.ops._lengths import is_below, is_symbolic
 from quotakernels.ops._table import EXACT, TOLERANCE, Groups
+from quotakernels.ops.standard import Standard, largest_by_bits, sum_of_halves
 
 FEW = 32
 """Part of an array up to which it pays to pick single elements out."""
@@ -29,77 +30,6 @@ def _is_float(dtype: Any) -> bool:
     return bool(jnp.issubdtype(dtype, jnp.floating))
 
 
-def order_key(scores: Array) -> Array:
-    """XLA on CPU compares subnormal floats equal, their bits not."""
-    if not _is_float(scores.dtype):
-        return scores.astype(jnp.uint8) if scores.dtype == jnp.bool else scores
-    width = 8 * scores.dtype.itemsize
-    return key_from_bits(jax.lax.bitcast_convert_type(scores, _WORDS[width]), width)
-
-
-def from_order_key(key: Array, dtype: Any) -> Array:
-    """See `keys.from_order_key`."""
-    if not _is_float(dtype):
-        return key.astype(dtype)
-    return jax.lax.bitcast_convert_type(bits_from_key(key, 8 * dtype.itemsize), dtype)
-
-
-def widened(scores: Array) -> Array:
-    """XLA on CPU flushes subnormals, which are made of their bits here."""
-    wide = scores.astype(wide_float(jnp, None))
-    if scores.dtype not in (jnp.float32, jnp.bfloat16):
-        return wide
-    info = jnp.finfo(scores.dtype)
-    bits = jax.lax.bitcast_convert_type(scores, _WORDS[info.bits])
-    magnitude = bits & jnp.iinfo(bits.dtype).max
-    small = magnitude.astype(wide.dtype) * 2.0 ** (info.minexp - info.nmant)
-    return jnp.where(magnitude < 2**info.nmant, jnp.where(bits < 0, -small, small), wide)
-
-
-def scaled(x: Array, power: Array) -> Array:
-    """XLA on CPU flushes subnormals, which are made of their bits here."""
-    info = jnp.finfo(x.dtype)
-    bits = jax.lax.bitcast_convert_type(x, _WORDS[info.bits])
-    magnitude = bits & jnp.iinfo(bits.dtype).max
-    least = jax.lax.bitcast_convert_type(power, bits.dtype)  # power times the least subnormal
-    least = jnp.maximum(least - ((info.nmant - int(info.minexp)) << info.nmant), 0)
-    small = magnitude.astype(x.dtype) * jax.lax.bitcast_convert_type(least, x.dtype)
-    return jnp.where(magnitude < 2**info.nmant, jnp.where(bits < 0, -small, small), x * power)
-
-
-def sort_coded(key: Array, columns: tuple[Array, ...]) -> tuple[Array, Array, tuple[Array, ...]]:
-    """What comes along is an operand of the sort."""
-    key, code, *rest = jax.lax.sort((~key, *columns), num_keys=1, is_stable=True)
-    return ~key, code, tuple(rest)
-
-
-def sorted_by_words(
-    key: Array, columns: tuple[Array, ...]
-) -> tuple[Array, Array, tuple[Array, ...]]:
-    """Of keys of 32 bits words that end in the place are sorted, by which the rest is gathered."""
-    place = jax.lax.broadcasted_iota(jnp.int64, key.shape, key.ndim - 1)
-    words = jax.lax.sort((~key.astype(jnp.int64) << 31) | place)
-    order = words & (2**31 - 1)
-    code, *rest = (taken(x, order) for x in columns)
-    return (~(words >> 31)).astype(key.dtype), code, tuple(rest)
-
-
-def bincount(codes: Array, length: int) -> Array:
-    """Each is added where it belongs, part by part: XLA makes a one for each code of a part."""
-    *batch, size = codes.shape
-    zeros = jnp.zeros((*batch, length), dtype=jnp.int32)
-    parts = PARTS if not is_symbolic(size) and size > length else 1
-    if lacking := -size % parts:
-        codes = jnp.concat([codes, jnp.full((*batch, lacking), length, codes.dtype)], axis=-1)
-
-    def step(counts: Array, own: Array) -> tuple[Array, None]:
-        return _added(counts, own, jnp.ones_like(own)), None
-
-    rows = jnp.moveaxis(codes.reshape(*batch, parts, -1), -2, 0)
-    counts: Array = jax.lax.scan(step, zeros, rows)[0]
-    return counts
-
-
 def _added(counts: Array, codes: Array, ones: Array) -> Array:
     """The counts with each number where its code says."""
 
@@ -109,24 +39,6 @@ def _added(counts: Array, codes: Array, ones: Array) -> Array:
     for _ in codes.shape[:-1]:
         of_one = jax.vmap(of_one)
     return of_one(counts, codes, ones)
-
-
-def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, Array]:
-    """Each is added where it belongs, in place if nobody else needs the counts."""
-    ones = jnp.ones_like(codes) if valid is None else jnp.broadcast_to(valid, codes.shape)
-    raised = _added(counts, codes, ones)
-    return raised, taken(raised, codes)
-
-
-def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
-    """In a loop, which is compiled once; NaN is below everything."""
-    find = functools.partial(jnp.searchsorted, side="right" if beyond else "left")
-    batch = jnp.broadcast_shapes(ends.shape[:-1], wanted.shape[:-1])
-    lists = (jnp.broadcast_to(x, (*batch, x.shape[-1])) for x in (ends, wanted))
-    for _ in batch:
-        find = jax.vmap(find)
-    index = find(*lists).astype(jnp.int64)
-    return jnp.where(wanted == wanted, index, 0)
 
 
 def hull_ends(table: Groups, in_rounds: Callable[[Groups], Array]) -> Array:
@@ -144,130 +56,6 @@ def grown(flags: Array, some: Array, more: Callable[[Array], Array]) -> Array:
 
     last: Array = jax.lax.while_loop(lambda state: state[1], step, (flags, some))[0]
     return last
-
-
-def flagged_first(flags: Array) -> Array:
-    """Each place is scattered to where it stands."""
-    size = flags.shape[-1]
-
-    def of_one(flags: Array) -> Array:
-        upto = jnp.cumsum(flags, dtype=jnp.int64)
-        place = jnp.arange(size, dtype=jnp.int64)
-        found = jnp.zeros_like(place).at[jnp.where(flags, upto - 1, size)].set(place, mode="drop")
-        count = upto[-1]
-        return jnp.where(place < count, found, found[jnp.maximum(count - 1, 0)])
-
-    if size == 0:
-        return jnp.zeros(flags.shape, dtype=jnp.int64)
-    lists = jax.vmap(of_one)(flags.reshape(-1, size))
-    return lists.reshape(flags.shape)
-
-
-def repeated(times: int, step: Callable[[Any, Array], Array], state: Array) -> Array:
-    """The state after a number of steps, which are compiled once."""
-    last: Array = jax.lax.fori_loop(0, times, step, state)
-    return last
-
-
-def piecewise(
-    rare: Array, if_rare: Callable[..., Array], otherwise: Callable[..., Array], *arguments: Array
-) -> Array:
-    """A CPU evaluates the rare formula as often as it is wanted.
-
-    Other devices evaluate it everywhere: a choice would make them wait for the host.
-    """
-    usual = jnp.broadcast_to(otherwise(*arguments), rare.shape)
-    few = rare.size // FEW
-
-    def nowhere(rare: Array, usual: Array, *x: Array) -> Array:
-        return usual
-
-    def everywhere(rare: Array, usual: Array, *x: Array) -> Array:
-        return jnp.where(rare, if_rare(*x), usual)
-
-    def somewhere(rare: Array, usual: Array, *x: Array) -> Array:
-        places = jnp.nonzero(rare.reshape(-1), size=few, fill_value=rare.size)[0]
-        chosen = (jnp.broadcast_to(y, rare.shape).reshape(-1) for y in x)
-        values = if_rare(*(y.at[places].get(mode="fill", fill_value=1) for y in chosen))
-        return usual.reshape(-1).at[places].set(values, mode="drop").reshape(rare.shape)
-
-    def chosen(rare: Array, usual: Array, *x: Array) -> Array:
-        count = jnp.sum(rare)
-        number = (count > 0).astype(jnp.int32) + (count > few)
-        return jax.lax.switch(number, [nowhere, somewhere, everywhere], rare, usual, *x)
-
-    if any(map(is_symbolic, rare.shape)) or few < 2**10:
-        return everywhere(rare, usual, *arguments)
-    return jax.lax.platform_dependent(rare, usual, *arguments, cpu=chosen, default=everywhere)
-
-
-def where_rare(
-    rare: Array, parts: int, function: Callable[..., tuple[Array, ...]], *arguments: Array
-) -> list[Array]:
-    """See `elementwise.where_rare`."""
-
-    def part(k: int) -> Array:
-        otherwise = lambda *x: jnp.zeros_like(x[0])  # noqa: E731
-        return piecewise(rare, lambda *x: function(*x)[k], otherwise, *arguments)
-
-    return [part(k) for k in range(parts)]
-
-
-def clip(x: Array, low: float | None = None, high: float | None = None) -> Array:
-    """Bounds that are not of the type of `x` are float64 in the trace."""
-    low, high = (None if bound is None else jnp.asarray(bound, x.dtype) for bound in (low, high))
-    return jnp.clip(x, low, high)
-
-
-def nan_unless(defined: Array, x: Array) -> Array:
-    """For JAX's search for NaN it is 0/0 where it is not defined, and 0/1 elsewhere."""
-    if not jax.config.jax_debug_nans:
-        return jnp.where(defined, x, jnp.asarray(jnp.nan, x.dtype))
-    undefined = jnp.zeros((), x.dtype) / defined.astype(x.dtype)
-    return jnp.where(defined, x, undefined)
-
-
-def segment_sum(x: Array, first: Array) -> Array:
-    """A CPU sums one by one, other devices by steps that double."""
-    first = jnp.broadcast_to(first, x.shape)
-
-    def joined(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
-        (sums, some), (here, begins) = left, right
-        return jnp.where(begins, here, sums + here), some | begins
-
-    def in_turn(x: Array, first: Array) -> Array:
-        def step(sum_before: Array, here: tuple[Array, Array]) -> tuple[Array, Array]:
-            sums = joined((sum_before, here[1]), here)[0]
-            return sums, sums
-
-        rows = jnp.moveaxis(x, -1, 0), jnp.moveaxis(first, -1, 0)
-        return jnp.moveaxis(jax.lax.scan(step, jnp.zeros_like(x[..., 0]), rows)[1], 0, -1)
-
-    def by_steps(x: Array, first: Array) -> Array:
-        return jax.lax.associative_scan(joined, (x, first), axis=x.ndim - 1)[0]
-
-    if is_symbolic(x.shape[-1]):
-        return segment_scan(x, first, jnp.add)
-    return jax.lax.platform_dependent(x, first, cpu=in_turn, default=by_steps)
-
-
-def segment_scan(x: Array, first: Array, combine: Callable[[Array, Array], Array]) -> Array:
-    """What is combined from the first of each segment on, of a symbolic number of elements.
-
-    The steps double, and are compiled once.
-    """
-    place = jnp.arange(x.shape[-1], dtype=jnp.int64)
-
-    def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        by, x, first = state
-        before = jnp.broadcast_to(jnp.maximum(place - by, 0), x.shape)
-        combined = jnp.where(first, x, combine(taken(x, before), x))
-        return 2 * by, combined, first | taken(first, before)
-
-    first = jnp.broadcast_to(first | (place == 0), x.shape)
-    state = jnp.ones((), jnp.int64), x, first
-    found: Array = jax.lax.while_loop(lambda state: state[0] < x.shape[-1], step, state)[1]
-    return found
 
 
 def counts_of_runs(counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
@@ -304,21 +92,11 @@ def counts_of_runs(counts: Array, positives: Array, last: Array) -> tuple[Array,
     return found
 
 
-def running_max(x: Array) -> Array:
-    """See `scans.running_max`."""
-    return jax.lax.cummax(x, axis=x.ndim - 1)
-
-
 def next_flagged(flags: Array) -> Array:
     """The place of the first raised flag from each place on; the last place where there is none."""
     last = flags.shape[-1] - 1
     places = jnp.where(flags, jnp.arange(last + 1, dtype=jnp.int32), last)
     return jax.lax.cummin(places, axis=flags.ndim - 1, reverse=True)
-
-
-def taken(x: Array, index: Array) -> Array:
-    """No index is beyond the ends, so that the program need not look."""
-    return jnp.take_along_axis(x, index, axis=-1, mode="promise_in_bounds")
 
 
 def source_of_draws(random_state: Any) -> Any:
@@ -450,3 +228,271 @@ def _turns(near: float, *edges: Array) -> Array:
     up, along, up_next, along_next = (x.astype(jnp.float64) for x in edges)
     steeper = up * along_next
     return steeper > along * up_next + near * steeper
+
+
+def _taken(x: Array, index: Array) -> Array:
+    """No index is beyond the ends, so that the program need not look."""
+    return jnp.take_along_axis(x, index, axis=-1, mode="promise_in_bounds")
+
+
+def _segment_scan(x: Array, first: Array, combine: Callable[[Array, Array], Array]) -> Array:
+    """What is combined from the first of each segment on, of a symbolic number of elements.
+
+    The steps double, and are compiled once.
+    """
+    place = jnp.arange(x.shape[-1], dtype=jnp.int64)
+
+    def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        by, x, first = state
+        before = jnp.broadcast_to(jnp.maximum(place - by, 0), x.shape)
+        combined = jnp.where(first, x, combine(_taken(x, before), x))
+        return 2 * by, combined, first | _taken(first, before)
+
+    first = jnp.broadcast_to(first | (place == 0), x.shape)
+    state = jnp.ones((), jnp.int64), x, first
+    found: Array = jax.lax.while_loop(lambda state: state[0] < x.shape[-1], step, state)[1]
+    return found
+
+
+def _sorted_by_words(key: Array, columns: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Of keys of 32 bits words that end in the place are sorted, by which the rest is gathered."""
+    place = jax.lax.broadcasted_iota(jnp.int64, key.shape, key.ndim - 1)
+    words = jax.lax.sort((~key.astype(jnp.int64) << 31) | place)
+    order = words & (2**31 - 1)
+    return (~(words >> 31)).astype(key.dtype), *(_taken(x, order) for x in columns)
+
+
+_sum_of_halves = jax.jit(functools.partial(sum_of_halves, jnp))
+"""In one program, or else each addition would be compiled by itself."""
+
+
+class JaxTypes(Standard):
+    """What the standard cannot say of JAX's arrays, whose lengths may be symbolic."""
+
+    def clip(self, x: Array, min: float | None = None, max: float | None = None) -> Array:
+        """Bounds that are not of the type of `x` are float64 in the trace."""
+        bounds = (None if bound is None else jnp.asarray(bound, x.dtype) for bound in (min, max))
+        return jnp.clip(x, *bounds)
+
+    def order_key(self, scores: Array) -> Array:
+        """XLA on CPU compares subnormal floats equal, their bits not."""
+        if not _is_float(scores.dtype):
+            return scores.astype(jnp.uint8) if scores.dtype == jnp.bool else scores
+        width = 8 * scores.dtype.itemsize
+        return key_from_bits(jax.lax.bitcast_convert_type(scores, _WORDS[width]), width)
+
+    def unkeyed(self, key: Array, dtype: Any) -> Array:
+        """The bits are seen as floats."""
+        if not _is_float(dtype):
+            return key.astype(dtype)
+        return jax.lax.bitcast_convert_type(bits_from_key(key, 8 * dtype.itemsize), dtype)
+
+    def widened(self, scores: Array) -> Array:
+        """XLA on CPU flushes subnormals, which are made of their bits here."""
+        wide = scores.astype(wide_float(jnp, None))
+        if scores.dtype not in (jnp.float32, jnp.bfloat16):
+            return wide
+        info = jnp.finfo(scores.dtype)
+        bits = jax.lax.bitcast_convert_type(scores, _WORDS[info.bits])
+        magnitude = bits & jnp.iinfo(bits.dtype).max
+        small = magnitude.astype(wide.dtype) * 2.0 ** (info.minexp - info.nmant)
+        return jnp.where(magnitude < 2**info.nmant, jnp.where(bits < 0, -small, small), wide)
+
+    def scaled(self, x: Array, power: Array) -> Array:
+        """XLA on CPU flushes subnormals, which are made of their bits here."""
+        info = jnp.finfo(x.dtype)
+        bits = jax.lax.bitcast_convert_type(x, _WORDS[info.bits])
+        magnitude = bits & jnp.iinfo(bits.dtype).max
+        least = jax.lax.bitcast_convert_type(power, bits.dtype)  # power times the least subnormal
+        least = jnp.maximum(least - ((info.nmant - int(info.minexp)) << info.nmant), 0)
+        small = magnitude.astype(x.dtype) * jax.lax.bitcast_convert_type(least, x.dtype)
+        return jnp.where(magnitude < 2**info.nmant, jnp.where(bits < 0, -small, small), x * power)
+
+    def rate(self, part: Array, whole: Array) -> Array:
+        """XLA multiplies by the inverse of what it spreads."""
+        return jnp.where(part == whole, whole / whole, part / whole)
+
+    def nan_unless(self, defined: Array, x: Array, nans: dict[Any, Array] | None = None) -> Array:
+        """For JAX's search for NaN it is 0/0 where it is not defined, and 0/1 elsewhere."""
+        if not jax.config.jax_debug_nans:
+            return jnp.where(defined, x, jnp.asarray(jnp.nan, x.dtype))
+        undefined = jnp.zeros((), x.dtype) / defined.astype(x.dtype)
+        return jnp.where(defined, x, undefined)
+
+    def segment_scan(
+        self, x: Array, first: Array, combine: Callable[[Array, Array], Array]
+    ) -> Array:
+        """Of a symbolic number of elements in a loop."""
+        if is_symbolic(x.shape[-1]):
+            return _segment_scan(x, first, combine)
+        return super().segment_scan(x, first, combine)
+
+    def total(self, x: Array) -> Array:
+        """XLA may sum whole numbers in any order."""
+        if x.shape[-1] == 1 or not _is_float(x.dtype):
+            return super().total(x)
+        if is_symbolic(x.shape[-1]):
+            return self.segment_sum(x, jnp.zeros_like(x, dtype=bool))[..., -1]
+        return _sum_of_halves(x)
+
+
+class Jax(JaxTypes):
+    """What JAX does faster."""
+
+    stable_sort_is_faster = True
+
+    def running_max(self, x: Array) -> Array:
+        """XLA has it."""
+        return jax.lax.cummax(x, axis=x.ndim - 1)
+
+    def running_count(self, x: Array) -> Array:
+        """XLA widens them in the loops that read them."""
+        return self.prefix_sum(x)
+
+    def segment_sum(self, x: Array, first: Array) -> Array:
+        """A CPU sums one by one, other devices by steps that double."""
+        first = jnp.broadcast_to(first, x.shape)
+
+        def joined(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
+            (sums, some), (here, begins) = left, right
+            return jnp.where(begins, here, sums + here), some | begins
+
+        def in_turn(x: Array, first: Array) -> Array:
+            def step(sum_before: Array, here: tuple[Array, Array]) -> tuple[Array, Array]:
+                sums = joined((sum_before, here[1]), here)[0]
+                return sums, sums
+
+            rows = jnp.moveaxis(x, -1, 0), jnp.moveaxis(first, -1, 0)
+            return jnp.moveaxis(jax.lax.scan(step, jnp.zeros_like(x[..., 0]), rows)[1], 0, -1)
+
+        def by_steps(x: Array, first: Array) -> Array:
+            return jax.lax.associative_scan(joined, (x, first), axis=x.ndim - 1)[0]
+
+        if is_symbolic(x.shape[-1]):
+            return self.segment_scan(x, first, jnp.add)
+        return jax.lax.platform_dependent(x, first, cpu=in_turn, default=by_steps)
+
+    def count(self, flags: Array) -> Array:
+        """XLA widens the sum, and not each flag."""
+        if not is_below(flags.shape[-1], 2**31):
+            return super().count(flags)
+        return jnp.sum(flags, axis=-1, keepdims=True, dtype=jnp.int32).astype(jnp.int64)
+
+    def bincount(self, codes: Array, length: int) -> Array:
+        """Each is added where it belongs, part by part: XLA makes a one for each code of a part."""
+        *batch, size = codes.shape
+        zeros = jnp.zeros((*batch, length), dtype=jnp.int32)
+        parts = PARTS if not is_symbolic(size) and size > length else 1
+        if lacking := -size % parts:
+            codes = jnp.concat([codes, jnp.full((*batch, lacking), length, codes.dtype)], axis=-1)
+
+        def step(counts: Array, own: Array) -> tuple[Array, None]:
+            return _added(counts, own, jnp.ones_like(own)), None
+
+        rows = jnp.moveaxis(codes.reshape(*batch, parts, -1), -2, 0)
+        counts: Array = jax.lax.scan(step, zeros, rows)[0]
+        return counts
+
+    def increased(self, counts: Array, codes: Array, valid: Array | None) -> tuple[Array, Array]:
+        """Each is added where it belongs, in place if nobody else needs the counts."""
+        ones = jnp.ones_like(codes) if valid is None else jnp.broadcast_to(valid, codes.shape)
+        raised = _added(counts, codes, ones)
+        return raised, self.take_last_axis(raised, codes)
+
+    def bisect(self, ends: Array, wanted: Array, beyond: bool = False) -> Array:
+        """In a loop, which is compiled once; NaN is below everything."""
+        if is_symbolic(ends.shape[-1]):
+            return super().bisect(ends, wanted, beyond)
+        find = functools.partial(jnp.searchsorted, side="right" if beyond else "left")
+        batch = jnp.broadcast_shapes(ends.shape[:-1], wanted.shape[:-1])
+        lists = (jnp.broadcast_to(x, (*batch, x.shape[-1])) for x in (ends, wanted))
+        for _ in batch:
+            find = jax.vmap(find)
+        index = find(*lists).astype(jnp.int64)
+        return jnp.where(wanted == wanted, index, 0)
+
+    def repeated(self, times: int, step: Callable[[Any, Array], Array], state: Array) -> Array:
+        """The state after a number of steps, which are compiled once."""
+        last: Array = jax.lax.fori_loop(0, times, step, state)
+        return last
+
+    def flagged_first(self, flags: Array) -> Array:
+        """Each place is scattered to where it stands."""
+        size = flags.shape[-1]
+
+        def of_one(flags: Array) -> Array:
+            upto = jnp.cumsum(flags, dtype=jnp.int64)
+            place = jnp.arange(size, dtype=jnp.int64)
+            found = (
+                jnp.zeros_like(place).at[jnp.where(flags, upto - 1, size)].set(place, mode="drop")
+            )
+            count = upto[-1]
+            return jnp.where(place < count, found, found[jnp.maximum(count - 1, 0)])
+
+        if size == 0:
+            return jnp.zeros(flags.shape, dtype=jnp.int64)
+        lists = jax.vmap(of_one)(flags.reshape(-1, size))
+        return lists.reshape(flags.shape)
+
+    def take_last_axis(self, x: Array, index: Array) -> Array:
+        """No index is beyond the ends, so that the program need not look."""
+        return _taken(x, index)
+
+    def sort_with(self, key: Array, *columns: Array) -> tuple[Array, ...]:
+        """What comes along is an operand of the sort, or gathered by words of short keys."""
+        if is_below(key.shape[-1], 2**31) and 8 * key.dtype.itemsize <= 32:
+            return _sorted_by_words(key, columns)
+        key, *rest = jax.lax.sort((~key, *columns), num_keys=1, is_stable=True)
+        return ~key, *rest
+
+    def kth_largest(self, key: Array, k: Array | int, across: Across | None = None) -> Array:
+        """In a loop, unless the host sums what shards count."""
+        on_host = across is not None and concrete(key)
+        loop = super().repeated if on_host else self.repeated
+        return largest_by_bits(self, key, k, loop, across)
+
+    def piecewise(
+        self,
+        rare: Array,
+        if_rare: Callable[..., Array],
+        otherwise: Callable[..., Array],
+        *arguments: Array,
+    ) -> Array:
+        """A CPU evaluates the rare formula as often as it is wanted.
+
+        Other devices evaluate it everywhere: a choice would make them wait for the host.
+        """
+        usual = jnp.broadcast_to(otherwise(*arguments), rare.shape)
+        few = rare.size // FEW
+
+        def nowhere(rare: Array, usual: Array, *x: Array) -> Array:
+            return usual
+
+        def everywhere(rare: Array, usual: Array, *x: Array) -> Array:
+            return jnp.where(rare, if_rare(*x), usual)
+
+        def somewhere(rare: Array, usual: Array, *x: Array) -> Array:
+            places = jnp.nonzero(rare.reshape(-1), size=few, fill_value=rare.size)[0]
+            chosen = (jnp.broadcast_to(y, rare.shape).reshape(-1) for y in x)
+            values = if_rare(*(y.at[places].get(mode="fill", fill_value=1) for y in chosen))
+            return usual.reshape(-1).at[places].set(values, mode="drop").reshape(rare.shape)
+
+        def chosen(rare: Array, usual: Array, *x: Array) -> Array:
+            count = jnp.sum(rare)
+            number = (count > 0).astype(jnp.int32) + (count > few)
+            return jax.lax.switch(number, [nowhere, somewhere, everywhere], rare, usual, *x)
+
+        if any(map(is_symbolic, rare.shape)) or few < 2**10:
+            return everywhere(rare, usual, *arguments)
+        return jax.lax.platform_dependent(rare, usual, *arguments, cpu=chosen, default=everywhere)
+
+    def where_rare(
+        self, rare: Array, parts: int, function: Callable[..., tuple[Array, ...]], *arguments: Array
+    ) -> list[Array]:
+        """Part by part."""
+
+        def part(k: int) -> Array:
+            otherwise = lambda *x: jnp.zeros_like(x[0])  # noqa: E731
+            return self.piecewise(rare, lambda *x: function(*x)[k], otherwise, *arguments)
+
+        return [part(k) for k in range(parts)]

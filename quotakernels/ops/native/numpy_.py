@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Array
+from quotakernels._array import Across, Array
 from quotakernels.ops._draws import poisson_steps
 from quotakernels.ops._table import (
     Around,
@@ -47,37 +47,9 @@ from quotakernels.ops.native._numpy_words import (
     packed_words,
     rising_order,
 )
+from quotakernels.ops.standard import Standard, flagged_places
 
 NDArray = np.ndarray[Any, Any]
-
-
-def running_max(x: NDArray) -> NDArray:
-    """See `scans.running_max`."""
-    result: NDArray = np.maximum.accumulate(x, axis=-1)
-    return result
-
-
-def clip(x: NDArray, low: float | None = None, high: float | None = None) -> NDArray:
-    """Without the checks of the standard's function, which take longer."""
-    x = x if low is None else np.maximum(x, low)
-    return x if high is None else np.minimum(x, high)
-
-
-def exclusive_at(x: NDArray, index: NDArray) -> NDArray:
-    """What is behind the last index is not read."""
-    found, upto = np.zeros(index.shape), 0.0
-    for block in blocks(int(index.max(initial=0))):
-        sums = x[block].copy()
-        sums[0] += upto
-        upto = np.add.accumulate(sums, out=sums)[-1]
-        here = (block.start < index) & (index <= block.stop)
-        found[here] = sums[index[here] - block.start - 1]
-    return found
-
-
-def total(x: NDArray) -> NDArray:
-    """NumPy's own sum is pairwise along a contiguous axis."""
-    return np.asarray(np.add.reduce(np.ascontiguousarray(x), axis=-1))
 
 
 def number(x: NDArray) -> NDArray:
@@ -85,54 +57,8 @@ def number(x: NDArray) -> NDArray:
     return np.add.reduce(x, axis=-1, dtype=np.int64)  # type: ignore[no-any-return]
 
 
-def counts(flags: list[NDArray]) -> NDArray:
-    """Of whole lists, which NumPy counts several times faster than along an axis."""
-    return np.asarray([np.count_nonzero(x) for x in flags])
-
-
-def piecewise(
-    rare: NDArray,
-    if_rare: Callable[..., NDArray],
-    otherwise: Callable[..., NDArray],
-    *arguments: NDArray,
-) -> NDArray:
-    """The rare formula is evaluated only where it is wanted, and the other unless it is not."""
-    places = rare.reshape(-1).nonzero()[0]
-    if places.size == rare.size > 0:
-        return if_rare(*(_filling(rare.shape, x) for x in arguments))
-    result = otherwise(*arguments)
-    if places.size:
-        own = result.flags.owndata and result.flags.c_contiguous  # or else it is not written to
-        if not (own and result.shape == rare.shape):
-            result = np.array(_filling(rare.shape, result), order="C")
-        chosen = (_filling(rare.shape, x).reshape(-1).take(places) for x in arguments)
-        result.reshape(-1)[places] = if_rare(*chosen)
-    return result
-
-
-def where_rare(
-    rare: NDArray, parts: int, function: Callable[..., tuple[NDArray, ...]], *arguments: NDArray
-) -> list[NDArray]:
-    """See `elementwise.where_rare`: what is not wanted is not computed."""
-    results = [np.zeros(rare.shape) for _ in range(parts)]
-    places = rare.reshape(-1).nonzero()[0]
-    if places.size:
-        chosen = (_filling(rare.shape, x).reshape(-1).take(places) for x in arguments)
-        for result, x in zip(results, function(*chosen), strict=True):
-            result.reshape(-1)[places] = x
-    return results
-
-
 def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
     return x if x.shape == shape else np.broadcast_to(x, shape)
-
-
-def kth_largest(key: NDArray, k: NDArray | int) -> NDArray:
-    """One list is only partitioned."""
-    rank = key.shape[0] - (k if isinstance(k, int) else int(k[0]))
-    parted = key.copy()
-    parted.partition(rank)
-    return parted[rank : rank + 1]
 
 
 def around(scores: NDArray, labels: NDArray, masses: list[float]) -> Around:
@@ -268,12 +194,6 @@ def repeated_rows(counts: NDArray, length: int) -> NDArray:
     return np.pad(rows, (0, length - rows.shape[0]), constant_values=counts.shape[0] - 1)
 
 
-def written(target: NDArray, source: NDArray, start: NDArray, length: NDArray | int) -> NDArray:
-    """See `scans.written`: a copy is written to."""
-    found: NDArray = write(target.copy(), source, int(start), int(length))
-    return found
-
-
 def write(target: Array, source: Array, start: int, length: int) -> Array:
     """Write what there is place for into an array that is the caller's own."""
     length = max(0, min(length, target.shape[-1] - start))
@@ -281,24 +201,11 @@ def write(target: Array, source: Array, start: int, length: int) -> Array:
     return target
 
 
-def bincount(codes: NDArray, length: int) -> NDArray:
-    """List by list."""
-    counts = np.empty((*codes.shape[:-1], length), dtype=np.int64)
-    for row in np.ndindex(codes.shape[:-1]):
-        counts[row] = np.bincount(codes[row], minlength=length + 1)[:length]
-    return counts
-
-
-def bisect(ends: NDArray, wanted: NDArray, beyond: bool) -> NDArray:
-    """List by list."""
-    index = np.empty(wanted.shape, dtype=np.int64)
-    for row in np.ndindex(ends.shape[:-1]):
-        index[row] = np.searchsorted(ends[row], wanted[row], side="right" if beyond else "left")
-    return np.where(wanted == wanted, index, 0)  # NaN is below everything
-
-
 _INFINITIES = {16: 0x7C00, 32: 0x7F80_0000, 64: 0x7FF0_0000_0000_0000}
 """The bits of infinite floats, by how many there are."""
+
+_FEW_SUMS = 2**12
+"""Numbers of which all terms of harmonic sums are summed at once."""
 
 FEW = 2**20
 """Fewer scores are put in order by themselves, and not their counts."""
@@ -408,3 +315,150 @@ def _counts(generator: np.random.Generator, size: int) -> NDArray:
         drawn = generator.integers(0, size, block.stop - block.start)
         np.add.at(counts, drawn, counts.dtype.type(1))
     return counts
+
+
+def kth_largest(key: NDArray, k: NDArray | int) -> NDArray:
+    """One list is only partitioned."""
+    rank = key.shape[0] - (k if isinstance(k, int) else int(k[0]))
+    parted = key.copy()
+    parted.partition(rank)
+    return parted[rank : rank + 1]
+
+
+class NumPyTypes(Standard):
+    """What the standard cannot say of NumPy's arrays."""
+
+    def clip(self, x: NDArray, min: float | None = None, max: float | None = None) -> Array:
+        """Without the checks of the standard's function, which take longer."""
+        x = x if min is None else np.maximum(x, min)
+        return x if max is None else np.minimum(x, max)
+
+    def order_key(self, scores: NDArray) -> Array:
+        """The bits are a view."""
+        return order_key(scores)
+
+    def unkeyed(self, key: NDArray, dtype: Any) -> Array:
+        """The bits are a view."""
+        return from_order_key(key, dtype)
+
+
+class NumPy(NumPyTypes):
+    """What NumPy does faster."""
+
+    def running_max(self, x: NDArray) -> Array:
+        """NumPy accumulates."""
+        result: NDArray = np.maximum.accumulate(x, axis=-1)
+        return result
+
+    def rising_sum(self, x: NDArray) -> Array:
+        """NumPy adds in order."""
+        found: NDArray = self.prefix_sum(x)
+        return found
+
+    def exclusive_at(self, x: NDArray, index: NDArray) -> Array:
+        """What is behind the last index of one list is not read."""
+        if x.ndim != 1:
+            return super().exclusive_at(x, index)
+        found, upto = np.zeros(index.shape), 0.0
+        for block in blocks(int(index.max(initial=0))):
+            sums = x[block].copy()
+            sums[0] += upto
+            upto = np.add.accumulate(sums, out=sums)[-1]
+            here = (block.start < index) & (index <= block.stop)
+            found[here] = sums[index[here] - block.start - 1]
+        return found
+
+    def total(self, x: NDArray) -> Array:
+        """NumPy's own sum is pairwise along a contiguous axis."""
+        if x.shape[-1] == 1:
+            return x[..., 0]
+        return np.asarray(np.add.reduce(np.ascontiguousarray(x), axis=-1))
+
+    def counts(self, flags: list[NDArray]) -> Array:
+        """Of whole lists, which NumPy counts several times faster than along an axis."""
+        if flags[0].ndim != 1:
+            return super().counts(flags)
+        return np.asarray([np.count_nonzero(x) for x in flags])
+
+    def bincount(self, codes: NDArray, length: int) -> Array:
+        """List by list."""
+        counts = np.empty((*codes.shape[:-1], length), dtype=np.int64)
+        for row in np.ndindex(codes.shape[:-1]):
+            counts[row] = np.bincount(codes[row], minlength=length + 1)[:length]
+        return counts
+
+    def bisect(self, ends: NDArray, wanted: NDArray, beyond: bool = False) -> Array:
+        """List by list, unless these are many and short."""
+        if math.prod(ends.shape[:-1]) > ends.shape[-1]:
+            return super().bisect(ends, wanted, beyond)
+        index = np.empty(wanted.shape, dtype=np.int64)
+        for row in np.ndindex(ends.shape[:-1]):
+            index[row] = np.searchsorted(ends[row], wanted[row], side="right" if beyond else "left")
+        return np.where(wanted == wanted, index, 0)  # NaN is below everything
+
+    def flagged_first(self, flags: NDArray) -> Array:
+        """Of one list the places only."""
+        return flagged_places(self, flags)
+
+    def take_last_axis(self, x: NDArray, index: NDArray) -> Array:
+        """Of one list without the checks of the standard's function; NumPy copies other indices."""
+        if x.ndim == index.ndim == 1 and index.dtype == np.int64:
+            return x.take(index)
+        return super().take_last_axis(x, index)
+
+    def write_slice(
+        self, target: NDArray, source: NDArray, start: NDArray, length: NDArray | int
+    ) -> Array:
+        """A copy is written to."""
+        found: NDArray = write(target.copy(), source, int(start), int(length))
+        return found
+
+    def kth_largest(self, key: NDArray, k: NDArray | int, across: Across | None = None) -> Array:
+        """One list is only partitioned."""
+        if key.ndim != 1 or across is not None:
+            return super().kth_largest(key, k, across)
+        return kth_largest(key, k)
+
+    def piecewise(
+        self,
+        rare: NDArray,
+        if_rare: Callable[..., NDArray],
+        otherwise: Callable[..., NDArray],
+        *arguments: NDArray,
+    ) -> Array:
+        """The rare formula is evaluated only where it is wanted, and the other unless it is not."""
+        places = rare.reshape(-1).nonzero()[0]
+        if places.size == rare.size > 0:
+            return if_rare(*(_filling(rare.shape, x) for x in arguments))
+        result = otherwise(*arguments)
+        if places.size:
+            own = result.flags.owndata and result.flags.c_contiguous  # or else it is not written to
+            if not (own and result.shape == rare.shape):
+                result = np.array(_filling(rare.shape, result), order="C")
+            chosen = (_filling(rare.shape, x).reshape(-1).take(places) for x in arguments)
+            result.reshape(-1)[places] = if_rare(*chosen)
+        return result
+
+    def where_rare(
+        self,
+        rare: NDArray,
+        parts: int,
+        function: Callable[..., tuple[NDArray, ...]],
+        *arguments: NDArray,
+    ) -> list[NDArray]:
+        """What is not wanted is not computed."""
+        results = [np.zeros(rare.shape) for _ in range(parts)]
+        places = rare.reshape(-1).nonzero()[0]
+        if places.size:
+            chosen = (_filling(rare.shape, x).reshape(-1).take(places) for x in arguments)
+            for result, x in zip(results, function(*chosen), strict=True):
+                result.reshape(-1)[places] = x
+        return results
+
+    def partial_harmonic_sums(
+        self, before: NDArray, number: NDArray, most: int
+    ) -> tuple[NDArray, NDArray]:
+        """All terms of few numbers are summed at once."""
+        few = before.ndim == 1 and before.shape[0] <= _FEW_SUMS and before.dtype == np.float64
+        sums = partial_harmonic_sums if few else super().partial_harmonic_sums
+        return sums(before, number, most)

@@ -10,11 +10,12 @@ import numpy as np
 import torch
 from torch.nn.functional import pad
 
-from quotakernels._array import Array, readable, to_numpy
+from quotakernels._array import Across, Array, readable, standard_namespace, to_numpy
 from quotakernels.ops._bits import bits_from_key, key_from_bits
 from quotakernels.ops._draws import entropy
 from quotakernels.ops._table import Cumulative, Groups, Parts, Rows
 from quotakernels.ops.native import numpy_
+from quotakernels.ops.standard import Standard, all_readable, flagged_places
 
 _WORDS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
@@ -36,7 +37,7 @@ def order_key(scores: Array) -> Array:
 
 
 def from_order_key(key: Array, dtype: Any) -> Array:
-    """See `keys.from_order_key`."""
+    """See `Standard.unkeyed`."""
     if dtype.is_floating_point:
         if readable(key):
             return torch.from_numpy(numpy_.bits_of_key(to_numpy(key))).view(dtype)
@@ -214,43 +215,6 @@ def _sums_of_runs(
     return *found, *in_place(torch.stack(list(sums)))
 
 
-def sort_coded(
-    key: Array, code: Array, payload: tuple[Array, ...]
-) -> tuple[Array, Array, tuple[Array, ...]]:
-    """See `keys.sort_coded`."""
-    flipped, order = torch.sort(~key.to(torch.int64), dim=-1, stable=True)
-    code, *rest = (torch.gather(x, -1, order) for x in (code, *payload))
-    return (~flipped).to(key.dtype), code, tuple(rest)
-
-
-def bincount(codes: Array, length: int) -> Array:
-    """Each is added where it belongs."""
-    dtype = torch.int32 if codes.shape[-1] < 2**31 else torch.int64
-    counts = codes.new_zeros((*codes.shape[:-1], length + 1), dtype=dtype)
-    one = codes.new_ones((), dtype=dtype).expand(codes.shape)
-    return counts.scatter_add(-1, codes.to(torch.int64), one)[..., :-1]
-
-
-def any_of_each(flags: Array, codes: Array, size: int, some: Array | None) -> Array:
-    """Each code has a place for each kind of flag; where several write, all write the same."""
-    places = torch.add(codes.to(torch.int64), flags, alpha=size)
-    before = flags.new_zeros(()) if some is None else some
-    before = before.expand(*flags.shape[:-1], 2 * size)
-    return before.scatter(-1, places, True)[..., size:]
-
-
-def increased(counts: Array, codes: Array, valid: Array | None) -> tuple[Array, Array]:
-    """Each is added where it belongs."""
-    ones = torch.ones_like(codes) if valid is None else valid.to(torch.int64).expand(codes.shape)
-    raised = counts.scatter_add(-1, codes, ones)
-    return raised, raised.gather(-1, codes)
-
-
-def written(target: Array, source: Array, start: Array, length: Array | int) -> Array:
-    """See `scans.written`: a copy is written to, where places can be read."""
-    return numpy_.write(target.clone(), source, int(start), int(length))
-
-
 def counted(
     counts: Array, scores: Array, labels: Array, bits: int
 ) -> tuple[Array, Array | None] | None:
@@ -317,50 +281,10 @@ def are_mapped(*arrays: Array | None) -> bool:
     return not _is_compiling() and any(wrapped(x) for x in given)
 
 
-def bisect(ends: Array, wanted: Array, beyond: bool) -> Array:
-    """In one search; NaN is below everything."""
-    batch = torch.broadcast_shapes(ends.shape[:-1], wanted.shape[:-1])
-    ends, wanted = (x.expand(*batch, x.shape[-1]).contiguous() for x in (ends, wanted))
-    index = _searched(ends, wanted, beyond)
-    return torch.where(wanted == wanted, index, 0) if wanted.is_floating_point() else index
-
-
 def on_host(function: Callable[..., Any], *arrays: Array | None) -> Any:
     """What a function of NumPy's arrays makes of tensors that NumPy can read."""
     found = function(*(None if x is None else to_numpy(x) for x in arrays))
     return tuple(None if x is None else torch.from_numpy(np.asarray(x)) for x in found)
-
-
-def clip(x: Array, low: float | None, high: float | None) -> Array:
-    """Also where a bound is a length that is not known."""
-    return x if low is high is None else torch.clamp(x, low, high)
-
-
-def kth_largest(key: Array, k: Array | int) -> Array:
-    """One list in readable memory is partitioned by NumPy, which knows no bfloat16."""
-    place = k if isinstance(k, int) else to_numpy(k)
-    is_short = key.is_floating_point() and key.dtype.itemsize <= 2
-    wide = key.to(torch.float32) if is_short else key
-    return torch.from_numpy(numpy_.kth_largest(to_numpy(wide), place)).to(key.dtype)
-
-
-def selected(key: Array, k: int) -> Array:
-    """The k-th largest key, from the nearer end."""
-    if 2 * k <= key.shape[-1]:
-        best = torch.topk(key, k, dim=-1, sorted=False).values
-        return torch.amin(best, dim=-1, keepdim=True)
-    rest = torch.topk(key, key.shape[-1] + 1 - k, dim=-1, largest=False, sorted=False).values
-    return torch.amax(rest, dim=-1, keepdim=True)
-
-
-def running_max(x: Array) -> Array:
-    """See `scans.running_max`."""
-    return torch.cummax(x, dim=-1).values
-
-
-def prefix_sum(x: Array, dtype: Any) -> Array:
-    """See `scans.prefix_sum`."""
-    return torch.cumsum(x, dim=-1, dtype=dtype)
 
 
 def rows_of_positions(counts: Array, places: Array) -> Array:
@@ -370,11 +294,6 @@ def rows_of_positions(counts: Array, places: Array) -> Array:
     upto = torch.cumsum(counts, dim=-1, dtype=torch.int64)
     places = places.expand(upto.shape).contiguous()
     return torch.searchsorted(upto, places).clamp(max=counts.shape[-1] - 1)
-
-
-def total(x: Array) -> Array:
-    """Sums of tensors cascade."""
-    return torch.sum(x, dim=-1)
 
 
 def hull_ends(table: Groups) -> Array:
@@ -406,17 +325,6 @@ def merged(table: Groups, last: Array) -> Groups:
 def _columns(table: Groups, thresholds: Array) -> Groups:
     """In NumPy's view, which has not all types that thresholds may have: others stand for them."""
     return table._replace(thresholds=thresholds).map(to_numpy)
-
-
-def taken(x: Array, index: Array) -> Array:
-    """Unsigned tensors cannot be gathered, but signed ones of the same bits can."""
-    dtype = x.dtype
-    is_unsigned = dtype in (*_SIGNED, torch.uint64)
-    x = _seen_as(x, _WORDS[dtype.itemsize]) if is_unsigned else x
-    batch = torch.broadcast_shapes(x.shape[:-1], index.shape[:-1])
-    x, index = (y.expand(*batch, y.shape[-1]) for y in (x, index))
-    found = torch.gather(x, -1, index)
-    return _seen_as(found, dtype) if is_unsigned else found
 
 
 def tie_groups(
@@ -617,3 +525,148 @@ def _merged(pairs: Array, length: int) -> Array:
     rank = kept[..., -1:] + torch.arange(2 - length, 2, device=pairs.device)
     index = torch.searchsorted(kept, rank)
     return both[..., 1:].gather(-1, index.expand(2, *([-1] * index.ndim)))
+
+
+def _selected(key: Array, k: int) -> Array:
+    """The k-th largest key, from the nearer end."""
+    if 2 * k <= key.shape[-1]:
+        best = torch.topk(key, k, dim=-1, sorted=False).values
+        return torch.amin(best, dim=-1, keepdim=True)
+    rest = torch.topk(key, key.shape[-1] + 1 - k, dim=-1, largest=False, sorted=False).values
+    return torch.amax(rest, dim=-1, keepdim=True)
+
+
+def _partitioned(key: Array, k: Array | int) -> Array:
+    """One list in readable memory is partitioned by NumPy, which knows no bfloat16."""
+    place = k if isinstance(k, int) else to_numpy(k)
+    is_short = key.is_floating_point() and key.dtype.itemsize <= 2
+    wide = key.to(torch.float32) if is_short else key
+    return torch.from_numpy(numpy_.kth_largest(to_numpy(wide), place)).to(key.dtype)
+
+
+class TorchTypes(Standard):
+    """What the standard cannot say of tensors."""
+
+    def clip(self, x: Array, min: float | None = None, max: float | None = None) -> Array:
+        """Also where a bound is a length that is not known."""
+        return x if min is max is None else torch.clamp(x, min, max)
+
+    def prefix_sum(self, x: Array, dtype: Any = None, whole: bool = False) -> Array:
+        """CUDA has no deterministic sum of floats, but one of whole numbers."""
+        dtype = x.dtype if dtype is None else dtype
+        return torch.cumsum(x, dim=-1, dtype=torch.int64 if whole else dtype).to(dtype)
+
+    def count(self, flags: Array) -> Array:
+        """Before 2.13 `vmap` loops over the standard's function."""
+        return torch.sum(flags, dim=-1, keepdim=True, dtype=torch.int64)
+
+    def take_last_axis(self, x: Array, index: Array) -> Array:
+        """Unsigned tensors cannot be gathered, but signed ones of the same bits can."""
+        dtype = x.dtype
+        is_unsigned = dtype in (*_SIGNED, torch.uint64)
+        x = _seen_as(x, _WORDS[dtype.itemsize]) if is_unsigned else x
+        batch = torch.broadcast_shapes(x.shape[:-1], index.shape[:-1])
+        x, index = (y.expand(*batch, y.shape[-1]) for y in (x, index))
+        found = torch.gather(x, -1, index)
+        return _seen_as(found, dtype) if is_unsigned else found
+
+    def order_key(self, scores: Array) -> Array:
+        """Always signed, since unsigned tensors lack comparisons."""
+        return order_key(scores)
+
+    def unkeyed(self, key: Array, dtype: Any) -> Array:
+        """Bits are seen as numbers of another type."""
+        return from_order_key(key, dtype)
+
+
+class Torch(TorchTypes):
+    """What PyTorch does faster."""
+
+    def running_max(self, x: Array) -> Array:
+        """PyTorch has it."""
+        return torch.cummax(x, dim=-1).values
+
+    def total(self, x: Array) -> Array:
+        """Sums of tensors cascade."""
+        return torch.sum(x, dim=-1)
+
+    def counts(self, flags: list[Array]) -> Array:
+        """All kinds in one step."""
+        return self.count(torch.stack(flags, dim=-2))[..., 0]
+
+    def nans(self, x: Array) -> Array:
+        """Of a list with NaN it is the largest number."""
+        return torch.isnan(torch.amax(x, dim=-1, keepdim=True))
+
+    def neither(self, whole: Array, one: Array) -> Array:
+        """Numbers are compared with flags in one step."""
+        return whole != one
+
+    def bincount(self, codes: Array, length: int) -> Array:
+        """Each is added where it belongs."""
+        dtype = torch.int32 if codes.shape[-1] < 2**31 else torch.int64
+        counts = codes.new_zeros((*codes.shape[:-1], length + 1), dtype=dtype)
+        one = codes.new_ones((), dtype=dtype).expand(codes.shape)
+        return counts.scatter_add(-1, codes.to(torch.int64), one)[..., :-1]
+
+    def any_of_each(
+        self, flags: Array, codes: Array, size: int, anyway: Array | None = None
+    ) -> Array:
+        """Each code has a place for each kind of flag; where several write, all write the same."""
+        codes = codes.expand(flags.shape)
+        places = torch.add(codes.to(torch.int64), flags, alpha=size)
+        some = None if anyway is None else torch.any(anyway, dim=-1, keepdim=True)
+        before = flags.new_zeros(()) if some is None else some
+        before = before.expand(*flags.shape[:-1], 2 * size)
+        return before.scatter(-1, places, True)[..., size:]
+
+    def increased(self, counts: Array, codes: Array, valid: Array | None) -> tuple[Array, Array]:
+        """Each is added where it belongs."""
+        ones = (
+            torch.ones_like(codes) if valid is None else valid.to(torch.int64).expand(codes.shape)
+        )
+        raised = counts.scatter_add(-1, codes, ones)
+        return raised, raised.gather(-1, codes)
+
+    def bisect(self, ends: Array, wanted: Array, beyond: bool = False) -> Array:
+        """In one search; NaN is below everything."""
+        if are_mapped(ends, wanted):
+            return super().bisect(ends, wanted, beyond)
+        batch = torch.broadcast_shapes(ends.shape[:-1], wanted.shape[:-1])
+        ends, wanted = (x.expand(*batch, x.shape[-1]).contiguous() for x in (ends, wanted))
+        index = _searched(ends, wanted, beyond)
+        return torch.where(wanted == wanted, index, 0) if wanted.is_floating_point() else index
+
+    def flagged_first(self, flags: Array) -> Array:
+        """Of one list in readable memory the places only."""
+        return flagged_places(self, flags)
+
+    def write_slice(self, target: Array, source: Array, start: Array, length: Array | int) -> Array:
+        """A copy is written to, where places can be read."""
+        if not all_readable(target, source, start):
+            return super().write_slice(target, source, start, length)
+        return numpy_.write(target.clone(), source, int(start), int(length))
+
+    def comparable(self, scores: Array) -> Array:
+        """All floats are compared exactly."""
+        return scores.detach() if scores.is_floating_point() else self.order_key(scores)
+
+    def sort_with(self, key: Array, *columns: Array) -> tuple[Array, ...]:
+        """By the keys that the standard's order has, in one sort."""
+        flipped, order = torch.sort(~key.to(torch.int64), dim=-1, stable=True)
+        return (~flipped).to(key.dtype), *(torch.gather(x, -1, order) for x in columns)
+
+    def kth_largest(self, key: Array, k: Array | int, across: Across | None = None) -> Array:
+        """One list in readable memory is partitioned by NumPy."""
+        plain = isinstance(k, int)
+        if across is None and key.ndim == 1 and readable(key) and (plain or readable(k)):
+            return _partitioned(key, k)
+        if across is None and plain:
+            return _selected(key, k)
+        return super().kth_largest(key, k, across)
+
+
+NAMESPACES = [
+    library(standard_namespace(torch.empty(0))) for library in (Torch, TorchTypes, Standard)
+]
+"""With all forms, with those beyond the standard, and with none."""
