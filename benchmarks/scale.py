@@ -55,13 +55,14 @@ def fastest(call: Callable[[], Any]) -> float:
 
 def cost(kind: str, rows: int) -> Cost:
     from quotakernels.adapters._tables import combined
+    from quotakernels.ops import namespace
     from quotakernels.ranking import table_of
 
     rng = np.random.default_rng(0)
     y_true = rng.random(rows) < 0.1
     y_score = KINDS[kind](rng.random(rows))
     ranking = qk.rank(y_true, y_score)
-    table = table_of(np, ranking)
+    table = table_of(namespace(ranking.counts), ranking)
     groups = len(ranking.counts)
     return Cost(
         kind,
