@@ -546,7 +546,7 @@ def ranking_of(table: ops.Groups, good: Array | None = None, with_bad: bool = Fa
     segments = table.segments
     if segments and good is not None:
         segments = segments._replace(good=good)
-        good = ops.spread(namespace(good), table, good[..., 0])
+        good = ops.repeat_per_row(namespace(good), table, good[..., 0])
     if with_bad and good is not None and not segments:
         table = _emptied(table, good)
     masses = with_marks((table.positive, table.negative), good)

@@ -184,11 +184,13 @@ def _estimated(
     both = changes.by_positives + changes.by_examples
 
     def below(x: Array) -> Array:
-        whole = ops.spread(xp, table, ops.group_total(xp, table, x))
+        whole = ops.repeat_per_row(xp, table, ops.group_total(xp, table, x))
         return whole - ops.running_total(xp, table, x)
 
-    per = ops.spread(xp, table, total.positive)
-    of_positive = (changes.by_own_positives + below(both) - ops.spread(xp, table, value)) / per
+    per = ops.repeat_per_row(xp, table, total.positive)
+    of_positive = (
+        changes.by_own_positives + below(both) - ops.repeat_per_row(xp, table, value)
+    ) / per
     of_negative = (changes.by_own_negatives + below(changes.by_examples)) / per
     squares = rows.positive * of_positive**2 + (rows.items - rows.positive) * of_negative**2
     number = total.whole

@@ -136,8 +136,8 @@ def area_of(xp: Namespace, table: ops.Groups) -> Area:
     total = Totals(xp, table)
     (twice,) = reduced(xp, table, _LOST_TWICE)
     sizes = (total.positive, total.negative)
-    positive, negative = (ops.spread(xp, table, x) for x in sizes)
-    lost = [ops.spread(xp, table, twice / x) for x in sizes]
+    positive, negative = (ops.repeat_per_row(xp, table, x) for x in sizes)
+    lost = [ops.repeat_per_row(xp, table, twice / x) for x in sizes]
 
     def squares(before: Array, found: Array, good: Array, bad: Array) -> tuple[Array, Array]:
         of_positive = 2 * (before - found) + bad - lost[0]

@@ -678,7 +678,7 @@ def _shares(xp: Namespace, table: ops.Groups, edge: _Edge) -> tuple[Array, Array
     here = xp.where(at, mass, nothing)
     own = of_groups(at, mass)
     before = ops.running_total(xp, table, here) - here
-    part = ops.spread(xp, table, edge.taken * own) - edge.tied * before
+    part = ops.repeat_per_row(xp, table, edge.taken * own) - edge.tied * before
     part = xp.minimum(xp.maximum(part, nothing), edge.tied * here)
     part = part / xp.where(here > 0, here, xp.ones_like(here))
     selected = edge.tied * of_groups(above, mass) + edge.taken * own

@@ -765,7 +765,7 @@ def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
     wide = wide_float(xp, device(table.counts))
     _, positive, negative = Totals(xp, table)
     cells = ConfusionTable(*(cast(xp, x, wide) for x in cut_cells(xp, table)))
-    share = cast(xp, table.negative, wide) / ops.spread(xp, table, negative)
+    share = cast(xp, table.negative, wide) / ops.repeat_per_row(xp, table, negative)
     area = ops.group_total(xp, table, share * _MEANS[kappa](partial(row_ends, xp, table), cells))
     defined = (positive > 0) & (negative > 0)
     return xp.nan_unless(defined, area)

@@ -114,7 +114,7 @@ class Positions:
         if table.segments:
             self.table = self._with_segments(ends, items)
             before = self.table.segments.starts[..., :-1]
-            first = ops.spread(xp, self.table, before)
+            first = ops.repeat_per_row(xp, self.table, before)
         self.rank = self._floating(xp.where(self.there, number - first, xp.ones_like(number)))
 
     def _with_segments(self, ends: Array, items: Array) -> ops.Groups:
@@ -143,7 +143,7 @@ class Positions:
         found: list[list[Array]] = [[] for _ in terms]
         for k in range(wanted.shape[-1]):
             limit = wanted[..., k]
-            taken = xp.clip(ops.spread(xp, self.table, limit) - (self.rank - 1), 0.0, 1.0)
+            taken = xp.clip(ops.repeat_per_row(xp, self.table, limit) - (self.rank - 1), 0.0, 1.0)
             inside = taken > 0  # not NaN
             defined = self._defined(limit)
             for sums, term in zip(found, terms, strict=True):
@@ -235,7 +235,7 @@ def success(table: ops.Groups, wanted: Array) -> Array:
         )
 
     def of(limit: Array) -> Reduction:
-        limit = ops.spread(xp, table, xp.where(limit == limit, limit, xp.zeros_like(limit)))
+        limit = ops.repeat_per_row(xp, table, xp.where(limit == limit, limit, xp.zeros_like(limit)))
         return Reduction(_COLUMNS, lambda *row: (chance(limit, *row),), lambda x: x)
 
     sums = reduced(xp, table, *(of(wanted[..., k]) for k in range(wanted.shape[-1])))
@@ -464,7 +464,7 @@ def _best_gain(table: ops.Groups, at: Positions, numbers: Array) -> Array:
     """What an example brings at each position of the ideal order."""
     xp = namespace(numbers)
     if "gain" not in table.columns:
-        positives = ops.spread(xp, at.table, Totals(xp, table).positive)
+        positives = ops.repeat_per_row(xp, at.table, Totals(xp, table).positive)
         return xp.where(at.rank <= positives, xp.ones_like(at.rank), xp.zeros_like(at.rank))
     if isinstance(table.ideal, tuple):
         raise ValueError(

@@ -1,8 +1,8 @@
 """The few array operations that the standard lacks, for every backend.
 
-Each is written in nothing but the standard.  Where a library does it faster by itself, or the
-standard cannot reach what it needs, the function begins with a branch to the form of that
-library, which gives the same answer (``native/``).
+Those of `Standard` are methods of the `namespace` of an array, others are functions of that.  Each is
+written in nothing but the standard.  Where a library does it faster by itself, or the standard
+cannot reach what it needs, ``native/`` has the form of that library, which gives the same answer.
 """
 
 from quotakernels.ops._draws import entropy as entropy
@@ -60,9 +60,9 @@ from quotakernels.ops.segments import number as number
 from quotakernels.ops.segments import number_of as number_of
 from quotakernels.ops.segments import of_each_group as of_each_group
 from quotakernels.ops.segments import parted as parted
+from quotakernels.ops.segments import repeat_per_row as repeat_per_row
 from quotakernels.ops.segments import row_before as row_before
 from quotakernels.ops.segments import running_total as running_total
-from quotakernels.ops.segments import spread as spread
 from quotakernels.ops.segments import sums_before as sums_before
 from quotakernels.ops.segments import sums_behind as sums_behind
 from quotakernels.ops.segments import total_behind as total_behind

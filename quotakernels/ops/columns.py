@@ -12,9 +12,9 @@ from quotakernels.ops.segments import (
     first_rows,
     found_down_to,
     group_total,
+    repeat_per_row,
     running_total,
     segment_of_row,
-    spread,
 )
 
 
@@ -62,7 +62,9 @@ class Columns:
         if name == "position":
             place = self._own("place_in_list")
             segments = self._table.segments
-            return place - spread(xp, self._table, segments.starts[..., :-1]) if segments else place
+            if not segments:
+                return place
+            return place - repeat_per_row(xp, self._table, segments.starts[..., :-1])
         if name == "row":
             return rows_of_positions(xp, counts, self._own("place_in_list"))
         if name == "place":

@@ -109,7 +109,7 @@ def _ranked(xp: Namespace, key: Array) -> tuple[Array, Array]:
     return levels, xp.take_last_axis(place, xp.argsort(order, axis=-1))
 
 
-def spread(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
+def repeat_per_row(xp: Namespace, table: Groups | Cumulative, x: Array) -> Array:
     """What belongs to each group of examples, shape (..., S), beside the rows of the group.
 
     Of one table of all examples: its number, shape (...), with a last axis of length 1.
@@ -227,7 +227,7 @@ def running_total(
     if exact or whole:
         sums = _sums_before(xp, x, dtype)
         upto, starts = sums[..., 1:], first_row(xp, table)[..., :-1]
-        before = spread(xp, table, xp.take_last_axis(sums, starts))
+        before = repeat_per_row(xp, table, xp.take_last_axis(sums, starts))
         if native.library(xp) == "numpy":  # in the memory of sums that nothing else reads
             upto -= before
             return upto
@@ -237,7 +237,7 @@ def running_total(
 
 def first_rows(xp: Namespace, table: Groups | Cumulative) -> Array:
     """Which rows begin a group of examples."""
-    own = spread(xp, table, first_row(xp, table)[..., :-1])
+    own = repeat_per_row(xp, table, first_row(xp, table)[..., :-1])
     return xp.arange(own.shape[-1], dtype=xp.int64, device=device(own)) == own
 
 
@@ -370,7 +370,7 @@ def sums_behind(xp: Namespace, table: Groups, x: Array, index: Array) -> Array:
 def total_behind(xp: Namespace, table: Groups, x: Array) -> Array:
     """Sums of what stands behind each row, within its group of examples."""
     rows = xp.arange(x.shape[-1], dtype=xp.int64, device=device(x))
-    last = rows == spread(xp, table, table.segments.starts[..., 1:]) - 1
+    last = rows == repeat_per_row(xp, table, table.segments.starts[..., 1:]) - 1
     since = xp.segment_sum(xp.flip(x, axis=-1), xp.flip(last, axis=-1))
     behind = xp.flip(xp.shift_right(since, 1, 0), axis=-1)
     return xp.where(last, xp.zeros_like(behind), behind)

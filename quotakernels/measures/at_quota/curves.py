@@ -68,7 +68,7 @@ def _with_empty(xp: Namespace, table: ops.Groups, rows: Array, fill: Any) -> Arr
 def beside_cuts(xp: Namespace, table: ops.Groups, x: Array) -> Array:
     """What belongs to each list, shape (...), or to each group, (..., S), beside its cuts."""
     if table.segments:
-        return xp.concat([ops.spread(xp, table, x), x], axis=-1)
+        return xp.concat([ops.repeat_per_row(xp, table, x), x], axis=-1)
     return xp.expand_dims(x, axis=-1)
 
 
@@ -77,7 +77,7 @@ def row_ends(xp: Namespace, table: ops.Groups, x: Array) -> tuple[Array, Array]:
     if not table.segments:
         return x[..., :-1], x[..., 1:]
     rows = table.counts.shape[-1]
-    below, empty = x[..., :rows], ops.spread(xp, table, x[..., rows:])
+    below, empty = x[..., :rows], ops.repeat_per_row(xp, table, x[..., rows:])
     return xp.where(ops.first_rows(xp, table), empty, xp.shift_right(below, 1, 0)), below
 
 

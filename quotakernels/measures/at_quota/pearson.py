@@ -101,7 +101,7 @@ def _near_one(xp: Namespace, parts: list[ops.Groups], filled: _Numbers) -> _Numb
 def _largest(xp: Namespace, parts: list[ops.Groups], numbers: Iterable[Array]) -> Array:
     """The largest number of all parts of a list, shape (..., 1), or of the group of each row."""
     if parts[0].segments:
-        return ops.spread(xp, parts[0], ops.group_max(xp, parts[0], *numbers))
+        return ops.repeat_per_row(xp, parts[0], ops.group_max(xp, parts[0], *numbers))
     return reduce(xp.maximum, (xp.max(x, axis=-1, keepdims=True) for x in numbers))
 
 

@@ -90,7 +90,7 @@ def advantage_areas(
     xp: Namespace, table: Any, total: Totals, method: Literal["sum", "area"]
 ) -> Reduction:
     """S1, S2 and S3; d is a straight line within each row."""
-    whole, positive = (ops.spread(xp, table, x) for x in (total.whole, total.positive))
+    whole, positive = (ops.repeat_per_row(xp, table, x) for x in (total.whole, total.positive))
     by_sum = method == "sum"
 
     def terms(before: Array, found: Array, size: Array, here: Array) -> tuple[Array, ...]:

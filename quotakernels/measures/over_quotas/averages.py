@@ -337,7 +337,7 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduct
         """Without what each group has found, which adds up to what the rest finds."""
         whole = of_kind(xp, before.dtype, "integral")
         first = total.positives if whole else total.positive
-        least = ops.spread(xp, table, first + 1 if late else first)
+        least = ops.repeat_per_row(xp, table, first + 1 if late else first)
         nothing = xp.zeros_like(least, dtype=before.dtype)
         return (xp.where(before >= least, items * (found + upto), nothing),)
 
@@ -359,7 +359,7 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduct
 
 def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     """As areas under T, by the trapezoid rule, on masses of mean one."""
-    start = ops.spread(xp, table, total.positive)
+    start = ops.repeat_per_row(xp, table, total.positive)
 
     def area(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
         """Area under T from P on, within each row."""
@@ -530,7 +530,7 @@ def _range_mean(
     xp: Namespace, table: ops.Groups, start: Array, stop: Array, whole: bool
 ) -> Reduction:
     """Σ or ∫ of T(j)/j from start to stop, over its length, in the parts of it that are summed."""
-    low, high = (ops.spread(xp, table, x) for x in (start, stop))
+    low, high = (ops.repeat_per_row(xp, table, x) for x in (start, stop))
     sums = harmonic_sums if whole else _log_sums
 
     def terms(before: Array, mass: Array, found: Array, here: Array) -> tuple[Array, Array]:

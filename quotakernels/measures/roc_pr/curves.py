@@ -81,7 +81,9 @@ def _left_and_above(
     xp: Namespace, table: ops.Groups, total: Totals, max_fpr: float, min_tpr: float
 ) -> Reduction:
     """∫ max(TPR - min_tpr, 0) dFPR from 0 to max_fpr, segment by segment, of the most it can be."""
-    negatives, positives = (ops.spread(xp, table, x) for x in (total.negative, total.positive))
+    negatives, positives = (
+        ops.repeat_per_row(xp, table, x) for x in (total.negative, total.positive)
+    )
 
     def terms(left: Array, wide: Array, low: Array, high: Array) -> tuple[Array]:
         run, rise = divisor(xp, wide), divisor(xp, high)
@@ -358,7 +360,7 @@ def expected_average_precision(table: ops.Groups, wanted: Array) -> Array:
     parts = (
         Reduction(
             _COLUMNS,
-            partial(_precisions, xp, ops.spread(xp, table, wanted[..., k])),
+            partial(_precisions, xp, ops.repeat_per_row(xp, table, wanted[..., k])),
             lambda value: value / total.positive,  # a perfect order may be cut
         )
         for k in range(wanted.shape[-1])
@@ -458,7 +460,7 @@ def pr_auc(
         return reduced(xp, table, _trapezoids(xp, total, start))[0]
     if between is None:
         return reduced(xp, table, area_under_pr(xp, total, start))[0]
-    band = (ops.spread(xp, table, total.positive), *between)
+    band = (ops.repeat_per_row(xp, table, total.positive), *between)
     mean = reduced(xp, table, area_under_pr(xp, total, start, band))[0]
     return mean * (between[1] - between[0])
 

@@ -28,12 +28,14 @@ _MADE: dict[str, list[Standard]] = {}
 def namespace(x: Array) -> Namespace:
     """The array API namespace of one array, with the operations that it lacks."""
     xp = standard_namespace(x)
+    made = _MADE.get(xp.__name__)
+    if made is not None:
+        return made[FORMS]
     if backend(xp) == "torch":  # by an import, which torch.compile traces through
         from quotakernels.ops.native.torch_ import NAMESPACES
 
         return NAMESPACES[FORMS]
-    made = _MADE.get(xp.__name__)
-    return made[FORMS] if made is not None else _made(xp)[FORMS]
+    return _made(xp)[FORMS]
 
 
 def _made(xp: Namespace) -> list[Standard]:
