@@ -1,7 +1,7 @@
 """The few array operations that the standard lacks, for every backend.
 
-Those of `Standard` are methods of the `namespace` of an array, others are functions of that.  Each is
-written in nothing but the standard.  Where a library does it faster by itself, or the standard
+Those of `Standard` are methods of the `namespace` of an array, others are functions of that.  Each
+is written in nothing but the standard.  Where a library does it faster by itself, or the standard
 cannot reach what it needs, ``native/`` has the form of that library, which gives the same answer.
 """
 

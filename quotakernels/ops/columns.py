@@ -60,11 +60,7 @@ class Columns:
         if name == "place_in_list":
             return xp.arange(1, counts.shape[-1] + 1, dtype=xp.int64, device=device(counts))
         if name == "position":
-            place = self._own("place_in_list")
-            segments = self._table.segments
-            if not segments:
-                return place
-            return place - repeat_per_row(xp, self._table, segments.starts[..., :-1])
+            return self._position()
         if name == "row":
             return rows_of_positions(xp, counts, self._own("place_in_list"))
         if name == "place":
@@ -82,6 +78,12 @@ class Columns:
             in_place = base == "items" and self._table.in_place
             return self._own("position") if in_place else self._sums(base)
         return self._widened(self._column(base))
+
+    def _position(self) -> Array:
+        place, segments = self._own("place_in_list"), self._table.segments
+        if not segments:
+            return place
+        return place - repeat_per_row(self._xp, self._table, segments.starts[..., :-1])
 
     def _column(self, base: str) -> Array:
         return self._table.counts if base == "items" else getattr(self._table, base)
