@@ -97,7 +97,7 @@ DECIDED: dict[tuple[str, str], str] = {
     ): "both forms hold between the two bounds",
     (
         "quotakernels/measures/tables/impact.py",
-        "shares = ops.nan_unless(xp, truth > 0, cells / truth / cells.shape[-(2)])",
+        "shares = xp.nan_unless(truth > 0, cells / truth / cells.shape[-(2)])",
     ): "tables are square",
     (
         "quotakernels/ops/native/numpy_.py",

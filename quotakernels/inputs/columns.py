@@ -23,6 +23,7 @@ from quotakernels._array import (
     of_kind,
     placement,
     readable,
+    standard_namespace,
     takes_host_arrays,
     to_numpy,
 )
@@ -397,7 +398,7 @@ def _refuse_unknown_size_or_old_standard(name: str, x: Array) -> None:
         raise TypeError(
             f"{name} has the shape {x.shape}, in which a size is not known; pass arrays with values"
         )
-    xp = namespace(x)
+    xp = standard_namespace(x)
     version = getattr(xp, "__array_api_version__", _OLDEST)
     if backend(xp) == "standard" and version < _OLDEST:
         raise TypeError(
