@@ -184,28 +184,3 @@ def test_bad_values_that_cannot_be_read_are_nan():
         assert all(math.isnan(x) for x in found)
     assert all(math.isnan(x) for x in qk.inference.compare_selections(Y, [A, B], quota=0))
     assert all(math.isnan(x) for x in qk.inference.compare_selections([], [[], []], fraction=0.5))
-
-
-BAD_CALLS: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({}, TypeError, "exactly one of quota"),
-    ({"quota": [1, 2]}, ValueError, "one quota"),
-    ({"quota": N + 1}, ValueError, "quota is 81"),
-    ({"quota": 3, "test": "mid-p"}, ValueError, "test must be"),
-    ({"quota": 3, "mid_p": True}, TypeError, 'mid_p has no meaning for test="score"'),
-    ({"quota": 3, "confidence_level": 1}, ValueError, "confidence_level must be"),
-    (
-        {"quota": 3, "b": B[1:]},
-        ValueError,
-        r"\['b'\] must have as many scores as models\['a'\], 80; got 79",
-    ),
-    ({"quota": 3, "a": [A]}, ValueError, r"^models\['a'\] must have shape \(n,\)"),
-    ({"quota": 3, "b": B * np.nan}, ValueError, r"^models\['b'\] is nan at position 0"),
-]
-
-
-@pytest.mark.parametrize(("given", "error", "message"), BAD_CALLS)
-def test_bad_calls(given: dict[str, Any], error: type[Exception], message: str):
-    models = {name: given.get(name, x) for name, x in (("a", A), ("b", B))}
-    given = {name: x for name, x in given.items() if name not in models}
-    with pytest.raises(error, match=message):
-        qk.inference.compare_selections(Y, models, **given)
