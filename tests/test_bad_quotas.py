@@ -45,10 +45,6 @@ CALLS += [lambda y, s, **given: qk.quota_threshold(s, **given)]
 # what is refused
 
 
-NOT_NUMBERS = ["10", "5%", True, False, 1j, b"1", np.True_, np.datetime64(1, "D"), [True], ["1"]]
-NOT_NUMBERS += [pytest.param(object(), id="object"), {"a": 1}, [1, "2"]]
-
-
 def test_a_quota_of_no_examples():
     """Whatever is asked for of nothing is undefined, but a bad number stays one."""
     for given in ({"quota": 0}, {"quota": 5}, {"fraction": 0.5}):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import everything as every
 import numpy as np
@@ -22,10 +21,6 @@ SOME = parameters(
 )
 
 
-def state_of(scores: Any) -> Any:
-    return qk.states.FixedScoreBuffer.empty(scores, capacity=20)
-
-
 # column vectors
 
 
@@ -40,11 +35,6 @@ def test_columns_of_scores_are_no_batch(mode: Mode, validate: bool):
     deep = np.stack([COLUMN, COLUMN])
     with every.raises(mode, ValueError, r"^y_score has shape .* pass y_score\[\.\.\., 0\]"):
         mode.run(lambda s, y: qk.hit_rate(y, s, quota=1, validate=validate), deep, Y)
-
-
-NAMES = ["select", "quota_threshold", "hit_rate", "rank_at_quota", "accuracy", "impact"]
-NAMES += ["one_vs_rest", "bootstrap", "auc_interval", "auc_covariance", "histogram", "buffer"]
-NAMES += ["fixed buffer", "counts"]
 
 
 # what stays possible
@@ -64,7 +54,8 @@ def test_models_of_one_example(mode: Mode):
 
 
 def test_a_state_of_several_models_takes_one_example():
-    state = state_of(np.zeros((8, 0))).update(LABELS, COLUMN).update(1 - LABELS, 1 - COLUMN)
+    empty = qk.states.FixedScoreBuffer.empty(np.zeros((8, 0)), capacity=20)
+    state = empty.update(LABELS, COLUMN).update(1 - LABELS, 1 - COLUMN)
     assert state.compute(qk.roc_auc).tolist() == ((S > 1 - S) == Y).tolist()
 
 

@@ -270,20 +270,6 @@ def test_values_traced_by_jax():
 # bad calls
 
 
-@pytest.mark.parametrize("name", ["fpr", "tpr", "quota"])
-def test_bad_wanted_numbers(name: str):
-    hull = qk.roc_hull(Y, MILD)
-    for value in ("0.5", True, [True], None.__class__, 1j, [0.5, "a"]):
-        with pytest.raises(TypeError, match=rf"^{name} must be a number or an array of numbers"):
-            qk.mixture(hull, **{name: value})
-
-
-def test_models_that_are_none():
-    for models in ([Y], "ab", [qk.rank(Y, MILD), None], {"a": MILD}):
-        with pytest.raises(TypeError, match=r"^models\[.*\] must be a Ranking; got "):
-            qk.family_hull(models)
-
-
 @pytest.mark.long_program
 @every.reading_modes
 def test_models_of_other_examples(mode: Mode):
@@ -310,12 +296,6 @@ def test_models_of_two_libraries():
     torch = pytest.importorskip("torch")
     with pytest.raises(TypeError, match=r"pass arrays of one library"):
         qk.family_hull([host, qk.rank(torch.tensor(Y), torch.tensor(MILD))])
-
-
-def test_mixtures_are_of_hulls():
-    for other in (qk.rank(Y, MILD), qk.roc_curve(Y, MILD), None):
-        with pytest.raises(TypeError, match=r"^hull must be a RocHull; got "):
-            qk.mixture(other, fpr=0.5)
 
 
 @pytest.mark.full

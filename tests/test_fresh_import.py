@@ -10,10 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import quotakernels
-
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = Path(quotakernels.__file__).parent
 
 ONLY_NUMPY = """
 import sys

@@ -404,56 +404,15 @@ def test_limits_of_other_best_cuts():
     found = interval(qk.best_cut, y, s, quota=4, **cheap)
     assert found.value.estimate == curve.value[curve.quota <= 4].min()
     assert np.all(found.value.resamples >= interval(qk.best_cut, y, s, **cheap).value.resamples)
-    with pytest.raises(TypeError, match=r"^quota must be one number; got shape \(2,\)"):
-        interval(qk.best_boundary, y, s, impacts=(1, -1, 0, 0), quota=[1, 2])
-    with pytest.raises(ValueError, match=r"^quota is 99"):
-        interval(qk.best_boundary, y, s, impacts=(1, -1, 0, 0), quota=99)
 
 
 # what is refused
 
 
-def test_gains_that_no_measure_uses_are_told():
-    """Beside one that uses them, the others of a mapping may come."""
-    models = np.stack([S[0], S[1]])
-    for call in (
-        lambda: qk.compare(qk.best_boundary, Y[0], models, gain=G[0], impacts=(5, -2, 0, 0)),
-        lambda: qk.bootstrap(functools.partial(qk.roc_auc), Y[0], S[0], gain=G[0]),
-        lambda: qk.bootstrap({"auc": qk.roc_auc, "pem": qk.pem}, Y[0], S[0], gain=G[0]),
-        lambda: qk.inference.fold_summary(qk.pem, Y[0], S[0], Y[0], gain=G[0]),
-        lambda: qk.inference.best_cut_interval(
-            qk.best_cut, Y[0], S[0], measure=qk.accuracy, gain=G[0]
-        ),
-    ):
-        with pytest.raises(TypeError, match="^gain is not for [a-z]"):
-            call()
+def test_measures_of_a_mapping_that_use_no_gains_may_come_too():
+    """Beside one that uses them."""
     both = {"auc": qk.roc_auc, "brings": functools.partial(qk.impact_at_quota, quota=2)}
     assert set(qk.bootstrap(both, Y[0], S[0], gain=G[0], n_resamples=5)) == set(both)
-
-
-def test_rankings_without_gains_are_told():
-    ranking = qk.rank(Y, S)
-    for measure in (
-        functools.partial(qk.impact_at_quota, quota=2),
-        qk.best_quota,
-        functools.partial(qk.tables.cell_impacts, quota=2),
-    ):
-        with pytest.raises(TypeError, match="needs what each example brings: pass gain="):
-            measure(ranking)
-        with pytest.raises(TypeError, match="needs what each example brings: pass gain="):
-            measure(Y, S)
-        with pytest.raises(TypeError, match=r"gain cannot be combined with a Ranking"):
-            measure(ranking, gain=G)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'gain'"):
-        qk.hit_rate(Y, S, quota=2, gain=G)
-    with pytest.raises(TypeError, match="^y_true must be an array; got None"):
-        qk.rank(None, S)
-    with pytest.raises(TypeError, match="^rank needs y_true; impact_at_quota and best_quota take"):
-        qk.rank(None, S, gain=G)
-    with pytest.raises(TypeError, match="^cell_impacts needs y_true, which tells the cells apart"):
-        qk.tables.cell_impacts(None, S, gain=G, quota=2)
-    with pytest.raises(TypeError, match="^gain_rejected needs gain"):
-        qk.rank(Y, S, gain_rejected=2)
 
 
 # streams and partitions
@@ -484,8 +443,6 @@ def test_a_buffer_with_gains_in_a_file(tmp_path: Any):
     assert kept.keys() == {"scores", "labels", "gain", "gain_rejected"}
     for name, x in again.examples().named().items():
         np.testing.assert_array_equal(x, kept[name])
-    with pytest.raises(ValueError, match="some batches came with gain= and some without"):
-        state.update(Y, S).compute(qk.hit_rate, quota=1)
 
 
 @pytest.mark.skipif(not available("dask"), reason="dask is not available")

@@ -314,20 +314,6 @@ def test_a_batch_of_rankings_is_mapped(mode: Mode):
         np.testing.assert_allclose(mode.to_numpy(found), wanted, rtol=1e-6)
 
 
-def test_groups_are_not_lost_on_the_way():
-    ranking = qk.rank(DATA["y"], DATA["s"][0], groups=DATA["groups"])
-    several = qk.rank(DATA["y"], DATA["s"], groups=DATA["groups"])
-    for function in (
-        lambda: ranking.map(lambda x: x),
-        lambda: qk.evaluate({"a": ranking}, quota=2),
-        lambda: qk.family_hull(several),
-        lambda: qk.one_vs_rest(qk.roc_auc, [0, 1], [[0.1, 0.2], [0.3, 0.4]], groups=[0, 1]),
-        lambda: qk.rank(np.array([1, 0]), np.array([0.1, 0.2]), num_groups=2),
-    ):
-        with pytest.raises(TypeError, match="groups"):
-            function()
-
-
 DAY, NOON = datetime.date(2026, 3, 2), datetime.datetime(2026, 3, 2, 12)
 
 
@@ -364,68 +350,6 @@ def test_float_ids_of_a_program():
         program(np.array([1, 0]), np.array([0.2, 0.1]), np.array([0.0, 1.0]))
 
 
-BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"groups": [0, 1.5, 2]}, TypeError, "groups is 0.0 at position 0; expected an integer, a s"),
-    ({"groups": [0, np.nan, 2]}, TypeError, "groups is nan at position 1; expected an integer"),
-    ({"groups": [0, None, 2]}, ValueError, "groups has missing values; .* at position 1$"),
-    ({"groups": ["a", np.nan, "b"]}, TypeError, "groups is nan at position 1; .* or a date$"),
-    ({"groups": [1, "b", "b"]}, TypeError, "groups is 'b' at position 1; expected an integer, a "),
-    (
-        {"groups": np.array([2.0, 7.0, 2.0])},
-        TypeError,
-        r"groups is 2.0 at position 0; .*; pandas makes floats .* numpy.asarray\(groups, dtype=int",
-    ),
-    (
-        {"groups": [2.0, np.nan, 7.0]},
-        TypeError,
-        "groups is nan at position 1; .* floats of integers",
-    ),
-    (
-        {"groups": np.array([2.0, 3, 3], dtype=object)},
-        TypeError,
-        "groups is 2.0 at position 0; .* date; pandas makes floats",
-    ),
-    ({"groups": [DAY, 3, DAY]}, TypeError, "groups is 3 at position 1; expected .*, as the others"),
-    (
-        {"groups": [DAY, NOON, DAY]},
-        TypeError,
-        "groups is .* at position 1; expected .*, as the oth",
-    ),
-    (
-        {"groups": [DAY, None, DAY]},
-        ValueError,
-        "groups has missing values; give these .* at position 1$",
-    ),
-    (
-        {"groups": [NOON.replace(tzinfo=datetime.UTC)] * 3},
-        TypeError,
-        "groups is .* at position 0; expected a date without a time zone",
-    ),
-    (
-        {"groups": ["0", "1", "1"], "num_groups": 2},
-        TypeError,
-        "with num_groups, groups must be integers",
-    ),
-    ({"groups": np.array([2, np.nan, 1], dtype=object)}, TypeError, "groups is nan at position 1"),
-    ({"groups": np.array(["a", "b", 1], dtype=object)}, TypeError, "groups is 1 at position 2; ex"),
-    (
-        {"groups": np.array(["NaT", "2024", "2024"], dtype="M8[D]")},
-        ValueError,
-        "groups has missing values; .* at position 0$",
-    ),
-    (
-        {"groups": [0, -1, 1], "num_groups": 2},
-        ValueError,
-        "groups is -1 at position 1; expected",
-    ),
-    ({"groups": [0, 2, 1], "num_groups": 2}, ValueError, "groups is 2 at position 1; expected an "),
-    ({"groups": [0, 1]}, ValueError, r"groups must have shape \(3,\), as y_score has shape \(3,\)"),
-    ({"groups": [0, 1, 1], "num_groups": 0}, ValueError, "num_groups must be at least 1; got 0"),
-    ({"groups": [0, 1, 1], "num_groups": 1.0}, TypeError, "num_groups must be an integer; got 1.0"),
-    ({"num_groups": 2}, TypeError, "num_groups needs groups, the group of each example"),
-]
-
-
 def test_ids_beside_tensors_are_tensors():
     torch = pytest.importorskip("torch")
     labels, scores = torch.tensor([1, 0, 1]), torch.tensor([0.3, 0.2, 0.1])
@@ -453,12 +377,6 @@ def test_the_number_of_groups_is_not_traced():
         for program in some:
             with pytest.raises(TypeError, match=f"^{name} is traced, but shapes depend on it: mak"):
                 jax.jit(program)(2)
-
-
-@pytest.mark.parametrize(("given", "kind", "message"), BAD, ids=range(len(BAD)))
-def test_bad_groups(given: dict[str, Any], kind: type[Exception], message: str):
-    with pytest.raises(kind, match=f"^{message}"):
-        qk.rank([1, 0, 1], [0.3, 0.2, 0.1], **given)
 
 
 @pytest.mark.long_program
@@ -546,8 +464,6 @@ def test_mean_over_groups(mode: Mode, weights: Any):
 
 def test_a_mean_is_of_groups_and_of_measures_of_this_library():
     y, s = [1, 0, 1, 0], [0.9, 0.8, 0.3, 0.4]
-    with pytest.raises(TypeError, match="^measure must be a measure of this library; got <"):
-        qk.group_mean(lambda *_: 1, y, s, groups=[0, 0, 1, 1])
     ranking = qk.rank(y, s, groups=[0, 0, 1, 1])
     found = qk.group_mean(functools.partial(qk.hit_rate, quota=[1, 2]), ranking)
     np.testing.assert_array_equal(found.value, [0.5, 0.5])
@@ -638,42 +554,6 @@ def test_as_many_quotas_as_groups_warn(mode: Mode):
     for quota in ([1, 2, 3], [3, 2, 1], [2, 2], [[2], [2], [2]], 2):
         mode.run(functools.partial(rates, quota=quota), s, y, groups)
     mode.run(functools.partial(rates, quota=[2], num_groups=1), s, y, 0 * groups)
-
-
-def test_what_takes_no_groups_refuses_a_ranking_of_them():
-    ranking = qk.rank(DATA["y"], DATA["s"][0], groups=DATA["groups"])
-    curve = functools.partial(qk.tables.table_curve, qk.f_score)
-    for function in (qk.compare_curves, qk.tables.cut_tables, curve):
-        models = {"a": ranking, "b": ranking} if function is qk.compare_curves else ranking
-        with pytest.raises(TypeError, match="groups"):
-            function(models)
-
-
-@pytest.mark.parametrize(
-    ("call", "instead"),
-    [
-        (functools.partial(qk.inference.delong_test, DATA["y"], DATA["s"]), "call it with one g"),
-        (functools.partial(qk.inference.auc_covariance, DATA["y"], DATA["s"]), "call it with one"),
-        (functools.partial(qk.inference.compare_selections, DATA["y"], DATA["s"]), "call it with"),
-        (functools.partial(qk.rank_at_quota, DATA["y"], DATA["s"], quota=2), "call it with one g"),
-        (
-            functools.partial(qk.tables.table_curve, qk.f_score, DATA["y"], DATA["s"][0]),
-            "call it with one group's e",
-        ),
-        (functools.partial(qk.evaluate, DATA["y"], {"a": DATA["s"][0]}), "pass per= or by="),
-        (functools.partial(qk.one_vs_rest, qk.roc_auc, [0, 1], np.eye(2)), "call the measu"),
-        (
-            functools.partial(
-                *(qk.inference.best_cut_interval, qk.best_cut, DATA["y"], DATA["s"]),
-                measure=qk.f_score,
-            ),
-            "call it with one group's e",
-        ),
-    ],
-)
-def test_functions_that_take_no_groups_say_what_to_do(call: Any, instead: str):
-    with pytest.raises(TypeError, match=f"groups.*; {instead}"):
-        call(groups=DATA["groups"])
 
 
 @pytest.mark.full

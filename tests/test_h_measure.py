@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -110,10 +109,6 @@ def test_kinds_of_numbers_for_a_distribution_elsewhere(mode):
     for pair in ([1.5, 3], (np.float32(1.5), np.int64(3))):
         found = mode.run(lambda y, s, d=pair: qk.h_measure(y, s, cost_distribution=d), Y, S)
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
-
-
-BAD_DISTRIBUTIONS = ["Prevalence", "beta", None, 2, (2,), (2, 2, 2), (0, 1), (1, -1), (2, 0.05)]
-BAD_DISTRIBUTIONS += [(1001, 2), (math.nan, 2), (2, math.inf), (True, 2), ("2", 2), (1j, 1)]
 
 
 @pytest.mark.long_program

@@ -6,8 +6,6 @@ import numpy as np
 
 import quotakernels as qk
 
-Y, S, IDS = np.asarray([1, 0, 1, 0]), np.asarray([0.9, 0.8, 0.8, 0.1]), np.asarray([0, 1, 0, 1])
-
 
 def test_the_longest_that_is_taken():
     assert qk.lift_table(Y, S, bins=np.int64(2**10)).lift.shape == (2**10,)

@@ -103,32 +103,6 @@ def test_bounds_hold_of_groups_and_of_their_mean():
     weighted = streamed(Y, S, ID, np.stack([W, W]), None, bits=3)
     found = weighted.compute(qk.average_qrecall)
     assert found.lower.shape == (2, GROUPS)
-    with pytest.raises(ValueError, match="average_hit_rate has no guaranteed bounds"):
-        state.compute(qk.group_mean(qk.average_hit_rate))
-
-
-def test_what_does_not_fit_is_told():
-    empty, plain = ScoreHistogram.empty(S[0], num_groups=GROUPS), ScoreHistogram.empty(S[0])
-    assert (empty.num_groups, plain.num_groups) == (GROUPS, None)
-    with pytest.raises(ValueError, match="^the state has groups and needs groups="):
-        empty.update(Y, S[0])
-    with pytest.raises(
-        ValueError, match=r"^groups are given and the state has none; .* num_groups="
-    ):
-        plain.update(Y, S[0], groups=ID)
-    with pytest.raises(ValueError, match=r"^groups is \d at position 0; expected an id "):
-        empty.update(Y, S[0], groups=ID + 5)
-    with pytest.raises(ValueError, match="^num_groups must be at least 1"):
-        ScoreHistogram.empty(S[0], num_groups=0)
-    with pytest.raises(ValueError, match="^the states differ in num_groups: 5 and None"):
-        empty.merge(plain)
-    for kind in ("buffer", "fixed"):
-        with pytest.raises(ValueError, match="^the state has groups and needs groups="):
-            an_empty_state(kind, S[0], False).update(Y, S[0])
-    with pytest.raises(
-        ValueError, match=r"^groups are given and the state has none; .* num_groups="
-    ):
-        FixedScoreBuffer.empty(S[0], capacity=SIZE).update(Y, S[0], groups=ID)
 
 
 def test_what_is_masked_may_be_of_any_group():
@@ -196,18 +170,7 @@ def test_a_buffer_takes_any_ids():
     assert np.isnan(ScoreBuffer.empty(S[0], num_groups=2).compute(qk.roc_auc)).tolist() == [1, 1]
 
 
-def test_ids_that_do_not_fit_are_told(tmp_path: Path):
-    state = ScoreBuffer.empty(S[0]).update(Y, S[0], groups=ID)
-    with pytest.raises(ValueError, match="^some batches came with groups and some without"):
-        state.update(Y, S[0]).compute(qk.roc_auc)
-    with pytest.raises(
-        TypeError, match="^the groups of all batches must be of one type; got int64"
-    ):
-        state.update(Y, S[0], groups=ID.astype(str)).compute(qk.roc_auc)
-    with pytest.raises(ValueError, match=r"^groups must have shape \(60,\), as y_score has"):
-        state.update(Y, S[0], groups=ID[1:])
-    with pytest.raises(TypeError, match="^groups is .* at position 0; expected an integer"):
-        state.update(Y, S[0], groups=ID / 2)
+def test_names_of_groups_are_not_kept_in_files(tmp_path: Path):
     named = ScoreBuffer.empty(S[0]).update(Y[:1], S[0][:1], groups=["a"])
     with pytest.raises(TypeError, match="^groups in a file are integers; got ids of type <U1"):
         qk.states.save_state(named, tmp_path / "state")

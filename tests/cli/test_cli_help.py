@@ -71,9 +71,6 @@ def test_examples_can_be_typed(
     assert outcome.status == 0, outcome.err
 
 
-GOOD: dict[str, list[Any]] = {"bought": [0, 1] * 5, "model_a": list(range(10))}
-
-
 def test_many_columns_are_not_all_listed(run: Run, table: Callable[..., Path]) -> None:
     path = table(**{f"column_{i}": [1, 2] for i in range(100)})
     message = run("evaluate", path, "--label", "y", "--score", "s").error

@@ -144,9 +144,6 @@ def test_direct_mail_campaign(run: Run, shared: Path) -> None:
     assert content["models"][1]["quotas"]["5%"]["places"] == 3200
 
 
-GOOD: dict[str, list[Any]] = {"y": [0, 1] * 10, "s": [i / 20 for i in range(20)], "w": [1.0] * 20}
-
-
 def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "header.csv").write_text("y,s\n")

@@ -29,7 +29,6 @@ COMMANDS = {
     "tables.csv": ("tables", "--score", "s", "--label", "y"),
     "report.html": ("report", "--score", "s", "--label", "y", "--resamples", "20"),
 }
-every_command = pytest.mark.parametrize("name", COMMANDS)
 every_table = pytest.mark.parametrize("name", list(COMMANDS)[:-1])
 
 
