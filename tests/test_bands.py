@@ -225,33 +225,6 @@ def test_bands_of_nothing_are_undefined():
     assert np.all(np.isfinite(np.stack(rare[1:5])))
 
 
-BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
-    (
-        "auc",
-        {},
-        ValueError,
-        "curve must be one of hit_rate, qrecall, lift, roc, impact_at_quota; got 'auc'",
-    ),
-    (qk.roc_auc, {}, ValueError, "curve must be one of"),
-    (None, {}, ValueError, "curve must be one of"),
-    ("roc", {"fraction": AT}, TypeError, "roc takes fpr=; got fraction"),
-    ("lift", {"fpr": AT}, TypeError, "lift takes fraction= or quota=; got fpr"),
-    ("lift", {"fraction": AT, "quota": [1]}, TypeError, "lift takes fraction= or quota="),
-    ("lift", {"quota": 3}, ValueError, r"quota must be a list of numbers; got shape \(\)"),
-    ("lift", {"quota": []}, ValueError, r"quota must be a list of numbers; got shape \(0,\)"),
-    ("lift", {"quota": [61]}, ValueError, "quota is 61|quota at .* is 61"),
-    ("roc", {"fpr": ["a"]}, TypeError, "fpr must be a number"),
-    ("roc", {"confidence_level": 1}, ValueError, "confidence_level must be a number above"),
-    ("roc", {"resamples": 1}, TypeError, "resamples"),
-]
-
-
-@pytest.mark.parametrize(("curve", "options", "error", "message"), BAD)
-def test_bad_bands(curve: Any, options: dict[str, Any], error: type[Exception], message: str):
-    with pytest.raises(error, match=message):
-        qk.inference.curve_band(curve, Y, S[0], **options)
-
-
 # the best cut
 
 IMPACTS = (3, -1, 0, 0.5)
@@ -357,16 +330,3 @@ def test_a_cut_that_is_chosen_among_noise_brings_less_than_it_seems():
     expected = found.value.estimate - found.optimism
     assert found.optimism > 0.01
     assert abs(expected) < abs(found.value.estimate)  # in truth no cut brings anything
-
-
-def test_bad_optima():
-    with pytest.raises(TypeError, match="best must be best_boundary, best_cut or best_quota"):
-        qk.inference.best_cut_interval(qk.best_operating_point, Y, S[0])
-    with pytest.raises(TypeError, match="best_quota needs what each example brings"):
-        qk.inference.best_cut_interval(qk.best_quota, Y, S[0])
-    with pytest.raises(TypeError, match="greater_is_better must be True, False or None"):
-        qk.inference.best_cut_interval(qk.best_cut, Y, S[0], measure=qk.recall, greater_is_better=1)
-    with pytest.raises(TypeError, match="needs a measure of confusion tables"):
-        qk.inference.best_cut_interval(qk.best_cut, Y, S[0])
-    with pytest.raises(TypeError, match="impacts"):
-        qk.inference.best_cut_interval(qk.best_boundary, Y, S[0])

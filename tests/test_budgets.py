@@ -426,19 +426,3 @@ def test_curves_over_the_budget():
     np.testing.assert_allclose(found, qk.qrecall_curve(ranking).value)
     between = qk.qrecall(ranking, budget=[1.0, 4.0, 6.5])
     np.testing.assert_allclose(between, np.interp([1, 4, 6.5], curve.value, found))
-
-
-def test_measures_of_costs_need_them():
-    for measure in (qk.budgets.cost_at_quota, qk.budgets.positives_per_cost):
-        needs = f"^{measure.__name__} needs what each example costs: pass cost=, or a Ranking that"
-        with pytest.raises(TypeError, match=needs):
-            measure(Y, S, quota=2)
-    with pytest.raises(TypeError, match="^gain_per_cost needs what each example brings"):
-        qk.budgets.gain_per_cost(qk.rank(Y, S, cost=C), quota=2)
-    with pytest.raises(TypeError, match="^gain_per_cost needs what each example costs"):
-        qk.budgets.gain_per_cost(Y, S, gain=C, quota=2)
-    assert np.isnan(qk.budgets.positives_per_cost(Y, S, cost=C, quota=0))
-    assert qk.budgets.positives_per_cost(Y, S, cost=[0, 1, 1, 1], quota=1) == np.inf
-    np.testing.assert_array_equal(
-        qk.budgets.positives_per_cost(Y, S, cost=C, budget=2, groups=[0, 0, 1, 1]), [0.5, 0.5 / 1.5]
-    )

@@ -177,18 +177,3 @@ def test_normalized_tables_of_classes(mode: Mode):
     three = qk.tables.normalize_table(qk.tables.ClassTable([[1, 3, 0], [0, 0, 0], [0, 2, 2]])).cells
     expected = np.asarray([[1 / 12, 1 / 4, 0], [np.nan] * 3, [0, 1 / 6, 1 / 6]])
     np.testing.assert_array_equal(three, expected)
-
-
-def test_what_is_no_table():
-    four = np.ones(4)
-    wrong: dict[str, Any] = {
-        "tuple": (1, 2, 3, 4),
-        "Ranking": qk.rank([0, 1], [1, 2]),
-        "ndarray": four,
-    }
-    for kind, bad in wrong.items():
-        message = rf"^table must be a ConfusionTable; got {kind}$"
-        with pytest.raises(TypeError, match=message):
-            qk.tables.tune_ratio(bad, 1)
-        with pytest.raises(TypeError, match=message):
-            qk.tables.normalize_table(bad)

@@ -73,3 +73,7 @@ def test_one_bin_is_the_whole():
 def test_without_examples_nothing_is_defined():
     for table in default_and_chosen(np.zeros((2, 0)), np.zeros((2, 0))).values():
         assert np.isnan(np.stack(table)).all()
+
+
+def test_many_bins():
+    assert qk.lift_table([1, 0, 1, 0], [4, 3, 3, 1], bins=np.int64(2**10)).lift.shape == (2**10,)

@@ -249,23 +249,3 @@ def test_what_keeps_no_treatment_refuses():
 
         with pytest.raises(TypeError, match=refused.format("scorer")):
             get_scorer("auuc")
-
-
-def test_wrong_calls():
-    needs = "^auuc needs which examples were treated: pass treatment=, or a Ranking that was made"
-    with pytest.raises(TypeError, match=needs):
-        auuc(Y, S)
-    with pytest.raises(TypeError, match=needs):
-        auuc(qk.rank(Y, S))
-    with pytest.raises(TypeError, match="^roc_auc got an unexpected keyword argument 'treatment'"):
-        qk.roc_auc(Y, S, treatment=T)
-    with pytest.raises(ValueError, match='^curve must be "uplift" or "qini"; got'):
-        auuc(Y, S, treatment=T, curve="gain")
-    with pytest.raises(ValueError, match='^normalize must be None, "total" or "perfect"; got'):
-        auuc(Y, S, treatment=T, normalize="max")
-    with pytest.raises(ValueError, match=r"^treatment must have shape \(4,\), as y_score has"):
-        uplift_at_quota(Y, S, treatment=T[:3], quota=1)
-    with pytest.raises(TypeError, match="^uplift_curve got .* 'groups'; call it with one"):
-        uplift_curve(Y, S, treatment=T, groups=[0, 0, 1, 1])
-    with pytest.raises(TypeError, match="^treatment is not for roc_auc; it is for"):
-        qk.bootstrap(qk.roc_auc, Y, S, treatment=T)

@@ -42,20 +42,6 @@ def test_the_name_has_the_options_in_it(measure: Any, name: str):
     np.testing.assert_array_equal(again(Y, S), measure.func(Y, S, **measure.keywords))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"quotas": 3}, r"^hit_rate\.with_options got .* 'quotas'; did you mean 'quota'\?$"),
-        ({"y_score": S}, r"^hit_rate\.with_options got an unexpected keyword argument 'y_score'"),
-        ({"quota": np.asarray([1, 2])}, "^pass name=, because quota is of type ndarray"),
-        ({"quota": 3, "name": 5}, "^name must be a string; got 5"),
-    ],
-)
-def test_what_no_name_is_made_of(options: dict[str, Any], message: str):
-    with pytest.raises(TypeError, match=message):
-        qk.hit_rate.with_options(**options)
-
-
 def test_no_measure_has_an_option_called_name():
     measures = [x for x in PUBLIC.values() if hasattr(x, "with_options")]
     assert len(measures) > 50

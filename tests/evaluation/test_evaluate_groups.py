@@ -415,12 +415,6 @@ def test_what_the_command_refuses(path: Path, command: Command) -> None:
         assert message in command("evaluate", path, *given(*options))
 
 
-def test_rankings_have_no_groups_to_tell_of() -> None:
-    ranking = qk.rank(ROWS["y"], ROWS["a"])
-    with pytest.raises(TypeError, match="^by needs labels and scores, and cannot be given for ra"):
-        qk.evaluate({"a": ranking}, by=ROWS["branch"])
-
-
 def test_few_groups_are_not_enough_to_be_sure() -> None:
     """With few groups the p-values of resampled groups are too small."""
     labels, rng = np.arange(600) % 2, np.random.default_rng(1)
