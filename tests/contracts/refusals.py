@@ -25,6 +25,7 @@ import pyarrow as pa
 import scipy.sparse
 
 import quotakernels as qk
+from quotakernels import plots
 
 TABLE = Path(__file__).with_name("refusals.txt")
 LISTS = {
@@ -41,6 +42,7 @@ OTHERS: dict[str, Any] = {
     "pl": pl,
     "pa": pa,
     "scipy": scipy,
+    "plots": plots,
     "math": math,
     "datetime": datetime,
     "Decimal": Decimal,

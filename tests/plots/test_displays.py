@@ -70,16 +70,6 @@ def test_uplift_curves_are_those_of_the_measures(curve: Any, ax: Any):
     assert perfect == pytest.approx((areas[1] - half) / (areas[0] - half))
 
 
-def test_uplift_of_what_is_not_a_campaign(ax: Any):
-    with pytest.raises(TypeError, match="^uplift_curve needs which examples were treated"):
-        plots.UpliftDisplay.from_ranking(TIED, ax=ax)
-    given = {"treatment": LABELS, "ax": ax}
-    with pytest.raises(ValueError, match='^curve must be "uplift" or "qini"; got'):
-        plots.UpliftDisplay.from_predictions(LABELS, LABELS, curve="lift", **given)
-    with pytest.raises(TypeError, match="^UpliftDisplay takes no band"):
-        plots.UpliftDisplay.from_predictions(LABELS, LABELS, band=1, **given)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_charts_are_those_of_the_measures(kind: Any, ax: Any):
     ranking = qk.rank(LABELS, SCORES["tied"])
@@ -251,8 +241,6 @@ def test_both_scales_of_the_quota_axis(ax: Any):
 def test_rankings_of_other_sizes_need_per_cent():
     labels, scores = scored(40)
     sizes = {"all": TIED, "some": qk.rank(labels, scores["tied"])}
-    with pytest.raises(ValueError, match="need percent=True; got 40 and 60 examples"):
-        plots.HitRateDisplay.from_ranking(sizes)
     display = plots.HitRateDisplay.from_ranking(sizes, percent=True)
     assert [line.get_xdata()[-1] for line in display.lines_] == [100, 100]
     assert display.ax_.child_axes == []
