@@ -42,7 +42,7 @@ tests() {  # PART WORKERS ARGUMENTS: all that fit into the seconds, the failures
 }
 
 small="tests/test_small_cases.py tests/test_relations.py tests/test_table_measures.py tests/test_confusion.py"
-small+=" tests/test_best_cut.py tests/test_bad_values.py tests/test_groups.py tests/test_ops.py"
+small+=" tests/test_best_cut.py tests/inputs/test_values.py tests/test_groups.py tests/test_ops.py"
 each=$(((cores + 3) / 4))  # JAX compiles for each test, and gets twice as many workers
 for library in cupy torch jax; do first $library; done
 tests device "$each" tests/test_transfers.py tests/test_cuda.py &

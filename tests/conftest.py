@@ -133,8 +133,7 @@ test_static test_documentation test_counterparts test_capabilities test_misspelt
 test_every_measure_is_right_on_every_small_case test_relations test_metamorphic test_published
 test_errata test_ranking_by_hand test_table_measures test_class_measures test_confusion
 test_impact test_example_impact test_best_cut test_points test_bootstrap
-test_delong test_text test_bad_inputs test_bad_labels
-test_bad_scores test_bad_quotas test_bad_weights test_bad_shapes test_bad_calls test_bad_tables
+test_delong test_text test_bad_inputs test_bad_calls inputs
 test_names_elsewhere test_sizes test_cli_evaluate test_cli_exact test_cli_gains test_cli_input
 test_cli_select test_cli_tables
 test_directions test_the_table_has_every_measure test_measures_are_all_explained
@@ -144,7 +143,7 @@ test_what_was_decided_is_still_in_the_library
 """,
     )
 )
-"""Files and tests of which `pytest -m quick` takes what is of NumPy, or of no library."""
+"""Files, their folders, and tests of which `pytest -m quick` takes what is of NumPy, or of no library."""
 
 
 QUICK_OF = os.environ.get("QUOTAKERNELS_QUICK_OF", "numpy").split()
@@ -155,9 +154,9 @@ def mark_quick(items: list[pytest.Item]) -> None:
     """Of what the test command takes, some tests that show most mistakes and compile nothing."""
     for item in items:
         mode = mode_of(item)
-        named = {item.path.stem, getattr(item, "originalname", None)} & QUICK
+        names = {item.path.stem, item.path.parent.name, getattr(item, "originalname", None)}
         of_library = mode is None or mode.library in QUICK_OF
-        if named and of_library and item.get_closest_marker("full") is None:
+        if names & QUICK and of_library and item.get_closest_marker("full") is None:
             item.add_marker("quick")
 
 
