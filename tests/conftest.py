@@ -143,7 +143,7 @@ test_what_was_decided_is_still_in_the_library
 """,
     )
 )
-"""Files, their folders, and tests of which `pytest -m quick` takes what is of NumPy, or of no library."""
+"""Files, folders and tests of which `pytest -m quick` takes what is of NumPy, or of no library."""
 
 
 QUICK_OF = os.environ.get("QUOTAKERNELS_QUICK_OF", "numpy").split()

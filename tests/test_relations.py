@@ -30,22 +30,6 @@ def ranked_data(draw: Any, both_classes: bool = True) -> tuple[np.ndarray, np.nd
     return labels, scores
 
 
-@given(ranked_data())
-def test_sum_of_qrecall_pem_and_auc_are_one_number(data):
-    """Σ Q(j) = (P+1)/2 + N·AUC, hence PEM = 2·AUC - 1 = Gini (relation 1)."""
-    ranking = qk.rank(*data)
-    n, positive = len(data[0]), data[0].sum()
-    auc = qk.roc_auc(ranking)
-    total = qk.qrecall(ranking, quota=np.arange(1, n + 1)).sum()
-    np.testing.assert_allclose(total, (positive + 1) / 2 + (n - positive) * auc, **CLOSE)
-    np.testing.assert_allclose(qk.pem(ranking), 2 * auc - 1, **CLOSE)
-    assert qk.pem(ranking) == qk.gini(ranking)
-    s1, s2, s3 = qk.pem_areas(ranking)
-    np.testing.assert_allclose((s1 - s2) / s3, qk.pem(ranking), **CLOSE)
-    s1, s2, s3 = qk.pem_areas(ranking, method="area")
-    np.testing.assert_allclose((s1 - s2) / s3, qk.pem(ranking), **CLOSE)
-
-
 ALONE = [x for x in PUBLIC.values() if isinstance(x, Measure) and x._alone]
 
 
@@ -117,22 +101,6 @@ def test_sums_by_position_are_those_by_row(mode, more):
         np.testing.assert_allclose(position, row, rtol=1e-13, atol=1e-13)
 
 
-@given(ranked_data())
-def test_other_class_ranked_the_other_way(data):
-    """P(N+1)(1-AQR) + N(P+1)(1-AQR') = PN(1-AUC) + P - T(P) (relation 3)."""
-    labels, scores = data
-    positive, negative = int(labels.sum()), int((1 - labels).sum())
-    ranking, other = qk.rank(labels, scores), qk.rank(1 - labels, -scores)
-    lost = positive * negative * (1 - qk.roc_auc(ranking))
-    middle = positive * (1 - qk.qrecall(ranking, quota=positive))
-    left = positive * (negative + 1) * (1 - qk.average_qrecall(ranking))
-    right = negative * (positive + 1) * (1 - qk.average_qrecall(other))
-    np.testing.assert_allclose(left + right, lost + middle, rtol=1e-11, atol=1e-11)
-    assert left <= lost + 1e-9
-    assert (qk.average_qrecall(ranking) == 1) == (qk.roc_auc(ranking) == 1)
-    np.testing.assert_allclose(qk.roc_auc(ranking), qk.roc_auc(other), **CLOSE)
-
-
 @given(ranked_data(), st.integers(0, 2**32 - 1))
 def test_tie_averages_are_means_over_tie_orders(data, seed):
     """PEM and AQR are linear in t, and AHR is at most its mean (relation 4)."""
@@ -159,25 +127,6 @@ def test_tie_averages_are_means_over_tie_orders(data, seed):
         assert max(seen) <= high[name] + 1e-12
     # an order and its reverse average to the tie average, by linearity
     np.testing.assert_allclose(np.mean(values["pem"]), qk.pem(labels, scores), **CLOSE)
-
-
-@given(ranked_data())
-def test_policies_bound_what_is_monotone(data):
-    low, middle, high = (
-        qk.rank(*data, ties=ties) for ties in ("pessimistic", "expected", "optimistic")
-    )
-    n = len(data[0])
-    quotas = np.arange(1, n + 1)
-    for measure, own in (
-        (qk.roc_auc, {}),
-        (qk.pem, {}),
-        (qk.average_qrecall, {}),
-        (qk.hit_rate, {"quota": quotas}),
-        (qk.qrecall, {"quota": quotas}),
-    ):
-        a, b, c = (measure(r, **own) for r in (low, middle, high))
-        assert np.all(a <= b + 1e-12)
-        assert np.all(b <= c + 1e-12)
 
 
 @given(st.integers(1, 50), st.integers(1, 50))
@@ -238,28 +187,6 @@ def test_pearson_of_all_is_the_ordinary_correlation(data):
     np.testing.assert_allclose(value, np.corrcoef(scores, expected)[0, 1], rtol=1e-10)
 
 
-@given(ranked_data(), st.integers(2, 4))
-def test_repetition_equals_integer_weights(data, times):
-    """Relation 12, for the measures whose positions are not items."""
-    labels, scores = data
-    weights = np.resize(np.arange(1, times + 1), len(labels))
-    weighted = qk.rank(labels, scores, sample_weight=weights)
-    repeated = qk.rank(np.repeat(labels, weights), np.repeat(scores, weights))
-    quotas = np.linspace(0, weights.sum(), 23)
-    for measure, own in (
-        (qk.roc_auc, {}),
-        (qk.pem, {}),
-        (qk.hit_rate, {"quota": quotas}),
-        (qk.qrecall, {"quota": quotas}),
-        (qk.lift, {"quota": quotas}),
-        (qk.pearson, {"quota": quotas}),
-        (qk.pearson, {"quota": quotas, "labels": "observed"}),
-    ):
-        np.testing.assert_allclose(
-            measure(weighted, **own), measure(repeated, **own), rtol=1e-9, atol=1e-9
-        )
-
-
 @given(ranked_data())
 def test_curves_agree_with_the_measures_at_their_cuts(data):
     ranking = qk.rank(*data)
@@ -287,22 +214,6 @@ def test_selection_fills_the_quota(data):
             assert (scores == threshold).sum() == tied
             hits = (share * data[0]).sum() / quota
             np.testing.assert_allclose(hits, qk.hit_rate(*data, quota=quota), rtol=1e-13)
-
-
-@given(ranked_data())
-def test_marks_are_zero_at_chance_and_one_at_the_optimum(data):
-    labels, _ = data
-    best = qk.normalized_marks(labels, labels)
-    np.testing.assert_allclose(best, 1, rtol=1e-12)
-    n, positive = len(labels), int(labels.sum())
-    constant = qk.normalized_marks(labels, np.zeros(n))
-    np.testing.assert_allclose(constant[1:4], 0, atol=1e-14)
-    assert np.isnan(constant.pearson)
-    harmonic = sum(1 / k for k in range(1, n + 1))
-    b = (positive - 1) / (n - 1)
-    chance = b + (1 - b) * harmonic / n
-    mark = (qk.average_hit_rate(*data) - chance) / (1 - chance)
-    np.testing.assert_allclose(qk.normalized_marks(*data)[0], mark, rtol=1e-9, atol=1e-12)
 
 
 def test_minmax_marks_compare_models():

@@ -121,7 +121,6 @@ def test_sparse_columns_of_pandas():
     scores, labels = (pd.Series(pd.arrays.SparseArray(x)) for x in (S, Y))
     assert qk.roc_auc(labels, scores) == qk.roc_auc(Y, S)
     assert qk.roc_auc(labels, scores.array, pos_label=0) == qk.roc_auc(Y, S, pos_label=0)
-    pd.Series(pd.arrays.SparseArray([0.5, np.nan, 0.1, 0.2, 0.3]))
 
 
 def test_tuples_of_numbers_are_columns():
