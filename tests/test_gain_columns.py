@@ -19,6 +19,7 @@ from backends import (
     mode_fixture,
     parameters,
     random_state,
+    tree_leaves,
 )
 from expected import arrays_of
 from hypothesis import given
@@ -86,14 +87,8 @@ def test_of_a_ranking_as_of_labels_and_scores(mode: Mode):
         return once, again
 
     once, again = mode.run(run, Y, S, G, R, W, M)
-    for found, wanted in zip(flat(once), flat(again), strict=True):
+    for found, wanted in zip(tree_leaves(once), tree_leaves(again), strict=True):
         np.testing.assert_array_equal(found, wanted)
-
-
-def flat(result: Any) -> list[Any]:
-    if isinstance(result, tuple):
-        return [x for part in result for x in flat(part)]
-    return [result]
 
 
 @every.main_modes
@@ -257,7 +252,7 @@ def everything_of(**given: Any) -> list[Any]:
     cut = {"quota": [0.25 * mass, 0.5 * mass]}
     found = qk.impact_at_quota(**given, **cut), qk.tables.cell_impacts(**given, **cut)
     best = qk.best_quota(**given)
-    return flat((found, (best.value, best.threshold, best.quota)))
+    return tree_leaves((found, (best.value, best.threshold, best.quota)))
 
 
 @given(rows=examples, seed=st.integers(0, 99))

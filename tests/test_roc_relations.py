@@ -31,28 +31,6 @@ def vertices(curve: Any) -> list[tuple[float, float]]:
 
 
 @given(ranked_data())
-def test_policies_bound_the_areas(data: Any):
-    low, middle, high = (
-        qk.rank(*data, ties=ties) for ties in ("pessimistic", "expected", "optimistic")
-    )
-    for area in AREAS:
-        assert area(low) <= area(middle) + CLOSE
-        assert area(middle) <= area(high) + CLOSE
-
-
-@given(st.lists(st.integers(0, 1), min_size=1, max_size=50))
-def test_areas_of_rankings_without_ties(labels: list[int]):
-    """Relation 6; the optimistic and the pessimistic policy change nothing."""
-    labels[0] = 1
-    ranking = qk.rank(labels, -np.arange(len(labels)))
-    precision = qk.average_precision(ranking)
-    assert precision == pytest.approx(float(qk.average_hit_rate(ranking)), rel=1e-14)
-    assert precision == pytest.approx(float(qk.expected_average_precision(ranking)), rel=1e-14)
-    assert precision >= qk.pr_auc(ranking) - CLOSE
-    assert qk.pr_auc(ranking) >= qk.pr_auc(ranking, method="trapezoid") - CLOSE
-
-
-@given(ranked_data())
 def test_the_hull_is_above_the_curve_and_its_own_hull(data: Any):
     ranking = qk.rank(*data)
     hull = qk.roc_hull(ranking)

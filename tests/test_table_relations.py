@@ -18,26 +18,8 @@ import quotakernels as qk
 
 mode = mode_fixture(QUICK)
 
-SAME_OVERLAP = (qk.recall, qk.precision, qk.f_score)
-SAME_BEYOND_CHANCE = (
-    qk.informedness,
-    qk.tables.markedness,
-    qk.matthews_corrcoef,
-    qk.tables.cohen_kappa,
-)
-
 
 # relation 8
-
-
-@given(ranked_data())
-def test_a_quota_of_as_many_as_are_positive(data: Any):
-    """Relation 8 with ties, where the cells are expectations."""
-    ranking = qk.rank(*data)
-    cut = {"quota": int(data[0].sum())}
-    for same in (SAME_OVERLAP, SAME_BEYOND_CHANCE):
-        values = [float(f(ranking, **cut)) for f in same]
-        np.testing.assert_allclose(values, values[0], rtol=1e-12, atol=1e-13)
 
 
 @given(ranked_data())
@@ -50,12 +32,6 @@ def test_classes_of_the_same_mass(data: Any):
         qk.tables.table_curve(f, ranking).value for f in (qk.tables.cohen_kappa, qk.informedness)
     )
     np.testing.assert_allclose(kappa, informed, rtol=1e-12, atol=1e-13)
-
-
-# relation 9
-
-
-# relation 10
 
 
 # relation 11
