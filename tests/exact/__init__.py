@@ -82,7 +82,6 @@ from .pr import (
     pr_auc_trapezoid,
     pr_curve,
     pr_pieces,
-    precision_at_recall,
 )
 from .roc import (
     HullVertex,
@@ -100,7 +99,6 @@ from .roc import (
     roc_hull,
     roc_hull_auc,
     upper_hull,
-    upper_hull_by_chords,
 )
 from .small_cases import cases, ordered_cases, weighted_cases, without_ties
 from .summary import (
@@ -113,7 +111,6 @@ from .summary import (
     gini,
     integral,
     mean_hit_rate,
-    minmax_marks,
     normalized_mark,
     optimum,
     pem,
@@ -203,7 +200,6 @@ __all__ = [
     "lift",
     "lift_table",
     "mean_hit_rate",
-    "minmax_marks",
     "mixture",
     "normalized_mark",
     "operating",
@@ -220,7 +216,6 @@ __all__ = [
     "pr_curve",
     "pr_pieces",
     "pr_to_roc",
-    "precision_at_recall",
     "prevalence_of",
     "qrecall",
     "quota_threshold",
@@ -238,7 +233,6 @@ __all__ = [
     "total_positive_weight",
     "total_weight",
     "upper_hull",
-    "upper_hull_by_chords",
     "weighted_cases",
     "without_ties",
 ]

@@ -150,20 +150,6 @@ def matthews_signed_square(table: Cells) -> Fraction | None:
     return ratio(both * abs(both), own)
 
 
-def matthews_over_examples(table: Cells) -> Fraction | None:
-    """The same from the columns themselves: counts of examples, one after the other."""
-    numbered = [(i, j, int(m)) for i, row in enumerate(table) for j, m in enumerate(row)]
-    pairs = [(i, j) for i, j, count in numbered for _ in range(count)]
-    moments = {}
-    for a, b in ((0, 0), (0, 1), (1, 1)):
-        moments[a, b] = Fraction(0)
-        for label in range(len(table)):
-            x, y = [pair[a] == label for pair in pairs], [pair[b] == label for pair in pairs]
-            both = sum(p and q for p, q in zip(x, y, strict=True))
-            moments[a, b] += len(pairs) * both - sum(x) * sum(y)
-    return ratio(moments[0, 1] * abs(moments[0, 1]), moments[0, 0] * moments[1, 1])
-
-
 def matthews_corrcoef(table: Cells) -> float | None:
     """R_K, as the nearest float."""
     return root(matthews_signed_square(table))

@@ -35,13 +35,6 @@ class Table(NamedTuple):
     tn: Fraction
 
 
-class Rates(NamedTuple):
-    """True and false positive rate."""
-
-    tpr: Fraction
-    fpr: Fraction
-
-
 class BestCut(NamedTuple):
     """The best of all cuts, the smallest quota among equal ones, and which cuts are equal."""
 
@@ -109,17 +102,6 @@ def tables_at_cuts(ranking: Sequence[Group]) -> list[Table]:
     ]
 
 
-def table_from_predictions(
-    y_true: Sequence[int],
-    y_pred: Sequence[int],
-    sample_weight: Sequence[Number] | None = None,
-    where: Sequence[bool] | None = None,
-) -> Table:
-    """The table of labels and outputs in {0, 1}."""
-    (tn, fp), (fn, tp) = classes.class_table(y_true, y_pred, 2, sample_weight, where)
-    return table(tp, fp, fn, tn)
-
-
 def table_from_rates(prevalence: Number, tpr: Number, fpr: Number, n: Number = 1) -> Table:
     """n·π positives and n·(1 - π) negatives, of which these shares are selected."""
     share, hits, false, whole = map(Fraction, (prevalence, tpr, fpr, n))
@@ -129,36 +111,9 @@ def table_from_rates(prevalence: Number, tpr: Number, fpr: Number, n: Number = 1
     return table(hits * p, false * q, (1 - hits) * p, (1 - false) * q)
 
 
-def rates_from_likelihood_ratios(lr_positive: Number, lr_negative: Number) -> Rates | None:
-    """The rates with LR₊ = TPR/FPR and LR₋ = FNR/TNR; undefined when both are 1.
-
-    Either may be infinite: FPR = 0, or TNR = 0.
-    """
-    if lr_positive == lr_negative == 1:
-        return None
-    if not min(lr_positive, lr_negative) <= 1 <= max(lr_positive, lr_negative):
-        raise ValueError("one of the two must be at least 1 and the other at most 1")
-    if lr_positive == lr_negative or min(lr_positive, lr_negative) < 0:
-        raise ValueError(f"no classifier has LR {lr_positive} and {lr_negative}")
-    if math.isinf(lr_positive):
-        return Rates(1 - Fraction(lr_negative), Fraction(0))
-    if math.isinf(lr_negative):
-        return Rates(Fraction(lr_positive), Fraction(1))
-    plus, minus = Fraction(lr_positive), Fraction(lr_negative)
-    fpr = (1 - minus) / (plus - minus)
-    return Rates(plus * fpr, fpr)
-
-
 def as_cells(t: Table) -> classes.Cells:
     """The table as one of the classes 0 and 1, rows truth, columns output."""
     return classes.cells(((t.tn, t.fp), (t.fn, t.tp)))
-
-
-def one_against_rest(cells: classes.Cells, label: int) -> Table:
-    """One of K classes as the positive one."""
-    hit, n = cells[label][label], classes.mass(cells)
-    truth, output = classes.row_sums(cells)[label], classes.column_sums(cells)[label]
-    return table(hit, output - hit, truth - hit, n - truth - output + hit)
 
 
 # Shares

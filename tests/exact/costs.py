@@ -75,25 +75,14 @@ class Stretch(NamedTuple):
     vertex: RocVertex
 
 
-def best_cuts_by_cost(ranking: Sequence[Group], method: str = "hull") -> list[Stretch]:
-    """Which cut is best for which c, over [0, 1].
-
-    ``"brute"`` looks at all cuts between any two costs at which two cuts are equally good.
-    ``"hull"`` knows that neighbours on the hull are equal at c/(1 - c) = ΔTP/ΔFP.
+def best_cuts_by_cost(ranking: Sequence[Group]) -> list[Stretch]:
+    """Which cut is best for which c, over [0, 1]: neighbours on the hull are equally good at
+    c/(1 - c) = ΔTP/ΔFP.
     """
-    if method == "hull":
-        curve = {(v.fp, v.tp): v for v in roc_curve(ranking)}
-        best = [curve[v.fp, v.tp] for v in reversed(roc_hull(ranking))]
-        inner = [_indifference(a, b) for a, b in pairwise(best)]
-        ends = [Fraction(0), *inner, Fraction(1)]
-        return [Stretch(*pair, v) for pair, v in zip(pairwise(ends), best, strict=True)]
-    cuts = roc_curve(ranking)
-    marks = {_indifference(a, b) for a in cuts for b in cuts if a != b}
-    stretches = []
-    for start, stop in pairwise(sorted({Fraction(0), Fraction(1), *marks})):
-        centre = (start + stop) / 2
-        stretches.append(Stretch(start, stop, min(cuts, key=lambda v: _loss(v, cuts[-1], centre))))
-    return stretches
+    curve = {(v.fp, v.tp): v for v in roc_curve(ranking)}
+    best = [curve[v.fp, v.tp] for v in reversed(roc_hull(ranking))]
+    ends = [Fraction(0), *(_indifference(a, b) for a, b in pairwise(best)), Fraction(1)]
+    return [Stretch(*pair, v) for pair, v in zip(pairwise(ends), best, strict=True)]
 
 
 def _indifference(a: RocVertex, b: RocVertex) -> Fraction:
@@ -101,14 +90,8 @@ def _indifference(a: RocVertex, b: RocVertex) -> Fraction:
     return (b.tp - a.tp) / (b.tp - a.tp + b.fp - a.fp)
 
 
-def _loss(vertex: RocVertex, last: RocVertex, c: Fraction) -> Fraction:
-    """n times the loss of a cut at one cost."""
-    return c * vertex.fp + (1 - c) * (last.tp - vertex.tp)
-
-
 def _h(
     ranking: Sequence[Group],
-    method: str,
     number: Callable[[Fraction], Real],
     of_fp: Callable[[Fraction], Real],
     of_fn: Callable[[Fraction], Real],
@@ -116,24 +99,21 @@ def _h(
     """1 - L/Lmax from the antiderivatives of c·w(c) and (1 - c)·w(c)."""
     last, losses = roc_curve(ranking)[-1], []
     trivial = [Group(0, 1, 1, last.fp + last.tp, last.tp)]
-    for curve, way in ((ranking, method), (trivial, "hull")):
+    for curve in (ranking, trivial):
         loss = number(Fraction(0))
-        for start, stop, vertex in best_cuts_by_cost(curve, way):
+        for start, stop, vertex in best_cuts_by_cost(curve):
             loss += number(vertex.fp) * (of_fp(stop) - of_fp(start))
             loss += number(last.tp - vertex.tp) * (of_fn(stop) - of_fn(start))
         losses.append(loss)
     return 1 - losses[0] / losses[1]
 
 
-def h_measure(
-    ranking: Sequence[Group], a: int = 2, b: int = 2, method: str = "hull"
-) -> Fraction | None:
+def h_measure(ranking: Sequence[Group], a: int = 2, b: int = 2) -> Fraction | None:
     """H for c ~ Beta(a, b) with integers a, b ≥ 1, exactly; undefined without a class."""
     if prevalence_of(ranking) is None:
         return None
     return _h(
         ranking,
-        method,
         Fraction,
         lambda x: integer_beta(x, a + 1, b),
         lambda x: integer_beta(x, a, b + 1),
@@ -163,7 +143,6 @@ def h_measure_float(
         return float(
             _h(
                 ranking,
-                "hull",
                 decimal,
                 lambda x: real_beta(x, p + 1, q),
                 lambda x: real_beta(x, p, q + 1),

@@ -131,14 +131,6 @@ def _masses(curve: Curve | Sequence[PrVertex]) -> list[tuple[Fraction, Fraction]
     return [(row.fp, row.tp) for row in rows]
 
 
-def precision_at_recall(
-    ranking: Sequence[Group], recall: Number, side: str = "left", start: str = "roc"
-) -> Fraction | None:
-    """The limit of precision at this recall from one side; none from outside 0 to 1."""
-    pieces = pr_pieces(ranking, start)
-    return None if pieces is None else piecewise(pieces, Fraction(recall), side)
-
-
 def piecewise(pieces: Sequence[Piece], x: Fraction, side: str) -> Fraction | None:
     """The limit at x from the left or the right; undefined where there is no piece."""
     for piece in pieces:

@@ -128,14 +128,12 @@ def groups_from_points(
 # The hull
 
 
-def roc_hull(ranking: Sequence[Group], method: str = "chain") -> list[HullVertex] | None:
+def roc_hull(ranking: Sequence[Group]) -> list[HullVertex] | None:
     """Upper hull from (0, 0) to (1, 1), its strict vertices only; undefined without a class."""
-    return family_hull([ranking], method)
+    return family_hull([ranking])
 
 
-def family_hull(
-    models: Sequence[Sequence[Group]], method: str = "chain"
-) -> list[HullVertex] | None:
+def family_hull(models: Sequence[Sequence[Group]]) -> list[HullVertex] | None:
     """Hull of the points of all models; a point that several have belongs to the first of them.
 
     Undefined when some model lacks a class.
@@ -146,7 +144,7 @@ def family_hull(
             if vertex.fpr is None or vertex.tpr is None:
                 return None
             owners.setdefault((vertex.fpr, vertex.tpr), (vertex, model))
-    kept = {"chain": upper_hull, "brute": upper_hull_by_chords}[method](list(owners))
+    kept = upper_hull(list(owners))
     slopes = [math.inf, *(_slope(a, b) for a, b in pairwise(kept)), Fraction(0)]
     return [
         HullVertex(*owners[point][0], slopes[i + 1], slopes[i], owners[point][1])
@@ -154,30 +152,8 @@ def family_hull(
     ]
 
 
-def upper_hull_by_chords(
-    points: Sequence[tuple[Fraction, Fraction]],
-) -> list[tuple[Fraction, Fraction]]:
-    """(0, 0), (1, 1) and every point that is strictly above all chords of two other points."""
-    return sorted(
-        q
-        for q in points
-        if q in ((0, 0), (1, 1))
-        or all(
-            q[1] > _chord(a, b, q[0])
-            for a in points
-            for b in points
-            if q not in (a, b) and a[0] <= q[0] <= b[0] and a[0] < b[0]
-        )
-    )
-
-
-def _chord(a: tuple[Fraction, Fraction], b: tuple[Fraction, Fraction], x: Fraction) -> Fraction:
-    """The height at x of the line through a and b."""
-    return a[1] + (b[1] - a[1]) * (x - a[0]) / (b[0] - a[0])
-
-
 def upper_hull(points: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """The same vertices by a monotone chain from (0, 0) to (1, 1)."""
+    """The strict vertices of the upper hull, by a monotone chain from (0, 0) to (1, 1)."""
     chain: list[tuple[Fraction, Fraction]] = []
     for x, y in sorted(points):
         if x == 1 and y < 1:
@@ -189,6 +165,11 @@ def upper_hull(points: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fracti
             chain.pop()
         chain.append((x, y))
     return chain
+
+
+def _chord(a: tuple[Fraction, Fraction], b: tuple[Fraction, Fraction], x: Fraction) -> Fraction:
+    """The height at x of the line through a and b."""
+    return a[1] + (b[1] - a[1]) * (x - a[0]) / (b[0] - a[0])
 
 
 def _slope(a: tuple[Fraction, Fraction], b: tuple[Fraction, Fraction]) -> Slope:

@@ -219,12 +219,6 @@ def normalized_mark(value: Fraction | None, chance: Fraction | None) -> Fraction
     return None if value is None or chance is None else ratio(value - chance, 1 - chance)
 
 
-def minmax_marks(values: Sequence[Fraction]) -> list[Fraction | None]:
-    """(v - min)/(max - min) over the compared models."""
-    low, high = min(values), max(values)
-    return [ratio(value - low, high - low) for value in values]
-
-
 def _prefix_sums(values: Sequence[Fraction]) -> list[Fraction]:
     """T(0), T(1), …, T(n)."""
     sums = [Fraction(0)]
