@@ -1,9 +1,14 @@
 """Streams of batches: histograms and buffers that are updated, merged, saved and measured."""
 
 from quotakernels.states._compute import Bounds
-from quotakernels.states._format import DamagedFileError
 from quotakernels.states.buffer import ScoreBuffer
-from quotakernels.states.files import StateInfo, load_state, save_state, state_info
+from quotakernels.states.files import (
+    DamagedFileError,
+    StateInfo,
+    load_state,
+    save_state,
+    state_info,
+)
 from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
 

@@ -1,24 +1,61 @@
-"""States in files: saved without pickle, loaded whole and of the kind expected, or not at all."""
+"""States in files: saved without pickle, loaded whole and of the kind expected, or not at all.
+
+A file is an ``.npz`` file, so ``numpy.load`` opens it.  It is a zip of
+
+- ``state.json``, uncompressed: the version of the format, and what `state_info` tells beside what
+  follows from the arrays, such as a capacity
+- an ``.npy`` file for each array; scores of a type that NumPy lacks are their bits, as integers
+- the comment at its end: the SHA-256 of every byte before it, as 64 hexadecimal digits
+
+The comment and the version of the format stay as they are in later versions.
+
+The checksum shows that a file is as somebody wrote it, not that this library did.  So the
+description, and the type and shape of every array, are checked before an array is read.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import math
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+import reprlib
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+
+import numpy as np
 
 from quotakernels._bits import WIDTHS, dtype_name, from_bits, to_bits
 from quotakernels._records import plainly
+from quotakernels._replacing import replacing
 from quotakernels._version import __version__
-from quotakernels.inputs.examples import Examples
+from quotakernels.inputs.examples import COLUMNS, Examples
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.ops import namespace
-from quotakernels.states import _format
-from quotakernels.states._format import Entry, Stored, StoredArray, check_layout
 from quotakernels.states.buffer import ScoreBuffer, joined_ids
 from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
 
+if TYPE_CHECKING:
+    from zipfile import ZipFile
+
 State: TypeAlias = ScoreHistogram | ScoreBuffer | FixedScoreBuffer
+_FORMAT = 1
+_DESCRIPTION = "state.json"
+_TOLD = ("kind", "scores", "library", "measures", "notes")
+"""What the description tells, as the arrays do not."""
+_DIGEST_BYTES = 64
+_START = b"PK\3\4"
+_SAMPLE_BYTES = 2**16
+_FASTEST = 1
+_DEFLATE_RATIO = 1032
+"""No zlib stream decompresses to more than so many times its bytes."""
+_OF_NUMPY = {
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+}
 _KINDS: dict[str, Any] = {x.__name__: x for x in (ScoreHistogram, ScoreBuffer, FixedScoreBuffer)}
 _TITLES = {
     "column_names": "columns",
@@ -26,6 +63,10 @@ _TITLES = {
     "scores": "type of scores",
     "batch": "batch axes",
 }
+
+
+class DamagedFileError(ValueError):
+    """A file that is incomplete, has been changed, or never was a state file."""
 
 
 @plainly
@@ -114,16 +155,16 @@ def save_state(
     >>> print(state.update([0], [0.0]).compute(roc_auc).lower.round(4), first)
     0.75 1
     """
-    header = {
+    facts = _facts("state", state)
+    said = {
+        "format": _FORMAT,
         "library": __version__,
-        **_facts("state", state),
+        "kind": facts["kind"],
+        "scores": facts["scores"],
         "measures": _names(measures),
         "notes": notes,
     }
-    columns = {
-        name: StoredArray(dtype_name(x.dtype), to_bits(x)) for name, x in _arrays(state).items()
-    }
-    _format.write(path, header, columns)
+    _write(path, said, _arrays(state))
 
 
 @public
@@ -178,14 +219,13 @@ def load_state(
     ...
     ValueError: the states differ in bits: the file has 19, and like has 12
     """
-    expected = None if like is None else _facts("like", like)
-    stored = _read(path)
-    if expected is not None:
-        _check_equal(stored.header, expected)
+    expected = {} if like is None else _facts("like", like)
     if measures is not None:
-        _check_equal(stored.header, {"measures": _names(measures)})
-    _check_types(stored.entries, like)
-    return _state_of(_KINDS[stored.header["kind"]], stored.columns(), like)
+        expected["measures"] = _names(measures)
+    stored = _read(path)
+    _check_equal(stored.said, expected)
+    _check_types(stored.types, like)
+    return _state_of(_KINDS[stored.said["kind"]], stored.types, stored.arrays(), like)
 
 
 @public
@@ -220,7 +260,7 @@ def state_info(path: str | os.PathLike[str]) -> StateInfo:
     >>> print(info.kind, info.scores, info.capacity, info.measures)
     FixedScoreBuffer float64 100 ('roc_auc',)
     """
-    said = _read(path).header
+    said = _read(path).said
     found: dict[str, Any] = {name: said.get(name) for name in StateInfo._fields}
     for name in ("measures", "column_names"):
         found[name] = None if found[name] is None else tuple(found[name])
@@ -263,21 +303,14 @@ def _check_equal(said: Mapping[str, Any], expected: dict[str, Any]) -> None:
             )
 
 
-def _read(path: str | os.PathLike[str]) -> Stored:
-    """A file that is whole, and has the arrays of the state that it says it holds."""
-    stored = _format.read(path)
-    check_layout(stored)
-    return stored
-
-
-def _check_types(entries: Iterable[Entry], like: Any) -> None:
+def _check_types(types: Mapping[str, str], like: Any) -> None:
     """Raise for numbers in a precision that the library or device of `like` does not have."""
-    for entry in entries:
-        name, beside = entry.name, _array_of(like, entry.name)
-        if beside is not None and entry.dtype != dtype_name(beside.dtype):
+    for name, found in types.items():
+        beside = _array_of(like, name)
+        if beside is not None and found != dtype_name(beside.dtype):
             raise ValueError(
-                f"the states differ in the type of {name}: the file has {entry.dtype}, and like "
-                f"has {dtype_name(beside.dtype)}"
+                f"the states differ in the type of {name}: the file has {found}, and like has "
+                f"{dtype_name(beside.dtype)}"
             )
 
 
@@ -307,20 +340,263 @@ def _arrays(state: State) -> dict[str, Any]:
     return {"like": state.like, **kept, "bad": state.bad}
 
 
-def _state_of(kind: Any, columns: dict[str, StoredArray], like: Any) -> State:
+def _state_of(kind: Any, types: Mapping[str, str], arrays: Mapping[str, Any], like: Any) -> State:
     """What `_arrays` was given, in the library and on the device of `like`."""
-    arrays = {}
-    for name, (dtype, bits) in columns.items():
+    found = {}
+    for name, x in arrays.items():
         beside = _array_of(like, name)
         beside = like.bad if like is not None and beside is None else beside
-        arrays[name] = from_bits(bits, dtype, beside)
+        found[name] = from_bits(x, types[name], beside)
+    return _made(kind, found)
+
+
+def _made(kind: Any, arrays: Mapping[str, Any]) -> State:
+    """The state that has these arrays, of any library."""
     if kind is not ScoreBuffer:
-        columns = {name: x for name, x in arrays.items() if name not in kind._fields}
         own = {name: x for name, x in arrays.items() if name in kind._fields}
+        columns = {name: x for name, x in arrays.items() if name not in own}
         made: State = kind(**own, columns=columns)
         return made
-    pieces: tuple[Examples, ...] = ()
-    if "scores" in arrays:
-        pieces = (Examples.of(arrays),)
+    pieces = (Examples.of(arrays),) if "scores" in arrays else ()
     groups = tuple(x for name, x in arrays.items() if name == "groups")
     return ScoreBuffer(arrays["like"], pieces, arrays["bad"], groups)
+
+
+def _as_stored(name: str) -> str:
+    """The type of NumPy in which numbers of a type are in a file."""
+    return name if name in _OF_NUMPY else f"uint{8 * WIDTHS[name]}"
+
+
+def _write(
+    path: str | os.PathLike[str], said: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> None:
+    """Write a file in place of the one that is there, if any; an error leaves that as it is."""
+    import json  # not needed but for files, as are the others
+    from hashlib import sha256
+    from zipfile import ZipFile, ZipInfo
+
+    zipped = io.BytesIO()
+    with ZipFile(zipped, "w") as archive:
+        archive.writestr(ZipInfo(_DESCRIPTION), json.dumps(said, allow_nan=False))
+        for name, x in arrays.items():
+            member = io.BytesIO()
+            stored = to_bits(x).view(_as_stored(dtype_name(x.dtype)))
+            np.save(member, stored, allow_pickle=False)
+            data = member.getbuffer()
+            archive.writestr(ZipInfo(f"{name}.npy"), data, _compression(data), _FASTEST)
+        archive.comment = bytes(_DIGEST_BYTES)
+    body = zipped.getbuffer()[:-_DIGEST_BYTES]
+    with replacing(path) as file:
+        file.writelines((body, sha256(body).hexdigest().encode()))
+
+
+def _compression(data: memoryview) -> int:
+    """How to store bytes: compressed, if the first of them are worth it."""
+    from zipfile import ZIP_DEFLATED, ZIP_STORED
+
+    sample = data[:_SAMPLE_BYTES]
+    worth = 2 * len(zlib.compress(sample, _FASTEST)) <= len(sample)
+    return ZIP_DEFLATED if worth else ZIP_STORED
+
+
+class _Stored(NamedTuple):
+    """A file that is whole: what it says of its state, and the types of its arrays, by name."""
+
+    path: str | os.PathLike[str]
+    said: dict[str, Any]
+    types: dict[str, str]
+    archive: ZipFile
+
+    def arrays(self) -> dict[str, Any]:
+        """All arrays as they are stored, in memory of their own."""
+        with _as_damaged(self.path):
+            return {name: self._array(name) for name in self.types}
+
+    def _array(self, name: str) -> Any:
+        with self.archive.open(f"{name}.npy") as member:
+            found = np.lib.format.read_array(member, allow_pickle=False)
+        if found.dtype == np.bool and found.view(np.uint8).max(initial=0) > 1:
+            raise ValueError(f"array {name!r} has bytes that are neither 0 nor 1")
+        return found.astype(found.dtype.newbyteorder("="), copy=False)
+
+
+@contextlib.contextmanager
+def _as_damaged(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Any error says that the file is bad; readers of forged files raise errors of many types."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise DamagedFileError(
+            f"{path} is damaged, or not written by this library: {error}"
+        ) from error
+
+
+def _read(path: str | os.PathLike[str]) -> _Stored:
+    """A file that nothing has changed, and that has the arrays of the state that it tells of."""
+    from hashlib import sha256
+    from zipfile import ZipFile
+
+    data = Path(path).read_bytes()
+    if not data.startswith(_START):
+        raise DamagedFileError(f"{path} is not a state file, or the beginning of it is damaged")
+    body = memoryview(data)[:-_DIGEST_BYTES]
+    if sha256(body).hexdigest().encode() != data[-_DIGEST_BYTES:]:
+        raise DamagedFileError(
+            f"{path} is damaged or incomplete: its SHA-256 does not match its contents; or it is "
+            "not a state file"
+        )
+    with _as_damaged(path):
+        archive = ZipFile(io.BytesIO(data))
+        _check_members(archive, len(data))
+        said = _description(archive)
+    if said["format"] != _FORMAT:
+        raise ValueError(
+            f"{path} has format version {said['format']}; this library reads version {_FORMAT}"
+        )
+    with _as_damaged(path):
+        _check_description(said)
+        names = [x.removesuffix(".npy") for x in archive.namelist() if x != _DESCRIPTION]
+        outlines = {name: _outline(archive, name) for name in names}
+        state = _outlined(_KINDS[said["kind"]], said["scores"], outlines)
+    types = {name: x.dtype.name for name, x in outlines.items()}
+    types |= dict.fromkeys(types.keys() & {"like", "scores"}, said["scores"])
+    told = {name: said[name] for name in _TOLD}
+    return _Stored(path, _facts("state", state) | told, types, archive)
+
+
+def _check_members(archive: ZipFile, room: int) -> None:
+    """Raise if what a file holds can be out of proportion to its size."""
+    from zipfile import ZIP_DEFLATED, ZIP_STORED
+
+    members, names = archive.infolist(), archive.namelist()
+    if len(set(names)) < len(names):
+        raise ValueError(f"two members have one name among {reprlib.repr(names)}")
+    if sum(x.compress_size for x in members) > room:
+        raise ValueError("its members have more bytes than the file")
+    ratios = {ZIP_STORED: 1, ZIP_DEFLATED: _DEFLATE_RATIO}
+    for x in members:
+        ratio = 1 if x.filename == _DESCRIPTION else ratios.get(x.compress_type, 0)
+        if x.file_size > ratio * x.compress_size:
+            raise ValueError(
+                f"{reprlib.repr(x.filename)} cannot have {x.file_size} bytes in {x.compress_size}"
+            )
+
+
+def _description(archive: ZipFile) -> dict[str, Any]:
+    """The object in JSON, which has a version of the format."""
+    import json
+
+    try:
+        said = json.loads(archive.read(_DESCRIPTION), parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"its description is not JSON: {error}") from None
+    if not isinstance(said, dict) or type(said.get("format")) is not int:
+        raise ValueError(f"its description has no format version; got {reprlib.repr(said)}")
+    return said
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _check_description(said: dict[str, Any]) -> None:
+    """Raise unless all is said that arrays do not tell, and is of its type."""
+    kind, scores, measures = (said.get(name) for name in ("kind", "scores", "measures"))
+    are_names = isinstance(measures, list) and all(isinstance(x, str) for x in measures)
+    wanted = {
+        "kind": (kind in list(_KINDS), f"one of {', '.join(_KINDS)}"),
+        "scores": (scores in list(WIDTHS), "the name of a type of numbers"),
+        "library": (isinstance(said.get("library"), str), "a version"),
+        "measures": (measures is None or are_names, "null or a list of names"),
+        "notes": (True, "anything"),
+    }
+    for name, (good, what) in wanted.items():
+        if name not in said:
+            raise ValueError(f"its description has no {name}")
+        if not good:
+            raise ValueError(
+                f"{name} of its description must be {what}; got {reprlib.repr(said[name])}"
+            )
+
+
+def _outline(archive: ZipFile, name: str) -> Any:
+    """An array of the type and shape of one in the file, which takes no memory."""
+    with archive.open(f"{name}.npy") as member:
+        if np.lib.format.read_magic(member) != (1, 0):
+            raise ValueError(f"array {name!r} is of another version of NumPy's format")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(member)
+        start = member.tell()
+    if dtype.name not in _OF_NUMPY:
+        raise ValueError(f"array {name!r} must have numbers; got {reprlib.repr(dtype.name)}")
+    size, wanted = archive.getinfo(f"{name}.npy").file_size - start, math.prod(shape)
+    if size != wanted * dtype.itemsize:
+        raise ValueError(
+            f"array {name!r} has {size} bytes, which cannot be the {wanted * dtype.itemsize} that "
+            f"its shape {reprlib.repr(shape)} needs"
+        )
+    return np.broadcast_to(np.zeros((), dtype.newbyteorder("=")), shape)
+
+
+def _outlined(kind: Any, scores: str, outlines: dict[str, Any]) -> State:
+    """The state of arrays without memory, which must be those of a state with its options."""
+    needed = [name for name in kind._fields if name != "columns"]
+    if kind is ScoreBuffer:
+        needed = ["like", "bad", *(["scores", "labels"] if len(outlines) > 2 else [])]
+    if missing := [name for name in needed if name not in outlines]:
+        raise ValueError(f"it has no array {missing[0]!r}")
+    state = _made(kind, outlines)
+    if state.like.dtype != _as_stored(scores):
+        raise ValueError(f"its scores are of {state.like.dtype} and said to be of {scores}")
+    wanted = _empty_arrays(state)
+    if wanted.keys() != outlines.keys():
+        raise ValueError(f"its arrays are {reprlib.repr(list(outlines))}; expected {list(wanted)}")
+    for name, x in wanted.items():
+        found, narrow = outlines[name], x.dtype == np.float64 and name not in ("like", "scores")
+        types = {x.dtype.name, "float32"} if narrow else {x.dtype.name}
+        if found.dtype.name not in types or found.shape != x.shape:
+            raise ValueError(
+                f"array {name!r} must have type {x.dtype} and shape {x.shape}; got {found.dtype} "
+                f"and {reprlib.repr(found.shape)}"
+            )
+    return state
+
+
+def _empty_arrays(state: State) -> dict[str, Any]:
+    """The arrays of an empty state with the options of another.
+
+    Its sizes are checked before so far that it takes no more memory than that state may have.
+    """
+    batch, lists = state.like.shape[:-1], state.bad.shape
+    apart = isinstance(state, ScoreHistogram) and state.counts.shape[:-2] != lists
+    if lists[: len(batch)] != batch or apart:
+        raise ValueError("its arrays are of different numbers of lists")
+    options: dict[str, Any] = {"num_groups": state.num_groups}
+    if isinstance(state, ScoreBuffer):
+        empty = _arrays(ScoreBuffer.empty(state.like, **options))
+        return empty if not state.pieces else empty | _empty_examples(state)
+    options |= {"weighted": state.weighted, "columns": state.column_names}
+    if isinstance(state, ScoreHistogram):
+        return _arrays(ScoreHistogram.empty(state.like, bits=state.bits, **options))
+    found = _arrays(FixedScoreBuffer.empty(state.like, capacity=state.capacity, **options))
+    several = batch[: state.filled.ndim]  # of states that vmap has put side by side
+    return found | {"filled": np.zeros(several, np.int64)}
+
+
+def _empty_examples(state: ScoreBuffer) -> dict[str, Any]:
+    """The arrays of a fixed buffer for as many examples, as far as the state may have them."""
+    examples, groups = state.pieces[0].named(), state.num_groups
+    fixed = FixedScoreBuffer.empty(
+        state.like,
+        capacity=examples["scores"].shape[-1],
+        weighted=True,
+        num_groups=groups,
+        columns=COLUMNS,
+    )
+    found = {name: x for name, x in _arrays(fixed).items() if name in examples}
+    if groups is not None:
+        found["groups"] = fixed.groups
+    elif state.groups and state.groups[0].dtype.kind in "biu":
+        found["groups"] = fixed.labels.astype(state.groups[0].dtype)
+    return found
