@@ -331,7 +331,7 @@ def _arrays(state: State) -> dict[str, Any]:
     kept = state.examples().named() if state.pieces else {}
     ids = joined_ids(namespace(state.like), state.groups, len(state.pieces))
     if ids is not None:
-        if dtype_name(ids.dtype) not in WIDTHS:
+        if dtype_name(ids.dtype) not in _OF_NUMPY:
             raise TypeError(
                 f"groups in a file are integers; got ids of type {ids.dtype}: number them before, "
                 "as numpy.unique(groups, return_inverse=True) does"
