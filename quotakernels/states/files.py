@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 State: TypeAlias = ScoreHistogram | ScoreBuffer | FixedScoreBuffer
 _FORMAT = 1
 _DESCRIPTION = "state.json"
-_TOLD = ("kind", "scores", "library", "measures", "notes")
-"""What the description tells, as the arrays do not."""
 _DIGEST_BYTES = 64
 _START = b"PK\3\4"
 _SAMPLE_BYTES = 2**16
@@ -422,7 +420,7 @@ class _Stored(NamedTuple):
 
 @contextlib.contextmanager
 def _as_damaged(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Any error says that the file is bad; readers of forged files raise errors of many types."""
+    """Any error but too little memory means a bad file: NumPy and zipfile raise many types."""
     try:
         yield
     except MemoryError:
@@ -456,13 +454,12 @@ def _read(path: str | os.PathLike[str]) -> _Stored:
             f"{path} has format version {said['format']}; this library reads version {_FORMAT}"
         )
     with _as_damaged(path):
-        _check_description(said)
+        told = _told(said)
         names = [x.removesuffix(".npy") for x in archive.namelist() if x != _DESCRIPTION]
         outlines = {name: _outline(archive, name) for name in names}
-        state = _outlined(_KINDS[said["kind"]], said["scores"], outlines)
+        state = _outlined(_KINDS[told["kind"]], told["scores"], outlines)
     types = {name: x.dtype.name for name, x in outlines.items()}
-    types |= dict.fromkeys(types.keys() & {"like", "scores"}, said["scores"])
-    told = {name: said[name] for name in _TOLD}
+    types |= dict.fromkeys(types.keys() & {"like", "scores"}, told["scores"])
     return _Stored(path, _facts("state", state) | told, types, archive)
 
 
@@ -501,8 +498,8 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _check_description(said: dict[str, Any]) -> None:
-    """Raise unless all is said that arrays do not tell, and is of its type."""
+def _told(said: dict[str, Any]) -> dict[str, Any]:
+    """What the description tells, as the arrays do not, each of its type."""
     kind, scores, measures = (said.get(name) for name in ("kind", "scores", "measures"))
     are_names = isinstance(measures, list) and all(isinstance(x, str) for x in measures)
     wanted = {
@@ -519,6 +516,7 @@ def _check_description(said: dict[str, Any]) -> None:
             raise ValueError(
                 f"{name} of its description must be {what}; got {reprlib.repr(said[name])}"
             )
+    return {name: said[name] for name in wanted}
 
 
 def _outline(archive: ZipFile, name: str) -> Any:
