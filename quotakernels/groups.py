@@ -1,5 +1,9 @@
 """Groups of examples: their counts, the mean over them, and what each gets of one quota."""
 
-from quotakernels.measures.public import group_counts, group_mean, selection_by_group
+from quotakernels.measures.public import (
+    group_counts as group_counts,
+    group_mean as group_mean,
+    selection_by_group as selection_by_group,
+)
 
-__all__ = ["group_counts", "group_mean", "selection_by_group"]
+__all__ = [name for name in dir() if not name.startswith("_")]

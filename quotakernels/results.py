@@ -5,47 +5,67 @@ holds.
 import importlib as _importlib
 import typing as _typing
 
-from quotakernels.inference.bands import CurveBand
-from quotakernels.inference.best_cuts import BestCutInterval
-from quotakernels.inference.bootstrapping import BootstrapResult
-from quotakernels.inference.comparing import Comparison
-from quotakernels.inference.delong import AucCovariance, AucInterval, DelongTest
-from quotakernels.inference.folds import FoldSummary, FoldTest
-from quotakernels.inference.hit_rates import HitRateInterval
-from quotakernels.inference.selections import SelectionComparison
-from quotakernels.inference.voting import Vote
-from quotakernels.measures._unsorted import RankingAtQuota
-from quotakernels.measures.at_quota.curves import Curve
-from quotakernels.measures.at_quota.hit_rate import LiftTable
-from quotakernels.measures.at_quota.selection import QuotaThreshold
-from quotakernels.measures.by_group import GroupCounts, GroupMean, SelectionByGroup
-from quotakernels.measures.charts import Chart, ChartLine, ChartPoints
-from quotakernels.measures.gains import QuotaImpact
-from quotakernels.measures.multiclass import OneVsRest
-from quotakernels.measures.over_quotas.areas import PemAreas
-from quotakernels.measures.over_quotas.summary import Marks, Summary
-from quotakernels.measures.roc_pr.costs import OperatingPoint
-from quotakernels.measures.roc_pr.curves import PrCurve, RocCurve
-from quotakernels.measures.roc_pr.dominance import Regions
-from quotakernels.measures.roc_pr.hull import Mixture, RocHull
-from quotakernels.measures.roc_pr.operating import CurvePoint, DetCurve
-from quotakernels.measures.roc_pr.points import PrPoints, RocPoints
-from quotakernels.measures.tables.best_cut import BestBoundary, BestCut, CutTables
-from quotakernels.measures.tables.impact import ClassImpact, Impact, OutcomeImpact
+from quotakernels.inference.bands import CurveBand as CurveBand
+from quotakernels.inference.best_cuts import BestCutInterval as BestCutInterval
+from quotakernels.inference.bootstrapping import BootstrapResult as BootstrapResult
+from quotakernels.inference.comparing import Comparison as Comparison
+from quotakernels.inference.delong import (
+    AucCovariance as AucCovariance,
+    AucInterval as AucInterval,
+    DelongTest as DelongTest,
+)
+from quotakernels.inference.folds import FoldSummary as FoldSummary, FoldTest as FoldTest
+from quotakernels.inference.hit_rates import HitRateInterval as HitRateInterval
+from quotakernels.inference.selections import SelectionComparison as SelectionComparison
+from quotakernels.inference.voting import Vote as Vote
+from quotakernels.measures._unsorted import RankingAtQuota as RankingAtQuota
+from quotakernels.measures.at_quota.curves import Curve as Curve
+from quotakernels.measures.at_quota.hit_rate import LiftTable as LiftTable
+from quotakernels.measures.at_quota.selection import QuotaThreshold as QuotaThreshold
+from quotakernels.measures.by_group import (
+    GroupCounts as GroupCounts,
+    GroupMean as GroupMean,
+    SelectionByGroup as SelectionByGroup,
+)
+from quotakernels.measures.charts import (
+    Chart as Chart,
+    ChartLine as ChartLine,
+    ChartPoints as ChartPoints,
+)
+from quotakernels.measures.gains import QuotaImpact as QuotaImpact
+from quotakernels.measures.multiclass import OneVsRest as OneVsRest
+from quotakernels.measures.over_quotas.areas import PemAreas as PemAreas
+from quotakernels.measures.over_quotas.summary import Marks as Marks, Summary as Summary
+from quotakernels.measures.roc_pr.costs import OperatingPoint as OperatingPoint
+from quotakernels.measures.roc_pr.curves import PrCurve as PrCurve, RocCurve as RocCurve
+from quotakernels.measures.roc_pr.dominance import Regions as Regions
+from quotakernels.measures.roc_pr.hull import Mixture as Mixture, RocHull as RocHull
+from quotakernels.measures.roc_pr.operating import CurvePoint as CurvePoint, DetCurve as DetCurve
+from quotakernels.measures.roc_pr.points import PrPoints as PrPoints, RocPoints as RocPoints
+from quotakernels.measures.tables.best_cut import (
+    BestBoundary as BestBoundary,
+    BestCut as BestCut,
+    CutTables as CutTables,
+)
+from quotakernels.measures.tables.impact import (
+    ClassImpact as ClassImpact,
+    Impact as Impact,
+    OutcomeImpact as OutcomeImpact,
+)
 
 if _typing.TYPE_CHECKING:
-    from quotakernels.evaluation.answers import Answer
-    from quotakernels.evaluation.evaluation import Evaluation
+    from quotakernels.evaluation.answers import Answer as Answer
+    from quotakernels.evaluation.evaluation import Evaluation as Evaluation
     from quotakernels.evaluation.results import (
-        Differences,
-        GainResults,
-        GroupResults,
-        GroupValues,
-        Segment,
-        Values,
+        Differences as Differences,
+        GainResults as GainResults,
+        GroupResults as GroupResults,
+        GroupValues as GroupValues,
+        Segment as Segment,
+        Values as Values,
     )
-    from quotakernels.evaluation.settings import Quota, Settings
-    from quotakernels.evaluation.tables import Table
+    from quotakernels.evaluation.settings import Quota as Quota, Settings as Settings
+    from quotakernels.evaluation.tables import Table as Table
 
 else:  # the application loads when it is first asked for
 
@@ -71,59 +91,4 @@ _OF_EVALUATIONS = {
     "Values": "results",
 }
 
-__all__ = [
-    "Answer",
-    "AucCovariance",
-    "AucInterval",
-    "BestBoundary",
-    "BestCut",
-    "BestCutInterval",
-    "BootstrapResult",
-    "Chart",
-    "ChartLine",
-    "ChartPoints",
-    "ClassImpact",
-    "Comparison",
-    "Curve",
-    "CurveBand",
-    "CurvePoint",
-    "CutTables",
-    "DelongTest",
-    "DetCurve",
-    "Differences",
-    "Evaluation",
-    "FoldSummary",
-    "FoldTest",
-    "GainResults",
-    "GroupCounts",
-    "GroupMean",
-    "GroupResults",
-    "GroupValues",
-    "HitRateInterval",
-    "Impact",
-    "LiftTable",
-    "Marks",
-    "Mixture",
-    "OneVsRest",
-    "OperatingPoint",
-    "OutcomeImpact",
-    "PemAreas",
-    "PrCurve",
-    "PrPoints",
-    "Quota",
-    "QuotaImpact",
-    "QuotaThreshold",
-    "RankingAtQuota",
-    "Regions",
-    "RocCurve",
-    "RocHull",
-    "RocPoints",
-    "Segment",
-    "SelectionByGroup",
-    "SelectionComparison",
-    "Settings",
-    "Summary",
-    "Table",
-    "Values",
-    "Vote",
-]
+__all__ = [x for x in sorted({*dir(), *_OF_EVALUATIONS}) if not x.startswith("_")]

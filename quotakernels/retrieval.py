@@ -1,11 +1,11 @@
 """Measures of ranked retrieval: success, reciprocal rank, DCG and NDCG of each list."""
 
 from quotakernels.measures.public import (
-    dcg,
-    expected_average_precision,
-    ndcg,
-    reciprocal_rank,
-    success,
+    dcg as dcg,
+    expected_average_precision as expected_average_precision,
+    ndcg as ndcg,
+    reciprocal_rank as reciprocal_rank,
+    success as success,
 )
 
-__all__ = ["dcg", "expected_average_precision", "ndcg", "reciprocal_rank", "success"]
+__all__ = [name for name in dir() if not name.startswith("_")]

@@ -147,6 +147,7 @@ INDEX = """\
 
 # ruff: noqa: F401
 """
+EXPORTED = '__all__ = [name for name in dir() if not name.startswith("_")]'
 HEAD = """\
 # Written by docs/tools/stubs.py; do not edit.
 from collections.abc import Callable, Iterable, Mapping
@@ -367,18 +368,13 @@ def pages() -> dict[Path, str]:
     return texts
 
 
-def filled(start: str, names: Iterable[str], brackets: str) -> str:
-    """Names behind a start: in one line, or a line for each in brackets."""
+def import_of(module: str, names: Iterable[str]) -> str:
+    """The import of some names: in one line, or a line for each."""
     each = sorted(names)
-    line = f"{start} {', '.join(each)}" if brackets == "()" else f"{start} [{', '.join(each)}]"
+    line = f"from {module} import {', '.join(each)}"
     if len(line) <= 100:
         return line
-    return "\n".join([f"{start} {brackets[0]}", *(f"    {x}," for x in each), brackets[1]])
-
-
-def import_of(module: str, names: Iterable[str]) -> str:
-    """The import of some names."""
-    return filled(f"from {module} import", names, "()")
+    return "\n".join([f"from {module} import (", *(f"    {x}," for x in each), ")"])
 
 
 def index() -> str:
@@ -396,12 +392,11 @@ def family(name: str, path: Path) -> str:
     docstring = ast.get_source_segment(text, ast.parse(text).body[0])
     functions = public_functions().items()
     names = [function for function, x in functions if family_of(function, x) == f"{name}."]
-    lines = [import_of(public.__name__, names)]
+    homes = {public.__name__: names}
     if name == "tables":
-        names += ["ClassTable", "ConfusionTable"]
-        lines.append(import_of("quotakernels.measures.tables.cells", names[-2:]))
-    exported = filled("__all__ =", (f'"{x}"' for x in names), "[]")
-    return "\n".join([str(docstring), "", *lines, "", exported, ""])
+        homes["quotakernels.measures.tables.cells"] = ["ClassTable", "ConfusionTable"]
+    lines = (import_of(home, (f"{x} as {x}" for x in own)) for home, own in homes.items())
+    return "\n".join([str(docstring), "", *lines, "", EXPORTED, ""])
 
 
 def stub(functions: dict[str, Any], extra: str) -> str:
