@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from datetime import date
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,11 +94,6 @@ def mass(units: NDArray[np.float64], scale: NDArray[np.int64]) -> NDArray[np.flo
     with np.errstate(over="ignore"):
         masses: NDArray[np.float64] = np.ldexp(units, _SCALE_BITS * scale - _UNIT_BITS)
     return masses
-
-
-def exact_mass(units: int, scale: int) -> Fraction:
-    """Units of a scale as a sum of weights, without any rounding."""
-    return Fraction(units) * Fraction(2) ** (_SCALE_BITS * scale - _UNIT_BITS)
 
 
 _WHOLE = {f"{sign}{size}int" for sign in ("", "u") for size in ("tiny", "small", "big")}

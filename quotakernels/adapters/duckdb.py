@@ -228,10 +228,15 @@ def read_parquet(
     patterns = [files] if isinstance(files, str) else list(files)
     matching = (connection.sql(f"FROM glob({sql.literal(x)})").fetchall() for x in patterns)
     found = sorted({file for rows in matching for (file,) in rows})
-    full = with_rows(connection, found) if found else []
+    full = _with_rows(connection, found) if found else []
     if not full:
         raise ValueError(f"{', '.join(patterns)}: there is no {'row' if found else 'such file'}")
-    return dataset(connection, full, columns, hive)
+    names = list(dict.fromkeys(columns))
+    groups = list(_groups(connection, full, names, hive))
+    _refuse_absent(groups, names)
+    kinds = {name: _promoted(connection, groups, name, hive) for name in names}
+    parts = (f"SELECT {_columns(x, kinds)} FROM {_read(x.files, hive)}" for x in groups)
+    return connection.sql(" UNION ALL ".join(parts))
 
 
 def _relation(connection: Any, source: Any) -> Any:
@@ -387,14 +392,6 @@ _EXACT_BITS = 53
 """Of whole numbers that a DOUBLE holds exactly."""
 
 
-class AbsentColumnError(ValueError):
-    """Columns that no file has."""
-
-    def __init__(self, columns: list[str], available: list[str]):
-        super().__init__(f"there is no column {columns[0]!r}; there are {available}")
-        self.columns, self.available = columns, available
-
-
 class _Alike(NamedTuple):
     """Files of the same types, and these types by column."""
 
@@ -402,35 +399,13 @@ class _Alike(NamedTuple):
     kinds: dict[str, Any]
 
 
-def with_rows(connection: Any, files: Sequence[str]) -> list[str]:
+def _with_rows(connection: Any, files: Sequence[str]) -> list[str]:
     """The files that hold any row, sorted."""
     counted = connection.sql(
         f"SELECT file_name FROM parquet_file_metadata([{_listed(files)}]) WHERE num_rows > 0"
     )
     full = {name for (name,) in counted.fetchall()}
     return sorted(file for file in files if file in full)
-
-
-def dataset(
-    connection: Any,
-    files: Sequence[str],
-    names: Sequence[str],
-    hive: bool,
-    filtered: Iterable[str] = (),
-) -> Any:
-    """The named columns of files that differ in their types at most where no value is lost.
-
-    Filters see the NaN of columns in `filtered`.
-    """
-    names = list(dict.fromkeys(names))
-    groups = list(_groups(connection, files, names, hive))
-    _refuse_absent(groups, names)
-    kinds = {name: _promoted(connection, groups, name, hive) for name in names}
-    parts = (
-        f"SELECT {_columns(group, kinds, filtered)} FROM {_read(group.files, hive)}"
-        for group in groups
-    )
-    return connection.sql(" UNION ALL ".join(parts))
 
 
 def _listed(files: Iterable[str]) -> str:
@@ -464,21 +439,19 @@ def _groups(
 
 def _refuse_absent(groups: Sequence[_Alike], names: Sequence[str]) -> None:
     if absent := [x for x in dict.fromkeys(names) if not any(x in g.kinds for g in groups)]:
-        raise AbsentColumnError(absent, list(groups[0].kinds))
+        raise ValueError(f"there is no column {absent[0]!r}; there are {list(groups[0].kinds)}")
     for name in names:
         has, lacks = ([g for g in groups if (name in g.kinds) is x] for x in (True, False))
         if lacks:
             raise ValueError(f"{lacks[0].files[0]} has no column {name!r}; {has[0].files[0]} has")
 
 
-def _columns(group: _Alike, kinds: dict[str, str], filtered: Iterable[str]) -> str:
+def _columns(group: _Alike, kinds: dict[str, str]) -> str:
     listed = []
     for name, kind in kinds.items():
         column = sql.identifier(name)
         same = str(group.kinds[name]) == kind
-        value = column if same else f"CAST({column} AS {kind})"
-        value = sql.by_value(value, kind) if name in filtered else value
-        listed.append(f"{value} AS {column}")
+        listed.append(f"{column if same else f'CAST({column} AS {kind})'} AS {column}")
     return ", ".join(listed)
 
 

@@ -154,7 +154,7 @@ def _level(text: str) -> float:
 
 
 def _size(text: str) -> str:
-    """Read a size of memory that DuckDB takes too, as in 4GB or 512 MiB."""
+    """Read a size of memory, as in 4GB or 512 MiB."""
     if _SIZE.fullmatch(text.strip()) is None:
         raise click.BadParameter(f"{text!r} is not a size of memory, as 4GB and 512MB are.")
     return text.strip()
@@ -335,12 +335,16 @@ EVALUATE: Sections = {
     "Large data": (
         Option(
             ["--engine"],
-            type=click.Choice(["auto", "memory", "duckdb", "stream"]),
+            type=click.Choice(["auto", "memory", "stream"]),
             default="auto",
-            help="How to read FILE. By default DuckDB groups several or large Parquet files, "
-            "and beyond --memory-limit a stream gives bounds.",
+            help="How to read FILE: into memory, or as a stream, which gives bounds.",
         ),
-        _option("--memory-limit", "SIZE", "The most memory to use, as in 4GB.", type=_size),
+        _option(
+            "--memory-limit",
+            "SIZE",
+            "What columns may take before they are read as a stream, as in 4GB.",
+            type=_size,
+        ),
     ),
     "How FILE is read": READING,
     "Output": (

@@ -20,7 +20,7 @@ from rich.console import Console
 import quotakernels as qk
 from quotakernels._replacing import is_stdout
 from quotakernels._text import number
-from quotakernels.cli.batches import groups_first, streams
+from quotakernels.cli.batches import Rows, streams
 from quotakernels.cli.columns import columns_read, of_rows, sample_of
 from quotakernels.cli.errors import InputError, listed
 from quotakernels.cli.files import column_names, read_with_scores, without_missing
@@ -186,10 +186,8 @@ def print_file(
 ) -> None:
     """Evaluate the columns of a file, or of several, and print the result."""
     settings = replace(settings, brief=output == "answer")
-    if streams(path, settings, engine, memory_limit, brief=output == "answer"):
+    if streams(path, settings, engine, memory_limit):
         _print(_evaluate_stream(path, settings), output, print_bounded)
-    elif groups_first(path, settings, engine):
-        _print(_evaluate_grouped(path, settings, memory_limit), output)
     else:
         _print(evaluate_file(path, settings), output)
 
@@ -239,20 +237,7 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
         return replace(evaluation, rows_read=given.num_rows, rows_missing=missing)
 
 
-def _evaluate_grouped(path: Path, settings: Settings, memory_limit: str | None) -> Evaluation:
-    from quotakernels.cli.grouped import evaluate_source, opened
-
-    queries = 1 if settings.grouped_by is None else 2
-    with (
-        opened(path, settings, memory_limit) as source,
-        progress_bar(1 + queries * len(settings.models), source.share_done) as step,
-    ):
-        step(f"reading {settings.source}")
-        return evaluate_source(source, settings, step)
-
-
 def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
-    from quotakernels.cli.batches import Rows
     from quotakernels.evaluation.batches import evaluate_stream
 
     amounts = [x for x in (settings.weight, settings.cost, settings.gain) if x is not None]

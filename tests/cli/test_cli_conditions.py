@@ -1,4 +1,4 @@
-"""Conditions for rows, `--where`: the same rows from memory, from a stream and from DuckDB."""
+"""Conditions for rows, `--where`: the same rows from memory and from a stream."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
-
-pytest.importorskip("duckdb")
 
 Run = Callable[..., Any]
 WIDE = 12345678901234567890
@@ -90,7 +88,6 @@ READ = [
     ("arrow", "stream"),
     ("parquet", "memory"),
     ("parquet", "stream"),
-    ("parquet", "duckdb"),
 ]
 
 
@@ -117,7 +114,6 @@ def test_the_same_rows_in_every_engine(run: Run, files: Path, kind: str, engine:
 
 
 def test_half_precision_and_text_files(run: Run, table: Callable[..., Path]) -> None:
-    """Formats that DuckDB is not asked to read."""
     path = table(y=COLUMNS["y"], s=COLUMNS["s"], train=["false", "true"] * 3)
     half = pa.table({"y": COLUMNS["y"], "s": COLUMNS["s"], "h": np.float16(COLUMNS["s"])})
     feather.write_feather(half, path.with_name("h.arrow"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from decimal import Decimal
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ import pyarrow as pa
 import pytest
 from backends import in_full
 from pyarrow import parquet
-
-pytest.importorskip("duckdb")
 
 Run = Callable[..., Any]
 NAN = float("nan")
@@ -46,7 +43,6 @@ PROMOTED = {
     "narrow and wide integers": [part([1, 100, 3, 4], kind="i1"), part([1, 10**12, 3, 4])],
     "signs": [part([1, 200, 3, 4], kind="u1"), part([-1, 100, 3, 4], kind="i1")],
     "booleans and floats": [part([False, True, False, True]), part()],
-    "decimals and floats": [part(list(map(Decimal, "1927")), kind=pa.decimal128(9, 2)), part()],
     "large integers": [part([2**60, 2**60 + 1, 5, 6]), part([1, 2, 3, 4], kind="i4")],
     "labels": [part(y=[False, True, False, True]), part(y=[0.0, 1.0, 1.0, 0.0]), part()],
     "other columns and their order": [part(a=[1] * 4), part().select(["s", "y"]), part(a=Y)],
@@ -59,8 +55,6 @@ def test_types_that_differ_are_promoted(run: Run, tmp_path: Path, name: str) -> 
     """The numbers are those of all rows in one file, in whatever order the files are."""
     parts = PROMOTED[name]
     columns = [np.concatenate([np.asarray(x[c]) for x in parts if len(x)]) for c in "ys"]
-    if name == "decimals and floats":
-        columns[1] = columns[1].astype(float)
     one = tmp_path / "one.parquet"
     parquet.write_table(pa.table(dict(zip("ys", columns, strict=True))), one)
     expected = json.loads(evaluate(run, one).out)
@@ -69,15 +63,15 @@ def test_types_that_differ_are_promoted(run: Run, tmp_path: Path, name: str) -> 
         outcome = evaluate(run, tmp_path / str(number))
         assert outcome.status == 0, outcome.err
         assert json.loads(outcome.out) == {**expected, "source": str(number)}
-        assert ("no rows" in outcome.err) == (name == "rows")
 
 
 TEXTS = part(["0.1", "0.9", "0.2", "0.95"])
 LARGE = part([2**53 + 1, 1, 2, 3])
 REFUSED = [
-    (part(), TEXTS, "column 's' is of type {} in {} and of type {} in {}; no type holds both"),
-    (part([1, 2, 3, 4]), TEXTS, "column 's' is of type {} in {} and of type {} in {}; no type"),
-    (part([1, 2, 3, 4], kind="u8"), part([1, 2, 3, 4]), "column 's' is of type {} in {} and"),
+    (part(), TEXTS, "column 's' holds {} in {} and {} in {}; write it alike in both"),
+    (part([1, 2, 3, 4]), TEXTS, "column 's' holds {} in {} and {} in {}; write it alike in both"),
+    (part([2**63, 2, 3, 4], kind="u8"), part([1, 2, 3, 4]), "9223372036854775808"),
+    (part(), LARGE, "9007199254740993"),
     (part(), pa.table({"y": Y}), "has no column 's'; "),
 ]
 
@@ -89,18 +83,9 @@ def test_types_that_nothing_holds_are_refused(
     for number, parts in enumerate(((one, other), (other, one))):
         paths = write(tmp_path / str(number), *parts)
         error = evaluate(run, tmp_path / str(number)).error
-        head, *_ = message.split("{}")
+        head, *more = message.split("{}")
         assert head in error
-        assert all(str(path) in error for path in paths)
-
-
-def test_integers_that_floats_do_not_hold_are_refused(run: Run, tmp_path: Path) -> None:
-    for number, parts in enumerate(((part(), part([1, 2, 3, 4]), LARGE), (LARGE, part()))):
-        paths = write(tmp_path / str(number), *parts)
-        error = evaluate(run, tmp_path / str(number)).error
-        large, small = paths[parts.index(LARGE)], paths[parts.index(part())]
-        assert f"column 's' is of type BIGINT in {large} and of type DOUBLE in {small}; " in error
-        assert "beyond 2**53" in error
+        assert not more or all(str(path) in error for path in paths)
 
 
 BAD = [
@@ -147,24 +132,9 @@ def test_a_third_label_among_floats(run: Run, tmp_path: Path) -> None:
 
 
 def test_files_without_rows(run: Run, tmp_path: Path) -> None:
-    """One that is empty is left out, with a word; data without any row are an error."""
-    write(tmp_path / "some", part())
-    (tmp_path / "some" / "empty.parquet").touch()
-    outcome = evaluate(run, tmp_path / "some")
-    assert outcome.status == 0
-    empty = tmp_path / "some" / "empty.parquet"
-    assert outcome.err == f"{empty} has no rows: left out\n"
+    write(tmp_path / "some", part(), part().slice(0, 0))
+    assert evaluate(run, tmp_path / "some").status == 0
     write(tmp_path / "none", part().slice(0, 0), part().slice(0, 0))
     assert evaluate(run, tmp_path / "none").error == "Error: none has no rows\n"
     (tmp_path / "some" / "junk.parquet").write_text("nothing of that kind")
     assert "junk.parquet" in evaluate(run, tmp_path / "some").error
-
-
-def test_names_that_the_database_uses(run: Run, tmp_path: Path) -> None:
-    """Columns of them are like any others."""
-    names = dict.fromkeys(("filename", "file_row_number", "file_index"), FLOATS)
-    paths = write(tmp_path / "good", part(**names), part())
-    assert evaluate(run, tmp_path / "good").status == 0
-    paths = write(tmp_path / "bad", part(**names), part([0.1, NAN, 0.2, 0.3]))
-    error = evaluate(run, tmp_path / "bad").error
-    assert f"column 's': NaN at row 2 of {paths[1]}, expected a number" in error

@@ -58,15 +58,12 @@ def test_scores_that_floats_hold_are_read(run: Run, table: Callable[..., Path], 
         assert outcome.status == 0, outcome.err
 
 
-@pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize(("step", "tied"), [("1e-20", True), ("1e-10", False)])
-def test_wide_decimals(run: Run, tmp_path: Path, engine: str, step: str, tied: bool) -> None:
-    if engine == "duckdb":
-        pytest.importorskip("duckdb")
+def test_wide_decimals(run: Run, tmp_path: Path, step: str, tied: bool) -> None:
     scores = [Decimal("0.5") + k * Decimal(step) for k in (0, 2, 1, 3)]
     content = pa.table({"y": Y, "s": pa.array(scores, pa.decimal128(30, 20))})
     parquet.write_table(content, tmp_path / "a.parquet")
-    given = ("--label", "y", "--score", "s", "--json", "--engine", engine)
+    given = ("--label", "y", "--score", "s", "--json")
     outcome = run("evaluate", tmp_path / "a.parquet", *given)
     if tied:
         assert "column 's': as 64-bit floats the scores have 3 more ties" in outcome.error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -359,7 +360,7 @@ def test_csv_is_read_in_blocks(
     exact = run(*given, "--memory-limit", "1MB")
     found = run(*given, "--engine", "stream")
     assert found.status == 0, found.err
-    assert run(*given, "--memory-limit", "100kB").out == found.out
+    assert run(*given, "--memory-limit", "1kB").out == found.out
     told, wanted = found.out.splitlines(), exact.out.splitlines()
     assert told[:5] == wanted[:5]
     rows = [[x.split()[:4] for x in out if x.startswith("s ")] for out in (told, wanted)]
@@ -440,10 +441,27 @@ def test_types_of_files_may_differ(run: Run, tmp_path: Path) -> None:
     assert "a hit rate of 50.0%" in outcome.out
 
 
-def test_beyond_the_memory_limit_auto_takes_it_and_says_so(run: Run, data: Path) -> None:
+def test_beyond_the_memory_limit_auto_takes_it_and_says_so(
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given = ("evaluate", data / "all.parquet", "--label", "y", "--score", "a", "--quota", "9")
-    limited = run(*given, "--memory-limit", "100 kB")
-    assert limited.out == run(*given, "--engine", "stream").out
-    assert "more than --memory-limit 100 kB: read as a stream" in " ".join(limited.err.split())
-    for more in (("--memory-limit", "1MiB"), ("--memory-limit", "100kB", "--all")):
-        assert "stream" not in run(*given, *more).err
+    stream = run(*given, "--engine", "stream").out
+    limited = run(*given, "--memory-limit", "10 kB")
+    assert limited.out == stream
+    assert "and the limit is 1e-05 GB: read as a stream" in " ".join(limited.err.split())
+    assert "stream" not in run(*given, "--memory-limit", "1MiB").err
+    for available, status in ((8 * 4 * N, ""), (0, "read as a stream"), (None, "")):
+        monkeypatch.setattr(batches, "_available_bytes", lambda found=available: found)
+        assert status in run(*given).err
+        assert "stream" not in run(*given, "--engine", "memory").err
+    monkeypatch.setattr(batches, "_available_bytes", lambda: 0)
+    refused = " ".join(run(*given, "--compare", "--score", "b").error.split())
+    assert "limit is 0 GB: a stream keeps no rows to resample" in refused
+    assert "give --engine memory" in refused
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells")
+def test_available_memory_is_found() -> None:
+    found = batches._available_bytes()
+    assert found is not None
+    assert 2**20 < found < 2**50

@@ -336,30 +336,3 @@ def test_the_command_refuses(
         with pytest.raises(SystemExit, match="2"):
             main()
     assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("more", [(), ("--per", "g"), ("--by", "g"), ("--weight", "w")])
-def test_duckdb_gives_the_same(command: Callable[..., str], tmp_path: Path, more: tuple[str, ...]):
-    pytest.importorskip("duckdb")
-    path = tmp_path / "data.parquet"
-    frame = pd.DataFrame({"y": Y, **S, "c": COST, "w": WEIGHT, "g": GROUP})
-    frame.to_parquet(path)
-    given = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b", *more)
-    asked = (*given, "--budget", 1.5, "--cost", "c", "--json")
-    grouped, in_memory = (json.loads(command(*asked, "--engine", x)) for x in ("duckdb", "memory"))
-    assert grouped == in_memory
-
-
-def test_duckdb_tells_bad_costs(capsys: pytest.CaptureFixture[str], tmp_path: Path):
-    pytest.importorskip("duckdb")
-    path = tmp_path / "data.parquet"
-    pd.DataFrame({"y": Y, **S, "c": -COST}).to_parquet(path)
-    given = ("evaluate", path, "--label", "y", "--score", "a", "--engine", "duckdb")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "sys.argv", ["quotakernels", *map(str, given), "--budget", "3", "--cost", "c"]
-        )
-        with pytest.raises(SystemExit, match="2"):
-            main()
-    said = capsys.readouterr().err
-    assert "column 'c': -1.0 at row 2, expected a cost of 0 or more" in " ".join(said.split())
