@@ -26,6 +26,7 @@ from quotakernels.cli.errors import (
     MissingError,
     RowError,
     first_values,
+    in_options,
     no_groups,
     third_label,
 )
@@ -407,7 +408,7 @@ def of_rows(table: pa.Table, conditions: Conditions, result: Callable[[pa.Table]
         except RowError:
             raise
         except (InputError, UnfitError) as error:
-            raise InputError(f"{error}{told}") from error
+            raise InputError(f"{in_options(error)}{told}") from error
 
 
 def compared(condition: Condition, sample: Any) -> tuple[str, Any] | bool:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 import click
 
+from quotakernels._text import plain
 from quotakernels.evaluation.words import listed as in_words
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -16,6 +17,33 @@ _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 def printable(text: str) -> str:
     r"""Write control characters but line feeds as escapes, such as `\x1b`."""
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+_RENAMED = {
+    "confidence_level": "confidence",
+    "impacts": "impact",
+    "n_resamples": "resamples",
+    "random_state": "seed",
+}
+_NAMES = "quota fraction budget cost gain place_cost ratio prevalence tune per by treatment treated"
+_ARGUMENT = re.compile(
+    rf"(?<!\w)({'|'.join([*_NAMES.split(), 'compare', *_RENAMED])})=(True|-?[\d.]*\d|nan|-?inf)?"
+)
+
+
+def in_options(said: object) -> str:
+    """What the library says of arguments of `evaluate`, such as `quota=`, with options for them."""
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        if value and name in ("fraction", "confidence_level"):
+            value = f"{plain(100 * float(value))}%"
+        if name == "fraction":
+            return str(value)
+        option = f"--{_RENAMED.get(name, name.replace('_', '-'))}"
+        return option if value in (None, "True") else f"{option} {value}"
+
+    return _ARGUMENT.sub(option, str(said))
 
 
 _LISTED = 20

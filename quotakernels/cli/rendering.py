@@ -18,7 +18,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from quotakernels._text import counted, number, percent
-from quotakernels.cli.errors import printable
+from quotakernels.cli.errors import in_options, printable
 from quotakernels.evaluation.answers import Answer, what_will_it_bring, which_model
 from quotakernels.evaluation.certainty import notes_of_few_groups, notes_of_hit_rates
 from quotakernels.evaluation.evaluation import Evaluation
@@ -59,7 +59,7 @@ def print_table(table: Table, console: Console) -> None:
     first, *others = _fitting(table, console) + (_fitting(intervals, console) if intervals else [])
     console.print(Group(first, *(x for part in others for x in ("", part))))
     if table.notes:
-        console.print("\n" + "\n".join(table.notes).replace(MINUS, "-"))
+        console.print("\n" + in_options("\n".join(table.notes)).replace(MINUS, "-"))
 
 
 def _intervals(table: Table) -> Table | None:
@@ -214,7 +214,7 @@ def _print_brief(evaluation: Evaluation, console: Console, more: Sequence[Answer
 def _print_answer(answer: Answer, console: Console) -> None:
     console.print(f"\n{answer.question} {answer.verdict}.".replace(MINUS, "-"), style="bold")
     for sentence in answer.sentences:
-        console.print(sentence.replace(MINUS, "-"))
+        console.print(in_options(sentence).replace(MINUS, "-"))
 
 
 def _answers(evaluation: Evaluation) -> list[Answer]:

@@ -22,7 +22,7 @@ from quotakernels._replacing import is_stdout
 from quotakernels._text import number
 from quotakernels.cli.batches import Rows, streams
 from quotakernels.cli.columns import columns_read, of_rows, sample_of
-from quotakernels.cli.errors import InputError, listed
+from quotakernels.cli.errors import InputError, in_options, listed
 from quotakernels.cli.files import column_names, read_with_scores, without_missing
 from quotakernels.cli.given import given, on_the_line
 from quotakernels.cli.options import Format
@@ -45,7 +45,6 @@ _CREDIT = Settings(
     label="repaid",
     models=("tree", "naive_bayes", "neural_net"),
     quotas=(Quota(100.0),),
-    command=True,
 )
 EXAMPLES = {"credit": _CREDIT}
 ATTRIBUTION = (
@@ -122,11 +121,11 @@ def _chosen(
     compared = len(models or EXAMPLES["credit"].models)
     try:
         tune = columns["tune"] or None
-        unit = Unit.asked(True, gain, place_cost, impact, tune, ratio, prevalence)
+        unit = Unit.asked(gain, place_cost, impact, tune, ratio, prevalence)
         how = confidence, compare, resamples, seed, compared
-        resampling = Resampling.asked(True, *how, gains=unit is not None)
+        resampling = Resampling.asked(*how, gains=unit is not None)
     except UnfitError as error:
-        raise click.UsageError(f"{error}.") from error
+        raise click.UsageError(f"{in_options(error)}.") from error
     quotas = (*quota, *(Quota(x, "budget") for x in budget))
     chosen = {"models": models, "quotas": tuple(dict.fromkeys(quotas)), "unit": unit}
     return {**columns, **chosen, "resampling": resampling}
@@ -143,7 +142,7 @@ def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settin
     _refuse_label_as_score(chosen["label"], chosen["models"])
     refuse_unread_options(file)
     source = name_of(file) if file.exists() else str(file)
-    return file, _checked(Settings(source, command=True, **chosen))
+    return file, _checked(Settings(source, **chosen))
 
 
 def _checked(settings: Settings) -> Settings:
@@ -151,7 +150,7 @@ def _checked(settings: Settings) -> Settings:
     try:
         settings.check()
     except UnfitError as error:
-        raise click.UsageError(f"{error}.") from error
+        raise click.UsageError(f"{in_options(error)}.") from error
     return settings
 
 
@@ -207,7 +206,8 @@ def write_page(task: Task, output: Path) -> None:
     refuse_to_overwrite(task.path, output)
     if not output.parent.is_dir():  # said before the evaluation, which takes its time
         raise InputError(f"{output} cannot be written: {output.parent} is no directory")
-    origin = Origin(task.words, command_line(["quotakernels", *sys.argv[1:]]), task.attribution)
+    command = command_line(["quotakernels", *sys.argv[1:]])
+    origin = Origin(task.words, command, task.attribution, in_options)
     evaluation = evaluate_file(task.path, task.settings)
     with progress_bar(1) as step:
         step("drawing the page")
@@ -252,7 +252,7 @@ def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
             found = None if names is None else np.asarray(names)
             return evaluate_stream(settings, lambda: rows.batches(settings, names), step, found)
     except UnfitError as error:
-        raise InputError(str(error)) from error
+        raise InputError(in_options(error)) from error
 
 
 def _print(

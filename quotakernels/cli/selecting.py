@@ -24,7 +24,7 @@ from quotakernels.cli.columns import (
     of_rows,
     score_column,
 )
-from quotakernels.cli.errors import InputError, printable
+from quotakernels.cli.errors import InputError, in_options, printable
 from quotakernels.cli.files import kept_rows, read_table, read_with_scores
 from quotakernels.cli.given import given
 from quotakernels.cli.paths import name_of
@@ -215,9 +215,9 @@ def _drawn(scores: NDArray[Any], taken: NDArray[Any], codes: NDArray[Any] | int)
 def _check_quota(quota: Quota, most: int, what: str) -> None:
     """Refuse a quota of more rows than there are, which `what` describes."""
     try:
-        quota.check(most, what, of_rows=True, command=True)
+        quota.check(most, what, of_rows=True)
     except UnfitError as error:
-        raise InputError(str(error)) from error
+        raise InputError(in_options(error)) from error
 
 
 def _select_in_passes(asked: Asked, file: Path) -> Selection:

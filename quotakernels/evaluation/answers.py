@@ -39,6 +39,7 @@ from quotakernels.uplift import uplift_at_quota
 
 OTHERS = 3
 """How many models behind the first are named."""
+_GIVE_QUOTA = "Give quota= to learn it for the places that you have."
 
 
 def what_is_found(evaluation: Results, choice: Choice) -> Iterator[str]:
@@ -194,7 +195,7 @@ def no_row_is_a_loss(evaluation: Results, gains: GainResults) -> bool:
 
 def _free(evaluation: Results, choice: Choice | None) -> Said:
     """Where no row is a loss there is no reason to select fewer."""
-    give = f"; give {evaluation.settings.option('place-cost')} if places cost something"
+    give = "; give place_cost= if places cost something"
     give = give if evaluation.settings.cost is None else ""
     said = (f"No row is a loss, so more places never bring less{give}.",)
     if choice is None or not choice.places:
@@ -228,8 +229,7 @@ def at_best_cuts(evaluation: Results, gains: GainResults) -> Said:
     others = sorted((k for k in range(len(names)) if k != first), key=lambda k: -brings[k])
     each = at_most_three([f"{names[k]} {evaluation.amount(brings[k])}" for k in others])
     said = f"Its best cut brings {evaluation.amount(brings[first])}, that of {each}."
-    quota = evaluation.settings.option("quota")
-    return names[first], (said, f"Give {quota} to learn it for the places that you have.")
+    return names[first], (said, _GIVE_QUOTA)
 
 
 def _best_cut(evaluation: Results, gains: GainResults) -> Said:
@@ -532,11 +532,8 @@ def what_will_it_bring(evaluation: Results) -> Answer:
     return Answer("What will it bring?", *_what(evaluation, first_choice(evaluation)))
 
 
-def _unsaid(evaluation: Results, what: str) -> Advice:
-    settings = evaluation.settings
-    who = "the command" if settings.command else "evaluate"
-    options = f"{settings.option('gain')} or {settings.option('impact')}"
-    return Advice(f"With {options} {who} also says {what}.")
+def _unsaid(what: str) -> Advice:
+    return Advice(f"Give gain= or impacts= to learn {what}.")
 
 
 def _nothing(evaluation: Results, choice: Choice | None) -> str:
@@ -620,13 +617,12 @@ def _part_of_a_place(evaluation: Results, choice: Choice) -> Iterator[str]:
 
 def _without_quota(evaluation: Results) -> Said:
     """Which model brings the most, or else finds the most over all quotas."""
-    quota = evaluation.settings.option("quota")
     names = evaluation.models
     gains = evaluation.gains
     if gains is not None and (len(names) > 1 or no_best_cut(gains)):
         return at_best_cuts(evaluation, gains)
     if len(names) == 1:
-        return f"{names[0]}, the only model", (f"No {quota} was given to judge it by.",)
+        return f"{names[0]}, the only model", ("No quota= was given to judge it by.",)
     shares = best_by_model(evaluation.best, len(names))
     if not any(shares):
         return "That cannot be said", ("All rows are positive, so every model finds the same.",)
@@ -636,7 +632,7 @@ def _without_quota(evaluation: Results) -> Said:
     others = others[: OTHERS - 1] + (["others at no more"] if len(others) >= OTHERS else [])
     verdict = names[order[0]] if shares[order[0]] == 1 else f"Mostly {names[order[0]]}"
     where = f"The most is found by {listed([f'{first} of all quotas', *others])}."
-    return verdict, (where, f"Give {quota} to learn it for the places that you have.")
+    return verdict, (where, _GIVE_QUOTA)
 
 
 # how many
@@ -662,8 +658,7 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
         return f"{number(choice.places)}, which the budget pays for", (head,)
     if settings.per is not None:
         return "That depends on what a place costs", (head,)
-    unsaid = _unsaid(evaluation, "which number pays")
-    return "That depends on what a place costs", (head, unsaid)
+    return "That depends on what a place costs", (head, _unsaid("which number pays"))
 
 
 def _needed(evaluation: Results, model: int, bare: bool = False) -> str:
@@ -686,7 +681,7 @@ def _flattered(evaluation: Results, gains: GainResults) -> Iterator[str]:
     if chosen_here and 0 < quota < evaluation.total and not nothing_matters(gains):
         yield (
             "Best cuts were chosen on the rows that judge them, so they will probably bring less "
-            f"on others; {settings.option('tune')} chooses them on separate rows."
+            "on others; tune= chooses them on separate rows."
         )
 
 
@@ -706,7 +701,7 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     if nothing := _nothing(evaluation, choice):
         return "Nothing that can be counted", (nothing,)
     if choice is None:
-        return "That depends on the quota", (_unsaid(evaluation, "what a selection is worth"),)
+        return "That depends on the quota", (_unsaid("what a selection is worth"),)
     found, random = float(choice.found[choice.order[0]]), choice.random_found
     settings = evaluation.settings
     weighted = evaluation.weighted
@@ -726,7 +721,7 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     )
     if per is not None:
         return verdict, (more,)
-    return verdict, (more, _unsaid(evaluation, "what that is worth"))
+    return verdict, (more, _unsaid("what that is worth"))
 
 
 def _more_for_money(evaluation: Results, choice: Choice) -> str:

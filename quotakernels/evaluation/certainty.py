@@ -49,8 +49,7 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
         )
     test = _test_of(evaluation, choice)
     if resampling is None or test is None:
-        asked = "--compare" if evaluation.settings.command else "compare=True"
-        return "That cannot be said", (f"The models were not tested; {asked} tests them.",)
+        return "That cannot be said", ("The models were not tested; compare=True tests them.",)
     return _of_test(evaluation, choice, test, resampling)
 
 
@@ -73,13 +72,13 @@ def _test_of(evaluation: Results, choice: Choice | None) -> Differences | None:
 
 def _of_one(evaluation: Results, choice: Choice | None) -> Said:
     """Whether the only model differs from a random choice by more than chance."""
-    settings, resampling = evaluation.settings, evaluation.settings.resampling
+    resampling = evaluation.settings.resampling
     if choice is None:
-        return "That depends on the quota", (f"Give {settings.option('quota')} to learn it.",)
+        return "That depends on the quota", ("Give quota= to learn it.",)
     what = "its hit rate" if evaluation.gains is None else "what it brings"
     if resampling is None or not evaluation.has_intervals:
-        asked = "--confidence 95%" if settings.command else "confidence_level=0.95"
-        return "That cannot be said", (f"{asked} tells how far {what} may be off.",)
+        said = f"confidence_level=0.95 tells how far {what} may be off."
+        return "That cannot be said", (said,)
     if not choice.defined:
         return "That cannot be said", ("There is nothing to compare.",)
     (lower, upper), by_chance = _compared(evaluation, choice)

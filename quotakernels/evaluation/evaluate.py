@@ -187,10 +187,10 @@ def _found(
         beside |= _asked(confidence_level=level, compare=compare)
         return _of_rankings(y_true, quotas, beside, words)
     given = _given(models, {"y_true": y_true, **beside})
-    gains = Unit.asked(False, given.titles.get("gain"), *unit)
+    gains = Unit.asked(given.titles.get("gain"), *unit)
     seeded = seed if compare or level is not None else None
     how = (level, compare, number, seeded, len(given.scores), gains is not None)
-    words |= {"unit": gains, "resampling": Resampling.asked(False, *how), "lines": given.lines}
+    words |= {"unit": gains, "resampling": Resampling.asked(*how), "lines": given.lines}
     words |= {"pos_label": None if pos_label is None else str(pos_label)}
     settings = _settings(given, quotas, words)
     tell = reporter(progress, "evaluate")

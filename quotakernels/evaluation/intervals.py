@@ -405,11 +405,9 @@ def differences_of(
     notes: Sequence[str],
     resamples: int,
 ) -> Differences:
-    """A test whose notes name what the caller can give."""
-    give = "give --resamples " if data.settings.command else "pass n_resamples="
-    said = tuple(x.replace("pass n_resamples=", give) for x in notes)
+    """A test, with what is to be minded of it."""
     few = found.test == "bootstrap" and data.resampling.few(len(found.names), resamples)
-    return Differences(measure, quota, found, said, bool(few))
+    return Differences(measure, quota, found, tuple(notes), bool(few))
 
 
 # groups, drawn whole or by their rows

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels._text import counted, formatted, number, plain
-from quotakernels.evaluation.words import Conditions, listed, named_option
+from quotakernels.evaluation.words import Conditions, listed
 from quotakernels.inference.comparing import few_resamples, resamples_needed
 from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.tables import ConfusionTable
@@ -89,13 +88,11 @@ class Quota:
         """Return how many whole places that is of each total, rounded down."""
         return np.floor(self.of_each(totals) * (1 + _ROUNDING))
 
-    def check(self, total: float, what: str, *, of_rows: bool, command: bool) -> None:
+    def check(self, total: float, what: str, *, of_rows: bool) -> None:
         """Refuse a quota of more than `total`, which `what` describes, or of less than one row."""
-        name = "budget" if self.is_budget else "quota"
-        said = f"--{name} {self}" if command else f"{name}={self}"
+        said = f"{'budget' if self.is_budget else 'quota'}={self}"
         if of_rows and self.unit == "places" and 0 < self.amount < 1:
-            share = f"{plain(100 * self.amount)}%" if command else f"fraction={self}"
-            raise UnfitError(f"{said} is less than one row; for a share write {share}")
+            raise UnfitError(f"{said} is less than one row; for a share write fraction={self}")
         if not self.percent and self.amount > total * (1 + _ROUNDING):
             raise UnfitError(f"{said} is more than {what}")
 
@@ -118,7 +115,6 @@ class Unit:
     @classmethod
     def asked(
         cls,
-        command: bool,
         gain: str | None,
         place_cost: float | None,
         impacts: tuple[float, ...] | None,
@@ -127,17 +123,15 @@ class Unit:
         prevalence: float | None = None,
     ) -> Unit | None:
         """The unit that is asked for; None if nothing is to be counted."""
-        said = partial(named_option, command=command)
-        ratio = _ratio(said, impacts, ratio, prevalence)
+        ratio = _ratio(impacts, ratio, prevalence)
         if gain is not None and impacts is not None:
-            both = f"{said('gain')} and {said('impact')}"
-            raise UnfitError(f"{both} are two ways to say the same; give one")
-        either, unpaid = f"{said('gain')} or {said('impact')}", gain is None and impacts is None
+            raise UnfitError("gain= and impacts= are two ways to say the same; give one")
+        unpaid = gain is None and impacts is None
         if place_cost is not None and (unpaid or not math.isfinite(place_cost)):
-            raise UnfitError(f"{said('place-cost')} must be a finite number, and needs {either}")
+            raise UnfitError("place_cost= must be a finite number, and needs gain= or impacts=")
         if unpaid:
             if tune is not None:
-                raise UnfitError(f"{said('tune')} goes with {either}")
+                raise UnfitError("tune= goes with gain= or impacts=")
             return None
         paid = place_cost or 0.0
         if impacts is None:
@@ -176,24 +170,18 @@ class Unit:
         return f"{self.column}{cost}"
 
 
-def _ratio(
-    said: Callable[[str], str], impacts: Any, ratio: float | None, prevalence: float | None
-) -> float | None:
+def _ratio(impacts: Any, ratio: float | None, prevalence: float | None) -> float | None:
     """The user's class ratio, however it is said."""
-    if ratio is None and prevalence is None:
-        return None
-    if impacts is None:
-        name = said("prevalence" if ratio is None else "ratio")
-        raise UnfitError(f"{name} goes with {said('impact')}")
+    if ratio is not None and prevalence is not None:
+        raise UnfitError("ratio= and prevalence= are two ways to say the same; give one")
+    if impacts is None and (ratio, prevalence) != (None, None):
+        raise UnfitError(f"{'prevalence' if ratio is None else 'ratio'}= goes with impacts=")
+    if ratio is not None and not 0 < ratio < math.inf:
+        raise UnfitError(f"ratio={plain(ratio)} must be a finite number above 0")
     if prevalence is None:
-        if not 0 < (ratio or 0) < math.inf:
-            raise UnfitError(f"{said('ratio')} must be a finite number above 0; got {ratio}")
         return ratio
-    if ratio is not None:
-        both = f"{said('ratio')} and {said('prevalence')}"
-        raise UnfitError(f"{both} are two ways to say the same; give one")
     if not 0 < prevalence < 1:
-        raise UnfitError(f"{said('prevalence')} must be above 0 and below 1; got {prevalence}")
+        raise UnfitError(f"prevalence={plain(prevalence)} must be above 0 and below 1")
     return prevalence / (1 - prevalence)
 
 
@@ -232,7 +220,6 @@ class Resampling:
     @classmethod
     def asked(
         cls,
-        command: bool,
         level: float | None,
         compare: bool,
         resamples: int | None,
@@ -244,16 +231,15 @@ class Resampling:
 
         Those of intervals also test `gains`.  None if nothing is to be resampled.
         """
-        said = partial(named_option, command=command)
         if level is not None and not 0 < level < 1:
-            raise UnfitError(f"{said('confidence')} must be above 0 and below 1; got {level}")
+            raise UnfitError(f"confidence_level={plain(level)} must be above 0 and below 1")
         if compare and models < 2:
-            raise UnfitError(f"{said('compare')} needs at least two models")
+            raise UnfitError("compare= needs at least two models")
         if level is None and not compare:
             if (resamples, seed) != (None, None):
-                both, either = ("resamples", "seed"), ("confidence", "compare")
-                pair = f"{' and '.join(map(said, both))} go with {' or '.join(map(said, either))}"
-                raise UnfitError(pair)
+                raise UnfitError(
+                    "n_resamples= and random_state= go with confidence_level= or compare="
+                )
             return None
         models = models if compare else 0
         if resamples is not None:
@@ -408,7 +394,6 @@ class Settings:
     treated: str | None = None
     called: str = ""  # what positive rows are, in the user's words
     currency: str = ""
-    command: bool = False
     brief: bool = False  # only what the answer tells needs intervals
     lines: Lines = field(default_factory=Lines)
 
@@ -471,10 +456,6 @@ class Settings:
             more += models if drawn else 0
         return 1 + models + more
 
-    def option(self, name: str) -> str:
-        """An option of the command, or the argument of `evaluate` that it is in Python."""
-        return named_option(name, self.command) + ("" if self.command else "=")
-
     def check_quotas(self, total: float, group: str = "") -> None:
         """Refuse a quota of more rows, or weight, than there is, in all or in the largest group; of
         budgets the total is what all rows cost.
@@ -487,51 +468,39 @@ class Settings:
         paid = f"all rows{of_group} cost" if group else "all rows cost"
         what = what if self.cost is None else f"what {paid}, {plain(total)}"
         for quota in self.quotas:
-            quota.check(total, what, of_rows=unweighted, command=self.command)
+            quota.check(total, what, of_rows=unweighted)
 
     def check(self) -> None:
         """Refuse what does not go together with groups of rows, budgets, or a treatment."""
         for wrong, what in self._mistakes():
             if wrong:
-                raise UnfitError(what.format_map(_Names(self.command)))
+                raise UnfitError(what)
 
     def _mistakes(self) -> Iterator[tuple[Any, str]]:
-        """Whether it is made, and what is said of it: options stand in braces."""
+        """Whether it is made, and what is said of it."""
         grouped = self.per is not None
         yield grouped and self.by is not None, _ONE_GROUPING
         yield grouped and not self.quotas, _GROUPS_WITHOUT_QUOTA
         yield grouped and self.unit is not None, _GROUPS_WITH_GAINS
         budgets = [x.is_budget for x in self.quotas]
-        yield any(budgets) and not all(budgets), "{budget} replaces {quota}; give one of the two"
-        needs_cost = "{budget} needs {cost}, which says what each row costs"
+        yield any(budgets) and not all(budgets), "budget= replaces quota=; give one of the two"
+        needs_cost = "budget= needs cost=, which says what each row costs"
         yield any(budgets) and self.cost is None, needs_cost
-        yield self.cost is not None and not any(budgets), "{cost} goes with {budget}"
+        yield self.cost is not None and not any(budgets), "cost= goes with budget="
         alone = self.quotas and not (self.per or self.by)
-        treated = "{treatment} needs {quota} or {budget}, without {per} and {by}"
+        treated = "treatment= needs quota= or budget=, without per= and by="
         yield self.treatment is not None and not alone, treated
         untreated = self.treated is not None and self.treatment is None
-        yield untreated, "{treated} goes with {treatment}"
-
-
-class _Names(dict[str, str]):
-    """What options are called in the command, or in Python."""
-
-    def __init__(self, command: bool) -> None:
-        self.command = command
-
-    def __missing__(self, name: str) -> str:
-        return named_option(name, self.command)
+        yield untreated, "treated= goes with treatment="
 
 
 _ONE_GROUPING = (
-    "{per} gives each group a quota of its own, {by} is for one quota over all; give one of the two"
+    "per= gives each group a quota of its own, by= is for one quota over all; give one of the two"
 )
-_GROUPS_WITHOUT_QUOTA = (
-    "{per} needs {quota} or {budget}; without one, {by} gives the AUC of each group"
-)
+_GROUPS_WITHOUT_QUOTA = "per= needs quota= or budget=; without one, by= gives the AUC of each group"
 _GROUPS_WITH_GAINS = (
-    "{gain} and {impact} need one selection over all rows, so {per} is not possible; {by} shows "
-    "what each group brings"
+    "gain= and impacts= need one selection over all rows, so per= is not possible; by= shows what "
+    "each group brings"
 )
 
 

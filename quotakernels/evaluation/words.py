@@ -14,17 +14,6 @@ MINUS = "\N{MINUS SIGN}"
 _MANY = 3
 _SPECIAL = frozenset('"$`\\!%\n\r')
 """What some shell reads in double quotes too."""
-_IN_PYTHON = {
-    "confidence": "confidence_level",
-    "impact": "impacts",
-    "resamples": "n_resamples",
-    "seed": "random_state",
-}
-
-
-def named_option(name: str, command: bool) -> str:
-    """An option of the command, or the argument of `evaluate` that it is in Python."""
-    return f"--{name}" if command else _IN_PYTHON.get(name, name.replace("-", "_"))
 
 
 def quoted(word: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -51,7 +51,8 @@ _FEW = 6
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a page comes from: the words for the data, the command, and whose the data are.
+    """Where a page comes from: the words for the data, the command, whose the data are, and how
+    the command says what the library says of arguments.
 
     A page that Python has asked for comes from no command.
     """
@@ -59,12 +60,13 @@ class Origin:
     file: tuple[str, ...] = ()
     command: str = ""
     attribution: tuple[str, ...] = ()
+    in_options: Callable[[str], str] = str
 
 
 def page_of(evaluation: Results, origin: Origin) -> str:
     """The whole page, which needs nothing from elsewhere."""
     choice = first_choice(evaluation)
-    templates = _templates()
+    templates = _templates(origin.in_options)
     script, _, _ = templates.loader.get_source(templates, "page.js")
     content = {
         "version": __version__,
@@ -98,7 +100,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
     return str(templates.get_template("page.html").render(page=content))
 
 
-def _templates() -> Any:
+def _templates(in_options: Callable[[str], str]) -> Any:
     """The templates; whatever they are given is escaped, unless it was built as markup."""
     found = jinja2.Environment(
         loader=jinja2.PackageLoader("quotakernels.report"),
@@ -108,7 +110,7 @@ def _templates() -> Any:
         lstrip_blocks=True,
     )
     found.filters["breakable"] = breakable
-    found.filters["options_as_code"] = _options_as_code
+    found.filters["options_as_code"] = lambda text: _options_as_code(in_options(text))
     return found
 
 
@@ -131,14 +133,13 @@ def _title(evaluation: Results) -> str:
 
 def _no_steps(evaluation: Results) -> str:
     """Why there is nothing to apply."""
-    quota = evaluation.settings.option("quota")
     if not evaluation.total:
         return "There is nothing to select."
     if evaluation.settings.quotas:
         return f"The {'quota' if evaluation.settings.cost is None else 'budget'} selects nobody."
     if evaluation.gains is not None:
-        return f"Selecting nobody brings the most; to fill places all the same, give {quota}."
-    return f"No places are to be filled: give {quota}."
+        return "Selecting nobody brings the most; to fill places all the same, give quota=."
+    return "No places are to be filled: give quota=."
 
 
 def _about_curves(evaluation: Results) -> str:
@@ -191,9 +192,9 @@ def data_line(evaluation: Results) -> str:
 def data_facts(evaluation: Results) -> Iterator[Fact]:
     """Rows, positives, weights and ties."""
     settings, rows = evaluation.settings, evaluation.rows
-    if settings.command:
+    if settings.source:
         yield Fact("File", settings.source)
-    read = "Rows in the file" if settings.command else "Rows given"
+    read = "Rows in the file" if settings.source else "Rows given"
     yield Fact(read, number(evaluation.rows_read))
     yield Fact("Rows left out", ", ".join(_left_out(evaluation)) or "none")
     yield Fact("Rows evaluated", number(rows))
@@ -262,7 +263,7 @@ def steps(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
 
 
 def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> Step:
-    command, per = evaluation.settings.command, evaluation.settings.per
+    command, per = bool(file), evaluation.settings.per
     if per is not None:
         return _fill_each(evaluation, file, model, quota, per)
     end = end_of(evaluation, model, quota)
@@ -299,7 +300,7 @@ def _fill_each(
     sizes = groups.costs if quota.is_budget else groups.masses
     remark = f"{how_filled_each(places, quota, per, sizes)}."
     if evaluation.weighted:
-        remark = "The command counts rows and not weights." if evaluation.settings.command else ""
+        remark = "The command counts rows and not weights." if file else ""
     return Step(what, _of_quota(evaluation, file, model, quota), remark)
 
 
@@ -329,7 +330,7 @@ def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
 
 def _of_quota(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> str:
     settings = evaluation.settings
-    if settings.command:
+    if file:
         per = [] if settings.per is None else ["--per", settings.per]
         # a share of the rows with every value is a smaller one of the rows with a score
         fewer = evaluation.rows_missing > 0 and quota.percent and per == []
@@ -348,7 +349,7 @@ def _of_quota(evaluation: Results, file: Sequence[str], model: int, quota: Quota
 
 def _of_threshold(evaluation: Results, file: Sequence[str], model: int, threshold: str) -> str:
     lines = evaluation.settings.lines
-    if evaluation.settings.command:
+    if file:
         return _command(evaluation, file, model, "--threshold", threshold)
     above = f"{lines.models[model]} >= {threshold}"
     return f"({above}) & {lines.beside['where']}" if "where" in lines.beside else above

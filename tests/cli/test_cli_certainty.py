@@ -270,4 +270,4 @@ def test_too_few_resamples_are_said_to_be(run: Run) -> None:
     assert "95% intervals" not in text, "which are of measures"
     rates = "hit rate, and what quotas bring: score test"
     assert f"{rates}; all others: percentiles of 40 resamples of the rows" in text
-    assert "40 resamples cannot tell any of 3 models apart; give --resamples 119 or more" in text
+    assert "40 resamples cannot tell any of 3 models apart; pass --resamples 119 or more" in text

@@ -148,7 +148,7 @@ def batches(options: dict[str, Any], codes: Any) -> Callable[[], Iterator[Batch]
 def test_evaluations_in_batches(name: str) -> None:
     pytest.importorskip("pandas")
     options = {"quotas": (Quota(30), Quota(5, "percent")), **BATCHED[name]}
-    settings = Settings("rows", "y", tuple(TWO), command=True, **options)
+    settings = Settings("rows", "y", tuple(TWO), **options)
     regions, codes = np.unique(REGION, return_inverse=True)
     names = regions if {"by", "per"} & {*options} else None
     found = evaluate_stream(settings, batches(options, codes), names=names)

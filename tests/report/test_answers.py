@@ -52,7 +52,7 @@ def test_tests_of_many_models_get_resamples_enough() -> None:
     assert resamples_for(4, 0.9) == 1000
     for models in (2, 7, 8, 30):
         plain, drawn = (
-            Resampling.asked(False, None, True, None, None, models, gains=x) for x in (False, True)
+            Resampling.asked(None, True, None, None, models, gains=x) for x in (False, True)
         )
         assert plain is not None
         assert drawn is not None
@@ -73,7 +73,7 @@ def test_too_few_resamples_are_the_verdict(made: Made, rows: Path) -> None:
     assert "Too few resamples" not in said, "which the score test needs none of"
     said = answers(made, rows, *TWO, "--quota", 60, "--gain", "gain", "--resamples", 20)
     assert "Too few resamples to tell a brings" in said
-    assert "20 resamples cannot tell any of 2 models apart; give --resamples 39 or more." in said
+    assert "20 resamples cannot tell any of 2 models apart; pass --resamples 39 or more." in said
 
 
 def test_without_a_quota_the_order_is_tested_by_what_made_it(made: Made, rows: Path) -> None:
