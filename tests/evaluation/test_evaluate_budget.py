@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,6 @@ pytest.importorskip("pandas")
 
 import pandas as pd
 
-from quotakernels.cli import main
-from quotakernels.cli.app import app
 from quotakernels.evaluation.choice import choice_at
 
 CREDIT = Path(qk.__file__).parent / "data" / "german_credit_scores.csv"
@@ -39,17 +36,6 @@ WEIGHT = np.array([1.0, 2, 1, 0.5, 3, 1])
 @pytest.fixture(scope="module")
 def credit() -> Any:
     return pd.read_csv(CREDIT)
-
-
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """What the command prints."""
-
-    def run(*arguments: object) -> str:
-        app([*map(str, arguments)], standalone_mode=False)
-        return capsys.readouterr().out
-
-    return run
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT])
@@ -180,66 +166,6 @@ def test_groups_share_one_budget(weight: Any):
     ]
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("kind", ["per", "by"])
-def test_groups_of_a_budget_have_intervals(kind: str, credit: Any):
-    y, cost, group = credit["repaid"], credit["credit_amount"], np.arange(len(credit)) % 20
-    given = {"confidence_level": 0.9, "compare": True, "n_resamples": 40, "random_state": 3}
-    found = qk.evaluate(y, credit[[*NAMES]], budget=2e4, cost=cost, **{kind: group}, **given)
-    assert found.groups is not None
-    assert not np.isnan(found.groups.values[None].mean_interval("roc_auc", 0)).any()
-    (values,) = found.at_quota.values()
-    assert not np.isnan(values.interval("qrecall", 0)).any()
-    assert [x.measure for x in found.differences] == ["roc_auc", "qrecall"]
-    if kind == "per":
-        mean = qk.group_mean(qk.qrecall, weights="positives", budget=2e4)
-        drawn = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 3}
-        data = {"groups": group, "cost": cost}
-        alone = qk.bootstrap(mean, y, credit[NAMES[0]], **data, **drawn).value
-        np.testing.assert_allclose(values.interval("qrecall", 0), [alone.lower, alone.upper])
-
-
-def test_with_costs_of_1_a_budget_is_a_quota():
-    paid = qk.evaluate(Y, S, budget=3, cost=np.ones(6))
-    ((budget, at_budget),) = paid.at_quota.items()
-    ((_, at_quota),) = qk.evaluate(Y, S, quota=3).at_quota.items()
-    for name in ("hit_rate", "qrecall"):
-        assert at_budget.of(name).tolist() == at_quota.of(name).tolist()
-    assert paid.places(budget).tolist() == [3, 3]
-    assert paid.found_at_random(budget) == 1.5
-
-
-def test_the_answers_in_words(credit: Any):
-    """The model that finds the most is not always the one with the most places."""
-    given = {"budget": 300_000, "cost": "credit_amount"}
-    found = qk.evaluate("repaid", credit[["repaid", "credit_amount", *NAMES]], **given)
-    which, many, what, sure = found.answers
-    assert (which.question, which.verdict) == ("Which model should spend my budget?", NAMES[0])
-    assert which.sentences == (
-        "With 300,000 to spend, choosing by naive_bayes: 122.2 of 132.2 selected are positive "
-        "(repaid); by neural_net 113.1 of 128.1, by tree 82.2 of 109.4, at random 71.4 of 97.1.",
-        "naive_bayes is the best of 3 here, so it probably finds less on other rows.",
-    )
-    assert many.verdict == "132.2, which the budget pays for"
-    assert what.sentences == (
-        "That is 50.8 more than a random choice for the same money would find: 1.71 times as many.",
-    )
-    assert sure.verdict == "That cannot be said"
-    row = found.to_frame("pandas").query("budget == 300000 and measure == 'places'")
-    assert row["value"].round(1).tolist() == [132.2, 128.1, 109.4]
-    for text in (str(found), found._repr_html_()):
-        assert "At budget 300,000" in text
-
-
-@pytest.mark.parametrize("unit", [{"gain": np.abs(GAIN)}, {"impacts": (5, 1, 0, 0)}])
-def test_what_is_spent_is_told_not_to_be_taken_off(unit: dict[str, Any]):
-    found = qk.evaluate(Y, S, cost=COST, budget=3, **unit)
-    assert found.answers[2].sentences[-1].endswith(" What is spent (cost) is not subtracted.")
-    assert "place_cost" not in " ".join(found.recommendation)
-    found = qk.evaluate(Y, S, quota=3, **unit)
-    assert "What is spent" not in " ".join(found.recommendation)
-
-
 def test_intervals_and_tests_are_those_of_the_same_resamples(credit: Any):
     y, cost = credit["repaid"].to_numpy(), credit["credit_amount"].to_numpy()
     models = {name: credit[name].to_numpy() for name in NAMES[:2]}
@@ -267,21 +193,6 @@ def test_intervals_and_tests_are_those_of_the_same_resamples(credit: Any):
     assert closed == dict.fromkeys(names, "logit")
 
 
-def test_the_command_says_the_same(credit: Any, command: Callable[..., str]):
-    scores = [x for name in NAMES for x in ("--score", name)]
-    asked = ("--label", "repaid", *scores, "--budget", 300000, "--budget", 1e5)
-    printed = json.loads(command("evaluate", CREDIT, *asked, "--cost", "credit_amount", "--json"))
-    columns = credit[["repaid", "credit_amount", *NAMES]]
-    found = qk.evaluate("repaid", columns, budget=[300_000, 1e5], cost="credit_amount").to_dict()
-    assert {**found, "source": CREDIT.name} == printed
-    assert [*found["models"][0]["budgets"]] == ["300000", "100000"]
-    assert (found["cost"], found["total_cost"]) == ("credit_amount", 1_050_284)
-    text = command("evaluate", "--example", "credit", *asked[8:10], "--cost", "credit_amount")
-    assert "At budget 300,000" in text
-    assert "Pearson" not in text
-    assert "choosing by naive_bayes: 122.2 of 132.2 selected are positive" in " ".join(text.split())
-
-
 @pytest.mark.full
 def test_the_page(credit: Any):
     pytest.importorskip("jinja2")
@@ -299,40 +210,3 @@ def test_the_page(credit: Any):
         assert said in page
     part = qk.select(S["a"], budget=2.5, cost=COST)
     assert part.sum() == pytest.approx(found.places(next(iter(found.at_quota)))[0])
-
-
-@pytest.mark.parametrize(
-    ("budget", "cost", "said"),
-    [
-        (0, COST + 1, "A budget of 0 selects nobody. So no model finds more than another."),
-        (0, 0 * COST, "None: a random choice does as well. With 0 to spend"),
-        (0, COST, "1 of 1 selected is positive (y_true); by b 0 of 0, at random 0 of 0."),
-        (8, COST, "3 of 6 selected are positive (y_true); by b 3 of 6, at random 3 of 6."),
-    ],
-)
-def test_nothing_and_everything(budget: float, cost: Any, said: str):
-    found = qk.evaluate(Y, S, budget=budget, cost=cost)
-    assert said in found.recommendation
-    json.loads(found.to_json())
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--budget", 3), "--budget needs --cost"),
-        (("--cost", "c"), "--cost goes with --budget"),
-        (("--budget", 9, "--cost", "c"), "--budget 9 is more than what all rows cost, 8"),
-        (("--budget", 1, "--cost", "bad"), "'bad': -1.0 at row 2, expected a cost of 0 or more"),
-    ],
-)
-def test_the_command_refuses(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, options: tuple[Any, ...], said: str
-):
-    path = tmp_path / "data.csv"
-    pd.DataFrame({"y": Y, **S, "c": COST, "bad": -COST}).to_csv(path, index=False)
-    given = ("evaluate", path, "--label", "y", "--score", "a", *options)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["quotakernels", *map(str, given)])
-        with pytest.raises(SystemExit, match="2"):
-            main()
-    assert said in capsys.readouterr().err
