@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from backends import in_full
-from public_names import PUBLIC
 
 import quotakernels as qk
-from quotakernels.measures._measure import Measure
 
 pytest.importorskip("sklearn")
 
@@ -36,7 +34,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from quotakernels.adapters.sklearn import SCORERS, get_scorer, multimetric, scorer
+from quotakernels.adapters.sklearn import get_scorer, scorer
 
 RNG = np.random.default_rng(17)
 X = RNG.normal(size=(60, 2)).round(1)
@@ -78,34 +76,8 @@ def test_either_class_is_the_positive_one(names: Any, estimator: Any):
 @pytest.mark.parametrize("name", ["roc_auc", "average_precision"])
 def test_equal_to_those_of_scikit_learn(name: str):
     model = make_pipeline(StandardScaler(), LogisticRegression())
-    found = cross_val_score(model, X, CODES, cv=FOLDS, scoring=SCORERS[name])
+    found = cross_val_score(model, X, CODES, cv=FOLDS, scoring=get_scorer(name))
     np.testing.assert_allclose(found, cross_val_score(model, X, CODES, cv=FOLDS, scoring=name))
-
-
-def test_ready_scorers_are_of_all_measures_without_options():
-    """Of rankings, and with one number; `marks` and curves have several, lists are of queries."""
-    ready = set()
-    for name in PUBLIC.keys() - (set(qk.retrieval.__all__) - set(qk.__all__)):
-        measure = PUBLIC[name]
-        if isinstance(measure, Measure):
-            try:
-                value = measure([0, 1], [0.2, 0.8])
-            except TypeError:  # it lacks a quota, a threshold, gains or costs
-                continue
-            ready |= {name} if measure.headline or not isinstance(value, tuple) else set()
-    missing = "READY of quotakernels/adapters/sklearn.py has every measure that needs no options"
-    assert set(SCORERS) == ready, missing
-    assert len(SCORERS) == len(ready)
-    model = GaussianNB().fit(X, CODES)
-    scores = model.predict_proba(X)[:, 1]
-    for name, ready_scorer in SCORERS.items():
-        value = PUBLIC[name](CODES, scores)
-        sign = 1 if PUBLIC[name].greater_is_better else -1
-        wanted = sign * getattr(value, "value", value)
-        # averages of a ranking are summed by tie groups, of labels and scores by positives
-        assert ready_scorer(model, X, CODES) == pytest.approx(wanted, rel=5e-16, abs=0)
-    with pytest.raises(KeyError):
-        SCORERS["hit_rate"]
 
 
 def test_options_of_measures():
@@ -166,7 +138,7 @@ def test_a_fold_with_one_class():
     model = GaussianNB().fit(X, CODES)
     first = order[:10]
     assert get_scorer("hit_rate", quota=5)(model, X[first], CODES[first]) == 0
-    assert np.isnan(SCORERS["roc_auc"](model, X[first], CODES[first]))
+    assert np.isnan(get_scorer("roc_auc")(model, X[first], CODES[first]))
 
 
 def weighted(measure: Any, **options: Any) -> Any:
@@ -197,23 +169,20 @@ def test_weights_are_routed():
     assert found["test_weighted"].tolist() == wanted
     assert found["test_plain"].tolist() != wanted
     with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="set_score_request"):
-        cross_val_score(model, X, CODES, scoring=SCORERS["gini"], **given)
+        cross_val_score(model, X, CODES, scoring=get_scorer("gini"), **given)
 
 
 @pytest.mark.usefixtures("routing")
-@pytest.mark.parametrize("several", [False, True])
-def test_weights_are_routed_in_a_search(several: bool):
-    scoring: Any = get_scorer("gini")
-    scoring = multimetric(gini=scoring, auc=SCORERS["roc_auc"]) if several else scoring
-    scoring.set_score_request(sample_weight=True)
+def test_weights_are_routed_in_a_search():
+    gini, auc = (get_scorer(x).set_score_request(sample_weight=True) for x in ("gini", "roc_auc"))
     model = GaussianNB().set_fit_request(sample_weight=False)
     grid = {"var_smoothing": [1e-9, 1.0]}
-    search = GridSearchCV(model, grid, cv=FOLDS, scoring=scoring, refit="gini" if several else True)
+    scoring = {"gini": gini, "auc": auc}
+    search = GridSearchCV(model, grid, cv=FOLDS, scoring=scoring, refit="gini")
     search.fit(X, CODES, sample_weight=WEIGHTS)
-    name = "gini" if several else "score"
     for place, smoothing in enumerate(grid["var_smoothing"]):
         wanted = by_hand(GaussianNB(var_smoothing=smoothing), CODES, weighted(qk.gini))
-        found = [search.cv_results_[f"split{k}_test_{name}"][place] for k in range(3)]
+        found = [search.cv_results_[f"split{k}_test_gini"][place] for k in range(3)]
         assert found == wanted
 
 
@@ -254,35 +223,6 @@ def test_groups_are_routed():
     named = scorer(gauc).set_score_request(groups="user")
     given = {"cv": FOLDS, "params": {"user": USERS}}
     assert cross_val_score(GaussianNB(), X, CODES, scoring=named, **given).tolist() == wanted
-    both = multimetric(gauc=asking, auc=SCORERS["roc_auc"]).set_score_request(groups="user")
-    found = cross_validate(GaussianNB(), X, CODES, scoring=both, **given)
-    assert found["test_gauc"].tolist() == wanted
-    apart = {"gauc": named, "auc": SCORERS["roc_auc"]}
-    alone = cross_validate(GaussianNB(), X, CODES, scoring=apart, **given)
-    assert found["test_auc"].tolist() == alone["test_auc"].tolist()
-    every = multimetric(auc=SCORERS["roc_auc"]).set_score_request(groups="user")
-    found = cross_validate(GaussianNB(), X, CODES, scoring=every, **given)
-    means = by_hand(GaussianNB(), CODES, by_group(qk.group_mean(qk.roc_auc)))
-    assert found["test_auc"].tolist() == means
-
-
-@pytest.mark.usefixtures("routing")
-def test_several_scorers_get_what_they_request_as_in_a_dictionary():
-    heavy = get_scorer("gini").set_score_request(sample_weight=True)
-    light = SCORERS["gini"].set_score_request(sample_weight=False)
-    ours = {"heavy": heavy, "light": light, "gauc": scorer(qk.group_mean(qk.roc_auc))}
-    ours["gauc"].set_score_request(sample_weight=False)
-    model = GaussianNB().set_fit_request(sample_weight=False)
-    given = {"cv": FOLDS, "params": {"sample_weight": WEIGHTS, "groups": USERS}}
-    wanted = cross_validate(model, X, CODES, scoring=ours, **given)
-    for several in (multimetric(**ours), multimetric(**ours).set_score_request(sample_weight=True)):
-        found = cross_validate(model, X, CODES, scoring=several, **given)
-        for name in ours:
-            assert found[f"test_{name}"].tolist() == wanted[f"test_{name}"].tolist()
-    assert found["test_heavy"].tolist() != found["test_light"].tolist()
-    named = multimetric(a=heavy, b=get_scorer("gini").set_score_request(sample_weight="w"))
-    with pytest.raises(ValueError, match="sample_weight under one name; .*sample_weight, w$"):
-        named.get_metadata_routing()
 
 
 @pytest.mark.usefixtures("routing")
@@ -301,19 +241,13 @@ def test_a_request_of_weights_leaves_that_of_groups_and_costs():
     assert none.get_metadata_routing().score.requests["groups"] is False
     paid = scorer(qk.qrecall, budget=20).set_score_request(sample_weight=True)
     assert paid.get_metadata_routing().score.requests["cost"] is True
-    several = multimetric(gauc=scorer(gauc), auc=SCORERS["roc_auc"])
-    assert several.get_metadata_routing().score.requests["groups"] is True
-    found = cross_validate(
-        GaussianNB(), X, CODES, scoring=several, params={"groups": USERS}, **given
-    )
-    assert not np.isnan(found["test_gauc"]).any()
 
 
 @pytest.mark.usefixtures("routing")
 def test_groups_of_folds_are_no_business_of_a_scorer_that_asks_for_none():
     folds, params = GroupKFold(3), {"groups": USERS}
     given = {"cv": folds, "params": params, "error_score": "raise"}
-    found = cross_val_score(GaussianNB(), X, CODES, scoring=SCORERS["roc_auc"], **given)
+    found = cross_val_score(GaussianNB(), X, CODES, scoring=get_scorer("roc_auc"), **given)
     for (train, test), value in zip(folds.split(X, CODES, USERS), found, strict=True):
         scores = GaussianNB().fit(X[train], CODES[train]).predict_proba(X[test])[:, 1]
         assert value == qk.roc_auc(CODES[test], scores)
@@ -355,11 +289,10 @@ def test_costs_are_routed():
     named = scorer(qk.qrecall, budget=20).set_score_request(cost="amount")
     renamed = {"cv": FOLDS, "params": {"amount": COSTS}}
     assert cross_val_score(GaussianNB(), X, CODES, scoring=named, **renamed).tolist() == wanted
-    both = multimetric(at=asking, auc=SCORERS["roc_auc"]).set_score_request(cost=True)
-    for scoring in (both, {"at": asking, "auc": SCORERS["roc_auc"]}):
-        found = cross_validate(GaussianNB(), X, CODES, scoring=scoring, **given)
-        assert found["test_at"].tolist() == wanted
-        assert len(set(found["test_auc"])) > 1
+    both = {"at": asking, "auc": get_scorer("roc_auc")}
+    found = cross_validate(GaussianNB(), X, CODES, scoring=both, **given)
+    assert found["test_at"].tolist() == wanted
+    assert len(set(found["test_auc"])) > 1
     grid, per_cost = {"var_smoothing": [1e-9]}, get_scorer("positives_per_cost", quota=5)
     search = GridSearchCV(GaussianNB(), grid, cv=FOLDS, scoring=per_cost)
     search.fit(X, CODES, cost=COSTS)
@@ -406,16 +339,17 @@ class Counting(ClassifierMixin, BaseEstimator):
         return X[:, 0]
 
 
-def test_together_asks_once():
-    scorers = {"auc": SCORERS["roc_auc"], "top": scorer(qk.hit_rate, quota=4)}
-    apart = cross_validate(Counting(), X, CODES, cv=FOLDS, scoring=scorers)
+def test_scorers_of_one_dictionary_ask_once():
+    scorers = {"auc": get_scorer("roc_auc"), "top": scorer(qk.hit_rate, quota=4, pos_label=0)}
+    apart = {
+        name: cross_val_score(Counting(), X, CODES, cv=FOLDS, scoring=x)
+        for name, x in scorers.items()
+    }
     Counting.asked = 0
-    found = cross_validate(Counting(), X, CODES, cv=FOLDS, scoring=multimetric(**scorers))
-    assert Counting.asked == 3
+    found = cross_validate(Counting(), X, CODES, cv=FOLDS, scoring=scorers | {"sk": "roc_auc"})
+    assert Counting.asked == 6  # scikit-learn's own asks for itself
     for name in scorers:
-        assert found[f"test_{name}"].tolist() == apart[f"test_{name}"].tolist()
-    with pytest.raises(TypeError, match="^auc must be made by scorer or get_scorer"):
-        multimetric(auc="roc_auc")
+        assert found[f"test_{name}"].tolist() == apart[name].tolist()
 
 
 def test_more_than_two_classes():
@@ -429,10 +363,10 @@ def test_more_than_two_classes():
         named = cross_val_score(GaussianNB(), X, names[KINDS], cv=KFold(3), scoring=scoring)
         assert not np.isnan(named).any()
     two = get_scorer("gini", average="macro")
-    assert two(model.fit(X, CODES), X, CODES) == SCORERS["gini"](model, X, CODES)
+    assert two(model.fit(X, CODES), X, CODES) == get_scorer("gini")(model, X, CODES)
     model.fit(X, KINDS)
     with pytest.raises(ValueError, match=r"two classes; average= is for more; this one has \[0, 1"):
-        SCORERS["gini"](model, X, KINDS)
+        get_scorer("gini")(model, X, KINDS)
     four = KINDS + (X[:, 1] > 1)
     pairs = SVC(decision_function_shape="ovo").fit(X, four)
     with pytest.raises(ValueError, match=r"decision_function gives .* \(60, 6\) for 4 classes"):
@@ -498,16 +432,11 @@ def test_decision_functions_of_pairs_are_refused():
 
 def test_copies_are_the_same():
     top = scorer(qk.hit_rate, fraction=0.2, ties="optimistic", pos_label=0)
-    both = multimetric(top=top, auc=SCORERS["roc_auc"])
     assert repr(top) == "scorer(hit_rate, fraction=0.2, ties='optimistic', pos_label=0)"
-    assert repr(both) == f"multimetric(top={top!r}, auc=scorer(roc_auc))"
     model = GaussianNB().fit(X, CODES)
     search = clone(GridSearchCV(model, {}, scoring=top)).scoring
     for copy in (clone(top), pickle.loads(pickle.dumps(top)), search):
         assert (repr(copy), copy(model, X, CODES)) == (repr(top), top(model, X, CODES))
-    for copies in (clone(both), pickle.loads(pickle.dumps(both))):
-        assert copies(model, X, CODES) == both(model, X, CODES)
-    assert SCORERS["gini"] is not SCORERS["gini"]
 
 
 BAD = [
@@ -579,7 +508,7 @@ def test_bad_options(error: Any, match: str, arguments: Any, options: Any):
 
 
 def test_bad_data():
-    model, gini = GaussianNB().fit(X, np.asarray(["no", "yes"])[CODES]), SCORERS["gini"]
+    model, gini = GaussianNB().fit(X, np.asarray(["no", "yes"])[CODES]), get_scorer("gini")
     with pytest.raises(ValueError, match=r"^y is 'maybe' at position 0; expected one of .*'yes'"):
         gini(model, X, ["maybe"] * 60)
     with pytest.raises(ValueError, match=r"^y is 1 at position 0; expected one of"):
@@ -598,10 +527,8 @@ def test_regressors_and_rankers_score_by_what_they_predict():
     for labels, options in ((CODES, {}), (np.asarray(["no", "yes"])[CODES], {"pos_label": "yes"})):
         assert get_scorer("hit_rate", quota=10, **options)(model, X, labels) == wanted
     assert get_scorer("hit_rate", quota=10, response_method="predict")(model, X, CODES) == wanted
-    both = multimetric(auc=SCORERS["roc_auc"], top=get_scorer("hit_rate", quota=10))
-    assert both(model, X, CODES) == {"auc": qk.roc_auc(CODES, model.predict(X)), "top": wanted}
     outliers = IsolationForest(random_state=0).fit(X)
-    assert SCORERS["gini"](outliers, X, CODES) == qk.gini(CODES, outliers.decision_function(X))
+    assert get_scorer("gini")(outliers, X, CODES) == qk.gini(CODES, outliers.decision_function(X))
     grouped = scorer(qk.group_mean(qk.roc_auc))
     ids = np.arange(60) % 4
     mean = qk.group_mean(qk.roc_auc, CODES, model.predict(X), groups=ids).value
@@ -620,7 +547,7 @@ def test_ranked_lists_need_no_quota():
 def test_what_regressors_and_rankers_cannot_be_asked():
     model, codes = LinearRegression().fit(X, CODES), CODES
     with pytest.raises(ValueError, match=r"^y_true is 0\.5 at position 0; expected 0 or 1"):
-        SCORERS["gini"](model, X, codes + 0.5)
+        get_scorer("gini")(model, X, codes + 0.5)
     with pytest.raises(TypeError, match=r"needs a classifier; LinearRegression\(\) has no cl"):
         get_scorer("hit_rate", quota=3, average="macro")(model, X, codes)
     with pytest.raises(TypeError, match=r"needs a classifier; LinearRegression\(\) has no cl"):
@@ -629,7 +556,7 @@ def test_what_regressors_and_rankers_cannot_be_asked():
         get_scorer("hit_rate", quota=90)(model, X, codes)
     clusters = KMeans(2, n_init=1, random_state=0).fit(X)
     with pytest.raises(TypeError, match=r"no classes_ and predicts whole numbers, .*'predict'$"):
-        SCORERS["gini"](clusters, X, codes)
+        get_scorer("gini")(clusters, X, codes)
     kept = get_scorer("gini", response_method="predict")(clusters, X, codes)
     assert kept == qk.gini(codes, clusters.predict(X))
 

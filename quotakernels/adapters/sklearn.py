@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -32,12 +32,12 @@ from quotakernels.measures.tables.measure import TableMeasure
 from quotakernels.ranking import TiePolicy
 
 with requiring("scikit-learn", "sklearn"):
-    from sklearn.base import BaseEstimator, is_classifier
+    from sklearn.base import is_classifier
     from sklearn.metrics._scorer import _BaseScorer
     from sklearn.utils import column_or_1d
     from sklearn.utils.metadata_routing import UNUSED
 
-__all__ = ["SCORERS", "get_scorer", "multimetric", "scorer"]
+__all__ = ["get_scorer", "scorer"]
 
 AVERAGES = ("macro", "weighted", "micro")
 SMALL = ([1, 0], [1, 1], [1, 0])
@@ -167,35 +167,6 @@ def _check_average(measure: Any, average: Any, pos_label: Any) -> None:
         )
 
 
-def multimetric(**scorers: Scorer) -> Scorers:
-    """Several scorers as one, which asks the estimator once for all of them.
-
-    It requests the weights, groups and costs that its scorers request, and passes them to these
-    alone.  What none of them requests, but `set_score_request` of the whole does, goes to all of
-    them.
-
-    Parameters
-    ----------
-    **scorers : Scorer
-        Scorers by the names of their results.
-
-    Returns
-    -------
-    Scorers
-        For ``cross_validate``, and for searches with ``refit=`` one of the names.
-
-    Examples
-    --------
-    >>> from quotakernels import hit_rate
-    >>> from quotakernels.adapters.sklearn import SCORERS, scorer, multimetric
-    >>> both = multimetric(auc=SCORERS["roc_auc"], top=scorer(hit_rate, fraction=0.1))
-    """
-    for name, x in scorers.items():
-        if not isinstance(x, Scorer):
-            raise TypeError(f"{name} must be made by scorer or get_scorer; got {show_value(x)}")
-    return Scorers(scorers)
-
-
 def get_scorer(name: str, **options: Any) -> Scorer:
     """The scorer of a measure by its name; the options are those of `scorer`.
 
@@ -212,7 +183,7 @@ def get_scorer(name: str, **options: Any) -> Scorer:
     measures = _measures()
     measure = measures.get(name)
     if measure is None:
-        way_out = nearest(name, list(measures)) or f"ready are {', '.join(READY)}"
+        way_out = nearest(name, list(measures)) or "roc_auc is one"
         raise ValueError(f"{name!r} is not the name of a measure; {way_out}")
     refuse_unknown("get_scorer", options, keywords_of(scorer), keywords_of(measure))
     return scorer(measure, **options)
@@ -223,17 +194,6 @@ def _measures() -> dict[str, Any]:
     modules = (qk, qk.tables, qk.charts, qk.points, qk.budgets, qk.uplift)
     named = {name: getattr(module, name) for module in modules for name in module.__all__}
     return {name: x for name, x in named.items() if isinstance(x, Measure)}
-
-
-def _is_ready(measure: Measure) -> bool:
-    """Whether it is one number of labels and scores, without any option."""
-    of_more = measure.of_gains or measure.of_costs or measure.of_arms
-    is_number = measure.is_array or bool(measure.headline)
-    return is_number and not of_more and not measure.lacking({})
-
-
-READY = tuple(sorted(name for name, x in _measures().items() if _is_ready(x)))
-"""Measures of scores that need no options."""
 
 
 # what a scorer is
@@ -268,24 +228,10 @@ _REQUESTS = {"estimator": UNUSED, "groups": False, "cost": False}
 """What is asked for, of what `score` takes, where nobody says otherwise."""
 
 
-def _said(owner: Any) -> dict[str, Any]:
-    """What the user has said of requests: True, False, None or another name, by name."""
-    said = owner._metadata_request.score.requests if hasattr(owner, "_metadata_request") else {}
-    return dict(said)
-
-
-def _asking(request: Any, owner: Any, needed: dict[str, Any]) -> Any:
-    """A request for what is needed too, unless the user has said something of it."""
-    said = _said(owner)
-    for name in (x for x, alias in needed.items() if alias and said.get(x) is None):
-        request.score.add_request(param=name, alias=needed[name])
-    return request
-
-
 class Scorer(_BaseScorer):  # type: ignore[misc]
     """What `scorer` makes: to scikit-learn, a scorer as those of ``make_scorer``."""
 
-    __metadata_request__score = _REQUESTS
+    __metadata_request__score: ClassVar[dict[str, Any]] = _REQUESTS
 
     def __init__(
         self,
@@ -322,20 +268,29 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         cost: Any = None,
     ) -> float:
         """The measure of what a fitted estimator says of `X`, whose true classes are `y`."""
-        if cost is not None and not self.needs_costs:
-            raise TypeError(f"{self!r} takes no cost, as it has no budget")
-        return self.of(Responses(estimator, X), y, sample_weight, groups, cost)
+        return self._of(Responses(estimator, X), y, sample_weight, groups, cost)
 
     __call__ = score
 
-    def _score(self, _: Any, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
-        """The measure where several scorers stand in one dictionary.
+    def _score(self, caller: Any, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
+        """The measure where several scorers stand in one dictionary, and share the responses.
 
-        What they share there knows one positive class, and these may differ in it.
+        What scikit-learn itself keeps for them knows one positive class, and these may differ in
+        it.
         """
-        return self.score(estimator, X, y, **metadata)
+        responses, (shared,) = Responses(estimator, X), caller.args
+        if shared is not None:
+            responses = shared.setdefault(Responses, responses)
+        return self._of(responses, y, **metadata)
 
-    def of(self, responses: Responses, y: Any, sample_weight: Any, groups: Any, cost: Any) -> float:
+    def _of(
+        self,
+        responses: Responses,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        cost: Any = None,
+    ) -> float:
         """The measure of responses."""
         self._check_beside(groups, cost)
         classes = responses.classes()
@@ -372,7 +327,9 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         return self._of_ranking(qk.rank(labels, scores, pos_label=self.pos_label, **given))
 
     def _check_beside(self, groups: Any, cost: Any) -> None:
-        """Raise for groups where they do not belong, and for what is needed and absent."""
+        """Raise for groups and costs where they do not belong, or that are needed and absent."""
+        if cost is not None and not self.needs_costs:
+            raise TypeError(f"{self!r} takes no cost, as it has no budget")
         needed = {"groups": (groups, self._by_group, "the group of each example")}
         needed["cost"] = (cost, self.needs_costs, "what each example costs")
         for name, (given, needs, what) in needed.items():
@@ -442,13 +399,12 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         A mean over groups requests them, and a budget costs, unless something else was said.
         """
         request = super(_BaseScorer, self)._get_metadata_request()
-        return _asking(request, self, {x: self.request_of(x) for x in ("groups", "cost")})
-
-    def request_of(self, name: str) -> Any:
-        """What the user has said of a request, or else whether the measure needs what it is for."""
-        needed = {"groups": self._by_group, "cost": self.needs_costs}
-        said = _said(self).get(name)
-        return needed.get(name, False) if said is None else said
+        own = getattr(self, "_metadata_request", None)
+        said = {} if own is None else own.score.requests
+        for name, needed in (("groups", self._by_group), ("cost", self.needs_costs)):
+            if needed and said.get(name) is None:
+                request.score.add_request(param=name, alias=True)
+        return request
 
     def __sklearn_clone__(self) -> Scorer:
         return copy.deepcopy(self)
@@ -478,63 +434,6 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
             changed["greater_is_better"] = self.greater_is_better
         named = (f"{x}={value!r}" for x, value in (self.options | changed).items())
         return f"scorer({', '.join([name, *named])})"
-
-
-class Scorers(BaseEstimator):  # type: ignore[misc]
-    """What `multimetric` makes."""
-
-    __metadata_request__score = _REQUESTS
-
-    def __init__(self, scorers: dict[str, Scorer]):
-        self.scorers = scorers
-
-    def _get_metadata_request(self) -> Any:
-        """What one of the scorers requests is requested."""
-        wanted = {name: self._alias(name) for name in ("sample_weight", "groups", "cost")}
-        return _asking(super()._get_metadata_request(), self, wanted)
-
-    def _alias(self, name: str) -> Any:
-        found = {x.request_of(name) for x in self.scorers.values()} - {False}
-        if len(found) > 1:
-            raise ValueError(
-                f"the scorers of a multimetric must request {name} under one name; these do under "
-                f"{', '.join(sorted(name if x is True else x for x in found))}"
-            )
-        return next(iter(found), False)
-
-    def _for_each(self, name: str, value: Any) -> Any:
-        """What each scorer gets: those that request it, or all, if none does."""
-        asking = {key for key, x in self.scorers.items() if x.request_of(name)}
-        return {key: value if key in (asking or self.scorers) else None for key in self.scorers}
-
-    def score(
-        self,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
-        cost: Any = None,
-    ) -> dict[str, float]:
-        """The measures of what a fitted estimator says of `X`; costs go to those that need some."""
-        responses = Responses(estimator, X)
-        weights, groups = (
-            self._for_each(name, x)
-            for name, x in (("sample_weight", sample_weight), ("groups", groups))
-        )
-        return {
-            name: x.of(responses, y, weights[name], groups[name], cost if x.needs_costs else None)
-            for name, x in self.scorers.items()
-        }
-
-    __call__ = score
-
-    @property
-    def _score_func(self) -> Any:
-        raise AttributeError("multimetric gives several numbers, but one is needed here")
-
-    def __repr__(self) -> str:
-        return f"multimetric({', '.join(f'{name}={x!r}' for name, x in self.scorers.items())})"
 
 
 # what fitted estimators say of examples
@@ -661,23 +560,3 @@ def class_codes(y: Any, classes: Any, name: str = "y") -> Any:
             f"expected one of the classes of the estimator, {classes.tolist()}"
         )
     return matches.argmax(axis=-1)
-
-
-class _Ready(Mapping[str, Scorer]):
-    """A new scorer each time, so that no request of metadata reaches the next user."""
-
-    def __getitem__(self, name: str) -> Scorer:
-        if name not in READY:
-            known = name in _measures()
-            raise KeyError(f"{name!r} needs options: get_scorer takes them" if known else name)
-        return get_scorer(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(READY)
-
-    def __len__(self) -> int:
-        return len(READY)
-
-
-SCORERS: Mapping[str, Scorer] = _Ready()
-"""The scorers of measures that need no options, by name."""
