@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,18 +49,15 @@ def line_style(model: int) -> dict[str, Any]:
 # what displays on the same axes share
 
 
-_MARK, _FREE = "_quotakernels_mark", "_quotakernels_free"
+_MARK = "_quotakernels_mark"
 
 
 class _Mark(NamedTuple):
     """What something is, the number of its model on the axes, and what it was drawn from."""
 
-    role: str
-    model: int
-    source: Any
-
-
-_NOTHING = _Mark("", -1, None)
+    role: str = ""
+    model: int = -1
+    source: Any = None
 
 
 def marks(artist: Any, role: str, model: int = -1, source: Any = None) -> Any:
@@ -70,28 +66,20 @@ def marks(artist: Any, role: str, model: int = -1, source: Any = None) -> Any:
     return artist
 
 
-def is_of_model(artist: Any) -> bool:
-    """Whether it is the curve or the bars of a model, not its hull or a line of reference."""
-    return getattr(artist, _MARK, _NOTHING).role in ("model", "bars")
-
-
-def source_of(artist: Any) -> Any:
-    """What an artist was drawn from."""
-    return getattr(artist, _MARK).source
+def mark_of(artist: Any) -> _Mark:
+    """What is known of an artist."""
+    mark: _Mark = getattr(artist, _MARK, _Mark())
+    return mark
 
 
 def marked(ax: Axes, role: str) -> list[Any]:
     """The artists on the axes that are known as this."""
-    return [x for x in _known(ax) if getattr(x, _MARK).role == role]
+    return [x for x in (*ax.get_children(), *ax.containers) if mark_of(x).role == role]
 
 
 def next_model(ax: Axes) -> int:
     """The number of the next model on the axes: one more than that of any before."""
-    return 1 + max((getattr(x, _MARK).model for x in _known(ax)), default=-1)
-
-
-def _known(ax: Axes) -> list[Any]:
-    return [x for x in (*ax.get_children(), *ax.containers) if hasattr(x, _MARK)]
+    return 1 + max((mark_of(x).model for x in (*ax.get_children(), *ax.containers)), default=-1)
 
 
 def label_once(ax: Axes, role: str, alone: str, together: str) -> str | None:
@@ -107,24 +95,14 @@ def label_once(ax: Axes, role: str, alone: str, together: str) -> str | None:
     return alone
 
 
-def unlimited(ax: Axes) -> None:
-    """Let those limits follow the curves again that an earlier display on the axes has fixed."""
-    for axis in getattr(ax, _FREE, ()):
-        ax.autoscale(axis=axis)
-    followed = {"x": ax.get_autoscalex_on(), "y": ax.get_autoscaley_on()}
-    setattr(ax, _FREE, [axis for axis, follows in followed.items() if follows])
-
-
 # axes
 
 
-COLUMNS_PER_INCH = 1200
-"""Four for each dot of a printer with 300 dots per inch."""
 MANY = 8
 """Entries of a legend that find no room inside the axes."""
 LARGE = 10_000
 """A quota from which on ticks are abbreviated."""
-_SECOND = "quotakernels: second quota axis"
+_SECOND = "second quota axis"
 
 
 def axes_for(ax: Any, size: tuple[float, float] | None = None) -> Axes:
@@ -139,22 +117,13 @@ def axes_for(ax: Any, size: tuple[float, float] | None = None) -> Axes:
     return ax
 
 
-def columns_of(ax: Axes) -> int:
-    """How many columns of the axes can be told apart."""
-    extent = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
-    return max(round(COLUMNS_PER_INCH * extent.width), 1)
-
-
 def position_on(ax: Axes) -> Callable[[Numbers], Numbers]:
     """Where on the scale of the x axis numbers are; not finite where it has no place for them."""
-    if ax.get_xscale() == "linear":
-        return lambda x: x
-    transform = ax.xaxis.get_transform()
+    transform, has_zero = ax.xaxis.get_transform(), ax.get_xscale() != "log"
 
     def position(x: Numbers) -> Numbers:
         with np.errstate(divide="ignore", invalid="ignore"):
-            place = transform.transform(x)
-        return np.where(x > 0, place, np.nan) if ax.get_xscale() == "log" else place
+            return np.where((x > 0) | has_zero, transform.transform(x), np.nan)
 
     return position
 
@@ -202,15 +171,11 @@ class QuotaAxis:
             self._shorten(ax)
         if ax.get_xscale() == "linear":
             ax.set_xlim(0, self.end)
-        before = [x for x in ax.child_axes if _is_second(x)]
-        name = f"{_SECOND} {self.size} {self.percent}"
-        if any(x.get_gid() == name for x in before):
-            return
-        for other in before:  # that of rankings of another size
+        for other in [x for x in ax.child_axes if x.get_gid() == _SECOND]:
             other.remove()
         beside = ax.get_shared_x_axes().get_siblings(ax)
-        if self.same and not any(_has_second(other) for other in (ax, *beside)):
-            self._second(ax, above).set_gid(name)
+        if self.same and not any(x.get_gid() == _SECOND for y in beside for x in y.child_axes):
+            self._second(ax, above).set_gid(_SECOND)
 
     @property
     def _whole(self) -> str:
@@ -231,14 +196,6 @@ class QuotaAxis:
             ax.xaxis.set_major_formatter(EngFormatter(sep=""))
 
 
-def _is_second(ax: Any) -> bool:
-    return (ax.get_gid() or "").startswith(_SECOND)
-
-
-def _has_second(ax: Axes) -> bool:
-    return any(_is_second(x) for x in ax.child_axes)
-
-
 def rate_limits(ax: Axes, *axes: str) -> None:
     """From 0 to 1, with room for the lines along the edges."""
     for axis in axes:
@@ -251,19 +208,10 @@ def titled(ax: Axes, title: str) -> None:
         ax.set_title(title)
 
 
-def room_above(ax: Axes, share: float = 0.35) -> None:
-    """Raise the upper end of the y axis, so that a legend has room there."""
-    low, high = ax.get_ylim()
-    ax.set_ylim(low, high + share * (high - low))
-
-
-def _after_models(entry: tuple[Any, str]) -> bool:
-    return not is_of_model(entry[0])
-
-
 def with_legend(ax: Axes, place: str = "best", columns: int = 1) -> None:
     """A legend of what has a label, models first; beside the axes if there is much of it."""
-    entries = sorted(zip(*ax.get_legend_handles_labels(), strict=True), key=_after_models)
+    entries = list(zip(*ax.get_legend_handles_labels(), strict=True))
+    entries.sort(key=lambda entry: mark_of(entry[0]).role not in ("model", "bars"))
     if not entries:
         return
     handles, labels = zip(*entries, strict=True)
@@ -289,62 +237,10 @@ STEPS = 200
 HALVINGS = 24
 
 
-def thinned(x: Numbers, y: Numbers, columns: int) -> Numbers:
-    """Which points of a curve to draw: the first, last, lowest and highest in each column.
-
-    The range of x is divided into columns of equal width.  A line through the points that are left
-    enters and leaves each column where the whole curve does, and covers the same heights in it, so
-    that the two are nowhere further apart than a column is wide.
-
-    Parameters
-    ----------
-    x, y : arrays, shape (n,)
-        The curve; x does not fall, or does not rise.  Where either is not finite it is broken.
-    columns : int
-        How many columns.
-
-    Returns
-    -------
-    integer array
-        Positions of the points, in order: at most four of each column, and one of each break.
-    """
-    if len(x) <= 4 * columns:
-        return np.arange(len(x))
-    if x[0] > x[-1]:
-        return len(x) - 1 - thinned(x[::-1], y[::-1], columns)[::-1]
-    finite = np.isfinite(x) & np.isfinite(y)
-    changes = np.flatnonzero(finite[1:] != finite[:-1]) + 1
-    runs = list(pairwise([0, *changes.tolist(), len(x)]))
-    whole = [x[k] for start, stop in runs if finite[start] for k in (start, stop - 1)]
-    if not whole:
-        return np.arange(1)
-    edges = np.linspace(min(whole), max(whole), columns + 1)[1:-1]
-    kept: list[int] = []
-    for start, stop in runs:
-        kept += _of_run(x, y, start, stop, edges) if finite[start] else [start]
-    return np.asarray(kept)
-
-
-def _of_run(x: Numbers, y: Numbers, start: int, stop: int, edges: Numbers) -> list[int]:
-    """The points to draw of a stretch in which all are finite."""
-    ends = start + np.maximum.accumulate(np.searchsorted(x[start:stop], edges))
-    kept: list[int] = []
-    for first, end in pairwise(np.unique([start, *ends, stop]).tolist()):
-        if end - first <= 4:
-            kept += range(first, end)
-        else:
-            column = y[first:end]
-            extremes = (first + int(column.argmin()), first + int(column.argmax()))
-            kept += sorted({first, *extremes, end - 1})
-    return kept
-
-
 def curved(
-    fp: Numbers,
-    tp: Numbers,
     x: Numbers,
     y: Numbers,
-    place: Place,
+    counts: tuple[Numbers, Numbers, Place],
     position: Callable[[Numbers], Numbers],
 ) -> tuple[Numbers, Numbers]:
     """The points (x, y) of cuts, with more between any two of them that are far apart.
@@ -353,16 +249,24 @@ def curved(
     is added until no two points are further apart along the axis than a 200th of it.  `position`
     is where on the axis an x is.
     """
+    fp, tp, place = counts
+    along = position(x)
+    seen = along[np.isfinite(along)]
+    farthest = np.ptp(seen) / STEPS if len(seen) else np.inf
+    start, stop = (np.stack([fp, tp, along])[:, k] for k in (slice(-1), slice(1, None)))
+    points = [np.stack([fp + tp, x, y])]
     for _ in range(HALVINGS):
-        along = position(x)
         with np.errstate(invalid="ignore"):
-            apart = np.abs(np.diff(along))
-        range_ = np.ptp(along[np.isfinite(along)]) if np.isfinite(along).any() else 0
-        wide = np.flatnonzero(np.isfinite(apart) & (apart > range_ / STEPS))
-        if not len(wide):
+            wide = np.abs(stop[2] - start[2]) > farthest
+        wide &= np.isfinite(start[2]) & np.isfinite(stop[2])
+        if not wide.any():
             break
-        middle = ((fp[wide] + fp[wide + 1]) / 2, (tp[wide] + tp[wide + 1]) / 2)
-        added = (*middle, *place(*middle))
-        after = wide + 1
-        fp, tp, x, y = (np.insert(a, after, b) for a, b in zip((fp, tp, x, y), added, strict=True))
+        start, stop = start[:, wide], stop[:, wide]
+        fp, tp = (start[:2] + stop[:2]) / 2
+        x, y = place(fp, tp)
+        points.append(np.stack([fp + tp, x, y]))
+        middle = np.stack([fp, tp, position(x)])
+        start, stop = np.hstack([start, middle]), np.hstack([middle, stop])
+    every = np.hstack(points)
+    _, x, y = every[:, np.argsort(every[0], kind="stable")]
     return x, y

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
@@ -18,7 +17,6 @@ from quotakernels.plots._axes import (
     RANDOM,
     Place,
     axes_for,
-    columns_of,
     curved,
     label_once,
     line_style,
@@ -26,7 +24,6 @@ from quotakernels.plots._axes import (
     marks,
     next_model,
     position_on,
-    thinned,
     titled,
     with_legend,
 )
@@ -39,13 +36,6 @@ from quotakernels.plots._models import (
     written,
 )
 from quotakernels.results import CurveBand
-
-_OF_THE_CALL: dict[str, tuple[str, ...]] = {
-    "Line2D": ("scalex", "scaley"),
-    "PolyCollection": (),
-    "Rectangle": ("bottom", "log"),
-}
-"""What the functions that draw these take beside properties, and displays pass on."""
 
 
 def cuts(ranking: Ranking) -> tuple[Numbers, Numbers]:
@@ -195,107 +185,82 @@ class Display:
         """Draw; see the display."""
         raise NotImplementedError
 
-    def _begin(
-        self,
-        ax: Axes | None,
-        options: dict[str, Any],
-        artist: type[Artist] = Line2D,
-        size: tuple[float, float] | None = None,
-    ) -> Canvas:
-        """Axes for curves, or for other artists that have these options."""
-        _checked_options(self, options, artist)
+    def _begin(self, ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
+        """Axes, and how many models there are on them already, from other displays."""
         self.ax_ = axes_for(ax, size)
         self.figure_ = self.ax_.get_figure()
         self.lines_ = []
-        return Canvas(self.ax_, self.lines_, next_model(self.ax_))
+        self._before = next_model(self.ax_)
+        return self.ax_
 
-
-class Canvas:
-    """Axes, and the lines of models that stand on them.
-
-    Parameters
-    ----------
-    ax : Axes
-    lines : list of Line2D
-        Where those that are drawn are kept.
-    first : int
-        How many models there are on the axes already, from other displays.
-    role : str
-        What the lines are.
-    """
-
-    def __init__(self, ax: Axes, lines: list[Line2D], first: int, role: str = "model"):
-        self.ax, self._lines, self.first, self._role = ax, lines, first, role
-        self._position, self._columns = position_on(ax), columns_of(ax)
-
-    def line(
+    def _line(
         self,
         x: Numbers,
         y: Numbers,
         label: str,
         options: dict[str, Any],
         counts: tuple[Numbers, Numbers, Place] | None = None,
+        hulls: list[Line2D] | None = None,
     ) -> tuple[Numbers, Numbers]:
-        """Draw a model's curve, thinned, and curved between cuts if `counts` says how."""
-        kept = thinned(self._position(x), y, self._columns)
-        x, y = x[kept], y[kept]
+        """Draw a model's curve, or its hull, curved between cuts if `counts` says how."""
         if counts is not None:
-            fp, tp, place = counts
-            x, y = curved(fp[kept], tp[kept], x, y, place, self._position)
-        model = self.first + len(self._lines)
+            x, y = curved(x, y, counts, position_on(self.ax_))
+        lines, role = (self.lines_, "model") if hulls is None else (hulls, "hull")
+        model = self._before + len(lines)
         style = line_style(model) | normalize_kwargs(options, Line2D)
-        (line,) = self.ax.plot(x, y, **{"label": written(label) or None, **style})
-        self._lines.append(marks(line, self._role, model))
+        (line,) = self.ax_.plot(x, y, **{"label": written(label) or None, **style})
+        lines.append(marks(line, role, model))
         return x, y
 
-    def references(
+    def _references(
         self,
         lines: list[tuple[Any, Any]],
         label: str,
         style: Any = RANDOM,
         alone: str | None = None,
+        limiting: bool = True,
     ) -> list[Line2D]:
         """Draw lines that belong to no model, equal ones once, under one label.
 
         Those count that other displays have drawn on the axes.  `alone` is the label of a single
-        one.  Limits that are fixed are so without these lines.
+        one.  The limits of the axes follow them if they are `limiting`.
         """
-        there = [x.get_data() for x in marked(self.ax, label)]
-        limits, fixed = self.ax.dataLim.frozen(), not self.ax.get_autoscale_on()
+        there = [x.get_data() for x in marked(self.ax_, label)]
         drawn: list[Line2D] = []
         for x, y in lines:
             points = (np.asarray(x, dtype=float), np.asarray(y, dtype=float))
             if not any(_alike(points, other) for other in there):
                 there.append(points)
-                shown = label_once(self.ax, label, alone or label, label)
-                drawn += self.ax.plot(*points, **style, label=shown)
-                marks(drawn[-1], label)
-        if fixed:
-            self.ax.dataLim.set(limits)
+                shown = label_once(self.ax_, label, alone or label, label)
+                line = Line2D(*points, **style, label=shown)
+                self.ax_.add_line(line) if limiting else self.ax_.add_artist(line)
+                drawn.append(marks(line, label))
+        if limiting:
+            self.ax_.autoscale_view()
         return drawn
 
-    def named(
+    def _named(
         self, title: str, label: str, legend: bool, place: str = "best", columns: int = 1
     ) -> None:
         """Label the y axis; give the axes a title unless they have one, and a legend if asked."""
-        self.ax.set_ylabel(label)
-        titled(self.ax, title)
+        self.ax_.set_ylabel(label)
+        titled(self.ax_, title)
         if legend:
-            with_legend(self.ax, place, columns)
+            with_legend(self.ax_, place, columns)
 
-    def bands(self, band: Any, names: list[str], place: Any) -> None:
+    def _bands(self, band: Any, place: Any) -> None:
         """Shade the band of each model; `place` puts its points on the x axis."""
         said = "confidence band"
-        for model, each in enumerate(_bands_of(band, names)):
+        for model, (name, each) in enumerate(_bands_of(band, list(self.rankings)).items()):
             if each is not None:
-                shade = self.ax.fill_between(
-                    place(np.asarray(each.at), names[model]),
+                shade = self.ax_.fill_between(
+                    place(np.asarray(each.at), name),
                     each.lower,
                     each.upper,
-                    color=COLOURS[(self.first + model) % len(COLOURS)],
+                    color=COLOURS[(self._before + model) % len(COLOURS)],
                     alpha=0.18,
                     linewidth=0,
-                    label=label_once(self.ax, said, said, said),
+                    label=label_once(self.ax_, said, said, said),
                 )
                 marks(shade, said)
 
@@ -307,43 +272,27 @@ def _alike(one: tuple[Numbers, Numbers], other: tuple[Numbers, Numbers]) -> bool
     )
 
 
-def _bands_of(band: Any, names: list[str]) -> list[CurveBand | None]:
-    """The band of each model, or None."""
-    if isinstance(band, Mapping):
-        strangers = [key for key in band if key not in names]
-        if strangers:
-            raise ValueError(f"band has {strangers[0]!r}, which is none of {', '.join(names)}")
-        given = [band.get(name) for name in names]
-    else:
-        given = [band]
-    for each in given:
+def _bands_of(band: Any, names: list[str]) -> dict[str, CurveBand | None]:
+    """The band of each model, or None; the leading axis of a single one is that of the models."""
+    several = isinstance(band, Mapping)
+    for each in band.values() if several else [band]:
         if each is not None and not isinstance(each, CurveBand):
             raise TypeError(
                 "band must be a CurveBand, or a mapping from names to CurveBands; "
                 f"got {type(each).__name__}"
             )
-    hosts = [None if each is None else on_host(each) for each in given]
-    return hosts if isinstance(band, Mapping) else _per_model(hosts[0], len(names))
-
-
-def _per_model(band: CurveBand | None, number: int) -> list[CurveBand | None]:
-    """A band whose leading axis is that of the models, one by one."""
+    if several:
+        strangers = [key for key in band if key not in names]
+        if strangers:
+            raise ValueError(f"band has {strangers[0]!r}, which is none of {', '.join(names)}")
+        return {x: None if band.get(x) is None else on_host(band[x]) for x in names}
     if band is None:
-        return [None] * number
-    if band.estimate.ndim == 1 and number == 1:
-        return [band]
-    if band.estimate.shape[:-1] != (number,):
+        return dict.fromkeys(names)
+    at, *edges = on_host(band)
+    if edges[0].ndim == 1 and len(names) == 1:
+        return {names[0]: CurveBand(at, *edges)}
+    if edges[0].shape[:-1] != (len(names),):
         raise ValueError(
-            f"band must have a row for each of {number} models; got shape {band.estimate.shape}"
+            f"band must have a row for each of {len(names)} models; got shape {edges[0].shape}"
         )
-    return [CurveBand(band.at, *(x[model] for x in band[1:])) for model in range(number)]
-
-
-def _checked_options(display: object, options: dict[str, Any], artist: type[Artist]) -> None:
-    """Raise TypeError for an option that neither the display nor what it draws has."""
-    for name in normalize_kwargs(options, artist):
-        if not hasattr(artist, f"set_{name}") and name not in _OF_THE_CALL[artist.__name__]:
-            raise TypeError(
-                f"{type(display).__name__} has no option {name!r}, "
-                f"nor has Matplotlib's {artist.__name__} such a property"
-            )
+    return {x: CurveBand(at, *each) for x, *each in zip(names, *edges, strict=True)}

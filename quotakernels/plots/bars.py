@@ -8,15 +8,14 @@ from typing import Any, Literal, Self
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
-from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
 import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels._text import formatted
-from quotakernels.plots._axes import COLOURS, HATCHES, marked, marks, source_of, titled
-from quotakernels.plots._display import Canvas, Display
+from quotakernels.plots._axes import COLOURS, HATCHES, mark_of, marked, marks, titled
+from quotakernels.plots._display import Display
 from quotakernels.plots._models import label_of, named_rankings, written
 from quotakernels.plots.curves import quota_axis
 from quotakernels.results import LiftTable
@@ -110,8 +109,7 @@ class LiftTableDisplay(Display):
         -------
         LiftTableDisplay
         """
-        canvas = self._begin(ax, bar_options, Rectangle)
-        axis = quota_axis(canvas.ax, self.rankings, percent)
+        axis = quota_axis(self._begin(ax), self.rankings, percent)
         options = normalize_kwargs(bar_options, Rectangle)
         self.bars_ = []
         for name, table in self.tables.items():
@@ -119,23 +117,21 @@ class LiftTableDisplay(Display):
             places = table._replace(
                 start=axis.of(table.start, size), stop=axis.of(table.stop, size)
             )
-            self._bars(canvas, name, places, cumulative, options)
+            self._bars(name, places, cumulative, options)
             if cumulative:
                 label, dots = label_of(name, "cumulative"), {"marker": "o", "markersize": 3}
-                canvas.line(places.stop, table.cumulative_lift, label, dots)
-        _side_by_side(canvas.ax)
+                self._line(places.stop, table.cumulative_lift, label, dots)
+        _side_by_side(self.ax_)
         if random:
-            canvas.references([([0, axis.end], [1, 1])], "random")
-        canvas.ax.margins(y=0.2)  # room for the legend above the bars
+            self._references([([0, axis.end], [1, 1])], "random")
+        self.ax_.margins(y=0.2)  # room for the legend above the bars
         title = "Lift of each part of the ranking, best first"
-        canvas.named(title, "Lift of the bin (hit rate / prevalence)", legend)
+        self._named(title, "Lift of the bin (hit rate / prevalence)", legend)
         return self
 
-    def _bars(
-        self, canvas: Canvas, name: str, table: LiftTable, pale: bool, options: dict[str, Any]
-    ) -> None:
+    def _bars(self, name: str, table: LiftTable, pale: bool, options: dict[str, Any]) -> None:
         """The bars of a model; `pale` if a line of the same colour is to stand out from them."""
-        model = canvas.first + len(self.bars_)
+        model = self._before + len(self.bars_)
         colour = COLOURS[model % len(COLOURS)]
         look = {
             "color": to_rgba(colour, 0.25) if pale else colour,
@@ -147,7 +143,7 @@ class LiftTableDisplay(Display):
         }
         height = np.where(np.isfinite(table.lift), table.lift, np.nan)
         widths = table.stop - table.start
-        bars = canvas.ax.bar(table.start, height, widths, align="edge", **look)
+        bars = self.ax_.bar(table.start, height, widths, align="edge", **look)
         self.bars_.append(marks(bars, _BARS, model, (table.start, widths)))
 
 
@@ -155,7 +151,7 @@ def _side_by_side(ax: Axes) -> None:
     """Let the bars of all models on the axes share the width of each bin."""
     models = marked(ax, _BARS)
     for place, bars in enumerate(models):
-        for bar, start, whole in zip(bars, *source_of(bars), strict=True):
+        for bar, start, whole in zip(bars, *mark_of(bars).source, strict=True):
             width = 0.84 * whole / len(models)
             bar.set(x=start + 0.08 * whole + place * width, width=width)
 
@@ -251,7 +247,7 @@ class DominanceDisplay(Display):
         -------
         DominanceDisplay
         """
-        self._begin(ax, bar_options, PolyCollection, (6.4, 1.6 + 0.5 * len(self.rankings)))
+        self._begin(ax, (6.4, 1.6 + 0.5 * len(self.rankings)))
         self.bars_ = []
         factor = self._axis(percent)
         shares = self.shares

@@ -18,12 +18,9 @@ from quotakernels.plots._axes import (
     ISO,
     RANDOM,
     label_once,
-    line_style,
     rate_limits,
-    room_above,
-    unlimited,
 )
-from quotakernels.plots._display import Canvas, Display, cuts, totals
+from quotakernels.plots._display import Display, cuts, totals
 from quotakernels.plots._models import Numbers, with_value
 
 SQUARE = (5.2, 5.0)
@@ -32,7 +29,8 @@ FEW = 3
 """So many models have their hulls drawn if nothing else is said."""
 MARKED = 60
 """A hull of more vertices is drawn without markers."""
-ABOVE = "upper center"
+ABOVE, ROOM = "upper center", 0.35
+"""A legend above all curves, and its room as a share of their height."""
 
 _INFORMEDNESS = "Informedness (TPR − FPR)"
 _FPR = "False positive rate"
@@ -192,68 +190,67 @@ class PowersChartDisplay(Display):
         display
         """
         look = CHARTS[self.kind]
-        canvas = self._begin(ax, line_options, size=SQUARE if self.kind == "roc" else None)
+        ax = self._begin(ax, SQUARE if self.kind == "roc" else None)
         if band is not None and self.kind != "roc":
             raise ValueError(f'band is of the chart "roc"; got kind={self.kind!r}')
-        canvas.bands(band, list(self.rankings), lambda at, _: at)
+        self._bands(band, lambda at, _: at)
         self.hulls_ = []
         for name, ranking in self.rankings.items():
-            self._curve(canvas, name, ranking, line_options)
+            self._curve(name, ranking, line_options)
         for ranking in self.rankings.values() if hull else ():
-            self._hull(canvas, ranking)
-        self._limit(canvas.ax)
-        if legend and look.legend == ABOVE:
-            room_above(canvas.ax)
+            self._hull(ranking)
+        self._limit(ax, room=legend and look.legend == ABOVE)
         for of, style in (("chance", RANDOM), ("break_even", BREAK_EVEN)):
             if {"chance": chance, "break_even": break_even}[of]:
-                canvas.references(self._lines(of), of.replace("_", "-"), style)
+                said = of.replace("_", "-")
+                self._references(self._lines(of), said, style, limiting=False)
         if iso is not None:
             costs = {"cost_fp": cost_fp, "cost_fn": cost_fn} if iso == "cost" else {}
-            self._iso_lines(canvas, iso, levels, costs)
-        canvas.ax.set_xlabel(look.x)
-        canvas.named(look.title, look.y, legend, look.legend, 2 if look.legend == ABOVE else 1)
+            self._iso_lines(iso, levels, costs)
+        ax.set_xlabel(look.x)
+        self._named(look.title, look.y, legend, look.legend, 2 if look.legend == ABOVE else 1)
         return self
 
-    def _curve(self, canvas: Canvas, name: str, ranking: Ranking, options: dict[str, Any]) -> None:
+    def _curve(self, name: str, ranking: Ranking, options: dict[str, Any]) -> None:
         chart = qk.charts.powers_chart(ranking, kind=self.kind, smoothing=self.smoothing)
         counts = None if CHARTS[self.kind].straight else (*cuts(ranking), self._place(ranking))
         label = with_value(name, AREAS.get(self.kind), ranking)
-        canvas.line(chart.x, chart.y, label, options, counts)
+        self._line(chart.x, chart.y, label, options, counts)
 
     def _place(self, ranking: Ranking) -> Any:
         positives, negatives = totals(ranking)
         known = {"positives": positives, "negatives": negatives, "kind": self.kind}
         return lambda fp, tp: qk.charts.chart_points(fp, tp, smoothing=self.smoothing, **known)
 
-    def _hull(self, canvas: Canvas, ranking: Ranking) -> None:
+    def _hull(self, ranking: Ranking) -> None:
         """The hull in the colour of its model, thin, with its vertices marked."""
         found, place = qk.roc_hull(ranking), self._place(ranking)
         x, y = place(found.fp, found.tp)
         if self.kind == "pr":
             x, y = qk.achievable_pr_curve(ranking)[:2]
-        hulls = Canvas(canvas.ax, self.hulls_, canvas.first, "hull")
-        model = canvas.first + len(self.hulls_)
         of_hull = HULL_AREAS.get(self.kind)
         area = f" (area {formatted(of_hull(ranking), '.3f')})" if of_hull else ""
-        label = label_once(canvas.ax, "hull", f"hull{area}", "hulls")
-        look = {**line_style(model), "linewidth": 0.8, "linestyle": "-", "label": label}
+        label = label_once(self.ax_, "hull", f"hull{area}", "hulls")
+        look = {"linewidth": 0.8, "linestyle": "-", "label": label}
         counts = (np.asarray(found.fp, float), np.asarray(found.tp, float), place)
-        hulls.line(x, y, "", look, None if CHARTS[self.kind].straight else counts)
+        straight = CHARTS[self.kind].straight
+        self._line(x, y, "", look, None if straight else counts, self.hulls_)
         if len(x) <= MARKED:
-            canvas.ax.plot(x, y, ".", color=look["color"], markersize=4)
+            self.ax_.plot(x, y, ".", color=self.hulls_[-1].get_color(), markersize=4)
 
-    def _limit(self, ax: Axes) -> None:
-        """The range of the axes, which the lines that follow leave alone."""
-        unlimited(ax)
+    def _limit(self, ax: Axes, room: bool) -> None:
+        """The range of the axes, with room for a legend above, before further lines are drawn."""
         if self.kind == "pr_reciprocal":
-            ax.set(xlim=(0.9, 10), ylim=(0.9, None))
+            ax.set(xlim=(0.9, 10))
+            ax.set_ylim(0.9, None, auto=None)
         rate_limits(ax, *CHARTS[self.kind].rates)
         if self.kind == "pr":
-            ax.set_ylim(None, 1.02)
+            ax.set_ylim(None, 1.02, auto=None)
         if self.kind == "roc":
             ax.set_aspect("equal")
-        ax.autoscale_view()
-        ax.autoscale(enable=False)
+        if room:
+            low, high = ax.get_ylim()
+            ax.set_ylim(low, high + ROOM * (high - low), auto=None)
 
     def _lines(self, of: str, level: Any = None, **costs: Any) -> list[tuple[Numbers, Numbers]]:
         """The line for each ranking that has it."""
@@ -266,11 +263,12 @@ class PowersChartDisplay(Display):
                 lines.append((x, y))
         return lines
 
-    def _iso_lines(self, canvas: Canvas, of: str, levels: Any, costs: dict[str, Any]) -> None:
+    def _iso_lines(self, of: str, levels: Any, costs: dict[str, Any]) -> None:
         label = f"equal {of.replace('_', ' ')}"
         for level in levels:
-            for line in canvas.references(self._lines(of, level, **costs), label, ISO)[:1]:
-                _name_line(canvas.ax, *line.get_data(), plain(level))
+            lines = self._lines(of, level, **costs)
+            for line in self._references(lines, label, ISO, limiting=False)[:1]:
+                _name_line(self.ax_, *line.get_data(), plain(level))
 
 
 def _name_line(ax: Axes, x: Any, y: Any, text: str) -> None:

@@ -27,7 +27,7 @@ from quotakernels.plots._axes import (
     next_model,
     rate_limits,
 )
-from quotakernels.plots._display import Canvas, Display, cuts, totals
+from quotakernels.plots._display import Display, cuts, totals
 from quotakernels.plots._models import (
     Numbers,
     Value,
@@ -44,6 +44,8 @@ from quotakernels.results import BestBoundary
 
 
 _Line = tuple[Numbers, Numbers]
+MOST_SHADED = 4000
+"""Points of the outline of a shade."""
 
 
 def quota_axis(ax: Axes, rankings: dict[str, Ranking], percent: bool) -> QuotaAxis:
@@ -100,28 +102,27 @@ class QuotaDisplay(Display):
         -------
         display
         """
-        canvas = self._begin(ax, line_options)
-        axis = quota_axis(canvas.ax, self.rankings, percent)
+        axis = quota_axis(self._begin(ax), self.rankings, percent)
         sizes = {name: sum(totals(ranking)) for name, ranking in self.rankings.items()}
 
         def place(at: Numbers, name: str) -> Numbers:
             quotas = at if at.max(initial=0) > 1 else at * sizes[name]
             return axis.of(quotas, sizes[name])
 
-        canvas.bands(band, list(self.rankings), place)
+        self._bands(band, place)
         for name, ranking in self.rankings.items():
             x, y, counts = self._points(axis, ranking)
             label = with_value(name, self._area, ranking)
-            self._shade(canvas, axis, ranking, *canvas.line(x, y, label, line_options, counts))
+            self._shade(axis, ranking, *self._line(x, y, label, line_options, counts))
         rankings = self.rankings.values()
         if random:
             ends = np.asarray([0, axis.end])
             lines = [(ends, self._random(x)) for x in rankings]
-            canvas.references(lines, "random", alone=self._random_alone)
+            self._references(lines, "random", alone=self._random_alone)
         if optimal:
-            canvas.references([self._optimal(axis, x) for x in rankings], "optimal", OPTIMAL)
-        rate_limits(canvas.ax, *self._rates)
-        canvas.named(self._title, self._label, legend, self._legend)
+            self._references([self._optimal(axis, x) for x in rankings], "optimal", OPTIMAL)
+        rate_limits(self.ax_, *self._rates)
+        self._named(self._title, self._label, legend, self._legend)
         return self
 
     def _points(self, axis: QuotaAxis, ranking: Ranking) -> tuple[Numbers, Numbers, Any]:
@@ -137,9 +138,7 @@ class QuotaDisplay(Display):
         y[:1] = y[1:2]
         return x, y, (fp, tp, place)
 
-    def _shade(
-        self, canvas: Canvas, axis: QuotaAxis, ranking: Ranking, x: Numbers, y: Numbers
-    ) -> None:
+    def _shade(self, axis: QuotaAxis, ranking: Ranking, x: Numbers, y: Numbers) -> None:
         """Shade what is between the curve of a model and chance."""
 
     def _unit(self, ranking: Ranking) -> float:
@@ -336,14 +335,15 @@ class QrecallDisplay(QuotaDisplay):
         with np.errstate(invalid="ignore"):
             return axis.of(fp + tp, fp[-1] + tp[-1]), tp / tp[-1], None
 
-    def _shade(
-        self, canvas: Canvas, axis: QuotaAxis, ranking: Ranking, x: Numbers, y: Numbers
-    ) -> None:
+    def _shade(self, axis: QuotaAxis, ranking: Ranking, x: Numbers, y: Numbers) -> None:
         if not self._shaded:
             return
         s1, s2, _ = qk.pem_areas(ranking, method="area")
-        model = canvas.first + len(self.lines_) - 1
-        chance, colour = x / axis.end, COLOURS[model % len(COLOURS)]
+        colour = self.lines_[-1].get_color()
+        if len(x) > MOST_SHADED:  # a shade is not simplified when it is drawn
+            x, whole = np.linspace(0, axis.end, MOST_SHADED), (x, y)
+            y = np.interp(x, *whole)
+        chance = x / axis.end
         looks: tuple[tuple[Numbers, str, dict[str, Any]], ...] = (
             (y >= chance, f"S1 = {digits(s1)}, above chance", {"facecolor": colour, "alpha": 0.2}),
             (
@@ -354,7 +354,7 @@ class QrecallDisplay(QuotaDisplay):
         )
         for there, label, look in looks:
             look |= {"where": there, "interpolate": True, "label": label}
-            self.areas_.append(canvas.ax.fill_between(x, y, chance, **look))
+            self.areas_.append(self.ax_.fill_between(x, y, chance, **look))
 
     def _random(self, _: Ranking) -> Numbers:
         return np.asarray([0.0, 1.0])
@@ -644,29 +644,28 @@ class ImpactDisplay(Display):
         """
         if against not in ("quota", "threshold"):
             raise ValueError(f'against must be "quota" or "threshold"; got {show_value(against)}')
-        canvas = self._begin(ax, line_options)
+        ax = self._begin(ax)
         self.markers_ = []
-        axis = self._axis(canvas, percent) if against == "quota" else None
+        axis = self._axis(percent) if against == "quota" else None
         for name, best in self.best.items():
-            self._draw(canvas, axis, name, best, line_options)
-        _zero(canvas.ax)
+            self._draw(axis, name, best, line_options)
+        _zero(ax)
         if axis is None:
-            canvas.ax.set_xlabel("Boundary (lowest score that is selected)")
+            ax.set_xlabel("Boundary (lowest score that is selected)")
         title, label = _WORDS["all" if self.in_all else self.kind]
         title = f"{title} at every {'quota' if axis else 'boundary'}"
-        canvas.named(title, label + (written(f" ({unit})") if unit else ""), legend)
+        self._named(title, label + (written(f" ({unit})") if unit else ""), legend)
         return self
 
-    def _axis(self, canvas: Canvas, percent: bool) -> QuotaAxis:
+    def _axis(self, percent: bool) -> QuotaAxis:
         quotas = [best.curve.quota for best in self.best.values()]
         weighted = any(not of_kind(np, quota.dtype, "integral") for quota in quotas)
         axis = QuotaAxis([float(quota[-1]) for quota in quotas], weighted, percent)
-        axis.drawn(canvas.ax)
+        axis.drawn(self.ax_)
         return axis
 
     def _draw(
         self,
-        canvas: Canvas,
         axis: QuotaAxis | None,
         name: str,
         best: BestBoundary,
@@ -677,17 +676,17 @@ class ImpactDisplay(Display):
         if axis is None:  # between two scores nothing changes
             x, at = threshold, best.threshold
             look = {"drawstyle": "steps-pre", **options}
-            canvas.line(x[:0:-1], value[:0:-1], _label(name, best), look)
+            self._line(x[:0:-1], value[:0:-1], _label(name, best), look)
         else:
             size = float(quota[-1])
             x, at = axis.of(quota.astype(float), size), axis.of(best.quota, size)
-            canvas.line(x, value, _label(name, best), options)
-        model, tied = canvas.first + len(self.markers_), _tied(best)
+            self._line(x, value, _label(name, best), options)
+        model, tied = self._before + len(self.markers_), _tied(best)
         if 0 < len(tied) <= MARKED:
-            _mark(canvas.ax, model, x[tied], value[tied], markerfacecolor="white")
-        canvas.ax.axvline(float(at), color=_colour(model), linewidth=0.8, linestyle=":", zorder=1.4)
+            _mark(self.ax_, model, x[tied], value[tied], markerfacecolor="white")
+        self.ax_.axvline(float(at), color=_colour(model), linewidth=0.8, linestyle=":", zorder=1.4)
         look = {"markeredgecolor": "white", "zorder": 3}
-        self.markers_.append(_mark(canvas.ax, model, [at], [best.value], **look))
+        self.markers_.append(_mark(self.ax_, model, [at], [best.value], **look))
 
 
 def _tied(best: BestBoundary) -> Numbers:
