@@ -15,8 +15,10 @@ from quotakernels.inference.delong import (
     DelongTest as DelongTest,
 )
 from quotakernels.inference.folds import FoldSummary as FoldSummary, FoldTest as FoldTest
-from quotakernels.inference.hit_rates import HitRateInterval as HitRateInterval
-from quotakernels.inference.selections import SelectionComparison as SelectionComparison
+from quotakernels.inference.hit_rates import (
+    HitRateInterval as HitRateInterval,
+    SelectionComparison as SelectionComparison,
+)
 from quotakernels.inference.voting import Vote as Vote
 from quotakernels.measures._unsorted import RankingAtQuota as RankingAtQuota
 from quotakernels.measures.at_quota.curves import Curve as Curve

@@ -35,18 +35,13 @@ y, s = np.arange(12) % 2, np.arange(12) * 7 % 12
 qk.bootstrap(qk.roc_auc, y, s, n_resamples=20, method="bca")
 qk.inference.auc_interval(y, s)
 qk.inference.delong_test(y, [s, -s])
-for method in ("wilson", "exact"):
-    qk.inference.hit_rate_interval(y, s, quota=3, method=method)
+qk.inference.hit_rate_interval(y, s, quota=3)
 qk.h_measure(y, s)
 qk.inference.fold_summary(qk.roc_auc, y, s, np.arange(12) // 4)
 qk.inference.fold_test(qk.roc_auc, y, [s, -s], np.arange(12) // 4)
-for call in (
-    lambda: qk.inference.compare_selections(y, [s, -s], quota=4, test="mcnemar"),
-    lambda: qk.inference.compare_selections(y, [s, -s], quota=4, test="fisher"),
-    lambda: qk.inference.hit_rate_interval(y, s, quota=3, method="exact", population=50),
-):
+for population in (None, 50):
     try:
-        call()
+        qk.inference.hit_rate_interval(y, s, quota=3, method="exact", population=population)
     except ImportError as error:
         print(error)
 """
@@ -87,7 +82,7 @@ def test_nothing_but_numpy_and_the_compat_layer_is_needed():
 @pytest.mark.full
 def test_what_needs_scipy_says_so():
     told = python(ONLY_NUMPY + WITHOUT_SCIPY).splitlines()
-    assert told == ['this needs SciPy; install it by pip install "quotakernels[inference]"'] * 3
+    assert told == ['this needs SciPy; install it by pip install "quotakernels[inference]"'] * 2
 
 
 @pytest.mark.full

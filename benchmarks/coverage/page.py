@@ -54,10 +54,7 @@ SECTIONS = {
     "differences": Section(
         "Differences of two models",
         words.DIFFERENCES,
-        {
-            name: name
-            for name in ("bootstrap", "DeLong", "DeLong, unpaired", "score", "McNemar", "Fisher")
-        },
+        {name: name for name in ("bootstrap", "DeLong", "DeLong, unpaired", "score")},
     ),
     "levels": Section(
         "Tests of two models",
@@ -70,10 +67,6 @@ SECTIONS = {
                 "DeLong",
                 "DeLong, unpaired",
                 "score",
-                "McNemar",
-                "McNemar, mid-p",
-                "Fisher",
-                "Fisher, mid-p",
             )
         },
     ),

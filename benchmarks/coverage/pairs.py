@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import quotakernels as qk
 from benchmarks.coverage.seen import Seen, Tested
@@ -11,11 +11,6 @@ from benchmarks.coverage.sources import FRACTION, MEASURES, WORSE, Draw, Scores
 
 COMPARED = ("AUC", "AHR", "hit rate")
 TESTED = {"AUC": ("bootstrap", "permutation"), "hit rate": ("bootstrap",)}
-SELECTIONS: dict[Literal["score", "mcnemar", "fisher"], str] = {
-    "score": "score",
-    "mcnemar": "McNemar",
-    "fisher": "Fisher",
-}
 EXCHANGES = 199
 """With so many a permutation test at 5 % is exact."""
 
@@ -47,9 +42,8 @@ def differences(source: Scores, draw: Draw) -> Iterator[Seen]:
     other = qk.rank(*_worse(source).sample(draw.rng))
     alone = qk.inference.delong_test_unpaired(qk.rank(labels, a), other)
     yield Seen("AUC", "DeLong, unpaired", alone.lower, alone.upper, _truth(source, "AUC"))
-    for test, how in SELECTIONS.items():
-        chosen = qk.inference.compare_selections(labels, [a, b], fraction=FRACTION, test=test)
-        yield Seen("hit rate", how, chosen.lower, chosen.upper, _truth(source, "hit rate"))
+    chosen = qk.inference.compare_selections(labels, [a, b], fraction=FRACTION)
+    yield Seen("hit rate", "score", chosen.lower, chosen.upper, _truth(source, "hit rate"))
 
 
 def levels(source: Scores, draw: Draw) -> Iterator[Tested]:
@@ -64,9 +58,5 @@ def levels(source: Scores, draw: Draw) -> Iterator[Tested]:
     yield Tested("AUC", "DeLong", qk.inference.delong_test(labels, [a, b]).p_value)
     alone = qk.inference.delong_test_unpaired(qk.rank(labels, a), qk.rank(*source.sample(draw.rng)))
     yield Tested("AUC", "DeLong, unpaired", alone.p_value)
-    for test, how in SELECTIONS.items():
-        for mid_p in (False, True)[: 1 if test == "score" else 2]:
-            chosen = qk.inference.compare_selections(
-                labels, [a, b], fraction=FRACTION, test=test, mid_p=mid_p
-            )
-            yield Tested("hit rate", how + ", mid-p" * mid_p, chosen.p_value)
+    chosen = qk.inference.compare_selections(labels, [a, b], fraction=FRACTION)
+    yield Tested("hit rate", "score", chosen.p_value)

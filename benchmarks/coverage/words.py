@@ -74,10 +74,9 @@ positives and a cut that is not steep, use the exact interval if it must not mis
 DIFFERENCES = """\
 Differences of two models on the same examples; the second has 0.75 times the shift. *Unpaired* is
 for two sets of examples. The functions are `compare` (bootstrap), `delong_test` and `compare` with
-`test="delong"`, `delong_test_unpaired`, and `compare_selections` (score, McNemar, Fisher).
+`test="delong"`, `delong_test_unpaired`, and `compare_selections` (score).
 
-Most hold their level. At the steep cut Fisher's interval does not, because it takes the cuts as
-fixed. The score interval does, and percentile intervals hold 92 %. **Near a hit rate of 1
+Most hold their level. At the steep cut percentile intervals hold 92 %. **Near a hit rate of 1
 percentile intervals hold 49 %**, because the better model has 1 in all resamples. **For an AUC near
 1 with 30 positives all intervals are too narrow**, and hold 85 to 88 %.
 """
@@ -89,13 +88,8 @@ tests are `compare` by bootstrap and by permutation, `delong_test` and `delong_t
 **With 20 positives, the bootstrap and DeLong's test of AUC find somewhat too many, 7**: use the
 permutation test. For the strong model the bootstrap finds 6, DeLong's test 4.
 
-For hit rates:
-
-- With tied scores, two thirds of the selected are positive. McNemar's test found none, Fisher's
-  with mid-p 2.2.
-- With rare positives both found the same.
-- For the strong model nearly all of the selected are positive. No test found anything.
-- At the steep cut the score test found 2.2, Fisher's with mid-p 0.6.
+For hit rates of the strong model, where nearly all of the selected are positive, no test found
+anything. At the steep cut the score test found 2.2.
 """
 BANDS = """\
 `curve_band` at the fractions, or false positive rates, 0.05, 0.1, 0.2, 0.3, 0.5 and 0.7. A

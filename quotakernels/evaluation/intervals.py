@@ -48,8 +48,7 @@ from quotakernels.inference import auc_interval, average_precision_interval, hit
 from quotakernels.inference.average_precision import PrecisionName
 from quotakernels.inference.best_cuts import ValueAt, optima
 from quotakernels.inference.comparing import PairTest, Tests, comparison_of, tests_of
-from quotakernels.inference.hit_rates import impact_ends
-from quotakernels.inference.selections import selections
+from quotakernels.inference.hit_rates import impact_ends, selections
 from quotakernels.inputs.keywords import silently
 from quotakernels.inputs.models import stacked
 from quotakernels.results import BestCutInterval, BootstrapResult, Comparison, CurveBand

@@ -12,8 +12,7 @@ from quotakernels.inference.delong import (
     delong_test_unpaired,
 )
 from quotakernels.inference.folds import fold_summary, fold_test
-from quotakernels.inference.hit_rates import hit_rate_interval
-from quotakernels.inference.selections import compare_selections
+from quotakernels.inference.hit_rates import compare_selections, hit_rate_interval
 from quotakernels.inference.voting import vote
 
 __all__ = [

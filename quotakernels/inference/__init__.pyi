@@ -8,7 +8,7 @@ from quotakernels.inference.best_cuts import best_cut_interval as best_cut_inter
 from quotakernels.inference.delong import auc_covariance as auc_covariance
 from quotakernels.inference.delong import delong_test as delong_test
 from quotakernels.inference.delong import delong_test_unpaired as delong_test_unpaired
-from quotakernels.inference.selections import compare_selections as compare_selections
+from quotakernels.inference.hit_rates import compare_selections as compare_selections
 from quotakernels.inference.delong import AucInterval
 from quotakernels.inference.bootstrapping import BootstrapResult
 from quotakernels.inference.comparing import Comparison

@@ -31,13 +31,13 @@ from quotakernels.inference._few import TESTS, warn_of_equal_rates, warn_of_few
 from quotakernels.inference._values import reporter, value_of
 from quotakernels.inference.bootstrapping import intervals_of
 from quotakernels.inference.delong import delong_test
+from quotakernels.inference.hit_rates import selections
 from quotakernels.inference.permutation import (
     differences,
     differences_of_groups,
     exchange_of_groups,
     permutation_of,
 )
-from quotakernels.inference.selections import selections
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.keywords import forwarding, level_of_caller, silently
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked

@@ -1,8 +1,9 @@
-"""Intervals of the hit rate at a quota: score, Wilson's and exact ones, also of a finite list."""
+"""The hit rate at a quota: its interval, also of a finite list, and the test of two models."""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -13,13 +14,11 @@ from quotakernels._array import (
     Array,
     Namespace,
     cast,
-    compiled,
     computing,
+    concrete,
     constant,
     device,
-    finished,
     readable,
-    result_float,
     to_numpy,
     wide_float,
 )
@@ -28,22 +27,17 @@ from quotakernels._types import Generic, T
 from quotakernels.inference._call import not_one_of, refuse_masses
 from quotakernels.inference._distributions import check_level, normal_width, scipy
 from quotakernels.inputs.columns import first_bad
-from quotakernels.inputs.cuts import wanted_masses, whole_if_close
+from quotakernels.inputs.cuts import quota_masses, wanted_masses, whole_if_close
+from quotakernels.inputs.gains import validated
+from quotakernels.inputs.keywords import public
+from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.inputs.numbers import numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota.hit_rate import hit_rate, positives_at, share_found
+from quotakernels.measures.at_quota.selection import select
 from quotakernels.ops import namespace
-from quotakernels.ranking import Ranking, table_of
-
-_STEP = 0.1
-_SPREAD = [_STEP * k - 3.7 for k in range(78)]
-_NODES = [math.exp(t - math.exp(-t)) for t in _SPREAD]
-_WEIGHTS = [_STEP * s * (1 + math.exp(-t)) for s, t in zip(_NODES, _SPREAD, strict=True)]
-"""Of the double exponential rule for integrals from 0 on of what falls like exp(-s)."""
-_ROUNDS = 9
-"""Of Newton's method, which needs up to 7."""
-
+from quotakernels.ranking import Ranking, rank, table_of
 
 # a share of independent trials, whose numbers need not be whole
 
@@ -76,45 +70,6 @@ def wilson(
         return xp.where(xp.isnan(below), below, end)  # NaN of no trials
 
     return lower(found, missed, cut), 1 - lower(missed, found, 1 - cut)
-
-
-def exact_lower(xp: Namespace, found: Array, trials: Array, tail: float) -> Array:
-    """The share p with which `found` successes or more have the probability `tail` (less than ½):
-    the lower end of Clopper and Pearson, a quantile of Beta(found, trials - found + 1).
-
-    Newton's method for the logarithm of the probability as a function of ln(p/(1 - p)), in which
-    it is concave, so that steps from below do not lead beyond.  It is an integral, divided by the
-    whole, of a density that falls at least exponentially; both are sums over fixed nodes, whose
-    number does not depend on that of the trials.
-    """
-    a = xp.where(found > 0, found, xp.ones_like(found))
-    b = trials - a + 1
-    mean, rest = a / (a + b), b / (a + b)
-    width = 1 / xp.sqrt(a * rest)
-    flat = xp.zeros_like(a)
-    whole = _below(xp, a, b, flat, width) + _below(xp, b, a, flat, width)
-    at = -math.sqrt(-2 * math.log(2 * tail)) * width
-    for _ in range(_ROUNDS):
-        rise = a * rest * xp.expm1(at) / (rest + mean * xp.exp(at))
-        part = _below(xp, a, b, at, 1 / (xp.abs(rise) + 1 / width))
-        density = xp.exp(_log_density(xp, a, b, at))
-        at = at - (xp.log(part / whole) - math.log(tail)) * (part / density)
-    end = mean / (mean + rest * xp.exp(-at))
-    return xp.where(found > 0, end, 0 * trials)
-
-
-def _log_density(xp: Namespace, a: Array, b: Array, at: Array) -> Array:
-    """That of the log odds of Beta(a, b) at a distance from its mode, less that of the mode."""
-    mean, rest = a / (a + b), b / (a + b)
-    return -a * xp.log1p(rest * xp.expm1(-at)) - b * xp.log1p(mean * xp.expm1(at))
-
-
-def _below(xp: Namespace, a: Array, b: Array, at: Array, width: Array) -> Array:
-    """The integral of that density from minus infinity up, where it falls within this width."""
-    nodes, weights = (constant(xp, x, at.dtype, device(at)) for x in (_NODES, _WEIGHTS))
-    a, b, at = (xp.expand_dims(x, axis=-1) for x in (a, b, at))
-    density = xp.exp(_log_density(xp, a, b, at - nodes * width[..., None]))
-    return width * xp.total(weights * density)  # XLA's fused sums of this go wrong on CPU
 
 
 # a sample of a finite list
@@ -156,48 +111,30 @@ def wanted_and_listed(
     return (xp.nan_unless(fits, wanted), wanted * size / whole), shape
 
 
-class Draws(NamedTuple):
-    """Whole numbers: successes and failures, at least; draws and places on the list, at most.
-
-    Undefined where there are no draws.
+class _Draws(NamedTuple):
+    """A hit rate and whole numbers: successes and failures, at least; draws and places on the list,
+    at most.  NaN where there are no draws.
     """
 
+    estimate: Array
     found: Array
     missed: Array
     drawn: Array
     listed: Array
 
 
-def ends(draws: Draws, tail: float) -> tuple[NDArray, NDArray]:
-    """Both ends of the exact interval of the share of successes on the list."""
-    if not readable(draws.drawn):
-        raise ValueError(
-            'method="exact" with population runs on the host, but these values cannot be read; '
-            'use method="wilson"'
-        )
-    host = [np.asarray(to_numpy(x)) for x in draws]
-    lower, upper = np.full((2, *host[0].shape), np.nan)
-    for place in np.ndindex(host[0].shape):
-        found, missed, drawn, listed = (int(x[place]) for x in host)
-        if drawn > 0:
-            lower[place] = least(found, drawn, listed, tail) / listed
-            upper[place] = 1 - least(missed, drawn, listed, tail) / listed
-    return lower, upper
-
-
-def least(found: int, drawn: int, listed: int, tail: float) -> int:
-    """The least number of successes on the list with which `found` or more of those drawn have at
-    least the probability `tail`, drawn without replacement (hypergeometric).
+def _least_share(found: float, drawn: float, listed: float, tail: float) -> float:
+    """The least share of successes with which `found` or more of those drawn have at least the
+    probability `tail`: that of Clopper and Pearson, or of a finite list (hypergeometric).
     """
+    if found == 0 or math.isnan(drawn):
+        return 0 * drawn
+    if listed == ENDLESS:
+        return float(scipy().special.betaincinv(found, drawn - found + 1, tail))
     reached = scipy().stats.hypergeom.sf
-    low, high = found, listed - drawn + found
-    while low < high:
-        middle = (low + high) // 2
-        if reached(found - 1, listed, middle, drawn) >= tail:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    on_list = range(int(found), int(listed - drawn + found))
+    few = bisect_left(on_list, True, key=lambda k: reached(found - 1, listed, k, drawn) >= tail)
+    return (on_list.start + few) / listed
 
 
 Method = Literal["score", "wilson", "exact"]
@@ -224,43 +161,36 @@ class HitRateInterval(NamedTuple, Generic[T]):
 
 
 class _IntervalMeasure(Measure):
-    """A measure, but for the exact interval of a finite list, which SciPy finds on the host."""
+    """A measure, but for the exact interval, whose ends SciPy finds on the host."""
 
     validator = staticmethod(wanted_and_listed)
 
     def _computed(self, ranking: Ranking, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
-        finite = numbers.get("population") is not None
-        if not finite or options.get("method") != "exact":
-            return super()._computed(ranking, numbers, options)
-        level = options.get("confidence_level", 0.95)
-        check_level(level)
-        xp = namespace(ranking.counts)
-        dtype = result_float(xp, device(ranking.counts))
-        with computing(xp):
-            table = table_of(xp, ranking, by_group=True)
-            refuse_masses(table, "the ranking")
-            (wanted, listed), shape = self.validator(xp, table, **numbers)
-            draws, estimate = compiled(_draws, xp)(table, wanted, listed)
-            bounds = (xp.asarray(x, device=device(wanted)) for x in ends(draws, (1 - level) / 2))
-            found = HitRateInterval(estimate, *bounds)
-            found = HitRateInterval(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in found))
-            return finished(xp, found, dtype)
+        draws = super()._computed(ranking, numbers, options)
+        if options.get("method") != "exact":
+            return draws
+        if not concrete(draws.drawn):
+            raise ValueError(
+                'method="exact" runs on the host, but these values cannot be read; '
+                'use method="wilson"'
+            )
+        tail = (1 - options.get("confidence_level", 0.95)) / 2
+        least_share = np.vectorize(_least_share, otypes=[np.float64])
+        found, missed, drawn, listed = map(host_floats, draws[1:])
+        ends = (least_share(x, drawn, listed, tail) for x in (found, missed))
+        xp, like = namespace(draws.estimate), draws.estimate
+        lower, lost = (xp.asarray(x, dtype=like.dtype, device=device(like)) for x in ends)
+        return HitRateInterval(like, lower, 1 - lost)
 
 
-def _draws(table: ops.Groups, wanted: Array, listed: Array) -> tuple[Draws, Array]:
+def _draws(xp: Namespace, table: ops.Groups, wanted: Array, listed: Array) -> _Draws:
     """The whole numbers of a quota, rounded so that the interval grows, and the hit rate."""
-    xp = namespace(wanted)
-    found, missed = _whole_parts(xp, table, wanted)
-    rounded = (found, missed, xp.ceil(wanted), xp.ceil(whole_if_close(xp, listed)))
-    there = wanted > 0
-    draws = (cast(xp, xp.where(there, x, xp.zeros_like(x)), xp.int64) for x in rounded)
-    return Draws(*draws), share_found(xp, table, wanted)
-
-
-def _whole_parts(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, Array]:
-    """Positives and negatives among the selected, rounded down."""
     found = whole_if_close(xp, positives_at(xp, table, wanted))
-    return xp.floor(found), xp.floor(whole_if_close(xp, wanted - found))
+    missed = whole_if_close(xp, wanted - found)
+    listed = xp.ceil(whole_if_close(xp, listed))
+    whole = (xp.floor(found), xp.floor(missed), xp.ceil(wanted), listed)
+    whole_or_nan = (xp.nan_unless(wanted > 0, x) for x in whole)
+    return _Draws(share_found(xp, table, wanted), *whole_or_nan)
 
 
 @measure(_IntervalMeasure, greater_is_better=None, by_group=True)
@@ -305,8 +235,10 @@ def hit_rate_interval(
     ------
     ValueError
         A population that is not a whole number, or below n.  Where values cannot be read the result
-        is NaN instead.  The exact interval of a population is an error there, because SciPy
-        computes it on the host.
+        is NaN instead.  The exact interval is an error in a trace, because SciPy computes it on the
+        host.
+    ImportError
+        The exact interval without SciPy, the extra `inference`.
 
     See Also
     --------
@@ -323,8 +255,8 @@ def hit_rate_interval(
     fractional T(j) and j as they are.
 
     The exact ends are the shares for which at least as many positives, or at most as many, have a
-    probability of α/2, with α = 1 - confidence_level.  They are quantiles of a beta distribution,
-    with a relative error of about 1e-10.  With a population, the number of positives in the list's
+    probability of α/2, with α = 1 - confidence_level.  They are quantiles of a beta distribution.
+    With a population, the number of positives in the list's
     J places replaces the share, and the draws are hypergeometric.  The ends are then the smallest
     and the largest number with at least α/2.  If ties or the quota leave fractions, numbers are
     rounded so that the interval only grows.
@@ -361,15 +293,11 @@ def hit_rate_interval(
     refuse_masses(table, "the ranking")
     xp = namespace(wanted)
     if method == "exact":
-        tail, trials = (1 - confidence_level) / 2, xp.ceil(wanted)
-        parts = xp.stack(_whole_parts(xp, table, wanted))
-        bounds = exact_lower(xp, parts, trials, tail)
-        lower, upper = bounds[0, ...], 1 - bounds[1, ...]
-    else:
-        found = xp.minimum(positives_at(xp, table, wanted), wanted)
-        z, unknown = normal_width(confidence_level), _unknown(xp, wanted, listed)
-        moving = moving_cut(xp, table, wanted) if method == "score" else ()
-        lower, upper = wilson(xp, found, wanted - found, z, unknown, *moving)
+        return _draws(xp, table, wanted, listed)  # type: ignore[return-value]
+    found = xp.minimum(positives_at(xp, table, wanted), wanted)
+    z, unknown = normal_width(confidence_level), _unknown(xp, wanted, listed)
+    moving = moving_cut(xp, table, wanted) if method == "score" else ()
+    lower, upper = wilson(xp, found, wanted - found, z, unknown, *moving)
     lower, upper = (xp.nan_unless(wanted > 0, x) for x in (lower, upper))
     return HitRateInterval(share_found(xp, table, wanted), lower, upper)
 
@@ -451,3 +379,207 @@ def _away(number: float, places: float, confidence_level: float) -> NDArray:
     found, missed = np.asarray(number), np.asarray(places - number)
     ends = wilson(_HOST, found, missed, normal_width(confidence_level), np.ones(()))
     return places * np.asarray(ends) - number
+
+
+# two selections at one quota: is one of them right more often where they differ?
+
+
+@plainly
+class SelectionComparison(NamedTuple):
+    """How two selections of equal size differ; plain numbers.
+
+    Attributes
+    ----------
+    difference : float
+        The first hit rate minus the second.
+    lower, upper : float
+        Ends of its confidence interval.
+    p_value : float
+        P-value of the two-sided test that both hit rates are equal.
+    discordant : float
+        How many examples only the first selects; the second selects as many alone.
+    positives_a, positives_b : float
+        How many of these examples are positive, for each of the two selections.
+    """
+
+    difference: float
+    lower: float
+    upper: float
+    p_value: float
+    discordant: float
+    positives_a: float
+    positives_b: float
+
+
+@public
+def compare_selections(
+    y_true: Any,
+    models: Any,
+    *,
+    quota: Any = None,
+    fraction: Any = None,
+    confidence_level: float = 0.95,
+    where: Any = None,
+    pos_label: Any = None,
+    validate: bool = True,
+) -> SelectionComparison:
+    """Whether one of two models fills a quota better, by the examples that only one selects.
+
+    Examples that both models select, or neither, do not tell which is better.  Each model alone
+    selects equally many others, D.  Let B be the positives among those of the first model, and C
+    among those of the second: the hit rates differ by (B - C)/j.
+
+    The score test asks whether both hit rates are equal in the population, where each model has a
+    cut of its own.
+
+    Labels and keywords are those of `rank`, the size of the selections is that of `select`.
+
+    Parameters
+    ----------
+    y_true : array, shape (n,)
+        One list for both models.
+    models : mapping from names to arrays, shape (n,), a data frame, or an array, shape (2, n)
+        Scores of two models: the first and the second.
+    quota, fraction : number
+        The size of the selections; one of the two.
+    confidence_level : float
+        Of the interval; above 0 and below 1.
+
+    Returns
+    -------
+    SelectionComparison
+        Python floats.  NaN for the quota 0, for no examples, and if a bad value could not be read.
+        The p-value is 1 if no positive is selected by one model alone.
+
+    Raises
+    ------
+    TypeError
+        Scores without values, in a trace.
+
+    See Also
+    --------
+    compare : more than two models, other measures, weights.
+    select : who is selected.
+
+    Notes
+    -----
+    If a quota ends in a tie group, each of its examples is selected with a probability s.  The
+    first model alone selects it with max(s₁ - s₂, 0), so both select the same examples as far as
+    possible.  The difference remains that of the expected hit rates.
+
+    The test has z = (B - C)/√V with V = B(1 - m₁)² + (D - B)m₁² + C(1 - m₂)² + (D - C)m₂² +
+    (j - D)(m₁ - m₂)² - (B - C - j(m₁ - m₂))²/n, where B and C in V are replaced by their mean.  m₁
+    and m₂ are the rates of positives at the cuts, as in `hit_rate_interval`.  The interval is
+    B - C ± z√V, with ½ added to B and C, and to the negatives beside them.
+
+    McNemar's test and Fisher's take the cuts as fixed, and are those of SciPy for the numbers of
+    the result: ``binomtest(B, B + C)`` and ``fisher_exact([[B, D - B], [C, D - C]])``.  If most
+    examples that only one model selects are positive, McNemar's finds hardly any difference.
+    Fisher's rejects too often if the rates of positives at the cuts differ from the hit rates.
+
+    References
+    ----------
+    [McNemar 1947], the test of fixed cuts.
+
+    Examples
+    --------
+    >>> from quotakernels.inference import compare_selections
+    >>> y_true = [1, 1, 1, 0, 1, 0, 0, 0, 0, 1]
+    >>> models = {"a": [9, 8, 7, 6, 5, 4, 3, 2, 1, 0], "b": [1, 2, 3, 9, 8, 7, 6, 0, 4, 5]}
+    >>> found = compare_selections(y_true, models, quota=4)
+    >>> print(found.difference, found.positives_a, found.positives_b, round(found.p_value, 4))
+    0.5 3.0 1.0 0.1035
+    """
+    check_level(confidence_level)
+    data = {"where": where, "pos_label": pos_label, "validate": validate}
+    scores = stacked(two_models(models, y_true), y_true, **data)
+    both = selections(y_true, scores, data, {"quota": quota, "fraction": fraction})
+    return both.by_score(0, 1, confidence_level)[0]
+
+
+class Selections(NamedTuple):
+    """What each of M models selects at one quota: with which probability, shape (M, n), and the
+    rates of positives at the cuts.
+    """
+
+    chosen: Array
+    labels: Array
+    valid: Array | None
+    cuts: list[float]
+
+    def by_score(
+        self, first: int, second: int, confidence_level: float
+    ) -> tuple[SelectionComparison, float]:
+        """The score test of two models, by their places, and the standard error of their
+        difference.
+        """
+        counts = self._counts(first, second)
+        alone, a, b, examples, selected = counts
+        if not (examples > 0 and selected > 0):
+            return SelectionComparison(*[math.nan] * 7), math.nan
+        cuts, apart, equal = (self.cuts[first], self.cuts[second]), a - b, (a + b) / 2
+        variance = _variance(counts._replace(first=equal, second=equal), cuts)
+        p_value = math.erfc(abs(apart) / math.sqrt(2 * variance)) if apart else 1.0
+        half = normal_width(confidence_level) * math.sqrt(_variance(counts, cuts, 0.5))
+        ends = (min(max(x / selected, -1.0), 1.0) for x in (apart - half, apart + half))
+        error = math.sqrt(_variance(counts, cuts)) / selected
+        found = (apart / selected, *ends, p_value, alone, a, b)
+        return SelectionComparison._make(found), error
+
+    def _counts(self, first: int, second: int) -> _Counts:
+        xp = namespace(self.chosen)
+        with computing(xp):
+            chosen, labels = self.chosen[first, ...], self.labels[first, ...]
+            more = chosen - self.chosen[second, ...]
+            zero = xp.zeros_like(more)
+            only = [xp.maximum(x, zero) for x in (more, -more)]
+            positive = [xp.where(labels, x, zero) for x in only]
+            there = xp.ones_like(labels)
+            if self.valid is not None:
+                there = self.valid[first, ...] & self.valid[second, ...]
+            sums = [only[0], *positive, cast(xp, there, more.dtype), chosen]
+            numbers = host_floats(xp.stack([xp.sum(x) for x in sums]))
+            return _Counts(*map(float, numbers))
+
+
+class _Counts(NamedTuple):
+    """Examples that only the first selects, the positives among them and among those of the second;
+    all examples, and all that one selects.
+    """
+
+    discordant: float
+    first: float
+    second: float
+    examples: float
+    selected: float
+
+
+def _variance(counts: _Counts, cuts: tuple[float, float], more: float = 0.0) -> float:
+    """Of B - C, as in `compare_selections`; `more` is added to either kind of positives and of
+    negatives.
+
+    The difference of two hit rates is about the mean of (y - m₁)·[selected by the first]
+    - (y - m₂)·[selected by the second], m being the rate of positives at either cut: a case that
+    comes in moves the cut past one of that rate.
+    """
+    discordant, first, second, examples, selected = counts
+    alone, (a, b) = discordant + 2 * more, cuts
+    found = (first + more) * (1 - a) ** 2 + (alone - first - more) * a**2
+    found += (second + more) * (1 - b) ** 2 + (alone - second - more) * b**2
+    found += (selected - discordant) * (a - b) ** 2
+    total = first - second - selected * (a - b)
+    return max(found - total**2 / examples, 0.0)
+
+
+def selections(y_true: Any, scores: Array, data: dict[str, Any], at: dict[str, Any]) -> Selections:
+    """What models select whose scores have the shape (M, n), at one quota or fraction."""
+    examples = validated(y_true, scores, **data).examples
+    taken: Any = select  # which of quota= and fraction= is given, it finds out itself
+    chosen = taken(scores, where=data.get("where"), validate=data.get("validate", True), **at)
+    ranking = rank(y_true, scores, **data)
+    xp = namespace(scores)
+    with computing(xp):
+        table = table_of(xp, ranking)
+        (wanted,), _ = quota_masses(xp, table, **at)
+        cuts = host_floats(moving_cut(xp, table, wanted)[0]).ravel().tolist()
+    return Selections(chosen, examples.labels, examples.valid, cuts)
