@@ -20,40 +20,37 @@ from quotakernels.inference.hit_rates import (
     SelectionComparison as SelectionComparison,
 )
 from quotakernels.inference.voting import Vote as Vote
-from quotakernels.measures._unsorted import RankingAtQuota as RankingAtQuota
-from quotakernels.measures.at_quota.curves import Curve as Curve
-from quotakernels.measures.at_quota.hit_rate import LiftTable as LiftTable
-from quotakernels.measures.at_quota.selection import QuotaThreshold as QuotaThreshold
-from quotakernels.measures.by_group import (
-    GroupCounts as GroupCounts,
-    GroupMean as GroupMean,
-    SelectionByGroup as SelectionByGroup,
-)
-from quotakernels.measures.charts import (
-    Chart as Chart,
-    ChartLine as ChartLine,
-    ChartPoints as ChartPoints,
-)
+from quotakernels.measures._measure import RankingAtQuota as RankingAtQuota
+from quotakernels.measures.at_quota import Curve as Curve
+from quotakernels.measures.at_quota import LiftTable as LiftTable
+from quotakernels.measures.by_group import GroupCounts as GroupCounts
+from quotakernels.measures.by_group import GroupMean as GroupMean
+from quotakernels.measures.by_group import SelectionByGroup as SelectionByGroup
+from quotakernels.measures.charts import Chart as Chart
+from quotakernels.measures.charts import ChartLine as ChartLine
+from quotakernels.measures.charts import ChartPoints as ChartPoints
+from quotakernels.measures.dominance import Regions as Regions
 from quotakernels.measures.gains import QuotaImpact as QuotaImpact
+from quotakernels.measures.hull import Mixture as Mixture
+from quotakernels.measures.hull import OperatingPoint as OperatingPoint
+from quotakernels.measures.hull import RocHull as RocHull
 from quotakernels.measures.multiclass import OneVsRest as OneVsRest
-from quotakernels.measures.over_quotas.areas import PemAreas as PemAreas
-from quotakernels.measures.over_quotas.summary import Marks as Marks, Summary as Summary
-from quotakernels.measures.roc_pr.costs import OperatingPoint as OperatingPoint
-from quotakernels.measures.roc_pr.curves import PrCurve as PrCurve, RocCurve as RocCurve
-from quotakernels.measures.roc_pr.dominance import Regions as Regions
-from quotakernels.measures.roc_pr.hull import Mixture as Mixture, RocHull as RocHull
-from quotakernels.measures.roc_pr.operating import CurvePoint as CurvePoint, DetCurve as DetCurve
-from quotakernels.measures.roc_pr.points import PrPoints as PrPoints, RocPoints as RocPoints
-from quotakernels.measures.tables.best_cut import (
-    BestBoundary as BestBoundary,
-    BestCut as BestCut,
-    CutTables as CutTables,
-)
-from quotakernels.measures.tables.impact import (
-    ClassImpact as ClassImpact,
-    Impact as Impact,
-    OutcomeImpact as OutcomeImpact,
-)
+from quotakernels.measures.operating import CurvePoint as CurvePoint
+from quotakernels.measures.operating import DetCurve as DetCurve
+from quotakernels.measures.over_quotas import Marks as Marks
+from quotakernels.measures.over_quotas import PemAreas as PemAreas
+from quotakernels.measures.over_quotas import Summary as Summary
+from quotakernels.measures.roc_pr import PrCurve as PrCurve
+from quotakernels.measures.roc_pr import PrPoints as PrPoints
+from quotakernels.measures.roc_pr import RocCurve as RocCurve
+from quotakernels.measures.roc_pr import RocPoints as RocPoints
+from quotakernels.measures.selection import QuotaThreshold as QuotaThreshold
+from quotakernels.measures.tables.best_cut import BestBoundary as BestBoundary
+from quotakernels.measures.tables.best_cut import BestCut as BestCut
+from quotakernels.measures.tables.best_cut import CutTables as CutTables
+from quotakernels.measures.tables.rates import ClassImpact as ClassImpact
+from quotakernels.measures.tables.rates import Impact as Impact
+from quotakernels.measures.tables.rates import OutcomeImpact as OutcomeImpact
 
 if _typing.TYPE_CHECKING:
     from quotakernels.evaluation.answers import Answer as Answer

@@ -48,7 +48,7 @@ from quotakernels.measures.public import (
     true_negative_rate as true_negative_rate,
     tune_ratio as tune_ratio,
 )
-from quotakernels.measures.tables.cells import (
+from quotakernels.measures.tables.confusion import (
     ClassTable as ClassTable,
     ConfusionTable as ConfusionTable,
 )

@@ -80,7 +80,7 @@ DECIDED: dict[tuple[str, str], str] = {
         "max_memory: int = (2 * 30),",
     ): "how many resamples are held at once",
     (
-        "quotakernels/measures/roc_pr/costs.py",
+        "quotakernels/measures/hull.py",
         "return xp.where(share > (1.5), xp.log1p(-other), xp.log(share))",
     ): "last places alone",
     (
@@ -92,11 +92,11 @@ DECIDED: dict[tuple[str, str], str] = {
         "return math.inf if number > (1) else -math.inf",
     ): "the number is beyond all floats",
     (
-        "quotakernels/measures/tables/accuracy.py",
+        "quotakernels/measures/tables/rates.py",
         "near = (surplus > -base / (3)) & (surplus < base)",
     ): "both forms hold between the two bounds",
     (
-        "quotakernels/measures/tables/impact.py",
+        "quotakernels/measures/tables/rates.py",
         "shares = xp.nan_unless(truth > 0, cells / truth / cells.shape[-(2)])",
     ): "tables are square",
     (

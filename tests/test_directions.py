@@ -13,7 +13,7 @@ from public_names import PUBLIC
 
 import quotakernels as qk
 from quotakernels.measures._measure import Measure, QuotaMeasure, measure
-from quotakernels.measures.tables.measure import TableMeasure
+from quotakernels.measures.tables.confusion import TableMeasure
 
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0, 0, 0])
 GOOD = np.asarray([9, 3, 8, 7, 6, 5, 4, 2, 1, 0])

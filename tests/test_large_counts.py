@@ -11,7 +11,7 @@ from large_tables import check_large, large_tables
 from public_names import PUBLIC
 
 import quotakernels as qk
-from quotakernels.measures.roc_pr.dominance import _exceeds
+from quotakernels.measures.dominance import _exceeds
 
 make = qk.Ranking.from_counts
 

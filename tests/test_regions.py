@@ -10,7 +10,7 @@ import pytest
 from test_dominance import AXES, SPACES, check_regions, real_regions
 
 import quotakernels as qk
-from quotakernels.measures.roc_pr import dominance
+from quotakernels.measures import dominance
 
 
 def test_several_lines_overtake_between_two_cuts():

@@ -75,7 +75,7 @@ READS_VALUES = (
     "inputs.cuts",
     "_text",
     "ops._draws",
-    "measures.at_quota.selection",
+    "measures.selection",
     "states.histogram",
     "states.fixed_buffer",
     "inference",

@@ -25,7 +25,7 @@ from table_formulas import (
 )
 
 import quotakernels as qk
-from quotakernels.measures.tables.measure import TableMeasure
+from quotakernels.measures.tables.confusion import TableMeasure
 from quotakernels.tables import ConfusionTable
 
 

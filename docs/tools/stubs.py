@@ -29,14 +29,14 @@ import quotakernels  # noqa: E402
 from quotakernels import _types, inference, measures  # noqa: E402
 from quotakernels.measures import public  # noqa: E402
 from quotakernels.measures._measure import Measure  # noqa: E402
-from quotakernels.measures.tables.measure import TableMeasure  # noqa: E402
+from quotakernels.measures.tables.confusion import TableMeasure  # noqa: E402
 from quotakernels.ranking import rank  # noqa: E402
 
 FAMILIES = {
-    "budgets": ("at_quota.budgets",),
+    "budgets": ("budget_curve", "cost_at_quota", "gain_per_cost", "positives_per_cost"),
     "charts": ("charts", "iso_performance_slope"),
     "groups": ("by_group",),
-    "points": ("roc_pr.operating",),
+    "points": ("operating",),
     "retrieval": ("retrieval", "expected_average_precision"),
     "tables": ("tables", "cell_impacts"),
     "uplift": ("uplift",),
@@ -394,7 +394,7 @@ def family(name: str, path: Path) -> str:
     names = [function for function, x in functions if family_of(function, x) == f"{name}."]
     homes = {public.__name__: names}
     if name == "tables":
-        homes["quotakernels.measures.tables.cells"] = ["ClassTable", "ConfusionTable"]
+        homes["quotakernels.measures.tables.confusion"] = ["ClassTable", "ConfusionTable"]
     lines = (import_of(home, (f"{x} as {x}" for x in own)) for home, own in homes.items())
     return "\n".join([str(docstring), "", *lines, "", EXPORTED, ""])
 

@@ -28,7 +28,7 @@ from quotakernels.measures.by_group import (
     needs_costs,
     without_options,
 )
-from quotakernels.measures.tables.measure import TableMeasure
+from quotakernels.measures.tables.confusion import TableMeasure
 from quotakernels.ranking import TiePolicy
 
 with requiring("scikit-learn", "sklearn"):

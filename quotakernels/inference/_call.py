@@ -27,7 +27,7 @@ from quotakernels.measures._facts import (
 )
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.by_group import mean_over_groups
-from quotakernels.measures.over_quotas.areas import gini, pem, roc_auc
+from quotakernels.measures.over_quotas import gini, pem, roc_auc
 from quotakernels.ranking import TiePolicy, rank
 
 IntervalMethod: TypeAlias = Literal["expanded", "bca", "percentile", "basic"]

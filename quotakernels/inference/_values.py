@@ -46,8 +46,7 @@ from quotakernels.inputs.keywords import check_flag, show_value, silently
 from quotakernels.inputs.models import host_floats
 from quotakernels.measures._facts import OneField, depends_on_positives_only, made_here, title_of
 from quotakernels.measures.by_group import GroupValues, mean_of_groups, mean_over_groups
-from quotakernels.measures.over_quotas.areas import roc_auc
-from quotakernels.measures.over_quotas.summary import in_one_pass, sharing
+from quotakernels.measures.over_quotas import in_one_pass, roc_auc, sharing
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, ranking_of
 

@@ -11,8 +11,9 @@ from quotakernels.inference._distributions import check_level, least_share, logi
 from quotakernels.inference.delong import AucInterval
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures.over_quotas.averages import average_hit_rate, harmonic_sums
-from quotakernels.measures.roc_pr.curves import average_precision
+from quotakernels.measures._sums import harmonic_sums
+from quotakernels.measures.over_quotas import average_hit_rate
+from quotakernels.measures.roc_pr import average_precision
 from quotakernels.ops import namespace
 
 PrecisionName: TypeAlias = Literal["average_precision", "average_hit_rate"]

@@ -33,8 +33,7 @@ from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._facts import compared
 from quotakernels.measures._measure import COST, GROUPS, TREATMENT, Measure, measure
-from quotakernels.measures.at_quota.curves import cut_masses
-from quotakernels.measures.at_quota.hit_rate import hit_rate, lift, qrecall
+from quotakernels.measures.at_quota import cut_masses, hit_rate, lift, qrecall
 from quotakernels.measures.gains import impact_at_quota
 from quotakernels.ops import namespace
 

@@ -29,7 +29,7 @@ from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.measures._facts import direction_of
 from quotakernels.measures._measure import COST, GROUPS, TREATMENT
-from quotakernels.measures.at_quota.curves import Curve
+from quotakernels.measures.at_quota import Curve
 from quotakernels.measures.gains import best_quota
 from quotakernels.measures.tables.best_cut import SAME_VALUE as LAST_PLACES
 from quotakernels.measures.tables.best_cut import (

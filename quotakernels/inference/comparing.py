@@ -42,7 +42,7 @@ from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.keywords import forwarding, level_of_caller, silently
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
 from quotakernels.measures._facts import compared, direction_of, needs_ideal
-from quotakernels.measures.at_quota.hit_rate import hit_rate
+from quotakernels.measures.at_quota import hit_rate
 from quotakernels.ranking import rank, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]

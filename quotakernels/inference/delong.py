@@ -37,7 +37,7 @@ from quotakernels.inputs.models import two_models
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._models import in_one_library
-from quotakernels.measures._reduction import Reduction, reduced
+from quotakernels.measures._sums import Reduction, reduced
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, table_of
 

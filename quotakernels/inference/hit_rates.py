@@ -34,8 +34,8 @@ from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.inputs.numbers import numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures.at_quota.hit_rate import hit_rate, positives_at, share_found
-from quotakernels.measures.at_quota.selection import select
+from quotakernels.measures.at_quota import hit_rate, positives_at, share_found
+from quotakernels.measures.selection import select
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, table_of
 

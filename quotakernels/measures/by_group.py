@@ -39,7 +39,7 @@ from quotakernels.measures._facts import (
     without_gains,
 )
 from quotakernels.measures._measure import Measure, measure, taken_of_rank
-from quotakernels.measures.at_quota.hit_rate import positives_at
+from quotakernels.measures.at_quota import positives_at
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, ranked, table_of
 

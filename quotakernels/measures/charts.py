@@ -18,17 +18,20 @@ from quotakernels.inputs.keywords import public, show_value
 from quotakernels.inputs.numbers import COST, POSITIVE, Domains, checked, of_numbers, plain_number
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._reduction import Reduction, reduced
 from quotakernels.measures._scale import in_usual_units
-from quotakernels.measures.at_quota.curves import cut_quotas, cut_thresholds, row_ends
-from quotakernels.measures.over_quotas.areas import Won, pairs_won
-from quotakernels.measures.over_quotas.averages import log_and_remainder
-from quotakernels.measures.roc_pr.curves import area_under_pr, pr_vertices
-from quotakernels.measures.roc_pr.points import CLASSES, POINT_ROUNDING
-from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
-from quotakernels.measures.tables.informedness import informedness, surplus
-from quotakernels.measures.tables.measure import TableMeasure
-from quotakernels.measures.tables.rates import bias, false_positive_rate, precision, recall
+from quotakernels.measures._sums import Reduction, log_and_remainder, reduced
+from quotakernels.measures.at_quota import cut_quotas, cut_thresholds, row_ends
+from quotakernels.measures.over_quotas import Won, pairs_won
+from quotakernels.measures.roc_pr import CLASSES, POINT_ROUNDING, area_under_pr, pr_vertices
+from quotakernels.measures.tables.confusion import ConfusionTable, TableMeasure, cut_cells
+from quotakernels.measures.tables.rates import (
+    bias,
+    false_positive_rate,
+    informedness,
+    precision,
+    recall,
+    surplus,
+)
 from quotakernels.ops import namespace
 
 ChartKind: TypeAlias = Literal[

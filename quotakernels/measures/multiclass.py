@@ -27,12 +27,11 @@ from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import COST, GAINS, GROUPS, TREATMENT, Measure
-from quotakernels.measures.at_quota.curves import Curve
+from quotakernels.measures.at_quota import Curve
 from quotakernels.measures.charts import Chart
-from quotakernels.measures.roc_pr.costs import OperatingPoint
-from quotakernels.measures.roc_pr.curves import PrCurve, RocCurve
-from quotakernels.measures.roc_pr.hull import RocHull
-from quotakernels.measures.roc_pr.operating import CurvePoint, DetCurve
+from quotakernels.measures.hull import OperatingPoint, RocHull
+from quotakernels.measures.operating import CurvePoint, DetCurve
+from quotakernels.measures.roc_pr import PrCurve, RocCurve
 from quotakernels.measures.tables.best_cut import (
     BestBoundary,
     BestCut,

@@ -9,7 +9,7 @@ from quotakernels._array import Array, Namespace, cast, device, wide_float
 from quotakernels.inputs.cuts import masses_and_positions
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import CutoffMeasure, Measure, measure
-from quotakernels.measures._reduction import Reduction, reduced
+from quotakernels.measures._sums import Reduction, reduced
 from quotakernels.ops import namespace
 
 NEAR = 8

@@ -10,7 +10,7 @@ from quotakernels._array import Array, Namespace, cast
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.keywords import show_value
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures.at_quota.curves import Curve, cut_quotas, cut_thresholds
+from quotakernels.measures.at_quota import Curve, cut_quotas, cut_thresholds
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking
 

@@ -38,22 +38,17 @@ from quotakernels.measures._measure import (
     measure,
     taken_of_rank,
 )
-from quotakernels.measures.at_quota.curves import (
-    Curve,
-    beside_cuts,
-    cut_quotas,
-    cut_thresholds,
-    real_cuts,
-)
-from quotakernels.measures.tables.cells import ConfusionTable, cut_cells
-from quotakernels.measures.tables.impact import mean_impact, mean_outcome, tuned
-from quotakernels.measures.tables.measure import (
+from quotakernels.measures.at_quota import Curve, beside_cuts, cut_quotas, cut_thresholds, real_cuts
+from quotakernels.measures.tables.confusion import (
     FINITE,
+    ConfusionTable,
     TableMeasure,
+    cut_cells,
     impacts_like,
     in_usual_unit,
     largest,
 )
+from quotakernels.measures.tables.rates import mean_impact, mean_outcome, tuned
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, table_of
 

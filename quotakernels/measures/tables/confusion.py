@@ -1,31 +1,636 @@
-"""Confusion tables: of a ranking at a cut, of predictions, and of rates."""
+"""Confusion tables: how they are made, and the mechanism of all measures of them."""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from inspect import Parameter
+from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
+    cast,
     compiled,
     computing,
     device,
     finished,
+    from_host_view,
+    host_view,
+    is_compiling,
+    is_tensor,
+    of_kind,
     result_float,
+    wide_float,
 )
-from quotakernels._types import (
-    A,
-    NumberOf,
+from quotakernels._records import plainly
+from quotakernels._types import A, Generic, NumberOf, T
+from quotakernels.inputs.classes import Predictions, validate_predictions
+from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.cuts import (
+    check_when_short,
+    cut_ends,
+    in_precision_of,
+    thresholds_beside,
+    wanted_masses,
+    warn_of_nan,
 )
-from quotakernels.inputs.classes import validate_predictions
-from quotakernels.inputs.examples import nan_unless_valid
+from quotakernels.inputs.examples import Validated, good_rows, nan_unless_valid
 from quotakernels.inputs.groups import MOST_CLASSES, size_of
-from quotakernels.inputs.keywords import public
-from quotakernels.inputs.numbers import AMOUNT, RATE, Domains, checked, of_numbers
-from quotakernels.measures._measure import measure
-from quotakernels.measures.tables.cells import ClassTable, ConfusionTable, binary_cells, class_cells
-from quotakernels.measures.tables.measure import CutMeasure
+from quotakernels.inputs.keywords import check_flag, public, refuse_unknown, show_value
+from quotakernels.inputs.numbers import (
+    AMOUNT,
+    RATE,
+    Domains,
+    checked,
+    in_library_of,
+    numbers_like,
+    of_numbers,
+    validate_numbers,
+)
+from quotakernels.inputs.totals import Totals
+from quotakernels.measures._measure import CUTS, Measure, flat, measure
+from quotakernels.measures._scale import in_usual_units, usual_unit
+from quotakernels.measures.at_quota import above_cuts, below_cuts, positives_at
+from quotakernels.ops import namespace
+from quotakernels.ranking import Ranking, TiePolicy, table_of
+
+
+@plainly
+class ConfusionTable(NamedTuple, Generic[T]):
+    """Selected and rejected examples of two classes.
+
+    The cells are counts or masses, numbers or arrays of one shape.  Make a table yourself, or by
+    `confusion_table`, `confusion_table_from_predictions` or `confusion_table_from_rates`.  It is a
+    named tuple of arrays only, so it passes through ``jax.jit``, ``jax.vmap`` and
+    ``torch.func.vmap`` as it is.
+
+    Attributes
+    ----------
+    tp, fp : array, shape (...)
+        Selected positives and negatives (true and false positives).
+    fn, tn : array, shape (...)
+        Rejected positives and negatives (false and true negatives).
+
+    Examples
+    --------
+    >>> from quotakernels import precision, recall
+    >>> from quotakernels.tables import ConfusionTable
+    >>> table = ConfusionTable(tp=3, fp=1, fn=2, tn=4)
+    >>> print(precision(table), recall(table))
+    0.75 0.6
+    """
+
+    tp: T
+    fp: T
+    fn: T
+    tn: T
+
+
+@plainly
+class ClassTable(NamedTuple, Generic[T]):
+    """Labels and predictions of K classes.
+
+    Attributes
+    ----------
+    cells : array, shape (..., K, K)
+        Counts or masses; row t and column p hold the examples of class t predicted as class p.
+    """
+
+    cells: T
+
+    def by_class(self) -> ConfusionTable:
+        """Each class against the rest: a `ConfusionTable` with cells of shape (..., K).
+
+        Whole numbers stay whole; their sum must be less than 2**63.
+
+        Examples
+        --------
+        >>> from quotakernels import f_score
+        >>> from quotakernels.tables import confusion_table_from_predictions
+        >>> table = confusion_table_from_predictions([0, 1, 2, 2], [0, 2, 2, 2], num_classes=3)
+        >>> print(f_score(table.by_class()))
+        [1.  0.  0.8]
+        """
+        xp, floats = validate_class_cells(self)
+        given = as_column("cells", self.cells)
+        dtype = result_float(xp, device(given))
+        with computing(xp):
+            whole = of_kind(xp, given.dtype, "integral")
+            table = _each_class(xp, cast(xp, given, xp.int64) if whole else floats.cells)
+            return finished(xp, table, dtype)  # type: ignore[no-any-return]
+
+
+def _each_class(xp: Namespace, cells: Array) -> ConfusionTable:
+    """The diagonal, what else is in its columns and rows, and what is in neither."""
+    diagonal, nothing = same_class(xp, cells), xp.zeros_like(cells)
+    tp = xp.sum(xp.where(diagonal, cells, nothing), axis=-1)
+    rest = xp.where(diagonal, nothing, cells)
+    fp, fn = xp.sum(rest, axis=-2), xp.sum(rest, axis=-1)
+    others = xp.sum(cells, axis=(-2, -1))[..., None] - (tp + fp + fn)
+    return ConfusionTable(tp, fp, fn, xp.clip(others, 0))
+
+
+_CELL = (lambda x: ~((x < 0) | (x == float("inf"))), "a count or a mass, finite and not negative")
+
+
+def validate_cells(table: ConfusionTable) -> tuple[Namespace, ConfusionTable]:
+    """The cells of a caller's table as floats of one shape; NaN stays, as undefined."""
+    xp, arrays = validate_numbers(table._asdict())
+    shapes = {name: tuple(x.shape) for name, x in arrays.items() if x.ndim}
+    if len(set(shapes.values())) > 1:
+        raise ValueError(f"the cells of a ConfusionTable must have one shape; got {shapes}")
+    shape = next(iter(shapes.values()), ())
+    with computing(xp):
+        cells = {name: cast(xp, x, wide_float(xp, device(x))) for name, x in arrays.items()}
+        cells = checked(xp, cells, dict.fromkeys(cells, _CELL))
+        return xp, ConfusionTable(*(xp.broadcast_to(x, shape) for x in cells.values()))
+
+
+def validate_class_cells(table: ClassTable) -> tuple[Namespace, ClassTable]:
+    """The cells of a caller's table as floats; NaN stays, as undefined."""
+    xp, arrays = validate_numbers({"cells": table.cells})
+    cells = arrays["cells"]
+    if cells.ndim < 2 or cells.shape[-1] != cells.shape[-2] or cells.shape[-1] == 0:
+        raise ValueError(
+            f"cells must have shape (K, K) or (..., K, K); got shape {tuple(cells.shape)}"
+        )
+    with computing(xp):
+        cells = cast(xp, cells, wide_float(xp, device(cells)))
+        return xp, ClassTable(**checked(xp, {"cells": cells}, {"cells": _CELL}))
+
+
+def same_class(xp: Namespace, cells: Array) -> Array:
+    """Which cells are on the diagonal, shape (K, K)."""
+    number = xp.arange(cells.shape[-1], dtype=xp.int64, device=device(cells))
+    return number[:, None] == number[None, :]
+
+
+def cells_at(
+    xp: Namespace,
+    table: Any,
+    *,
+    threshold: Any = None,
+    quota: Any = None,
+    fraction: Any = None,
+    budget: Any = None,
+    inclusive: bool = True,
+    when_short: Any = None,
+) -> tuple[ConfusionTable, tuple[int, ...]]:
+    """The cells at one kind of cut, shape (..., K), and the cuts' own shape, for which K stands."""
+    if isinstance(table, CellsBeyond):
+        return ConfusionTable(*table[:4]), ()
+    wanted, shape = wanted_cut(
+        xp,
+        table,
+        threshold=threshold,
+        quota=quota,
+        fraction=fraction,
+        budget=budget,
+        inclusive=inclusive,
+        when_short=when_short,
+    )
+    if threshold is None:
+        return compiled(_CELLS_AT_QUOTAS, xp)(table, wanted), shape
+    find = compiled(_cells_at_thresholds, xp, ("inclusive",))
+    return find(table, wanted, inclusive=inclusive), shape
+
+
+def wanted_cut(
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    threshold: Any,
+    quota: Any,
+    fraction: Any,
+    budget: Any,
+    inclusive: bool,
+    when_short: Any = None,
+) -> tuple[Array, tuple[int, ...]]:
+    """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
+    given = sum(x is not None for x in (threshold, quota, fraction, budget))
+    if given != 1 and (given or not isinstance(table, ops.Around)):  # which has its quota
+        hint = "; for decisions use tables.confusion_table_from_predictions(y_true, y_pred)"
+        names = "quota= and fraction=" if budget is None else "quota=, fraction= and budget="
+        raise TypeError(f"give exactly one of threshold=, {names}{'' if given else hint}")
+    check_flag("inclusive", inclusive)
+    check_when_short(when_short)
+    if threshold is not None:
+        wanted = thresholds_beside(table.thresholds, threshold)
+        warn_of_nan(table.thresholds, threshold)
+        if table.segments and wanted.ndim > 1:
+            raise ValueError(
+                f"threshold has shape {tuple(wanted.shape)}; with groups pass a number or a list "
+                "of them, for all groups"
+            )
+        return xp.reshape(wanted, (-1,)), tuple(wanted.shape)
+    if not inclusive:
+        raise TypeError(
+            "inclusive=False is for a threshold=, not for a quota=, fraction= or budget="
+        )
+    (wanted,), shape = wanted_masses(
+        xp, table, quota=quota, fraction=fraction, budget=budget, when_short=when_short
+    )
+    return wanted, shape
+
+
+def _cells_at_quotas(table: ops.Groups | ops.Around, wanted: Array) -> ConfusionTable:
+    """Expected cells; each class is averaged over ties by itself, and no rounding makes it < 0.
+
+    A cut of everything takes every mass, also one that vanishes in the sum of the others.
+    """
+    xp = namespace(wanted)
+    whole, *classes = (xp.expand_dims(x, axis=-1) for x in Totals(xp, table))
+    found = [positives_at(xp, table, wanted), positives_at(xp, table.swapped(), wanted)]
+    if table.weighted:
+        every = wanted >= whole
+        found = [xp.where(every, mass, x) for mass, x in zip(classes, found, strict=True)]
+    rest = (xp.clip(mass - x, 0) for mass, x in zip(classes, found, strict=True))
+    return ConfusionTable(*found, *rest)
+
+
+_CELLS_AT_QUOTAS = in_usual_units(_cells_at_quotas)
+
+
+def _cells_at_thresholds(
+    table: ops.Groups, wanted: Array, *, inclusive: bool = True
+) -> ConfusionTable:
+    xp = namespace(table.counts)
+    if table.segments:
+        return _cells_of_groups(xp, table, wanted, inclusive)
+    table = ops.filled_first(xp, table)
+    wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
+    ends = cut_ends(xp, table, wanted, inclusive)
+    return ConfusionTable(*(xp.take_last_axis(x, ends) for x in cut_cells(xp, table)))
+
+
+def _cells_of_groups(
+    xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool
+) -> ConfusionTable:
+    """The cells of each group of examples at each threshold, shape (..., S, K)."""
+    classes = [
+        x if table.weighted else cast(xp, x, xp.int64) for x in (table.positive, table.negative)
+    ]
+
+    def found(reached: Array) -> list[Array]:
+        return [ops.group_total(xp, table, xp.where(reached, x, xp.zeros_like(x))) for x in classes]
+
+    cells = []
+    for k in range(wanted.shape[-1]):
+        reached = ops.reaching(xp, table.thresholds, wanted[..., k], inclusive)
+        (tp, fp), (fn, tn) = found(reached), found(~reached)
+        cells.append((tp, fp, fn, tn))
+    return ConfusionTable(*(xp.stack(x, axis=-1) for x in zip(*cells, strict=True)))
+
+
+def cut_cells(xp: Namespace, table: ops.Groups) -> ConfusionTable:
+    """The cells at every cut, shape (..., G + 1); without weights whole numbers, exact.
+
+    Masses are summed from either end, since in a difference of sums a small one is lost.
+    """
+    fp, tp = (above_cuts(xp, table, x) for x in (table.negative, table.positive))
+    if table.weighted or table.segments:
+        tn, fn = (below_cuts(xp, table, x) for x in (table.negative, table.positive))
+    else:
+        fp, tp = cast(xp, fp, xp.int64), cast(xp, tp, xp.int64)
+        tn, fn = (x[..., -1:] - x for x in (fp, tp))
+    return ConfusionTable(tp, fp, fn, tn)
+
+
+class CellsBeyond(NamedTuple):
+    """The cells at one threshold, shape (..., 1), and which rows of the batch are good."""
+
+    tp: Array
+    fp: Array
+    fn: Array
+    tn: Array
+    good: Array | None
+
+
+def cells_beyond(
+    found: Validated, threshold: Any, inclusive: bool, whole: bool
+) -> CellsBeyond | None:
+    """The cells of checked examples at one threshold, counts as whole numbers; None of several."""
+    examples = in_library_of(found.examples._replace(valid=found.mask), threshold)
+    scores, labels, weights, valid, *_ = examples
+    xp = namespace(scores)
+    with computing(xp):
+        wanted: Any = in_precision_of(scores, threshold)
+        plain = type(wanted) is float and is_tensor(scores) and not is_compiling()
+        if not (plain and of_kind(xp, scores.dtype, "real floating")):
+            wanted = thresholds_beside(scores, threshold)
+            if wanted.ndim:
+                return None
+        warn_of_nan(scores, threshold)
+        pairs = Predictions(labels, labels, weights, valid, None)
+        find = compiled(_cells_beyond, xp, ("inclusive", "whole"))
+        cells = find(scores, pairs, wanted, inclusive=inclusive, whole=whole)
+        return CellsBeyond._make((*(x[..., None] for x in cells), found.good))
+
+
+def _cells_beyond(
+    scores: Array, pairs: Predictions, wanted: Any, *, inclusive: bool, whole: bool
+) -> ConfusionTable:
+    xp = namespace(scores)
+    selected = ops.reaching(xp, scores, wanted, inclusive)
+    return binary_cells(pairs._replace(predicted=selected), whole=whole)
+
+
+def binary_cells(pairs: Predictions, *, whole: bool = True) -> ConfusionTable:
+    """Counts, as `whole` numbers or as floats, or masses of the four outcomes; shape (...)."""
+    xp = namespace(pairs.truth)
+    truth, predicted, weights, valid, _ = pairs
+    hits = truth & predicted
+    if weights is None:
+        parts = [hits, predicted, truth]
+        counts = xp.counts(parts if valid is None else [*(x & valid for x in parts), valid])
+        if not whole:
+            counts = cast(xp, counts, wide_float(xp, device(counts)))
+        tp, selected, positive, *every = (counts[..., k] for k in range(counts.shape[-1]))
+        fp, fn = selected - tp, positive - tp
+        rest = every[0] - selected if every else truth.shape[-1] - selected
+        return ConfusionTable(tp, fp, fn, rest - fn)
+
+    def found(outcome: Array) -> Array:
+        outcome = outcome if valid is None else outcome & valid
+        return xp.total(xp.where(outcome, weights, xp.zeros_like(weights)))
+
+    others = (~truth & predicted, truth & ~predicted, ~(truth | predicted))
+    return ConfusionTable(found(hits), *(found(x) for x in others))
+
+
+def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
+    """The cells of a number of classes: the tie groups of the cells' numbers, put in order."""
+    xp = namespace(pairs.truth)
+    integer = xp.int32 if size**2 < 2**31 else xp.int64
+    cell = cast(xp, pairs.truth * size + pairs.predicted, integer)
+    everywhere = xp.ones_like(cell, dtype=xp.bool)
+    table = ops.tie_groups(xp, cell, everywhere, pairs.weights, pairs.valid, False)
+    table = ops.filled_first(xp, table)
+    batch = tuple(table.counts.shape[:-1])
+    wanted = xp.arange(size**2, dtype=integer, device=device(cell))
+    wanted = xp.broadcast_to(wanted, (*batch, size**2))
+    before, upto = (cut_ends(xp, table, wanted, inclusive) for inclusive in (False, True))
+    place = xp.clip(before, max=table.counts.shape[-1] - 1)
+    there = (upto > before) & (xp.take_last_axis(table.counts, place) > 0)
+    mass = xp.take_last_axis(table.positive, place)
+    mass = mass if table.weighted else cast(xp, mass, xp.int64)
+    cells = xp.where(there, mass, xp.zeros_like(mass))
+    return ClassTable(xp.reshape(cells, (*batch, size, size)))
+
+
+class Margins(NamedTuple):
+    """Sums of the cells of K classes: over rows, over columns, and over all."""
+
+    truth: Array
+    predicted: Array
+    whole: Array
+
+
+def margins(xp: Namespace, cells: Array) -> Margins:
+    """The sums of the cells, shapes (..., K), (..., K) and (...)."""
+    truth = xp.sum(cells, axis=-1)
+    return Margins(truth, xp.sum(cells, axis=-2), xp.sum(truth, axis=-1))
+
+
+def diagonal(xp: Namespace, cells: Array) -> Array:
+    """The diagonal, shape (..., K)."""
+    return xp.sum(xp.where(same_class(xp, cells), cells, xp.zeros_like(cells)), axis=-1)
+
+
+def off_diagonal(xp: Namespace, cells: Array) -> Array:
+    """The sum of all other cells."""
+    other = xp.where(same_class(xp, cells), xp.zeros_like(cells), cells)
+    return xp.sum(other, axis=(-2, -1))
+
+
+def off_diagonal_by_chance(xp: Namespace, rows: Array, columns: Array) -> Array:
+    """n² times the probability that independent draws from the two margins differ."""
+    return off_diagonal(xp, rows[..., :, None] * columns[..., None, :])
+
+
+# measures of tables
+
+
+class CutMeasure(Measure):
+    """A measure of a ranking at a cut: a threshold, a quota or a fraction."""
+
+    validator = staticmethod(cells_at)
+    at_quota_only = by_group = True
+
+    def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
+        given = [name for name, x in numbers.items() if x is not None]
+        check_when_short(numbers.get("when_short"))
+        if found.groups is None and "threshold" in given and not set(CUTS) & set(given):
+            check_flag("inclusive", inclusive := numbers.get("inclusive", True))
+            whole = not isinstance(self, TableMeasure)
+            if cells := cells_beyond(found, numbers["threshold"], inclusive, whole):
+                return cells
+        return super()._cut(found, ties, numbers)
+
+
+class TableMeasure(CutMeasure):
+    """A measure, callable on a table, on ``(y_true, y_score, ...)`` or on a `Ranking` with a cut.
+
+    The wrapped function computes it from cells that are floats of any one shape; its keyword-only
+    parameters are the measure's own numbers, which it is given as arrays that broadcast against
+    the cells.  `of_classes` does the same for cells of shape (..., K, K).  `unit` gives the size of
+    its values, of its own numbers, where they have a unit.  Values that are `in_masses` depend on
+    the unit of the cells.  `domains` says where the own numbers are good.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Array],
+        *,
+        greater_is_better: bool | None,
+        of_classes: Callable[..., Array] | None = None,
+        domains: Domains | None = None,
+        unit: Callable[..., Array] | None = None,
+        in_masses: bool = False,
+        headline: str = "",
+    ):
+        super().__init__(function, greater_is_better=greater_is_better, headline=headline)
+        self._of_classes, self._domains, self._unit = of_classes, domains or {}, unit
+        self._in_masses = in_masses
+        parameters = self.__signature__.parameters
+        self._defaults = {x: parameters[x].default for x in self._options}
+        self._required = [x for x, value in self._defaults.items() if value is Parameter.empty]
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:  # noqa: D102  the measure's own
+        refuse_unknown(self.__name__, keywords, ("table", "ranking"), self.__signature__.parameters)
+        self.check_flags(keywords)
+        own = self.take_own(keywords)
+        if "table" in keywords:
+            arguments = (keywords.pop("table"), *arguments)
+        if arguments and isinstance(arguments[0], (ConfusionTable, ClassTable)):
+            if len(arguments) > 1 or keywords:
+                named = ", ".join(keywords) or "another argument"
+                raise TypeError(
+                    f"{self.__name__} of a table takes its own parameters only; got {named}"
+                )
+            return self._of_table(arguments[0], own)
+        cut = {name: keywords.pop(name) for name in self._numbers if name in keywords}
+        weighted = keywords.get("sample_weight") is not None
+        ranking = in_library_of(self.ranking(arguments, keywords, own, **cut), *cut.values())
+        if "threshold" in cut:
+            cut["threshold"] = in_precision_of(ranking[0], cut["threshold"])
+        if (on_host := host_view(ranking, *cut.values(), *flat(own))) is not None:
+            found = self._at_cut(type(ranking)._make(on_host), own, cut, weighted)
+            return from_host_view(found, ranking[0])
+        return self._at_cut(ranking, own, cut, weighted)
+
+    def _at_cut(
+        self, ranking: Any, own: dict[str, Any], cut: dict[str, Any], weighted: bool
+    ) -> Array:
+        xp = namespace(ranking[0])
+        dtype = result_float(xp, device(ranking[0]))
+        with computing(xp):
+            table = table_of(xp, ranking, by_group=True)
+            cells, shape = cells_at(xp, table, **cut)
+            if isinstance(ranking, Ranking):
+                weighted = table.weighted
+                cells = nan_unless_valid(xp, cells, good_rows(ranking))
+            cells = ConfusionTable(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in cells))
+            result = finished(xp, self.value(xp, cells, own, not weighted), dtype)
+            return nan_unless_valid(xp, result, getattr(ranking, "good", None))
+
+    def take_own(self, keywords: dict[str, Any]) -> dict[str, Any]:
+        """The measure's own numbers, taken out of the keywords."""
+        own = {name: keywords.pop(name) for name in self._options if name in keywords}
+        for name in self._required:
+            if name not in own:
+                raise TypeError(f"{self.__name__} needs {name}")
+        return own
+
+    def ranking(
+        self,
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+        own: dict[str, Any],
+        caller: str = "",
+        **cut: Any,
+    ) -> Any:
+        """The ranking among the arguments, or of the labels and scores, beside the own numbers.
+
+        Errors are told by the name of the caller, by default the measure's.
+        """
+        return in_library_of(self._ranking(arguments, keywords, cut, caller), *flat(own))
+
+    def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
+        """The measure of a caller's table."""
+        cells: ConfusionTable | ClassTable
+        if isinstance(table, ConfusionTable):
+            xp, cells = validate_cells(table)
+        else:
+            xp, cells = validate_class_cells(table)
+        cells = in_library_of(cells, *flat(own))
+        xp = namespace(cells[0])
+        dtype = result_float(xp, device(cells[0]))
+        with computing(xp):
+            return finished(xp, self.value(xp, cells, own), dtype)
+
+    def value(
+        self,
+        xp: Namespace,
+        cells: ConfusionTable | ClassTable,
+        own: dict[str, Any],
+        counted: bool = False,
+    ) -> Array:
+        """The measure of checked cells; to be called where `computing`.
+
+        Those that are not whole may be masses, or be made of what was `counted`.
+        """
+        function = self._function
+        if isinstance(cells, ClassTable):
+            if self._of_classes is None:
+                raise TypeError(
+                    f"{self.__name__} is defined for two classes; pass a ConfusionTable, for "
+                    "example that of ClassTable.by_class()"
+                )
+            function = self._of_classes
+        wide = wide_float(xp, device(cells[0]))
+        numbers = self._own_numbers(xp, cells, own)
+        floats = type(cells)(*(cast(xp, x, wide) for x in cells))
+        if not (self._in_masses or counted) and floats[0] is cells[0]:
+            floats = compiled(in_usual_unit, xp)(floats)
+        return compiled(function, xp)(floats, **numbers)
+
+    def unit(self, xp: Namespace, cells: ConfusionTable, own: dict[str, Any]) -> Array | None:
+        """How large values can be in each row of cells, shape (..., 1); None if they are shares."""
+        if self._unit is None:
+            return None
+        size = self._unit(**self._own_numbers(xp, cells, own))
+        return xp.max(size, axis=-1, keepdims=True) if size.ndim else size
+
+    def _own_numbers(
+        self, xp: Namespace, cells: ConfusionTable | ClassTable, own: dict[str, Any]
+    ) -> dict[str, Any]:
+        return {name: self._number(xp, cells, name, x) for name, x in own.items()}
+
+    def _number(
+        self, xp: Namespace, cells: ConfusionTable | ClassTable, name: str, value: Any
+    ) -> Any:
+        data = cells[0]
+        if value is None and self._defaults[name] is None:
+            return None
+        if name == "impacts":
+            several = isinstance(cells, ClassTable)
+            return (class_impacts_like if several else impacts_like)(xp, data, value)
+        fits = {name: self._domains[name]}
+        return checked(xp, {name: numbers_like(data, name, value)}, fits)[name]
+
+
+def in_usual_unit(cells: ConfusionTable | ClassTable) -> Any:
+    """The cells in a unit in which their products neither overflow nor vanish."""
+    xp = namespace(cells[0])
+    parts, whole = list(cells), sum(cells)
+    if isinstance(cells, ClassTable):
+        parts, whole = [], xp.sum(cells.cells, axis=(-2, -1), keepdims=True)
+    unit = usual_unit(xp, whole, parts)
+    return cells if unit is None else type(cells)(*(x * unit for x in cells))
+
+
+def impacts_like(xp: Namespace, data: Array, impacts: Any) -> ConfusionTable:
+    """Four impacts as floats of the library and on the device of the data."""
+    names = [f"i_{cell}" for cell in ConfusionTable._fields]
+    try:
+        named = dict(zip(names, impacts, strict=True))
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"impacts must be four: {', '.join(names)}; got {show_value(impacts)}"
+        ) from None
+    numbers = {name: numbers_like(data, name, x) for name, x in named.items()}
+    return ConfusionTable(*checked(xp, numbers, dict.fromkeys(names, FINITE)).values())
+
+
+def class_impacts_like(xp: Namespace, cells: Array, impacts: Any) -> Array:
+    """K×K impacts as floats of the library and on the device of the cells."""
+    if impacts is None or isinstance(impacts, ConfusionTable):
+        raise TypeError(
+            f"impacts of a ClassTable must be an array of shape (K, K); got {show_value(impacts)}"
+        )
+    number = numbers_like(cells, "impacts", impacts)
+    size = cells.shape[-1]
+    if number.ndim < 2 or tuple(number.shape[-2:]) != (size, size):
+        raise ValueError(
+            f"impacts of {size} classes must have shape ({size}, {size}) or (..., {size}, {size}); "
+            f"got shape {tuple(number.shape)}"
+        )
+    return checked(xp, {"impacts": number}, {"impacts": FINITE})["impacts"]
+
+
+FINITE = (lambda x: (x > -float("inf")) & (x < float("inf")), "a finite number")
+
+
+def largest(*numbers: Array) -> Array:
+    """The largest absolute value among numbers that broadcast together."""
+    xp = namespace(numbers[0])
+    return functools.reduce(xp.maximum, (xp.abs(x) for x in numbers))
+
+
+# tables of rankings, predictions and rates
 
 
 @measure(CutMeasure, greater_is_better=None)

@@ -34,8 +34,8 @@ from quotakernels.inputs.gains import validate_scores
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._unsorted import RankingAtQuota, around_of, last_place, ranking_at
-from quotakernels.measures.at_quota.curves import float_thresholds
+from quotakernels.measures._measure import RankingAtQuota, around_of, last_place, ranking_at
+from quotakernels.measures.at_quota import float_thresholds
 from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, table_of
 

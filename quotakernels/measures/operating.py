@@ -13,14 +13,9 @@ from quotakernels.inputs.keywords import check_flag
 from quotakernels.inputs.numbers import RATE, checked, numbers_like
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._scale import in_usual_units
-from quotakernels.measures.at_quota.curves import (
-    Curve,
-    cut_masses,
-    cut_thresholds,
-    real_cuts,
-)
+from quotakernels.measures.at_quota import Curve, cut_masses, cut_thresholds, real_cuts
 from quotakernels.measures.tables.best_cut import best_of_these
-from quotakernels.measures.tables.cells import cut_cells
+from quotakernels.measures.tables.confusion import cut_cells
 from quotakernels.ops import namespace
 
 SAME_RATE = 2.0**-49

@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves, and areas under the latter."""
+"""ROC and precision-recall curves, areas under the latter, and single points of both spaces."""
 
 from __future__ import annotations
 
@@ -7,100 +7,26 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, wide_float
+from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
 from quotakernels._records import plainly
-from quotakernels._types import Generic, T
-from quotakernels.inputs.keywords import show_value
-from quotakernels.inputs.numbers import plain_number
-from quotakernels.inputs.totals import Totals, divisor
-from quotakernels.measures._measure import (
-    CutoffMeasure,
-    Measure,
-    measure,
+from quotakernels._types import A, Generic, NumberOf, T
+from quotakernels.inputs.keywords import public, show_value
+from quotakernels.inputs.numbers import (
+    AMOUNT,
+    POSITIVE,
+    RATE,
+    Domains,
+    checked,
+    of_numbers,
+    plain_number,
+    whole_steps,
 )
-from quotakernels.measures._reduction import Reduction, reduced
-from quotakernels.measures.at_quota.curves import cut_masses, cut_thresholds
-from quotakernels.measures.over_quotas.averages import harmonic_sums, log_and_deficit
+from quotakernels.inputs.totals import Totals, divisor
+from quotakernels.measures._measure import CutoffMeasure, Measure, measure
+from quotakernels.measures._sums import Reduction, harmonic_sums, log_and_deficit, reduced
+from quotakernels.measures.at_quota import cut_masses, cut_thresholds
+from quotakernels.measures.over_quotas import beside_level
 from quotakernels.ops import namespace
-
-Standardized: TypeAlias = Literal["mcclish", False]
-
-
-def checked_part(
-    max_fpr: Any, min_tpr: Any, standardized: Any
-) -> tuple[float | None, float | None]:
-    """Both rates as Python's floats; raise unless they say which part of the ROC curve, and in
-    which unit its area is.
-    """
-    rates = {"max_fpr": max_fpr, "min_tpr": min_tpr}
-    numbers = {name: None if x is None else plain_number(name, x) for name, x in rates.items()}
-    fpr, tpr = numbers.values()
-    if not (fpr is None or 0 < fpr <= 1):
-        raise ValueError(f"max_fpr must be a rate above 0 and at most 1; got {show_value(max_fpr)}")
-    if not (tpr is None or 0 <= tpr < 1):
-        raise ValueError(f"min_tpr must be a rate from 0 to below 1; got {show_value(min_tpr)}")
-    if not (standardized is False or standardized == "mcclish"):
-        raise ValueError(f'standardized must be "mcclish" or False; got {show_value(standardized)}')
-    if standardized and fpr is not None and tpr is not None:
-        raise ValueError(
-            "McClish's standard is for an area with one bound; with max_fpr= and min_tpr= pass "
-            "standardized=False"
-        )
-    return fpr, tpr
-
-
-def partial_auc(
-    table: ops.Groups, max_fpr: float | None, min_tpr: float | None, standardized: Standardized
-) -> Array:
-    """The area below the ROC curve to the left of one rate and above the other."""
-    xp = namespace(table[0])
-    width, height = 1.0 if max_fpr is None else max_fpr, 1 - (min_tpr or 0.0)
-    best = width * height
-    part = _left_and_above(xp, table, Totals(xp, table), width, min_tpr or 0.0)
-    area: Array = reduced(xp, table, part)[0] * best
-    if not standardized:
-        return area
-    chance = width * width / 2 if min_tpr is None else height * height / 2
-    return (1 + (area - chance) / (best - chance)) / 2
-
-
-def beside_level(before: Array, here: Array, whole: Array, level: float) -> tuple[Array, Array]:
-    """How far a group begins below a level, and how far it ends above it.
-
-    The group follows on the mass `before`; the level is a share of the whole.  In the upper half
-    masses are measured from the end: the share up to there has lost digits of a small rest.
-    """
-    if level < 0.5:
-        lacking = level * whole - before
-        return lacking, here - lacking
-    rest, room = whole - before, (1 - level) * whole
-    return rest - room, room - (rest - here)
-
-
-def _left_and_above(
-    xp: Namespace, table: ops.Groups, total: Totals, max_fpr: float, min_tpr: float
-) -> Reduction:
-    """∫ max(TPR - min_tpr, 0) dFPR from 0 to max_fpr, segment by segment, of the most it can be."""
-    negatives, positives = (
-        ops.repeat_per_row(xp, table, x) for x in (total.negative, total.positive)
-    )
-
-    def terms(left: Array, wide: Array, low: Array, high: Array) -> tuple[Array]:
-        run, rise = divisor(xp, wide), divisor(xp, high)
-        lacking, over = beside_level(low, high, positives, min_tpr)
-        inside, outside = beside_level(left, wide, negatives, max_fpr)
-        enters, stays = (xp.clip(x / rise, 0.0, 1.0) for x in (lacking, over))
-        leaves, beyond = (xp.clip(x / run, 0.0, 1.0) for x in (inside, outside))
-        share = xp.where(leaves < 0.5, leaves - enters, stays - beyond)
-        share = xp.clip(share, 0.0)
-        return (wide * share * (xp.clip(-lacking, 0.0) + high * share / 2),)
-
-    def value(area: Array) -> Array:
-        most = max_fpr * (1 - min_tpr) * total.pairs
-        return total.within(area, most) / most
-
-    columns = ("negative_before", "negative", "positive_before", "positive")
-    return Reduction(columns, terms, value)
 
 
 @plainly
@@ -445,7 +371,7 @@ def pr_auc(
     >>> print(pr_auc(y_true, y_score, min_recall=0.5).round(4))
     0.3546
     """
-    between = _between(min_recall, max_recall, method)
+    between = _band_of(min_recall, max_recall, method)
     if method not in ("exact", "trapezoid"):
         raise ValueError(f'method must be "exact" or "trapezoid"; got {show_value(method)}')
     _check_start(start)
@@ -465,7 +391,7 @@ def pr_auc(
     return mean * (between[1] - between[0])
 
 
-def _between(min_recall: Any, max_recall: Any, method: str) -> tuple[float, float] | None:
+def _band_of(min_recall: Any, max_recall: Any, method: str) -> tuple[float, float] | None:
     """The ends of a part of the curve; None of the whole."""
     low, high = plain_number("min_recall", min_recall), plain_number("max_recall", max_recall)
     if not 0 <= low < high <= 1:
@@ -538,16 +464,266 @@ def _trapezoids(xp: Namespace, total: Totals, start: Start) -> Reduction:
         begin = xp.where(before > 0, found / divisor(xp, before), share)
         end = (found + here) / divisor(xp, before + mass)
         sums = share * (found * ones + ramps) - (end - begin) / 2
-        is_level, level = _level(xp, start, before, found, mass, here)
+        is_level, level = _level_area(xp, start, before, found, mass, here)
         area = xp.where(is_level, level, sums)
         return (xp.where(here > 0, area, xp.zeros_like(area)),)
 
     return _over_positives(total, terms)
 
 
-def _level(
+def _level_area(
     xp: Namespace, start: Start, before: Array, found: Array, mass: Array, here: Array
 ) -> tuple[Array, Array]:
     """Whether the precision stays what it is at the group's end, and the area below it then."""
     is_level = (before if start == "roc" else found) == 0
     return is_level, here * (here / divisor(xp, before + mass))
+
+
+# single points, and the way between two
+
+
+POINT_ROUNDING = 2.0**-40
+"""Relative excess of a rate over 1 that is put down to rounding."""
+
+Cut: TypeAlias = tuple[NumberOf[A], NumberOf[A]]
+"""False and true positives."""
+
+
+@plainly
+class RocPoints(NamedTuple, Generic[T]):
+    """Points of ROC space.
+
+    Attributes
+    ----------
+    fpr, tpr : array
+        False positive rates, true positive rates.
+    """
+
+    fpr: T
+    tpr: T
+
+
+@plainly
+class PrPoints(NamedTuple, Generic[T]):
+    """Points of precision-recall space.
+
+    Attributes
+    ----------
+    recall, precision : array
+        Recall, which is the true positive rate, and precision.
+    """
+
+    recall: T
+    precision: T
+
+
+CLASSES: Domains = {"positives": AMOUNT, "negatives": AMOUNT}
+
+
+@public
+def roc_to_pr(
+    fpr: NumberOf[A], tpr: NumberOf[A], *, positives: NumberOf[A], negatives: NumberOf[A]
+) -> PrPoints[A]:
+    """Points of ROC space in precision-recall space ([DG] Theorem 3.1).
+
+    recall = TPR, precision = TP/(TP + FP) with TP = TPR·P and FP = FPR·N, which need not be
+    whole numbers.
+
+    Parameters
+    ----------
+    fpr, tpr : numbers or arrays
+        False and true positive rates.
+    positives, negatives : numbers or arrays
+        P and N.  All four are broadcast together.
+
+    Returns
+    -------
+    PrPoints
+        The precision is NaN at (0, 0), where nothing is selected.
+
+    Raises
+    ------
+    ValueError
+        Rates outside 0…1, negative or infinite P or N; NaN instead where values cannot be read.
+
+    See Also
+    --------
+    pr_to_roc : the way back.
+    pr_curve : the curve of a ranking; `Ranking.from_points` makes one of such points.
+
+    References
+    ----------
+    [DG] Theorem 3.1.
+
+    Examples
+    --------
+    >>> from quotakernels import roc_to_pr
+    >>> print(*roc_to_pr(0.25, 1.0, positives=20, negatives=2000))
+    1.0 0.038461538461538464
+    """
+
+    def points(xp: Namespace, fpr: Array, tpr: Array, whole: Array, rest: Array) -> PrPoints:
+        found, wrong = tpr * whole, fpr * rest
+        return PrPoints(tpr + xp.zeros_like(found + wrong), found / (found + wrong))
+
+    named = {"fpr": fpr, "tpr": tpr, "positives": positives, "negatives": negatives}
+    result: PrPoints = of_numbers(points, named, {"fpr": RATE, "tpr": RATE, **CLASSES})
+    return result
+
+
+@public
+def pr_to_roc(
+    recall: NumberOf[A], precision: NumberOf[A], *, positives: NumberOf[A], negatives: NumberOf[A]
+) -> RocPoints[A]:
+    """Points of precision-recall space in ROC space ([DG] Theorem 3.1).
+
+    TPR = recall, FPR = TP·(1 - precision)/precision/N with TP = recall·P.
+
+    Parameters
+    ----------
+    recall, precision : numbers or arrays
+        Recall and precision; NaN is taken as undefined.
+    positives, negatives : numbers or arrays
+        As in `roc_to_pr`.
+
+    Returns
+    -------
+    RocPoints
+        The false positive rate is NaN where the precision is NaN, or 0, which does not determine
+        it.
+
+    Raises
+    ------
+    ValueError
+        Recall or precision outside 0…1, negative or infinite P or N, points that need more than
+        N false positives; NaN instead where these cannot be read.
+
+    See Also
+    --------
+    roc_to_pr : the way back.
+
+    References
+    ----------
+    [DG] Theorem 3.1.
+
+    Examples
+    --------
+    >>> from quotakernels import pr_to_roc
+    >>> print(*pr_to_roc(0.5, 0.25, positives=20, negatives=2000))
+    0.015 0.5
+    """
+
+    def points(
+        xp: Namespace, recall: Array, precision: Array, whole: Array, rest: Array
+    ) -> RocPoints:
+        fpr = recall * whole * (1 - precision) / (precision * rest)
+        fpr = xp.nan_unless(precision > 0, fpr)
+        fpr = checked(xp, {"fpr": fpr}, {"fpr": _REACHABLE})["fpr"]
+        return RocPoints(xp.clip(fpr, max=1.0), recall + xp.zeros_like(fpr))
+
+    named = {
+        "recall": recall,
+        "precision": precision,
+        "positives": positives,
+        "negatives": negatives,
+    }
+    domains = {"recall": RATE, "precision": RATE, **CLASSES}
+    result: RocPoints = of_numbers(points, named, domains)
+    return result
+
+
+_REACHABLE = (
+    lambda x: ~(x > 1 + tolerance(x, POINT_ROUNDING)),
+    "at most 1 at this recall and precision",
+)
+
+
+@public
+def interpolate_pr(
+    start: Cut[A], stop: Cut[A], *, positives: NumberOf[A], recall: NumberOf[A] | None = None
+) -> PrPoints[A]:
+    """Precision-recall points between two cuts ([DG] Table 1).
+
+    From (FP_A, TP_A) to (FP_B, TP_B) the false positives grow in proportion to the true ones, by
+    the local skew (FP_B - FP_A)/(TP_B - TP_A) for each.
+
+    Parameters
+    ----------
+    start, stop : pairs of numbers
+        False and true positives (FP, TP) of the two cuts, whole or not; TP must grow and FP must
+        not fall.
+    positives : number
+        P, all positives.
+    recall : array, optional
+        Where to find the precision.  By default at TP_A, TP_A + 1, … and TP_B.
+
+    Returns
+    -------
+    PrPoints
+        The precision is NaN at a recall beyond the two cuts; at (0, 0) it is the limit along the
+        segment.
+
+    Raises
+    ------
+    ValueError
+        Negative, infinite or falling counts, a TP that does not grow or exceeds P; NaN instead
+        where values cannot be read.  Without `recall`, counts that cannot be read.
+
+    References
+    ----------
+    [DG] section 4, Table 1.
+
+    Examples
+    --------
+    >>> from quotakernels import interpolate_pr
+    >>> points = interpolate_pr((5, 5), (30, 10), positives=20)
+    >>> print(points.recall, points.precision.round(3))
+    [0.25 0.3  0.35 0.4  0.45 0.5 ] [0.5   0.375 0.318 0.286 0.265 0.25 ]
+    """
+    named: dict[str, Any] = {}
+    for name, cut in (("start", start), ("stop", stop)):
+        named[f"{name} FP"], named[f"{name} TP"] = _pair(name, cut)
+    named["positives"] = positives
+    domains = dict.fromkeys(named, AMOUNT)
+    if recall is None:
+        named["TP"] = whole_steps(named, "start TP", "stop TP")
+    else:
+        named["recall"] = recall
+
+    def points(
+        xp: Namespace, fp: Array, tp: Array, last_fp: Array, last_tp: Array, whole: Array, at: Array
+    ) -> PrPoints:
+        found, reached = (at, at / whole) if recall is None else (at * whole, at)
+        steps = {
+            "stop TP - start TP": last_tp - tp,
+            "stop FP - start FP": last_fp - fp,
+            "stop TP": last_tp + xp.zeros_like(whole),
+        }
+        rounding = tolerance(found, POINT_ROUNDING)
+        within = (lambda x: ~(x > whole * (1 + rounding)), "at most all positives")
+        grown, along, last_tp = checked(xp, steps, {**_STEPS, "stop TP": within}).values()
+        skew = along / grown
+        selected = found + fp + skew * (found - tp)
+        precision = xp.where(selected > 0, found / selected, 1 / (1 + skew))
+        between = (found >= tp * (1 - rounding)) & (found <= last_tp * (1 + rounding))
+        precision = xp.nan_unless(between, precision)
+        return PrPoints(reached + xp.zeros_like(precision), precision + xp.zeros_like(reached))
+
+    result: PrPoints = of_numbers(points, named, domains)
+    return result
+
+
+def _pair(name: str, cut: Any) -> tuple[Any, Any]:
+    try:
+        fp, tp = cut
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} must be a pair of numbers, (FP, TP); got {show_value(cut)}"
+        ) from None
+    return fp, tp
+
+
+_STEPS: Domains = {
+    "stop TP - start TP": (POSITIVE[0], "above 0"),
+    "stop FP - start FP": AMOUNT,
+}

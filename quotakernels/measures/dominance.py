@@ -25,8 +25,8 @@ from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.measures._models import Models, named_models
-from quotakernels.measures.roc_pr.curves import PrCurve, RocCurve
-from quotakernels.measures.roc_pr.hull import RocHull
+from quotakernels.measures.hull import RocHull
+from quotakernels.measures.roc_pr import PrCurve, RocCurve
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, refuse_groups
 

@@ -1,0 +1,155 @@
+"""Measures that are sums over the rows of the table, and the series that their terms need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, cast
+from quotakernels.inputs.totals import Totals
+
+
+class Reduction(NamedTuple):
+    """A value made of sums over the rows, or over the positions.
+
+    ``terms(*columns)`` gives the arrays to sum, of columns named as in `ops.Columns`;
+    ``value(*sums)`` makes the value of the sums.  `whole` terms are whole numbers where the masses
+    are.  Summands `by_position` have the same sums, for tables in place.
+    """
+
+    columns: tuple[str, ...]
+    terms: Callable[..., tuple[Array, ...]]
+    value: Callable[..., Any]
+    whole: bool = False
+    by_position: ops.Summands | None = None
+
+    def summands(self, xp: Namespace, table: Any) -> ops.Summands:
+        """What is summed of this table."""
+        if self.by_position is not None and ops.summed_by_position(xp, table):
+            return self.by_position
+        return ops.Summands(self.columns, self.terms, self.whole)
+
+
+class Sums(NamedTuple):
+    """How a measure is made of a reduction: ``take(value)`` of what ``make(…)`` makes."""
+
+    make: Callable[..., Reduction]
+    take: Callable[[Any], Any] = lambda value: value
+
+
+def item_scale(xp: Namespace, table: ops.Groups, total: Totals) -> Array:
+    """The factor that gives masses a mean of one per example."""
+    if table.weighted:
+        return cast(xp, total.examples, total.whole.dtype) / total.whole
+    return xp.ones_like(total.whole)
+
+
+def reduced(xp: Namespace, table: Any, *reductions: Reduction) -> list[Any]:
+    """The values of all the reductions, from one pass over the table."""
+    sums = ops.sum_rows(xp, table, *(r.summands(xp, table) for r in reductions))
+    return [r.value(*own) for r, own in zip(reductions, sums, strict=True)]
+
+
+# Series that terms need
+
+
+NEAR = 8
+"""Terms that are summed one by one: all of a small group, or those before S = 8, from where on
+the asymptotic series holds."""
+
+WIDE = 200
+"""Groups of at most as many examples as this part of those before them are narrow."""
+
+_TAIL = (
+    1 / 24,
+    -7 / 960,
+    31 / 8064,
+    -127 / 30720,
+    511 / 67584,
+    -1414477 / 67092480,
+    8191 / 98304,
+    -118518239 / 267386880,
+    5749691557 / 1882718208,
+    -91546277357 / 3460300800,
+)
+"""Coefficients of x⁻², x⁻⁴, … in H(x - ½) - γ - ln x."""
+
+_BERNOULLI = (
+    1 / 12,
+    -1 / 720,
+    1 / 30240,
+    -1 / 1209600,
+    1 / 47900160,
+    -691 / 1307674368000,
+    1 / 74724249600,
+)
+"""Coefficients of u², u⁴, … in (u/2)·coth(u/2) - 1."""
+_NEAR_ZERO = 0.56**2
+"""Where u² is below this, they leave out less than 2**-52 of the deficit."""
+
+
+def _series(coefficients: tuple[float, ...], y: Array) -> Array:
+    """The sum of c·y, c·y², c·y³, … over the coefficients."""
+    value = coefficients[-1] * y
+    for coefficient in reversed(coefficients[:-1]):
+        value = (value + coefficient) * y
+    return value
+
+
+def _tail(x: Array) -> Array:
+    """H(x - ½) - γ - ln x for x ≥ 8½."""
+    return _series(_TAIL, 1 / (x * x))
+
+
+def log_and_deficit(xp: Namespace, x: Array) -> tuple[Array, Array]:
+    """log(1 + x), and 1 - log(1 + x)/x to full precision; x is finite."""
+    log, is_near, near = _near_zero(xp, x)
+    return log, xp.where(is_near, near, 1 - log / x)
+
+
+def log_and_remainder(xp: Namespace, x: Array) -> tuple[Array, Array]:
+    """log(1 + x), and x - log(1 + x) to full precision."""
+    log, is_near, near = _near_zero(xp, x)
+    return log, xp.where(is_near, x * near, x - log)
+
+
+def _near_zero(xp: Namespace, x: Array) -> tuple[Array, Array, Array]:
+    """The logarithm u = log(1 + x), whether x is near 0, and 1 - u/x if it is.
+
+    The quotient u/x is u/(e^u - 1) = (u/2)·coth(u/2) - u/2.
+    """
+    log = xp.log1p(x)
+    square = log * log
+    return log, square < _NEAR_ZERO, log / 2 - _series(_BERNOULLI, square)
+
+
+def _far_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
+    x = items / (before + 0.5)
+    log, remainder = log_and_remainder(xp, x)
+    tail = _tail(before + items + 0.5) - _tail(before + 0.5)
+    return log + tail, before * (remainder - tail) + x / 2
+
+
+def narrow_sums(_xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
+    """The harmonic sums of m ≤ S / `WIDE` places, by powers of the distances from the middle."""
+    middle = before + (items + 1) / 2
+    square = items * items
+    second = (square - 1) / (12 * middle * middle)
+    fourth = second * (3 * square - 7) / (20 * middle * middle)
+    bent = items * (second + fourth)
+    ones = (items + bent) / middle
+    return ones, (items + 1) / 2 * ones - bent
+
+
+def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
+    """Σ 1/(S+k) and Σ k/(S+k) for k = 1..m; S ≥ 0 is real, m a whole number."""
+    near = xp.clip(xp.ceil(NEAR - before), 0.0, float(NEAR))
+    near = xp.where(items <= NEAR, items, near)
+    ones, ramps = xp.partial_harmonic_sums(before, near, NEAR)
+    is_far = items > near
+
+    farther = partial(_far_sums, xp)
+    far_ones, far_ramps = xp.where_rare(is_far, 2, farther, before + near, items - near)
+    return ones + far_ones, ramps + far_ramps + near * far_ones

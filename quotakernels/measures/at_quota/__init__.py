@@ -1,1 +1,0 @@
-"""Measures of the best examples that fill one quota."""

@@ -1,0 +1,1138 @@
+"""Averages over all quotas: AUC, the Gini coefficient, PEM, average hit rate and Qrecall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from quotakernels import ops
+from quotakernels._array import (
+    Array,
+    Namespace,
+    cast,
+    compiled,
+    computing,
+    device,
+    finished,
+    of_kind,
+    result_float,
+)
+from quotakernels._records import plainly
+from quotakernels._types import Generic, T, WhenShort
+from quotakernels.inputs.cuts import quota_masses, wanted_masses
+from quotakernels.inputs.keywords import show_value
+from quotakernels.inputs.numbers import checked, numbers_like, plain_number
+from quotakernels.inputs.totals import Totals, divisor
+from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._scale import in_usual_units
+from quotakernels.measures._sums import (
+    WIDE,
+    Reduction,
+    Sums,
+    harmonic_sums,
+    item_scale,
+    log_and_remainder,
+    narrow_sums,
+    reduced,
+)
+from quotakernels.measures.at_quota import correlation_within, share_found
+from quotakernels.ops import namespace
+
+
+@plainly
+class PemAreas(NamedTuple, Generic[T]):
+    """The three areas of PEM = (S1 - S2) / S3, each of shape (...).
+
+    Attributes
+    ----------
+    s1 : array
+        Where Qrecall is above chance, d(j) = Q(j) - j/n > 0.
+    s2 : array
+        Where it is below chance, counted positive.
+    s3 : array
+        S1 of the optimal ranking, N/2.
+    """
+
+    s1: T
+    s2: T
+    s3: T
+
+
+@measure(Measure, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
+def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
+    """The areas S1, S2 and S3 in PEM = (S1 - S2)/S3 ([AR] eq. 14-15, Table 5).
+
+    With d(j) = Q(j) - j/n, S1 sums the positive d(j), S2 sums -d(j) over the negative ones, and
+    S3 = N/2 is S1 of the optimal ranking.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    method : {"sum", "area"}
+        "sum" adds up d(j) at j = 1..n, as Table 5 does; it refuses sample weights, which have no
+        such positions.  "area" integrates d(x) from 0 to n, so it also counts both parts of a step
+        in which the sign changes.
+
+    Returns
+    -------
+    PemAreas
+        In units of examples.  All 0 where there are no negatives, NaN where there are no positives.
+
+    Notes
+    -----
+    (S1 - S2) / S3 is the same by both methods.  Weighted areas are on masses rescaled to a mean
+    of one per example.  The optimistic policy gives upper bounds of S1 and lower bounds of S2,
+    the pessimistic policy the other way round.
+
+    References
+    ----------
+    [AR] eq. 14-15, Table 5.
+
+    Examples
+    --------
+    >>> from quotakernels import pem_areas
+    >>> y_true, y_score = [1, 0, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.1]
+    >>> print(*pem_areas(y_true, y_score))
+    0.4 0.4 1.5
+    >>> print(*pem_areas(y_true, y_score, method="area"))
+    0.375 0.375 1.5
+    """
+    if method not in ("sum", "area"):
+        raise ValueError(f'method must be "sum" or "area"; got {show_value(method)}')
+    if method == "sum" and table.weighted:
+        raise ValueError(
+            'with sample weights there are no positions to sum over; use method="area"'
+        )
+    xp = namespace(table[0])
+    return reduced(xp, table, advantage_areas(xp, table, Totals(xp, table), method))[0]  # type: ignore[no-any-return]
+
+
+def advantage_areas(
+    xp: Namespace, table: Any, total: Totals, method: Literal["sum", "area"]
+) -> Reduction:
+    """S1, S2 and S3; d is a straight line within each row."""
+    whole, positive = (ops.repeat_per_row(xp, table, x) for x in (total.whole, total.positive))
+    by_sum = method == "sum"
+
+    def terms(before: Array, found: Array, size: Array, here: Array) -> tuple[Array, ...]:
+        """n·P·Σd of each row, above and below zero."""
+        half, half_positive = whole / 2, positive / 2
+        start = half * found - half_positive * before
+        return _by_side(xp, by_sum, start, half * here - half_positive * size, size)
+
+    def value(above: Array, below: Array) -> PemAreas:
+        unit, optimum = total.whole * total.positive, total.pairs / (2 * total.positive)
+        if table.weighted:
+            scale = item_scale(xp, table, total)
+            unit, optimum = unit / scale, optimum * scale
+        return PemAreas(above / unit, xp.abs(below) / unit, optimum)
+
+    columns = ("mass_before", "positive_before", "mass", "positive")
+    if not by_sum:
+        return Reduction(columns, terms, value)
+    by_position = _advantages(xp, table, whole, positive)
+    return Reduction(columns, terms, value, False, by_position)
+
+
+def _advantages(
+    xp: Namespace, table: ops.Groups | ops.Cumulative, whole: Array, positive: Array
+) -> ops.Summands:
+    """n·P·d of each position, above and below zero; exactly 0 in a group without a slope."""
+
+    def terms(
+        before: Array, found: Array, mass: Array, size: Array, here: Array, place: Array
+    ) -> tuple[Array, Array]:
+        before = xp.minimum(before, whole) if table.in_place else before  # behind the last example
+        start = whole * found - positive * before
+        line = start + place * (whole * here - positive * mass) / size
+        return xp.clip(line, 0.0), xp.clip(line, None, 0.0)
+
+    sums = ("group_mass_before", "group_positive_before")
+    columns = (*sums, "group_mass", "group_size", "group_positive", "place")
+    return ops.Summands(columns, terms)
+
+
+def _by_side(
+    xp: Namespace,
+    by_sum: bool,
+    start: Array,
+    change: Array,
+    size: Array,
+) -> tuple[Array, ...]:
+    """Sums, or areas, above zero and below of lines, of which half the heights are given."""
+    crossing = _crossing_sum if by_sum else _crossing_area
+    end = start + change
+    line = size * (start + end) + change if by_sum else size * (start + end)
+    crosses = start * end < 0
+
+    def one(sign: int) -> Array:
+        low, high = (0.0, None) if sign > 0 else (None, 0.0)
+        return xp.piecewise(
+            crosses,
+            lambda start, change, size, _: sign * crossing(xp, sign * start, sign * change, size),
+            lambda *x: xp.clip(x[-1], low, high),
+            *(start, change, size, line),
+        )
+
+    return one(1), one(-1)
+
+
+def _crossing_area(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
+    """Area above zero of a line that crosses it, of which this is half: start + x·change/size for x
+    in [0, size].
+    """
+    height = xp.maximum(start, start + change)
+    return size * height * (height / xp.abs(change))
+
+
+def _crossing_sum(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
+    """Sum of the positive values, of which these are halves: start + k·change/size, k = 1..size.
+
+    The line crosses zero.
+    A value so near zero that rounding puts it on the wrong side adds nothing either way.
+    """
+    slope = change / size
+    before_zero = xp.floor(size * xp.abs(start / change))
+    rises = change > 0
+    first = xp.where(rises, before_zero + 1, xp.ones_like(size))
+    last = xp.where(rises, size, before_zero)
+    ends = (xp.clip(start + k * slope, 0.0) for k in (first, last))
+    return (last - first + 1) * sum(ends)
+
+
+class Won(NamedTuple):
+    """Twice the pairs won, ties counted half; and the number of pairs."""
+
+    twice: Array
+    pairs: Array
+
+    @property
+    def share(self) -> Array:
+        """Pairs won, of all."""
+        return self.twice / (2 * self.pairs)
+
+    @property
+    def surplus(self) -> Array:
+        """Pairs won less pairs lost, over all."""
+        return (self.twice - self.pairs) / self.pairs
+
+
+def pairs_won(_xp: Namespace, table: Any, total: Totals) -> Reduction:
+    """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus.
+
+    Whole numbers of positives go on from one group of examples to the next, which takes fewer
+    steps: those before the group are taken off at the end.
+    """
+    in_list = "_in_list" if table.segments and not total.rounded else ""
+
+    def won_twice(before: Array, upto: Array, below: Array) -> tuple[Array]:
+        return (below * (before + upto),)
+
+    columns = (f"positive_before{in_list}", f"positive_upto{in_list}", "negative")
+
+    def value(twice: Array) -> Won:
+        if in_list:
+            twice = twice - 2 * total.positive_before * total.negative
+        won = total.within(twice, 2 * total.pairs) if total.rounded else twice
+        return Won(won, total.pairs)
+
+    return Reduction(columns, won_twice, value, True)
+
+
+def _won(table: Any) -> Won:
+    """Of groups of examples on a device of PyTorch in its own steps, which are fewer."""
+    xp = namespace(table[0])
+    if isinstance(table, ops.Cumulative) and table.segments:
+        twice, pairs = ops.won_twice_by_group(table)
+        mark: Any = table.mark
+        return Won(cast(xp, twice, mark.dtype), pairs * mark)
+    return reduced(xp, table, pairs_won(xp, table, Totals(xp, table)))[0]  # type: ignore[no-any-return]
+
+
+@measure(
+    Measure,
+    greater_is_better=True,
+    monotone="always",
+    by_positives=True,
+    by_counts=True,
+    sums=Sums(pairs_won, attrgetter("share")),
+)
+def roc_auc(
+    table: ops.Groups,
+    *,
+    max_fpr: float | None = None,
+    min_tpr: float | None = None,
+    standardized: Standardized = "mcclish",
+) -> Array:
+    """Area under the ROC curve: the share of pairs ranked correctly, ties counted half.
+
+    A pair is a positive and a negative; it is ranked correctly if the positive has the higher
+    score.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    max_fpr : float, optional
+        Only the part up to this false positive rate f, ∫ TPR dFPR from 0 to f; 0 < f ≤ 1.
+    min_tpr : float, optional
+        Only the part above this true positive rate t, ∫ (1 - FPR) dTPR from t to 1; 0 ≤ t < 1.
+        With weights a part near 1 is right to about 1e-16/(1 - t) of itself.
+        With both bounds it is the area that lies in both parts, ∫ max(TPR - t, 0) dFPR from 0 to f.
+    standardized : {"mcclish", False}
+        "mcclish" scales the area of a part to (1 + (area - chance)/(best - chance))/2, so that
+        chance is 0.5; chance is f²/2 and the best f, or (1 - t)²/2 and 1 - t.  False gives the area
+        itself, and is required with both bounds.
+
+    Returns
+    -------
+    array, shape (...)
+        From 0 to 1; NaN where one class is absent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A bound that is not a number or is out of range; another value of `standardized`; both
+        bounds standardized.
+
+    Notes
+    -----
+    Numerator and denominator are whole numbers, exact as long as 2PN of all groups together is
+    below 2**53 (n up to 1.3e8); beyond that the result is within a few ulp.  With weights a pair
+    counts the product of its weights.  Parts are within a few 2**-53 of their largest area; inside
+    a tie group the curve is a straight line.  The optimistic and the pessimistic policy give
+    bounds.
+
+    References
+    ----------
+    [Hanley 1982]; of parts [McClish 1989], [Jiang 1996], of both bounds [Yang 2019].
+
+    Examples
+    --------
+    >>> from quotakernels import roc_auc
+    >>> print(roc_auc([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]))
+    0.75
+    >>> print(roc_auc([1, 1], [0.9, 0.8]))
+    nan
+    >>> y_true, y_score = [1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.1]
+    >>> print(roc_auc(y_true, y_score, max_fpr=0.5, standardized=False).round(4))
+    0.2778
+    >>> print(roc_auc(y_true, y_score, max_fpr=0.5).round(4))
+    0.7037
+    """
+    max_fpr, min_tpr = checked_part(max_fpr, min_tpr, standardized)
+    if max_fpr is not None or min_tpr is not None:
+        return partial_auc(table, max_fpr, min_tpr, standardized)
+    return _won(table).share
+
+
+@measure(
+    Measure,
+    greater_is_better=True,
+    monotone="always",
+    signed=True,
+    by_positives=True,
+    by_counts=True,
+    sums=Sums(pairs_won, attrgetter("surplus")),
+)
+def gini(table: ops.Groups) -> Array:
+    """Gini coefficient, 2·AUC - 1.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Returns
+    -------
+    array, shape (...)
+        From -1 to 1; NaN where one class is absent.
+
+    See Also
+    --------
+    pem : always the same number.
+    roc_auc : the area, with notes on weights and ties.
+
+    References
+    ----------
+    [PW], AUC and Gini.
+
+    Examples
+    --------
+    >>> from quotakernels import gini
+    >>> print(gini([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]))
+    0.5
+    """
+    return _won(table).surplus
+
+
+@measure(
+    Measure,
+    greater_is_better=True,
+    monotone="always",
+    signed=True,
+    by_positives=True,
+    by_counts=True,
+    sums=Sums(pairs_won, attrgetter("surplus")),
+)
+def pem(table: ops.Groups) -> Array:
+    """PEM, the performance relative to chance and optimum over all quotas ([AR] eq. 14-15).
+
+    PEM = (S1 - S2) / S3 = (Σ Q(j) - (n + 1)/2) / (N/2), summed over j = 1..n.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Returns
+    -------
+    array, shape (...)
+        From -1 (worst) over 0 (chance) to 1 (optimum); NaN where one class is absent.
+
+    See Also
+    --------
+    pem_areas : S1, S2 and S3.
+
+    Notes
+    -----
+    Since Σ Q(j) = (P + 1)/2 + N·AUC, PEM equals 2·AUC - 1, the Gini coefficient, for every
+    ranking, with ties, and for either class.  It is computed as such, and with weights it is
+    defined as such.  The optimistic and the pessimistic policy give bounds.
+
+    References
+    ----------
+    [AR] eq. 14-15.
+
+    Examples
+    --------
+    >>> from quotakernels import pem
+    >>> print(pem([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]))
+    0.5
+    >>> print(pem([0, 1], [0.9, 0.1]))
+    -1.0
+    """
+    return _won(table).surplus
+
+
+# a part of the area under the ROC curve
+
+
+Standardized: TypeAlias = Literal["mcclish", False]
+
+
+def checked_part(
+    max_fpr: Any, min_tpr: Any, standardized: Any
+) -> tuple[float | None, float | None]:
+    """Both rates as Python's floats; raise unless they say which part of the ROC curve, and in
+    which unit its area is.
+    """
+    rates = {"max_fpr": max_fpr, "min_tpr": min_tpr}
+    numbers = {name: None if x is None else plain_number(name, x) for name, x in rates.items()}
+    fpr, tpr = numbers.values()
+    if not (fpr is None or 0 < fpr <= 1):
+        raise ValueError(f"max_fpr must be a rate above 0 and at most 1; got {show_value(max_fpr)}")
+    if not (tpr is None or 0 <= tpr < 1):
+        raise ValueError(f"min_tpr must be a rate from 0 to below 1; got {show_value(min_tpr)}")
+    if not (standardized is False or standardized == "mcclish"):
+        raise ValueError(f'standardized must be "mcclish" or False; got {show_value(standardized)}')
+    if standardized and fpr is not None and tpr is not None:
+        raise ValueError(
+            "McClish's standard is for an area with one bound; with max_fpr= and min_tpr= pass "
+            "standardized=False"
+        )
+    return fpr, tpr
+
+
+def partial_auc(
+    table: ops.Groups, max_fpr: float | None, min_tpr: float | None, standardized: Standardized
+) -> Array:
+    """The area below the ROC curve to the left of one rate and above the other."""
+    xp = namespace(table[0])
+    width, height = 1.0 if max_fpr is None else max_fpr, 1 - (min_tpr or 0.0)
+    best = width * height
+    part = _left_and_above(xp, table, Totals(xp, table), width, min_tpr or 0.0)
+    area: Array = reduced(xp, table, part)[0] * best
+    if not standardized:
+        return area
+    chance = width * width / 2 if min_tpr is None else height * height / 2
+    return (1 + (area - chance) / (best - chance)) / 2
+
+
+def beside_level(before: Array, here: Array, whole: Array, level: float) -> tuple[Array, Array]:
+    """How far a group begins below a level, and how far it ends above it.
+
+    The group follows on the mass `before`; the level is a share of the whole.  In the upper half
+    masses are measured from the end: the share up to there has lost digits of a small rest.
+    """
+    if level < 0.5:
+        lacking = level * whole - before
+        return lacking, here - lacking
+    rest, room = whole - before, (1 - level) * whole
+    return rest - room, room - (rest - here)
+
+
+def _left_and_above(
+    xp: Namespace, table: ops.Groups, total: Totals, max_fpr: float, min_tpr: float
+) -> Reduction:
+    """∫ max(TPR - min_tpr, 0) dFPR from 0 to max_fpr, segment by segment, of the most it can be."""
+    negatives, positives = (
+        ops.repeat_per_row(xp, table, x) for x in (total.negative, total.positive)
+    )
+
+    def terms(left: Array, wide: Array, low: Array, high: Array) -> tuple[Array]:
+        run, rise = divisor(xp, wide), divisor(xp, high)
+        lacking, over = beside_level(low, high, positives, min_tpr)
+        inside, outside = beside_level(left, wide, negatives, max_fpr)
+        enters, stays = (xp.clip(x / rise, 0.0, 1.0) for x in (lacking, over))
+        leaves, beyond = (xp.clip(x / run, 0.0, 1.0) for x in (inside, outside))
+        share = xp.where(leaves < 0.5, leaves - enters, stays - beyond)
+        share = xp.clip(share, 0.0)
+        return (wide * share * (xp.clip(-lacking, 0.0) + high * share / 2),)
+
+    def value(area: Array) -> Array:
+        most = max_fpr * (1 - min_tpr) * total.pairs
+        return total.within(area, most) / most
+
+    columns = ("negative_before", "negative", "positive_before", "positive")
+    return Reduction(columns, terms, value)
+
+
+# averages
+
+
+EXACT = 2.0**53
+"""Whole numbers below this are exact in float64."""
+_COLUMNS = ("mass_before", "positive_before", "mass", "positive")
+
+
+@measure(
+    Measure,
+    greater_is_better=True,
+    by_positives=True,
+    sums=Sums(lambda xp, table, total: hit_rate_mean(xp, table, total)),  # noqa: PLW0108  defined below
+)
+def average_hit_rate(table: ops.Groups) -> Array:
+    """Average hit rate: the mean of HitRate(j) over the positives ([AR] eq. 12).
+
+    AHR = Σ t[j]·HitRate(j) / P over all positions j, where t[j] is the expected label at j.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Returns
+    -------
+    array, shape (...)
+        Above 0 and at most 1; NaN where there are no positives.
+
+    Notes
+    -----
+    Eq. 12 is taken literally: t[j] is the weight of position j and also enters HitRate(j).  Without
+    ties this is the average precision.  With ties it is at most the mean of AHR over all tie
+    orders.  It can be below the pessimistic value: labels 0, 0, 1 with scores 0, 1, 0 give 7/24,
+    and 1/3 with positives last.  So the optimistic and the pessimistic policy give no bounds.  All
+    scores equal: AHR is the prevalence.
+
+    With weights, the mass and the positive mass of a tie group are spread evenly over its
+    examples, which stay the positions.  Positions are examples, so a weight of 2 is not a
+    repetition.
+
+    References
+    ----------
+    [AR] eq. 12.
+
+    Examples
+    --------
+    >>> from quotakernels import average_hit_rate
+    >>> print(average_hit_rate([1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1]).round(4))
+    0.8056
+    >>> print(average_hit_rate([0, 0, 1], [0, 1, 0]).round(4))
+    0.2917
+    """
+    xp = namespace(table[0])
+    return reduced(xp, table, hit_rate_mean(xp, table, Totals(xp, table)))[0]
+
+
+def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
+    """AHR: Σ t[j]·HitRate(j) over the positives."""
+
+    def several(*row: Array) -> Array:
+        before, _, mass, *_ = row
+        is_wide = before < WIDE * divisor(xp, mass)
+        wide, narrow = (partial(_tied_share, xp, sums) for sums in (harmonic_sums, narrow_sums))
+        return xp.piecewise(is_wide, wide, narrow, *row)
+
+    def terms(*row: Array) -> tuple[Array]:
+        *_, here, items = row
+        tied = (items > 1) & (here > 0)  # without positives any formula gives 0
+        return (xp.piecewise(tied, several, partial(_single_share, xp), *row),)
+
+    def each(
+        found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array
+    ) -> tuple[Array]:
+        share = here / items
+        if table.weighted:
+            before, mass = masses
+            quota = divisor(xp, before + mass * (place / items))
+        return (share * ((found + share * place) / quota),)
+
+    value = lambda x: total.of_sums(x, total.positive) / total.positive  # noqa: E731
+    sums = ("mass_before", "mass_upto", "mass", "positive_before", "positive_upto")
+    columns = (*sums, "positive", "items")
+    masses = ("group_mass_before", "group_mass") if table.weighted else ()
+    of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
+    by_position = ops.Summands((*of_position, *masses), each)
+    return Reduction(columns, terms, value, False, by_position)
+
+
+def _single_share(
+    xp: Namespace,
+    _before: Array,
+    mass_upto: Array,
+    _mass: Array,
+    _found: Array,
+    found_upto: Array,
+    here: Array,
+    _items: Array,
+) -> Array:
+    """t[j]·HitRate(j) of a group of one."""
+    return here * (found_upto / divisor(xp, mass_upto))
+
+
+def _tied_share(
+    xp: Namespace,
+    sums: Callable[..., tuple[Array, Array]],
+    mass_before: Array,
+    _upto: Array,
+    mass: Array,
+    found: Array,
+    _found_upto: Array,
+    here: Array,
+    items: Array,
+) -> Array:
+    """The share that a tie group of any size adds, of its harmonic sums."""
+    mass, items = divisor(xp, mass), divisor(xp, items)
+    ones, ramps = sums(xp, mass_before * (items / mass), items)
+    return here / mass * (found * ones + here / items * ramps)
+
+
+@measure(
+    Measure,
+    greater_is_better=True,
+    monotone="always",
+    drifting=True,
+    by_positives=True,
+    by_counts=True,
+    sums=Sums(lambda xp, table, total: qrecall_mean(xp, table, total)),  # noqa: PLW0108
+)
+def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> Array:
+    """Average Qrecall: the mean of Q(j) over the quotas that can hold all positives ([AR] eq. 13).
+
+    AQR = Σ Q(j) / (N + 1) over j = P..n.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    start : {"P", "P+1"}
+        The first quota of the sum.  "P" is eq. 13.  "P+1" starts one later and divides by N, as
+        the published tables 8 and 9 do; it takes no sample weights.
+
+    Returns
+    -------
+    array, shape (...)
+        Above 0 and at most 1; NaN where there are no positives and, with ``start="P+1"``, where
+        there are no negatives; and, without weights, from n = 2**53 on, where floats do not tell
+        positions apart.
+
+    Notes
+    -----
+    AQR is 1 exactly where all positives are ranked above all negatives.  It is not a function of
+    the AUC.  All scores equal: (1 + P/n) / 2.  It is linear in the expected labels, so it is the
+    mean over all tie orders, and the optimistic and the pessimistic policy give bounds.
+
+    With weights, masses are rescaled to a mean of one per example, and the sum is the area
+    [∫ T(x)dx from P to n + (T(P) + P)/2] / (P(N + 1)), which for constant weights equals eq. 13.
+
+    References
+    ----------
+    [AR] eq. 13.
+
+    Examples
+    --------
+    >>> from quotakernels import average_qrecall
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1]
+    >>> print(average_qrecall(y_true, y_score).round(4))
+    0.8889
+    >>> print(average_qrecall(y_true, y_score, start="P+1"))
+    1.0
+    """
+    if start not in ("P", "P+1"):
+        raise ValueError(f'start must be "P" or "P+1"; got {show_value(start)}')
+    if start == "P+1" and table.weighted:
+        raise ValueError(
+            'start="P+1" is how published tables were computed, without sample weights; '
+            'use start="P"'
+        )
+    xp = namespace(table[0])
+    return reduced(xp, table, qrecall_mean(xp, table, Totals(xp, table), start == "P+1"))[0]
+
+
+def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = False) -> Reduction:
+    """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1."""
+    by_area = table.weighted
+    reduction = _qrecall_area(xp, table, total) if by_area else _qrecall_sum(xp, table, total, late)
+    if not (late or table.rounded or table.segments):
+        return reduction  # undefined values are 0/0
+    last = total.negative if late else total.whole
+    defined = (total.positive > 0) & (last > 0)
+    if not by_area:
+        defined = defined & (total.whole < EXACT)  # beyond, positions are not told apart
+
+    def value(*sums: Array) -> Array:
+        return xp.nan_unless(defined, reduction.value(*sums))
+
+    return reduction._replace(value=value)
+
+
+def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]:
+    """The row that owns one wanted mass per row of the batch: what is before it, and its own."""
+    _, row = ops.rows_at(xp, table, xp.expand_dims(wanted, axis=-1))
+    return tuple(x[..., 0] for x in (row.mass_before, row.mass, row.positive_before, row.positive))
+
+
+def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tuple[Array, ...]:
+    """What is before the row that owns the first position, and down to its end."""
+    first = xp.minimum(total.positives + 1, total.examples) if late else total.positives
+    _, *ends = ops.ends_of_row_at(xp, table, first[..., None])
+    return tuple(x[..., 0] for x in ends)
+
+
+def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduction:
+    """In whole numbers: twice ΣT is `integer + part / items`.
+
+    The only fraction is that of the group which the first position falls into.  While all that
+    fits float64 there is one rounding, that of the division; otherwise there are four.
+    """
+    owner = _ends_of_owner(xp, table, total, late)
+
+    def full_groups(before: Array, items: Array, found: Array, upto: Array) -> tuple[Array, ...]:
+        """Without what each group has found, which adds up to what the rest finds."""
+        whole = of_kind(xp, before.dtype, "integral")
+        first = total.positives if whole else total.positive
+        least = ops.repeat_per_row(xp, table, first + 1 if late else first)
+        nothing = xp.zeros_like(least, dtype=before.dtype)
+        return (xp.where(before >= least, items * (found + upto), nothing),)
+
+    def value(below: Array) -> Array:
+        before, end, found, upto = owner
+        items = end - before  # 0 only where there are no examples, where all is 0/0
+        first = total.positive + 1 if late else total.positive
+        place, number = first - before, end - first + 1
+        partly = (upto - found) * place
+        full = partly // items
+        integer = below + (total.positive - upto) + number * (found + upto + full)
+        part = number * (partly - full * items)
+        whole = 2 * total.positive * (total.negative if late else total.negative + 1)
+        return (integer * items + part) / (whole * items)
+
+    columns = ("mass_before", "mass", "positive_before", "positive_upto")
+    return Reduction(columns, full_groups, value, True)
+
+
+def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
+    """As areas under T, by the trapezoid rule, on masses of mean one."""
+    start = ops.repeat_per_row(xp, table, total.positive)
+
+    def area(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+        """Area under T from P on, within each row."""
+        left_out = xp.minimum(xp.clip(start - before, 0.0), mass)
+        left = found + left_out * here / divisor(xp, mass)
+        return ((mass - left_out) * (left + found + here) / 2,)
+
+    def value(below: Array) -> Array:
+        scale = item_scale(xp, table, total)
+        before, mass, found, here = _owner(xp, table, total.positive)
+        found = found + (total.positive - before) / divisor(xp, mass) * here
+        most = total.positive * (scale * total.negative + 1)
+        return total.within(below * scale + (total.positive + found) / 2, most) / most
+
+    return Reduction(_COLUMNS, area, value)
+
+
+Method: TypeAlias = Literal["sum", "area"]
+_PRIOR = (lambda x: (x >= 0) & (x < float("inf")), "a finite number, not negative")
+
+
+def _quotas(
+    xp: Namespace,
+    table: ops.Groups,
+    *,
+    between: Any = None,
+    quota: Any = None,
+    fraction: Any = None,
+    prior: Any = None,
+    when_short: WhenShort | None = None,
+) -> tuple[tuple[Array, ...], None]:
+    """The ends of a range, shape (..., 2); or quotas, shape (..., K), and how likely each is."""
+    if between is None:
+        if quota is None and fraction is None:
+            raise TypeError("give exactly one of between=, quota= and fraction=")
+        (wanted,), shape = wanted_masses(
+            xp, table, quota=quota, fraction=fraction, when_short=when_short
+        )
+        return (wanted, _likely(xp, table, prior, shape)), None
+    beside = {"quota": quota, "fraction": fraction, "prior": prior, "when_short": when_short}
+    for name, given in beside.items():
+        if given is not None:
+            raise TypeError(f"between= cannot be combined with {name}=")
+    if not (isinstance(between, (list, tuple)) and len(between) == 2):
+        raise TypeError(
+            f"between must be two quotas, the first and the last; got {show_value(between)}"
+        )
+    first, last = (numbers_like(table.counts, "between", x) for x in between)
+    if first.ndim or last.ndim:
+        raise ValueError("between must be two single quotas; got arrays of them")
+    ordered = (lambda x: x <= last, "at most the last quota of the range")
+    first = checked(xp, {"between": first}, {"between": ordered})["between"]
+    short: WhenShort | None = "nan" if table.segments else None
+    ends = xp.stack([first, last])
+    return quota_masses(xp, table, quota=ends, when_short=short, called="between")[0], None
+
+
+def _likely(xp: Namespace, table: ops.Groups, prior: Any, shape: tuple[int, ...]) -> Array:
+    """The weights, shape (K,), of quotas of that shape."""
+    if len(shape) > 1:
+        raise ValueError(f"quotas must be a number or a list of them; got shape {shape}")
+    size = shape[0] if shape else 1
+    given = numbers_like(table.counts, "prior", [1.0] * size if prior is None else prior)
+    if tuple(given.shape) not in {shape, (size,)}:
+        raise ValueError(
+            f"prior must have a number for each of {size} quotas; got shape {tuple(given.shape)}"
+        )
+    return xp.reshape(checked(xp, {"prior": given}, {"prior": _PRIOR})["prior"], (size,))
+
+
+class _MeanHitRate(Measure):
+    validator = staticmethod(_quotas)
+
+
+@measure(_MeanHitRate, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
+def mean_hit_rate(table: ops.Groups, *numbers: Array, method: Method = "sum") -> Array:
+    """Mean hit rate over a range of quotas, or over quotas with a prior.
+
+    For a quota that is not known yet: Σ HitRate(j) / (b - a + 1) over the whole quotas j = a … b,
+    or Σ w·HitRate(q) / Σ w over some quotas q with weights w.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    between : two numbers, optional
+        The range (a, b), 0 ≤ a ≤ b ≤ n (with weights: masses).
+    quota, fraction, when_short : optional
+        K quotas instead of a range, as in `hit_rate`.  Give exactly one of `between`, `quota` and
+        `fraction`.
+    prior : K numbers, optional
+        How likely each of these quotas is: numbers that are not negative, with any sum.  By default
+        all are equally likely.
+    method : {"sum", "area"}
+        For a range: "sum" averages over its whole quotas from 1 on, and refuses sample weights,
+        which have no such quotas.  "area" is ∫ HitRate(q) dq / (b - a), over all real quotas.
+
+    Returns
+    -------
+    array, shape (...)
+        From 0 to 1.  NaN without examples, where a group has fewer than b, for a range without a
+        whole quota or, as an area, without width; for a prior of zeros only, or if a quota with a
+        positive prior has no hit rate.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `hit_rate`; a > b; a prior of another length or with negative numbers.
+
+    See Also
+    --------
+    average_hit_rate : the mean over the positions of all positives.
+
+    Notes
+    -----
+    Within a tie group HitRate(j) is a linear function of j, divided by j.  Its part of the sum has
+    a closed form, and its part of the area is a logarithm.  The optimistic and the pessimistic
+    policy give bounds.
+
+    References
+    ----------
+    [AR] section 2.3, on quotas that are not known in advance.
+
+    Examples
+    --------
+    >>> from quotakernels import mean_hit_rate
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> print(mean_hit_rate(y_true, y_score, between=(2, 4)).round(4))
+    0.7222
+    >>> print(mean_hit_rate(y_true, y_score, quota=[2, 4], prior=[0.9, 0.1]))
+    0.75
+    """
+    if method not in ("sum", "area"):
+        raise ValueError(f'method must be "sum" or "area"; got {show_value(method)}')
+    if len(numbers) == 2:
+        if method != "sum":
+            raise ValueError("method= goes with between=")
+        wanted, prior = numbers
+        return _expected(_RATES(table, wanted), prior)
+    if method == "sum" and table.weighted:
+        raise ValueError('with sample weights there are no whole quotas; use method="area"')
+    mean: Array = _BETWEEN(table, *numbers, method=method)
+    return mean
+
+
+def _expected(rates: Array, prior: Array) -> Array:
+    """The mean of the rates; those that are out of the question may be undefined."""
+    xp = namespace(rates)
+    weighed = xp.where(prior > 0, prior * rates, xp.zeros_like(rates))
+    return xp.total(weighed) / xp.total(prior)
+
+
+_RATES = in_usual_units(lambda table, wanted: share_found(namespace(wanted), table, wanted))
+_BETWEEN = in_usual_units(lambda table, ends, method: _mean_between(table, ends, method))  # noqa: PLW0108
+
+
+def _mean_between(table: ops.Groups, ends: Array, method: Method) -> Array:
+    xp = namespace(table.counts)
+    start, stop = ends[..., 0], ends[..., 1]
+    if method == "sum":  # over (start, stop] of whole numbers
+        start = xp.clip(xp.ceil(start) - 1, 0.0)
+        stop = xp.floor(stop)
+    mean: Array = reduced(xp, table, _range_mean(xp, table, start, stop, method == "sum"))[0]
+    return mean
+
+
+def _range_mean(
+    xp: Namespace, table: ops.Groups, start: Array, stop: Array, whole: bool
+) -> Reduction:
+    """Σ or ∫ of T(j)/j from start to stop, over its length, in the parts of it that are summed."""
+    low, high = (ops.repeat_per_row(xp, table, x) for x in (start, stop))
+    sums = harmonic_sums if whole else _log_sums
+
+    def terms(before: Array, mass: Array, found: Array, here: Array) -> tuple[Array, Array]:
+        first = xp.maximum(before, low)
+        size = xp.clip(xp.minimum(before + mass, high) - first, 0.0)
+        share = here / divisor(xp, mass)
+        ones, ramps = sums(xp, first, size)
+        part = (found + (first - before) * share) * ones + share * ramps
+        pure = (found >= before) & (here >= mass)
+        part = xp.where(pure, size, xp.minimum(part, size))
+        nothing = xp.zeros_like(size)
+        return xp.where(size > 0, part, nothing), xp.where(size > 0, size, nothing)
+
+    def each(
+        found: Array, here: Array, items: Array, place: Array, at: Array
+    ) -> tuple[Array, Array]:
+        rate = (found + here * place / items) / at
+        inside, nothing = (at > low) & (at <= high), xp.zeros_like(rate)
+        return xp.where(inside, rate, nothing), xp.where(inside, xp.ones_like(rate), nothing)
+
+    columns = ("mass_before", "mass", "positive_before", "positive")
+    of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
+    by_position = ops.Summands(of_position, each) if whole else None
+    return Reduction(columns, terms, lambda sums, size: sums / size, by_position=by_position)
+
+
+def _log_sums(xp: Namespace, before: Array, size: Array) -> tuple[Array, Array]:
+    """∫ 1/(S+x) dx and ∫ x/(S+x) dx for x from 0 to the size; at S = 0 the second alone."""
+    some = before > 0
+    place = xp.where(some, before, xp.ones_like(before))
+    log, remainder = log_and_remainder(xp, size / place)
+    return xp.where(some, log, xp.zeros_like(log)), xp.where(some, place * remainder, size)
+
+
+# several in one pass
+
+
+@plainly
+class Marks(NamedTuple, Generic[T]):
+    """Normalised measures, each of shape (...), or (..., S) of S groups: 0 is chance and 1 the
+    optimum, or worst and best.
+
+    Attributes
+    ----------
+    average_hit_rate, average_qrecall, pem, roc_auc, pearson : array
+        The mark of that measure; `pearson` of all examples with their own labels.
+    """
+
+    average_hit_rate: T
+    average_qrecall: T
+    pem: T
+    roc_auc: T
+    pearson: T
+
+
+@measure(Measure, greater_is_better=None, by_group=True)
+def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] = "chance") -> Marks:
+    """AHR, AQR, PEM, AUC and Pearson's correlation on one axis ([AR] Figure 10).
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    method : {"chance", "minmax"}
+        "chance" gives (v - c) / (1 - c), where c is the expectation of the measure under random
+        order; it refuses sample weights.  "minmax" gives (v - min) / (max - min) over the models,
+        which are the last batch axis of the scores.
+
+    Returns
+    -------
+    Marks
+        "chance" gives NaN where the measure is undefined, such as Pearson's correlation of constant
+        scores, or where c = 1 (all examples positive).  "minmax" gives NaN where all models have
+        the same value or one of them is undefined.
+
+    Notes
+    -----
+    [AR] section 4.2.1 normalises AHR and AQR and does not say how.  "chance" changes just these two
+    of its four measures, because PEM, and `pearson` with ``labels="observed"``, are 0 by chance.
+    The expectations are (n + P)/(2n) for AQR, 0 for PEM, 1/2 for AUC, and for AHR b + (1 - b)·H/n
+    with b = (P - 1)/(n - 1) and H = 1 + 1/2 + … + 1/n.  They are over orders without ties: a
+    constant score has AHR = P/n, below that expectation, and so a negative mark.  The marks of PEM
+    and AUC are equal by "chance".  Marks of different measures are not comparable with each other.
+
+    References
+    ----------
+    [AR] section 4.2.1, Figure 10.
+
+    Examples
+    --------
+    >>> from quotakernels import normalized_marks
+    >>> marks = normalized_marks([1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1])
+    >>> print(marks.average_qrecall.round(4), marks.pem.round(4), marks.roc_auc.round(4))
+    0.4444 0.3333 0.3333
+    """
+    if method not in ("chance", "minmax"):
+        raise ValueError(f'method must be "chance" or "minmax"; got {show_value(method)}')
+    xp = namespace(table.counts)
+    total = Totals(xp, table)
+    won, hit_rate, qrecall = reduced(
+        xp,
+        table,
+        pairs_won(xp, table, total),
+        hit_rate_mean(xp, table, total),
+        qrecall_mean(xp, table, total),
+    )
+    correlation = correlation_within(xp, table, total.whole[..., None], "observed")[..., 0]
+    values = Marks(hit_rate, qrecall, won.surplus, won.share, correlation)
+    if method == "minmax":
+        models = -2 if table.segments else -1
+        return Marks(*(_between_models(xp, x, models) for x in values))
+    if table.weighted:
+        raise ValueError(
+            "the expectation under random order is not defined with sample weights; "
+            'use method="minmax"'
+        )
+    chance = _chance(xp, total.whole, total.positive)
+    pairs = zip(values, chance, strict=True)
+    return Marks(*((value - expected) / (1 - expected) for value, expected in pairs))
+
+
+def _between_models(xp: Namespace, values: Array, axis: int) -> Array:
+    if values.ndim < -axis:
+        raise ValueError('method="minmax" compares models; give scores of shape (models, n)')
+    low = xp.min(values, axis=axis, keepdims=True)
+    return (values - low) / (xp.max(values, axis=axis, keepdims=True) - low)
+
+
+def _chance(xp: Namespace, whole: Array, positive: Array) -> Marks:
+    """The expectation of each measure when the examples are in random order."""
+    harmonic, _ = harmonic_sums(xp, xp.zeros_like(whole), whole)
+    others = xp.where(whole > 1, whole - 1, xp.ones_like(whole))
+    share = (positive - 1) / others
+    zero = xp.zeros_like(whole)
+    hit_rate = share + (1 - share) * harmonic / whole
+    return Marks(hit_rate, (whole + positive) / (2 * whole), zero, zero + 0.5, zero)
+
+
+@plainly
+class Summary(NamedTuple, Generic[T]):
+    """All measures over all quotas, each of shape (...).
+
+    Attributes
+    ----------
+    roc_auc, gini, pem, average_hit_rate, average_qrecall : array
+        As the functions of these names give them.
+    s1, s2, s3 : array
+        As `pem_areas` gives them: by sums, or with sample weights by areas.
+    """
+
+    roc_auc: T
+    gini: T
+    pem: T
+    average_hit_rate: T
+    average_qrecall: T
+    s1: T
+    s2: T
+    s3: T
+
+
+@measure(Measure, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
+def summary(table: ops.Groups) -> Summary:
+    """All measures over all quotas in one pass, for less than the time of two of them.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Returns
+    -------
+    Summary
+        Each value equals that of its own function, and is NaN where it is undefined.
+
+    References
+    ----------
+    [AR] eq. 12-15.
+
+    Examples
+    --------
+    >>> from quotakernels import summary
+    >>> values = summary([1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1])
+    >>> print(values.pem.round(4), values.average_qrecall.round(4))
+    0.3333 0.8889
+    """
+    xp = namespace(table[0])
+    total = Totals(xp, table)
+    method: Literal["sum", "area"] = "area" if table.weighted else "sum"
+    won, hit_rate, qrecall, areas = reduced(
+        xp,
+        table,
+        pairs_won(xp, table, total),
+        hit_rate_mean(xp, table, total),
+        qrecall_mean(xp, table, total),
+        advantage_areas(xp, table, total, method),
+    )
+    surplus = won.surplus
+    return Summary(won.share, surplus, surplus, hit_rate, qrecall, *areas)
+
+
+def sharing(measures: Mapping[str, Any]) -> dict[str, Measure]:
+    """Those that are sums over the rows, and can share a pass."""
+    return {
+        name: each
+        for name, each in measures.items()
+        if isinstance(each, Measure) and each.sums is not None
+    }
+
+
+def in_one_pass(measures: Mapping[str, Measure], table: ops.Groups) -> dict[str, Any]:
+    """The values of measures that share a pass, each the one that the measure gives by itself."""
+    xp = namespace(table.counts)
+    dtype = result_float(xp, device(table.counts))
+    sums = {name: measure.sums for name, measure in measures.items() if measure.sums is not None}
+    makes = tuple(dict.fromkeys(each.make for each in sums.values()))
+    with computing(xp):
+        by_positives = all(measure.by_positives for measure in measures.values())
+        rows = (by_positives and ops.merged_groups(xp, table)) or table
+        found = compiled(_reduced, xp, ("makes",))(rows, makes=makes)
+        values = dict(zip(makes, found, strict=True))
+        return {
+            name: finished(xp, each.take(values[each.make]), dtype) for name, each in sums.items()
+        }
+
+
+def _reduced(table: Any, *, makes: tuple[Callable[..., Reduction], ...]) -> list[Any]:
+    xp: Any = namespace(table[0])
+    total = Totals(xp, table)
+    return reduced(xp, table, *(make(xp, table, total) for make in makes))

@@ -1,1 +1,0 @@
-"""Averages over all quotas: hit rate, Qrecall, AUC and PEM."""

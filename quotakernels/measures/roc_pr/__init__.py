@@ -1,1 +1,0 @@
-"""ROC and precision-recall space: curves, areas, hulls, dominance and costs."""
