@@ -1,7 +1,7 @@
 """Write lists and types of the public functions: ``python docs/tools/stubs.py``.
 
 Every measure and every ``@public`` function of a chapter of ``quotakernels/measures`` is public.
-``measures/public.py`` imports it, and so does the family that the chapter belongs to.  Which of
+``measures/public.py`` has it, and so has the family that the chapter belongs to.  Which of
 them stand at the top is said in ``quotakernels/__init__.py``.
 
 A measure knows what it takes: which cuts it has, whether it needs gains, costs or treatments, what
@@ -142,10 +142,10 @@ what else their signature has, ``{own}`` leaves out the keywords of `rank`.
 INDEX = """\
 \"\"\"Every public function of measures and their tables, from its chapter.
 
-``docs/tools/stubs.py`` writes this list, and the types into the stub beside it.
+``docs/tools/stubs.py`` writes this list, and the names and types into the stub beside it.
 \"\"\"
 
-# ruff: noqa: F401
+# ruff: noqa: F403
 """
 EXPORTED = '__all__ = [name for name in dir() if not name.startswith("_")]'
 HEAD = """\
@@ -379,10 +379,8 @@ def import_of(module: str, names: Iterable[str]) -> str:
 
 def index() -> str:
     """The module that imports all public functions from their chapters."""
-    chapters: dict[str, list[str]] = {}
-    for name, x in public_functions().items():
-        chapters.setdefault(chapter_of(x), []).append(name)
-    lines = [import_of(chapter, names) for chapter, names in sorted(chapters.items())]
+    chapters = sorted({chapter_of(x) for x in public_functions().values()})
+    lines = [f"from {chapter} import *" for chapter in chapters]
     return "\n".join([INDEX, *lines, ""])
 
 
