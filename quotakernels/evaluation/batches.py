@@ -15,29 +15,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels import Ranking, average_qrecall, gini, ops, pem, roc_auc
+from quotakernels import Ranking, ops
 from quotakernels.evaluation.compute import (
-    bounded_in_groups,
-    bounds_between,
-    gains_at_quotas,
-    values_at,
+    Orders,
+    evaluate_rankings,
+    group_results,
     with_groups,
 )
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.intervals import impact_ends_at
-from quotakernels.evaluation.results import (
-    AREAS,
-    AT_BUDGET,
-    AT_QUOTA,
-    OVER_ALL,
-    Column,
-    Values,
-    certain_ends,
-)
-from quotakernels.evaluation.settings import Counts, Quota, Settings, UnfitError
-from quotakernels.inference import hit_rate_interval
+from quotakernels.evaluation.intervals import with_closed_forms
+from quotakernels.evaluation.settings import Counts, Settings, UnfitError
 from quotakernels.inference.hit_rates import around_cut
-from quotakernels.measures._facts import bounded_by_ties
 from quotakernels.ops import namespace
 from quotakernels.ranking import ranking_of
 
@@ -63,14 +51,13 @@ class Batch(NamedTuple):
     def of(self, keys: Iterable[Key]) -> Iterator[tuple[Key, Examples]]:
         """The rows of each key in turn; those of weight 0 count for nothing."""
         kept = slice(None) if self.weights is None else self.weights > 0
+        amounts = self._amounts(kept)
         whole: dict[str, Examples] = {}
         parted: dict[str, Examples] = {}
         for key in keys:
             model, group = (key, None) if isinstance(key, str) else key
             if model not in whole:
-                amounts = self.weights, self.costs, self.gains
-                examples = Examples(self.labels, self.scores[model], *amounts)
-                whole[model] = examples.where(kept)
+                whole[model] = Examples(self.labels[kept], self.scores[model][kept], amounts)
             if group is None or self.groups is None:
                 yield key, whole[model]
                 continue
@@ -83,25 +70,29 @@ class Batch(NamedTuple):
             if group + 1 < len(starts) and starts[group] < starts[group + 1]:
                 yield key, parted[model].where(slice(starts[group], starts[group + 1]))
 
+    def _amounts(self, kept: Any) -> _Amounts:
+        """The weights of rows, and their weighted costs and gains, of what they have."""
+        given = {"weight": self.weights, "cost": self.costs, "gain": self.gains}
+        found = {name: x[kept] for name, x in given.items() if x is not None}
+        weights = found.get("weight", np.ones(1))
+        with np.errstate(over="ignore"):  # infinite sums are refused
+            return {name: x if name == "weight" else x * weights for name, x in found.items()}
+
+
+_Amounts = dict[str, NDArray[Any]]
+
 
 class Examples(NamedTuple):
     """The rows with the scores of one model."""
 
     labels: NDArray[np.bool_]
     scores: NDArray[Any]
-    weights: NDArray[np.float64] | None
-    costs: NDArray[np.float64] | None
-    gains: NDArray[np.float64] | None
+    amounts: _Amounts
 
     def where(self, rows: Any) -> Examples:
         """Some of the rows."""
-        return Examples._make(None if x is None else x[rows] for x in self)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Examples]) -> Examples:
-        """The rows of several."""
-        columns = zip(*parts, strict=True)
-        return cls._make(None if x[0] is None else np.concatenate(x) for x in columns)
+        amounts = {name: x[rows] for name, x in self.amounts.items()}
+        return Examples(self.labels[rows], self.scores[rows], amounts)
 
 
 Passes = Callable[[], Iterable[Batch]]
@@ -122,17 +113,13 @@ class ChangedError(ValueError):
 @dataclass(frozen=True)
 class Cells:
     """How many negatives and positives have scores from the least to the greatest of each cell, and
-    their masses, which are the counts if they have no weights; best first.
-
-    `costs` and `gains` are sums of each class, by weight, or have no columns.
+    the sums of what they weigh, cost and bring, under "weight", "cost" and "gain"; best first.
     """
 
     least: NDArray[Any]
     greatest: NDArray[Any]
     counts: NDArray[np.int64]
-    masses: NDArray[Any]
-    costs: NDArray[np.float64]
-    gains: NDArray[np.float64]
+    amounts: _Amounts
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -141,9 +128,9 @@ class Cells:
         return sizes
 
     @property
-    def weighted(self) -> bool:
-        """Whether examples have weights."""
-        return bool(self.masses.dtype.kind == "f")
+    def masses(self) -> NDArray[Any]:
+        """The weights of each class, or its numbers."""
+        return self.amounts.get("weight", self.counts)
 
     @property
     def ties(self) -> NDArray[np.bool_]:
@@ -165,7 +152,7 @@ class Cells:
         """The cells in which so many places, or so much weight, end, or a budget of so much; where
         that is between two, both are told of a budget, as sums are rounded.
         """
-        reached = (self.costs if of_costs else self.masses).sum(axis=-1).cumsum()
+        reached = (self.amounts["cost"] if of_costs else self.masses).sum(axis=-1).cumsum()
         sides: tuple[Literal["left", "right"], ...] = ("left", "right")
         found = {int(np.searchsorted(reached, amount, side=x)) for x in sides[: 1 + of_costs]}
         return {min(k, len(reached) - 1) for k in found}
@@ -178,15 +165,12 @@ class Cells:
 
     def _ranking(self, best: bool) -> Ranking:
         found = self.in_order(best)
-        masses = found.masses[:, ::-1].T if self.weighted else (None, None)
-        table = ops.Groups(found.least, found.sizes, found.counts[:, 1], *masses)
-        columns: ops.Columns = {}
-        if found.costs.size:
-            columns["cost"] = ops.ByClass(found.costs[:, 1], found.costs[:, 0])
-        if found.gains.size:
-            columns["gain"] = ops.ByClass(found.gains[:, 1], found.gains[:, 0])
+        columns = {name: ops.ByClass(x[:, 1], x[:, 0]) for name, x in found.amounts.items()}
+        positive, negative = columns.pop("weight", (None, None))
+        if "gain" in columns:
             columns["gain_size"] = columns["gain"].map(lambda x: ops.GAIN_SCALE * np.abs(x))
-        return ranking_of(table._replace(columns=columns))
+        groups = found.least, found.sizes, found.counts[:, 1]
+        return ranking_of(ops.Groups(*groups, positive, negative, columns))
 
     def in_order(self, best: bool) -> Cells:
         """Two cells for each: what is not known as one class and the other, all else first.
@@ -202,9 +186,9 @@ class Cells:
 
         there = filled(rows(self.counts))
         first = np.where(self.unknown, self.greatest, self.least)
-        ends = np.stack([first, self.least], axis=1).reshape(-1)[there]
-        sums = (self.counts, self.masses, self.costs, self.gains)
-        return Cells(ends, ends, *(rows(x)[there] for x in sums))
+        ends = np.stack([first, self.least], axis=1).reshape(-1)
+        amounts = {name: rows(x) for name, x in self.amounts.items()}
+        return Cells(ends, ends, rows(self.counts), amounts).rows(there)
 
     def replaced(self, inner: Sequence[Inner]) -> Cells:
         """The cells, those of which the inner ones are known replaced by them."""
@@ -217,17 +201,30 @@ class Cells:
         left = np.delete(np.arange(len(self.counts)), gone)
         every = [Inner(left, left, self.rows(left)), *inner]
         order = np.argsort(np.concatenate([x.places for x in every]), kind="stable")
-        columns = zip(*(vars(x.cells).values() for x in every), strict=True)
-        return Cells(*map(np.concatenate, columns)).rows(order)
+        return _joined([x.cells for x in every]).rows(order)
 
     def rows(self, rows: Any) -> Cells:
         """Some of the cells."""
-        return Cells(*(x[rows] for x in vars(self).values()))
+        return self.map(lambda x: x[rows])
+
+    def map(self, function: Callable[[NDArray[Any]], NDArray[Any]]) -> Cells:
+        """The cells with other columns."""
+        least, greatest, counts = map(function, (self.least, self.greatest, self.counts))
+        return Cells(least, greatest, counts, {k: function(x) for k, x in self.amounts.items()})
 
     def emptied(self) -> Cells:
-        """The cells without any examples."""
-        least, greatest, *sums = vars(self).values()
-        return Cells(least, greatest, *map(np.zeros_like, sums))
+        """A cell without any examples."""
+        found = self.rows(slice(1)).map(np.zeros_like)
+        return replace(found, least=self.least[:1], greatest=self.greatest[:1])
+
+
+def _joined(parts: Sequence[Cells]) -> Cells:
+    """The cells of several, one after the other."""
+    columns = zip(*((x.least, x.greatest, x.counts) for x in parts), strict=True)
+    least, greatest, counts = map(np.concatenate, columns)
+    names = parts[0].amounts
+    amounts = {name: np.concatenate([x.amounts[name] for x in parts]) for name in names}
+    return Cells(least, greatest, counts, amounts)
 
 
 def rankings_of_groups(of_each: Sequence[Cells]) -> tuple[Ranking, Ranking]:
@@ -240,12 +237,12 @@ def rankings_of_groups(of_each: Sequence[Cells]) -> tuple[Ranking, Ranking]:
 
 def _ranking_of_groups(of_each: Sequence[Cells]) -> Ranking:
     groups = np.repeat(np.arange(len(of_each)), [len(x.counts) for x in of_each])
-    every = Cells(*map(np.concatenate, zip(*(vars(x).values() for x in of_each), strict=True)))
+    every = _joined(of_each)
     masses: dict[str, Any] = {}
-    if every.weighted:
+    if "weight" in every.amounts:
         masses = {"weights": every.masses.sum(axis=-1), "positive_weights": every.masses[:, 1]}
-    if every.costs.size:
-        masses |= {"positive_costs": every.costs[:, 1], "negative_costs": every.costs[:, 0]}
+    if (costs := every.amounts.get("cost")) is not None:
+        masses |= {"positive_costs": costs[:, 1], "negative_costs": costs[:, 0]}
     counts = every.sizes, every.counts[:, 1]
     beside = {"groups": groups, "num_groups": len(of_each), **masses}
     return Ranking.from_counts(every.least, *counts, **beside)
@@ -283,15 +280,12 @@ class _Counter:
         whole = np.iinfo(dtype if dtype.kind in "iu" else np.int8)
         ends = (np.inf, -np.inf) if dtype.kind == "f" else (whole.max, whole.min)
         self.counts = np.zeros((size, 2), dtype=np.int64)
-        self.masses = self.counts if like.weights is None else np.zeros((size, 2))
-        amounts = (like.costs, like.gains)
-        self.costs, self.gains = (np.zeros((size, 0 if x is None else 2)) for x in amounts)
+        self.amounts = {name: np.zeros((size, 2)) for name in like.amounts}
         self.least, self.greatest = (np.full(size, x, dtype=dtype) for x in ends)
 
     def add(self, cells: NDArray[Any], examples: Examples) -> None:
         """Count examples in their cells."""
-        labels, scores, weights, costs, gains = examples
-        codes = 2 * cells.astype(np.int64) + labels
+        codes = 2 * cells.astype(np.int64) + examples.labels
 
         def summed(amounts: NDArray[Any] | None = None) -> NDArray[Any]:
             found = np.bincount(codes, amounts, minlength=self.counts.size)
@@ -299,21 +293,15 @@ class _Counter:
 
         self.counts += summed()
         with np.errstate(over="ignore", invalid="ignore"):  # infinite sums are refused
-            if weights is not None:
-                self.masses += summed(weights)
-            mass = 1.0 if weights is None else weights
-            if costs is not None:
-                self.costs += summed(costs * mass)
-            if gains is not None:
-                self.gains += summed(gains * mass)
-        np.minimum.at(self.least, cells, scores)
-        np.maximum.at(self.greatest, cells, scores)
+            for name, amounts in examples.amounts.items():
+                self.amounts[name] += summed(amounts)
+        np.minimum.at(self.least, cells, examples.scores)
+        np.maximum.at(self.greatest, cells, examples.scores)
 
     @property
     def cells(self) -> Cells:
         """The cells that hold examples."""
-        sums = self.counts, self.masses, self.costs, self.gains
-        found = Cells(self.least, self.greatest, *sums)
+        found = Cells(self.least, self.greatest, self.counts, self.amounts)
         return found.rows(self.there)
 
     @property
@@ -334,7 +322,7 @@ def counted_cells(passes: Passes, keys: Sequence[Key], groups: int = 1) -> dict[
     found = {key: x.cells for key, x in counters.items()}
     for key in keys:
         if key not in found:  # a group of which no row has any weight
-            found[key] = found[key[0]].rows(slice(1)).emptied()
+            found[key] = found[key[0]].emptied()
     return found
 
 
@@ -366,10 +354,10 @@ class _Kept:
         """The ties of the cell."""
         if not self.examples:
             raise ChangedError
-        examples = Examples.joined(self.examples)
-        ties, rising = np.unique(examples.scores, return_inverse=True)
-        counter = _Counter(max(len(ties), 1), examples)
-        counter.add(len(ties) - 1 - rising, examples)
+        ties = np.unique(np.concatenate([x.scores for x in self.examples]))
+        counter = _Counter(max(len(ties), 1), self.examples[0])
+        for examples in self.examples:
+            counter.add(len(ties) - 1 - np.searchsorted(ties, examples.scores), examples)
         found = counter.cells
         return Inner(np.array([self.place]), np.full(len(found.counts), self.place), found)
 
@@ -470,61 +458,69 @@ def evaluate_stream(
         drawn = replace(settings.resampling, resamples=0, test_resamples=0)
         settings = replace(settings, resampling=drawn)
     on_step("counting scores")
-    rows = _Rows(passes)
     groups = 0 if names is None else len(names)
     keys: list[Key] = [*settings.models, *((x, k) for x in settings.models for k in range(groups))]
-    cells = counted_cells(rows, keys, groups)
-    counts = rows.counts(cells[settings.models[0]])
+    cells, rows = _counted_rows(passes, keys, groups)
+    counts = _counts(cells[settings.models[0]], *rows)
     if settings.per is None:
         settings.check_quotas(counts.most)
     ends_of = _Ends(settings, counts, names is not None)
     cells = _narrowed(cells, keys[len(settings.models) :], ends_of, passes, groups, on_step)
-    both = [cells[x].rankings() for x in settings.models]
-    worst_first = [worst for worst, _ in both]
-    found = Evaluation(
-        settings,
-        *counts,
-        _bounded(_OVER_ALL, both),
-        _bounded(_AREAS, both),
-        {x: _exact(settings, x, worst_first, counts) for x in settings.quotas_over_all},
-        best=[],
-        rankings=[],
-        rows_read=counts.rows,
-    )
-    found = _with_gains(found, worst_first, counts)
-    return found if names is None else _with_groups(found, cells, names)
+    both = {x: cells[x].rankings() for x in settings.models}
+    if settings.unit is not None and (impacts := settings.unit.tuned(counts.total, counts[3])):
+        both = {x: _with_impacts(two, impacts) for x, two in both.items()}
+    found = evaluate_rankings(settings, counts, both.__getitem__, exact=False)
+    if settings.resampling is not None:
+        found = with_closed_forms(found, [worst for worst, _ in both.values()])
+    if names is None:
+        return found
+    of_each = ([cells[x, k] for k in range(len(names))] for x in settings.models)
+    by_group = [rankings_of_groups(x) for x in of_each]
+    return with_groups(found, group_results(settings, by_group, names, exact=False))
 
 
-_FUNCTIONS = {"roc_auc": roc_auc, "gini": gini, "pem": pem, "average_qrecall": average_qrecall}
-_OVER_ALL = tuple(replace(x, function=_FUNCTIONS[x.name]) for x in OVER_ALL if x.name in _FUNCTIONS)
-_AREAS = tuple(x for x in AREAS if bounded_by_ties(x.function, {}))
+def _counted_rows(
+    passes: Passes, keys: Sequence[Key], groups: int
+) -> tuple[dict[Key, Cells], tuple[int, int]]:
+    """The cells after the first pass, and how many rows and positive ones it went over."""
+    rows = positives = 0
 
-
-class _Rows:
-    """The batches of the first pass, and how many rows and positives they have."""
-
-    def __init__(self, passes: Passes) -> None:
-        self.passes, self.rows, self.positives = passes, 0, 0
-
-    def __call__(self) -> Iterator[Batch]:
-        for batch in self.passes():
-            self.rows += len(batch.labels)
-            self.positives += int(batch.labels.sum())
+    def counting() -> Iterator[Batch]:
+        nonlocal rows, positives
+        for batch in passes():
+            rows, positives = rows + len(batch.labels), positives + int(batch.labels.sum())
             yield batch
 
-    def counts(self, cells: Cells) -> Counts:
-        """All rows in numbers, those without weight too."""
-        with np.errstate(over="ignore"):
-            negative, positive = cells.masses.sum(axis=0).tolist()
-        if math.isinf(total := negative + positive):
-            raise UnfitError("the sum of the weights is too large for a number")
-        with np.errstate(invalid="ignore"):
-            cost = float(cells.costs.sum()) if cells.costs.size else math.nan
-            brings = float(np.abs(cells.gains).sum())
-        for sums, what in ((cost, "costs"), (brings, "gains")):
-            if math.isinf(sums):
-                raise UnfitError(f"the sum of the {what} is too large for a number")
-        return Counts(self.rows, self.positives, float(total), float(positive), cost)
+    cells = counted_cells(counting, keys, groups)
+    return cells, (rows, positives)
+
+
+def _counts(cells: Cells, rows: int, positives: int) -> Counts:
+    """All rows in numbers, those without weight too."""
+    for name, amounts in cells.amounts.items():
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.isfinite(np.abs(amounts).sum()):
+                raise UnfitError(f"the sum of the {name}s is too large for a number")
+    negative, positive = (float(x) for x in cells.masses.sum(axis=0))
+    cost = float(cells.amounts["cost"].sum()) if "cost" in cells.amounts else math.nan
+    return Counts(rows, positives, negative + positive, positive, cost)
+
+
+def _with_impacts(both: Orders, impacts: Sequence[float]) -> Orders:
+    """The rankings with what rows bring by the impacts of the four cells."""
+    worst, best = (_bringing(x, *impacts) for x in both)
+    return worst, worst if both[0] is both[1] else best
+
+
+def _bringing(ranking: Ranking, tp: float, fp: float, fn: float, tn: float) -> Ranking:
+    masses = ranking.positive_weights, ranking.negative_weights
+    positive, negative = (np.asarray(x, np.float64) for x in masses)
+    gain = ops.ByClass(tp * positive, fp * negative)
+    rejected = ops.ByClass(fn * positive, tn * negative)
+    size = ops.ByClass((abs(tp) + abs(fn)) * positive, (abs(fp) + abs(tn)) * negative)
+    columns = {"gain": gain, "gain_rejected": rejected}
+    columns["gain_size"] = size.map(lambda x: ops.GAIN_SCALE * x)
+    return ranking._replace(columns={**ranking.columns, **columns})
 
 
 class _Ends:
@@ -568,7 +564,7 @@ class _Ends:
         """Those of a group: where its own quota ends, or its share of one over all, and where its
         scores are on both sides of the end of that.
         """
-        most = (x.costs if self.of_costs else x.masses).sum()
+        most = (x.amounts["cost"] if self.of_costs else x.masses).sum()
         if self.per:
             return self._at_ends(x, (float(quota.of_each(most)) for quota in self.quotas))
         share = most / self.counts.most if self.counts.most else 0.0
@@ -594,44 +590,3 @@ def _narrowed(
         on_step("opening the cells in which quotas end")
         cells, narrowed = opened(passes, cells, wanted, groups), True
     return cells
-
-
-def _with_gains(found: Evaluation, rankings: Sequence[Ranking], counts: Counts) -> Evaluation:
-    """With what the quotas bring and, where intervals are asked for, its ends."""
-    settings, unit = found.settings, found.settings.unit
-    if unit is None:
-        return found
-    gains = gains_at_quotas(found, rankings, counts, unit)
-    if settings.resampling is not None:
-        sure = {
-            q: replace(x, ends={"brings": impact_ends_at(q, found, rankings)})
-            for q, x in gains.at_quota.items()
-        }
-        gains = replace(gains, at_quota=sure)
-    return replace(found, gains=gains)
-
-
-def _with_groups(found: Evaluation, cells: Mapping[Key, Cells], names: NDArray[Any]) -> Evaluation:
-    """With what each group has."""
-    of_each = ([cells[x, k] for k in range(len(names))] for x in found.settings.models)
-    by_group = [rankings_of_groups(x) for x in of_each]
-    return with_groups(found, bounded_in_groups(found.settings, by_group, names))
-
-
-def _exact(settings: Settings, quota: Quota, rankings: Sequence[Ranking], counts: Counts) -> Values:
-    """What each model has at a quota, with the intervals that are closed forms."""
-    measures = AT_BUDGET if quota.is_budget else AT_QUOTA[:3]
-    values, resampling = values_at(quota, measures, counts, rankings), settings.resampling
-    if resampling is None:
-        return values
-    at = {"confidence_level": resampling.tested_level, **quota.argument(counts.most)}
-    found = [hit_rate_interval(x, **at) for x in rankings]
-    both = np.asarray([[float(x.lower), float(x.upper)] for x in found])
-    return replace(values, ends={"hit_rate": certain_ends(both)})
-
-
-def _bounded(measures: tuple[Column, ...], both: Sequence[tuple[Ranking, Ranking]]) -> Values:
-    """Both bounds of each measure, which are equal where nothing is unknown, and the lower ones."""
-    both_ends = np.asarray([[bounds_between(x.function, *two) for x in measures] for two in both])
-    bounds = {x.name: (both_ends[:, k, 0], both_ends[:, k, 1]) for k, x in enumerate(measures)}
-    return Values(measures, both_ends[..., 0], bounds=bounds)

@@ -50,7 +50,7 @@ from quotakernels.measures._facts import bounded_by_ties
 from quotakernels.ops import GAIN_SCALE, Columns, namespace
 from quotakernels.ranking import table_of
 from quotakernels.results import BestBoundary, Curve
-from quotakernels.states._compute import Bounds, bounds_of
+from quotakernels.states._compute import bounds_of
 
 # what selecting brings: the best cut of every model, and each quota
 
@@ -59,89 +59,49 @@ _ROUNDING = 1e-12
 
 
 def gain_results(
-    rankings: Sequence[Ranking],
-    quotas: Sequence[Quota],
-    counts: Counts,
-    thresholds: list[float] | None,
+    results: Results, rankings: Sequence[Ranking], counts: Counts, thresholds: list[float] | None
 ) -> GainResults:
-    """What each model brings at its best cut, or at a threshold chosen elsewhere, and at quotas."""
-    total = counts.total
-    cuts = [best_quota(ranking) for ranking in rankings] if total else []
+    """What each model brings at quotas, and at its best cut or at a threshold chosen elsewhere.
 
-    def values(measures: tuple[Column, ...], row: Callable[[int], list[float]]) -> Values:
-        undefined = [math.nan] * len(measures)
-        rows = [row(model) if cuts else undefined for model in range(len(rankings))]
-        return Values(measures, np.asarray(rows))
-
-    def at_best_cut(model: int) -> list[float]:
-        own = float(cuts[model].threshold)
-        return _at_cut(cuts[model].curve, own if thresholds is None else thresholds[model], total)
-
-    def at_quota(quota: Quota) -> Values:
-        return values(BROUGHT, lambda k: _brought_at_quota(rankings[k], cuts[k], quota, counts))
-
-    nobody, everybody, losses = _whole_gains(rankings[0].columns)
-    by_quota = {quota: at_quota(quota) for quota in quotas}
-    best = values(AT_BEST_CUT, at_best_cut)
-    return GainResults(nobody, everybody, by_quota, losses, best, cuts)
-
-
-def gains_at_quotas(
-    results: Results, rankings: Sequence[Ranking], counts: Counts, unit: Unit
-) -> GainResults:
-    """What each quota brings, of rankings that need be exact only where quotas end.
-
-    So the best cuts are not known.  What impacts bring follows from the positives found.
+    Best cuts are known where whole rankings are, not only where quotas end.
     """
-    impacts = unit.tuned(counts.total, counts.positive_total)
-    positives, negatives = counts.positive_total, counts.total - counts.positive_total
-    if impacts is None:
-        nobody, everybody, _ = _whole_gains(rankings[0].columns)
-    else:
-        tp, fp, fn, tn = impacts
-        nobody, everybody = fn * positives + tn * negatives, tp * positives + fp * negatives
+    nobody, everybody, losses = _whole_gains(rankings[0].columns)
+    cuts = [best_quota(x) for x in rankings] if results.rankings and counts.total else []
 
     def at_quota(quota: Quota) -> Values:
-        filled = results.places(quota)
-        if impacts is None:
-            argument = quota.argument(counts.most)
-            total = np.asarray([float(impact_at_quota(x, **argument).whole) for x in rankings])
-        else:
-            rate = results.at_quota[quota].of("hit_rate")
-            found = np.where(filled > 0, rate * filled, 0.0)
-            total = nobody + (tp - fn) * found + (fp - tn) * (filled - found)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            per_place = np.where(filled > 0, (total - nobody) / filled, math.nan)
-        return Values(BROUGHT[:2], np.stack([total, per_place], axis=-1))
+        argument, filled = quota.argument(counts.most), results.places(quota)
+        brings = [float(impact_at_quota(x, **argument).whole) for x in rankings]
+        rows = [[x, _per_place(x - nobody, y)] for x, y in zip(brings, filled, strict=True)]
+        if not cuts:
+            return Values(BROUGHT[:2], np.asarray(rows))
+        fewer = [_best_of_fewer(*x) for x in zip(cuts, filled, strict=True)]
+        return Values(BROUGHT, np.hstack([rows, fewer]))
+
+    def at_cut(curve: Curve, threshold: float) -> list[float]:
+        cut = int(np.max(np.flatnonzero(curve.threshold >= threshold), initial=0))  # of NaN none
+        everybody = curve.quota[cut] == curve.quota[-1]
+        quota = counts.total if everybody else float(curve.quota[cut])
+        brings = float(curve.value[cut])
+        return [threshold, quota, quota / counts.total, brings, _per_place(brings - nobody, quota)]
 
     by_quota = {quota: at_quota(quota) for quota in results.settings.quotas_over_all}
-    return GainResults(nobody, everybody, by_quota)
+    if not cuts:
+        return GainResults(nobody, everybody, by_quota, losses)
+    chosen = [float(x.threshold) for x in cuts] if thresholds is None else thresholds
+    rows = [at_cut(x.curve, threshold) for x, threshold in zip(cuts, chosen, strict=True)]
+    best_cut = Values(AT_BEST_CUT, np.asarray(rows))
+    return GainResults(nobody, everybody, by_quota, losses, best_cut, cuts)
 
 
-def _at_cut(curve: Curve, threshold: float, whole: float) -> list[float]:
-    """The values AT_BEST_CUT of a threshold; where it selects all, that is the whole weight."""
-    cut = int(np.max(np.flatnonzero(curve.threshold >= threshold), initial=0))  # of NaN none
-    everybody = curve.quota[cut] == curve.quota[-1]
-    quota, total = whole if everybody else float(curve.quota[cut]), float(curve.value[cut])
-    return [threshold, quota, quota / whole, total, _per_place(curve, total, quota)]
+def _per_place(more: float, places: float) -> float:
+    return more / places if places else math.nan
 
 
-def _brought_at_quota(
-    ranking: Ranking, best: BestBoundary, quota: Quota, counts: Counts
-) -> list[float]:
-    """The values BROUGHT by a quota, and by the best of all cuts that do not exceed it."""
-    curve, argument = best.curve, quota.argument(counts.most)
-    filled = quota.places(counts.total)
-    if quota.is_budget:
-        filled = float(places(ranking, **argument))
-    total = float(impact_at_quota(ranking, **argument).whole)
-    fewer = np.argmax(np.where(curve.quota <= filled, curve.value, -np.inf))
-    best_of_fewer = [float(curve.quota[fewer]), float(curve.value[fewer])]
-    return [total, _per_place(curve, total, filled), *best_of_fewer]
-
-
-def _per_place(curve: Curve, total: float, places: float) -> float:
-    return (total - float(curve.value[0])) / places if places else math.nan
+def _best_of_fewer(best: BestBoundary, places: float) -> list[float]:
+    """The best of all cuts that select no more than so many, and what it brings."""
+    curve = best.curve
+    fewer = np.argmax(np.where(curve.quota <= places, curve.value, -np.inf))
+    return [float(curve.quota[fewer]), float(curve.value[fewer])]
 
 
 def _whole_gains(columns: Columns) -> tuple[float, float, bool]:
@@ -176,9 +136,10 @@ def gains_of(unit: Unit, sample: Sample) -> dict[str, Any]:
 
 
 def group_results(
-    settings: Settings, rankings: Sequence[Ranking], names: NDArray[Any]
+    settings: Settings, both: Sequence[Orders], names: NDArray[Any], exact: bool = True
 ) -> GroupResults:
     """Measure each model in each group, by its ranking of groups, and call these by their names."""
+    rankings = [worst for worst, _ in both]
     _, rows, positives = group_counts(rankings[0])
     masses, found, costs = _masses_of_groups(rankings[0])
     whole = costs if settings.cost is not None else masses
@@ -187,7 +148,9 @@ def group_results(
     resampling = settings.resampling
     closed = resampling is not None and settings.weight is None  # intervals of single rows
     level = resampling.level if resampling is not None and closed else None
-    values: dict[Quota | None, GroupValues] = {None: _groups_over_all(rankings, level)}
+    values: dict[Quota | None, GroupValues] = {
+        None: _groups_over_all(rankings, level) if exact else _groups_between(both)
+    }
     apart: dict[Quota, Floats] = {}
     for quota in settings.quotas:
         if settings.per is not None:
@@ -202,29 +165,11 @@ def group_results(
     return GroupResults(tuple(names.tolist()), rows, positives, masses, found, costs, values, apart)
 
 
-def bounded_in_groups(
-    settings: Settings, both: Sequence[tuple[Ranking, Ranking]], names: NDArray[Any]
-) -> GroupResults:
-    """Measure models in groups where only the worst and best order of some examples are known.
-
-    What quotas select is certain; measures over all quotas have bounds.
-    """
-    found = group_results(settings, [worst for worst, _ in both], names)
-    measures = tuple(x for x in OVER_ALL_IN_GROUPS if bounded_by_ties(x.function, {}))
-    bounds = {
-        x.name: np.stack([bounds_between(x.function, *two) for two in both], axis=1)
-        for x in measures
-    }
-    lower = np.stack([bounds[x.name][0] for x in measures], axis=-1)
-    over_all = GroupValues(measures, lower, bounds=bounds)
-    return replace(found, values={**found.values, None: over_all})
-
-
-def bounds_between(measure: Any, worst: Ranking, best: Ranking) -> Bounds:
-    """Both bounds of a measure, which are equal where nothing is unknown."""
-    if worst is best:
-        return Bounds(measure(worst), measure(worst))
-    return bounds_of(measure, {}, worst, best)
+def _groups_between(both: Sequence[Orders]) -> GroupValues:
+    measures = _bounded(OVER_ALL_IN_GROUPS)
+    lower, upper = _bounds(measures, both)
+    bounds = {x.name: np.stack([lower[..., k], upper[..., k]]) for k, x in enumerate(measures)}
+    return GroupValues(measures, lower, bounds=bounds)
 
 
 def _places_of_groups(ranking: Ranking, quota: Quota, masses: Floats) -> Floats:
@@ -285,6 +230,39 @@ def _ends_of_groups(found: Sequence[Any]) -> Floats:
     return np.stack([[np.ravel(x.lower) for x in found], [np.ravel(x.upper) for x in found]])
 
 
+# what is known of rankings whose order is known in part
+
+
+Orders = tuple[Ranking, Ranking]
+"""The worst and the best order of what is not known; twice one ranking where all is known."""
+
+
+def _bounded(measures: Sequence[Column]) -> tuple[Column, ...]:
+    """Those that never fall where the order gets better."""
+    return tuple(x for x in measures if bounded_by_ties(x.function, {}))
+
+
+def _bounds(measures: Sequence[Column], both: Sequence[Orders]) -> tuple[Floats, Floats]:
+    """The lower and the upper bounds of all models, with the measures along the last axis."""
+
+    def of(measure: Column, worst: Ranking, best: Ranking) -> Any:
+        if worst is best:
+            return (measure.function(worst),) * 2
+        return bounds_of(measure.function, {}, worst, best)
+
+    found = np.asarray([[of(x, *two) for x in measures] for two in both])
+    lower, upper = np.moveaxis(found, (1, 2), (-1, 0))
+    return lower, upper
+
+
+def _values_between(measures: Sequence[Column], both: Sequence[Orders]) -> Values:
+    """The lower bounds as values, beside both bounds."""
+    measures = _bounded(measures)
+    lower, upper = _bounds(measures, both)
+    bounds = {x.name: (lower[:, k], upper[:, k]) for k, x in enumerate(measures)}
+    return Values(measures, lower, bounds=bounds)
+
+
 # an evaluation
 
 
@@ -312,14 +290,15 @@ def evaluate_sample(
     if sample.groups is not None:
         codes, names = sample.groups
         by_group = [rank(**sample.of(model) | brings, groups=codes) for model in settings.models]
-        groups = group_results(settings, by_group, names)
+        groups = group_results(settings, [(x, x) for x in by_group], names)
     thresholds = None if tuning is None else _best_thresholds(settings, tuning)
     treated = {} if sample.treatment is None else {"treatment": sample.treatment}
 
-    def ranked(model: str) -> Ranking:
-        return rank(**sample.of(model) | brings | treated)
+    def ranked(model: str) -> Orders:
+        on_step(f"evaluating {model}")
+        return (rank(**sample.of(model) | brings | treated),) * 2
 
-    evaluation = evaluate_rankings(settings, counts, ranked, on_step, thresholds)
+    evaluation = evaluate_rankings(settings, counts, ranked, thresholds)
     evaluation = evaluation if groups is None else with_groups(evaluation, groups)
     if settings.resampling is None:
         return evaluation
@@ -357,38 +336,38 @@ def _best_thresholds(settings: Settings, tuning: Sample) -> list[float]:
 def evaluate_rankings(
     settings: Settings,
     counts: Counts,
-    ranked: Callable[[str], Ranking],
-    on_step: OnStep,
+    ranked: Callable[[str], Orders],
     thresholds: list[float] | None = None,
+    exact: bool = True,
 ) -> Evaluation:
     """Evaluate each model by its ranking, which `ranked` makes when its turn has come.
 
-    If gains are counted in a unit, rankings have them; best cuts are at thresholds, if any.
+    If gains are counted in a unit, rankings have them; best cuts are at thresholds, if any.  Those
+    that are not `exact` are so only where quotas end: of all else there are bounds, or nothing.
     """
-    rankings: list[Ranking] = []
-    over_all: list[list[float]] = []
-    areas: list[list[float]] = []
-    for name in settings.models:
-        on_step(f"evaluating {name}")
-        ranking = ranked(name)
-        rankings.append(ranking)
-        found = summary(ranking)
-        over_all.append([float(getattr(found, x.name)) for x in OVER_ALL])
-        areas.append([x.value(ranking) for x in AREAS])
-    treated, gains = settings.treatment is not None, None
+    both = [ranked(name) for name in settings.models]
+    rankings = [worst for worst, _ in both]
+    if exact:
+        found = [summary(x) for x in rankings]
+        rows = [[float(getattr(x, m.name)) for m in OVER_ALL] for x in found]
+        over_all = Values(OVER_ALL, np.asarray(rows))
+        areas = Values(AREAS, np.asarray([[m.value(x) for m in AREAS] for x in rankings]))
+    else:
+        over_all, areas = (_values_between(x, both) for x in (OVER_ALL, AREAS))
     at_quota = {
-        x: values_at(x, measures_at(x, treated), counts, rankings) for x in settings.quotas_over_all
+        x: values_at(x, measures_at(x, settings.treatment is not None, exact), counts, rankings)
+        for x in settings.quotas_over_all
     }
-    if settings.unit is not None:
-        gains = gain_results(rankings, settings.quotas_over_all, counts, thresholds)
-    return Evaluation(
+    evaluation = Evaluation(
         settings,
         *counts,
-        over_all=Values(OVER_ALL, np.asarray(over_all)),
-        areas=Values(AREAS, np.asarray(areas)),
-        at_quota=at_quota,
-        best=best_by_quota(rankings),
-        rankings=rankings,
+        over_all,
+        areas,
+        at_quota,
+        best=best_by_quota(rankings) if exact else [],
+        rankings=rankings if exact else [],
         rows_read=counts.rows,
-        gains=gains,
     )
+    if settings.unit is None:
+        return evaluation
+    return replace(evaluation, gains=gain_results(evaluation, rankings, counts, thresholds))

@@ -255,7 +255,7 @@ def _of_rankings(
     )
     settings.check()
     settings.check_quotas(counts.most)
-    return evaluate_rankings(settings, counts, hosted.__getitem__, lambda _: None)
+    return evaluate_rankings(settings, counts, lambda name: (hosted[name],) * 2)
 
 
 def _counts_of(ranking: Ranking, priced: bool) -> Counts:

@@ -20,7 +20,6 @@ from quotakernels import (
     hit_rate,
     impact_at_quota,
     qrecall,
-    rank,
     roc_auc,
     summary,
 )
@@ -169,12 +168,15 @@ def with_certainty(
     """The results with the intervals and the tests that were asked for."""
     resampling, gains = data.resampling, results.gains
     if resampling.level is not None:
-        results = _with_intervals(results, data)
+        ends = _of_all(data, _intervals_of_model)
+        if not results.weighted:  # which the formulas are for
+            ends |= _closed_forms(results) | _hit_rate_ends(results, results.rankings)
+        results = _with_ends(results, ends)
     if gains is not None and results.total:
         drawn = resampled_gains(data, brings, thresholds)
         gains = replace(gains, tests=tuple(_tests_of_gains(gains, drawn, data, results)))
         if resampling.level is not None:
-            gains = _with_ends(gains, drawn, results)
+            gains = _with_ends_of_gains(gains, drawn, results)
         results = replace(results, gains=gains)
     if not resampling.compare:
         return results
@@ -184,23 +186,34 @@ def with_certainty(
 # measures
 
 
-def _with_intervals(results: _R, data: Resampled) -> _R:
-    ends = _of_all(data, _intervals_of_model)
+def _with_ends(results: _R, ends: dict[_Key, Ends]) -> _R:
+    """The results with ends of intervals, by the names of measures, behind their quotas."""
 
     def sure(values: Values, *quota: Quota) -> Values:
         names = [x.name for x in values.measures if (*quota, x.name) in ends]
         return replace(values, ends={name: ends[*quota, name] for name in names})
 
-    filled = {quota: sure(results.at_quota[quota], quota) for quota in data.quotas}
-    at_quota = {**results.at_quota, **filled}
+    at_quota = {quota: sure(values, quota) for quota, values in results.at_quota.items()}
     over_all, areas = sure(results.over_all), sure(results.areas)
     return replace(results, over_all=over_all, areas=areas, at_quota=at_quota)
+
+
+def with_closed_forms(results: _R, rankings: Sequence[Ranking]) -> _R:
+    """The results with those intervals at quotas that need no resamples."""
+    found = _with_ends(results, _hit_rate_ends(results, rankings))
+    if found.gains is None:
+        return found
+    at_quota = {
+        quota: replace(values, ends={"brings": impact_ends_at(quota, results, rankings)})
+        for quota, values in found.gains.at_quota.items()
+    }
+    return replace(found, gains=replace(found.gains, at_quota=at_quota))
 
 
 def _of_all(data: Resampled, of_model: Callable[[Resampled, str], _Found]) -> dict[_Key, Ends]:
     """The ends of all models, of what is found for each."""
     models = [of_model(data, name) for name in data.settings.models]
-    return {key: Ends(*np.transpose([_three(found[key]) for found in models])) for key in models[0]}
+    return {key: _ends([found[key] for found in models]) for key in models[0]}
 
 
 def _three(x: Any) -> tuple[float, float, float]:
@@ -215,33 +228,42 @@ def _bootstrapped(data: Resampled, measures: dict[_Key, Any], given: dict[str, A
 
 
 def _intervals_of_model(data: Resampled, name: str) -> _Found:
-    """Intervals by resamples; where a formula holds its level without them, by that."""
+    """Intervals by resamples."""
     data.on_step(f"resampling {name}")
     examples, measures = data.examples(name), _measures(data)
     given = examples if data.quotas else without_costs(examples)
     found = _bootstrapped(data, measures, {**given, **data.treated}) if measures else {}
     if _SUMMARY in found:
         found |= {(x,): result for x, result in found.pop(_SUMMARY)._asdict().items()}
-    if examples["sample_weight"] is not None:
-        return found
-    return found | _closed_forms(data, rank(**examples), data.resampling.tested_level)
+    return found
 
 
-def _closed_forms(data: Resampled, ranking: Ranking, level: float) -> _Found:
-    """The intervals that need no resamples."""
-    closed: _Found = {}
-    if not data.settings.brief:
-        for pairs in _BY_PAIRS:
-            closed[pairs,] = auc_interval(ranking, measure=pairs, confidence_level=level)
-        for name in _BY_PRECISION:
-            found = average_precision_interval(ranking, measure=name, confidence_level=level)
-            closed[name,] = found
-    for quota, argument in data.quotas.items():
-        if quota.is_budget:  # whose places are not fixed
-            continue
-        rate = hit_rate_interval(ranking, confidence_level=level, **argument)
-        closed[quota, "hit_rate"] = rate
+def _closed_forms(results: Results) -> dict[_Key, Ends]:
+    """The intervals of measures over all quotas that need no resamples."""
+    assert results.settings.resampling is not None
+    closed: dict[_Key, Ends] = {}
+    how = {"confidence_level": results.settings.resampling.tested_level}
+    for name in () if results.settings.brief else (*_BY_PAIRS, *_BY_PRECISION):
+        interval: Any = auc_interval if name in _BY_PAIRS else average_precision_interval
+        closed[name,] = _ends([interval(x, measure=name, **how) for x in results.rankings])
     return closed
+
+
+def _hit_rate_ends(results: Results, rankings: Sequence[Ranking]) -> dict[_Key, Ends]:
+    """The intervals of hit rates at quotas; the places of a budget are not fixed."""
+    assert results.settings.resampling is not None
+    how = {"confidence_level": results.settings.resampling.tested_level}
+    ends: dict[_Key, Ends] = {}
+    for quota in results.settings.quotas_over_all:
+        if not quota.is_budget:
+            at = {**how, **quota.argument(results.total)}
+            ends[quota, "hit_rate"] = _ends([hit_rate_interval(x, **at) for x in rankings])
+    return ends
+
+
+def _ends(found: Sequence[Any]) -> Ends:
+    """The ends of all models' intervals; closed forms have no resamples that are undefined."""
+    return Ends(*np.transpose([_three(x) for x in found]))
 
 
 def _measures(data: Resampled) -> dict[_Key, Any]:
@@ -309,14 +331,14 @@ def resampled_gains(
     return ResampledGains({None: best_cut, **{quota: x.whole for quota, x in found.items()}})
 
 
-def _with_ends(gains: GainResults, drawn: ResampledGains, results: Results) -> GainResults:
+def _with_ends_of_gains(gains: GainResults, drawn: ResampledGains, results: Results) -> GainResults:
     best, at_best_cut = drawn.best, gains.at_best_cut
     if best is None:
-        at_best_cut = replace(at_best_cut, ends={"brings": _ends(drawn.totals[None])})
+        at_best_cut = replace(at_best_cut, ends={"brings": _ends_of(drawn.totals[None])})
     else:
         values = np.column_stack([at_best_cut.array, drawn.expected])
-        ends = {"threshold": _ends(best.threshold), "quota": _ends(best.quota)}
-        ends["expected"] = _ends(best.expected)
+        ends = {"threshold": _ends_of(best.threshold), "quota": _ends_of(best.quota)}
+        ends["expected"] = _ends_of(best.expected)
         at_best_cut = Values((*AT_BEST_CUT, EXPECTED), values, ends)
     at_quota = {
         quota: replace(values, ends={"brings": _ends_at(quota, drawn, results)})
@@ -326,14 +348,14 @@ def _with_ends(gains: GainResults, drawn: ResampledGains, results: Results) -> G
     return replace(gains, at_best_cut=at_best_cut, at_quota=at_quota, expected_within=within)
 
 
-def _ends(found: BootstrapResult) -> Ends:
+def _ends_of(found: BootstrapResult) -> Ends:
     return Ends(found.lower, found.upper, found.undefined)
 
 
 def _ends_at(quota: Quota, drawn: ResampledGains, results: Results) -> Ends:
     """Of what a quota brings; where labels alone decide, from those of two hit rates."""
     if not by_labels(quota, results):
-        return _ends(drawn.totals[quota])
+        return _ends_of(drawn.totals[quota])
     return impact_ends_at(quota, results, results.rankings)
 
 

@@ -22,9 +22,11 @@ from quotakernels import (
     average_qrecall,
     compare_curves,
     confusion_table,
+    gini,
     hit_rate,
     lift,
     pearson,
+    pem,
     pr_auc,
     qrecall,
     roc_auc,
@@ -88,11 +90,11 @@ def undefined_or(form: Callable[[float], str], value: float) -> str:
 _PEARSON = pearson.with_options(labels="observed")
 
 OVER_ALL = (
-    Column("roc_auc", "AUC"),
-    Column("gini", "Gini\n= PEM"),
-    Column("pem"),
-    Column("average_hit_rate", "average\nhit rate"),
-    Column("average_qrecall", "average\nQrecall"),
+    Column("roc_auc", "AUC", roc_auc),
+    Column("gini", "Gini\n= PEM", gini),
+    Column("pem", "", pem),
+    Column("average_hit_rate", "average\nhit rate", average_hit_rate),
+    Column("average_qrecall", "average\nQrecall", average_qrecall),
     Column("s1", "S1"),
     Column("s2", "S2", greater_is_better=False),
     Column("s3"),
@@ -149,9 +151,11 @@ EXPECTED = Column("expected", "brings on\nother rows", form=money, end_form=mone
 UPLIFT = Column("uplift_at_quota", "uplift", uplift_at_quota)
 
 
-def measures_at(quota: Quota, treated: bool = False) -> tuple[Column, ...]:
-    """The measures that there are at a quota or a budget, with a treatment uplift too."""
-    found = AT_BUDGET if quota.is_budget else AT_QUOTA
+def measures_at(quota: Quota, treated: bool = False, by_scores: bool = True) -> tuple[Column, ...]:
+    """The measures that there are at a quota or a budget, with a treatment uplift too; Pearson
+    needs all scores.
+    """
+    found = AT_BUDGET if quota.is_budget else AT_QUOTA if by_scores else AT_QUOTA[:-1]
     return (*found, UPLIFT) if treated else found
 
 
@@ -255,11 +259,7 @@ def _quotas(mine: Sequence[Segment], end: float) -> str:
 
 
 Floats = NDArray[np.float64]
-OVER_ALL_IN_GROUPS = (
-    Column("roc_auc", "AUC", roc_auc),
-    Column("average_hit_rate", "average\nhit rate", average_hit_rate),
-    Column("average_qrecall", "average\nQrecall", average_qrecall),
-)
+OVER_ALL_IN_GROUPS = (OVER_ALL[0], *OVER_ALL[3:5])
 FILLED = (
     Column("places", "places", form=number, compared=False),
     Column("found", "found", form=number, compared=False),
