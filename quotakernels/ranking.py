@@ -31,9 +31,10 @@ from quotakernels.inputs.examples import (
     Validated,
     check_tie_policy,
     good_rows,
+    validated,
     with_marks,
+    without_negative_gains,
 )
-from quotakernels.inputs.gains import validated, without_negative_gains
 from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.inputs.keywords import public
 from quotakernels.ops import namespace
@@ -427,19 +428,23 @@ def rank(
     >>> print(roc_auc([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], groups=[7, 7, 7, 5, 5]))
     [1.   0.75]
     """
-    data: tuple[Any, ...] = (y_true, y_score, sample_weight, where, pos_label, validate)
-    if data[0] is None and gain is not None:
+    columns: dict[str, Any] = {"y_true": y_true, "sample_weight": sample_weight, "where": where}
+    columns |= {"gain": gain, "gain_rejected": gain_rejected, "cost": cost, "groups": groups}
+    if columns["y_true"] is None and gain is not None:
         raise TypeError("rank needs y_true; impact_at_quota and best_quota take gains alone")
-    return ranked(*data, gain, gain_rejected, groups, num_groups, cost, treatment, ties=ties)
+    columns |= {"treatment": treatment, "num_groups": num_groups, "pos_label": pos_label}
+    return ranked(y_score=y_score, **columns, ties=ties, validate=validate)
 
 
-def ranked(*data: Any, ties: TiePolicy = "expected", ideal: bool = False, **named: Any) -> Ranking:
+def ranked(
+    y_true: Any, y_score: Any, *, ties: TiePolicy = "expected", ideal: bool = False, **data: Any
+) -> Ranking:
     """The same, of gains without labels too; all examples then count as positive.
 
     On demand the gains come in the `ideal` order too.
     """
     check_tie_policy(ties)
-    found = validated(*data, **named)
+    found = validated(y_true, y_score, **data)
     if ideal and "gain" in found.examples.columns:
         return _beside_ideal(found, ties)
     return rank_examples(found.masked, ties, found.good, found.groups)

@@ -17,7 +17,7 @@ from quotakernels.inference import _values as values
 from quotakernels.inference._resamples import parts_left_out, plan_of, without_parts
 from quotakernels.inference._values import values_of
 from quotakernels.inference.bootstrapping import interval
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.examples import validated
 from quotakernels.ops import namespace
 from quotakernels.ranking import rank_examples
 

@@ -16,7 +16,7 @@ from exact.budgets import priced, priced_groups, quota_of_budget
 import quotakernels as qk
 from quotakernels.inference import fold_summary, fold_test
 from quotakernels.inference._resamples import plan_of
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.examples import validated
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(31)
@@ -39,7 +39,7 @@ mode = mode_fixture(
 
 def counts_drawn(seed: int = 3, weights: Any = None, **kind: Any) -> np.ndarray:
     """How often each example is in each resample."""
-    examples = validated(Y, S, weights, cost=COST).examples
+    examples = validated(Y, S, sample_weight=weights, cost=COST).examples
     how = {"clusters": None, "stratified": False, "poisson": False} | kind
     plan = plan_of(examples, **how, random_state=seed, ties="expected")
     return plan.counts(range(R))

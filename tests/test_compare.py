@@ -22,7 +22,7 @@ from quotakernels.inference.comparing import (
     of_resamples,
 )
 from quotakernels.inference.permutation import Permutation, differences, permutation_of
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.examples import validated
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(11)

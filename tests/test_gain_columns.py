@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 
 import quotakernels as qk
 from quotakernels.inference._resamples import plan_of
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.examples import validated
 
 mode = mode_fixture(QUICK)
 DICE = np.random.default_rng(4)

@@ -20,7 +20,7 @@ import quotakernels as qk
 from quotakernels.inference._resamples import by_group, plan_of, resampled
 from quotakernels.inference._values import means_of, values_of, whole_groups
 from quotakernels.inference.permutation import differences_of_groups, exchange_of_groups
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.examples import validated
 from quotakernels.ranking import ranked_by_group, ranking_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few

@@ -14,7 +14,7 @@ from exact import uplift as ex
 import quotakernels as qk
 from quotakernels.inference import fold_summary, fold_test
 from quotakernels.inference._resamples import plan_of
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.examples import validated
 from quotakernels.uplift import auuc, qini_coefficient, uplift_at_quota
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
@@ -60,7 +60,7 @@ def test_a_resample_is_of_rows_that_are_repeated(kind: Any, weights: Any):
     given = {"sample_weight": weights, "random_state": 3, "n_resamples": R, **kind}
     found = qk.bootstrap(MEASURES, Y, S, treatment=T, **given)
     how = {"clusters": None, "stratified": False, "poisson": False} | kind
-    examples = validated(Y, S, weights, treatment=T).examples
+    examples = validated(Y, S, sample_weight=weights, treatment=T).examples
     counts = plan_of(examples, **how, random_state=3, ties="expected").counts(range(R))
     for (model, scores), k in itertools.product(enumerate(S), range(0, R, 3)):
         index = np.repeat(np.arange(N), counts[k])

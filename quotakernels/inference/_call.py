@@ -12,8 +12,7 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels.inference._distributions import check_level
-from quotakernels.inputs.examples import Validated, check_tie_policy
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.examples import Validated, check_tie_policy, validated
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import show_value, warn_once
 from quotakernels.measures._facts import (

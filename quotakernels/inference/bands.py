@@ -26,8 +26,7 @@ from quotakernels.inference._distributions import least_share
 from quotakernels.inference._few import flags_of, kish, units_of
 from quotakernels.inference.bootstrapping import BootstrapResult, bootstrap, quantile
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
-from quotakernels.inputs.examples import Examples
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.examples import Examples, validated
 from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.inputs.totals import Totals

@@ -28,7 +28,7 @@ from quotakernels.inference._call import not_one_of, refuse_masses
 from quotakernels.inference._distributions import check_level, normal_width, scipy
 from quotakernels.inputs.columns import first_bad
 from quotakernels.inputs.cuts import quota_masses, wanted_masses, whole_if_close
-from quotakernels.inputs.gains import validated
+from quotakernels.inputs.examples import validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.inputs.numbers import numbers_like

@@ -33,6 +33,7 @@ from quotakernels._array import (
 )
 from quotakernels.inputs.columns import (
     adopt,
+    as_column,
     check_shapes,
     check_types,
     example_columns,
@@ -52,6 +53,7 @@ from quotakernels.inputs.groups import (
     with_codes,
 )
 from quotakernels.inputs.keywords import check_flag, show_value, warn_once
+from quotakernels.inputs.numbers import numbers_like
 from quotakernels.ops import namespace
 
 NDArray = np.ndarray[Any, Any]
@@ -123,11 +125,26 @@ def check_tie_policy(ties: str) -> None:
         raise ValueError(f"ties must be one of {', '.join(TIE_POLICIES)}; got {show_value(ties)}")
 
 
+def validated(
+    y_true: Any,
+    y_score: Any,
+    *,
+    pos_label: Any = None,
+    validate: bool = True,
+    num_groups: int | None = None,
+    by_counts: bool = False,
+    **beside: Any,
+) -> Validated:
+    """Check and convert what `rank` takes."""
+    given = {"y_score": y_score, "y_true": y_true, **beside}
+    return validate_columns(given, pos_label, validate, num_groups=num_groups, by_counts=by_counts)
+
+
 def validate_columns(
-    given: dict[str, Any],
-    pos_label: Any,
-    validate: bool,
-    numbers: tuple[str, ...] = (),
+    given: Mapping[str, Any],
+    pos_label: Any = None,
+    validate: bool = True,
+    *,
     leader: str = "y_score",
     batched: bool = False,
     num_groups: int | None = None,
@@ -135,14 +152,15 @@ def validate_columns(
 ) -> Validated:
     """Check and convert the scores, which the leader names, and what is given beside them.
 
-    Columns of `numbers` come out as wide floats, 0 where they do not count, else finite, costs not
-    negative, treatments 0 or 1.  The scores of a state may be known to be a batch.  For a caller to
-    whom counts serve there may be groups `to_count`.
+    The columns of `COLUMNS` come out as wide floats, 0 where they do not count, else finite, costs
+    not negative, treatments 0 or 1.  With gains there may be no labels: then all examples are
+    positive, since what they bring does not depend on their classes.  The scores of a state may be
+    known to be a batch.  For a caller to whom counts serve there may be groups `to_count`.
     """
     check_flag("validate", validate)
-    plain = validate and pos_label is None and num_groups is None
-    alone = all(x is None for name, x in given.items() if name not in ("y_score", "y_true"))
-    if plain and alone and (good := good_list(given.get("y_true"), given.get("y_score"))):
+    given = _what_is_there(given, leader)
+    alone = given.keys() == {"y_score", "y_true"} and validate and pos_label is None is num_groups
+    if alone and (good := good_list(given["y_true"], given["y_score"])) is not None:
         return good
     warn_of_other_order(given)
     given, ids = with_codes(given, num_groups)
@@ -157,9 +175,43 @@ def validate_columns(
     columns = arrays if on_host is None else dict(zip(arrays, on_host, strict=True))
     if pos_label is None and (flags := zero_or_one(columns.get("y_true"))) is not None:
         columns = columns | {"y_true": flags}
-    by_counts = by_counts and ids is not None and "sample_weight" not in columns and not numbers
-    found = _clean(columns, as_given, pos_label, validate, numbers, leader, ids, by_counts)
+    by_counts = by_counts and ids is not None and {"sample_weight", *COLUMNS}.isdisjoint(columns)
+    found = _clean(columns, as_given, pos_label, validate, leader, ids, by_counts)
     return found if on_host is None else from_host_view(found, arrays[leader])
+
+
+def _what_is_there(given: Mapping[str, Any], leader: str) -> dict[str, Any]:
+    """What is not None, the scores first; and labels, unless there are gains in their place."""
+    names = ("y_true", "sample_weight", "where", "groups", *COLUMNS)
+    there = {name: given[name] for name in names if given.get(name) is not None}
+    if is_zero(given.get("gain_rejected", 0)):
+        there.pop("gain_rejected", None)
+    elif "gain" not in there:
+        raise TypeError("gain_rejected needs gain, what each example brings if it is selected")
+    else:
+        rejected = given["gain_rejected"]
+        there["gain_rejected"] = _one_for_all(given[leader], rejected)
+    if "y_true" in given and "gain" not in there:
+        there["y_true"] = given["y_true"]
+    return {leader: given[leader], **there}
+
+
+def is_zero(gain: Any) -> bool:
+    """Whether a gain is the plain number 0, which stands for none."""
+    return type(gain) in (int, float) and gain == 0
+
+
+def _one_for_all(y_score: Any, gain: Any) -> Any:
+    """What each example brings if it is not selected; a single number stands for all of them."""
+    if type(gain) not in (int, float):
+        gain = as_column("gain_rejected", gain)
+        if gain.ndim:
+            return gain
+    scores = as_column("y_score", y_score)
+    xp = namespace(scores)
+    with computing(xp):
+        number = numbers_like(scores, "gain_rejected", gain)
+        return xp.broadcast_to(number, tuple(scores.shape[-1:]))
 
 
 def good_list(labels: Any, scores: Any) -> Validated | None:
@@ -206,7 +258,6 @@ def _clean(
     as_given: dict[str, Array],
     pos_label: Any,
     validate: bool,
-    numbers: tuple[str, ...],
     leader: str,
     ids: Array | int | None,
     by_counts: bool,
@@ -218,24 +269,25 @@ def _clean(
         columns = {name: _stretched(xp, x, arrays[leader].shape) for name, x in arrays.items()}
         scores, labels = columns[leader], columns.get("y_true")
         wide = wide_float(xp, device(scores))
-        floats = {name: cast(xp, columns[name], wide) for name in numbers}
-        weights, valid = weights_and_mask(xp, columns, wide)
-        by_list = valid is None and ids is None and not (validate and readable(scores))
-        mask = None if valid is None else _stretched(xp, valid, scores.shape)
+        floats = {name: cast(xp, columns[name], wide) for name in COLUMNS if name in columns}
+        weights, mask = weights_and_mask(xp, columns, wide)
+        by_list = mask is None and ids is None and not (validate and readable(scores))
         counts = by_counts and ops.counts_segments(xp, scores, labels, mask, columns["groups"])
         bad = {} if counts else bad_values(xp, scores, weights, leader, by_list)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
-            labels, bad["y_true"] = _positive(xp, arrays["y_true"], labels, pos_label, valid)
+            labels, bad["y_true"] = _positive(xp, arrays["y_true"], labels, pos_label, mask)
         bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in floats.items()}
-        if ids is not None and counts:
+        if counts:
             return _to_count(scores, labels, mask, columns["groups"], ids, bad)
         groups = None
         if ids is not None:
             groups, bad["groups"] = kept_within(xp, scores, columns["groups"], ids)
-        valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, groups=groups)
+        valid, good = raise_or_exclude(xp, as_given, bad, mask, validate, groups=groups)
         if valid is not None:
             valid = _stretched(xp, valid, scores.shape)
             floats = {name: xp.where(valid, x, xp.zeros_like(x)) for name, x in floats.items()}
+        if labels is None and "gain" in floats:
+            labels = xp.ones(scores.shape, dtype=xp.bool, device=device(scores))
     return Validated(Examples(scores, labels, weights, valid, floats), good, mask, groups)
 
 
@@ -389,6 +441,19 @@ def raise_or_exclude(
         return there if valid is None else valid & there, good
     good = ~(found if found.shape[-1] == 1 else xp.any(found, axis=-1, keepdims=True))
     return good if valid is None else valid & good, good
+
+
+def without_negative_gains(found: Validated) -> Validated:
+    """The same if no gain is negative; where that is not read, a list or group with one is bad."""
+    gain, groups = found.examples.columns["gain"], found.groups
+    xp = namespace(gain)
+    with computing(xp):
+        invalid, expected = gain < 0, "a number, not negative"
+        if read_without_fault(xp, "gain", gain, invalid, expected, found.good is None):
+            return found
+        bad = xp.any(invalid, axis=-1, keepdims=True)
+        good = ~bad if groups is None else good_groups(xp, groups, invalid)
+        return found._replace(good=good if found.good is None else found.good & good)
 
 
 NUMBERS = ("model",)

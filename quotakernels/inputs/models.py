@@ -30,7 +30,6 @@ from quotakernels.inputs.columns import (
     warn_of_other_order,
 )
 from quotakernels.inputs.examples import Validated, validate_columns
-from quotakernels.inputs.gains import with_gains, with_numbers
 from quotakernels.inputs.keywords import show_value
 from quotakernels.ops import namespace
 
@@ -119,25 +118,10 @@ def _names(models: Any) -> list[Any]:
 
 
 def stacked(
-    named: dict[str, Any],
-    y_true: Any,
-    sample_weight: Any = None,
-    where: Any = None,
-    pos_label: Any = None,
-    validate: bool = True,
-    gain: Any = None,
-    gain_rejected: Any = 0,
-    cost: Any = None,
-    treatment: Any = None,
+    named: dict[str, Any], y_true: Any, pos_label: Any = None, validate: bool = True, **data: Any
 ) -> Array:
     """The scores of all models, shape (M, n), each checked with what is given beside them."""
-    beside = {"y_true": y_true, "sample_weight": sample_weight, "where": where}
-    beside, numbers = with_numbers(beside, cost=cost, treatment=treatment)
-    if gain is not None:
-        beside, gains = with_gains({**named, **beside}, gain, gain_rejected, next(iter(named)))
-        beside = {name: x for name, x in beside.items() if name not in named}
-        numbers = (*gains, *numbers)
-    columns, _ = validated_models(named, beside, pos_label, validate, numbers)
+    columns, _ = validated_models(named, {"y_true": y_true, **data}, pos_label, validate)
     xp, columns = adopt(columns, tuple(columns))
     with computing(xp):
         return xp.stack(_of_one_dtype(xp, columns))
@@ -162,7 +146,6 @@ def validated_models(
     beside: dict[str, Any],
     pos_label: Any,
     validate: bool,
-    numbers: tuple[str, ...] = (),
 ) -> tuple[dict[str, Array], list[Validated]]:
     """The scores of each model, shape (n,), and what is let in of them and of what is beside."""
     warn_of_other_order({"y_true": beside.get("y_true"), **named})
@@ -176,7 +159,7 @@ def validated_models(
     check_types(columns)
     _check_lengths(columns)
     return columns, [
-        validate_columns({name: column, **beside}, pos_label, validate, numbers, leader=name)
+        validate_columns({name: column, **beside}, pos_label, validate, leader=name)
         for name, column in columns.items()
     ]
 

@@ -48,8 +48,8 @@ from quotakernels.inputs.examples import (
     good_list,
     good_rows,
     nan_unless_valid,
+    validated,
 )
-from quotakernels.inputs.gains import validated
 from quotakernels.inputs.keywords import check_flag, refuse_unknown, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.measures._scale import in_usual_units

@@ -30,7 +30,6 @@ from quotakernels._types import Generic, T, WhenShort
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.examples import Examples, Validated, check_tie_policy, validate_columns
-from quotakernels.inputs.gains import validate_scores
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
@@ -106,8 +105,11 @@ class QuotaThreshold(NamedTuple, Generic[T]):
     tied: Any
 
 
-def _unlabelled(found: Validated) -> Validated:
-    """The examples, all of them negative."""
+def _unlabelled(
+    y_score: Any, data: dict[str, Any], validate: bool, num_groups: int | None
+) -> Validated:
+    """Checked scores that come without labels, as those of negative examples."""
+    found = validate_columns({"y_score": y_score, **data}, None, validate, num_groups=num_groups)
     scores = found.examples.scores
     xp = namespace(scores)
     labels = xp.zeros(scores.shape, dtype=xp.bool, device=device(scores))
@@ -196,8 +198,8 @@ def select(
     """
     _refuse_unused(cost=(cost, "budget=", budget), random_state=(random_state, "whole=True", whole))
     scores = y_score if hasattr(y_score, "shape") else as_column("y_score", y_score)
-    beside = (sample_weight, where, validate, groups, num_groups, cost)
-    found = _unlabelled(validate_scores(scores, *beside))
+    data = {"sample_weight": sample_weight, "where": where, "groups": groups, "cost": cost}
+    found = _unlabelled(scores, data, validate, num_groups)
     examples = in_library_of(found.examples, quota, fraction, budget)
     xp = namespace(examples.scores)
     dtype = result_float(xp, device(examples.scores))
@@ -326,8 +328,8 @@ def quota_threshold(
     0.5 1.0 2.0
     """
     _refuse_unused(cost=(cost, "budget=", budget))
-    checked = validate_scores(y_score, sample_weight, where, validate, groups, num_groups, cost)
-    found = _unlabelled(checked)
+    data = {"sample_weight": sample_weight, "where": where, "groups": groups, "cost": cost}
+    found = _unlabelled(y_score, data, validate, num_groups)
     scores = in_library_of(found.examples, quota, fraction, budget).scores
     xp = namespace(scores)
     dtype = result_float(xp, device(scores))

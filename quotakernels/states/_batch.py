@@ -32,8 +32,7 @@ from quotakernels.inputs.columns import (
     refuse_columns,
     warn_of_other_order,
 )
-from quotakernels.inputs.examples import COLUMNS, Examples, good_list
-from quotakernels.inputs.gains import is_zero, validate_with_gains
+from quotakernels.inputs.examples import COLUMNS, Examples, good_list, is_zero, validate_columns
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.ops import namespace
@@ -140,9 +139,9 @@ def validate_batch(
     if kept is not None:
         rejected = None if is_zero(gain_rejected) else gain_rejected
         _check_columns(kept, {"gain": gain, "gain_rejected": rejected, **further})
-    beside = {"batched": like.ndim > 1, "num_groups": num_groups, **further}
-    examples, good, _, found, _ = validate_with_gains(
-        given, gain, gain_rejected, pos_label, validate, **beside
+    given |= {"gain": gain, "gain_rejected": gain_rejected, **further}
+    examples, good, _, found, _ = validate_columns(
+        given, pos_label, validate, batched=like.ndim > 1, num_groups=num_groups
     )
     examples = _completed(xp, examples, weighted, kept or ())
     fault = None if good is None else ~good[..., 0]

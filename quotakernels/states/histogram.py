@@ -20,8 +20,7 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels.inputs.columns import as_column, refuse_columns, short_repr
-from quotakernels.inputs.examples import COLUMNS, check_tie_policy, warn_of_bad
-from quotakernels.inputs.gains import is_zero
+from quotakernels.inputs.examples import COLUMNS, check_tie_policy, is_zero, warn_of_bad
 from quotakernels.inputs.keywords import check_flag, public, silently
 from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.ops import namespace
