@@ -5,7 +5,7 @@ No library is imported for it.  Where PyTorch or JAX are not installed, their ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -70,3 +70,17 @@ Number: TypeAlias = NumberOf[_Tensor | _Sharded]
 """The same of any library."""
 Numbers: TypeAlias = ArrayOf[_Tensor | _Sharded]
 """Several of any library."""
+
+
+class BatchData(TypedDict, total=False):
+    """What a state takes of the keywords of `rank`."""
+
+    sample_weight: Any
+    where: Any
+    pos_label: Any
+    validate: bool
+    gain: Any
+    gain_rejected: Any
+    groups: Any
+    cost: Any
+    treatment: Any

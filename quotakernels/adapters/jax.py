@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from quotakernels import ops
-from quotakernels._array import Array, computing
+from quotakernels._array import Array, computing, wide_float
 from quotakernels.adapters import requiring
 from quotakernels.inputs.keywords import public
 from quotakernels.states import FixedScoreBuffer, ScoreBuffer, ScoreHistogram
@@ -114,7 +114,7 @@ def _kind(state: Any) -> type[Any]:
 
 
 def _histogram(state: ScoreHistogram, axis_name: Any) -> ScoreHistogram:
-    examples = jnp.sum(state.counts.astype(state.masses.dtype), axis=(-2, -1))
+    examples = jnp.sum(state.counts.astype(wide_float(jnp, None)), axis=(-2, -1))
     counts, bad, examples = lax.psum((state.counts, state.bad, examples), axis_name)
     too_many = (examples >= 2.0**63) | jnp.any(counts < 0, axis=(-2, -1))
     state = state._replace(like=_nothing(state.like), counts=counts, bad=bad + too_many)
@@ -122,11 +122,7 @@ def _histogram(state: ScoreHistogram, axis_name: Any) -> ScoreHistogram:
         name: jnp.stack(_sum_of_masses(x[..., 0], x[..., 1], axis_name), axis=-1)
         for name, x in state.columns.items()
     }
-    state = state._replace(columns=columns)
-    if not state.weighted:
-        return state._replace(masses=_nothing(state.masses), corrections=_nothing(state.masses))
-    masses, corrections = _sum_of_masses(state.masses, state.corrections, axis_name)
-    return state._replace(masses=masses, corrections=corrections)
+    return state._replace(columns=columns)
 
 
 def _sum_of_masses(masses: Array, corrections: Array, axis_name: Any) -> tuple[Array, Array]:

@@ -183,11 +183,7 @@ def _added(state: ScoreHistogram, call: _Call) -> ScoreHistogram:
         name: torch.stack(_added_masses(x[..., 0], x[..., 1], call), dim=-1)
         for name, x in sorted(state.columns.items())
     }
-    state = state._replace(columns=columns)
-    if not state.weighted:
-        return state
-    masses, corrections = _added_masses(state.masses, state.corrections, call)
-    return state._replace(masses=masses, corrections=corrections)
+    return state._replace(columns=columns)
 
 
 def _added_masses(masses: Tensor, corrections: Tensor, call: _Call) -> tuple[Tensor, Tensor]:

@@ -540,7 +540,7 @@ class KeptHistogram:
         self.exact = empty.exact
         self.columns: Columns = [("counts", empty.counts, "sum")]
         if weighted:
-            sums = torch.stack([empty.masses, empty.corrections])
+            sums = empty.columns["weight"].movedim(-1, 0).contiguous()
             self.columns.append(("sums", sums, added_sums))
 
     def type_of(self, _metric: Any) -> Any:
@@ -549,17 +549,16 @@ class KeptHistogram:
 
     def read(self, metric: Any) -> ScoreHistogram:
         """What the metric holds."""
-        counts, place = metric.counts, metric.counts.device
-        sums = metric.sums if self.weighted else torch.zeros(2, 0, 2, dtype=float, device=place)
-        like = torch.empty(0, dtype=self.dtype, device=place)
-        return ScoreHistogram(like, counts, metric.bad, *sums.unbind())
+        like = torch.empty(0, dtype=self.dtype, device=metric.counts.device)
+        columns = {"weight": metric.sums.movedim(0, -1)} if self.weighted else {}
+        return ScoreHistogram(like, metric.counts, metric.bad, columns)
 
     def add(self, metric: Any, *columns: Any, **options: Any) -> None:
         """One batch more; parameters as in `ScoreHistogram.update`."""
         state = self.read(metric).update(*columns, **options)
         metric.counts, metric.bad = state.counts, state.bad
         if self.weighted:
-            metric.sums = torch.stack([state.masses, state.corrections])
+            metric.sums = state.columns["weight"].movedim(-1, 0).contiguous()
 
     def of_batch(self, batch: ScoreBuffer, measures: Mapping[str, Any]) -> Any:
         """What `ScoreHistogram.compute` gives of one batch, of which few bins hold anything."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,39 +24,23 @@ from quotakernels._array import (
     unpacked,
     wide_float,
 )
+from quotakernels._types import BatchData
 from quotakernels.inputs.columns import (
     as_column,
     check_one_device,
     column_hint,
     of_two_columns,
     refuse_columns,
-    warn_of_other_order,
 )
-from quotakernels.inputs.examples import COLUMNS, Examples, good_list, is_zero, validate_columns
+from quotakernels.inputs.examples import COLUMNS, Examples, is_zero, validate_columns
 from quotakernels.inputs.groups import size_of
-from quotakernels.inputs.keywords import public, show_value
+from quotakernels.inputs.keywords import refuse_unknown, show_value
 from quotakernels.ops import namespace
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 MOST_KEPT = 2**34
 """Numbers in one array of a state: beyond that, some libraries end the process for want of
 memory.
 """
-
-
-def update_of(update: F) -> F:
-    """Make the `update` of a state public: it warns of labels and scores in the other order."""
-    checked = public(update)
-
-    @functools.wraps(checked)
-    def told(*arguments: Any, **keywords: Any) -> Any:
-        if update.__name__ == "update":  # which `of` calls
-            positional = dict(zip(("y_true", "y_score"), arguments[1:], strict=False))
-            warn_of_other_order(positional | keywords)
-        return checked(*arguments, **keywords)
-
-    return told  # type: ignore[return-value]
 
 
 class Batch(NamedTuple):
@@ -108,44 +92,57 @@ def groups_of_state(state: Any) -> int | None:
     return size
 
 
-def validate_batch(
-    like: Array,
-    columns: tuple[Any, Any, Any, Any],
-    pos_label: Any,
-    validate: bool,
-    weighted: bool | None = None,
-    gain: Any = None,
-    gain_rejected: Any = 0,
-    groups: Any = None,
-    num_groups: int | None = None,
-    cost: Any = None,
-    treatment: Any = None,
-    kept: tuple[str, ...] | None = None,
-) -> Batch:
-    """Check and convert labels, scores, weights and a mask for a state of scores such as `like`.
+def checked_batch(state: Any, y_true: Any, y_score: Any, data: Mapping[str, Any]) -> Batch:
+    """Check and convert labels, scores and what is given beside them, for a state.
 
-    A state that is `weighted` gets weights in any case, one that is not takes none; so it is with
-    groups, and with the columns that a state has `kept` from the beginning.
+    One that is weighted gets weights in any case, one that is not takes none; so it is with groups,
+    and with the columns that a state has names of.  A buffer that grows takes any.
     """
-    y_true, y_score, sample_weight, where = columns
-    if sample_weight is not None and weighted is False:
-        raise ValueError("sample_weight is given and the state has no weights; make it weighted")
-    _check_groups(groups, num_groups)
-    xp = namespace(like)
-    y_score = _scores_for(xp, like, y_score)
-    given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    given |= {"groups": groups}
-    further = {"cost": cost, "treatment": treatment}
-    if kept is not None:
-        rejected = None if is_zero(gain_rejected) else gain_rejected
-        _check_columns(kept, {"gain": gain, "gain_rejected": rejected, **further})
-    given |= {"gain": gain, "gain_rejected": gain_rejected, **further}
-    examples, good, _, found, _ = validate_columns(
-        given, pos_label, validate, batched=like.ndim > 1, num_groups=num_groups
+    _check_given(state, data)
+    xp, like = namespace(state.like), state.like
+    given = {**data, "y_true": y_true, "y_score": _scores_for(xp, like, y_score)}
+    examples, good, _, groups, _ = validate_columns(
+        given,
+        data.get("pos_label"),
+        data.get("validate", True),
+        batched=like.ndim > 1,
+        num_groups=state.num_groups,
     )
-    examples = _completed(xp, examples, weighted, kept or ())
+    examples = _completed(xp, examples, state)
     fault = None if good is None else ~good[..., 0]
-    return Batch(examples, fault, None if found is None else found.codes)
+    return Batch(examples, fault, None if groups is None else groups.codes)
+
+
+def _check_given(state: Any, data: Mapping[str, Any]) -> None:
+    """Raise for what the state does not keep, and for what it keeps and lacks here.
+
+    What rejected examples bring is nothing unless it is said.
+    """
+    refuse_unknown("update", data, BatchData.__annotations__)
+    if data.get("sample_weight") is not None and not getattr(state, "weighted", True):
+        raise ValueError("sample_weight is given and the state has no weights; make it weighted")
+    if (data.get("groups") is None) != (state.num_groups is None):
+        raise ValueError(
+            "groups are given and the state has none; make it with num_groups="
+            if state.num_groups is None
+            else "the state has groups and needs groups=, the group of each example"
+        )
+    if not hasattr(state, "column_names"):
+        return
+    given, kept = columns_in(data), state.column_names
+    for name in COLUMNS:
+        if name in given and name not in kept:
+            raise ValueError(
+                f"{name} is given and the state keeps none; make it with columns=, which names it"
+            )
+        if name in kept and name not in given and name != "gain_rejected":
+            raise ValueError(f"the state keeps {name} and needs {name}= with every batch")
+
+
+def columns_in(data: Mapping[str, Any]) -> list[str]:
+    """The names of the columns that are given; 0 of rejected examples is none."""
+    there = [name for name in COLUMNS if data.get(name) is not None]
+    return [x for x in there if x != "gain_rejected" or not is_zero(data[x])]
 
 
 def _scores_for(xp: Namespace, like: Array, y_score: Any) -> Array:
@@ -157,57 +154,18 @@ def _scores_for(xp: Namespace, like: Array, y_score: Any) -> Array:
     return y_score
 
 
-def _completed(
-    xp: Namespace, examples: Examples, weighted: bool | None, kept: tuple[str, ...]
-) -> Examples:
+def _completed(xp: Namespace, examples: Examples, state: Any) -> Examples:
     """The examples with what a state keeps and nobody gave: weights of 1, and nothing brought if
     they are rejected.
     """
-    weights, columns, place = examples.weights, examples.columns, device(examples.scores)
+    scores, weights, columns = examples.scores, examples.weights, examples.columns
     with computing(xp):
-        if weighted and weights is None:
-            shape = tuple(examples.scores.shape)
-            weights = xp.ones(shape, dtype=wide_float(xp, place), device=place)
-        if "gain_rejected" in kept and "gain_rejected" not in columns:
-            columns = columns | {"gain_rejected": xp.zeros_like(columns["gain"])}
+        if weights is None and getattr(state, "weighted", False):
+            wide = wide_float(xp, device(scores))
+            weights = xp.ones(tuple(scores.shape), dtype=wide, device=device(scores))
+        if "gain_rejected" in getattr(state, "column_names", ()):
+            columns = {"gain_rejected": xp.zeros_like(columns["gain"]), **columns}
     return examples._replace(weights=weights, columns=columns)
-
-
-def good_batch(
-    like: Array, y_true: Any, y_score: Any, validate: bool, gain_rejected: Any, *beside: Any
-) -> Batch | None:
-    """The same of a good list that nothing is given beside, as most are; None of all else."""
-    alone = type(gain_rejected) is int and gain_rejected == 0 and all(x is None for x in beside)
-    if not alone or validate is not True or type(y_score) is not type(like):
-        return None
-    if (found := good_list(y_true, y_score)) is None:
-        return None
-    check_fits(like, y_score)
-    return Batch(found.examples, None)
-
-
-def _check_columns(kept: tuple[str, ...], given: dict[str, Any]) -> None:
-    """Raise for columns that the state does not keep, and for those that it keeps and lacks here.
-
-    What rejected examples bring is nothing unless it is said.
-    """
-    for name, column in given.items():
-        if column is not None and name not in kept:
-            raise ValueError(
-                f"{name} is given and the state keeps none; make it with columns=, which names it"
-            )
-        if name in kept and column is None and name != "gain_rejected":
-            raise ValueError(f"the state keeps {name} and needs {name}= with every batch")
-
-
-def _check_groups(groups: Any, num_groups: int | None) -> None:
-    """Raise for groups beside a state that has none, and for none beside one that has them."""
-    if (groups is None) != (num_groups is None):
-        raise ValueError(
-            "groups are given and the state has none; make it with num_groups="
-            if num_groups is None
-            else "the state has groups and needs groups=, the group of each example"
-        )
 
 
 def check_fits(like: Array, scores: Array) -> None:
@@ -247,17 +205,6 @@ def with_fault(xp: Namespace, bad: Array, *faults: Array | None) -> Array:
     """The number of faults in each row of the batch, with one more where there is any of these."""
     there = [x for x in faults if x is not None]
     return bad + cast(xp, functools.reduce(operator.or_, there), bad.dtype) if there else bad
-
-
-def whole_number(name: str, value: Any) -> int:
-    """An argument as an int, if it is an integer of any kind."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number; got {show_value(value)}") from None
-    return number
 
 
 def check_alike(state: Any, other: Any, *properties: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
-from quotakernels.inputs.columns import as_column, short_repr
+from quotakernels._types import BatchData
+from quotakernels.inputs.columns import as_column, short_repr, warn_of_other_order
 from quotakernels.inputs.examples import (
     Examples,
     bad_values,
@@ -33,19 +34,17 @@ from quotakernels.inputs.groups import (
     numbered,
     of_their_group,
 )
-from quotakernels.inputs.keywords import public
+from quotakernels.inputs.keywords import forwarding, public
 from quotakernels.ops import namespace
-from quotakernels.ranking import Ranking, TiePolicy, rank_examples
+from quotakernels.ranking import Ranking, TiePolicy, rank, rank_examples
 from quotakernels.states._batch import (
     Batch,
     check_alike,
-    good_batch,
+    checked_batch,
     groups_of_state,
     lists_of,
     pickled,
     scores_like,
-    update_of,
-    validate_batch,
     with_fault,
 )
 from quotakernels.states._compute import computed
@@ -110,22 +109,8 @@ class ScoreBuffer(NamedTuple):
         with computing(xp):
             return cls(like, (), xp.zeros(lists, dtype=xp.int64, device=device(like)))
 
-    @update_of
-    def update(
-        self,
-        y_true: Any,
-        y_score: Any,
-        *,
-        sample_weight: Any = None,
-        where: Any = None,
-        pos_label: Any = None,
-        validate: bool = True,
-        gain: Any = None,
-        gain_rejected: Any = 0,
-        groups: Any = None,
-        cost: Any = None,
-        treatment: Any = None,
-    ) -> ScoreBuffer:
+    @forwarding(rank, without=("ties", "num_groups"))
+    def update(self, y_true: Any, y_score: Any, **data: Unpack[BatchData]) -> ScoreBuffer:
         """The state after one more batch.
 
         Takes what `rank` takes, except `ties`.  Scores have the type, library, device and leading
@@ -139,24 +124,18 @@ class ScoreBuffer(NamedTuple):
             A batch that does not fit the state.  Bad values that cannot be read (in a trace, on an
             accelerator) make all measures of their row NaN, also later.
         """
-        columns = (y_true, y_score, sample_weight, where)
-        named = groups is not None and self.num_groups is None
-        beside: dict[str, Any] = {"gain": gain, "gain_rejected": gain_rejected}
-        beside |= {"cost": cost, "treatment": treatment}
-        if not named:
-            beside |= {"groups": groups, "num_groups": self.num_groups}
-        others = (*columns[2:], pos_label, gain, cost, treatment, groups, self.num_groups)
-        batch = good_batch(self.like, y_true, y_score, validate, gain_rejected, *others)
-        if batch is None:
-            batch = validate_batch(self.like, columns, pos_label, validate, **beside)
-        if named:
-            batch = _with_ids(batch, groups, as_column("y_score", y_score).shape[-1])
+        warn_of_other_order({"y_true": y_true, "y_score": y_score, **data})
+        given = {**data}
+        ids = given.pop("groups", None) if self.num_groups is None else None
+        batch = checked_batch(self, y_true, y_score, given)
+        if ids is not None:
+            batch = _with_ids(batch, ids, as_column("y_score", y_score).shape[-1])
         xp = namespace(self.like)
         with computing(xp):
             piece = batch.examples.map(kept)
             bad = with_fault(xp, self.bad, batch.fault)
-            ids = () if batch.groups is None else (kept(batch.groups),)
-        groups = (*self.groups, *ids)
+            more = () if batch.groups is None else (kept(batch.groups),)
+        groups = (*self.groups, *more)
         return self._replace(pieces=(*self.pieces, piece), bad=bad, groups=groups)
 
     @public

@@ -594,7 +594,7 @@ def _empty_examples(state: ScoreBuffer) -> dict[str, Any]:
     )
     found = {name: x for name, x in _arrays(fixed).items() if name in examples}
     if groups is not None:
-        found["groups"] = fixed.groups
+        found["groups"] = fixed.columns["groups"]
     elif state.groups and state.groups[0].dtype.kind in "biu":
         found["groups"] = fixed.labels.astype(state.groups[0].dtype)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -17,30 +17,30 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
-from quotakernels.inputs.columns import short_repr
-from quotakernels.inputs.examples import Examples, check_tie_policy
-from quotakernels.inputs.keywords import check_flag, public
+from quotakernels._types import BatchData
+from quotakernels.inputs.columns import short_repr, warn_of_other_order
+from quotakernels.inputs.examples import COLUMNS, Examples, check_tie_policy
+from quotakernels.inputs.groups import size_of
+from quotakernels.inputs.keywords import check_flag, forwarding, public
 from quotakernels.ops import namespace
-from quotakernels.ranking import Ranking, TiePolicy
+from quotakernels.ranking import Ranking, TiePolicy, rank
 from quotakernels.states._batch import (
     MOST_KEPT,
     Batch,
     check_alike,
+    checked_batch,
     groups_of_state,
     lists_of,
     names_of,
     pickled,
     scores_like,
-    update_of,
-    validate_batch,
-    whole_number,
     with_fault,
 )
 from quotakernels.states._compute import computed
 from quotakernels.states.buffer import numbered_groups, ranking_without_faults
 
-OWN = ("scores", "labels", "weights", "valid", "groups")
-"""What is kept of each example beside further columns."""
+OWN = ("scores", "labels", "valid")
+"""What is kept of each example beside the columns."""
 
 
 class FixedScoreBuffer(NamedTuple):
@@ -54,18 +54,15 @@ class FixedScoreBuffer(NamedTuple):
     ----------
     scores, labels, valid : arrays, shape (..., capacity)
         The examples kept so far, from the front; `valid` is False for those that do not count.
-    weights : float array, shape (..., capacity) or (..., 0)
-        Sample weights, or none.
-    groups : int64 array, shape (..., capacity) or (..., 0)
-        The group of each example, or none.
     filled : int64 array, shape ()
         How many places are taken, also by masked examples.
     bad : int64 array, shape (...), or (..., S) with `num_groups`
         How many batches had bad values that could not be read, and so could not be refused, or did
         not fit.  If there was one, all measures are NaN; or an error, if `filled` can be read and
         shows that a batch did not fit.
-    columns : mapping from names to float arrays, shape (..., capacity)
-        What each example brings or costs, or whether it was treated, as far as the state keeps it.
+    columns : mapping from names to arrays, shape (..., capacity)
+        What else the state keeps of each example: its weight, ``"weights"``, what it brings or
+        costs, and whether it was treated, as floats; its group, ``"groups"``, as int64.
 
     Examples
     --------
@@ -82,9 +79,7 @@ class FixedScoreBuffer(NamedTuple):
 
     scores: Array
     labels: Array
-    weights: Array
     valid: Array
-    groups: Array
     filled: Array
     bad: Array
     columns: dict[str, Array] = ops.NO_COLUMNS
@@ -123,26 +118,24 @@ class FixedScoreBuffer(NamedTuple):
             A capacity out of range; other names of columns.
         """
         xp, like = scores_like(like)
-        capacity = whole_number("capacity", capacity)
-        if not 1 <= capacity <= MOST_KEPT:
-            raise ValueError(f"capacity must be from 1 to {MOST_KEPT}; got {capacity}")
+        capacity = size_of("capacity", capacity, most=MOST_KEPT)
         check_flag("weighted", weighted)
-        names = names_of(columns)
-        batch, place, lists = like.shape[:-1], device(like), lists_of(like, num_groups)
+        names = [*(["weights"] if weighted else []), *names_of(columns)]
+        place, lists = device(like), lists_of(like, num_groups)
         with computing(xp):
-            size = (*batch, capacity)
-            weights, groups = (
-                (*batch, capacity if there else 0) for there in (weighted, num_groups is not None)
-            )
+            types = dict.fromkeys(names, wide_float(xp, place))
+            types |= {} if num_groups is None else {"groups": xp.int64}
+
+            def kept(dtype: Any) -> Array:  # no array twice: donated once only
+                return xp.zeros((*like.shape[:-1], capacity), dtype=dtype, device=place)
+
             return cls(
-                xp.zeros(size, dtype=like.dtype, device=place),
-                xp.zeros(size, dtype=xp.bool, device=place),
-                xp.zeros(weights, dtype=wide_float(xp, place), device=place),
-                xp.zeros(size, dtype=xp.bool, device=place),  # no array twice: donated once only
-                xp.zeros(groups, dtype=xp.int64, device=place),
+                kept(like.dtype),
+                kept(xp.bool),
+                kept(xp.bool),
                 xp.zeros((), dtype=xp.int64, device=place),
                 xp.zeros(lists, dtype=xp.int64, device=place),
-                {name: xp.zeros(size, dtype=wide_float(xp, place), device=place) for name in names},
+                {name: kept(dtype) for name, dtype in types.items()},
             )
 
     def __repr__(self) -> str:
@@ -168,34 +161,20 @@ class FixedScoreBuffer(NamedTuple):
     @property
     def weighted(self) -> bool:
         """Whether weights are kept."""
-        return bool(self.weights.shape[-1])
+        return "weights" in self.columns
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """Which further columns are kept."""
-        return names_of(self.columns)
+        """What all batches come with of gains, costs and treatments."""
+        return tuple(name for name in COLUMNS if name in self.columns)
 
     @property
     def num_groups(self) -> int | None:
         """How many groups of examples it has; None without groups."""
         return groups_of_state(self)
 
-    @update_of
-    def update(
-        self,
-        y_true: Any,
-        y_score: Any,
-        *,
-        sample_weight: Any = None,
-        where: Any = None,
-        pos_label: Any = None,
-        validate: bool = True,
-        groups: Any = None,
-        gain: Any = None,
-        gain_rejected: Any = 0,
-        cost: Any = None,
-        treatment: Any = None,
-    ) -> FixedScoreBuffer:
+    @forwarding(rank, without=("ties", "num_groups"))
+    def update(self, y_true: Any, y_score: Any, **data: Unpack[BatchData]) -> FixedScoreBuffer:
         """The state after one more batch, given as to `ScoreBuffer.update`.
 
         A state with `num_groups` needs `groups`, the group of each example, and one with `columns`
@@ -207,11 +186,8 @@ class FixedScoreBuffer(NamedTuple):
             A batch that does not fit.  Where that cannot be read, all measures are NaN, also later;
             if it can be read afterwards, `compute` raises.
         """
-        columns = (y_true, y_score, sample_weight, where)
-        beside = {"weighted": self.weighted, "groups": groups, "num_groups": self.num_groups}
-        beside |= {"gain": gain, "gain_rejected": gain_rejected, "kept": self.column_names}
-        beside |= {"cost": cost, "treatment": treatment}
-        batch = validate_batch(self.like, columns, pos_label, validate, **beside)
+        warn_of_other_order({"y_true": y_true, "y_score": y_score, **data})
+        batch = checked_batch(self, y_true, y_score, data)
         length = batch.examples.scores.shape[-1]
         _check_place(self, length, length)
         xp = namespace(self.scores)
@@ -247,13 +223,11 @@ class FixedScoreBuffer(NamedTuple):
         """
         check_tie_policy(ties)
         _check_not_overfull(self)
-        weights = self.weights if self.weighted else None
-        examples = Examples(self.scores, self.labels, weights, self.valid, self.columns)
         groups = None
         if self.num_groups is not None:
-            with computing(namespace(self.groups)):
-                groups = numbered_groups(self.groups, self.num_groups)
-        return ranking_without_faults(examples, self.bad, ties, groups)
+            with computing(namespace(self.scores)):
+                groups = numbered_groups(self.columns["groups"], self.num_groups)
+        return ranking_without_faults(Examples.of(_kept(self)), self.bad, ties, groups)
 
     def compute(self, measure: Any, **options: Any) -> Any:
         """Any measures of the examples so far, as in `ScoreBuffer.compute`.
@@ -324,5 +298,4 @@ def _extended(
 
 def _kept(state: FixedScoreBuffer) -> dict[str, Array]:
     """All that is kept of each example, by name."""
-    own = {name: getattr(state, name) for name in OWN}
-    return {name: x for name, x in own.items() if x.shape[-1]} | state.columns
+    return {**{name: getattr(state, name) for name in OWN}, **state.columns}

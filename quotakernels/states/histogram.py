@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from quotakernels import ops
 from quotakernels._array import (
@@ -19,25 +19,26 @@ from quotakernels._array import (
     readable,
     wide_float,
 )
-from quotakernels.inputs.columns import as_column, refuse_columns, short_repr
-from quotakernels.inputs.examples import COLUMNS, check_tie_policy, is_zero, warn_of_bad
-from quotakernels.inputs.keywords import check_flag, public, silently
+from quotakernels._types import BatchData
+from quotakernels.inputs.columns import as_column, refuse_columns, short_repr, warn_of_other_order
+from quotakernels.inputs.examples import COLUMNS, check_tie_policy, warn_of_bad
+from quotakernels.inputs.groups import size_of
+from quotakernels.inputs.keywords import check_flag, forwarding, public, silently
 from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.ops import namespace
-from quotakernels.ranking import Ranking, TiePolicy, ranking_of
+from quotakernels.ranking import Ranking, TiePolicy, rank, ranking_of
 from quotakernels.states._batch import (
     MOST_KEPT,
     Batch,
     check_alike,
     check_fits,
+    checked_batch,
+    columns_in,
     groups_of_state,
     lists_of,
     names_of,
     pickled,
     scores_like,
-    update_of,
-    validate_batch,
-    whole_number,
     with_fault,
 )
 from quotakernels.states._compute import Bounds, bounds_of, check_measures, computed, measured
@@ -68,10 +69,9 @@ class ScoreHistogram(NamedTuple):
         Negatives and positives in each of B = 2**bits bins, best first.
     bad : int64 array, shape (...)
         Batches with bad values, as in `ScoreBuffer`.
-    masses, corrections : float arrays, shape (..., B, 2) or (..., 0, 2)
-        With weights, their sums, and the rounding errors of these sums.
     columns : mapping from names to float arrays, shape (..., B, 2, 2)
-        Sums of the columns of a `Ranking` that the state keeps, and the rounding errors of these.
+        Sums, and the rounding errors of these, of the weights, ``"weight"``, and of the columns of
+        a `Ranking`, as far as the state keeps them.
 
     With `num_groups` there is a histogram for each group of examples.  All arrays but `like` have
     one more axis, S, before B, and measures give a value for each group.  The state is S times as
@@ -95,8 +95,6 @@ class ScoreHistogram(NamedTuple):
     like: Array
     counts: Array
     bad: Array
-    masses: Array
-    corrections: Array
     columns: dict[str, Array] = ops.NO_COLUMNS
 
     @classmethod
@@ -130,62 +128,41 @@ class ScoreHistogram(NamedTuple):
         """
         xp, like = scores_like(like)
         check_flag("weighted", weighted)
-        names = names_of(columns)
+        given = dict.fromkeys(names_of(columns), 0.0)
         with computing(xp):
             place = device(like)
             if ops.key_bits(xp, like.dtype) > 16 and of_kind(xp, like.dtype, "integral"):
                 like = cast(xp, like, wide_float(xp, place))
             width = ops.key_bits(xp, like.dtype)
-            bits = _checked_bits(bits, width)
+            bits = _USUAL_BITS.get(width, width) if bits is None else bits
+            bits = size_of("bits", bits, most=min(width, MOST_BITS))
             lists = lists_of(like, num_groups)
             _check_size(bits, math.prod(lists))
             counts = xp.zeros((*lists, 2**bits, 2), dtype=xp.int64, device=place)
             bad = xp.zeros(lists, dtype=xp.int64, device=place)
-            size = (*lists, 2**bits if weighted else 0, 2)
-            masses = xp.zeros(size, dtype=wide_float(xp, place), device=place)
-            summed = ops.to_sum(dict.fromkeys(names, 0.0), None)
-            shape = (*counts.shape, 2)
-            sums = {x: xp.zeros(shape, dtype=masses.dtype, device=place) for x in summed}
-            return cls(like, counts, bad, masses, xp.zeros_like(masses), sums)
+            wide, shape = wide_float(xp, place), (*counts.shape, 2)
+            names = [*(["weight"] if weighted else []), *ops.to_sum(given, None)]
+            sums = {name: xp.zeros(shape, dtype=wide, device=place) for name in names}
+            return cls(like, counts, bad, sums)
 
     @classmethod
-    @update_of
+    @forwarding(rank, without=("ties",))
     def of(
         cls,
         y_true: Any,
         y_score: Any,
         *,
-        sample_weight: Any = None,
-        where: Any = None,
-        pos_label: Any = None,
-        validate: bool = True,
         bits: int | None = None,
         num_groups: int | None = None,
-        groups: Any = None,
-        gain: Any = None,
-        gain_rejected: Any = 0,
-        cost: Any = None,
-        treatment: Any = None,
+        **data: Unpack[BatchData],
     ) -> ScoreHistogram:
         """The state of one batch; parameters as those of `empty` and `update`."""
         column = as_column("y_score", y_score)
         refuse_columns({"y_score": tuple(column.shape)})
-        further = {"gain": gain, "cost": cost, "treatment": treatment}
-        rejected = {} if is_zero(gain_rejected) else {"gain_rejected": gain_rejected}
-        names = [name for name, x in (further | rejected).items() if x is not None]
-        options: dict[str, Any] = {"weighted": sample_weight is not None, "num_groups": num_groups}
-        state = cls.empty(column, bits=bits, columns=names, **options)
-        return state.update(
-            y_true,
-            y_score,
-            sample_weight=sample_weight,
-            where=where,
-            pos_label=pos_label,
-            validate=validate,
-            groups=groups,
-            **further,
-            **rejected,
-        )
+        weighted = data.get("sample_weight") is not None
+        options: dict[str, Any] = {"weighted": weighted, "num_groups": num_groups}
+        state = cls.empty(column, bits=bits, columns=columns_in(data), **options)
+        return state.update(y_true, y_score, **data)
 
     def __repr__(self) -> str:
         """Shape and library; of one list also how many examples there are, if that is known."""
@@ -209,57 +186,37 @@ class ScoreHistogram(NamedTuple):
 
     @property
     def weighted(self) -> bool:
-        """Whether the state keeps masses as well as counts."""
-        return bool(self.masses.shape[-2])
+        """Whether the state keeps sums of weights as well as counts."""
+        return "weight" in self.columns
 
     @property
     def column_names(self) -> tuple[str, ...]:
         """Which columns batches come with."""
         given = {"treatment" if name == "treated" else name for name in self.columns}
-        return names_of(given.intersection(COLUMNS))
+        return tuple(name for name in COLUMNS if name in given)
 
     @property
     def num_groups(self) -> int | None:
         """How many groups of examples it has; None without groups."""
         return groups_of_state(self)
 
-    @update_of
-    def update(
-        self,
-        y_true: Any,
-        y_score: Any,
-        *,
-        sample_weight: Any = None,
-        where: Any = None,
-        pos_label: Any = None,
-        validate: bool = True,
-        groups: Any = None,
-        gain: Any = None,
-        gain_rejected: Any = 0,
-        cost: Any = None,
-        treatment: Any = None,
-    ) -> ScoreHistogram:
+    @forwarding(rank, without=("ties", "num_groups"))
+    def update(self, y_true: Any, y_score: Any, **data: Unpack[BatchData]) -> ScoreHistogram:
         """The state after one more batch, given as to `ScoreBuffer.update`.
 
         A state with `num_groups` needs `groups`, the group of each example, as in `rank`.  A bad
         value that cannot be read makes only its group NaN, unless the id itself is bad.  One with
         `columns` needs these.
         """
-        y_score = _as_counted(self.like, as_column("y_score", y_score))
-        columns = (y_true, y_score, sample_weight, where)
-        xp = namespace(self.like)
-        further = (groups, self.num_groups, gain, cost, treatment)
-        others = self.weighted or self.columns or not is_zero(gain_rejected)
-        alone = sample_weight is where is pos_label is None and all(x is None for x in further)
-        if alone and not others:
+        warn_of_other_order({"y_true": y_true, "y_score": y_score, **data})
+        xp, y_score = namespace(self.like), _as_counted(self.like, as_column("y_score", y_score))
+        alone = {name for name, x in data.items() if x is not None} <= {"validate"}
+        if alone and not self.columns and self.num_groups is None:
             check_fits(self.like, y_score)
             found = ops.counted(xp, self.counts, y_score, y_true, self.bits)
             if found is not None:
                 return self._replace(counts=found[0], bad=with_fault(xp, self.bad, found[1]))
-        beside = {"weighted": self.weighted, "groups": groups, "num_groups": self.num_groups}
-        beside |= {"gain": gain, "gain_rejected": gain_rejected, "kept": self.column_names}
-        beside |= {"cost": cost, "treatment": treatment}
-        batch = validate_batch(self.like, columns, pos_label, validate, **beside)
+        batch = checked_batch(self, y_true, y_score, data)
         with computing(xp):
             return compiled(_with_batch, xp)(self, batch)
 
@@ -391,17 +348,6 @@ class ScoreHistogram(NamedTuple):
         return self.bounds(measure, **options)
 
 
-def _checked_bits(bits: int | None, width: int) -> int:
-    if bits is None:
-        return _USUAL_BITS.get(width, width)
-    bits = whole_number("bits", bits)
-    if not 1 <= bits <= min(width, MOST_BITS):
-        raise ValueError(
-            f"bits must be from 1 to {min(width, MOST_BITS)} for scores of {width} bits; got {bits}"
-        )
-    return bits
-
-
 def _check_size(bits: int, lists: int) -> None:
     if (size := 2 * lists * 2**bits) > MOST_KEPT:
         raise ValueError(
@@ -428,24 +374,15 @@ def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:
     else:
         counts, sums, left = ops.binned_by_group(xp, state.counts, batch.groups, *given)
     bad = with_fault(xp, state.bad, batch.fault, left)
-    return _with_sums(xp, state._replace(counts=counts, bad=bad), sums)
+    columns = {name: _raised(xp, x, sums[name]) for name, x in state.columns.items()}
+    return state._replace(counts=counts, bad=bad, columns=columns)
 
 
-def _with_sums(xp: Namespace, state: ScoreHistogram, sums: dict[str, Array]) -> ScoreHistogram:
-    """The state with more weight, and more of its columns."""
-    if "weight" in sums:
-        masses, lost = sum_and_loss(state.masses, sums["weight"])
-        state = state._replace(masses=masses, corrections=state.corrections + lost)
-    columns = {
-        name: _raised(xp, x, sum_and_loss(x[..., 0], sums[name]))
-        for name, x in state.columns.items()
-    }
-    return state._replace(columns=columns)
-
-
-def _raised(xp: Namespace, column: Array, raised: tuple[Array, Array]) -> Array:
-    """A column with other sums, and with the rounding error that they have cost."""
-    return xp.stack([raised[0], column[..., 1] + raised[1]], axis=-1)
+def _raised(xp: Namespace, column: Array, more: Array, error: Array | None = None) -> Array:
+    """A column with more in its sums, and with the rounding errors of both and of adding them."""
+    total, lost = sum_and_loss(column[..., 0], more)
+    before = column[..., 1] if error is None else column[..., 1] + error
+    return xp.stack([total, before + lost], axis=-1)
 
 
 def sum_and_loss(x: Array, y: Array) -> tuple[Array, Array]:
@@ -461,31 +398,22 @@ def _sum(state: ScoreHistogram, other: ScoreHistogram) -> ScoreHistogram:
     counts = state.counts + other.counts
     left = xp.any(ops.flat(xp, counts) < 0, axis=-1)
     bad = state.bad + other.bad + cast(xp, left, xp.int64)
-    state = state._replace(counts=counts, bad=bad)
-    sums = {name: x[..., 0] for name, x in other.columns.items()}
-    if state.weighted:
-        state = state._replace(corrections=state.corrections + other.corrections)
-        sums["weight"] = other.masses
-    state = _with_sums(xp, state, sums)
     columns = {
-        name: xp.stack([x[..., 0], x[..., 1] + other.columns[name][..., 1]], axis=-1)
+        name: _raised(xp, x, *(other.columns[name][..., k] for k in (0, 1)))
         for name, x in state.columns.items()
     }
-    return state._replace(columns=columns)
+    return state._replace(counts=counts, bad=bad, columns=columns)
 
 
 def _decayed(state: ScoreHistogram, share: Array) -> ScoreHistogram:
-    xp, masses = namespace(state.like), state.masses * share
-    gone = masses == 0
-    counts, corrections = (
-        xp.where(gone, xp.zeros_like(x), x) for x in (state.counts, state.corrections * share)
-    )
+    xp = namespace(state.like)
+    gone = state.columns["weight"][..., 0] * share == 0
+    counts = xp.where(gone, xp.zeros_like(state.counts), state.counts)
     columns = {
         name: xp.where(gone[..., None], xp.zeros_like(x), x * share)
         for name, x in state.columns.items()
     }
-    state = state._replace(counts=counts, masses=masses, corrections=corrections)
-    return state._replace(columns=columns)
+    return state._replace(counts=counts, columns=columns)
 
 
 def _countable(xp: Namespace, counts: Array) -> Array:
@@ -499,8 +427,6 @@ def _negative(xp: Namespace, state: ScoreHistogram) -> Array:
     Where too many came, the row is bad already.
     """
     less = state.counts < 0
-    if state.weighted:
-        less = less | (state.masses + state.corrections < 0)
     for name, x in state.columns.items():
         if name not in ("gain", "gain_rejected"):
             less = less | (x[..., 0] + x[..., 1] < 0)
@@ -535,14 +461,11 @@ def _rows(xp: Namespace, state: ScoreHistogram, good: Array, thresholds: Array) 
         return xp.reshape(x[..., 0], shape), xp.reshape(x[..., 1], shape)
 
     negatives, positives = by_class(state.counts)
-    masses: tuple[Array | None, Array | None] = (None, None)
-    if state.weighted:
-        negative, positive = by_class(state.masses + state.corrections)
-        masses = (positive, negative)
-    thresholds = xp.broadcast_to(thresholds, shape)
     columns = {
         name: ops.ByClass(*by_class(x[..., 0] + x[..., 1])[::-1])
         for name, x in state.columns.items()
     }
+    masses = columns.pop("weight", (None, None))
+    thresholds = xp.broadcast_to(thresholds, shape)
     counts = negatives + positives
     return ops.Groups(thresholds, counts, positives, *masses)._replace(columns=columns)

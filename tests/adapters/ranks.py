@@ -132,11 +132,11 @@ def weighted_histogram() -> None:
     labels, scores, weights, _ = data(torch.float16)
     state = ScoreHistogram.empty(scores, weighted=True, bits=9)
     whole = reduced(filled(state, (labels, scores, weights, None)))
-    found = whole.masses + whole.corrections
+    found = whole.columns["weight"].sum(-1)
     single = ScoreHistogram.of(labels, scores, sample_weight=weights, bits=9)
-    wanted = single.masses + single.corrections
+    wanted = single.columns["weight"].sum(-1)
     assert bool(torch.all((found - wanted).abs() <= 4 * 2.0**-53 * wanted))
-    same_on_all(*whole[:5], *whole.columns.values())
+    same_on_all(*whole[:3], *whole.columns.values())
 
 
 def sums_in_pieces() -> None:
@@ -149,8 +149,7 @@ def sums_in_pieces() -> None:
         again = reduced(state)
     finally:
         torch_distributed._PIECE = 2**20
-    assert torch.equal(whole.masses, again.masses)
-    assert torch.equal(whole.corrections, again.corrections)
+    assert torch.equal(whole.columns["weight"], again.columns["weight"])
 
 
 def counts_beyond_the_integers() -> None:

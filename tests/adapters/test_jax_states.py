@@ -210,7 +210,7 @@ def test_masses_of_devices_are_summed_without_rounding():
         start = qk.states.ScoreHistogram.empty(scores[0], weighted=True)
         columns = jnp.ones((5, 1), int), scores
         joined, _ = on_each(start, *columns, sample_weight=jnp.asarray(weights)[:, None])
-        found = [Fraction(float(x.max())) for x in (joined.masses, joined.corrections)]
+        found = [Fraction(float(x.max())) for x in jnp.moveaxis(joined.columns["weight"], -1, 0)]
     assert abs(sum(found) - sum(map(Fraction, weights))) < 2**-50
 
 
