@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import heapq
 import json
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -219,9 +217,8 @@ def how_filled_each(places: float, quota: Quota, column: str, sizes: NDArray[Any
 
 
 _Columns = dict[str, NDArray[np.float64]]
-_ROUNDING = 1e-12
 _LESS = 0.95
-"""Of the pieces that the size of the last text has room for, as some take more of it."""
+"""Of the points that the size of the last text has room for, as some take more of it."""
 _START = 0.1
 """The share of all at which to begin where nobody has asked for a quota."""
 
@@ -265,16 +262,16 @@ def at_any_quota(evaluation: Results, size: int) -> AnyQuota | None:
         quota = choice.quota
         start = quota.places(evaluation.total_cost) if quota.is_budget else choice.places
     whole = [_columns(evaluation, model) for model in range(len(evaluation.models))]
-    most = size // (2 * len(whole[0]))  # a digit and a comma in each column
+    points = size // (2 * len(whole[0]) * len(whole))  # a digit and a comma in each column
     while True:
-        kept, errors = _thinned(whole, axis, start, most)
-        lines = dict(zip(evaluation.models, kept, strict=True))
+        kept = [_thinned(columns, axis, start, points) for columns in whole]
+        lines = dict(zip(evaluation.models, (x for x, _ in kept), strict=True))
+        errors = {name: max(off[name] for _, off in kept) for name in whole[0]}
         found = AnyQuota(axis, float(end), float(start), lines, errors)
         length = len(found.to_json().encode())
-        points = sum(len(columns[axis]) for columns in kept)
-        if length <= size or not most:
+        if length <= size or not points:
             return found
-        most = max(min(most - 1, int(_LESS * size / length * points) - len(kept)), 0)
+        points = min(points - 1, int(_LESS * size / length * points))
 
 
 def _columns(evaluation: Results, model: int) -> _Columns:
@@ -293,57 +290,24 @@ def _columns(evaluation: Results, model: int) -> _Columns:
 
 
 def _thinned(
-    models: list[_Columns], axis: str, start: float, most: int
-) -> tuple[list[_Columns], dict[str, float]]:
-    """The ends, the cuts beside the start and the `most` of those that tell the most, of all models
-    together, and the errors.
-    """
-    tables = [np.stack([columns[axis], *columns.values()]) for columns in models]
-    scales = [np.maximum(np.ptp(table, axis=1, keepdims=True), _ROUNDING) for table in tables]
-    kept = [_first_kept(table[0], start) for table in tables]
-    pieces: list[tuple[float, int, int, int, int]] = []
-
-    def add(model: int, low: int, high: int) -> None:
-        off = _deviations(tables[model][:, low : high + 1]) / scales[model]
-        worst = off.max(axis=0)
-        cut = int(np.argmax(worst))
-        if worst[cut] > _ROUNDING:
-            heapq.heappush(pieces, (-float(worst[cut]), model, low, low + cut, high))
-
-    for model, ends in enumerate(kept):
-        for low, high in pairwise(sorted(ends)):
-            add(model, low, high)
-    while pieces and most > 0:
-        _, model, low, cut, high = heapq.heappop(pieces)
-        kept[model].add(cut)
-        add(model, low, cut)
-        add(model, cut, high)
-        most -= 1
-    rest = [_deviations(tables[k][:, low : high + 1]).max(axis=1) for _, k, low, _, high in pieces]
-    errors = np.max([np.zeros(len(tables[0])), *rest], axis=0)[1:]
-    cuts = [np.sort(list(x)) for x in kept]
-    lines = [
-        {key: column[x] for key, column in columns.items()}
-        for columns, x in zip(models, cuts, strict=True)
-    ]
-    return lines, dict(zip(models[0], errors.tolist(), strict=True))
-
-
-def _first_kept(axis: NDArray[np.float64], start: float) -> set[int]:
-    """The first and the last cut, and those beside the start, where all is to be exact."""
-    last = len(axis) - 1
-    after = int(np.searchsorted(axis, start, side="right"))
-    return {0, max(after - 1, 0), min(after, last), last}
-
-
-def _deviations(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far the columns are from the straight line between their ends, along the first."""
-    along = table[0] - table[0, 0]
-    if not along[-1]:
-        return np.zeros_like(table)
-    line = table[:, :1] + (table[:, -1:] - table[:, :1]) * (along / along[-1])
-    off: NDArray[np.float64] = np.abs(table - line)
-    return off
+    columns: _Columns, axis: str, start: float, points: int
+) -> tuple[_Columns, dict[str, float]]:
+    """So many of the cuts, and both beside the start; and how far off lines between them are."""
+    along = columns[axis]
+    every, last = np.arange(len(along)), len(along) - 1
+    after = int(np.searchsorted(along, start, side="right"))
+    among = np.linspace(0, last, min(points, len(along))).round().astype(int)
+    kept = np.unique([0, max(after - 1, 0), min(after, last), last, *among])
+    piece = np.minimum(np.searchsorted(kept, every, side="right") - 1, len(kept) - 2)
+    low, high = kept[piece], kept[piece + 1]
+    extent = along[high] - along[low]
+    between = (extent > 0) & ~np.isin(every, kept)
+    part = np.divide(along - along[low], extent, where=between, out=np.zeros(len(along)))
+    errors = {
+        name: float(np.abs(x[low] + part * (x[high] - x[low]) - x).max(where=between, initial=0.0))
+        for name, x in columns.items()
+    }
+    return {name: x[kept] for name, x in columns.items()}, errors
 
 
 def _steps(column: NDArray[np.float64]) -> list[Any]:

@@ -162,9 +162,6 @@ def measures_at(quota: Quota, treated: bool = False, by_scores: bool = True) -> 
 # which model is the best at which quota
 
 
-_SHOWN = 3
-
-
 @plainly
 class Segment(NamedTuple):
     """A range of quotas at which no model finds more positives than these.
@@ -227,65 +224,23 @@ def where_best(segments: Sequence[Segment], names: Sequence[str]) -> Iterator[st
         yield f"{who} {verb}: at no quota, FPR or recall is another model better."
         return
     yield "No model dominates. Quotas at which each finds the most, alone or with another:"
-    for model, name in enumerate(names):
-        yield f"  {name}: {_quotas(_segments_of(model, segments), segments[-1].stop)}"
+    for name, share in zip(names, best_by_model(segments, len(names)), strict=True):
+        yield f"  {name}: {percent(share)}"
 
 
-def _segments_of(model: int, segments: Sequence[Segment]) -> list[Segment]:
-    """Those in which the model is the best, alone or not; neighbours are one."""
-    mine: list[Segment] = []
-    for segment in segments:
-        if model not in segment.models:
-            continue
-        if mine and mine[-1].stop == segment.start:
-            mine[-1] = mine[-1]._replace(stop=segment.stop)
-        else:
-            mine.append(segment)
-    return mine
-
-
-def _quotas(mine: Sequence[Segment], end: float) -> str:
-    """The share of the axis, and of its segments the longest, in order."""
-    if not mine:
-        return "none"
-    longest = sorted(sorted(mine, key=lambda x: x.width, reverse=True)[:_SHOWN])
-    shown = ", ".join(f"{number(x.start)} to {number(x.stop)}" for x in longest)
-    rest = len(mine) - len(longest)
-    more = f" and {rest} shorter ones" if rest > 1 else " and a shorter one" if rest else ""
-    return f"{percent(sum(x.width for x in mine) / end)}, {shown}{more}"
-
-
-# groups of rows
+# values
 
 
 Floats = NDArray[np.float64]
-OVER_ALL_IN_GROUPS = (OVER_ALL[0], *OVER_ALL[3:5])
-FILLED = (
-    Column("places", "places", form=number, compared=False),
-    Column("found", "found", form=number, compared=False),
-    Column("selection_rate", "selection\nrate", compared=False),
-)
-AT_QUOTA_IN_GROUPS = AT_QUOTA[:3]
-APART = (
-    Column("demographic_parity_ratio", "parity\nratio", compared=False),
-    Column("equal_opportunity_difference", "equal opportunity\ndifference", compared=False),
-    Column("split_cost", "split\ncost", form=number, compared=False),
-)
-"""How far groups are apart in what they get of one quota over all."""
-_SPREAD = (0.0, 0.25, 0.5, 0.75, 1.0)
 _SAME = 1e-12  # equal rankings whose weights are summed in another order
+_SUMMED, _ROUNDING = 1e-12, 1e-9
 
 
-def together_at(quota: Quota) -> tuple[Column, ...]:
-    """The measures of all rows that a quota, or a budget, of each group selects."""
-    return AT_BUDGET if quota.is_budget else AT_QUOTA[:2]
-
-
-def _both_ends(ends: Mapping[Any, Floats], key: Any, *place: int) -> tuple[float, float]:
+def _both_ends(ends: Mapping[Any, Any], key: Any, *place: int) -> tuple[float, float]:
     """The lower and the upper end of an interval, NaN of what has none."""
     if key not in ends:
         return np.nan, np.nan
-    lower, upper = (float(x[place]) for x in ends[key])
+    lower, upper = (float(x[place]) for x in ends[key][:2])
     return lower, upper
 
 
@@ -301,8 +256,117 @@ def most(worth: Floats, nothing: Floats | float = 0.0) -> NDArray[np.bool_]:
     return marked
 
 
+class Ends(NamedTuple):
+    """Both ends of each model's interval, and how many resamples leave its measure undefined."""
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    undefined: NDArray[np.int64]
+
+
+def certain_ends(both: NDArray[np.float64]) -> Ends:
+    """Ends of intervals without resamples, lower and upper ones of each model, shape (M, 2)."""
+    return Ends(both[:, 0], both[:, 1], np.zeros(len(both), dtype=np.int64))
+
+
 @dataclass(frozen=True)
-class GroupValues:
+class Values:
+    """One value per model (row) and measure (column), NaN where undefined.
+
+    Attributes
+    ----------
+    measures : tuple of columns
+        What the measures are; each column has a `name`, that of the library's function.
+    array : array, shape (models, measures)
+        The values.
+    ends : mapping from name to a named tuple of arrays, shape (models,)
+        The `lower` and `upper` ends of the measures that have intervals, and how many resamples
+        leave them `undefined`.
+    bounds : mapping from name to two arrays, shape (models,)
+        Lower and upper bounds of measures that are not known exactly; the values are then the lower
+        ones.
+    """
+
+    measures: tuple[Column, ...]
+    array: NDArray[np.float64]
+    ends: Mapping[str, Any] = field(default_factory=dict)
+    bounds: Mapping[str, Any] = field(default_factory=dict)
+
+    def of(self, name: str) -> Floats:
+        """Return what each model has of a measure; of groups, in each."""
+        column: Floats = self.array[..., [m.name for m in self.measures].index(name)]
+        return column
+
+    def of_model(self, model: int) -> dict[str, float]:
+        """Return what a model has of each measure; NaN of those of which only bounds are known."""
+        found = {m.name: float(x) for m, x in zip(self.measures, self.array[model], strict=True)}
+        return found | dict.fromkeys(self.bounds_of_model(model), math.nan)
+
+    def bounds_of_model(self, model: int) -> dict[str, tuple[float, float]]:
+        """Return both bounds of each measure of a model that is not known exactly."""
+        both = {k: (float(x[model]), float(y[model])) for k, (x, y) in self.bounds.items()}
+        return {name: (lower, upper) for name, (lower, upper) in both.items() if lower < upper}
+
+    def interval(self, name: str, *place: int) -> tuple[float, float]:
+        """Both ends of a measure of a model, or of one in a group; NaN if it has no interval."""
+        return _both_ends(self.ends, name, *place)
+
+    @property
+    def shown(self) -> tuple[Column, ...]:
+        """The measures that tables show."""
+        return tuple(measure for measure in self.measures if measure.heading)
+
+    @property
+    def first_best(self) -> int:
+        """The model that brings the most; of those that are equal but for rounding the first."""
+        brings = self.of("brings")
+        top = np.nanmax(brings)
+        return int(np.argmax(brings >= top - _ROUNDING * np.abs(top)))
+
+    def best(self, rows: int) -> NDArray[np.bool_]:
+        """Tell which values are the best of their column, unless all of it are, or there are bounds
+        of some.
+        """
+        smaller = np.array([measure.less_is_better for measure in self.measures])
+        worth = np.where(smaller, -self.array, self.array)
+        # What is best when 0 is a sum over the rows, so that rounding can leave that much of it.
+        marked = most(worth, nothing=np.where(smaller, _SUMMED * rows, 0.0))
+        bounded = {name for k in range(len(self.array)) for name in self.bounds_of_model(k)}
+        marked &= np.array(
+            [x.compared and x.name not in bounded for x in self.measures], dtype=bool
+        )
+        return marked
+
+
+NO_VALUES = Values((), np.empty((0, 0)))
+
+
+# groups of rows
+
+
+OVER_ALL_IN_GROUPS = (OVER_ALL[0], *OVER_ALL[3:5])
+FILLED = (
+    Column("places", "places", form=number, compared=False),
+    Column("found", "found", form=number, compared=False),
+    Column("selection_rate", "selection\nrate", compared=False),
+)
+AT_QUOTA_IN_GROUPS = AT_QUOTA[:3]
+APART = (
+    Column("demographic_parity_ratio", "parity\nratio", compared=False),
+    Column("equal_opportunity_difference", "equal opportunity\ndifference", compared=False),
+    Column("split_cost", "split\ncost", form=number, compared=False),
+)
+"""How far groups are apart in what they get of one quota over all."""
+_SPREAD = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def together_at(quota: Quota) -> tuple[Column, ...]:
+    """The measures of all rows that a quota, or a budget, of each group selects."""
+    return AT_BUDGET if quota.is_budget else AT_QUOTA[:2]
+
+
+@dataclass(frozen=True)
+class GroupValues(Values):
     """One value for each model, group and measure, NaN where undefined.
 
     Attributes
@@ -320,11 +384,7 @@ class GroupValues:
         ones.
     """
 
-    measures: tuple[Column, ...]
-    array: Floats
-    ends: Mapping[str, Floats] = field(default_factory=dict)
     mean_ends: Mapping[str, Floats] = field(default_factory=dict)
-    bounds: Mapping[str, Floats] = field(default_factory=dict)
 
     def at_bound(self, which: int) -> GroupValues:
         """Return the record with the lower bounds (0) or the upper ones (1) as values."""
@@ -334,20 +394,11 @@ class GroupValues:
         ]
         return replace(self, array=np.stack(columns, axis=-1), bounds={})
 
-    def of(self, name: str) -> Floats:
-        """Return what each model and group has of a measure, shape (M, S)."""
-        column: Floats = self.array[..., [m.name for m in self.measures].index(name)]
-        return column
-
-    def interval(self, name: str, model: int, group: int) -> tuple[float, float]:
-        """Both ends of a group's measure; NaN of one that has no interval."""
-        return _both_ends(self.ends, name, model, group)
-
     def mean_interval(self, name: str, model: int) -> tuple[float, float]:
         """Both ends of the interval of the mean; NaN of one that has none."""
         return _both_ends(self.mean_ends, name, model)
 
-    def best(self, measure: Column) -> NDArray[np.bool_]:
+    def best_of(self, measure: Column) -> NDArray[np.bool_]:
         """Tell which models have the most in each group, shape (M, S)."""
         values = self.of(measure.name)
         known = measure.compared and measure.name not in self.bounds
@@ -440,99 +491,7 @@ class GroupResults:
         return 0 if quota.percent else int(np.count_nonzero(whole < quota.amount))
 
 
-# values, tests and results
-
-
-_SUMMED, _ROUNDING = 1e-12, 1e-9
-
-
-class Ends(NamedTuple):
-    """Both ends of each model's interval, and how many resamples leave its measure undefined."""
-
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    undefined: NDArray[np.int64]
-
-
-def certain_ends(both: NDArray[np.float64]) -> Ends:
-    """Ends of intervals without resamples, lower and upper ones of each model, shape (M, 2)."""
-    return Ends(both[:, 0], both[:, 1], np.zeros(len(both), dtype=np.int64))
-
-
-@dataclass(frozen=True)
-class Values:
-    """One value per model (row) and measure (column), NaN where undefined.
-
-    Attributes
-    ----------
-    measures : tuple of columns
-        What the measures are; each column has a `name`, that of the library's function.
-    array : array, shape (models, measures)
-        The values.
-    ends : mapping from name to a named tuple of arrays, shape (models,)
-        The `lower` and `upper` ends of the measures that have intervals, and how many resamples
-        leave them `undefined`.
-    bounds : mapping from name to two arrays, shape (models,)
-        Lower and upper bounds of measures that are not known exactly; the values are then the lower
-        ones.
-    """
-
-    measures: tuple[Column, ...]
-    array: NDArray[np.float64]
-    ends: Mapping[str, Ends] = field(default_factory=dict)
-    bounds: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = field(
-        default_factory=dict
-    )
-
-    def of(self, name: str) -> NDArray[np.float64]:
-        """Return what each model has of a measure."""
-        column: NDArray[np.float64] = self.array[:, [m.name for m in self.measures].index(name)]
-        return column
-
-    def of_model(self, model: int) -> dict[str, float]:
-        """Return what a model has of each measure; NaN of those of which only bounds are known."""
-        found = {m.name: float(x) for m, x in zip(self.measures, self.array[model], strict=True)}
-        return found | dict.fromkeys(self.bounds_of_model(model), math.nan)
-
-    def bounds_of_model(self, model: int) -> dict[str, tuple[float, float]]:
-        """Return both bounds of each measure of a model that is not known exactly."""
-        both = {k: (float(x[model]), float(y[model])) for k, (x, y) in self.bounds.items()}
-        return {name: (lower, upper) for name, (lower, upper) in both.items() if lower < upper}
-
-    def interval(self, name: str, model: int) -> tuple[float, float]:
-        """Both ends of a model's measure; NaN of one that has no interval."""
-        if name not in self.ends:
-            return math.nan, math.nan
-        return float(self.ends[name].lower[model]), float(self.ends[name].upper[model])
-
-    @property
-    def shown(self) -> tuple[Column, ...]:
-        """The measures that tables show."""
-        return tuple(measure for measure in self.measures if measure.heading)
-
-    @property
-    def first_best(self) -> int:
-        """The model that brings the most; of those that are equal but for rounding the first."""
-        brings = self.of("brings")
-        top = np.nanmax(brings)
-        return int(np.argmax(brings >= top - _ROUNDING * np.abs(top)))
-
-    def best(self, rows: int) -> NDArray[np.bool_]:
-        """Tell which values are the best of their column, unless all of it are, or there are bounds
-        of some.
-        """
-        smaller = np.array([measure.less_is_better for measure in self.measures])
-        worth = np.where(smaller, -self.array, self.array)
-        # What is best when 0 is a sum over the rows, so that rounding can leave that much of it.
-        marked = most(worth, nothing=np.where(smaller, _SUMMED * rows, 0.0))
-        bounded = {name for k in range(len(self.array)) for name in self.bounds_of_model(k)}
-        marked &= np.array(
-            [x.compared and x.name not in bounded for x in self.measures], dtype=bool
-        )
-        return marked
-
-
-NO_VALUES = Values((), np.empty((0, 0)))
+# tests and results
 
 
 @dataclass(frozen=True)

@@ -500,7 +500,7 @@ def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, mode
 def _cell(values: GroupValues, measure: Column, model: int, group: int) -> Cell:
     (text,) = _texts(values, measure, lambda x: [float(x.of(measure.name)[model, group])])
     ends = _written_ends(measure, *values.interval(measure.name, model, group))
-    return Cell(text, ends, bool(values.best(measure)[model, group]))
+    return Cell(text, ends, bool(values.best_of(measure)[model, group]))
 
 
 def _mean_and_spread(measure: Column, model: int, values: GroupValues) -> list[float]:
