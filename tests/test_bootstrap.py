@@ -84,7 +84,7 @@ def test_a_resample_is_measured_as_rows_that_are_repeated(
     numbers = range(4)
     counts = made.counts(numbers)
     for name, measure in single.items():  # one by one, since some merge rows and others may not
-        found = values_of(measure, estimate[name], 1, 2**20, made, numbers, lambda *_: None)
+        found = values_of(measure, estimate[name], 2**20, made, numbers, lambda *_: None)
         for number in numbers:
             for model, scores in enumerate(S):
                 taken = counts[number] * (M if kind == "masked" else 1)
@@ -363,9 +363,9 @@ def test_every_library_gives_an_interval(mode: Mode):
 
 
 def test_a_seed_gives_the_same_again_whatever_the_order_and_the_threads():
-    first = qk.bootstrap(qk.pem, Y, S[0], n_resamples=50, random_state=1, workers=1)
+    first = qk.bootstrap(qk.pem, Y, S[0], n_resamples=50, random_state=1)
     order = np.random.default_rng(0).permutation(N)
-    again = qk.bootstrap(qk.pem, Y[order], S[0][order], n_resamples=50, random_state=1, workers=2)
+    again = qk.bootstrap(qk.pem, Y[order], S[0][order], n_resamples=50, random_state=1)
     other = qk.bootstrap(qk.pem, Y, S[0], n_resamples=50, random_state=2)
     assert np.array_equal(first.resamples, again.resamples)
     assert not np.array_equal(first.resamples, other.resamples)

@@ -88,7 +88,7 @@ def refuse_masses(table: ops.Groups, name: str) -> None:
 
 
 class Drawing(NamedTuple):
-    """How resamples are drawn, how many, and in how many threads or how much memory."""
+    """How resamples are drawn, how many, and in how much memory."""
 
     clusters: Any
     stratified: bool
@@ -96,13 +96,13 @@ class Drawing(NamedTuple):
     random_state: Any
     ties: TiePolicy
     n_resamples: int
-    workers: int | None
     max_memory: int
     progress: bool | Callable[[int, int], None] | None
 
     def checked(self, confidence_level: float, method: str) -> Drawing:
         """With a plain number of resamples; raise for arguments that are out of range."""
         number = size_of("n_resamples", from_one("n_resamples", self.n_resamples))
+        memory = from_one("max_memory", self.max_memory)
         check_level(confidence_level)
         if method not in get_args(IntervalMethod):
             raise not_one_of("method", method, get_args(IntervalMethod))
@@ -110,7 +110,7 @@ class Drawing(NamedTuple):
             raise ValueError('ties="given" has no meaning for rows that are drawn several times')
         if self.clusters is not None and self.stratified:
             raise ValueError("stratified and clusters cannot be combined: clusters are drawn whole")
-        return self._replace(n_resamples=number)
+        return self._replace(n_resamples=number, max_memory=memory)
 
 
 class Call(NamedTuple):

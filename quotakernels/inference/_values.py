@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,7 +25,7 @@ from quotakernels._array import (
     to_numpy,
     tree_map,
 )
-from quotakernels.inference._call import Drawing, draws_groups, from_one
+from quotakernels.inference._call import Drawing, draws_groups
 from quotakernels.inference._few import INTERVALS, few_clusters, few_groups, warn_of_few
 from quotakernels.inference._resamples import (
     Plan,
@@ -54,6 +52,7 @@ NDArray = np.ndarray[Any, Any]
 Progress: TypeAlias = Callable[[int, int], None]
 WORKING_COPIES = 60
 """Arrays as long as the examples that a batch of resamples needs at once."""
+HOST_BATCH = 64
 LONG = 16_000
 """Examples of resamples that are measured together: with fewer, the price of a call is more."""
 _OVER_ALL_CUTS = {
@@ -81,7 +80,7 @@ def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawin
     plan = plan_of(found.examples, *how[:5], found.groups, found.good)
     _warn_of_few(measure, ranking, found, how, plan.units)
     estimate, plan = estimated(measure, ranking, plan)
-    values = functools.partial(values_of, measure, estimate, how.workers, how.max_memory)
+    values = functools.partial(values_of, measure, estimate, how.max_memory)
 
     def left_out(resamples: int) -> Any:
         return values(*parts_left_out(plan, resamples), silent)
@@ -159,7 +158,7 @@ def estimated(measure: Any, ranking: Ranking, plan: Plan) -> tuple[Any, Plan]:
         return xp.ones((len(numbers), length), dtype=xp.int64, device=device(ranking.counts))
 
     plan = plan._replace(by_row=True)
-    value = _runner(measure, plan._replace(counts=once), value, 1)(range(1))
+    value = _runner(measure, plan._replace(counts=once), value)(range(1))
     return tree_map(lambda x: x[..., 0], value), plan
 
 
@@ -181,7 +180,6 @@ def _shows_rows(measure: Any, value: Any, ranking: Ranking) -> bool:
 def values_of(
     measure: Any,
     estimate: Any,
-    workers: int | None,
     max_memory: int,
     plan: Plan,
     numbers: range,
@@ -190,9 +188,9 @@ def values_of(
     """The measure of each resample, on a last axis that is added; the estimate shows its shape."""
     order = plan.examples.order
     size = at_once(max_memory, 8 * math.prod(order.shape))
-    run = _runner(measure, plan, estimate, 1 if workers is None else threads(workers))
+    run = _runner(measure, plan, estimate)
     if isinstance(order, np.ndarray):
-        size = min(size, 64)
+        size = min(size, HOST_BATCH)
     return in_parts(namespace(order), run, numbers, size, progress)
 
 
@@ -208,22 +206,17 @@ def in_parts(
         return trees_map(lambda x: x[0] if len(x) == 1 else xp.concat(x, axis=-1), parts)
 
 
-def _runner(measure: Any, plan: Plan, estimate: Any, workers: int) -> Callable[[range], Any]:
+def _runner(measure: Any, plan: Plan, estimate: Any) -> Callable[[range], Any]:
     """A function of the numbers of some resamples, which measures them."""
     order = plan.examples.order
     if not isinstance(order, np.ndarray) or (plan.by_row and order.ndim > 1):
         return functools.partial(_in_batch, measure, plan)
-    return _OnHost(measure, plan, estimate, workers)
-
-
-def threads(workers: int | None) -> int:
-    """How many threads there may be."""
-    return min(os.cpu_count() or 1, 8) if workers is None else from_one("workers", workers)
+    return _OnHost(measure, plan, estimate)
 
 
 def at_once(max_memory: int, length: int) -> int:
     """How many resamples may be in a batch, by the bytes that one of them takes for each copy."""
-    return max(1, from_one("max_memory", max_memory) // (WORKING_COPIES * length))
+    return max(1, max_memory // (WORKING_COPIES * length))
 
 
 # batches of resamples, on a device or in a program
@@ -249,8 +242,8 @@ class _OnHost:
     rows of the table show in the measure; else one after the other, which is faster then.
     """
 
-    def __init__(self, measure: Any, plan: Plan, estimate: Any, workers: int):
-        self.measure, self.plan, self.estimate, self.workers = measure, plan, estimate, workers
+    def __init__(self, measure: Any, plan: Plan, estimate: Any):
+        self.measure, self.plan, self.estimate = measure, plan, estimate
         merging = depends_on_positives_only(measure) and not (plan.by_row or plan.keys)
         self.models = list(host_tables(plan, merging))
         short = LONG // max(plan.examples.order.shape[-1], 1) if made_here(measure) else 0
@@ -273,12 +266,7 @@ class _OnHost:
         return trees_map(lambda x: np.moveaxis(self._of_models(x, 1), 0, -1), values)
 
     def _one_by_one(self, numbers: range) -> Any:
-        if self.workers == 1 or len(numbers) == 1:
-            values = [self._one(number) for number in numbers]
-        else:
-            with ThreadPoolExecutor(self.workers) as pool:
-                values = list(pool.map(self._one, numbers))
-        return trees_map(lambda x: np.stack(x, axis=-1), values)
+        return trees_map(lambda x: np.stack(x, axis=-1), [self._one(k) for k in numbers])
 
     def _one(self, number: int) -> Any:
         counts = self.plan.counts(range(number, number + 1))[0]
@@ -353,9 +341,6 @@ def reporter(progress: bool | Progress | None, what: str) -> Progress:
             print(f"\r{what}: {done} of {whole}", end=end, file=sys.stderr, flush=True)
 
     return write
-
-
-_HOST_BATCH = 64
 
 
 # means over groups that are drawn whole: each is measured once
@@ -435,7 +420,7 @@ def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) 
 
     models = ranking.counts[..., 0].size if ranking.counts.ndim > 1 else 1
     size = at_once(how.max_memory, 8 * models * whole.owner.shape[0])
-    size = min(size, _HOST_BATCH) if isinstance(whole.owner, np.ndarray) else size
+    size = min(size, HOST_BATCH) if isinstance(whole.owner, np.ndarray) else size
 
     def values(counts: Callable[[range], Array], numbers: range, progress: Any) -> Any:
         return in_parts(xp, lambda some: means(counts(some)), numbers, size, progress)

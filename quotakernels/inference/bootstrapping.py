@@ -229,7 +229,6 @@ def bootstrap(
     clusters: Any = None,
     poisson: bool = False,
     random_state: Any = None,
-    workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
     **options: Any,
@@ -277,9 +276,6 @@ def bootstrap(
         A whole number gives the same resamples again, for the same library and, on a device, the
         same `max_memory`.  For JAX it may be a key.  Two calls with the same number are not paired,
         because each list is sorted first: to compare models, pass them as leading axes of one call.
-    workers : int, optional
-        Threads, on NumPy; by default one.  More threads gain little or nothing for measures of this
-        library, because their steps are so short that threads wait for each other.
     max_memory : int
         Bytes that a batch of resamples may take, on devices and in JAX.
     progress : bool or callable, optional
@@ -349,7 +345,7 @@ def bootstrap(
     0.48 0.36 0.64
     """
     call = call_of(measure, y_true, options)
-    how = (random_state, call.ties, n_resamples, workers, max_memory, progress)
+    how = (random_state, call.ties, n_resamples, max_memory, progress)
     drawn = Drawing(clusters, stratified, poisson, *how).checked(confidence_level, method)
     found = call.validated(stacked_by_name(y_score, y_true))
     return _of_each(y_score, intervals_of(call.measure, found, drawn, method, confidence_level))

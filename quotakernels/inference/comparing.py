@@ -14,7 +14,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from quotakernels._array import is_array, tolerance
+from quotakernels import ops
+from quotakernels._array import Array, Namespace, computing, device, is_array, tolerance
 from quotakernels._frames import Library, frame_of
 from quotakernels._text import counted, digits, formatted
 from quotakernels.inference._call import (
@@ -28,24 +29,30 @@ from quotakernels.inference._call import (
     scale_of,
 )
 from quotakernels.inference._few import TESTS, warn_of_equal_rates, warn_of_few
-from quotakernels.inference._values import reporter, value_of
-from quotakernels.inference.bootstrapping import intervals_of
-from quotakernels.inference.delong import delong_test
-from quotakernels.inference.hit_rates import selections
-from quotakernels.inference.permutation import (
-    differences,
-    differences_of_groups,
-    exchange_of_groups,
-    permutation_of,
+from quotakernels.inference._resamples import groups_to_draw_from, owners
+from quotakernels.inference._values import (
+    HOST_BATCH,
+    at_once,
+    in_parts,
+    reporter,
+    value_again,
+    value_of,
+    whole_groups,
 )
+from quotakernels.inference.bootstrapping import intervals_of
+from quotakernels.inference.delong import delong_test, twice_below
+from quotakernels.inference.hit_rates import selections
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.keywords import forwarding, level_of_caller, silently
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
 from quotakernels.measures._facts import compared, direction_of, needs_ideal
 from quotakernels.measures.at_quota import hit_rate
-from quotakernels.ranking import rank, ranked_by_group
+from quotakernels.measures.by_group import GroupValues, mean_of_groups, mean_over_groups
+from quotakernels.ops import namespace
+from quotakernels.ranking import rank, rank_examples, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
+_HOST: Namespace = namespace(np.empty(0))
 TestName: TypeAlias = Literal["bootstrap", "permutation", "delong", "score"]
 _ROUNDING = 2.0**-40
 """Of the largest estimate: differences below it count as 0."""
@@ -249,31 +256,109 @@ def _difference(estimate: NDArray, first: int, second: int) -> float:
         return float(estimate[first]) - float(estimate[second])
 
 
+class Exchange(NamedTuple):
+    """The first of a pair of models less the second, after each exchange of a range; of how many
+    at once.
+    """
+
+    differences: Callable[[tuple[int, int], range], NDArray]
+    at_once: int
+
+
 def _permuted(models: Compared) -> Tests:
-    drawn = models.drawn
-    how = (drawn.clusters, drawn.random_state, drawn.ties)
-    number = drawn.n_resamples
-    apart: Callable[..., NDArray]
-    if models.found.groups is None:
-        permutation = permutation_of(models.measure, models.examples, *how)
-        examples = permutation.examples
-        _check_of_order(models, permutation.values(examples.scores, examples.valid))
-        apart = functools.partial(differences, permutation, workers=drawn.workers)
-    else:
-        exchange = exchange_of_groups(models.measure, models.found, *how)
-        apart = functools.partial(differences_of_groups, exchange)
-    count = models.estimate.shape[0]
-    whole, tell = number * count * (count - 1) // 2, reporter(drawn.progress, "compare")
+    """Coins decide which examples' ranks, or which groups' values, two models exchange."""
+    found = groups_to_draw_from(models.found, models.drawn.random_state)
+    exchange = (_of_ranks if found.groups is None else _of_groups)(models, found)
+    number, count = models.drawn.n_resamples, models.estimate.shape[0]
+    whole, tell = number * count * (count - 1) // 2, reporter(models.drawn.progress, "compare")
     done = itertools.count()
 
     def tested(first: int, second: int) -> PairTest:
         start = next(done) * number
-        pair, so_far = (first, second), lambda k, _: tell(start + k, whole)
-        values = apart(pair=pair, n_resamples=number, max_memory=drawn.max_memory, progress=so_far)
+        run = functools.partial(exchange.differences, (first, second))
+        so_far = lambda k, _: tell(start + k, whole)  # noqa: E731
+        values = in_parts(_HOST, run, range(number), exchange.at_once, so_far)
         by = _difference(models.estimate, first, second)
         return of_permutations(by, values, _rounding(models.estimate))
 
     return Tests(tested, "permutation")
+
+
+def _coins(
+    random_state: Any, like: Array, units: int, owner: Array | None
+) -> Callable[[range], Array]:
+    """For a range of exchanges the examples, or groups, that take part: those of some units."""
+    xp = namespace(like)
+    with computing(xp):
+        source = ops.source_of_draws(xp, random_state, device(like))
+        each = xp.zeros(units, dtype=xp.int8, device=device(like))
+
+    def flips(numbers: range) -> Array:
+        with computing(xp):
+            coins = ops.coins(xp, source, numbers, each)
+            return coins if owner is None else xp.take(coins, owner, axis=-1)
+
+    return flips
+
+
+def _of_ranks(models: Compared, found: Validated) -> Exchange:
+    """Scores are replaced by twice the mean rank of each tie group, from below, less 1."""
+    drawn, examples = models.drawn, found.examples
+    xp, length, valid = namespace(examples.scores), examples.scores.shape[-1], examples.valid
+    with computing(xp):
+        key = xp.order_key(examples.scores)
+        there = xp.ones_like(key, dtype=xp.bool) if valid is None else valid
+        ranks = twice_below(xp, xp.where(there, key, xp.zeros_like(key)), [there])[0]
+        units, owner = length, None
+        if drawn.clusters is not None:
+            units, owner = owners(xp, examples, drawn.clusters, None)
+    coins, on_host = _coins(drawn.random_state, ranks, units, owner), isinstance(ranks, np.ndarray)
+
+    def measured(scores: Array, valid: Array | None) -> NDArray:
+        with computing(xp):
+            columns = examples.map(lambda x: x[0, ...])._replace(scores=scores, valid=valid)
+            columns = columns.map(lambda x: xp.broadcast_to(x, scores.shape))
+        return host_floats(value_again(models.measure, rank_examples(columns, drawn.ties)))
+
+    def differences(pair: tuple[int, int], numbers: range) -> NDArray:
+        (a, b), flips = (ranks[model, ...] for model in pair), coins(numbers)
+        with computing(xp):
+            both = None if valid is None else valid[pair[0], ...] & valid[pair[1], ...]
+            swapped = xp.stack([xp.where(flips, b, a), xp.where(flips, a, b)], axis=-2)
+        if on_host:  # which is much faster one by one
+            values = np.asarray([[measured(x, both) for x in lists] for lists in swapped])
+        else:
+            values = measured(swapped, both)
+        apart: NDArray = values[:, 0] - values[:, 1]
+        return apart
+
+    _check_of_order(models, measured(ranks, valid))
+    return Exchange(differences, HOST_BATCH if on_host else at_once(drawn.max_memory, 16 * length))
+
+
+def _of_groups(models: Compared, found: Validated) -> Exchange:
+    """Each group was measured once, for each model."""
+    drawn, mean = models.drawn, mean_over_groups(models.measure)
+    whole = whole_groups(found, drawn.clusters)
+    if mean is None or whole is None:
+        raise ValueError(
+            'test="permutation" with groups exchanges whole groups, so it needs group_mean; '
+            'use test="bootstrap"'
+        )
+    groups = mean.of_groups(ranked_by_group(found, drawn.ties, mean.of_ideal))
+    xp, number = namespace(whole.owner), whole.owner.shape[0]
+    coins = _coins(drawn.random_state, whole.owner, number, whole.owner)
+
+    def differences(pair: tuple[int, int], numbers: range) -> NDArray:
+        flips, means = coins(numbers), []
+        for one, other in (pair, pair[::-1]):
+            with computing(xp):
+                swapped = [xp.where(flips, x[other, :], x[one, :]) for x in groups]
+            means.append(host_floats(mean_of_groups(GroupValues(*swapped)).value))
+        return means[0] - means[1]
+
+    on_host = isinstance(whole.owner, np.ndarray)
+    return Exchange(differences, HOST_BATCH if on_host else at_once(drawn.max_memory, 16 * number))
 
 
 def _check_of_order(models: Compared, of_ranks: NDArray) -> None:
@@ -454,7 +539,6 @@ def compare(
     stratified: bool = False,
     clusters: Any = None,
     random_state: Any = None,
-    workers: int | None = None,
     max_memory: int = 2**30,
     progress: bool | Callable[[int, int], None] | None = None,
     **options: Any,
@@ -494,7 +578,7 @@ def compare(
     clusters : array, shape (n,), optional
         Examples with the same value are drawn, or exchanged, together.  For `group_mean` the
         default is the groups.
-    random_state, workers, max_memory, progress
+    random_state, max_memory, progress
         As in `bootstrap`.
     **options
         The measure's own arguments, such as ``quota=100``.
@@ -587,7 +671,7 @@ def compare(
     """
     call = call_of(measure, y_true, options)
     call = call._replace(measure=compared(call.measure))
-    how = (random_state, call.ties, n_resamples, workers, max_memory, progress)
+    how = (random_state, call.ties, n_resamples, max_memory, progress)
     drawn = Drawing(clusters, stratified, False, *how).checked(confidence_level, "percentile")
     _check_test(test, stratified)
     named = named_scores(models, y_true)

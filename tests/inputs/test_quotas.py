@@ -246,7 +246,7 @@ AT_QUOTA = {
     "hit_rate_interval": lambda **q: qk.inference.hit_rate_interval(Y, S, **q),
     "compare_selections": lambda **q: qk.inference.compare_selections(Y, [S, -S], **q),
     "bootstrap": lambda **q: qk.bootstrap(
-        qk.hit_rate, np.tile(Y, 2), np.tile(S, 2), n_resamples=9, workers=2, **q
+        qk.hit_rate, np.tile(Y, 2), np.tile(S, 2), n_resamples=9, **q
     ),
     "permutation": lambda **q: qk.compare(
         qk.hit_rate, Y, {"a": S, "b": -S}, test="permutation", n_resamples=99, **q
