@@ -176,7 +176,6 @@ class Rows(NamedTuple):
     path: Path
     where: Conditions
     scores: Sequence[str]
-    amounts: Sequence[str] = ()
 
     @property
     def files(self) -> list[Path]:
@@ -240,9 +239,7 @@ class Rows(NamedTuple):
         for _ in self.read([*names], more):
             pass
         if len({isinstance(x, str) for x in found}) > 1:
-            raise InputError(
-                f"column {name!r} holds texts in some of the files and numbers in others"
-            )
+            raise InputError(f"column {name!r} holds texts in some rows and numbers in others")
         return sorted(found)
 
     def batches(self, settings: Settings, groups: list[Any] | None = None) -> Iterator[Batch]:
@@ -332,7 +329,7 @@ def _batches(rows: Rows, file: Path, names: Sequence[str] | None) -> Iterator[pa
         told = told_by_folders(file, available, names) if means_files(rows.path) else {}
         own = None if names is None else [x for x in names if x not in told]
         picked = picked_columns(file, available, own)
-        for table in _READERS[file_format(file)](file, picked, rows.scores, rows.amounts):
+        for table in _READERS[file_format(file)](file, picked, rows.scores):
             yield with_told(table, told)
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 from functools import partial, reduce
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -360,8 +360,8 @@ _R = TypeVar("_R")
 _EQUALITY = ("=", "!=")
 _ZONED = "a time with its zone, as in 2026-01-31T12:00:00+00:00"
 
-_DIGITS = 100
-"""More than any whole number or decimal of a file has."""
+_DIGITS = 38
+"""Before the decimal point, of whole numbers and decimals of a file."""
 
 _RELATIONS: dict[str, Callable[[Any, Any], pa.ChunkedArray]] = {
     "=": pc.equal,
@@ -409,31 +409,6 @@ def of_rows(table: pa.Table, conditions: Conditions, result: Callable[[pa.Table]
             raise
         except (InputError, UnfitError) as error:
             raise InputError(f"{in_options(error)}{told}") from error
-
-
-def compared(condition: Condition, sample: Any) -> tuple[str, Any] | bool:
-    """The relation and the value that a column with such a sample is compared with; or whether all
-    of its values fulfil the condition, or none.
-
-    Whole numbers and decimals are compared exactly, floats with the float that a text reads as.
-    """
-    relation, value = condition.relation, _wanted(condition, sample)
-    if not isinstance(value, Decimal):
-        return relation, value
-    if value.is_infinite() or (value and value.adjusted() > _DIGITS):
-        return of_all(relation, value > 0)
-    step = Decimal(1) if isinstance(sample, int) else Decimal((0, (1,), sample.as_tuple().exponent))
-    low = value.quantize(step, ROUND_FLOOR, Context(prec=2 * _DIGITS))
-    if low != value:  # the column holds what is below or above
-        if relation in _EQUALITY:
-            return relation == "!="
-        relation = "<=" if relation.startswith("<") else ">"
-    return relation, int(low) if isinstance(sample, int) else low
-
-
-def of_all(relation: str, above: bool) -> bool:
-    """Whether all values are in a relation to one that is above all of them, or else below."""
-    return relation == "!=" or relation.startswith("<" if above else ">")
 
 
 def _wanted(condition: Condition, sample: Any) -> Any:
@@ -498,34 +473,39 @@ _KINDS: tuple[tuple[Any, Callable[[str, Any], Any], str], ...] = (
 """What columns hold, what reads such a value, and how it is written."""
 
 
-def _days(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """The dates that texts such as 31.12.2025 stand for; texts without a date stay as they are."""
+def _days(column: pa.ChunkedArray, condition: Condition) -> pa.ChunkedArray:
+    """The times that texts such as 31.12.2025 stand for; texts without any stay as they are."""
     texts = pc.unique(column)
-    days = [_date(text, date) for text in texts.to_pylist()]
-    if not any(days):
+    days = [_date(text, datetime) for text in texts.to_pylist()]
+    equality = condition.relation in _EQUALITY
+    if not any(days) or (equality and None in days):
         return column
     if None in days:
         bad = texts[days.index(None)]
-        said = f"column {name!r}: {bad.as_py()!r} at"
+        said = f"column {condition.column!r}: {bad.as_py()!r} at"
         row = pc.index(column, bad).as_py() + 1
         raise RowError(lambda place: f"{said} {place} is not a date such as 31.12.2025", row)
     return pa.chunked_array([pa.array(days).take(pc.index_in(column, texts).combine_chunks())])
 
 
 def _holds(table: pa.Table, condition: Condition) -> pa.ChunkedArray:
-    column = complete(table, condition.column)
+    """Whether each row fulfils a condition.
+
+    Whole numbers and decimals are compared exactly, floats with the float that a text reads as.
+    """
+    column, relation = complete(table, condition.column), condition.relation
     if not len(column):
         raise no_row_has((condition,))
-    if condition.relation not in _EQUALITY and isinstance(column[0].as_py(), str):
-        column = _days(column, condition.column)
-    found = compared(condition, column[0].as_py())
-    if not isinstance(found, bool):
-        relation, value = found
-        exact = pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)
-        try:
-            return _RELATIONS[relation](column, pa.scalar(value, column.type if exact else None))
-        except (pa.ArrowException, OverflowError) as error:
-            if not exact:
-                raise InputError(f"{condition}: column {condition.column!r}: {error}") from error
-            found = of_all(relation, value > 0)  # the type of the column is too narrow for it
-    return pa.chunked_array([pa.repeat(found, len(column))])
+    if _is_text(column.type):
+        column = _days(column, condition)
+    value = _wanted(condition, column[0].as_py())
+    if isinstance(value, Decimal) and (value.is_infinite() or value.adjusted() > _DIGITS):
+        # above all numbers of a column, or below
+        found = relation == "!=" or relation.startswith("<" if value > 0 else ">")
+        return pa.chunked_array([pa.repeat(found, len(column))])
+    if pa.types.is_decimal(column.type):  # with room for the digits of the value
+        column = column.cast(pa.decimal256(column.type.precision, column.type.scale))
+    try:
+        return _RELATIONS[relation](column, pa.scalar(value))
+    except (pa.ArrowException, OverflowError) as error:
+        raise InputError(f"{condition}: column {condition.column!r}: {error}") from error

@@ -1,4 +1,4 @@
-"""CSV files: how each is written, as far as it tells, and its columns as a table or in batches."""
+"""CSV files: how each is written, as far as it tells, and its columns, first as texts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from quotakernels.cli.errors import InputError, printable
+from quotakernels.cli.errors import InputError
 from quotakernels.cli.given import given, missing_words
 from quotakernels.cli.paths import (
     BLOCK_BYTES,
@@ -30,124 +29,19 @@ from quotakernels.cli.paths import (
     suffix_of,
 )
 
-ROWS_TRIED = 20
-"""Below the first, in which the names are looked for."""
-_VALUE = re.compile(r"[-+.,':/ \d]*\d[-+.,':/ \d]*(e[-+]?\d+)?%?", re.IGNORECASE)
-
-
-# the row with the names of the columns, above which tables for people have a title
-
-
-class Row(NamedTuple):
-    """The number of a row in its file, from 1, and the cells with something in them."""
-
-    number: int
-    filled: list[str]
-
-
-def row_of(number: int, cells: Iterable[object]) -> Row:
-    """The row of these cells."""
-    texts = ("" if cell is None else str(cell).strip() for cell in cells)
-    return Row(number, [text for text in texts if text])
-
-
-def header_row() -> int | None:
-    """The row that the user gives, if any."""
-    found: int | None = given().get("header_row")
-    return found
-
-
-def names_below(rows: Sequence[Row]) -> Row | None:
-    """The row that has the names, where it is not the first: the first of the widest, if that is
-    twice as wide and has no values.
-    """
-    if header_row() is not None or len(rows) < 2:
-        return None
-    widest = max(rows[1:], key=lambda x: len(x.filled))
-    wide = len(widest.filled) >= 2 * max(len(rows[0].filled), 1)
-    return widest if wide and not any(map(_VALUE.fullmatch, widest.filled)) else None
-
-
-def title_above(source: str, title: Row, names: Row) -> InputError:
-    """The error of a first row that is a title."""
-    first = printable(repr(title.filled[0])) if title.filled else "nothing"
-    return InputError(
-        f"{source}: row {title.number} holds {first} and looks like a title; the names of the "
-        f"columns seem to be in row {names.number}: give --header-row {names.number}"
-    )
-
-
-def no_header_row(source: str) -> InputError:
-    """The error of a row that the file does not have."""
-    return InputError(f"{source} has no row {header_row()}, which --header-row asks for")
-
-
-# quotation marks: a cell that begins with one must also end with one
-
-
-_SHOWN = 40
-_QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
-
-
-def refuse_stray_quotes(path: Path, dialect: Dialect) -> None:
-    """Raise for the first quoted cell that does not end with its quotation mark.
-
-    Arrow reads on where it does not, so that one cell swallows the rows up to the next mark.
-    """
-    written = dialect.separator, dialect.encoding, dialect.skipped
-    if found := _stray_quote(path, _changed(path), *written):
-        raise InputError(f"{name_of(path)}: {found}")
-
-
-@lru_cache(maxsize=64)  # as `_dialect`
-def _stray_quote(
-    path: Path, _: tuple[int, int], separator: str, encoding: str, skipped: int
-) -> str | None:
-    """What is wrong with the first such cell, below some lines that are skipped."""
-    if not any(b'"' in block for block in blocks_of(path)):
-        return None
-    edge = rf"[^{re.escape(separator)}\r\n]"
-    # Outside of quoted cells, a mark within a cell is part of its text.
-    cells = re.compile(rf'(?:[^"]++|(?<!{edge}){_QUOTED.pattern}(?!{edge})|(?<={edge})")*+')
-    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-    text, line = "", 1 + skipped
-    for block in chain(blocks_of(path), [b""]):
-        text += decoder.decode(block, final=not block)
-        if len(text) > 2 * BLOCK_BYTES or "\0" in text:  # which reading refuses
-            return None
-        if skipped or text.startswith("\ufeff"):
-            text, skipped = text.removeprefix("\ufeff").split("\n", skipped)[-1], 0
-        whole = text[: max(text.rfind("\n"), text.rfind("\r")) + 1] if block else text
-        found = cells.match(whole)
-        end = 0 if found is None else found.end()
-        line += whole.count("\n", 0, end)
-        text, whole = text[end:], whole[end:]
-        closed = _QUOTED.match(whole)
-        if whole and (closed or not block or len(text) > BLOCK_BYTES):
-            first = whole[1:].split("\n", 1)[0].rstrip("\r")[:_SHOWN]
-            if not closed:
-                return f"the quotation mark before {first!r} in line {line} is not closed"
-            last = line + whole.count("\n", 0, closed.end())
-            return (
-                f"in line {last}, text follows a closing quotation mark; its cell begins in line "
-                f"{line}, with {first!r}"
-            )
-    return None
-
-
 # how a file is written
 
 
 _BYTES = 2**16
 """Of the beginning, which tells how the file is written."""
 _SEPARATORS = (",", ";", "\t", "|")
-_NUMBER = r"[+-]?(\d{1,3}(\.\d{3})+(,\d+)?|\d*(,\d+|\d))([eE][+-]?\d+)?"
 _EMPTY = re.compile(r"([ ,;|\t\"]*\r?\n)+")
 _TOLD = re.compile(r"sep=([,;|\t])\r?\n")
-_POINTS = r"[+-]?[\d.]*\d([eE][+-]?\d+)?"
-_WHOLE = r"[+-]?(\d{1,3}|[1-9]\d{0,2}(\.\d{3})+)"
+_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+(,\d+)?|\d*(,\d+|\d))([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+_POINTS = re.compile(r"[+-]?[\d.]*\d([eE][+-]?\d+)?")
+_WHOLE = re.compile(r"[+-]?(\d{1,3}|[1-9]\d{0,2}(\.\d{3})+)")
 """A number of thousands with all its points, or of less."""
-_THOUSANDS = r"[+-]?[1-9]\d{0,2}(,\d{3})+"
 
 
 class Dialect(NamedTuple):
@@ -171,6 +65,17 @@ class Dialect(NamedTuple):
                 )
 
 
+def header_row() -> int | None:
+    """The row with the names of the columns, if the user gives it."""
+    found: int | None = given().get("header_row")
+    return found
+
+
+def no_header_row(source: str) -> InputError:
+    """The error of a row that the file does not have."""
+    return InputError(f"{source} has no row {header_row()}, which --header-row asks for")
+
+
 def csv_dialect(path: Path) -> Dialect:
     """What the user says of how a file is written, or else what its beginning tells."""
     return _dialect(path, _changed(path), tuple(given().items()))
@@ -182,7 +87,6 @@ def _changed(path: Path) -> tuple[int, int]:
 
 @lru_cache(maxsize=64)  # a file is read in several passes
 def _dialect(path: Path, _: tuple[int, int], _said: tuple[Any, ...]) -> Dialect:
-    """How a file is written; of separators that fit alike, the usual one of its name is taken."""
     said = given()
     with pa.input_stream(str(path), compression="detect") as stream:
         first = stream.read(_BYTES)
@@ -194,66 +98,13 @@ def _dialect(path: Path, _: tuple[int, int], _said: tuple[Any, ...]) -> Dialect:
     told = _TOLD.match(text)  # a first line for the spreadsheet, which is no record
     skipped, text = _from_header(path, text, told.end() if told else 0)
     usual = "\t" if suffix_of(path) == ".tsv" else ","
-    found = said.get("sep") or (told[1] if told else _separator(text, usual))
-    records = _records(text, found)
-    dialect = Dialect(found, said.get("decimal") or _decimal(records, found), encoding, skipped)
-    others = () if said.get("sep") or _are_alike(records) else _SEPARATORS
-    if "\0" not in text and (title := _title(path, text, skipped, (found, *others))):
-        refuse_stray_quotes(path, dialect)  # which make it look so
-        raise title
-    if said.get("decimal") is None and dialect.decimal == "." and found != ",":
-        return dialect._replace(doubtful=_doubtful(records))
+    separator = said.get("sep") or (told[1] if told else _separator(text, usual))
+    decimal, doubtful = _marks(_records(text, separator), separator)
+    if said.get("decimal") is not None:
+        decimal, doubtful = said["decimal"], ()
+    dialect = Dialect(separator, decimal, encoding, skipped, doubtful)
+    _refuse_stray_quotes(path, dialect)
     return dialect
-
-
-def written_like(output: Path, source: Path | None) -> Dialect:
-    """How to write a CSV file beside the one that was read: for the same spreadsheet."""
-    source_dialect = Dialect(",", ".", "utf-8") if source is None else csv_dialect(source)
-    separator, decimal = source_dialect.separator, source_dialect.decimal
-    renamed = source is not None and suffix_of(source) != output.suffix.lower()
-    if output.suffix.lower() == ".tsv":
-        separator = "\t"
-    elif separator == decimal or (separator == "\t" and renamed):
-        separator = ";" if decimal == "," else ","
-    encoding = _encoding_to_write(source, source_dialect.encoding)
-    return Dialect(separator, decimal, encoding)
-
-
-def _encoding_to_write(source: Path | None, encoding: str) -> str:
-    """UTF-8; with a byte order mark, by which spreadsheets know it, if the source has one or is in
-    another encoding.
-    """
-    if source is None:
-        return "utf-8"
-    with pa.input_stream(str(source), compression="detect") as stream:
-        marked = stream.read(3) == codecs.BOM_UTF8
-    return "utf-8-sig" if marked or encoding not in ("utf-8", "ascii") else "utf-8"
-
-
-@contextmanager
-def _decoding(path: Path) -> Iterator[None]:
-    """Say what helps where a file is in another encoding."""
-    try:
-        yield
-    except (UnicodeError, pa.ArrowInvalid) as error:
-        if isinstance(error, UnicodeError) or "invalid UTF8" in str(error):
-            raise _wrong_encoding(path) from error
-        raise
-
-
-def _refuse_bytes(path: Path, schema: pa.Schema) -> None:
-    """Raise for what Arrow takes for bytes, as it is no text."""
-    if any(map(pa.types.is_binary, schema.types)):
-        raise _wrong_encoding(path)
-
-
-def _wrong_encoding(path: Path) -> InputError:
-    encoding = csv_dialect(path).encoding
-    name = "UTF-8" if encoding == "utf-8" else encoding
-    return InputError(
-        f"{name_of(path)} is not text in {name}; files of older spreadsheets are often in "
-        "Latin-1: try --encoding latin-1 (or cp1252), or save it as UTF-8"
-    )
 
 
 def _encoding(path: Path, first: bytes) -> str:
@@ -282,146 +133,66 @@ def _from_header(path: Path, text: str, start: int) -> tuple[int, str]:
     return row - 1, below
 
 
-def _title(path: Path, text: str, skipped: int, separators: Iterable[str]) -> InputError | None:
-    """The error of a first line that holds a title by one of some separators, if it does."""
-    for separator in separators:
-        rows = _numbered(text, separator, skipped)
-        beginning = [row_of(*x) for x in islice(rows, 1 + ROWS_TRIED)]
-        if names := names_below(beginning):
-            return title_above(name_of(path), beginning[0], names)
-    return None
-
-
 def _records(text: str, separator: str) -> list[list[str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     return [cells for cells in reader if cells]
 
 
-def _numbered(text: str, separator: str, before: int = 0) -> Iterator[tuple[int, list[str]]]:
-    """The records, each with the number of its first line, where some lines come before all."""
-    reader, number = csv.reader(io.StringIO(text, newline=""), delimiter=separator), 1
-    for cells in reader:
-        if cells:
-            yield before + number, cells
-        number = reader.line_num + 1
-
-
-def _are_alike(records: list[list[str]]) -> bool:
-    """Whether all records have as many columns, of which there are several."""
-    return len({len(x) for x in records}) == 1 and len(records[0]) > 1
-
-
-def as_decimals(texts: Any, decimal: str) -> Any:
-    """Numbers as texts with a decimal point and without marks of thousands."""
-    plain = pc.replace_substring(texts, mark_of_thousands(decimal), "")
-    return pc.replace_substring(plain, decimal, ".")
-
-
-def are_grouped(columns: Iterable[Any], decimal: str) -> bool:
-    """Whether all texts, of all parts of a column, are numbers, of which some have marks of
-    thousands and of decimals: `1.250,00`.
-
-    Where none has both, `1.250` may be either, unless the user says which mark is that of decimals;
-    `0.250` is no number of thousands.
-    """
-    group, point = re.escape(mark_of_thousands(decimal)), re.escape(decimal)
-    number = rf"^[+-]?([1-9]\d{{0,2}}({group}\d{{3}})+|\d+)({point}\d+)?$"
-    some = given().get("decimal") is not None
-    for texts in columns:
-        if pc.all(pc.match_substring_regex(texts, number)).as_py() is False:
-            return False
-        both = pc.match_substring_regex(texts, rf"{group}\d{{3}}{point}\d")
-        some = some or bool(pc.any(both).as_py())
-    return some
-
-
-def has_marked_numbers(table: Any) -> bool:
-    """Whether some texts of a table are numbers with points or commas."""
-    number = r"^\s*[+-]?[\d,]*[.,]\d+([eE][+-]?\d+)?\s*$"
-    return any(pc.any(pc.match_substring_regex(x, number)).as_py() for x in table.itercolumns())
-
-
-def mark_of_thousands(decimal: str) -> str:
-    """The other one of point and comma."""
-    return "," if decimal == "." else "."
-
-
 def _separator(text: str, usual: str) -> str:
-    """The separator that cuts all records alike, into most columns; or else the first record."""
+    """The separator that cuts all records alike, into most columns; or else the first record.
+
+    Of separators that fit alike, the usual one of the file's name is taken.
+    """
 
     def columns(separator: str) -> tuple[bool, int, bool]:
         records = _records(text, separator)
-        return _are_alike(records), len(records[0]) if records else 0, separator == usual
+        width = len(records[0]) if records else 0
+        return width > 1 and len(set(map(len, records))) == 1, width, separator == usual
 
     return max(_SEPARATORS, key=columns)
 
 
-def _decimal(records: list[list[str]], separator: str) -> str:
-    """A comma where a column has numbers with commas that are not those of thousands."""
-    if separator == ",":
-        return "."
-    for _, cells in _columns(records):
-        commas = cells.filter(pc.match_substring(cells, ","))
-        numbers = len(commas) > 0 and _are_all(_NUMBER, cells)
-        if numbers and (separator == ";" or not _are_all(_THOUSANDS, commas)):
-            return ","
-    return "."
+def _marks(records: list[list[str]], separator: str) -> tuple[str, tuple[str, ...]]:
+    """The decimal mark, and the columns of numbers whose points may all mark thousands.
 
-
-def _doubtful(records: list[list[str]]) -> tuple[str, ...]:
-    """The columns of numbers whose points may all mark thousands; none if a column tells that
-    points mark decimals.
+    It is a comma where a column has numbers with commas that are not those of thousands. No column
+    is in doubt if one tells that points mark decimals.
     """
-    found = []
-    for name, cells in _columns(records):
-        if pc.any(pc.match_substring(cells, ".")).as_py() and _are_all(_POINTS, cells):
-            if not _are_all(_WHOLE, cells):
-                return ()
-            found.append(name)
-    return tuple(found)
-
-
-def _are_all(pattern: str, cells: pa.Array) -> bool:
-    return bool(pc.all(pc.match_substring_regex(cells, f"^(?:{pattern})$")).as_py())
-
-
-def _columns(records: list[list[str]]) -> Iterator[tuple[str, pa.Array]]:
-    """The columns with their names, without the cells that hold no value."""
-    none = pa.array([*missing_words(), "NaN", "nan"])
+    if separator == ",":
+        return ".", ()
+    none, doubtful, sure = {*missing_words(), "NaN", "nan"}, [], False
     for name, *column in zip(*records, strict=False):
-        cells = pc.utf8_trim_whitespace(pa.array(column, pa.string()))
-        yield name, cells.filter(pc.invert(pc.is_in(cells, value_set=none)))
+        cells = [x for cell in column if (x := cell.strip()) not in none]
+        commas = [x for x in cells if "," in x]
+        only_thousands = separator != ";" and all(map(_THOUSANDS.fullmatch, commas))
+        if commas and not only_thousands and all(map(_NUMBER.fullmatch, cells)):
+            return ",", ()
+        if any("." in x for x in cells) and all(map(_POINTS.fullmatch, cells)):
+            sure = sure or not all(map(_WHOLE.fullmatch, cells))
+            doubtful.append(name)
+    return ".", () if sure else tuple(doubtful)
 
 
-# its columns
+def written_like(output: Path, source: Path | None) -> Dialect:
+    """How to write a CSV file beside the one that was read: for the same spreadsheet.
+
+    In UTF-8; with a byte order mark, by which spreadsheets know it, if the source has one or is in
+    another encoding.
+    """
+    if source is None:
+        return Dialect("\t" if output.suffix.lower() == ".tsv" else ",", ".", "utf-8")
+    separator, decimal, encoding, *_ = csv_dialect(source)
+    renamed = suffix_of(source) != output.suffix.lower()
+    if output.suffix.lower() == ".tsv":
+        separator = "\t"
+    elif separator == decimal or (separator == "\t" and renamed):
+        separator = ";" if decimal == "," else ","
+    with pa.input_stream(str(source), compression="detect") as stream:
+        marked = stream.read(3) == codecs.BOM_UTF8 or encoding not in ("utf-8", "ascii")
+    return Dialect(separator, decimal, "utf-8-sig" if marked else "utf-8")
 
 
-def _options(dialect: Dialect) -> dict[str, Any]:
-    """How Arrow's readers take such a file."""
-    parse = arrow_csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
-    read = arrow_csv.ReadOptions(
-        block_size=BLOCK_BYTES, encoding=dialect.encoding, skip_rows=dialect.skipped
-    )
-    return {"parse_options": parse, "read_options": read}
-
-
-def _options_for(
-    path: Path, names: Sequence[str] | None, texts: Sequence[str] = (), as_text: bool = False
-) -> dict[str, Any]:
-    """How Arrow's readers take the named columns, some of them or all as texts."""
-    dialect = csv_dialect(path)
-    refuse_stray_quotes(path, dialect)
-    picked = picked_columns(path, csv_names(path), names)
-    if not as_text:
-        dialect.refuse_doubtful(picked)
-    convert = arrow_csv.ConvertOptions(
-        include_columns=picked,
-        null_values=[] if as_text else missing_words(),
-        strings_can_be_null=not as_text,
-        column_types=dict.fromkeys(picked if as_text else texts, pa.string()),
-        decimal_point=dialect.decimal,
-    )
-    return {**_options(dialect), "convert_options": convert}
+# its columns, as they are written
 
 
 def csv_names(path: Path) -> list[str]:
@@ -430,110 +201,155 @@ def csv_names(path: Path) -> list[str]:
         return list(first_block.schema.names)
 
 
-def csv_table(path: Path, names: Sequence[str] | None, as_text: bool) -> pa.Table:
-    """The columns of a CSV file, as numbers where they are, or exactly as they are written."""
-    options = _options_for(path, names, as_text=as_text)
+def csv_texts(path: Path, names: Sequence[str] | None) -> pa.Table:
+    """The named columns of a file, or all of them, whose cells are as they are written."""
+    options = _options(csv_dialect(path), picked_columns(path, csv_names(path), names))
     with _decoding(path):
-        table = arrow_csv.read_csv(path, **options)
-    _refuse_bytes(path, table.schema)
-    return table if as_text else ungrouped(table, csv_dialect(path).decimal)
+        return arrow_csv.read_csv(path, **options)
 
 
-def ungrouped(table: pa.Table, decimal: str) -> pa.Table:
-    """The table with numbers where texts are numbers with marks of thousands."""
-    for place, name in enumerate(table.column_names):
-        texts = table.column(place)
-        if pa.types.is_string(texts.type) and are_grouped([texts], decimal):
-            numbers = as_decimals(texts, decimal).cast(pa.float64())
-            table = table.set_column(place, name, numbers)
-    return table
+def csv_batches(path: Path, names: Sequence[str], scores: Sequence[str]) -> Iterator[pa.Table]:
+    """Go over the named columns of a file once; scores among them stay distinct as floats."""
+    dialect = csv_dialect(path)
+    dialect.refuse_doubtful(names)
+    with _decoding(path), arrow_csv.open_csv(path, **_options(dialect, names)) as reader:
+        for batch in reader:
+            if batch.num_rows:
+                texts = pa.Table.from_batches([batch])
+                table = typed(texts, dialect.decimal)
+                for name in set(scores) & set(names):
+                    _refuse_long(name, texts[name], table[name], dialect.decimal)
+                yield table
 
 
-# its columns in batches
+def _options(dialect: Dialect, names: Sequence[str] | None = None) -> dict[str, Any]:
+    """How Arrow's readers take such a file, the named columns as texts."""
+    parse = arrow_csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
+    read = arrow_csv.ReadOptions(
+        block_size=BLOCK_BYTES, encoding=dialect.encoding, skip_rows=dialect.skipped
+    )
+    options = {"parse_options": parse, "read_options": read}
+    if names is None:
+        return options
+    kinds = dict.fromkeys(names, pa.string())
+    convert = arrow_csv.ConvertOptions(include_columns=list(names), column_types=kinds)
+    return {**options, "convert_options": convert}
+
+
+@contextmanager
+def _decoding(path: Path) -> Iterator[None]:
+    """Say what helps where a file is in another encoding."""
+    try:
+        yield
+    except (UnicodeError, pa.ArrowInvalid) as error:
+        if not isinstance(error, UnicodeError) and "invalid UTF8" not in str(error):
+            raise
+        encoding = csv_dialect(path).encoding
+        raise InputError(
+            f"{name_of(path)} is not text in {'UTF-8' if encoding == 'utf-8' else encoding}; files "
+            "of older spreadsheets are often in Latin-1: try --encoding latin-1 (or cp1252), or "
+            "save it as UTF-8"
+        ) from error
+
+
+def _refuse_stray_quotes(path: Path, dialect: Dialect) -> None:
+    """Raise for the first quoted cell that does not end with its quotation mark.
+
+    Arrow reads on where it does not, so that one cell swallows the rows up to the next mark.
+    """
+    if not any(b'"' in block for block in blocks_of(path)):
+        return
+    encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
+    csv.field_size_limit(BLOCK_BYTES)
+    with pa.input_stream(str(path), compression="detect") as stream:
+        lines = io.TextIOWrapper(stream, encoding, errors="replace", newline="")
+        for _ in range(dialect.skipped):
+            lines.readline()
+        reader, ended = csv.reader(lines, delimiter=dialect.separator, strict=True), 0
+        try:
+            for _ in reader:
+                ended = reader.line_num
+        except csv.Error as error:
+            first, last = (dialect.skipped + x for x in (ended + 1, reader.line_num))
+            what = f"in the row that begins in line {first}, a quotation mark is not closed"
+            if "expected after" in str(error):
+                what = f"in line {last}, text follows a closing quotation mark"
+                what += f"; its row begins in line {first}" if last > first else ""
+            raise InputError(f"{name_of(path)}: {what}") from error
+
+
+# texts as numbers
 
 
 _SURE_LENGTH = 16  # fifteen digits and a decimal point stay distinct as floats
 
 
-def csv_batches(
-    path: Path, names: Sequence[str] | None, scores: Sequence[str], amounts: Sequence[str]
-) -> Iterator[pa.Table]:
-    """Go over the columns of a file that are named, or all, once; scores and amounts among them as
-    floats, of which scores stay distinct.
+def typed(texts: pa.Table, decimal: str) -> pa.Table:
+    """Numbers, or true and false, where all cells of a column of texts are, without those that
+    mean no value.
     """
-    decimal, texts_of = csv_dialect(path).decimal, [*scores, *amounts]
-    marked: dict[str, bool] = {}
-
-    def as_written(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-        """Numbers as texts with decimal points; marks of thousands are left out where the column,
-        of which a batch tells too little, has no doubt.
-        """
-        texts, doubtful = pc.utf8_trim_whitespace(column), None
-        if name not in marked:
-            doubtful = _with_mark(texts, mark_of_thousands(decimal))
-        if doubtful is not None:
-            whole = (pc.utf8_trim_whitespace(x[name]) for x in _read(path, [name], [name]))
-            marked[name] = are_grouped(whole, decimal)
-        if doubtful is not None and not marked[name]:
-            raise _in_doubt(name, doubtful)
-        if name in marked:
-            return as_decimals(texts, decimal)
-        return texts if decimal == "." else pc.replace_substring(texts, ",", ".")
-
-    for batch in _read(path, names, texts_of):
-        table = batch
-        for name in {*texts_of} & set(table.column_names):
-            place = table.column_names.index(name)
-            floats = _as_floats(as_written(table.column(name), name), name, name in scores)
-            if floats is not None:
-                table = table.set_column(place, name, floats)
-        if table.num_rows:
-            yield table
+    words = pa.array(missing_words())
+    for place, (name, column) in enumerate(zip(texts.column_names, texts.columns, strict=True)):
+        if pa.types.is_string(column.type):
+            missing = pc.is_in(pc.utf8_trim_whitespace(column), value_set=words)
+            cells = pc.if_else(missing, None, column)
+            texts = texts.set_column(place, name, _typed(cells, decimal))
+    return texts
 
 
-def _read(path: Path, names: Sequence[str] | None, texts: Sequence[str]) -> Iterator[pa.Table]:
-    """Go over columns of a file, some of them as texts."""
-    options = _options_for(path, names, texts)
-    with _decoding(path), arrow_csv.open_csv(path, **options) as reader:
-        _refuse_bytes(path, reader.schema)
-        for batch in reader:
-            yield pa.Table.from_batches([batch])
+def _typed(cells: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+    plain = as_decimals(cells, decimal)
+    for kind in (pa.int64(), pa.float64(), pa.bool_()):
+        try:
+            return plain.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return cells
 
 
-def _as_floats(texts: pa.ChunkedArray, name: str, distinct: bool) -> pa.ChunkedArray | None:
-    """Texts as floats, which are to stay distinct; None where one is no number, as others tell."""
-    try:
-        floats = texts.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return None
-    if not distinct:
-        return floats
-    extreme = pc.or_(pc.equal(floats, 0.0), pc.is_inf(floats))
+def as_decimals(cells: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+    """Texts of numbers with a decimal point and without marks of thousands; the other mark makes a
+    text no number where it may be one of decimals, too.
+    """
+    texts, other = pc.utf8_trim_whitespace(cells), "," if decimal == "." else "."
+    texts = pc.replace_substring(texts, other, "" if _are_grouped(texts, decimal, other) else "_")
+    return texts if decimal == "." else pc.replace_substring(texts, decimal, ".")
+
+
+def _are_grouped(texts: pa.ChunkedArray, decimal: str, other: str) -> bool:
+    """Whether all texts are numbers, of which some have marks of thousands and of decimals:
+    `1.250,00`.
+
+    Where none has both, `1.250` may be either, unless the user says which mark is that of decimals;
+    `0.250` is no number of thousands.
+    """
+    group, point = re.escape(other), re.escape(decimal)
+    both = pc.match_substring_regex(texts, rf"{group}\d{{3}}{point}\d")
+    if given().get("decimal") is None and not pc.any(both).as_py():
+        return False
+    number = rf"^[+-]?([1-9]\d{{0,2}}({group}\d{{3}})+|\d+)({point}\d+)?$"
+    return pc.all(pc.match_substring_regex(texts, number)).as_py() is not False
+
+
+def has_marked_numbers(table: pa.Table) -> bool:
+    """Whether some texts of a table are numbers with points or commas."""
+    number = r"^\s*[+-]?[\d,]*[.,]\d+([eE][+-]?\d+)?\s*$"
+    texts = (x for x in table.itercolumns() if pa.types.is_string(x.type))
+    return any(pc.any(pc.match_substring_regex(x, number)).as_py() for x in texts)
+
+
+def _refuse_long(name: str, texts: pa.ChunkedArray, numbers: pa.ChunkedArray, mark: str) -> None:
+    """Raise for a number of more digits than a float has, which may tie with one of other rows."""
+    if not pa.types.is_floating(numbers.type):
+        return
+    extreme = pc.or_(pc.equal(numbers, 0.0), pc.is_inf(numbers))
     unsure = pc.or_(pc.greater(pc.utf8_length(texts), _SURE_LENGTH), extreme)
-    unsure = pc.and_(unsure, pc.not_equal(floats.cast(pa.string()), texts))
-    for text in pc.unique(texts.filter(unsure)).to_pylist():
+    for text in pc.unique(as_decimals(texts, mark).filter(unsure)).to_pylist():
         if not _is_rounded(text):
             raise InputError(
                 f"column {name!r}: {text} has more digits than a 64-bit float, and --engine stream "
                 "cannot tell such numbers apart; write fewer digits"
             )
-    return floats
-
-
-def _with_mark(texts: pa.ChunkedArray, mark: str) -> str | None:
-    """The first number with a mark that may be one of thousands."""
-    number = rf"^[+-]?[\d.,]*{re.escape(mark)}[\d.,]*([eE][+-]?\d+)?$"
-    found: list[str] = texts.filter(pc.match_substring_regex(texts, number)).slice(0, 1).to_pylist()
-    return found[0] if found else None
-
-
-def _in_doubt(name: str, text: str) -> InputError:
-    mark = "comma" if "," in text else "point"
-    return InputError(
-        f"column {name!r}: {text!r} has a {mark} that may mark thousands or decimals, and no "
-        "number of the column has both marks; write the numbers without marks of thousands, or "
-        "give the decimal mark with --decimal"
-    )
 
 
 def _is_rounded(text: str) -> bool:

@@ -124,8 +124,10 @@ def no_columns(source: str, names: Sequence[str], available: Sequence[str]) -> I
     named = [x for x in available if x.strip()]
     held = [listed(named)] if named else []
     if nameless := len(available) - len(named):
-        held.append(f"{nameless} without a name (--header-row tells in which row names are)")
-    return InputError(f"{source} has no {absent}; {start} {' and '.join(held)}")
+        held.append(f"{nameless} without a name")
+    few = nameless or len(available) == 1
+    hint = "; --header-row tells in which row names are" if few and not meant else ""
+    return InputError(f"{source} has no {absent}; {start} {' and '.join(held)}{hint}")
 
 
 def no_rows(source: str) -> InputError:
@@ -181,15 +183,6 @@ def no_groups(name: str, kind: object, fractions: bool) -> InputError:
     advice = "; round them, or write a class for each row" if fractions else ""
     return InputError(
         f"column {name!r} holds {held}, but groups are whole numbers, texts or dates{advice}"
-    )
-
-
-def merged_scores(name: str, ties: int, example: str = "") -> InputError:
-    """The error of scores that differ in the file, and not as floats of 64 bits."""
-    more = "1 more tie" if ties == 1 else f"{ties} more ties"
-    return InputError(
-        f"column {name!r}: as 64-bit floats the scores have {more} than in the file"
-        f"{example}; write fewer digits, or ranks"
     )
 
 

@@ -18,23 +18,13 @@ import openpyxl
 import pyarrow as pa
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-from openpyxl.worksheet._reader import VALUE_TAG, WorkSheetParser
 
-from quotakernels.cli.csv_files import (
-    FORMULAS,
-    ROWS_TRIED,
-    header_row,
-    names_below,
-    no_header_row,
-    row_of,
-    title_above,
-)
+from quotakernels.cli.csv_files import FORMULAS, header_row, no_header_row
 from quotakernels.cli.errors import InputError, listed, printable
 from quotakernels.cli.given import given, missing_words
 from quotakernels.cli.paths import name_of
 
-_Row = tuple[int, tuple[Any, ...]]
-"""The number of a row in its sheet, and its cells."""
+_Row = tuple[Any, ...]
 _SAID = f"{__name__}.said"
 _VALUES = (bool, int, Decimal, date, time, timedelta)
 _SURE_DIGITS = 15
@@ -45,20 +35,15 @@ _MOST_ROWS, _MOST_CHARACTERS = 2**20, 2**15 - 1
 def names(path: Path) -> list[str]:
     """The names of the columns."""
     with _from_header(path) as rows:
-        first = list(islice(rows, 1 + ROWS_TRIED))
-    beginning = [row_of(*row) for row in first]
-    if below := names_below(beginning):
-        raise title_above(name_of(path), beginning[0], below)
-    return _names(first[0][1]) if first else []
+        return _names(next(rows, ()))
 
 
 def read(path: Path, picked: Sequence[str]) -> pa.Table:
     """The columns of these names; what is no value in a CSV file is none here."""
     words = frozenset(missing_words())
     with _from_header(path) as rows:
-        _, header = next(rows, (0, ()))
-        places = {name: k for k, name in enumerate(_names(header))}
-        filled = [cells for _, cells in rows if any(cell is not None for cell in cells)]
+        places = {name: k for k, name in enumerate(_names(next(rows, ())))}
+        filled = [cells for cells in rows if any(cell is not None for cell in cells)]
     return pa.table(
         {name: _column([_cell(row, places[name], words) for row in filled]) for name in picked}
     )
@@ -105,35 +90,11 @@ def _cell_of(sheet: Any, text: str, kind: str) -> Any:
     return cell
 
 
-def numbers_as_written(path: Path, picked: Sequence[str]) -> dict[str, pa.ChunkedArray]:
-    """The numbers in columns of these names with all digits that the file has."""
-    header = names(path)
-    texts: dict[int, list[str]] = {header.index(name) + 1: [] for name in picked}
-    with _opened(path) as sheet, sheet._get_source() as source:
-        for _, row in _AsWritten(source, sheet._shared_strings, data_only=True).parse():
-            for cell in row:
-                if cell["data_type"] == "n" and cell["value"] and cell["column"] in texts:
-                    texts[cell["column"]].append(cell["value"].strip())
-    columns = zip(picked, texts.values(), strict=True)
-    return {name: pa.chunked_array([pa.array(x, pa.string())]) for name, x in columns}
-
-
-class _AsWritten(WorkSheetParser):  # type: ignore[misc]  # it has no types
-    """The cells of a sheet, of which numbers are texts."""
-
-    def parse_cell(self, element: Any) -> dict[str, Any]:
-        """Return the cell of an element."""
-        cell: dict[str, Any] = super().parse_cell(element)
-        if cell["data_type"] == "n":
-            cell["value"] = element.findtext(VALUE_TAG)
-        return cell
-
-
 @contextmanager
 def _from_header(path: Path) -> Iterator[Iterator[_Row]]:
     """The rows of the sheet from the one that names the columns on."""
     with _opened(path) as sheet:
-        rows = enumerate(sheet.iter_rows(values_only=True), start=1)
+        rows = sheet.iter_rows(values_only=True)
         filled = dropwhile(_is_empty, islice(rows, (header_row() or 1) - 1, None))
         if (first := next(filled, None)) is None and header_row() is not None:
             raise no_header_row(name_of(path))
@@ -190,14 +151,14 @@ def _say_once(text: str) -> None:
 
 
 def _is_empty(row: _Row) -> bool:
-    return not row_of(*row).filled
+    return all(cell is None or not str(cell).strip() for cell in row)
 
 
-def _names(row: tuple[Any, ...]) -> list[str]:
+def _names(row: _Row) -> list[str]:
     return ["" if cell is None else str(cell) for cell in row]
 
 
-def _cell(row: tuple[Any, ...], place: int, words: frozenset[str]) -> Any:
+def _cell(row: _Row, place: int, words: frozenset[str]) -> Any:
     value = row[place] if place < len(row) else None
     return None if str(value) in words else value
 

@@ -43,7 +43,7 @@ _WORDS = (
 def missing_words() -> list[str]:
     """The cells of text files and spreadsheets that hold no value; the user may add some."""
     asked = given().get("missing", ())
-    return [*_WORDS, *(text for x in asked for text in (x, f" {x}", f"{x} "))]
+    return [*_WORDS, *asked]
 
 
 def given_options() -> list[str]:

@@ -219,7 +219,10 @@ def unknown_kind(path: Path, readable: str) -> InputError:
 
 _TOO_LONG = f"a row has more than {BLOCK_BYTES // 2**20} MB"
 
-_OF_RECORDS = "; put a cell that holds the separator in quotation marks, and close each of them"
+_OF_RECORDS = (
+    "; put a cell that holds the separator in quotation marks, and give --header-row if the names "
+    "of the columns are in a later row"
+)
 
 
 @contextmanager

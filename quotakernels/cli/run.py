@@ -23,7 +23,7 @@ from quotakernels._text import number
 from quotakernels.cli.batches import Rows, streams
 from quotakernels.cli.columns import columns_read, of_rows, sample_of
 from quotakernels.cli.errors import InputError, in_options, listed
-from quotakernels.cli.files import column_names, read_with_scores, without_missing
+from quotakernels.cli.files import column_names, read_table, without_missing
 from quotakernels.cli.given import given, on_the_line
 from quotakernels.cli.options import Format
 from quotakernels.cli.paths import file_format, files_of, name_of, path_given
@@ -223,7 +223,7 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
     share = Share()
     with progress_bar(settings.steps, share) as step:
         step(f"reading {name_of(path)}")
-        given = read_with_scores(path, columns_read(settings), settings.models)
+        given = read_table(path, columns_read(settings), settings.models)
         table = without_missing(given)
         tuning = None
         if settings.tune:
@@ -240,8 +240,7 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
 def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
     from quotakernels.evaluation.batches import evaluate_stream
 
-    amounts = [x for x in (settings.weight, settings.cost, settings.gain) if x is not None]
-    rows = Rows(settings.source, path, settings.where, settings.models, amounts)
+    rows = Rows(settings.source, path, settings.where, settings.models)
     column = settings.grouped_by
     try:
         with progress_bar(2 if column is None else 3) as step:
@@ -279,7 +278,7 @@ def write_cuts(
     settings = Settings("", label, (score,), **columns)
     with progress_bar(1) as step:
         step(f"reading {name_of(file)}")
-        table = without_missing(read_with_scores(file, columns_read(settings), [score]))
+        table = without_missing(read_table(file, columns_read(settings), [score]))
         cuts = of_rows(table, settings.where, lambda rows: _rows_of_cuts(rows, settings, ratio))
     write_table(output, cuts)
     count = number(cuts.num_rows)

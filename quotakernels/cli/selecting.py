@@ -25,7 +25,7 @@ from quotakernels.cli.columns import (
     score_column,
 )
 from quotakernels.cli.errors import InputError, in_options, printable
-from quotakernels.cli.files import kept_rows, read_table, read_with_scores
+from quotakernels.cli.files import kept_rows, read_table
 from quotakernels.cli.given import given
 from quotakernels.cli.paths import name_of
 from quotakernels.cli.rendering import progress_bar
@@ -288,7 +288,7 @@ def _candidates(asked: Asked, file: Path, output: Path) -> Candidates:
     """All rows, as they are written, with the columns that decide."""
     beside = [x for x in (asked.per, asked.cost) if x is not None]
     names = [asked.score, *beside, *(x.column for x in asked.where)]
-    typed = read_with_scores(file, names, [asked.score])
+    typed = read_table(file, names, [asked.score])
     table = read_table(file, as_text=output_format(output) == "csv")
     if (kept := kept_rows(typed)) is not None:
         typed, table = filtered(typed, kept), table.filter(kept)

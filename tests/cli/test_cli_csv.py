@@ -11,7 +11,6 @@ from typing import Any
 import click
 import pytest
 
-from quotakernels.cli import csv_files, paths
 from quotakernels.cli.options import parse_number
 
 Run = Callable[..., Any]
@@ -100,8 +99,8 @@ def test_encodings(run: Run, tmp_path: Path, encoding: str) -> None:
     assert outcome.status == 0, outcome.err
     mark = "" if encoding == "utf-8" else "\ufeff"
     assert output.read_text(encoding="utf-8") == mark + 'näme;y;s\n"Müller; x";1;0,75\n'
-    wrong = run(*line, "--encoding", "ascii")
-    assert "a.csv is not text in ascii" in wrong.error
+    if encoding != "utf-16-le":  # without a mark all its bytes are letters
+        assert "a.csv is not text in ascii" in run(*line, "--encoding", "ascii").error
 
 
 def test_the_output_is_written_as_the_input(run: Run, tmp_path: Path) -> None:
@@ -236,25 +235,8 @@ def test_one_column_of_scores_is_selected_by(run: Run, tmp_path: Path) -> None:
         assert "Invalid value for '--score': give it once; got s, t." in run(*given).error
 
 
-@pytest.mark.parametrize("last", ["x", '"x"'])
-def test_a_quotation_mark_beyond_the_beginning_of_a_file(
-    run: Run, tmp_path: Path, last: str
-) -> None:
-    """Which is what is looked at, and may end within a cell."""
-    path = tmp_path / "long.csv"
-    said = "\n".join(["so, and so, and so"] * 2000)
-    path.write_text("y,s,note\n" + "".join(f'{x % 2},{x},"{said}"\n' for x in range(9)))
-    assert run("evaluate", path, *GIVEN).status == 0
-    lines = ["y,s,note", "1,0.5,x", '0,0.2,"y', *["0,0.2,x"] * 9000, f"0,0.2,{last}"]
-    path.write_text("\n".join(lines))
-    said = CLOSED.format("'y'", 3) if last == "x" else FOLLOWED.format("'y'", 3, 9004)
-    assert f"long.csv: {said}" in run("evaluate", path, *GIVEN).error
-
-
-CLOSED = "the quotation mark before {} in line {} is not closed\n"
-FOLLOWED = (
-    "in line {2}, text follows a closing quotation mark; its cell begins in line {1}, with {0}"
-)
+CLOSED = "in the row that begins in line {}, a quotation mark is not closed\n"
+FOLLOWED = "in line {1}, text follows a closing quotation mark; its row begins in line {0}\n"
 
 
 def stray(lines: dict[int, str], rows: int = 20) -> str:
@@ -268,12 +250,12 @@ def test_stray_quotation_marks_swallow_no_rows(run: Run, tmp_path: Path, engine:
     path = tmp_path / "a.csv"
     both = {4: '0,0.2,"x', 9: '1,0.5,"x'}
     cases = {
-        stray(both): FOLLOWED.format("'x'", 4, 9),
-        stray({4: '0,0.2,"a"b'}): FOLLOWED.format("'a\"b'", 4, 4),
-        stray({1: 'y,s,"no"te'}): FOLLOWED.format("'no\"te'", 1, 1),
-        stray({9000: '0,0.2,"x', 9500: '1,0.5,"x'}, 10_000): FOLLOWED.format("'x'", 9000, 9500),
-        stray({9000: '0,0.2,"x'}, 10_000): CLOSED.format("'x'", 9000),
-        "a title\n" + stray(both): FOLLOWED.format("'x'", 5, 10),
+        stray(both): FOLLOWED.format(4, 9),
+        stray({4: '0,0.2,"a"b'}): "in line 4, text follows a closing quotation mark\n",
+        stray({1: 'y,s,"no"te'}): "in line 1, text follows a closing quotation mark\n",
+        stray({9000: '0,0.2,"x', 9500: '1,0.5,"x'}, 10_000): FOLLOWED.format(9000, 9500),
+        stray({9000: '0,0.2,"x'}, 10_000): CLOSED.format(9000),
+        "a title\n" + stray(both): FOLLOWED.format(5, 10),
     }
     for text, said in cases.items():
         path.write_text(text)
@@ -282,18 +264,11 @@ def test_stray_quotation_marks_swallow_no_rows(run: Run, tmp_path: Path, engine:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_quotation_marks_that_are_closed(
-    run: Run, tmp_path: Path, encoding: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also across the blocks in which a file is looked at."""
+def test_quotation_marks_that_are_closed(run: Run, tmp_path: Path, encoding: str) -> None:
     cells = ['"a ""b"""', '""', '5" wide', '"two\nlines, one ""mark"', 'a"b"', '""""', '"c\r\n"']
     lines = [f"{k % 2},{k},{cells[k % 7]}" for k in range(70)]
     path = tmp_path / "a.csv"
     path.write_text("\n".join(['"y","s","a,b"', *lines]), encoding=encoding, newline="")
-    for block in (32, 64, 2**24):
-        for module in (paths, csv_files):
-            monkeypatch.setattr(module, "BLOCK_BYTES", block)
-        csv_files._stray_quote.cache_clear()
-        outcome = run("evaluate", path, *GIVEN, "--json")
-        assert outcome.status == 0, outcome.err
-        assert json.loads(outcome.out)["rows"] == 70
+    outcome = run("evaluate", path, *GIVEN, "--json")
+    assert outcome.status == 0, outcome.err
+    assert json.loads(outcome.out)["rows"] == 70

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import zipfile
 from collections.abc import Callable
 from datetime import datetime
@@ -162,29 +161,3 @@ def test_only_charts(run: Run, tmp_path: Path) -> None:
     assert (
         "has no sheet with cells, only charts" in run("evaluate", tmp_path / "b.xlsx", *ASKED).error
     )
-
-
-@pytest.mark.parametrize(
-    ("numbers", "status"),
-    [
-        (["9007199254740993", "9007199254740992", "0.5"], 2),
-        (["0.12345678901234567891", "0.12345678901234567892", "1"], 2),
-        (["123456789012345678901", "123456789012345678902", "1"], 2),
-        (["9007199254740993", "9007199254740992", "1"], 0),
-        (["0.30000000000000004", "0.3", "1"], 0),
-        (["123456789012345678901", "1E+30", "1"], 0),
-    ],
-)
-def test_scores_do_not_merge(run: Run, sheet: Path, numbers: list[str], status: int) -> None:
-    cells = [f'<c r="B{k}"><v>{x}</v></c>'.encode() for k, x in enumerate(numbers, start=2)]
-
-    def change(content: bytes) -> bytes:
-        for k, cell in enumerate(cells, start=2):
-            content = re.sub(rf'<c r="B{k}"[^>]*><v>.*?</v></c>'.encode(), cell, content)
-        return re.sub(rb'<row r="5".*</row>', b"", content)
-
-    path = changed(sheet, "xl/worksheets/sheet1.xml", change)
-    outcome = run("evaluate", path, *ASKED)
-    assert outcome.status == status, outcome.err
-    if status:
-        assert "column 's': as 64-bit floats the scores have 1 more tie" in outcome.err

@@ -163,7 +163,7 @@ def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
         "twice.csv": "2 columns with the name 's': give each its own\n",
         "a.parquet": "a.parquet cannot be read",
         "a.arrow": "a.arrow cannot be read",
-        "a.jsonl": "a.jsonl cannot be read: JSON parse error",
+        "a.jsonl": "a.jsonl: line 1 is no JSON: Expecting value",
         "a.npz": "a.npz is not an NPZ archive",
         "a.ods": "Parquet, Arrow/Feather, NPZ; save it as .xlsx or as CSV UTF-8\n",
         "a.xls": "Parquet, Arrow/Feather, NPZ; save it as .xlsx or as CSV UTF-8\n",

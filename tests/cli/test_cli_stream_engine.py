@@ -384,27 +384,6 @@ def test_weights_of_csv_may_begin_as_whole_numbers(
     assert "column 'w': -1.0 at row 601, expected a finite weight" in " ".join(error.split())
 
 
-@pytest.mark.parametrize(("separator", "marks"), [(";", ".,"), in_full(",", ",.")])
-def test_marks_of_thousands_beside_decimals_are_read(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, marks: str
-) -> None:
-    """Only the last block tells that those of the first are of thousands."""
-    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 2**9)
-    numbers = [f"{k * 7919:,}" for k in range(200)] + ["5,000.25", "-1,234,567.5", "NA", "12"]
-    numbers = [x.translate(str.maketrans(",.", marks)) for x in numbers]
-    rows = [f'{k % 2}{separator}{k}{separator}"{x}"' for k, x in enumerate(numbers)]
-    path = tmp_path / "data.csv"
-    path.write_text("\n".join([separator.join("ysg"), *rows]))
-    asked = ("evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--quota", "90")
-    assert "missing value at row 203" in run(*asked, "--engine", "stream").error
-    path.write_text(path.read_text().replace('"NA"', '"0"'))
-    told, wanted = (json.loads(run(*asked, "--json", "--engine", x).out) for x in ENGINES)
-    assert told["brought_by_all"] == wanted["brought_by_all"] == sum(range(200)) * 7919 - 1229555.25
-    assert told["models"][0]["quotas"]["90"]["brings"] == pytest.approx(
-        wanted["models"][0]["quotas"]["90"]["brings"], rel=1e-14
-    )
-
-
 @pytest.mark.parametrize(
     ("labels", "pos_label", "message"),
     [
