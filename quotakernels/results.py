@@ -6,10 +6,10 @@ import importlib as _importlib
 import typing as _typing
 
 from quotakernels.inference.bands import CurveBand as CurveBand
-from quotakernels.inference.best_cuts import BestCutInterval as BestCutInterval
+from quotakernels.inference.bands import BestCutInterval as BestCutInterval
 from quotakernels.inference.bootstrapping import BootstrapResult as BootstrapResult
 from quotakernels.inference.comparing import Comparison as Comparison
-from quotakernels.inference.delong import (
+from quotakernels.inference.areas import (
     AucCovariance as AucCovariance,
     AucInterval as AucInterval,
     DelongTest as DelongTest,
@@ -19,7 +19,7 @@ from quotakernels.inference.hit_rates import (
     HitRateInterval as HitRateInterval,
     SelectionComparison as SelectionComparison,
 )
-from quotakernels.inference.voting import Vote as Vote
+from quotakernels.inference.comparing import Vote as Vote
 from quotakernels.measures._measure import RankingAtQuota as RankingAtQuota
 from quotakernels.measures.at_quota import Curve as Curve
 from quotakernels.measures.at_quota import LiftTable as LiftTable

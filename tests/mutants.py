@@ -56,11 +56,11 @@ class Mutant(NamedTuple):
 
 DECIDED: dict[tuple[str, str], str] = {
     (
-        "quotakernels/inference/_few.py",
+        "quotakernels/inference/_call.py",
         "good, bad = np.any(both.reshape(2, -(2), both.shape[-1]) > 0, axis=1)",
     ): "NumPy takes any negative length for the open one",
     (
-        "quotakernels/inference/delong.py",
+        "quotakernels/inference/areas.py",
         "defined = (((sizes[0] >= 1)) & (sizes[1] > 1))[..., None] & good",
     ): "the deviation of a single example is 0/0, NaN too",
     (

@@ -13,10 +13,9 @@ from backends import MODES, Mode, in_full, parameters, random_state
 from expected import ulps
 
 import quotakernels as qk
-from quotakernels.inference import _values as values
+from quotakernels.inference import bootstrapping as values
 from quotakernels.inference._resamples import parts_left_out, plan_of, without_parts
-from quotakernels.inference._values import values_of
-from quotakernels.inference.bootstrapping import interval
+from quotakernels.inference.bootstrapping import interval, values_of
 from quotakernels.inputs.examples import validated
 from quotakernels.ops import namespace
 from quotakernels.ranking import rank_examples

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import quotakernels as qk
 from quotakernels import ops
 from quotakernels.inference._resamples import by_group, plan_of, resampled
-from quotakernels.inference._values import means_of, values_of, whole_groups
+from quotakernels.inference.bootstrapping import means_of, values_of, whole_groups
 from quotakernels.inputs.examples import validated
 from quotakernels.ranking import ranked_by_group, ranking_of
 

@@ -13,7 +13,7 @@ from quotakernels.evaluation.choice import Choice, no_best_cut, same
 from quotakernels.evaluation.results import Differences, GainResults, Results
 from quotakernels.evaluation.settings import Quota, Resampling
 from quotakernels.evaluation.words import MINUS, Said, at_most_three, listed, places_found, sentence
-from quotakernels.inference._few import ENOUGH_GROUPS, INTERVALS, NEAR_ONE, enough_near_one
+from quotakernels.inference._call import ENOUGH_GROUPS, INTERVALS, NEAR_ONE, enough_near_one
 from quotakernels.results import Comparison
 
 # the order of the models

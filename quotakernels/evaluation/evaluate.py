@@ -28,7 +28,7 @@ from quotakernels.evaluation.settings import (
     Unit,
 )
 from quotakernels.evaluation.words import Condition, Conditions
-from quotakernels.inference._values import reporter
+from quotakernels.inference.bootstrapping import reporter
 from quotakernels.inputs.columns import as_column, warn_of_other_order
 from quotakernels.inputs.groups import GroupsOfExamples, groups_of
 from quotakernels.inputs.keywords import level_of_caller, public, show_value

@@ -44,8 +44,8 @@ from quotakernels.evaluation.results import (
 from quotakernels.evaluation.settings import Quota, QuotaArgument, Resampling, Settings
 from quotakernels.groups import selection_by_group
 from quotakernels.inference import auc_interval, average_precision_interval, hit_rate_interval
-from quotakernels.inference.average_precision import PrecisionName
-from quotakernels.inference.best_cuts import ValueAt, optima
+from quotakernels.inference.areas import PrecisionName
+from quotakernels.inference.bands import ValueAt, optima
 from quotakernels.inference.comparing import PairTest, Tests, comparison_of, tests_of
 from quotakernels.inference.hit_rates import impact_ends, selections
 from quotakernels.inputs.keywords import silently

@@ -1,19 +1,17 @@
 """How sure a measure is: intervals, tests, and which of several models is better."""
 
-from quotakernels.inference.average_precision import average_precision_interval
-from quotakernels.inference.bands import curve_band
-from quotakernels.inference.best_cuts import best_cut_interval
-from quotakernels.inference.bootstrapping import bootstrap
-from quotakernels.inference.comparing import compare
-from quotakernels.inference.delong import (
+from quotakernels.inference.areas import (
     auc_covariance,
     auc_interval,
+    average_precision_interval,
     delong_test,
     delong_test_unpaired,
 )
+from quotakernels.inference.bands import best_cut_interval, curve_band
+from quotakernels.inference.bootstrapping import bootstrap
+from quotakernels.inference.comparing import compare, vote
 from quotakernels.inference.folds import fold_summary, fold_test
 from quotakernels.inference.hit_rates import compare_selections, hit_rate_interval
-from quotakernels.inference.voting import vote
 
 __all__ = [
     "auc_covariance",

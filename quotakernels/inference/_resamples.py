@@ -22,7 +22,7 @@ from quotakernels._array import (
     to_numpy,
     tree_map,
 )
-from quotakernels.inference._few import kish
+from quotakernels.inference._call import kish
 from quotakernels.inputs.columns import as_column, column_hint, refuse_symbolic
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.groups import GroupsOfExamples

@@ -25,11 +25,16 @@ from quotakernels._array import (
     wide_float,
 )
 from quotakernels._records import plainly
-from quotakernels.inference._call import call_of, check_groups
+from quotakernels.inference._call import call_of, check_groups, warn_of_equal_rates
 from quotakernels.inference._distributions import check_level, student_p_value, student_t
-from quotakernels.inference._few import warn_of_equal_rates
-from quotakernels.inference._values import leaves, trees_map, value_again, value_of
-from quotakernels.inference.bootstrapping import defined, standard_deviation
+from quotakernels.inference.bootstrapping import (
+    defined,
+    leaves,
+    standard_deviation,
+    trees_map,
+    value_again,
+    value_of,
+)
 from quotakernels.inputs.columns import adopt, as_column, check_types, column_hint, refuse_symbolic
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import forwarding, level_of_caller, show_value, silently
