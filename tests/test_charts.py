@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from fractions import Fraction
 from functools import cache
@@ -11,12 +10,10 @@ from typing import Any, get_args
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, in_full, mode_fixture, parameters
+from backends import MODES, QUICK, Mode, mode_fixture, parameters
 from everything import main_modes
 from exact.charts import Point, log2
 from expected import as_floats, assert_within, compact, row_of
-from hypothesis import given
-from hypothesis import strategies as st
 
 import quotakernels as qk
 from quotakernels.measures.charts import ChartKind
@@ -152,15 +149,6 @@ def test_compact_charts_have_a_point_per_cut_and_its_threshold_and_quota():
             assert chart.quota.dtype.kind == "i"
 
 
-@pytest.mark.parametrize("ties", ["optimistic", in_full("pessimistic"), in_full("given")])
-def test_tie_policies(ties: Any):
-    for y, s in CASES[::7]:
-        groups, ranking = ex.groups(y, s, ties=ties), qk.rank(y, s, ties=ties)
-        for kind, chart in charts(ranking).items():
-            assert_chart(kind, chart, groups, units=UNITS[kind])
-        assert_areas(areas(ranking), [groups], 4)
-
-
 @pytest.mark.full
 def test_random_weights_of_many_sizes():
     for _ in range(60):
@@ -213,44 +201,6 @@ def test_smoothing(smoothing: float):
         np.testing.assert_allclose(np.stack(chart[:2], axis=-1), exact, 1e-15, 1e-15)
 
 
-# areas
-
-
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=2, max_size=40))
-def test_areas_of_bift_and_boc(rows: Any):
-    """n·area(BIFT) = N·area(BOC) + P·area(BOC′), and what AUC says of all (relation 8)."""
-    y, s = (np.asarray(x) for x in zip(*[(0, 4), (1, 4), *rows], strict=True))
-    ranking, n, share = qk.rank(y, s), len(y), y.mean()
-    area, auc = areas(ranking), qk.roc_auc(ranking)
-    close = {"rtol": 1e-13, "atol": 1e-13}
-    parts = (n - y.sum()) * area["boc"] + y.sum() * area["boc_dual"]
-    np.testing.assert_allclose(n * area["bift"], parts, **close)
-    np.testing.assert_allclose(area["bift"], qk.gini(ranking) / 2, **close)
-    np.testing.assert_allclose(area["lift"], share / 2 + (1 - share) * auc, **close)
-    np.testing.assert_allclose(area["bprd"], qk.gini(ranking) / 2 / share, **close)
-    for kind in AREAS.keys() - {"pr"}:
-        x, height, *_ = qk.charts.powers_chart(ranking, kind=kind)
-        strips = ((x[1:] - x[:-1]) * (height[1:] + height[:-1]) / 2).sum()
-        np.testing.assert_allclose(area[kind], strips, rtol=1e-12, atol=1e-12)
-
-
-def test_areas_by_their_own_names():
-    ranking = qk.rank(*padded()[:2])
-    np.testing.assert_array_equal(qk.charts.chart_area(ranking, kind="roc"), qk.roc_auc(ranking))
-    np.testing.assert_array_equal(qk.charts.chart_area(ranking, kind="pr"), qk.pr_auc(ranking))
-
-
-def test_charts_by_their_own_names():
-    ranking = qk.rank(*padded()[:2])
-    for kind, curve in (("roc", qk.roc_curve(ranking)), ("pr", qk.pr_curve(ranking))):
-        chart = qk.charts.powers_chart(ranking, kind=kind)
-        for mine, other in zip(chart[:3], curve[:3], strict=True):
-            np.testing.assert_array_equal(mine, other)
-    informed = qk.tables.table_curve(qk.informedness, ranking).value
-    last = qk.charts.powers_chart(ranking, kind="bift")
-    np.testing.assert_array_equal(last.y[..., -1], informed[..., -1])
-
-
 # single points, and several classes
 
 
@@ -292,36 +242,7 @@ def test_points_that_are_no_whole_numbers():
     assert many.x.shape == many.y.shape == (2, 2)
 
 
-FEW = [m for m in MODES if m.name in ("numpy", "strictest-device1", "jax32-jit", "torch")]
-
-
-@pytest.mark.parametrize("mode", parameters(FEW))
-@pytest.mark.long_program
-def test_each_of_several_classes(mode: Mode):
-    y, s = np.asarray([0, 1, 2, 0, 1, 2, 2, 1]), RNG.choice([0.1, 0.2, 0.5], (8, 3))
-    found = mode.run(
-        lambda y, s: qk.one_vs_rest(qk.charts.powers_chart, y, s, average=None, kind="bift"), y, s
-    )
-    assert type(found.value) is qk.results.Chart
-    for k in range(3):
-        groups = ex.groups((y == k).astype(int).tolist(), s[:, k].tolist())
-        assert_chart("bift", row_of(found.per_class, k), groups, units=1)
-    area = qk.one_vs_rest(qk.charts.chart_area, y, s, kind="lift")
-    np.testing.assert_allclose(area.value, np.mean(area.per_class))
-
-
 # bad calls
-
-
-def test_charts_without_an_area():
-    assert AREAS.keys() == set(re_kinds())
-
-
-def re_kinds() -> list[str]:
-    """The kinds that the docstring lists."""
-    text = inspect.getdoc(qk.charts.chart_area) or ""
-    listed = text.split("kind : {")[1].split("}")[0]
-    return [x.strip(' "') for x in listed.split(",")]
 
 
 LAZY = [m for m in MODES if m.name in ("jax32-jit", "strictest-device1", "torch-vmap", "cupy")]
@@ -332,13 +253,3 @@ def test_bad_points_that_cannot_be_read_are_nan(mode: Mode):
     fp = np.asarray([0.0, 1, -1, 6, np.inf, np.nan])
     found = mode.run(lambda fp: qk.charts.chart_points(fp, 1.0, kind="bift", **CLASSES), fp)
     np.testing.assert_array_equal(np.isnan(found.y), [False, False, True, True, True, True])
-
-
-def test_bad_rows_are_nan():
-    s = np.asarray([[0.5, 0.1], [np.nan, 0.1]])
-    ranking = qk.rank([1, 0], s, validate=False)
-    for kind, chart in charts(ranking).items():
-        assert np.isnan(chart.x[1]).all(), kind
-        assert np.isnan(chart.y[1]).all(), kind
-    for kind, area in areas(ranking).items():
-        np.testing.assert_array_equal(np.isnan(area), [False, True], err_msg=kind)

@@ -12,10 +12,10 @@ from backends import Mode
 from everything import main_modes
 from expected import as_floats
 from public_names import PUBLIC
-from table_formulas import SMALL, F, as_pair, assert_near, of_information, ratio, root
+from table_formulas import F, as_pair, assert_near, of_information, ratio, root
 
 import quotakernels as qk
-from quotakernels.tables import ClassTable, ConfusionTable
+from quotakernels.tables import ClassTable
 
 
 def of_several(cells: np.ndarray) -> dict[str, Any]:
@@ -101,20 +101,6 @@ def test_sums_over_classes_cancel_without_rounding(size: int, most: int):
         assert np.all(np.abs(found[zero]) < 2.0**-90)
         np.testing.assert_allclose(found[~zero], wanted[~zero], rtol=2.0**-50, err_msg=name)
     assert np.isnan(found).any()
-
-
-def test_the_root_is_0_where_markedness_alone_is():
-    table = ClassTable(np.asarray([[0, 0, 1], [1, 1, 0], [2, 0, 0]]))
-    assert qk.informedness(table) == pytest.approx(-5 / 12)
-    assert qk.tables.bookmaker_correlation(table) == 0
-
-
-def test_two_classes_are_a_special_case():
-    tp, fp, fn, tn = SMALL
-    square = ClassTable(np.moveaxis(np.asarray([[tn, fp], [fn, tp]]), -1, 0))
-    for name in SEVERAL:
-        found, wanted = PUBLIC[name](square), PUBLIC[name](ConfusionTable(*SMALL))
-        np.testing.assert_allclose(found, wanted, 0, 2e-15, err_msg=name)
 
 
 def test_each_class_of_a_table():

@@ -87,24 +87,6 @@ def test_masses_at_thresholds(mode: Mode):
             np.testing.assert_allclose(np.stack(table, axis=-1)[row], exact, relative)
 
 
-@main_modes
-@pytest.mark.long_program
-def test_thresholds_of_curves_give_their_vertices(mode: Mode):
-    def vertices(y: Any, s: Any) -> Any:
-        curve = qk.roc_curve(y, s)
-        at = {"threshold": curve.threshold}
-        return curve, *(qk.confusion_table(y, s, **at, inclusive=x) for x in (True, False))
-
-    kinds = [S[0], np.round(S[0] * 10).astype(np.int32), S[0].astype(np.float32), S[0] > 0.5]
-    for scores in kinds if mode.library == "numpy" else kinds[1:2]:
-        curve, inclusive, strict = mode.run(vertices, Y[0], scores)
-        np.testing.assert_array_equal(inclusive.tp, curve.tp)
-        np.testing.assert_array_equal(inclusive.fp, curve.fp)
-        if not mode.lazy or mode.name == "torch-compile":  # others pad curves
-            np.testing.assert_array_equal(strict.tp, [0, *curve.tp[:-1]][: len(strict.tp)])
-            np.testing.assert_array_equal(strict.fp[1:], curve.fp[:-1])
-
-
 def test_thresholds_are_compared_exactly():
     """float32(0.1) is above 0.1; integers beyond 2**53 are kept apart."""
     table = qk.confusion_table([1], np.asarray([0.1], np.float32), threshold=0.1)
@@ -185,13 +167,6 @@ def test_tables_of_many_classes(size: int):
         np.testing.assert_array_equal(table.cells, wanted)
 
 
-def test_named_predictions():
-    of = qk.tables.confusion_table_from_predictions
-    table = of(["yes", "no", "yes"], ["yes", "yes", "no"], pos_label="yes")
-    assert tuple(table) == (1, 1, 1, 0)
-    assert tuple(of([2, 1, 2], [2.0, 2.0, 1.0], pos_label=2)) == (1, 1, 1, 0)
-
-
 def test_no_examples():
     none = np.empty((0,))
     table = qk.tables.confusion_table_from_predictions(none, none)
@@ -238,35 +213,6 @@ def test_infinite_ratios():
     assert tuple(of(prevalence=0.5, lr_positive=0.5, lr_negative=1, n=8)) == (0, 0, 4, 4)
     assert tuple(of(prevalence=0.5, lr_positive=1, lr_negative=0.5, n=8)) == (4, 4, 0, 0)
     assert np.isnan(of(prevalence=0.5, lr_positive=1, lr_negative=1)).all()
-
-
-# every library and transformation
-
-
-def some_of_all(y: Any, s: Any, p: Any, w: Any) -> Any:
-    ranking = qk.rank(y, s, sample_weight=w)
-    best = qk.best_cut(qk.tables.cohen_kappa, ranking)
-    classes = qk.tables.confusion_table_from_predictions(y, p, num_classes=3)
-    return (
-        qk.confusion_table(y, s, threshold=[np.nan, 0.625]),
-        qk.f_score(ranking, quota=2.5, beta=2.0),
-        qk.tables.mutual_information(classes),
-        qk.precision(classes.by_class()),
-        qk.matthews_corrcoef(qk.tables.confusion_table_from_predictions(y, p, sample_weight=w)),
-        best._replace(optima=best.value),  # of padded and of compact rows
-        qk.tables.confusion_table_from_rates(prevalence=0.5, tpr=w / 4, fpr=0.25),
-    )
-
-
-@pytest.mark.long_program
-def test_every_mode(mode: Mode):
-    arrays = Y[:, :4], S[:, :4], P[:, :4], np.asarray([[1, 2, 0, 3.0], [1, 1, 2, 0.5]])
-    found, wanted = mode.run(some_of_all, *arrays), some_of_all(*arrays)
-    relative = 1e-6 if mode.float32 else 1e-14
-    for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(np.asarray(one), np.asarray(other), relative, relative)
-    assert found[0].tp.dtype == counting(mode)
-    assert found[1].dtype == found[-1].tp.dtype == (np.float32 if mode.float32 else np.float64)
 
 
 # bad input

@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 from backends import LAZY, MODES, QUICK, Mode, available, mode_fixture, parameters
 from expected import as_floats, assert_within, ulps
-from hypothesis import given
-from hypothesis import strategies as st
 from test_small_cases import padded_cases
 
 import quotakernels as qk
@@ -143,32 +141,6 @@ def test_weighted_small_cases(mode):
 # the best cut
 
 
-@given(st.integers(0, 2**32 - 1), st.booleans())
-def test_no_cut_is_cheaper(seed, weighted):
-    dice = np.random.default_rng(seed)
-    n = int(dice.integers(2, 60))
-    labels, scores = dice.integers(0, 2, (3, n)), np.round(dice.random((3, n)), 1)
-    labels[:, :2] = 0, 1
-    weights = dice.random(n) ** 4 + 1e-3 if weighted else None
-    ranking = qk.rank(labels, scores, sample_weight=weights)
-    cost_fp, cost_fn = dice.random(4), 10 ** dice.uniform(-2, 2, 4)
-    share = float(dice.random())
-    curve = qk.roc_curve(ranking)
-    for prevalence in (None, share):
-        best = qk.best_operating_point(
-            ranking, cost_fp=cost_fp, cost_fn=cost_fn, prevalence=prevalence
-        )
-        mass = ranking.weights.sum(axis=-1)[:, None, None]
-        pi = ranking.positive_weights.sum(axis=-1)[:, None, None] / mass
-        pi = pi if prevalence is None else prevalence
-        fpr, tpr = curve.fpr[:, None, :], curve.tpr[:, None, :]
-        costs = cost_fp[:, None] * (1 - pi) * fpr + cost_fn[:, None] * pi * (1 - tpr)
-        np.testing.assert_allclose(best.cost, costs.min(axis=-1), rtol=1e-12, atol=1e-14)
-        at = np.abs(curve.fpr[:, None] - best.fpr[..., None])
-        at = at + np.abs(curve.tpr[:, None] - best.tpr[..., None])
-        assert (at.min(axis=-1) < 1e-13).all()
-
-
 def test_the_smallest_quota_of_equal_costs():
     labels, scores = [1, 0, 1, 0, 1, 0], [6, 5, 4, 3, 2, 1]
     for ratio in (1.0, 3.0, 0.1, 1e-9, 7e11):
@@ -187,81 +159,6 @@ def test_the_smallest_quota_of_equal_costs():
             assert more.quota == count + 1
 
 
-def test_the_empty_cut_and_the_whole():
-    nothing = qk.best_operating_point(Y, S, cost_fp=1, cost_fn=0)
-    assert np.isnan(nothing.threshold)
-    assert nothing[1:] == (0, 0, 0, 0)
-    everyone = qk.best_operating_point(Y, -S, cost_fp=1, cost_fn=100)
-    assert everyone[:4] == (-0.875, 8, 1, 1)
-    assert everyone.cost == 0.5
-
-
-def test_the_threshold_selects_the_quota():
-    best = qk.best_operating_point(Y, S, cost_fp=1, cost_fn=np.linspace(0.1, 5, 30))
-    for threshold, quota in zip(best.threshold, best.quota, strict=True):
-        assert np.count_nonzero(threshold <= S) == quota
-    assert len(set(best.quota.tolist())) > 2
-
-
-def test_integer_scores_have_float_thresholds():
-    best = qk.best_operating_point([1, 0], [7, 3], cost_fp=1, cost_fn=[0, 1])
-    np.testing.assert_array_equal(best.threshold, [np.nan, 7])
-
-
-def test_the_best_cut_lies_on_the_hull_where_its_slopes_say():
-    dice = np.random.default_rng(3)
-    ranking = qk.rank(dice.integers(0, 2, 300), np.round(dice.normal(size=300), 1))
-    hull = qk.roc_hull(ranking)
-    cost_fn = 10 ** dice.uniform(-1, 1, 40)
-    slopes = qk.charts.iso_performance_slope(1, cost_fn, 0.3)
-    best = qk.best_operating_point(ranking, cost_fp=1, cost_fn=cost_fn, prevalence=0.3)
-    for slope, tpr, fpr in zip(slopes, best.tpr, best.fpr, strict=True):
-        at = np.flatnonzero((hull.slope_min <= slope) & (slope <= hull.slope_max))
-        assert (fpr, tpr) in set(zip(hull.fpr[at], hull.tpr[at], strict=True))
-
-
-def test_shapes_are_those_of_batch_and_costs():
-    scores = np.stack([S, -S, S * 0])
-    best = qk.best_operating_point(
-        Y, scores, cost_fp=np.ones((2, 1)), cost_fn=[1, 2, 3, 4], prevalence=0.5
-    )
-    assert {x.shape for x in best} == {(3, 2, 4)}
-    one = qk.best_operating_point(Y, scores, cost_fp=1, cost_fn=3, prevalence=0.5)
-    assert {x.shape for x in one} == {(3,)}
-    for whole, single in zip(best, one, strict=True):
-        np.testing.assert_array_equal(whole[:, 1, 2], single)
-    empty = qk.best_operating_point(Y, S, cost_fp=np.ones((0,)), cost_fn=1)
-    assert {x.shape for x in empty} == {(0,)}
-
-
-def test_each_row_has_its_own_prevalence():
-    labels = np.stack([Y, 1 - Y, np.ones_like(Y), np.arange(8) == 0])
-    best = qk.best_operating_point(labels, np.stack([S] * 4), cost_fp=1, cost_fn=2)
-    for k, row in enumerate(labels):
-        alone = qk.best_operating_point(row, S, cost_fp=1, cost_fn=2)
-        np.testing.assert_array_equal(alone, [x[k] for x in best])
-        if 0 < row.mean() < 1:
-            given = qk.best_operating_point(
-                row, S, cost_fp=1, cost_fn=2, prevalence=float(row.mean())
-            )
-            np.testing.assert_allclose(given, alone)
-    assert np.isnan([x[2] for x in best]).all()
-
-
-@pytest.mark.long_program
-@every.main_modes
-def test_costs_in_every_form(mode):
-    wanted = qk.best_operating_point(Y, S, cost_fp=[1.0, 2.0], cost_fn=[2.0, 1.0])
-    forms = [([1, 2], (2, 1)), (np.asarray([1, 2], "i1"), np.asarray([2, 1], "f4"))]
-    for cost_fp, cost_fn in forms:
-        found = mode.run(
-            lambda y, s, a=cost_fp, b=cost_fn: qk.best_operating_point(y, s, cost_fp=a, cost_fn=b),
-            Y,
-            S,
-        )
-        np.testing.assert_allclose(found, wanted, rtol=1e-6)
-
-
 # lines of equal cost
 
 
@@ -276,15 +173,6 @@ def test_slopes(mode):
                 np.testing.assert_allclose(slope, wanted, rtol=1e-6 if mode.float32 else 4e-16)
             else:
                 np.testing.assert_array_equal(slope, np.inf if fp * (1 - share) else np.nan)
-
-
-def test_slopes_of_plain_numbers():
-    assert qk.charts.iso_performance_slope(1, 5, 0.5) == 0.2
-    assert qk.charts.iso_performance_slope(cost_fp=1e-200, cost_fn=1e-200, prevalence=0.5) == 1
-    assert isinstance(qk.charts.iso_performance_slope(1, 5, 0.5), np.float64)
-    np.testing.assert_array_equal(
-        qk.charts.iso_performance_slope(1, [1, 5, 0], 0.25), [3, 0.6, np.inf]
-    )
 
 
 # where costs are traced
@@ -310,18 +198,6 @@ def test_traced_costs():
     np.testing.assert_array_equal(jax.jit(lambda c: quota(c, (Y, S)))(costs), wanted.quota)
     found = jax.vmap(lambda c: qk.charts.iso_performance_slope(1, c, 0.5))(costs)
     np.testing.assert_allclose(found, 1 / np.asarray(costs), rtol=1e-6)
-
-
-@pytest.mark.skipif(not available("torch"), reason="torch is not available")
-def test_mapped_costs_of_torch():
-    import torch
-
-    costs = torch.tensor([0.3, 1.0, 5.0], dtype=torch.float64)
-    wanted = qk.best_operating_point(Y, S, cost_fp=1, cost_fn=costs.numpy())
-    y, s = torch.as_tensor(Y), torch.as_tensor(S)
-    found = torch.func.vmap(lambda c: qk.best_operating_point(y, s, cost_fp=1, cost_fn=c))(costs)
-    for value, right in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(value, right, rtol=1e-15)
 
 
 # costs that are none

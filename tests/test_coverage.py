@@ -6,17 +6,16 @@ import json
 import math
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import pytest
 
 import quotakernels as qk
-from benchmarks.coverage import folds, page, seen
+from benchmarks.coverage import page
 from benchmarks.coverage.__main__ import main
 from benchmarks.coverage.shortfalls import DEFAULTS, Found, found_in, quoted
 from benchmarks.coverage.sources import MEASURES, SOURCES, WORSE
-from benchmarks.coverage.study import KINDS, POPULATIONS, kinds_of
+from benchmarks.coverage.study import KINDS, kinds_of
 
 pytestmark = pytest.mark.full
 
@@ -48,36 +47,6 @@ def test_samples_are_of_their_populations(name: str):
     assert (len(np.unique(scores)) < 20) == (name in ("tied", "coarse"))
 
 
-def test_models_that_are_trained_are_as_good_as_is_said():
-    """On average over data sets; the folds hold as many of each class."""
-    source = SOURCES["strong"]._replace(n=100, apart=1.5)
-    found, rng = [], np.random.default_rng(1)
-    for _ in range(60):
-        labels, features = folds._examples(source, rng, 1)
-        split = folds._folds(labels, 1, rng)
-        positives = [np.sum(labels[split[0] == fold]) for fold in range(folds.FOLDS)]
-        assert max(positives) - min(positives) <= 1
-        scores = folds._scores(source, labels, features, split)[0]
-        found.append(qk.inference.fold_summary(qk.roc_auc, labels, scores, split).estimate)
-    assert np.mean(found) == pytest.approx(folds._truth(source, "AUC"), abs=0.02)
-
-
-def test_what_is_seen_is_counted():
-    found: dict[Any, Any] = {}
-    ends = ((0.1, 0.4), (0.2, 0.6), (0.6, 0.9), (np.nan, np.nan), ([0.4, 0.6], [0.6, 0.7]))
-    seen.summed(found, [seen.Seen("AUC", "x", *pair, 0.5) for pair in ends])
-    seen.summed(found, [seen.Tested("AUC", "y", p) for p in (0.04, 0.05, 0.06, np.nan)])
-    intervals, tests = seen.rows(found)
-    assert [intervals[x] for x in ("number", "above", "below")] == [4, 2, 1]
-    assert intervals["width"] == pytest.approx((0.3 + 0.4 + 0.3 + 0.15) / 4)
-    assert (tests["number"], tests["rejected"]) == (3, 2)
-    assert page._cell({**intervals, "number": 100}, 100) == "97.0"
-    assert page._cell({**intervals, "number": 20}, 20) == "85.0 −"
-    assert page._cell({"number": 1000, "rejected": 20}, 1000) == "2.0 +"
-    assert page._cell({"number": 28, "rejected": 0}, 500) == "0.0 of 28"
-    assert page._cell({"number": 450, "rejected": 0}, 500) == "0.0 +"
-
-
 def test_the_command_stores_and_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     stored, shown = tmp_path / "run.json", tmp_path / "page.md"
     given = ["--replications", "2", "--resamples", "40", "--sources", "strong", "moderate"]
@@ -96,12 +65,6 @@ def test_the_command_stores_and_shows(tmp_path: Path, capsys: pytest.CaptureFixt
         (part, *_) = found.values()
         hows = {row["how"] for row in part["rows"]}
         assert hows >= set(page.SECTIONS[kind].columns), kind
-
-
-def test_seeds_of_kinds_and_populations_are_their_own():
-    assert len({kind.number for kind in KINDS.values()}) == len(KINDS)
-    assert list(POPULATIONS) == list(SOURCES)
-    assert len(set(POPULATIONS.values())) == len(SOURCES)
 
 
 def test_the_page_is_made_of_the_stored_run():

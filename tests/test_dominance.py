@@ -192,15 +192,6 @@ def test_theorem_3_2(plain, weighted):
 
 @pytest.mark.full
 @given(two_models(), two_models(weighted=True))
-def test_best_everywhere_is_dominance(plain, weighted):
-    for a, b in (plain, weighted):
-        best_on = [qk.compare_curves([a, b], axis=axis).best.all(axis=0) for axis in AXES]
-        for best in best_on:
-            assert best.tolist() == [qk.dominates(a, b), qk.dominates(b, a)]
-
-
-@pytest.mark.full
-@given(two_models(), two_models(weighted=True))
 def test_curves_of_one_ranking(plain, weighted):
     for ranking, other in (plain, weighted):
         hulls = (qk.roc_hull(ranking), qk.achievable_pr_curve(ranking))
@@ -214,21 +205,6 @@ def test_curves_of_one_ranking(plain, weighted):
                 assert qk.dominates(curve, hull, space=space) == convex
             answer = qk.dominates(other, ranking, space=space)
             assert qk.dominates(qk.roc_curve(other), curves[2], space=space) == answer
-
-
-@pytest.mark.full
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 3)), min_size=1, max_size=12))
-def test_tie_policies_bound_each_other(rows):
-    y, s = zip(*[(0, 1), (1, 1), *rows], strict=True)
-    policies = ("optimistic", "expected", "pessimistic")
-    best, middle, worst = (qk.rank(y, s, ties=ties) for ties in policies)
-    for space in SPACES:
-        assert qk.dominates(best, middle, space=space)
-        assert qk.dominates(middle, worst, space=space)
-        assert not qk.dominates(worst, best, space=space)
-        for ties in ("given", *policies):
-            assert qk.dominates(best, qk.rank(y, s, ties=ties), space=space)
-            assert qk.dominates(qk.rank(y, s, ties=ties), worst, space=space)
 
 
 @pytest.mark.parametrize("mode", EXACT)
@@ -315,19 +291,6 @@ def test_weighted_regions(seed: int):
     for i, j in product(range(MODELS), repeat=2):
         answer = ex.dominates_roc(wanted[i], wanted[j])
         assert [qk.dominates(models[i], models[j], space=space) for space in SPACES] == [answer] * 2
-
-
-def test_weights_of_one_are_counts():
-    dice = random.Random(2)
-    y, s = draw_labels(dice, 8), [draw_scores(dice, 8) for _ in range(2)]
-    counted, weighed = ([qk.rank(y, x, sample_weight=w) for x in s] for w in (None, [1.0] * 8))
-    for axis in AXES:
-        wanted = qk.compare_curves(counted, axis=axis)
-        for models in (weighed, [weighed[0], counted[1]]):
-            for x, z in zip(qk.compare_curves(models, axis=axis), wanted, strict=True):
-                np.testing.assert_allclose(x, z, 1e-14, 0)
-    assert qk.dominates(counted[0], weighed[0])
-    assert qk.dominates(weighed[0], counted[0])
 
 
 def test_totals_of_float32_curves():

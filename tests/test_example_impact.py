@@ -205,36 +205,6 @@ def test_weights_and_what_does_not_take_part(mode: Mode):
     check_best(best, rows, near, True)
 
 
-@pytest.mark.long_program
-@every.main_modes
-def test_fractions_and_one_gain_for_all_rejected(mode: Mode):
-    scores, gains = np.asarray([3.0, 2, 2, 1]), np.asarray([4, -2, 8, 1], dtype=np.int32)
-
-    def run(s: Any, g: Any) -> Any:
-        shapes = {"one": 0.25, "several": [[0.5], [1.0]]}
-        return {
-            name: qk.impact_at_quota(None, s, gain=g, gain_rejected=-1, fraction=x)
-            for name, x in shapes.items()
-        }
-
-    found = mode.run(run, scores, gains)
-    assert found["one"].whole.shape == ()
-    assert [float(x) for x in found["one"]] == [1.0, 4.0, -3.0, 5.0]
-    assert found["several"].whole.tolist() == [[5.0], [11.0]]
-    assert found["several"].selected.tolist() == [[7.0], [11.0]]
-    assert found["several"].rejected.tolist() == [[-2.0], [0.0]]
-    assert found["several"].net.tolist() == [[9.0], [15.0]]
-
-
-@few_modes
-def test_gains_of_one_row_for_a_batch_of_scores(mode: Mode):
-    scores = np.asarray([[3.0, 2, 1], [1, 2, 3], [1, 1, 1]])
-    gain, other = np.asarray([5.0, 3, -7]), np.asarray([[0.0, 0, 1]] * 3)
-    run = lambda s, g, r: qk.impact_at_quota(None, s, gain=g, gain_rejected=r, quota=1)  # noqa: E731
-    found = mode.run(run, scores, gain, other)
-    np.testing.assert_allclose(found.whole, [6, -7, 1], rtol=1e-6)
-
-
 # properties
 
 numbers = st.floats(-1e6, 1e6, allow_subnormal=False)
@@ -264,43 +234,6 @@ def test_rounding_is_bounded(rows: Any, share: float):
         exact = ex.impact.example_impact(groups, Fraction(quota))
         for field, value in exact._asdict().items():
             assert abs(Fraction(float(getattr(found, field))) - value) <= near, (field, weights)
-
-
-@given(rows=examples, share=st.floats(0.0, 1.0))
-def test_no_quota_is_better_than_the_best(rows: Any, share: float):
-    s, g, r, _ = zip(*rows, strict=True)
-    best = qk.best_quota(None, s, gain=g, gain_rejected=r)
-    at = qk.impact_at_quota(
-        None, s, gain=g, gain_rejected=r, quota=[share * len(s), float(best.quota), 0]
-    )
-    near = 2 * (len(s) + 8) * UNIT * np.sum(np.abs(g) + np.abs(r))
-    assert at.whole[0] <= best.value + near
-    np.testing.assert_allclose(at.whole[1], best.value, rtol=0, atol=near)
-    np.testing.assert_allclose(at.whole - at.net, at.whole[2], rtol=0, atol=near)
-    assert best.quota == best.curve.quota[np.flatnonzero(best.optima)[0]]
-
-
-IMPACTS = (5.0, -8.0, -3.0, 1.0)
-
-
-@given(
-    rows=st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=20),
-    quota=st.integers(0, 20),
-)
-def test_gains_by_class_are_the_impacts_of_a_table(rows: Any, quota: int):
-    y, s = (np.asarray(x) for x in zip(*rows, strict=True))
-    gain, other = np.where(y, *IMPACTS[:2]), np.where(y, *IMPACTS[2:])
-    quota = min(quota, len(y))
-    at = qk.impact_at_quota(None, s, gain=gain, gain_rejected=other, quota=quota)
-    table = qk.tables.impact(qk.confusion_table(y, s, quota=quota), impacts=IMPACTS)
-    for field in ("whole", "selected", "rejected"):
-        wanted = len(y) * getattr(table, field)
-        np.testing.assert_allclose(getattr(at, field), wanted, rtol=1e-12, atol=1e-12)
-    best = qk.best_quota(None, s, gain=gain, gain_rejected=other)
-    boundary = qk.best_boundary(y, s, impacts=IMPACTS)
-    np.testing.assert_array_equal(best.optima, boundary.optima)
-    assert best.quota == boundary.quota
-    np.testing.assert_allclose(best.value, len(y) * boundary.value, rtol=1e-12, atol=1e-12)
 
 
 def test_equal_totals_are_told_by_the_size_of_the_gains():

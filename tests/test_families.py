@@ -121,13 +121,6 @@ def test_one_family_gives_no_padding():
             assert wanted is None or len(hull.fp) == len(wanted)
 
 
-def test_one_model_is_its_own_family():
-    ranking = qk.rank(*families()[:2], where=families()[2])
-    alone, hull = qk.family_hull([ranking]), qk.roc_hull(ranking)
-    for field in hull._fields:
-        np.testing.assert_array_equal(*(getattr(x, field)[..., :5] for x in (alone, hull)), field)
-
-
 @every.main_modes
 @pytest.mark.long_program
 def test_models_with_tables_of_their_own_kinds(mode: Mode):
@@ -150,16 +143,6 @@ def test_a_shared_point_belongs_to_the_first_model():
     assert qk.family_hull([mild, strict]).model.tolist() == [0, 0, 0, 0]
     same = qk.family_hull([mild, mild, mild])
     assert same.model.max() == 0
-
-
-def test_weighted_families():
-    rng = np.random.default_rng(5)
-    for _ in range(60):
-        labels, weights = rng.integers(0, 2, 7), rng.integers(1, 9, 7) / 4
-        scores = rng.integers(0, 4, (2, 7))
-        hull = qk.family_hull([qk.rank(labels, s, sample_weight=weights) for s in scores])
-        tables = [ex.groups(labels.tolist(), s.tolist(), weights.tolist()) for s in scores]
-        assert_vertices("weighted", hull, ex.family_hull(tables))
 
 
 @pytest.mark.full
@@ -189,55 +172,11 @@ def test_sums_of_weights_that_differ_by_rounding_are_the_same():
 # mixtures
 
 
-def test_mixtures_lie_on_the_hull_and_select_what_is_wanted():
-    hull = qk.family_hull([qk.rank(Y, STRICT), qk.rank(Y, MILD)])
-    for name, values in (("fpr", RATES), ("tpr", RATES), ("quota", np.linspace(0, 6, 25))):
-        wanted = np.asarray(values, dtype=float)
-        mixed = qk.mixture(hull, **{name: wanted})
-        reached = mixed.fpr * 3 + mixed.tpr * 3 if name == "quota" else getattr(mixed, name)
-        np.testing.assert_allclose(reached, wanted, rtol=1e-15, atol=1e-15)
-        height = np.interp(mixed.fpr[mixed.fpr > 0], hull.fpr[1:], hull.tpr[1:])
-        np.testing.assert_allclose(mixed.tpr[mixed.fpr > 0], height, rtol=1e-15)
-        assert np.all((mixed.share >= 0) & (mixed.share < 1))
-        assert np.all((mixed.share > 0) == (mixed.upper > mixed.lower))
-
-
-def test_at_the_vertices_there_is_no_coin():
-    hull = qk.roc_hull(Y, MILD)
-    for name in ("fpr", "tpr", "quota"):
-        along = hull.fp + hull.tp if name == "quota" else getattr(hull, name)
-        mixed = qk.mixture(hull, **{name: along})
-        np.testing.assert_array_equal(mixed.share, 0.0)
-        np.testing.assert_array_equal(mixed.lower, mixed.upper)
-        np.testing.assert_array_equal(mixed.threshold_lower, hull.threshold[mixed.lower])
-        np.testing.assert_array_equal(mixed.tpr, hull.tpr[mixed.upper])
-    assert qk.mixture(qk.roc_hull([1, 0], [2, 1]), fpr=0).tpr == 1
-    assert qk.mixture(qk.roc_hull([1, 0], [2, 1]), tpr=1).fpr == 0
-
-
-def test_shapes_of_mixtures():
-    one, batch = qk.roc_hull(Y, MILD), qk.roc_hull([Y, Y], [MILD, STRICT])
-    for wanted in (0.25, np.float32(0.25), [0.25, 0.5], np.full((2, 3), 0.5)):
-        shape = np.shape(wanted)
-        assert qk.mixture(one, tpr=wanted).share.shape == shape
-        assert qk.mixture(batch, tpr=wanted).model_upper.shape == (2, *shape)
-    assert qk.mixture(one, quota=2).share == qk.mixture(one, quota=np.int64(2)).share
-
-
 def test_a_quota_beyond_one_hull_of_a_batch_is_undefined_there():
     hull = qk.roc_hull([Y, Y], [MILD, STRICT], where=[[True] * 6, [True] * 4 + [False] * 2])
     mixed = qk.mixture(hull, quota=[4, 5, 6])
     np.testing.assert_array_equal(np.isnan(mixed.share), [[False] * 3, [False, True, True]])
     np.testing.assert_array_equal(np.isnan(mixed.tpr), [[False] * 3, [False, True, True]])
-
-
-def test_hulls_that_are_undefined():
-    for labels in ([1, 1], [0, 0]):
-        hull = qk.roc_hull(labels, [0.5, 0.25])
-        for wanted in ({"fpr": 0.5}, {"tpr": 0.5}, {"quota": 1}):
-            mixed = qk.mixture(hull, **wanted)
-            assert np.isnan([mixed.share, mixed.fpr, mixed.tpr]).all()
-    assert np.isnan(qk.mixture(qk.roc_hull([], []), quota=1).share)
 
 
 def test_all_the_weight_is_a_quota_in_whatever_order_it_is_added():
@@ -283,19 +222,6 @@ def test_models_of_other_examples(mode: Mode):
     assert_vertices("same", row_of(found, 0), ex.roc_hull(ex.groups(Y, MILD)))
     for field in ("fpr", "tpr", "slope_min", "slope_max"):
         assert np.isnan(getattr(found, field)[1]).all()
-
-
-@pytest.mark.full
-@pytest.mark.skipif(not available("jax"), reason="jax is not available")
-def test_models_of_two_libraries():
-    import jax.numpy as jnp
-
-    host, moved = qk.rank(Y, MILD), qk.rank(jnp.asarray(Y), jnp.asarray(MILD))
-    both = qk.family_hull([host, moved])
-    np.testing.assert_array_equal(both.tp, qk.family_hull([moved, moved]).tp)
-    torch = pytest.importorskip("torch")
-    with pytest.raises(TypeError, match=r"pass arrays of one library"):
-        qk.family_hull([host, qk.rank(torch.tensor(Y), torch.tensor(MILD))])
 
 
 @pytest.mark.full

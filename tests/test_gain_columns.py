@@ -26,8 +26,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
-from quotakernels.inference._resamples import plan_of
-from quotakernels.inputs.examples import validated
 
 mode = mode_fixture(QUICK)
 DICE = np.random.default_rng(4)
@@ -63,48 +61,6 @@ def test_columns_are_sums_by_class(mode: Mode):
         np.testing.assert_array_equal(found.astype(np.float64), wanted)
 
 
-def measures(ranking: Any) -> Any:
-    return (
-        qk.impact_at_quota(ranking, quota=[0.5, 3]),
-        qk.best_quota(ranking),
-        qk.tables.cell_impacts(ranking, quota=3),
-        qk.tables.cell_impacts(ranking, threshold=[1.0, 0.3]),
-    )
-
-
-@every.main_modes
-@pytest.mark.long_program
-def test_of_a_ranking_as_of_labels_and_scores(mode: Mode):
-    def run(y: Any, s: Any, g: Any, r: Any, w: Any, m: Any) -> Any:
-        given: dict[str, Any] = {"gain": g, "gain_rejected": r, "sample_weight": w, "where": m}
-        once = measures(qk.rank(y, s, **given))
-        again = (
-            qk.impact_at_quota(y, s, quota=[0.5, 3], **given),
-            qk.best_quota(y, s, **given),
-            qk.tables.cell_impacts(y, s, quota=3, **given),
-            qk.tables.cell_impacts(y, s, threshold=[1.0, 0.3], **given),
-        )
-        return once, again
-
-    once, again = mode.run(run, Y, S, G, R, W, M)
-    for found, wanted in zip(tree_leaves(once), tree_leaves(again), strict=True):
-        np.testing.assert_array_equal(found, wanted)
-
-
-@every.main_modes
-@pytest.mark.long_program
-def test_gains_change_nothing_else(mode: Mode):
-    def run(y: Any, s: Any, g: Any, w: Any) -> Any:
-        both = (qk.rank(y, s, sample_weight=w), qk.rank(y, s, sample_weight=w, gain=g))
-        return tuple((*x[:5], qk.hit_rate(x, quota=3), qk.roc_auc(x)) for x in both)
-
-    without, beside = mode.run(run, Y, S, G, W)
-    there = without[1] > 0  # other rows have no threshold, whatever stands there
-    np.testing.assert_array_equal(without[0][there], beside[0][there])
-    for x, y in zip(without[1:], beside[1:], strict=True):
-        np.testing.assert_array_equal(x, y)
-
-
 # nothing without gains
 
 
@@ -134,36 +90,6 @@ def test_without_gains_a_program_has_five_outputs_and_no_more_steps():
     assert all(x.aval.dtype != np.float64 or x.aval.size == S.size for x in inner.jaxpr.invars)
     floats = [v for e in inner.eqns for v in e.outvars if v.aval.dtype == np.float64]
     assert len([v for v in floats if v.aval.shape == S.shape]) <= 3  # the thresholds
-
-
-@pytest.mark.skipif(not available("torch"), reason="torch is not available")
-def test_launches_on_a_device():
-    """One gain adds no sort, and a fixed number of launches whatever the length."""
-    import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    class Counting(TorchDispatchMode):
-        def __init__(self) -> None:
-            super().__init__()
-            self.names: list[str] = []
-
-        def __torch_dispatch__(self, f: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            self.names.append(f.__name__)
-            return f(*args, **(kwargs or {}))
-
-    def names(**given: Any) -> list[str]:
-        y, s = (torch.empty((2, 64), dtype=x, device="meta") for x in (torch.bool, torch.float64))
-        given = {k: torch.empty_like(s) for k in given}
-        with Counting() as counting:
-            qk.rank(y, s, **given)
-        return counting.names
-
-    without, weighted = names(), names(sample_weight=1)
-    assert names() == without
-    for gains in ({"gain": 1}, {"gain": 1, "sample_weight": 1}, {"gain": 1, "gain_rejected": 1}):
-        found = names(**gains)
-        sorts = [x for x in found if x.startswith(("sort", "argsort"))]
-        assert len(sorts) == len([x for x in weighted if x.startswith(("sort", "argsort"))]) == 1
 
 
 # through everything that takes rankings
@@ -201,20 +127,6 @@ def test_pickles_copies_and_columns_by_hand():
         for x, y in zip(arrays_of(again), arrays_of(ranking), strict=True):
             np.testing.assert_array_equal(x, y)
     assert pickle.loads(pickle.dumps(qk.rank(Y, S))).columns == {}
-
-
-@pytest.mark.full
-@pytest.mark.skipif(not available("jax"), reason="jax is not available")
-def test_jax_maps_and_compiles_rankings_with_gains():
-    import jax
-
-    with jax.enable_x64(True):
-        arrays = [jax.numpy.asarray(x) for x in (Y, S, G)]
-        ranking = jax.jit(lambda y, s, g: qk.rank(y, s, gain=g))(*arrays)
-        whole = qk.impact_at_quota(ranking, quota=3).whole
-        each = jax.vmap(lambda r: qk.impact_at_quota(r, quota=3).whole)(ranking)
-    np.testing.assert_array_equal(each, whole)
-    np.testing.assert_array_equal(whole, qk.impact_at_quota(None, S, gain=G, quota=3).whole)
 
 
 @pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic", "given"])
@@ -289,35 +201,6 @@ def test_a_huge_gain_leaves_no_trace_in_another_group():
 # resamples and comparisons
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("rejected", [False, True])
-def test_resamples_draw_examples_and_not_groups(weighted: bool, rejected: bool):
-    """A resample is worth what the rows really repeated are."""
-    given: dict[str, Any] = {"gain": G[0]}
-    given |= {"sample_weight": W[0]} if weighted else {}
-    given |= {"gain_rejected": R[0]} if rejected else {}
-    measure = qk.impact_at_quota.with_options(fraction=0.5)
-    found = qk.bootstrap(measure, None, S[0], random_state=3, n_resamples=20, **given).whole
-    plan = plan_of(validated(None, S[0], **given).examples, None, False, False, 3, "expected")
-    drawn = plan.examples
-    named = {**drawn.columns, "sample_weight": drawn.weights}
-    for number, counts in enumerate(plan.counts(range(20))):
-        rows = {x: np.repeat(named[x], counts) for x in given}
-        scores = np.repeat(drawn.thresholds, counts)
-        wanted = qk.impact_at_quota(None, scores, fraction=0.5, **rows).whole
-        np.testing.assert_allclose(found.resamples[number], wanted, rtol=1e-12, atol=1e-12)
-    assert len(set(G[0][S[0] == S[0, 0]])) > 1  # gains differ within a tie group
-
-
-def test_a_batch_of_models_is_resampled_as_each_by_itself():
-    both = qk.bootstrap(qk.impact_at_quota, None, S, gain=G[0], quota=9, random_state=1)
-    assert both.whole.estimate.shape == (2,)
-    np.testing.assert_array_equal(
-        both.whole.estimate, qk.impact_at_quota(None, S, gain=G[0], quota=9).whole
-    )
-    assert np.all(both.whole.lower <= both.whole.upper)
-
-
 @pytest.mark.parametrize("test", ["bootstrap", in_full("permutation")])
 @pytest.mark.parametrize("measure", [qk.impact_at_quota.with_options(quota=9), qk.best_quota])
 def test_models_are_compared_by_what_they_bring(test: Any, measure: Any):
@@ -330,24 +213,6 @@ def test_models_are_compared_by_what_they_bring(test: Any, measure: Any):
     assert found.p_value[0, 1] < 0.05
     same = qk.compare(measure, None, models, gain=gain, test=test, random_state=0, n_resamples=300)
     np.testing.assert_array_equal(same.estimate, found.estimate)
-
-
-@pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
-@pytest.mark.parametrize("name", ["best_boundary", "impact", "outcome_impact"])
-def test_models_are_compared_by_impacts_of_cells(name: str):
-    """Of gains by class the difference is that of the gains, per example instead of in all."""
-    y, cut = np.tile(Y[0], 3), {} if name == "best_boundary" else {"quota": 9}
-    models = {"blind": np.tile(S[1], 3), "good": y + np.tile(S[1], 3)}
-    given: dict[str, Any] = {"random_state": 0, "n_resamples": 50, **cut}
-    measure = getattr(qk.tables, name)
-    found = qk.compare(measure, y, models, impacts=(5, -2, 0, 0), **given)
-    assert found.names == ("good", "blind")
-    if name != "outcome_impact":
-        same = qk.best_quota if name == "best_boundary" else qk.impact_at_quota
-        wanted = qk.compare(same, y, models, gain=np.where(y, 5.0, -2.0), **given)
-        for field in ("estimate", "difference", "lower", "upper"):
-            x, z = (getattr(each, field) for each in (found, wanted))
-            np.testing.assert_allclose(len(y) * x, z, rtol=1e-12)
 
 
 def test_the_optimism_of_the_best_quota():
@@ -428,16 +293,6 @@ def test_a_buffer_keeps_gains(mode: Mode):
     wanted = qk.impact_at_quota(None, S, gain=G, gain_rejected=rest, quota=[2, 7])
     for x, z in zip(found, wanted, strict=True):
         np.testing.assert_allclose(x, z, rtol=1e-6, atol=1e-6)
-
-
-def test_a_buffer_with_gains_in_a_file(tmp_path: Any):
-    state = qk.states.ScoreBuffer.empty(S).update(None, S, gain=G, gain_rejected=R)
-    qk.states.save_state(state, tmp_path / "state")
-    again = qk.states.load_state(tmp_path / "state")
-    kept = state.examples().named()
-    assert kept.keys() == {"scores", "labels", "gain", "gain_rejected"}
-    for name, x in again.examples().named().items():
-        np.testing.assert_array_equal(x, kept[name])
 
 
 @pytest.mark.skipif(not available("dask"), reason="dask is not available")

@@ -5,23 +5,14 @@ from __future__ import annotations
 import functools
 import itertools
 import warnings
-from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
-import exact as ex
 import numpy as np
 import pytest
 from backends import MODES, Mode, parameters, random_state
-from hypothesis import given
-from hypothesis import strategies as st
 
 import quotakernels as qk
 from quotakernels import ops
-from quotakernels.inference._resamples import by_group, plan_of, resampled
-from quotakernels.inference.bootstrapping import means_of, values_of, whole_groups
-from quotakernels.inputs.examples import validated
-from quotakernels.ranking import ranked_by_group, ranking_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(23)
@@ -29,57 +20,10 @@ N, GROUPS = 90, 12
 G = RNG.choice([g for g in range(GROUPS) if g != 7], N)
 Y = RNG.integers(0, 2, N) * (G != 3)
 S = RNG.choice([0.25, 0.5, 1.0, 2.0, 4.0], (2, N)) + Y * [[0.0], [0.25]]
-W = RNG.choice([0.0, 0.5, 1.0, 2.0], N)
 CLUSTERS = RNG.permutation(GROUPS)[G] // 3
 MASK = RNG.random(N) < 0.8
-OWN = np.arange(GROUPS) / 4.0
 KNOWN: dict[str, Any] = {"groups": G, "num_groups": GROUPS}
 mean_modes = [m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax32-jit")]
-
-
-def exact_mean(counts: Any, scores: Any, weights: Any, sample: bool) -> tuple[float, int]:
-    """The mean of the AUC of groups, each of them so often there, and how many have one."""
-    values: list[Fraction] = []
-    sizes: list[Fraction] = []
-    for g, often in enumerate(counts):
-        here = g == G
-        w = [Fraction(x) for x in (W if sample else np.ones(N))[here].tolist()]
-        table = ex.groups(Y[here].tolist(), scores[here].tolist(), w)
-        value = ex.roc_auc(table) if here.any() else None
-        by = {"examples": [1] * len(w), "positives": Y[here].tolist()}
-        sums = {
-            name: sum((a * b for a, b in zip(w, x, strict=True)), Fraction(0))
-            for name, x in by.items()
-        }
-        if value is not None:
-            sizes += [sums.get(weights, Fraction(1) if weights is None else Fraction(g, 4))] * often
-            values += [value] * often
-    total = sum(sizes, Fraction(0))
-    mean = sum((a * b for a, b in zip(sizes, values, strict=True)), Fraction(0))
-    return float(mean / total) if total else np.nan, len(values)
-
-
-@pytest.mark.long_program
-@pytest.mark.parametrize("mode", parameters(mean_modes))
-@pytest.mark.parametrize("weights", [None, "examples", "positives", "own"])
-@pytest.mark.parametrize("sample", [False, True])
-def test_a_group_that_is_drawn_twice_is_there_twice(mode: Mode, weights: Any, sample: bool):
-    drawn = np.random.default_rng(3).integers(0, 3, (4, GROUPS))
-    drawn[3] = np.arange(GROUPS) == 3  # of one class
-
-    def means(y: Any, s: Any, g: Any, w: Any, own: Any, drawn: Any) -> Any:
-        given = {"sample_weight": w} if sample else {}
-        ranking = qk.rank(y, s, groups=g, num_groups=GROUPS, **given)
-        measure = qk.group_mean(qk.roc_auc, weights=own if weights == "own" else weights)
-        return tuple(means_of(measure, ranking)(drawn))
-
-    value, defined = mode.run(means, Y, S, G, W, OWN, drawn)
-    for model, scores in enumerate(S):
-        for k, counts in enumerate(drawn.tolist()):
-            wanted = exact_mean(counts, scores, weights, sample)
-            near = 1e-6 if mode.float32 else 1e-14
-            np.testing.assert_allclose(value[model, k], wanted[0], rtol=near)
-            assert defined[model, k] == wanted[1]
 
 
 @pytest.mark.long_program
@@ -105,74 +49,74 @@ def test_every_library_gives_an_interval(mode: Mode):
     assert each.resamples.shape == (2, GROUPS, 400)
 
 
-MEASURES = {
-    "auc": qk.roc_auc,
-    "ahr": qk.average_hit_rate,
-    "hits": functools.partial(qk.hit_rate, quota=[1, 2.5]),
-    "mean": qk.group_mean(qk.roc_auc, weights="examples"),
+FEW = np.random.default_rng(8)
+EXAMPLES: dict[str, np.ndarray] = {
+    "y_true": np.array([1, 0, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1]),
+    "y_score": FEW.integers(0, 3, 12) / 2,
+    "groups": np.repeat([4, 7, 9], [3, 4, 5]),
+    "sample_weight": FEW.integers(1, 5, 12) / 2,
+    "where": np.arange(12) != 4,
 }
-KINDS: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "masked": {"where": MASK},
-    "weighted": {"sample_weight": W},
-}
+KINDS: tuple[tuple[str, ...], ...] = ((), ("where",), ("sample_weight",))
 
 
-def drawn_and_repeated(
-    scores: np.ndarray, counts: np.ndarray, found: dict[str, Any], ties: Any, **data: Any
-) -> None:
-    """Compare what was found of resamples with the examples really repeated."""
-    for k in range(counts.shape[0]):
-        index = np.repeat(np.arange(N), counts[k] * data.get("where", 1))
-        w = {"sample_weight": W[index]} if "sample_weight" in data else {}
-        labels, groups = Y[index], G[index]
-        more = {"groups": groups, "num_groups": GROUPS, "ties": ties, **w}
-        again = qk.rank(labels, scores[..., index], **more)
-        for name, values in found.items():
-            wanted = MEASURES[name](again)
-            values, wanted = (x.value if name == "mean" else x for x in (values, wanted))
-            np.testing.assert_allclose(values[..., k], wanted, rtol=1e-14, err_msg=name)
+def repeated(rows: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Examples by their places, those that are masked left out."""
+    rows = [x for x in rows if "where" not in names or EXAMPLES["where"][x]]
+    return {k: EXAMPLES[k][rows] for k in ("y_true", "y_score", "groups", *set(names) - {"where"})}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_examples_that_are_drawn_are_examples_repeated(kind: str, ties: Any, dtype: Any):
-    data, scores = KINDS[kind], S.astype(dtype)
-    found = validated(Y, scores, **data, **KNOWN)
-    plan = plan_of(found.examples, None, False, False, 3, ties, found.groups, found.good)
-    ranking = ranked_by_group(found, ties)
-    estimate = {name: f(ranking) for name, f in MEASURES.items()}
-    drawn = values_of(MEASURES, estimate, 2**20, plan, range(4), lambda *_: None)
-    counts = plan.counts(range(4))
-    drawn_and_repeated(scores, counts, drawn, ties, **data)
-    table = by_group(resampled(plan.examples, counts, ties=ties), plan.keys)
-    batch = {
-        name: np.moveaxis(MEASURES[name](ranking_of(table)), 0, -1) for name in ("auc", "hits")
+def found_among(resamples: np.ndarray, possible: list[Any]) -> int:
+    """How many of the possible values were drawn; nothing else was."""
+    kept = np.asarray(possible).reshape(len(possible), -1)
+    each = resamples.reshape(-1, resamples.shape[-1]).T[:, None]
+    near = np.isclose(each, kept, rtol=1e-13, atol=1e-13, equal_nan=True).all(axis=-1)
+    assert near.any(axis=1).all()
+    return int(near.any(axis=0).sum())
+
+
+@pytest.mark.parametrize("names", KINDS)
+@pytest.mark.parametrize("weights", [None, "examples", "positives", "own"])
+def test_a_group_that_is_drawn_twice_is_there_twice(weights: Any, names: tuple[str, ...]):
+    """Of three groups there are ten resamples."""
+    given = {k: EXAMPLES[k] for k in ("y_true", "y_score", "groups", *names)}
+    of_own = np.array([1.0, 0.5, 2.0]) if weights == "own" else weights
+    measure = qk.group_mean(qk.roc_auc, weights=of_own)
+    drawn = qk.bootstrap(measure, **given, n_resamples=300, random_state=1).value.resamples
+    parts = [repeated(np.flatnonzero(EXAMPLES["groups"] == g), names) for g in (4, 7, 9)]
+    values = [qk.group_mean(qk.roc_auc, **x).value for x in parts]
+    counted = {
+        "examples": lambda x, w: w.sum(),
+        "positives": lambda x, w: w[x["y_true"] == 1].sum(),
     }
-    drawn_and_repeated(scores, counts, batch, ties, **data)
+    by = [
+        of_own[k]
+        if weights == "own"
+        else counted.get(weights, lambda *_: 1.0)(
+            x, x.get("sample_weight", np.ones(len(x["y_true"])))
+        )
+        for k, x in enumerate(parts)
+    ]
+    possible = [
+        np.average([values[k] for k in each], weights=[by[k] for k in each])
+        for each in itertools.combinations_with_replacement(range(3), 3)
+    ]
+    assert found_among(drawn, possible) == 10
 
 
-def test_of_one_list_the_order_does_not_matter():
-    found = validated(Y, S[0], **KNOWN)
-    plan = plan_of(found.examples, None, False, False, 3, "expected", found.groups, found.good)
-    estimate = qk.roc_auc(Y, S[0], **KNOWN)
-    drawn = values_of(qk.roc_auc, estimate, 2**20, plan, range(4), lambda *_: None)
-    counts = np.empty((4, N), dtype=np.int64)
-    counts[:, np.lexsort((Y, -S[0], G))] = plan.counts(range(4))
-    drawn_and_repeated(S[0], counts, {"auc": drawn}, "expected")
-
-
-def test_whole_groups_are_those_that_one_cluster_holds():
-    found = validated(Y, S, where=MASK, **KNOWN)
-    units, owner = whole_groups(found, None)
-    there = np.unique(G[MASK])
-    assert units == there.size
-    assert owner[there].tolist() == list(range(units))
-    units, owner = whole_groups(found, CLUSTERS)
-    assert np.array_equal(owner[G[MASK]], CLUSTERS[MASK])
-    assert units == 4
-    assert whole_groups(found, np.arange(N)) is None
+@pytest.mark.parametrize("names", KINDS)
+@pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
+def test_examples_that_are_drawn_are_examples_repeated(names: tuple[str, ...], ties: Any):
+    few = slice(0, 6)
+    given = {k: EXAMPLES[k][few] for k in ("y_true", "y_score", "groups", *names)}
+    drawn = qk.bootstrap(qk.roc_auc, **given, ties=ties, n_resamples=400, random_state=1).resamples
+    there = range(6) if "where" not in names else [k for k in range(6) if EXAMPLES["where"][k]]
+    possible = []
+    for rows in itertools.combinations_with_replacement(there, len(there)):
+        columns = repeated(rows, names)
+        ids = (columns.pop("groups") == 7).astype(int)
+        possible.append(qk.roc_auc(**columns, groups=ids, num_groups=2, ties=ties))
+    assert found_among(drawn, possible) > 20
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca", "expanded"])
@@ -228,18 +172,6 @@ def test_a_bad_value_that_is_not_read_spoils_the_mean(mode: Mode):
     assert all(np.isnan(x).all() for x in (*found[:4], found.resamples))
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.integers(2, 8))
-def test_the_mean_of_every_group_once_is_the_estimate(seed: int, size: int, number: int):
-    rng = np.random.default_rng(seed)
-    y, s, w = rng.integers(0, 2, size), rng.integers(0, 4, size), rng.integers(0, 3, size)
-    groups = rng.integers(0, number, size) * 5 - 9
-    ranking = qk.rank(y, s, groups=groups, sample_weight=w)
-    mean = qk.group_mean(qk.roc_auc, weights="examples")
-    once = np.ones((1, np.unique(groups).size), dtype=np.int64)
-    for one, all_of_them in zip(means_of(mean, ranking)(once), mean(ranking), strict=True):
-        np.testing.assert_array_equal(one[0], all_of_them)
-
-
 def test_a_mean_is_called_as_a_measure_is():
     measure = qk.group_mean(qk.hit_rate, weights="examples", quota=2)
     wanted = qk.group_mean(qk.hit_rate, Y, S, groups=G, quota=2, weights="examples", where=MASK)
@@ -257,20 +189,6 @@ def test_a_mean_is_called_as_a_measure_is():
 
 MODELS = {"one": S[0], "two": S[1]}
 MEAN = qk.group_mean(qk.roc_auc, weights="examples")
-
-
-@pytest.mark.parametrize("clusters", [None, CLUSTERS])
-def test_models_are_compared_by_one_field_of_a_record(clusters: Any):
-    given: dict[str, Any] = {"gain": np.arange(N) % 8 - 3, "groups": G, "clusters": clusters}
-    given |= {"n_resamples": 40, "random_state": 1}
-    for measure in (qk.impact_at_quota.with_options(quota=2), qk.best_quota):
-        mean = qk.group_mean(measure)
-        found, drawn = qk.compare(mean, None, MODELS, **given), qk.bootstrap(mean, None, S, **given)
-        value, first = drawn.value[0], found.names.index("two")
-        np.testing.assert_allclose(np.sort(found.estimate), np.sort(value.estimate), rtol=1e-14)
-        ends = np.quantile(value.resamples[1] - value.resamples[0], [0.025, 0.975])
-        np.testing.assert_allclose(found.lower[first, 1 - first], ends[0], atol=1e-13)
-        np.testing.assert_allclose(found.upper[first, 1 - first], ends[1], atol=1e-13)
 
 
 def test_models_are_compared_on_the_same_groups():
@@ -334,19 +252,6 @@ def test_grades_have_means_too(mode: Mode):
     for k in range(3):
         here = np.arange(GROUPS) % 3 == k
         np.testing.assert_allclose(folds[:, k], np.nanmean(values[:, here], axis=1), **near)
-
-
-@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
-def test_models_are_compared_by_grades(test: Any):
-    given: dict[str, Any] = {"groups": G, "gain": GRADE, "n_resamples": 200, "random_state": 1}
-    found = qk.compare(NDCG, None, MODELS, test=test, **given)
-    values = qk.retrieval.ndcg(None, S, gain=GRADE, quota=3, groups=G)
-    np.testing.assert_allclose(found.estimate, np.sort(np.nanmean(values, axis=1))[::-1])
-    if test == "bootstrap":
-        drawn = qk.bootstrap(NDCG, None, S, **given).value.resamples
-        order = [int(x == "two") for x in found.names]
-        ends = np.quantile(drawn[order[0]] - drawn[order[1]], [0.025, 0.975])
-        np.testing.assert_allclose([found.lower[0, 1], found.upper[0, 1]], ends, atol=1e-14)
 
 
 def test_few_groups_of_a_class_are_told():
@@ -418,79 +323,3 @@ def test_folds_of_repeats_take_their_own_groups():
                 Y[here], S[repeat][here], quota=2, groups=G[here], num_groups=GROUPS
             )
             np.testing.assert_array_equal(found.values[:, repeat, k], wanted)
-
-
-BY_POSITIVES = qk.group_mean(qk.retrieval.ndcg, weights="positives")
-REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "no groups": (lambda: qk.bootstrap(MEAN, Y, S), "group_mean needs groups, the group of each"),
-    "no groups of folds": (
-        lambda: qk.inference.fold_summary(MEAN, Y, S, G % 3),
-        "group_mean needs groups",
-    ),
-    "two kinds": (
-        lambda: qk.bootstrap({"a": MEAN, "b": qk.roc_auc}, Y, S, groups=G),
-        "group_mean draws groups, but the other measures draw examples: make two calls, or pass",
-    ),
-    "strata": (
-        lambda: qk.bootstrap(MEAN, Y, S, groups=G, stratified=True),
-        "stratified and group_mean cannot be combined: groups are drawn whole",
-    ),
-    "one group": (
-        lambda: qk.bootstrap(MEAN, Y, S, groups=0 * G),
-        "groups must have at least two different values; got one",
-    ),
-    "values of groups": (
-        lambda: qk.compare(qk.roc_auc, Y, MODELS, groups=G),
-        r"measure must give one number for each model, shape \(2,\); got shape .*; of groups pass",
-    ),
-    "split groups": (
-        lambda: qk.compare(
-            MEAN, Y, MODELS, groups=G, clusters=np.arange(N) % 9, test="permutation"
-        ),
-        'test="permutation" with groups exchanges whole groups, so it needs group_mean; use',
-    ),
-    "gains": (
-        lambda: qk.bootstrap(MEAN, Y, S, groups=G, gain=W),
-        r"gain is not for group_mean\(roc_auc\)",
-    ),
-    "a band": (
-        lambda: qk.inference.curve_band("roc", Y, S[0], groups=G),
-        "curve_band takes no groups; call it with one group's examples",
-    ),
-    "gains, called": (
-        lambda: MEAN(Y, S, groups=G, gain=W),
-        r"group_mean\(roc_auc\) got an unexpected keyword argument 'gain'",
-    ),
-    "no groups, called": (lambda: MEAN(Y, S), "group_mean needs groups, the group of each"),
-    "weights, called": (
-        lambda: MEAN(Y, S, groups=G, weights="examples"),
-        "pass weights to group_mean, which made",
-    ),
-    "a ranking and more": (
-        lambda: MEAN(qk.rank(Y, S, groups=G), groups=G),
-        "groups cannot be combined with a Ranking",
-    ),
-    "classes without labels": (
-        lambda: BY_POSITIVES(None, S, gain=W, groups=G),
-        'weights="positives" needs y_true, which tells the classes',
-    ),
-    "drawn classes without labels": (
-        lambda: qk.bootstrap(BY_POSITIVES, None, S, gain=W, groups=G),
-        'weights="positives" needs y_true',
-    ),
-    "compared classes without labels": (
-        lambda: qk.compare(BY_POSITIVES, None, MODELS, gain=W, groups=G),
-        'weights="positives" needs y_true',
-    ),
-    "no scores": (
-        lambda: qk.group_mean(qk.roc_auc, groups=G),
-        "groups goes with labels and scores; group_mean has none",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_has_no_mean_over_groups(name: str):
-    function, message = REFUSED[name]
-    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
-        function()

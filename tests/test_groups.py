@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import functools
-import inspect
 from fractions import Fraction
 from itertools import product
 from operator import mul
@@ -13,11 +12,9 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, in_full, mode_fixture, parameters
+from backends import MODES, Mode, available, mode_fixture, parameters
 from everything import EAGER, MAIN
-from expected import AT_QUOTA, BINS, as_floats, check, expected
-from hypothesis import given
-from hypothesis import strategies as st
+from expected import AT_QUOTA, as_floats, check, expected
 from public_names import PUBLIC
 
 import quotakernels as qk
@@ -30,7 +27,6 @@ NUMBERS = (
     *("average_precision", "pr_auc", "expected_average_precision"),
 )
 OF_COUNTS = ("expected_average_precision",)
-TABLES = ("f_score", "informedness", "accuracy")
 RNG = np.random.default_rng(31)
 mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
 
@@ -47,27 +43,7 @@ def data() -> dict[str, np.ndarray]:
 
 
 DATA = data()
-BESIDE: dict[str, tuple[str, ...]] = {
-    "alone": (),
-    "weights": ("w",),
-    "mask": ("where",),
-    "weights and mask": ("w", "where"),
-}
 NAMES = {"w": "sample_weight", "where": "where"}
-
-
-def by_group(y: Any, s: Any, groups: Any, *beside: Any, names: Any, quotas: Any, ties: str) -> Any:
-    """Every measure that knows groups, by its public function."""
-    given = {NAMES[name]: x for name, x in zip(names, beside, strict=True)}
-    ranking = qk.rank(y, s, groups=groups, num_groups=GROUPS, ties=ties, **given)
-    left_out = OF_COUNTS if "w" in names else ()
-    values = {name: PUBLIC[name](ranking) for name in NUMBERS if name not in left_out}
-    for name in AT_QUOTA:
-        values[name] = PUBLIC[name](ranking, quota=quotas, when_short="nan")
-    own = {"quota": quotas, "when_short": "nan"}
-    values["pearson_observed"] = qk.pearson(ranking, labels="observed", **own)
-    values["lift_table"] = qk.lift_table(ranking, bins=BINS).lift
-    return values
 
 
 def wanted(names: tuple[str, ...], ties: str) -> dict[str, np.ndarray]:
@@ -83,34 +59,6 @@ def of_group(scores: np.ndarray, group: int, names: tuple[str, ...], ties: str) 
     return expected(table, QUOTAS, weighted="w" in names)
 
 
-@pytest.mark.long_program
-@pytest.mark.parametrize(
-    ("names", "ties"),
-    [
-        *((names, "expected") for names in BESIDE.values()),
-        in_full(("w", "where"), "pessimistic"),
-        in_full(("w",), "given"),
-    ],
-)
-def test_each_group_is_as_if_it_were_alone(mode: Mode, names: tuple[str, ...], ties: str):
-    quotas = mode.array([float(q) for q in QUOTAS])
-    arrays = (DATA[name] for name in ("y", "s", "groups", *names))
-
-    def computed(*arrays: Any) -> Any:
-        return by_group(*arrays, names=names, quotas=quotas, ties=ties)
-
-    if mode.name.endswith("-vmap"):
-        rest = [x if x.ndim == 2 else np.stack([x, x]) for x in arrays]
-        found = [mode.run(computed, *(x[k] for x in rest)) for k in (0, 1)]
-        values = {name: np.stack([each[name] for each in found]) for name in found[0]}
-    else:
-        values = mode.run(computed, *arrays)
-    exact = wanted(names, ties)
-    for name, value in values.items():
-        check(name, value, exact[name], weighted="w" in names)
-
-
-RANDOM = ("jax64-jit", "jax32-vmap", "torch-vmap")
 OF_LISTS = ("reciprocal_rank", "success", "dcg", "ndcg")
 
 
@@ -125,56 +73,9 @@ def of_ranking(ranking: Any, prices: bool, weighted: bool = False) -> dict[str, 
     return found
 
 
-@pytest.mark.full
-@pytest.mark.long_program
-@pytest.mark.parametrize("prices", [False, True])
-@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in RANDOM]))
-def test_random_groups_in_programs_are_a_loop(mode: Mode, prices: bool):
-    rng = np.random.default_rng(7)
-
-    def computed(y: Any, s: Any, groups: Any, cost: Any, where: Any) -> Any:
-        given = {"cost": cost} if prices else {}
-        return of_ranking(
-            qk.rank(y, s, groups=groups, num_groups=GROUPS, where=where, **given), prices
-        )
-
-    draws = ((GROUPS, 3), (2, 9), (1, 30))  # each is compiled anew
-    for number, levels in draws[:1] if mode.name == "torch-compile" else draws:
-        y, s = rng.integers(0, 2, SIZE), rng.integers(0, levels, SIZE) / 8
-        groups, cost = rng.integers(0, number, SIZE), rng.integers(0, 4, SIZE) / 4
-        where = rng.random(SIZE) < 0.7
-        columns = (y, s.astype(np.float32), groups, cost, where)
-        arrays = [np.stack([x, x]) for x in columns] if mode.name.endswith("vmap") else columns
-        found = mode.run(computed, *arrays)
-        for group in range(GROUPS):
-            here = (groups == group) & where
-            given = {"cost": cost[here]} if prices else {}
-            alone = of_ranking(qk.rank(y[here], columns[1][here], **given), prices)
-            for name, value in found.items():
-                each = value[..., group].ravel()
-                check(name.partition(" ")[0], each, np.full(each.shape, alone[name]))
-
-
 def loop(measure: Any, y: Any, s: Any, groups: Any, **own: Any) -> np.ndarray:
     """The measure of each group's examples, one after the other."""
     return np.array([measure(y[groups == g], s[groups == g], **own) for g in np.unique(groups)])
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 12), st.integers(1, 8))
-def test_grouped_is_a_loop_in_any_order(seed: int, size: int, number: int, levels: int):
-    rng = np.random.default_rng(seed)
-    y, s = rng.integers(0, 2, size), rng.integers(0, levels, size).astype(np.float32)
-    groups = rng.integers(0, number, size) * 7 - 20
-    quota = functools.partial(loop, y=y, s=s, groups=groups, fraction=0.4)
-    for name in ("roc_auc", "pem", "average_qrecall"):
-        exact = loop(PUBLIC[name], y, s, groups)
-        np.testing.assert_array_equal(PUBLIC[name](y, s, groups=groups), exact, err_msg=name)
-    for name in ("hit_rate", "qrecall", "lift", *TABLES):
-        value = PUBLIC[name](y, s, groups=groups, fraction=0.4)
-        np.testing.assert_array_equal(value, quota(PUBLIC[name]), err_msg=name)
-    order = rng.permutation(size)
-    moved = qk.roc_auc(y[order], s[order], groups=groups[order])
-    np.testing.assert_array_equal(moved, qk.roc_auc(y, s, groups=groups))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64, np.uint8, bool])
@@ -183,50 +84,6 @@ def test_scores_of_every_type(mode: Mode, dtype: Any):
     y, groups = np.array([1, 0, 1, 0, 1, 1, 0, 0]), np.array([1, 1, 0, 1, 0, 0, 1, 0])
     found = mode.run(lambda y, s, g: qk.roc_auc(y, s, groups=g, num_groups=2), y, scores, groups)
     check("roc_auc", found, loop(qk.roc_auc, y, scores, groups))
-
-
-@pytest.mark.long_program
-@pytest.mark.parametrize("cut", [{"threshold": 0.5}, {"threshold": [0.5, -1.0]}, {"quota": 2}])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_tables_of_each_group(mode: Mode, cut: dict[str, Any], weighted: bool):
-    names = ("y", "s", "groups", *(["w"] if weighted else []))
-
-    def computed(y: Any, s: Any, groups: Any, w: Any = None) -> Any:
-        given = {"sample_weight": w, "groups": groups, "num_groups": GROUPS}
-        return {name: PUBLIC[name](y, s, **given, **cut, when_short="nan") for name in TABLES}
-
-    found = mode.run(computed, *(DATA[k][0] if k == "s" else DATA[k] for k in names))
-    for name, value in found.items():
-        for group in range(GROUPS):
-            here = DATA["groups"] == group
-            given = {"sample_weight": DATA["w"][here]} if weighted else {}
-            y, s = DATA["y"][here], DATA["s"][0][here]
-            whole = given["sample_weight"].sum() if weighted else here.sum()
-            alone = np.full(value.shape[1:], np.nan)
-            if whole and cut.get("quota", 0) <= whole:
-                alone = PUBLIC[name](y, s, **cut, **given)
-            check(name, value[group], alone)
-
-
-@pytest.mark.long_program
-def test_intervals_of_each_group(mode: Mode):
-    """Group 0 has too few of a class, group 2 one class, group 4 nobody."""
-
-    def computed(y: Any, s: Any, groups: Any) -> Any:
-        ranking = qk.rank(y, s, groups=groups, num_groups=GROUPS)
-        rates = qk.inference.hit_rate_interval(ranking, quota=[1, 9])
-        return qk.inference.auc_interval(ranking), rates
-
-    y, s, groups = DATA["y"], DATA["s"][0], DATA["groups"]
-    areas, rates = mode.run(computed, y, s, groups)
-    near = {"rtol": 2e-5 if mode.float32 else 1e-13}
-    for g in range(GROUPS):
-        here = groups == g
-        given = y[here], s[here]
-        alone = qk.inference.auc_interval(*given)
-        each = qk.inference.hit_rate_interval(*given, quota=[1, 9], when_short="all")
-        np.testing.assert_allclose([x[g] for x in areas], alone, **near)
-        np.testing.assert_allclose([x[g] for x in rates], each, **near)
 
 
 def test_quotas_for_all_groups_and_for_each():
@@ -502,41 +359,6 @@ MEASURES = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure)}
 del MEASURES["selection_by_group"]  # whose quota is of all groups together
 
 
-@pytest.mark.parametrize("name", MEASURES)
-def test_a_measure_knows_groups_or_says_that_it_does_not(name: str):
-    measure = MEASURES[name]
-    y, s, groups = DATA["y"], DATA["s"][0], DATA["groups"]
-    own = {"quota": 2} if "quota" in measure.own_keywords else {}
-    there = {"gain": measure.of_gains and measure.needs_gains, "cost": measure.of_costs}
-    amounts = {x: np.arange(SIZE) % 7 for x, wanted in there.items() if wanted}
-    amounts |= {"treatment": np.arange(SIZE) % 2} if measure.of_arms else {}
-    needed = {
-        "kind": "roc",
-        "beta": 1.0,
-        "prevalence": 0.3,
-        "impacts": (1, 0, 0, 1),
-        "cost_fp": 1,
-        "cost_fn": 2,
-        **dict.fromkeys(("fpr", "tpr", "recall", "precision"), 0.5),
-    }
-    own |= {k: x for k, x in needed.items() if k in measure._needed}
-    if not measure.by_group:
-        assert "groups" not in inspect.signature(measure).parameters
-        return
-    found = measure(y, s, groups=groups, **own, **amounts)
-    columns = {"y_true": y, "y_score": s, **amounts}
-    alone = [
-        measure(**{x: column[groups == g] for x, column in columns.items()}, **own)
-        for g in np.unique(groups)
-    ]
-    columns = zip(*alone, strict=True) if isinstance(found, tuple) else [alone]
-    for value, exact in zip(found if isinstance(found, tuple) else [found], columns, strict=True):
-        if isinstance(value, tuple):  # of cuts, of which each group has another number
-            assert value == ()
-            continue
-        np.testing.assert_allclose(value, np.array(exact), rtol=1e-14, atol=1e-15)
-
-
 @pytest.mark.parametrize("mode", parameters(EAGER))
 def test_as_many_quotas_as_groups_warn(mode: Mode):
     """Unless they only rise or only fall, as quotas for all do, or are a row for each group."""
@@ -554,32 +376,6 @@ def test_as_many_quotas_as_groups_warn(mode: Mode):
     for quota in ([1, 2, 3], [3, 2, 1], [2, 2], [[2], [2], [2]], 2):
         mode.run(functools.partial(rates, quota=quota), s, y, groups)
     mode.run(functools.partial(rates, quota=[2], num_groups=1), s, y, 0 * groups)
-
-
-@pytest.mark.full
-@pytest.mark.skipif(not available("torch"), reason="torch is not available")
-@pytest.mark.parametrize(("weighted", "sizes"), [(False, (31, 8)), (True, (31,))])
-def test_random_groups_of_compiled_programs(weighted: bool, sizes: tuple[int, ...]):
-    """One program for each size, and many draws of ties, masks, groups and weights for it."""
-    import torch
-
-    def measured(y: Any, s: Any, groups: Any, where: Any, w: Any = None) -> Any:
-        given = {"groups": groups, "num_groups": GROUPS, "where": where, "sample_weight": w}
-        ranking = qk.rank(y, s, **given)
-        return qk.roc_auc(ranking), qk.hit_rate(ranking, quota=3, when_short="all")
-
-    torch._dynamo.reset()
-    rng = np.random.default_rng(11)
-    program = torch.compile(measured, dynamic=False, fullgraph=True, backend="eager")
-    for size in sizes:
-        for levels, number in ((2, 1), (6, 3), (40, GROUPS)) * 4:
-            y, where = rng.integers(0, 2, size), rng.random(size) < 0.8
-            s = rng.integers(0, levels, size).astype(np.float32)
-            weights = [rng.integers(0, 4, size) / 2] if weighted else []
-            columns = (y, s, rng.integers(0, number, size), where, *weights)
-            tensors = [torch.from_numpy(x) for x in columns]
-            for found, wanted in zip(program(*tensors), measured(*tensors), strict=True):
-                torch.testing.assert_close(found, wanted, equal_nan=True, rtol=1e-14, atol=0)
 
 
 @pytest.mark.full

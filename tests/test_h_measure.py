@@ -9,11 +9,8 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, parameters
 from expected import as_floats, assert_within
-from hypothesis import given
-from hypothesis import strategies as st
-from test_costs import DISTRIBUTIONS, S, W, Y, distribution
+from test_costs import S, Y
 
 import quotakernels as qk
 
@@ -54,61 +51,10 @@ def test_h_where_one_class_is_rare():
             check_h("prevalence", scaled, scaled - positives, 1e-13)
 
 
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_h_of_chance_the_optimum_and_the_worst(name):
-    given = {"cost_distribution": distribution(name)}
-    labels = np.sort(Y)
-    assert qk.h_measure(labels, np.arange(8), **given) == 1
-    assert qk.h_measure(labels, -np.arange(8), **given) == 0
-    assert qk.h_measure(labels, np.zeros(8), **given) == 0
-    assert qk.h_measure(labels, np.zeros(8), sample_weight=W / 3 + 0.1, **given) == 0
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_what_h_does_not_change_with(seed):
-    dice = np.random.default_rng(seed)
-    n = int(dice.integers(2, 40))
-    labels, scores = dice.integers(0, 2, n), np.round(dice.normal(size=n), 1)
-    labels[:2] = 0, 1
-    weights = dice.integers(1, 4, n)
-    for a, b in ((2, 2), (0.7, 3.5)):
-        value = qk.h_measure(labels, scores, cost_distribution=(a, b))
-        assert 0 <= value <= 1
-        other = qk.h_measure(1 - labels, -scores, cost_distribution=(b, a))
-        np.testing.assert_allclose(other, value, atol=2e-14)
-    value = qk.h_measure(labels, scores)
-    np.testing.assert_allclose(qk.h_measure(1 - labels, -scores), value, atol=2e-14)
-    order = dice.permutation(n)
-    assert qk.h_measure(labels[order], np.exp(scores[order])) == value
-    repeated = qk.h_measure(np.repeat(labels, weights), np.repeat(scores, weights))
-    weighted = qk.h_measure(labels, scores, sample_weight=weights * 0.3)
-    np.testing.assert_allclose(weighted, repeated, atol=2e-14)
-    bounds = [qk.h_measure(labels, scores, ties=t) for t in ("pessimistic", "optimistic")]
-    assert bounds[0] <= value + 1e-15
-    assert value <= bounds[1] + 1e-15
-
-
-def test_h_of_the_hull_is_h():
-    hull = qk.roc_hull(Y, S)
-    counts = np.diff(hull.fp + hull.tp)
-    of_hull = qk.Ranking.from_counts(-np.arange(counts.size), counts, np.diff(hull.tp))
-    for name in DISTRIBUTIONS:
-        given = {"cost_distribution": distribution(name)}
-        assert qk.h_measure(of_hull, **given) == qk.h_measure(Y, S, **given)
-
-
 def test_kinds_of_numbers_for_a_distribution():
     wanted = qk.h_measure(Y, S, cost_distribution=(1.5, 3.0))
     for pair in ([1.5, 3], (np.float32(1.5), np.int64(3)), (1.5, np.float64(3))):
         assert qk.h_measure(Y, S, cost_distribution=pair) == wanted
-
-
-@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in ("jax32", "strict")]))
-def test_kinds_of_numbers_for_a_distribution_elsewhere(mode):
-    wanted = qk.h_measure(Y, S, cost_distribution=(1.5, 3.0))
-    for pair in ([1.5, 3], (np.float32(1.5), np.int64(3))):
-        found = mode.run(lambda y, s, d=pair: qk.h_measure(y, s, cost_distribution=d), Y, S)
-        np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
 @pytest.mark.long_program

@@ -66,14 +66,6 @@ def test_the_corrected_tables_6_and_8():
         np.testing.assert_allclose(found, printed, rtol=0, atol=6e-4)
 
 
-def test_relations_to_accuracy_and_markedness():
-    table = qk.tables.ConfusionTable(*CELLS)
-    whole = qk.tables.impact(table, impacts=(1, -1, -1, 1)).whole
-    near("accuracy", whole, 2 * qk.accuracy(table) - 1)
-    mean = qk.tables.outcome_impact(table, impacts=(1, -1, -1, 1)).mean
-    near("markedness", mean, qk.tables.markedness(qk.tables.normalize_table(table)))
-
-
 @pytest.mark.long_program
 @pytest.mark.parametrize("kind", ["impact", "outcome"])
 def test_best_boundary_of_every_small_case(kind: Any):

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from backends import MODES, Mode, parameters
 from everything import main_modes
-from hypothesis import given
-from hypothesis import strategies as st
 from test_charts import KINDS
 
 import quotakernels as qk
@@ -80,53 +78,12 @@ def test_lines_have_their_level_from_border_to_border(of: Any, sizes: Any):
             assert_line(of, 0.0 if level is None else level, line, *sizes)
 
 
-@given(st.sampled_from(sorted(LEVELS)), st.floats(0, 1), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
-def test_any_level_of_any_classes(of: Any, share: float, positives: float, negatives: float):
-    highest = {"cost": (0.7 * negatives + 1.3 * positives) / (positives + negatives)}
-    level = share * highest.get(of, 1)
-    given = {"positives": positives, "negatives": negatives, "kind": "roc", **costs(of)}
-    line = qk.charts.iso_line(level, of=of, points=9, **given)
-    assert_line(of, level, line, positives, negatives)
-
-
-def test_ends_in_closed_form():
-    def ends(*level: float, **own: Any) -> list[float]:
-        x, y = qk.charts.iso_line(*level, kind="pn", **SIZE, **own)
-        return [x[0], y[0], x[-1], y[-1]]
-
-    assert ends(0.5, of="informedness") == [0, 20, 30, 40]
-    assert ends(-0.5, of="informedness") == [30, 0, 60, 20]
-    assert ends(of="chance") == [0, 0, 60, 40]
-    assert ends(of="break_even") == [0, 40, 40, 0]
-    assert ends(0.25, of="skew") == [40, 40, 60, 20]
-    assert ends(9, of="skew") == [0, 10, 10, 0]
-    assert ends(0.2, of="cost", cost_fp=1, cost_fn=1) == [0, 20, 20, 40]
-    assert ends(0.2, of="cost", cost_fp=0, cost_fn=1) == [0, 20, 60, 20]
-    assert ends(0.2, of="cost", cost_fp=1, cost_fn=0) == [20, 0, 20, 40]
-    assert ends(0, of="cost", cost_fp=0, cost_fn=1) == [0, 40, 60, 40]
-    assert ends(0, of="cost", cost_fp=1, cost_fn=0) == [0, 0, 0, 40]
-    assert ends(0.5, of="harmonic_mean") == pytest.approx([0, 40 / 3, 60, 100 / 3])
-    assert ends(0.8, of="harmonic_mean") == pytest.approx([0, 80 / 3, 20, 40])
-    assert ends(0.75, of="arithmetic_mean") == pytest.approx([0, 20, 40, 40])
-    assert ends(0.25, of="arithmetic_mean")[:3] == [0, 0, 60]
-    assert ends(0.8, of="geometric_mean") == pytest.approx([0, 25.6, 22.5, 40])
-    for of in ("arithmetic_mean", "harmonic_mean", "geometric_mean"):
-        assert ends(1, of=of) == [0, 40, 0, 40]
-        assert ends(0, of=of) == [0, 0, 60, 0]
-
-
 def test_bent_lines_have_points_everywhere():
     """One positive among a million: steps of one of the rates alone would leave gaps."""
     for of in ("arithmetic_mean", "geometric_mean"):
         line = qk.charts.iso_line(0.3, of=of, kind="roc", positives=1, negatives=1e6)
         for axis in line:
             assert np.diff(axis).max() <= 0.0201 * (axis[-1] - axis[0])
-
-
-def test_reciprocal_and_logarithmic_lines_of_means_are_straight():
-    for of, kind in (("harmonic_mean", "pr_reciprocal"), ("geometric_mean", "pr_log")):
-        line = qk.charts.iso_line(0.6, of=of, kind=kind, **SIZE)
-        np.testing.assert_allclose(line.x + line.y, line.x[0] + line.y[0], rtol=1e-12)
 
 
 @pytest.mark.full
@@ -219,32 +176,7 @@ def test_levels_that_cannot_be_reached():
     np.testing.assert_allclose(corner.y, 0, atol=1e-15)
 
 
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=1, max_size=30))
-def test_the_break_even_point_is_the_hit_rate_at_the_quota_of_positives(rows: Any):
-    """There recall and precision are one number, ties averaged (relation 7)."""
-    y, s = (np.asarray(x) for x in zip(*[(0, 4), (1, 4), *rows], strict=True))
-    table = qk.confusion_table(y, s, quota=y.sum())
-    sizes = {"positives": y.sum(), "negatives": (1 - y).sum()}
-    point = qk.charts.chart_points(table.fp, table.tp, kind="pr", **sizes)
-    np.testing.assert_allclose(point, qk.hit_rate(y, s, quota=y.sum()), rtol=1e-14)
-    line = qk.charts.iso_line(of="break_even", kind="pr", **sizes)
-    np.testing.assert_allclose(line.x, line.y, rtol=1e-12)
-
-
-def test_a_line_along_an_axis_stays_on_it():
-    line = qk.charts.iso_line(0.1, of="cost", kind="roc", cost_fp=0, cost_fn=1, **SIZE)
-    np.testing.assert_array_equal(line.y, line.y[0])
-
-
 # bad calls
-
-
-def test_numbers_of_points():
-    for points in (2, 3, np.int64(4)):
-        for of in ("skew", "arithmetic_mean"):
-            line = qk.charts.iso_line(0.5, of=of, kind="roc", points=points, **SIZE)
-            assert line.x.shape == (points,)
-            assert_line(of, 0.5, line, 40.0, 60.0)
 
 
 LAZY = [m for m in MODES if m.name in ("jax32-jit", "strictest-device1", "torch-vmap", "cupy")]

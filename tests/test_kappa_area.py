@@ -11,8 +11,6 @@ import pytest
 from backends import QUICK, Mode, mode_fixture
 from everything import main_modes
 from expected import as_floats, assert_within
-from hypothesis import given
-from hypothesis import strategies as st
 from test_charts import CASES, GROUPS, WEIGHTED, padded
 
 import quotakernels as qk
@@ -55,16 +53,6 @@ def test_weights(mode: Mode):
 def test_tie_policies(ties: Any):
     for y, s in CASES:
         near(qk.charts.auk(y, s, ties=ties), ex.charts.auk(ex.groups(y, s, ties=ties)), 4)
-
-
-@pytest.mark.full
-def test_cases_of_six():
-    """One list at a time, in compact tables, and all of six without ties."""
-    for y, s in ex.cases(6, 6):
-        near(qk.charts.auk(y, s), ex.charts.auk(ex.groups(y, s)), 4)
-    y = np.asarray([[k >> i & 1 for i in range(6)] for k in range(64)])
-    found = qk.charts.auk(y, np.broadcast_to(np.arange(6.0)[::-1], y.shape))
-    near(found, [ex.charts.auk(ex.without_ties(row)) for row in y.tolist()], 4)
 
 
 @pytest.mark.full
@@ -120,46 +108,3 @@ def test_a_class_that_nearly_vanishes():
         y, s = [1, 0, 1, 0, 0], [5.0, 4, 3, 2, 1]
         wanted = ex.charts.auk(ex.groups(y, s, w))
         np.testing.assert_allclose(qk.charts.auk(y, s, sample_weight=w), wanted, rtol=1e-14)
-
-
-ROWS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=2, max_size=30)
-
-
-@given(ROWS)
-def test_of_balanced_classes_it_is_half_of_gini(rows: Any):
-    """Each example stands there again with the other label, and any score."""
-    y, s = (np.asarray(x) for x in zip(*rows, strict=True))
-    y, s = np.concatenate([y, 1 - y]), np.concatenate([s, s[::-1]])
-    assert_within(qk.charts.auk(y, s), np.asarray(qk.gini(y, s) / 2), 2.0**-50, "auk")
-
-
-@pytest.mark.parametrize("name", ["cohen_kappa", "scott_pi", "fleiss_kappa", "bennett_s"])
-@given(ROWS)
-def test_it_is_the_integral_of_kappa(name: Any, rows: Any):
-    """By many small steps between the cuts, as their mixtures have it."""
-    y, s = (np.asarray(x) for x in zip(*[(0, 4), (1, 4), *rows], strict=True))
-    ranking = qk.rank(y, s)
-    curve = qk.roc_curve(ranking)
-    share = (np.arange(400) + 0.5) / 400
-    fp, tp = (x[:-1, None] + share * np.diff(x)[:, None] for x in (curve.fp, curve.tp))
-    table = qk.tables.ConfusionTable(tp, fp, curve.tp[-1] - tp, curve.fp[-1] - fp)
-    kappa = getattr(qk.tables, name)(table)
-    area = (np.nan_to_num(kappa).mean(axis=-1) * np.diff(curve.fpr)).sum()
-    found = qk.charts.auk(ranking, kappa=name.partition("_")[0])
-    np.testing.assert_allclose(found, area, atol=1e-4)
-
-
-@pytest.mark.full
-def test_policies_bound_it():
-    for y, s in CASES:
-        rankings = [qk.rank(y, s, ties=x) for x in ("pessimistic", "expected", "optimistic")]
-        for kappa in KAPPAS:
-            low, middle, high = (qk.charts.auk(x, kappa=kappa) for x in rankings)
-            assert np.isnan(middle) or low - 1e-15 <= middle <= high + 1e-15
-
-
-def test_undefined_without_a_class():
-    for y in ([1, 1], [0, 0]):
-        assert np.isnan(qk.charts.auk(y, [0.5, 0.1]))
-    assert np.isnan(qk.charts.auk([1, 0], [np.nan, 0.1], validate=False))
-    assert np.isnan(qk.charts.auk([], []))

@@ -109,35 +109,6 @@ def test_a_prior_over_quotas(mode: Mode, weighted: bool):
     near(mode.run(run, LABELS, SCORES, weights, quotas, prior), as_floats(exact))
 
 
-@pytest.mark.long_program
-@pytest.mark.parametrize("method", METHODS)
-def test_groups_have_their_own(mode: Mode, method: Any):
-    """As of their examples alone; NaN where there are fewer than the last quota."""
-    groups = RNG.integers(0, 3, SIZE)
-    groups[:2] = 3
-
-    def run(y: Any, s: Any, g: Any) -> Any:
-        return qk.mean_hit_rate(y, s, groups=g, num_groups=4, between=(1, 5), method=method)
-
-    exact = [
-        [
-            METHODS[method](ex.groups(LABELS[here].tolist(), s[here].tolist()), 1, 5)
-            for here in (groups == g for g in range(3))
-        ]
-        + [None]
-        for s in SCORES
-    ]
-    near(mode.run(run, LABELS, SCORES, groups), as_floats(exact))
-
-
-def test_a_prior_that_is_even_is_the_range():
-    ranking = qk.rank(LABELS, SCORES)
-    whole = qk.mean_hit_rate(ranking, between=(4, 9))
-    near(qk.mean_hit_rate(ranking, quota=np.arange(4, 10)), whole)
-    near(qk.mean_hit_rate(ranking, fraction=np.arange(4, 10) / SIZE, prior=[2] * 6), whole)
-    assert qk.mean_hit_rate(LABELS, SCORES[0], quota=7) == qk.hit_rate(LABELS, SCORES[0], quota=7)
-
-
 def test_long_lists_in_closed_form():
     """Of 100 000 examples in large groups and in none, beside the plain sum."""
     labels = RNG.integers(0, 2, 10**5)

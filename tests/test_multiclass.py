@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from fractions import Fraction
@@ -251,62 +250,6 @@ def test_averages_are_per_field_and_curves_have_none(name: str):
                 np.testing.assert_allclose(value, mean, 1e-14, 1e-14)
 
 
-def several(y: Any, s: Any) -> tuple[Any, ...]:
-    return (
-        qk.one_vs_rest(qk.summary, y, s),
-        qk.one_vs_rest(qk.lift_table, y, s, bins=2, average="weighted"),
-        qk.one_vs_rest(qk.pearson, y, s, fraction=1, average="micro"),
-        qk.one_vs_rest(qk.qrecall_curve, y, s, average=None),
-        qk.one_vs_rest(qk.roc_auc, y, s, classes=[2, 0, 1], validate=False),
-    )
-
-
-@pytest.mark.long_program
-def test_results_of_every_kind_in_every_mode(mode: Mode):
-    y, s, *_ = (x[:8] for x in small_cases())
-    tolerance = 1e-5 if mode.float32 else 1e-13
-
-    def same(one: Any, other: Any) -> None:
-        for x, y in zip(one, other, strict=True):
-            if isinstance(x, tuple):
-                same(x, y)
-            else:
-                np.testing.assert_allclose(x, y, tolerance, tolerance)
-
-    same(mode.run(several, y, s), several(y, s))
-
-
-def best_of_each(y: Any, s: Any) -> tuple[Any, ...]:
-    best = functools.partial(qk.best_cut, qk.expected_cost)
-    curve = functools.partial(qk.tables.table_curve, qk.f_score, beta=2)
-    own: list[tuple[Any, dict[str, Any]]] = [
-        (qk.best_boundary, {"impacts": (3, -1, 0, 0)}),
-        (best, {"cost_fp": 1, "cost_fn": 2}),
-        (curve, {}),
-    ]
-    return tuple(qk.one_vs_rest(m, y, s, average=None, **more).value for m, more in own)
-
-
-@pytest.mark.long_program
-def test_the_best_cut_of_each_class(mode: Mode):
-    y, s, *_ = (x[:8] for x in small_cases())
-    found = mode.run(best_of_each, y, s)
-    for k in range(K):
-        data = np.broadcast_to(y, s.shape[:-1]) == k, s[..., k]
-        boundary = qk.best_boundary(*data, impacts=(3, -1, 0, 0))
-        cheap = {"cost_fp": 1, "cost_fn": 2}
-        cut = qk.best_cut(qk.expected_cost, *data, **cheap)
-        curve = qk.tables.table_curve(qk.f_score, *data, beta=2)
-        pairs = [
-            *zip(found[0][:4], boundary[:4], strict=True),
-            *zip(found[0].curve, boundary.curve, strict=True),
-            *zip(found[1], cut, strict=True),
-            *zip(found[2], curve, strict=True),
-        ]
-        for one, other in pairs:
-            np.testing.assert_allclose(one[:, k], other, 1e-6)
-
-
 def test_minmax_marks_compare_models_and_never_classes():
     y, s, *_ = small_cases()
     marks = qk.one_vs_rest(qk.normalized_marks, y[0], s[:4], average=None, method="minmax")
@@ -314,14 +257,6 @@ def test_minmax_marks_compare_models_and_never_classes():
         alone = qk.normalized_marks(y[0] == k, s[:4, :, k], method="minmax")
         for field, value in alone._asdict().items():
             np.testing.assert_array_equal(getattr(marks.value, field)[:, k], value)
-
-
-def test_two_classes_are_no_special_case():
-    y, s = RNG.random(20) < 0.5, RNG.random((20, 2)).round(1)
-    both = qk.one_vs_rest(qk.roc_auc, y, s)
-    alone = [qk.roc_auc(~y, s[:, 0]), qk.roc_auc(y, s[:, 1])]
-    np.testing.assert_array_equal(both.per_class, alone)
-    assert both.value == np.mean(alone)
 
 
 def test_a_class_that_does_not_occur_is_left_out_and_counted_out():

@@ -15,7 +15,6 @@ from test_charts import CASES, GROUPS, WEIGHTED, padded
 import quotakernels as qk
 
 mode = mode_fixture(QUICK)
-RNG = np.random.default_rng(23)
 AT = {"recall_at": "precision", "precision_at": "recall", "tpr_at": "fpr", "fpr_at": "tpr"}
 ALONE = ("equal_error_rate", "break_even_point", "kolmogorov_smirnov")
 RATES = [0.0, 0.25, 0.5, 0.7, 0.9, 1.0]
@@ -96,39 +95,3 @@ def test_det_curve():
             found, zip(*operating.det_curve(table), strict=True), strict=True
         ):
             np.testing.assert_array_equal(column, as_floats(list(wanted)))
-
-
-def test_relations():
-    for _ in range(30):
-        y, s = RNG.integers(0, 2, 30), RNG.integers(0, 12, 30).astype(float)
-        ranking = qk.rank(y, s)
-        best = qk.best_cut(qk.informedness, ranking)
-        ks = qk.points.kolmogorov_smirnov(ranking)
-        assert ks.value == pytest.approx(best.value)
-        assert qk.points.break_even_point(ranking).value == pytest.approx(
-            qk.hit_rate(ranking, quota=int(y.sum()))
-        )
-        equal = qk.points.equal_error_rate(ranking)
-        there = qk.confusion_table(ranking, quota=equal.quota)
-        assert qk.tables.false_positive_rate(there) == pytest.approx(equal.value)
-        assert qk.tables.false_negative_rate(there) == pytest.approx(equal.value)
-        assert qk.points.kolmogorov_smirnov(1 - y, s).value >= 0
-
-
-def test_a_reversed_ranking_has_no_distance():
-    found = qk.points.kolmogorov_smirnov([0, 0, 1, 1], [4, 3, 2, 1])
-    assert (found.value, found.quota) == (0, 0)
-    assert np.isnan(found.threshold)
-
-
-@pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
-def test_intervals_and_comparisons():
-    y = RNG.integers(0, 2, 50)
-    s = np.stack([y + RNG.normal(size=50), RNG.normal(size=50)])
-    at = qk.points.tpr_at.with_options(fpr=0.2)
-    found = qk.bootstrap(at, y, s[0], n_resamples=40, random_state=1)
-    assert found.value.estimate == qk.points.tpr_at(y, s[0], fpr=0.2).value
-    assert qk.compare(at, y, s, n_resamples=40, random_state=1).difference[0, 1] > 0
-    half = s[0].astype(np.float16)
-    state = qk.states.ScoreHistogram.of(y, half)
-    assert state.compute(at).value == at(y, half).value

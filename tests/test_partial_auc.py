@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from backends import QUICK, Mode, mode_fixture
 from expected import as_floats, assert_within
-from test_charts import CASES, GROUPS, WEIGHTED, padded
+from test_charts import GROUPS, WEIGHTED, padded
 from test_published import columns
 
 import quotakernels as qk
@@ -90,27 +90,6 @@ def test_weights_policies_and_groups():
             near(qk.pr_auc(y, s, groups=g, **part), [exact_pr(x, part) for x in each])
 
 
-@pytest.mark.full
-def test_all_of_the_curve_is_the_whole_area():
-    for y, s in CASES:
-        for whole in ({"max_fpr": 1}, {"min_tpr": 0}, {"max_fpr": 1.0, "min_tpr": 0.0}):
-            for standardized in (False, "mcclish")[: 3 - len(whole)]:
-                found = qk.roc_auc(y, s, **whole, standardized=standardized)
-                np.testing.assert_allclose(found, qk.roc_auc(y, s), 1e-15, 1e-15)
-
-
-def test_parts_of_the_precision_recall_curve_add_up():
-    y, s = RNG.integers(0, 2, 50), RNG.integers(0, 9, 50)
-    parts = [qk.pr_auc(y, s, min_recall=k / 5, max_recall=(k + 1) / 5) for k in range(5)]
-    assert sum(parts) == pytest.approx(qk.pr_auc(y, s), rel=1e-14)
-
-
-def test_chance_is_a_half_and_the_best_1():
-    for part in PARTS[0], PARTS[2]:
-        assert qk.roc_auc([1, 0, 0], [1, 1, 1], **part) == pytest.approx(0.5)
-        assert qk.roc_auc([1, 0, 0], [3, 2, 1], **part) == pytest.approx(1)
-
-
 def test_areas_of_proc(shared: Path):
     data = columns(shared / "published" / "proc_asah.csv")
     y, wfns = (data[name].astype(float) for name in ("y_true", "wfns"))
@@ -127,17 +106,6 @@ def test_areas_of_scikit_learn(shared: Path):
             wanted = metrics.roc_auc_score(y, data[score].astype(float), max_fpr=max_fpr)
             found = qk.roc_auc(y, data[score].astype(float), max_fpr=max_fpr)
             assert found == pytest.approx(wanted, abs=1e-14)
-
-
-@pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
-def test_parts_with_intervals_and_comparisons():
-    y = RNG.integers(0, 2, 60)
-    s = np.stack([y + RNG.normal(size=60), RNG.normal(size=60)])
-    part = qk.roc_auc.with_options(max_fpr=0.4)
-    found = qk.bootstrap(part, y, s[0], n_resamples=50, random_state=1)
-    assert found.estimate == qk.roc_auc(y, s[0], max_fpr=0.4)
-    assert found.lower < found.estimate < found.upper
-    assert qk.compare(part, y, s, n_resamples=50, random_state=1).difference[0, 1] > 0
 
 
 NUMBERS = (np.float32, np.float16, np.float64, np.asarray)

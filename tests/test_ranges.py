@@ -175,15 +175,6 @@ def test_long_lists_states_and_grouped_counts(order: str):
         check({k: x for k, x in averages(many).items() if k != "average_qrecall"}, True)
 
 
-def test_the_average_of_shares_with_weights():
-    draw = np.random.default_rng(4)
-    for _ in range(50):
-        y, score = np.tile([1, 0, 1, 0], 5), np.tile([3, 1, 2, 0], 5)
-        codes, w = np.repeat(np.arange(5), 4), draw.random(5)
-        mean = qk.groups.group_mean(qk.roc_auc, y, score, groups=codes, weights=w)
-        assert mean.value == 1
-
-
 def state(kind: Any, y: np.ndarray, score: np.ndarray, w: np.ndarray) -> Any:
     """The state of two batches of weighted examples, of which the longer one is merged."""
     size = {"capacity": y.shape[-1]} if kind is states.FixedScoreBuffer else {}
@@ -211,51 +202,6 @@ def test_states_with_weights(kind: Any, order: str):
                 check(function(ranking))
 
 
-@pytest.mark.parametrize("order", ["perfect", "reversed", "mixed"])
-def test_averages_of_classes_with_weights(order: str):
-    draw = np.random.default_rng(6)
-    for n, classes in ((4, 2), (30, 3), (30, 7)):
-        for _ in range(4):
-            y, w = draw.integers(0, classes, n), np.exp(draw.normal(0, 3, n))
-            own = np.arange(classes) == y[:, None]
-            score = draw.integers(0, 3, (n, classes)) / 4.0
-            score = score + {"perfect": 1, "reversed": -1, "mixed": 0}[order] * own
-            for measure in (qk.roc_auc, qk.average_precision, qk.average_qrecall, qk.pr_auc):
-                for average in ("macro", "weighted", "micro"):
-                    found = qk.one_vs_rest(measure, y, score, average=average, sample_weight=w)
-                    check({f"{average}.{measure.__name__}": found.value}, order == "perfect")
-
-
-@pytest.mark.parametrize("order", ["perfect", "reversed", "mixed"])
-def test_uplift_with_weights(order: str):
-    for seed in range(5):
-        y, _, w = batch(20, order, seed)
-        treated = np.random.default_rng(seed).integers(0, 2, y.shape)
-        treated[:, :2] = 0, 1
-        helped = np.where(treated == 1, 2 * y - 1, 1 - 2 * y)
-        score = {"perfect": helped, "reversed": -helped, "mixed": y}[order]
-        data = {"treatment": treated, "sample_weight": w}
-        for fraction in (0.1, 0.4, 1.0):
-            found = qk.uplift.uplift_at_quota(y, score, fraction=fraction, **data)
-            defined = found[~np.isnan(found)]
-            assert np.all(np.abs(defined) <= 1)
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("order", ["perfect", "reversed", "mixed"])
-def test_intervals_with_weights(order: str):
-    for seed in range(3):
-        y, score, w = (x[seed] for x in batch(20, order, seed))
-        found = [qk.inference.auc_interval(y, score)]
-        found += [
-            qk.inference.bootstrap(measure, y, score, sample_weight=w, n_resamples=20)
-            for measure in (qk.roc_auc, qk.average_precision, qk.pr_auc)
-        ]
-        found.append(qk.inference.curve_band("roc", y, score, n_resamples=20, sample_weight=w))
-        for each in found:
-            check({"ends": np.stack([each.estimate, each.lower, each.upper])})
-
-
 @pytest.mark.parametrize("order", ["perfect", "mixed"])
 def test_weights_that_vanish_beside_others(order: str):
     for seed in range(8):
@@ -265,17 +211,6 @@ def test_weights_that_vanish_beside_others(order: str):
             check(function(y, score, sample_weight=w), order == "perfect")
         for function in (in_range, curves):
             check(function(y, score, sample_weight=w))
-
-
-@pytest.mark.parametrize("order", ["perfect", "reversed", "mixed"])
-def test_without_weights(order: str):
-    for seed in range(3):
-        for n in (3, 20, 200):
-            y, score, _ = batch(n, order, seed)
-            for function in (averages, of_one_list):
-                check(function(y, score), order == "perfect")
-            for function in (in_range, curves):
-                check(function(y, score))
 
 
 def test_masses_that_vanish_in_sums_keep_shares_from_being_whole():

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from array_api_compat import array_namespace
 from backends import LAZY, MODES, QUICK, Mode, available, in_full, mode_fixture, parameters
-from expected import as_floats, assert_compact, assert_vertices, check, expected, row_of, ulps
-from hypothesis import given
-from hypothesis import strategies as st
+from expected import as_floats, assert_compact, check, expected, row_of, ulps
 from public_names import PUBLIC
 
 import quotakernels as qk
@@ -87,15 +85,6 @@ def test_one_list_at_thresholds_has_no_padding(length: int):
             assert_compact(found.counts > 0)
 
 
-@pytest.mark.parametrize("ties", ["optimistic", "pessimistic", "given"])
-def test_policies_at_thresholds(ties: Any):
-    """A cut takes all of a score, in however many rows it stands."""
-    for y, s in CASES:
-        found = qk.rank(y, s, ties=ties).at_thresholds(CUTS[0])
-        wanted = ex.at_thresholds(ex.groups(y, s, ties=ties), CUTS[0])
-        assert rows(found) == exact_rows(wanted)
-
-
 @pytest.mark.long_program
 @every.main_modes
 def test_each_row_of_a_batch_has_thresholds_of_its_own(mode: Mode):
@@ -136,49 +125,6 @@ def test_subnormal_scores_and_thresholds(mode: Mode):
         found = mode.run(lambda y, s, at: qk.rank(y, s).at_thresholds(at), Y[:5], scores, cuts)
         given_cuts = mode.run(lambda x: x, cuts).astype(float).tolist()
         assert rows(found) == exact_rows(ex.at_thresholds(groups, given_cuts)), kind
-
-
-def test_a_ranking_at_its_own_thresholds_is_itself():
-    ranking = qk.rank(Y, S)
-    for cuts in (S, np.unique(S), ranking.thresholds, qk.roc_curve(ranking).threshold):
-        found = ranking.at_thresholds(cuts)
-        assert rows(found) == rows(ranking)
-        assert_compact(found.counts > 0)
-    hull = qk.roc_hull(ranking)
-    assert_vertices("hull", hull, ex.roc_hull(ex.groups(Y.tolist(), S.tolist())))
-    again = qk.roc_curve(ranking.at_thresholds(hull.threshold))
-    np.testing.assert_array_equal(again.fp, hull.fp)
-    np.testing.assert_array_equal(again.tp, hull.tp)
-
-
-@pytest.mark.long_program
-def test_a_hull_of_tuning_scores_cuts_test_scores(mode: Mode):
-    """DG section 3: the cuts are those of a plain loop; padded hulls repeat the last threshold."""
-    rng = np.random.default_rng(8)
-    y, test_y = rng.integers(0, 2, (2, 3, 12))
-    s, test_s = rng.integers(0, 9, (2, 3, 12)) / 8
-
-    def cuts(y: Any, s: Any, test_y: Any, test_s: Any) -> Any:
-        hull = qk.roc_hull(y, s)
-        return hull, qk.roc_curve(qk.rank(test_y, test_s).at_thresholds(hull.threshold))
-
-    hull, curve = mode.run(cuts, y, s, test_y, test_s)
-    for row in range(3):
-        wanted = {(0, 0), ((test_y[row] == 0).sum(), test_y[row].sum())}
-        for threshold in hull.threshold[row]:
-            chosen = test_y[row][test_s[row] >= threshold]
-            wanted.add(((chosen == 0).sum(), chosen.sum()))
-        assert set(zip(curve.fp[row], curve.tp[row], strict=True)) == wanted
-
-
-@pytest.mark.full
-def test_the_table_at_each_threshold_is_the_vertex():
-    for y, s in CASES:
-        labels, scores = np.asarray(y), np.asarray(s)
-        for curve in (qk.roc_curve(y, s), qk.pr_curve(y, s), qk.roc_hull(y, s)):
-            for fp, tp, threshold in zip(curve.fp, curve.tp, curve.threshold, strict=True):
-                chosen = labels[scores >= threshold]
-                assert (fp, tp) == ((chosen == 0).sum(), chosen.sum())
 
 
 def test_bad_thresholds():
@@ -268,25 +214,6 @@ def test_points_of_a_curve_are_its_ranking(mode: Mode):
             assert ulps(found[name], value) <= 4
         else:
             np.testing.assert_array_equal(found[name], value, err_msg=name)
-
-
-@given(st.data())
-def test_any_points_give_back_their_curve(data: Any):
-    size = data.draw(st.integers(1, 12))
-    steps = st.lists(st.integers(0, 3), min_size=size, max_size=size)
-    fp, tp = (np.cumsum(data.draw(steps)) for _ in range(2))
-    scale = data.draw(st.sampled_from([1, 0.25]))
-    curve = qk.roc_curve(from_points(fp * scale, tp * scale))
-    wanted = ex.roc_curve(ex.groups_from_points((fp * scale).tolist(), (tp * scale).tolist()))
-    np.testing.assert_array_equal(curve.fp[: len(wanted)], as_floats([v.fp for v in wanted]))
-    np.testing.assert_array_equal(curve.tp[: len(wanted)], as_floats([v.tp for v in wanted]))
-
-
-def test_no_examples():
-    for fp, tp in (([0], [0]), ([0, 0], [0, 0]), ([0.0], [0.0])):
-        ranking = from_points(fp, tp)
-        assert np.isnan(list(points_measures(ranking).values())).all()
-        assert np.isnan(qk.roc_auc(ranking.at_thresholds([0.5])))
 
 
 BAD_POINTS = [

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
-from backends import MODES, STANDARD_ONLY, any_quota, parameters
+from backends import MODES, STANDARD_ONLY, parameters
 from hypothesis import given
 from hypothesis import strategies as st
 from public_names import PUBLIC
@@ -127,93 +126,6 @@ def test_tie_averages_are_means_over_tie_orders(data, seed):
         assert max(seen) <= high[name] + 1e-12
     # an order and its reverse average to the tie average, by linearity
     np.testing.assert_allclose(np.mean(values["pem"]), qk.pem(labels, scores), **CLOSE)
-
-
-@given(st.integers(1, 50), st.integers(1, 50))
-def test_constant_and_worst_rankings(positive, negative):
-    """Relation 5."""
-    labels = np.repeat([1, 0], [positive, negative])
-    prevalence = positive / (positive + negative)
-    constant = qk.summary(labels, np.full(len(labels), 0.5))
-    np.testing.assert_allclose(constant.average_hit_rate, prevalence, rtol=1e-14)
-    np.testing.assert_allclose(constant.average_qrecall, (1 + prevalence) / 2, rtol=1e-14)
-    assert constant.pem == 0
-    assert constant.roc_auc == 0.5
-    assert qk.pem(labels, -labels) == -1
-    best = qk.summary(labels, labels)
-    assert (best.average_qrecall, best.average_hit_rate, best.pem) == (1, 1, 1)
-
-
-@given(ranked_data())
-def test_quota_measures_at_their_ends(data):
-    """Q(n) = 1, HitRate(n) = π, and Q(P) = HitRate(P) (AR Table 4, relation 7)."""
-    ranking = qk.rank(*data)
-    n, positive = len(data[0]), int(data[0].sum())
-    assert qk.qrecall(ranking, quota=n) == 1
-    assert qk.hit_rate(ranking, quota=n) == positive / n
-    assert qk.qrecall(ranking, quota=positive) == qk.hit_rate(ranking, quota=positive)
-    recalls = qk.qrecall(ranking, quota=np.linspace(0, n, 97))
-    assert np.all(np.diff(recalls) >= -1e-15)
-    assert qk.lift(ranking, fraction=1.0) == 1
-    np.testing.assert_allclose(qk.lift_table(ranking).lift.mean(), 1, rtol=1e-14)
-
-
-@given(ranked_data())
-def test_two_scores_and_the_labels_have_the_correlation_of_their_table(data):
-    labels, scores = data
-    crisp = (scores > np.median(scores)).astype(float)
-    value = qk.pearson(labels, crisp, fraction=1, labels="observed")
-    np.testing.assert_allclose(value, qk.matthews_corrcoef(labels, crisp, threshold=1), atol=1e-14)
-
-
-@given(ranked_data())
-def test_expected_labels_are_the_observed_ones_where_no_group_has_both(data):
-    for ties in ("given", "optimistic"):
-        ranking = qk.rank(*data, ties=ties)
-        found = (qk.pearson_curve(ranking, labels=x) for x in ("expected", "observed"))
-        np.testing.assert_array_equal(*(x.value for x in found))
-
-
-@given(ranked_data())
-def test_pearson_of_all_is_the_ordinary_correlation(data):
-    labels, scores = data
-    if np.ptp(scores):
-        value = qk.pearson(labels, scores, fraction=1.0, labels="observed")
-        np.testing.assert_allclose(value, np.corrcoef(scores, labels)[0, 1], 1e-10, 1e-14)
-    expected = np.array([labels[scores == s].mean() for s in scores])
-    value = qk.pearson(labels, scores, fraction=1.0)
-    if np.ptp(scores) == 0 or np.ptp(expected) < 1e-12:
-        return
-    np.testing.assert_allclose(value, np.corrcoef(scores, expected)[0, 1], rtol=1e-10)
-
-
-@given(ranked_data())
-def test_curves_agree_with_the_measures_at_their_cuts(data):
-    ranking = qk.rank(*data)
-    observed = {"labels": "observed"}
-    several = [(x, {}) for x in ("hit_rate", "qrecall", "lift", "pearson")]
-    for name, own in (*several, ("pearson", observed)):
-        curve = PUBLIC[f"{name}_curve"](ranking, **own)
-        value = PUBLIC[name](ranking, quota=curve.quota, **own)
-        np.testing.assert_allclose(curve.value, value, rtol=1e-13, atol=1e-13)
-        selected = [(data[1] >= threshold).sum() for threshold in curve.threshold]
-        assert selected[1:] == curve.quota[1:].tolist()
-        assert math.isnan(curve.threshold[0])
-
-
-@any_quota
-@given(ranked_data())
-def test_selection_fills_the_quota(data):
-    scores = data[1]
-    for quota in (0, 1, 0.7, len(scores) / 3, len(scores)):
-        share = qk.select(scores, quota=quota)
-        np.testing.assert_allclose(share.sum(), quota, rtol=1e-13, atol=1e-13)
-        threshold, above, tied = qk.quota_threshold(scores, quota=quota)
-        if quota:
-            assert (scores > threshold).sum() == above
-            assert (scores == threshold).sum() == tied
-            hits = (share * data[0]).sum() / quota
-            np.testing.assert_allclose(hits, qk.hit_rate(*data, quota=quota), rtol=1e-13)
 
 
 def test_minmax_marks_compare_models():

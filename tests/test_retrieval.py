@@ -10,7 +10,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, any_quota, in_full, mode_fixture, parameters
+from backends import MODES, QUICK, Mode, in_full, mode_fixture, parameters
 from everything import MAIN
 from exact.retrieval import (
     average_precision_at,
@@ -24,9 +24,6 @@ from exact.retrieval import (
     success,
 )
 from expected import as_floats, ulps
-from hypothesis import given
-from hypothesis import strategies as st
-from test_groups import BESIDE, DATA, GROUPS, NAMES
 from test_small_cases import LENGTH, padded_cases
 
 import quotakernels as qk
@@ -131,64 +128,6 @@ def test_compact_tables_of_every_small_case(ties: str):
         assert_all(found, exact.__getitem__)
 
 
-@pytest.mark.parametrize(
-    ("names", "ties"),
-    [
-        ((), "expected"),
-        (("where",), "expected"),
-        in_full(("where",), "optimistic"),
-        in_full((), "given"),
-    ],
-)
-@pytest.mark.long_program
-@of_main
-def test_each_group_is_as_if_it_were_alone(mode: Mode, names: tuple[str, ...], ties: str):
-    assert names in BESIDE.values()
-    quotas = mode.array([float(q) for q in QUOTAS])
-    arrays = [DATA[name] for name in ("y", "s", "groups", *names)]
-
-    def measures(y: Any, s: Any, groups: Any, *beside: Any) -> Any:
-        own = {NAMES[name]: x for name, x in zip(names, beside, strict=True)}
-        return computed(qk.rank(y, s, groups=groups, num_groups=GROUPS, ties=ties, **own), quotas)
-
-    if mode.name.endswith("-vmap"):
-        arrays = [x[0] if x.ndim == 2 else x for x in arrays]
-    found = mode.run(measures, *arrays)
-    models = DATA["s"][:1] if mode.name.endswith("-vmap") else DATA["s"]
-    rows = [[of_group(s, g, names, ties) for g in range(GROUPS)] for s in models]
-    rows = rows[0] if mode.name.endswith("-vmap") else rows
-    assert_all(found, lambda name: picked(rows, name))
-
-
-def of_group(scores: np.ndarray, group: int, names: tuple[str, ...], ties: str) -> dict[str, Any]:
-    here = DATA["groups"] == group
-    beside = {NAMES[name]: DATA[name][here].tolist() for name in names}
-    return wanted(ex.groups(DATA["y"][here].tolist(), scores[here].tolist(), **beside, ties=ties))
-
-
-def picked(rows: Any, name: str) -> Any:
-    return rows[name] if isinstance(rows, dict) else [picked(row, name) for row in rows]
-
-
-@pytest.mark.full
-@any_quota
-@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 12), st.integers(1, 8))
-def test_grouped_is_a_loop(seed: int, size: int, number: int, levels: int):
-    rng = np.random.default_rng(seed)
-    y, s = rng.integers(0, 2, size), rng.integers(0, levels, size).astype(np.float32)
-    groups, gain = rng.integers(0, number, size), rng.integers(0, 4, size)
-    for name, measure in MEASURES.items():
-        for cut in ({}, {"quota": 2, "when_short": "all"}, {"fraction": [0.4, 1.0]}):
-            found = measure(y, s, groups=groups, **cut)
-            alone = [measure(y[groups == g], s[groups == g], **cut) for g in np.unique(groups)]
-            np.testing.assert_allclose(found, alone, rtol=1e-14, err_msg=name)
-    for measure in (retrieval.dcg, retrieval.ndcg):
-        found = measure(None, s, gain=gain, groups=groups, quota=3)
-        parts = [groups == g for g in np.unique(groups)]
-        alone = [measure(None, s[x], gain=gain[x], quota=3, when_short="all") for x in parts]
-        np.testing.assert_allclose(found, alone, rtol=1e-14)
-
-
 @pytest.mark.long_program
 @of_main
 def test_graded_gains(mode: Mode):
@@ -214,45 +153,6 @@ def test_graded_gains(mode: Mode):
     near("dcg", found["dcg"], exact)
     near("dcg", found["of a ranking"], exact)
     near("ndcg", found["ndcg"], [x / y if y else None for x, y in zip(exact, ideal, strict=True)])
-
-
-GRADE = np.random.default_rng(6).integers(0, 4, DATA["y"].shape)
-
-
-def exact_ndcg(scores: np.ndarray, here: np.ndarray, quota: int) -> Any:
-    """NDCG of one list's grades, in fractions but for the logarithms; None where it has none."""
-    score, grade = scores[here].tolist(), GRADE[here].tolist()
-    distinct = sorted(set(score), reverse=True)
-    of_score = [[x for x, s in zip(grade, score, strict=True) if s == at] for at in distinct]
-    found = dcg(ex.groups([0] * len(score), score), quota, [Fraction(sum(x)) for x in of_score])
-    best = [Fraction(x) for x in sorted(grade, reverse=True)]
-    ideal = dcg(ex.groups([0] * len(score), range(len(score), 0, -1)), quota, best)
-    return found / ideal if ideal else None
-
-
-@pytest.mark.long_program
-@pytest.mark.parametrize("masked", [False, in_full(True)])
-@of_main
-def test_grades_of_groups(mode: Mode, masked: bool):
-    """Group 4 has no examples."""
-    counts = DATA["where"] if masked else np.ones_like(DATA["where"])
-
-    def measures(s: Any, gain: Any, groups: Any, where: Any) -> Any:
-        own = {"where": where} if masked else {}
-        given = {"gain": gain, "groups": groups, "num_groups": GROUPS, "quota": 3, **own}
-        mean = qk.group_mean(retrieval.ndcg, weights="examples")
-        return retrieval.ndcg(None, s, **given), mean(None, s, **given)
-
-    models = DATA["s"][:1] if mode.name.endswith("-vmap") else DATA["s"]
-    scores = models[0] if len(models) == 1 else models
-    found, mean = mode.run(measures, scores, GRADE, DATA["groups"], DATA["where"])
-    lists = [counts & (DATA["groups"] == g) for g in range(GROUPS)]
-    exact = [[exact_ndcg(s, x, min(3, x.sum())) for x in lists] for s in models]
-    near("ndcg", found, exact if len(models) > 1 else exact[0])
-    values = as_floats(exact)
-    sizes = np.where(np.isnan(values), 0, [x.sum() for x in lists])
-    wanted = (np.nan_to_num(values) * sizes).sum(axis=-1) / sizes.sum(axis=-1)
-    np.testing.assert_allclose(mean.value, np.squeeze(wanted), rtol=1e-6 if mode.float32 else 1e-14)
 
 
 def test_a_negative_grade_that_is_not_read_spoils_its_group():
@@ -317,50 +217,6 @@ def lists_without_ties() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     scores, labels = rng.permutation(400) / 400 + 0.01, rng.integers(0, 2, 400)
     labels[np.unique(groups, return_index=True)[1]] = 1
     return labels, scores, groups
-
-
-def test_torchmetrics_agrees_without_ties():
-    functional = pytest.importorskip("torchmetrics.functional.retrieval")
-    import torch
-
-    y, s, groups = lists_without_ties()
-    pairs = {
-        "reciprocal_rank": functional.retrieval_reciprocal_rank,
-        "success": functional.retrieval_hit_rate,
-        "ndcg": functional.retrieval_normalized_dcg,
-        "expected_average_precision": functional.retrieval_average_precision,
-    }
-    for name, theirs in pairs.items():
-        for k in (3, None):
-            if (name, k) == ("expected_average_precision", 3):
-                continue  # it divides by the positives that were found
-            found = MEASURES[name](y, s, groups=groups, quota=k)
-            of_each = [
-                (torch.tensor(s[groups == g]), torch.tensor(y[groups == g])) for g in set(groups)
-            ]
-            wanted = [float(theirs(*x, top_k=k)) for x in of_each]
-            np.testing.assert_allclose(found, wanted, rtol=1e-6, err_msg=name)
-
-
-@pytest.mark.full
-def test_rax_agrees_without_ties():
-    rax = pytest.importorskip("rax")
-    y, s, groups = lists_without_ties()
-    places = np.arange(len(y)) - np.searchsorted(groups, groups)
-    there = np.zeros((groups[-1] + 1, places.max() + 1), dtype=bool)
-    there[groups, places] = True
-    padded = [np.zeros(there.shape) for _ in range(2)]
-    padded[0][there], padded[1][there] = s, y
-    pairs = {
-        "reciprocal_rank": rax.mrr_metric,
-        "ndcg": rax.ndcg_metric,
-        "expected_average_precision": rax.ap_metric,
-    }
-    for name, theirs in pairs.items():
-        for k in (3, None):
-            found = MEASURES[name](y, s, groups=groups, quota=k)
-            wanted = theirs(*padded, where=there, topn=k, reduce_fn=None)
-            np.testing.assert_allclose(found, wanted, rtol=1e-5, err_msg=name)
 
 
 @pytest.mark.full

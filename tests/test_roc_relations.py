@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from backends import MODES, QUICK, Mode, mode_fixture, parameters
 from expected import as_floats, row_of
 from hypothesis import given
-from hypothesis import strategies as st
 from test_relations import ranked_data
 
 import quotakernels as qk
@@ -22,8 +20,6 @@ import quotakernels as qk
 mode = mode_fixture(QUICK)
 
 CLOSE = 1e-12
-AREAS: tuple[Callable[..., Any], ...] = (qk.pr_auc, qk.roc_hull_auc, qk.achievable_pr_auc)
-INVARIANT = (*AREAS, qk.average_precision)
 
 
 def vertices(curve: Any) -> list[tuple[float, float]]:
@@ -57,48 +53,6 @@ def test_each_vertex_is_best_for_its_slopes(data: Any):
             if low <= slope <= high:
                 gains = curve.tpr - slope * curve.fpr
                 assert tpr - slope * fpr >= gains.max() - 1e-9 * max(slope, 1)
-
-
-@given(st.integers(1, 50), st.integers(1, 50))
-def test_constant_best_and_worst_scores(positive: int, negative: int):
-    labels = np.repeat([1, 0], [positive, negative])
-    prevalence = positive / (positive + negative)
-    constant, best, worst = (qk.rank(labels, s) for s in (labels * 0, labels, -labels))
-    for ranking, area in ((constant, 0.5), (best, 1.0), (worst, 0.5)):
-        assert qk.roc_hull_auc(ranking) == area
-    for measure in (*AREAS[::2], qk.average_precision):
-        assert measure(best) == 1
-        np.testing.assert_allclose(measure(constant), prevalence, rtol=1e-15)
-    np.testing.assert_allclose(qk.achievable_pr_auc(worst), prevalence, rtol=1e-15)
-    assert vertices(qk.roc_hull(worst)) == [(0, 0), (negative, positive)]
-    assert vertices(qk.roc_hull(best)) == [(0, 0), (0, positive), (negative, positive)]
-
-
-@given(ranked_data(), st.randoms(use_true_random=False))
-def test_order_and_scale_do_not_matter(data: Any, random: Any):
-    labels, scores = data
-    order = list(range(len(labels)))
-    random.shuffle(order)
-    same = [(labels[order], scores[order]), (labels, scores**3 - 7), (labels, np.exp(scores / 9))]
-    for measure in INVARIANT:
-        assert {float(measure(*each)) for each in same} == {float(measure(labels, scores))}
-    for each in same:
-        assert vertices(qk.roc_hull(*each)) == vertices(qk.roc_hull(labels, scores))
-
-
-@given(ranked_data(), st.integers(2, 4))
-def test_repetition_and_integer_weights(data: Any, times: int):
-    """Relation 12: masses count as repeated examples, and a common factor not at all."""
-    labels, scores = data
-    weights = np.resize(np.arange(1, times + 1), len(labels))
-    weighted = qk.rank(labels, scores, sample_weight=weights / 8)
-    repeated = qk.rank(np.repeat(labels, weights), np.repeat(scores, weights))
-    twice = qk.rank(np.repeat(labels, 2), np.repeat(scores, 2))
-    for measure in INVARIANT:
-        np.testing.assert_allclose(measure(weighted), measure(repeated), rtol=1e-13)
-        np.testing.assert_allclose(measure(twice), measure(labels, scores), rtol=1e-13)
-    hull, wanted = qk.roc_hull(weighted), qk.roc_hull(repeated)
-    np.testing.assert_array_equal([hull.fp * 8, hull.tp * 8], [wanted.fp, wanted.tp])
 
 
 # hulls that are hard to find

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -152,34 +151,6 @@ def test_small_cases(data: st.DataObject):
         near(name, np.asarray(value), exact[name] if name == "uplift" else exact[name][0])
 
 
-@pytest.mark.long_program
-@pytest.mark.parametrize("weighted", [False, True])
-def test_each_group_of_examples(mode: Mode, weighted: bool):
-    names = ("y", "s", "treatment", "groups", *(["w"] if weighted else []))
-    quotas = np.array([1.0, 2.5])
-
-    def computed(y: Any, s: Any, t: Any, groups: Any, w: Any = None) -> Any:
-        given = {"groups": groups, "num_groups": GROUPS, "sample_weight": w}
-        return measured(qk.rank(y, s, treatment=t, **given), mode.array(quotas))
-
-    found = mode.run(computed, *(DATA[x][1] if x == "s" else DATA[x] for x in names))
-    for group in range(GROUPS):
-        here = DATA["groups"] == group
-        given = {"sample_weight": DATA["w"][here]} if weighted else {}
-        y, s, t = (x[here] for x in (DATA["y"], DATA["s"][1], DATA["treatment"]))
-        ranking = qk.rank(y, s, treatment=t, **given)
-        for name, value in measured(ranking, quotas).items():
-            near(name, found[name][group], value)
-
-
-def test_models_are_rows_of_a_batch():
-    y, s, t = (DATA[name] for name in ("y", "s", "treatment"))
-    both = measured(qk.rank(y, s, treatment=t), [3.0])
-    for model in range(2):
-        for name, value in measured(qk.rank(y, s[model], treatment=t), [3.0]).items():
-            near(name, both[name][model], value)
-
-
 @pytest.mark.parametrize("unit", [1e-200, 1e200, 3.0])
 def test_the_unit_of_weights_does_not_matter(unit: float):
     y, s, t, w = DATA["y"], DATA["s"][0], DATA["treatment"], DATA["w"]
@@ -202,14 +173,6 @@ def test_an_arm_that_is_not_there():
         found = measured(qk.rank(y, s, treatment=t), [1.0, 3.0])
         assert all(np.isnan(value).all() for value in found.values())
         assert np.isnan(uplift_curve(y, s, treatment=t).value).all()
-
-
-def test_rankings_keep_their_arms():
-    ranking = qk.rank(DATA["y"], DATA["s"][0], treatment=DATA["treatment"])
-    assert repr(ranking).endswith("arms)")
-    again = pickle.loads(pickle.dumps(ranking))
-    for one in (again, ranking.map(lambda x: x), qk.Ranking(*ranking)):
-        assert uplift_at_quota(one, quota=5) == uplift_at_quota(ranking, quota=5)
 
 
 # bad input

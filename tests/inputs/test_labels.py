@@ -272,17 +272,6 @@ def test_what_is_undefined_is_nan_and_the_rest_is_a_number(mode: Mode, labels, s
         np.testing.assert_array_equal(value, np.full(2, found[name], dtype=value.dtype))
 
 
-@every.main_modes
-@pytest.mark.long_program
-def test_rows_of_few_examples_in_a_batch(mode: Mode):
-    labels, scores, where = (np.zeros((len(FEW), 3), dtype) for dtype in (int, float, bool))
-    for index, (y, s, _) in enumerate(FEW):
-        labels[index, : len(y)], scores[index, : len(y)], where[index, : len(y)] = y, s, True
-    found = mode.run(few, labels, scores, where)
-    for index, (_, _, defined) in enumerate(FEW):
-        assert every.of_row(found, index) == pytest.approx(NONE | defined, nan_ok=True)
-
-
 @pytest.mark.parametrize("mode", LIBRARIES)
 def test_no_examples_have_no_decisions(mode: Mode):
     def decide(s: Any) -> Any:

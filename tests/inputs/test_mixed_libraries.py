@@ -79,14 +79,6 @@ def test_every_layout_gives_the_same_and_stays_as_it_was(form: Any):
     assert before == {name: (x.dtype, x.strides, x.tobytes()) for name, x in given.items()}
 
 
-@pytest.mark.parametrize("dtype", ["i1", "u2", "i8", "f2", "f4", "f8"])
-def test_every_layout_of_every_dtype(dtype: str):
-    scores = (8 * S).astype(dtype)
-    wanted = results(y_true=Y, y_score=scores)
-    for form in (reversed_view, strided, big_endian):
-        assert_same(results(y_true=form(Y), y_score=form(scores)), wanted)
-
-
 def test_layouts_of_a_batch():
     scores = np.stack([S, S[::-1], -S])
     forms = (np.asfortranarray(scores), scores[:, ::-1][:, ::-1], big_endian(scores))

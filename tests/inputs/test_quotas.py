@@ -30,18 +30,6 @@ def close(found: Any, wanted: Any) -> None:
     np.testing.assert_allclose(found, wanted, rtol=rtol)
 
 
-def at_quota(y: Any, s: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Everything that takes a quota."""
-    ends = qk.quota_threshold(s, **given)
-    measures = (qk.hit_rate, qk.qrecall, qk.lift, qk.pearson)
-    return {m.__name__: m(y, s, **given) for m in measures} | ends._asdict()
-
-
-CALLS = [qk.hit_rate, qk.qrecall, qk.lift, qk.pearson]
-CALLS += [lambda y, s, **given: qk.select(s, **given)]
-CALLS += [lambda y, s, **given: qk.quota_threshold(s, **given)]
-
-
 # what is refused
 
 
@@ -86,29 +74,6 @@ def test_arrays_of_quotas(mode: Mode):
         close(found, wanted)
 
 
-SCALARS = [
-    4,
-    4.0,
-    np.int64(4),
-    np.uint8(4),
-    np.float32(4),
-    np.asarray(4),
-    np.asarray(4, dtype=">i2"),
-]
-
-
-@pytest.mark.parametrize("mode", FEW)
-@pytest.mark.parametrize("quota", SCALARS, ids=repr)
-def test_every_kind_of_one_number(mode: Mode, quota: Any):
-    found = mode.run(lambda y, s: at_quota(y, s, {"quota": quota}), Y, S)
-    for value in found.values():
-        assert value.shape == ()
-    close(found["hit_rate"], 0.75)
-    close(found["above"], 3)
-    chosen = mode.run(lambda s: qk.select(s, quota=quota), S)
-    np.testing.assert_array_equal(chosen, [1, 1, 1, 1, 0, 0, 0, 0])
-
-
 @pytest.mark.long_program
 @every.main_modes
 def test_the_shape_is_that_of_batch_and_quota(mode: Mode):
@@ -122,21 +87,6 @@ def test_the_shape_is_that_of_batch_and_quota(mode: Mode):
     assert found.shape == above.shape == (2, 3, 2)
     close(found[0], [[HIT_RATES[q] for q in row] for row in quotas.tolist()])
     np.testing.assert_array_equal(above[0], [[0, 1], [3, 0], [1, 7]])
-
-
-@pytest.mark.long_program
-@every.main_modes
-def test_nothing_selected(mode: Mode):
-    found = mode.run(nothing, np.stack([Y, Y]), np.stack([S, S]))
-    undefined = {"hit_rate", "lift", "pearson", "threshold"}
-    for name, value in found.items():
-        np.testing.assert_array_equal(
-            value, np.full(value.shape, np.nan if name in undefined else 0)
-        )
-
-
-def nothing(y: Any, s: Any) -> dict[str, Any]:
-    return at_quota(y, s, {"quota": 0}) | {"select": qk.select(s, quota=0)}
 
 
 def test_whole_shares_are_whole_numbers():
