@@ -21,12 +21,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from quotakernels.cli.errors import (
-    ColumnsError,
     InputError,
-    MissingError,
+    PlacedError,
     RowError,
     first_values,
     in_options,
+    missing_value,
     no_groups,
     third_label,
 )
@@ -181,7 +181,8 @@ def sample_of(settings: Settings, rows: pa.Table) -> Sample:
 
     def read(kind: Callable[[pa.Table, str], Any], name: str | None) -> Any:
         try:
-            return None if name is None else kind(rows, name)
+            with placing(rows):
+                return None if name is None else kind(rows, name)
         except InputError as error:
             errors.append(error)
 
@@ -191,7 +192,8 @@ def sample_of(settings: Settings, rows: pa.Table) -> Sample:
     groups, costs = read(group_column, settings.grouped_by), read(cost_column, settings.cost)
     treatment = read(partial(treatment_column, treated=settings.treated), settings.treatment)
     if errors:
-        raise errors[0] if len(errors) == 1 else ColumnsError(errors)
+        lines = dict.fromkeys(x.message for x in errors)
+        raise errors[0] if len(lines) == 1 else PlacedError("\n".join(lines))
     return Sample(labels, scores, weights, gains, groups, costs, treatment)
 
 
@@ -229,7 +231,7 @@ def complete(table: pa.Table, name: str) -> pa.ChunkedArray:
     column = _plain(table.column(name))
     if column.null_count:
         row = pc.index(column.is_null(), True).as_py() + 1
-        raise MissingError([name], row, column.null_count)
+        raise missing_value(name, row, column.null_count)
     return column
 
 
@@ -405,7 +407,7 @@ def of_rows(table: pa.Table, conditions: Conditions, result: Callable[[pa.Table]
     with placing(rows):
         try:
             return result(rows)
-        except RowError:
+        except (RowError, PlacedError):
             raise
         except (InputError, UnfitError) as error:
             raise InputError(f"{in_options(error)}{told}") from error

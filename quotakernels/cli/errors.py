@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 import click
@@ -72,46 +72,11 @@ class RowError(InputError):
 
     def placed(self, place: Callable[[int], str]) -> InputError:
         """The error for those who know where rows are."""
-        return InputError(self.said(place(self.row)))
+        return PlacedError(self.said(place(self.row)))
 
 
-class MissingError(RowError):
-    """The error of columns that have no value in a row, the first of so many in each."""
-
-    def __init__(self, names: Sequence[str], row: int, count: int) -> None:
-        super().__init__(lambda place: missing_value(names, place, count), row)
-        self.names, self.count = tuple(names), count
-
-
-class ColumnsError(RowError):
-    """What is wrong with several columns, a line for each, or for those that lack the same rows."""
-
-    def __init__(self, errors: Sequence[InputError]) -> None:
-        self.errors = list(_together(errors))
-        super().__init__(lambda _: _lines(self.errors), 0)
-
-    def placed(self, place: Callable[[int], str]) -> InputError:
-        """The errors, those of rows with their places."""
-        return InputError(
-            _lines([x.placed(place) if isinstance(x, RowError) else x for x in self.errors])
-        )
-
-
-def _together(errors: Sequence[InputError]) -> Iterator[InputError]:
-    """The errors, those of the same missing rows in one."""
-    names: dict[tuple[int, int], list[str]] = {}
-    for error in errors:
-        if isinstance(error, MissingError):
-            names.setdefault((error.row, error.count), []).extend(error.names)
-    for error in errors:
-        if not isinstance(error, MissingError):
-            yield error
-        elif alike := names.pop((error.row, error.count), None):
-            yield MissingError(alike, error.row, error.count)
-
-
-def _lines(errors: Sequence[InputError]) -> str:
-    return "\n".join(dict.fromkeys(x.message for x in errors))
+class PlacedError(InputError):
+    """An error that says where it is, or of which columns."""
 
 
 def no_columns(source: str, names: Sequence[str], available: Sequence[str]) -> InputError:
@@ -135,14 +100,15 @@ def no_rows(source: str) -> InputError:
     return InputError(f"{source} has no rows")
 
 
-def missing_value(names: Sequence[str], place: str, count: int) -> str:
-    """What is said of missing values of columns, the first of which is at a place."""
-    several = len(names) > 1
-    more = f", {count} in {'each' if several else 'all'}" if count > 1 else ""
-    columns = f"column{'s' if several else ''} {in_words(list(map(repr, names)))}"
-    return (
-        f"{columns}: missing value at {place}{more}; "
-        "fill these rows, or leave them out with --drop-missing"
+def missing_value(name: str, row: int, count: int) -> RowError:
+    """The error of a column of which so many values are missing, the first in a row."""
+    more = f", {count} in all" if count > 1 else ""
+    return RowError(
+        lambda place: (
+            f"column {name!r}: missing value at {place}{more}; "
+            "fill these rows, or leave them out with --drop-missing"
+        ),
+        row,
     )
 
 

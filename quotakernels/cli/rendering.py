@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from rich import box
 from rich.console import Console, Group
-from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn
-from rich.progress_bar import ProgressBar
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -166,49 +165,39 @@ def table_console() -> Console:
 
 
 def print_evaluation(evaluation: Evaluation, console: Console, everything: bool) -> None:
-    """Print what the data are, the answer, and the tables that it needs, or else all of them."""
+    """Print what the data are, the answers, and the tables that these need, or else all of them."""
+    bounded = bool(evaluation.over_all.bounds)
     console.print(_data_line(evaluation))
-    for answer in _answers(evaluation):
+    for answer in _answers(evaluation, bounded):
         _print_answer(answer, console)
     for table in brief_tables(evaluation):
         print_table(table, console)
-    if everything:
-        _print_all(evaluation, console)
-        return
-    of_groups = list(group_tables(evaluation))
-    for table in of_groups:
-        print_table(table, console)
-    mark = [_MARK] if any(x.starred for x in of_groups) else []
-    notes = (*notes_of_hit_rates(evaluation), *notes_of_few_groups(evaluation))
-    for note in (*mark, *notes):
-        console.print(f"\n{note}")
-    more = ", intervals and tests" if evaluation.settings.resampling is not None else ""
-    console.print(f"\n--all prints all measures{more}.", style="dim")
-
-
-def print_bounded(evaluation: Evaluation, console: Console, everything: bool) -> None:
-    """Print what is known after passes over the rows: the answers, and the tables with bounds."""
-    paid = evaluation.gains is not None or evaluation.settings.cost is not None
-    _print_brief(evaluation, console, [what_will_it_bring(evaluation)] if paid else [])
     of_all = evaluation.sections if everything else []
-    tables = [values_table(evaluation, section) for section in of_all]
-    tables += group_tables(evaluation)
+    tables = [*(values_table(evaluation, x) for x in of_all), *group_tables(evaluation)]
     for table in tables:
         print_table(table, console)
-    notes = [_MARK] if any(x.starred for x in tables) else []
-    if (resampling := evaluation.settings.resampling) is not None:
-        notes += [f"{resampling.percent} intervals: {_SURE}", *notes_of_hit_rates(evaluation)]
-    console.print("\n" + "\n".join([*notes, _BOUNDED]), style="dim")
+    starred = any(x.starred for x in tables)
+    if bounded:
+        notes = [_MARK] if starred else []
+        if (resampling := evaluation.settings.resampling) is not None:
+            notes += [f"{resampling.percent} intervals: {_SURE}", *notes_of_hit_rates(evaluation)]
+        console.print("\n" + "\n".join([*notes, _BOUNDED]), style="dim")
+    elif everything:
+        _print_tests(evaluation, console, starred)
+    else:
+        _print_notes(evaluation, console, starred)
 
 
-def _print_brief(evaluation: Evaluation, console: Console, more: Sequence[Answer] = ()) -> None:
-    """Print what the data are, which model to take and more answers, and the first tables."""
-    console.print(_data_line(evaluation))
-    if evaluation.settings.quotas:
-        for answer in (which_model(evaluation), *more):
-            _print_answer(answer, console)
-    for table in brief_tables(evaluation):
-        print_table(table, console)
+def _answers(evaluation: Evaluation, bounded: bool) -> list[Answer]:
+    """Which model, how sure and what a treatment adds; what places cost and bring tells also how
+    many and how much. A stream knows less.
+    """
+    paid = evaluation.gains is not None or evaluation.settings.cost is not None
+    if bounded:
+        asked = [which_model, what_will_it_bring] if paid else [which_model]
+        return [x(evaluation) for x in asked] if evaluation.settings.quotas else []
+    which, many, what, sure, *added = evaluation.answers
+    return [which, many, what, sure, *added] if paid else [which, sure, *added]
 
 
 def _print_answer(answer: Answer, console: Console) -> None:
@@ -217,23 +206,19 @@ def _print_answer(answer: Answer, console: Console) -> None:
         console.print(in_options(sentence).replace(MINUS, "-"))
 
 
-def _answers(evaluation: Evaluation) -> list[Answer]:
-    """Which model, how sure and what a treatment adds; what places cost and bring tells also how
-    many and how much.
-    """
-    which, many, what, sure, *added = evaluation.answers
-    paid = evaluation.gains is not None or evaluation.settings.cost is not None
-    return [which, many, what, sure, *added] if paid else [which, sure, *added]
+def _print_notes(evaluation: Evaluation, console: Console, starred: bool) -> None:
+    """Print what to mind of the answer, and how to get all the rest."""
+    mark = [_MARK] if starred else []
+    for note in (*mark, *notes_of_hit_rates(evaluation), *notes_of_few_groups(evaluation)):
+        console.print(f"\n{note}")
+    more = ", intervals and tests" if evaluation.settings.resampling is not None else ""
+    console.print(f"\n--all prints all measures{more}.", style="dim")
 
 
-def _print_all(evaluation: Evaluation, console: Console) -> None:
-    """Print every measure with its interval, every test, and how they were computed."""
+def _print_tests(evaluation: Evaluation, console: Console, starred: bool) -> None:
+    """Print what to mind of all measures, every test, and how they were computed."""
     settings = evaluation.settings
-    tables = [values_table(evaluation, section) for section in evaluation.sections]
-    tables += group_tables(evaluation)
-    for table in tables:
-        print_table(table, console)
-    notes = ([_MARK_OF_ALL] if any(x.starred for x in tables) else []) + [_AREAS]
+    notes = ([_MARK_OF_ALL] if starred else []) + [_AREAS]
     if settings.quotas_over_all and settings.cost is None:
         notes.append(_PEARSON)
     console.print("\n" + "\n".join(notes))
@@ -265,62 +250,43 @@ def _data_line(evaluation: Results) -> str:
 _BAR_AFTER_S = 1.0
 
 
-class _Bar(BarColumn):
-    """A bar that asks how much of the step is done whenever it is drawn, and never goes back."""
+class Steps:
+    """The steps of something that takes long: called with the name of each as it begins."""
 
-    def __init__(self, share_done: Callable[[], float]) -> None:
-        super().__init__()
-        self.share_done = share_done
-        self.furthest = 0.0
+    def __init__(self, bar: Progress | None, steps: int) -> None:
+        self.bar, self.begun = bar, -1
+        self.task = TaskID(0) if bar is None else bar.add_task("", total=steps, begun=0)
 
-    def render(self, task: Task) -> ProgressBar:
-        bar = super().render(task)
-        now = task.completed + (self.share_done() if task.completed >= 0 else 0.0)
-        bar.completed = self.furthest = max(now, self.furthest)
-        return bar
-
-
-class Share:
-    """How much of a step is done, as the step tells."""
-
-    def __init__(self) -> None:
-        self.done = 0.0
+    def __call__(self, name: str) -> None:
+        """Begin the next step."""
+        self.begun += 1
+        if self.bar is not None:
+            self.bar.update(self.task, completed=self.begun, begun=self.begun, description=name)
 
     def tell(self, done: int, whole: int) -> None:
-        """Hear of so much of a whole."""
-        self.done = done / whole if done < whole else 0.0  # then the next step begins
-
-    def __call__(self) -> float:
-        """Return the share, from 0 to 1."""
-        return self.done
+        """Hear how much of the step is done."""
+        if self.bar is not None:
+            self.bar.update(self.task, completed=self.begun + done / whole)
 
 
 @contextmanager
-def progress_bar(
-    steps: int, share_done: Callable[[], float] = lambda: 0.0
-) -> Iterator[Callable[[str], None]]:
-    """Yield a function to call with the name of each step as it begins.
+def progress_bar(steps: int) -> Iterator[Steps]:
+    """Yield what hears of the steps and shows them.
 
     The bar goes to stderr, to a terminal only, appears after a second and leaves no trace.
-    `share_done` tells how much of a step is done, from 0 to 1; it is called from another thread.
     """
     console = TextConsole(stderr=True)
     if not console.is_interactive:
-        yield lambda _: None
+        yield Steps(None, steps)
         return
-    bar = Progress(
-        _Bar(share_done),
-        TextColumn("{task.completed}/{task.total}  {task.description}", markup=False),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    )
-    task = bar.add_task("", total=steps, completed=-1)
+    text = "{task.fields[begun]}/{task.total}  {task.description}"
+    columns = BarColumn(), TextColumn(text, markup=False), TimeElapsedColumn()
+    bar = Progress(*columns, console=console, transient=True)
     timer = threading.Timer(_BAR_AFTER_S, bar.start)
     timer.daemon = True
     timer.start()
     try:
-        yield lambda step: bar.update(task, advance=1, description=step)
+        yield Steps(bar, steps)
     finally:
         timer.cancel()
         timer.join()

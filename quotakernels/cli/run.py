@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.resources import as_file, files
@@ -15,7 +15,6 @@ import click
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from rich.console import Console
 
 import quotakernels as qk
 from quotakernels._replacing import is_stdout
@@ -27,13 +26,7 @@ from quotakernels.cli.files import column_names, read_table, without_missing
 from quotakernels.cli.given import given, on_the_line
 from quotakernels.cli.options import Format
 from quotakernels.cli.paths import file_format, files_of, name_of, path_given
-from quotakernels.cli.rendering import (
-    Share,
-    print_bounded,
-    print_evaluation,
-    progress_bar,
-    table_console,
-)
+from quotakernels.cli.rendering import print_evaluation, progress_bar, table_console
 from quotakernels.cli.writing import output_file, write_table
 from quotakernels.evaluation.compute import evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
@@ -186,7 +179,7 @@ def print_file(
     """Evaluate the columns of a file, or of several, and print the result."""
     settings = replace(settings, brief=output == "answer")
     if streams(path, settings, engine, memory_limit):
-        _print(_evaluate_stream(path, settings), output, print_bounded)
+        _print(_evaluate_stream(path, settings), output)
     else:
         _print(evaluate_file(path, settings), output)
 
@@ -220,8 +213,7 @@ def write_page(task: Task, output: Path) -> None:
 
 def evaluate_file(path: Path, settings: Settings) -> Evaluation:
     """Evaluate the columns of a file, and tell the progress on stderr."""
-    share = Share()
-    with progress_bar(settings.steps, share) as step:
+    with progress_bar(settings.steps) as step:
         step(f"reading {name_of(path)}")
         given = read_table(path, columns_read(settings), settings.models)
         table = without_missing(given)
@@ -231,7 +223,7 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
         evaluation = of_rows(
             table,
             settings.where,
-            lambda x: evaluate_sample(settings, sample_of(settings, x), tuning, step, share.tell),
+            lambda x: evaluate_sample(settings, sample_of(settings, x), tuning, step, step.tell),
         )
         missing = given.num_rows - table.num_rows
         return replace(evaluation, rows_read=given.num_rows, rows_missing=missing)
@@ -254,15 +246,11 @@ def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
         raise InputError(in_options(error)) from error
 
 
-def _print(
-    evaluation: Evaluation,
-    output: Format,
-    printing: Callable[[Evaluation, Console, bool], None] = print_evaluation,
-) -> None:
+def _print(evaluation: Evaluation, output: Format) -> None:
     if output == "json":
         click.echo(evaluation.to_json())
     else:
-        printing(evaluation, table_console(), output == "all")
+        print_evaluation(evaluation, table_console(), output == "all")
 
 
 # the confusion table at every cut

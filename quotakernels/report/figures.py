@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import warnings
-import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -38,7 +37,6 @@ from quotakernels.plots._models import written
 
 _STYLE = {
     "svg.fonttype": "none",
-    "svg.hashsalt": "quotakernels",
     "font.size": 11.0,
     "axes.labelsize": 11.0,
     "axes.spines.right": False,
@@ -264,12 +262,14 @@ def _emphasise(ax: Axes, winner: int | None) -> None:
 
 def _svg(drawing: Drawing, ax: Axes, name: str, label: str) -> Markup:
     written = io.StringIO()
-    with warnings.catch_warnings():  # of letters that browsers have in fonts of their own
+    # Names are unlike those of other drawings of the page.
+    with matplotlib.rc_context({"svg.hashsalt": name}), warnings.catch_warnings():
+        # of letters that browsers have in fonts of their own
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         drawing.savefig(written, format="svg", metadata={"Date": None}, transparent=True)
     start, stop = ax.get_xlim()
     points = _POINTS * drawing.get_size_inches()[0] * ax.get_position().width
-    return Markup(inlined(written.getvalue(), name, label, points / (stop - start)))
+    return Markup(inlined(written.getvalue(), label, points / (stop - start)))
 
 
 # the curves
@@ -486,89 +486,46 @@ def draw_dots(ax: Axes, groups: GroupResults, values: GroupValues, measure: Colu
     ax.set(xlim=(-0.02, 1.02), ylim=(size - 0.5, -0.5), xlabel=measure.title)
 
 
-_NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
-
-_REFERENCE = re.compile(r"url\(#([^)]+)\)")
-
-_COORDINATES = ("d", "points", "transform", "x", "y", "x1", "y1", "x2", "y2", "width", "height")
-
-_PIXELS = re.compile(r"[\d.]+px")
-
-_NEEDLESS = ("metadata", "title")
-
-MOVED = "moved-"
-"""With the number of a model behind it the name of a line that follows its places."""
-
-
 # a drawing as a part of the page
 
 
-def inlined(drawing: str, prefix: str, label: str, per_place: float) -> str:
+MOVED = "moved-"
+"""With the number of a model behind it the name of a line that follows its places."""
+_LEFT_OUT = re.compile(
+    r"""<(metadata|title)>.*?</\1>|<!--.*?-->|(?<=>)\s+(?=<)|font-family: [^;"]*;?""", re.DOTALL
+)
+_FONT = re.compile(r"""font: ([\d.]+px) [^;"]*""")
+_COLOUR = re.compile(r"(?<=: )#[0-9a-f]{6}(?![\w-])")
+_COORDINATES = re.compile(r' (d|points|transform|[xy][12]?|width|height)="([^"]*)"')
+_NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+_ID = re.compile(r' id="([^"]*)"')
+
+
+def inlined(drawing: str, label: str, per_place: float) -> str:
     """The <svg> element of a drawing for a page that holds several of them.
 
-    Every id begins with the prefix, since ids are those of a whole page.  The label is what is
-    read to those who do not see the drawing.  What draws no text loses its digits beyond a tenth
-    of a point, and the fonts are left to the page.  Lines that a script moves keep the number of
-    their model, and the drawing says how many points a place is.
+    The label is what is read to those who do not see the drawing. What draws no text loses its
+    digits beyond a tenth of a point, fonts and colours are left to the page, and so are names that
+    nothing refers to. Lines that a script moves keep the number of their model, and the drawing
+    says how many points a place is.
     """
-    root = ET.fromstring(drawing)
-    for parent in list(root.iter()):
-        for child in [x for x in parent if _plain(x.tag) in _NEEDLESS]:
-            parent.remove(child)
-    written = " ".join(x for element in root.iter() for x in element.attrib.values())
-    used = set(_REFERENCE.findall(written)) | set(re.findall(r"(?:^|\s)#(\S+)", written))
-    for element in root.iter():
-        _rewrite(element, prefix, used)
-    size = root.attrib["viewBox"]
-    root.attrib.clear()
-    root.attrib |= {"viewBox": size, "role": "img", "aria-label": label}
-    root.attrib["data-per-place"] = formatted(per_place, ".6g")
-    return ET.tostring(root, encoding="unicode")
+    _, size, content = re.split(r'<svg[^>]*? (viewBox="[^"]*")[^>]*>', drawing, maxsplit=1)
+    content = _FONT.sub(r"font-size:\1", _LEFT_OUT.sub("", content))
+    content = _COLOUR.sub(lambda found: painted(found[0]), content)
+    content = _COORDINATES.sub(lambda x: f' {x[1]}="{_NUMBER.sub(_shortened, x[2])}"', content)
+    used = set(re.findall(r"#([\w-]+)", content))
+    content = _ID.sub(lambda found: _kept(found[1], used), content)
+    said = Markup('<svg {} role="img" aria-label="{}" data-per-place="{}">')
+    opened = said.format(Markup(size), label, formatted(per_place, ".6g"))
+    return str(opened) + content.strip()
 
 
-def _plain(name: str) -> str:
-    """A name without its namespace, which HTML's parser knows by itself."""
-    return name.rpartition("}")[2]
+def _shortened(coordinate: re.Match[str]) -> str:
+    return formatted(float(coordinate[0]), ".1f").removesuffix(".0")
 
 
-def _rewrite(element: ET.Element, prefix: str, used: set[str]) -> None:
-    element.tag = _plain(element.tag)
-    if element.tag != "text" and element.text and not element.text.strip():
-        element.text = None
-    if element.tail and not element.tail.strip():
-        element.tail = None
-    attributes = {_plain(key): value for key, value in element.attrib.items()}
-    element.attrib.clear()
-    if (name := attributes.get("id", "")) not in used:
-        attributes.pop("id", None)
+def _kept(name: str, used: set[str]) -> str:
+    """The name of an element that is referred to, or the number of a line that is moved."""
     if name.startswith(MOVED):
-        attributes["data-at"] = name.removeprefix(MOVED)
-    for key, value in attributes.items():
-        element.attrib[key] = _value(key, value, prefix)
-
-
-def _value(key: str, value: str, prefix: str) -> str:
-    if key == "id":
-        return f"{prefix}-{value}"
-    if key == "href":
-        return f"#{prefix}-{value.removeprefix('#')}"
-    value = _REFERENCE.sub(rf"url(#{prefix}-\1)", value)
-    if key == "style":
-        return ";".join(_declarations(value))
-    return _shortened(value) if key in _COORDINATES else value
-
-
-def _declarations(style: str) -> Iterator[str]:
-    """What a style declares, of fonts the size alone; Matplotlib writes them in two ways."""
-    for declaration in style.split(";"):
-        name, _, value = (x.strip() for x in declaration.partition(":"))
-        if name == "font" and (size := _PIXELS.search(value)):
-            yield f"font-size:{size[0]}"
-        elif name and name != "font-family":
-            yield f"{name}:{painted(value)}"
-
-
-def _shortened(coordinates: str) -> str:
-    """With a digit behind the point, and line breaks only where numbers need them."""
-    rounded = _NUMBER.sub(lambda x: formatted(float(x[0]), ".1f").removesuffix(".0"), coordinates)
-    return re.sub(r"\s+", " ", rounded).strip()
+        return f' data-at="{name.removeprefix(MOVED)}"'
+    return f' id="{name}"' if name in used else ""

@@ -310,5 +310,8 @@ def test_progress_bar_appears_when_it_takes_long(monkeypatch: pytest.MonkeyPatch
     with rendering.progress_bar(steps=2) as step:
         step("reading")
         step("naive_bayes")
+        step.tell(1, 2)
+        assert step.bar is not None
+        assert step.bar.tasks[0].completed == 1.5
     assert "naive_bayes" in shown.getvalue()
     assert "1/2" in shown.getvalue()
