@@ -95,8 +95,6 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         nothing.
     validate_args : bool
         Whether bad values raise if they can be read; otherwise they make the results NaN.
-    timeout : float
-        How many seconds to wait for other ranks.
     **kwargs
         Of ``torchmetrics.Metric``.
 
@@ -151,14 +149,13 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         pos_label: Any = None,
         higher_is_better: bool | None = None,
         validate_args: bool = True,
-        timeout: float = 60.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**of_metrics(kwargs, measures))
         _check_choices(state, bound, groups)
         self.measures, self.bound, self.groups = _checked(measures), bound, groups
         self._priced = _keeps_costs(self._several(), costs)
-        self.pos_label, self.validate_args, self.timeout = pos_label, validate_args, timeout
+        self.pos_label, self.validate_args = pos_label, validate_args
         self._better = _direction(self.measures) if higher_is_better is None else higher_is_better
         self._kept = kept = _KINDS[state](dtype, bits, weighted, groups is not None, self._priced)
         _check_measures(self._several(), groups, kept)
@@ -338,8 +335,6 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
 
         Raises
         ------
-        TimeoutError
-            Ranks ended or did not arrive; their numbers are named.
         ValueError
             Ranks whose metrics have other settings.
         """
@@ -360,7 +355,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         group = group_or_world(group)
         facts = {**self._settings, "version of quotakernels": quotakernels.__version__}
         own = {"dtype": str(dtype).removeprefix("torch.")} if dtype else {}
-        told = agreed(facts, own, group, self.timeout)
+        told = agreed(facts, own, group)
         known = {rank: x["dtype"] for rank, x in enumerate(told) if x}
         check_same("dtype", known, group)
         return getattr(torch, next(iter(known.values()))) if known else None
