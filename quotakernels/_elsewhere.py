@@ -14,6 +14,8 @@ _TABLES = tomllib.loads(
 INSTEAD: dict[str, str] = _TABLES["instead"]
 ADAPTERS: dict[str, str] = _TABLES["adapters"]
 NOT_OFFERED: dict[str, str] = _TABLES["not_offered"]
+METRIC_OPTIONS: dict[str, str] = _TABLES["metric_options"]
+METRIC_UPDATE: dict[str, str] = _TABLES["metric_update"]
 _KEYWORDS: dict[str, str] = _TABLES["keywords"]
 _DECISIONS = ("y_pred", "pred", "preds", "prediction", "predictions", "y_hat", "yhat")
 

@@ -6,25 +6,62 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from quotakernels.inputs.keywords import show_value
-from quotakernels.measures._facts import refuse_arms
-from quotakernels.measures.by_group import check_complete, needs_costs
+from quotakernels.measures._facts import title_of
+from quotakernels.measures._measure import Measure
+from quotakernels.measures.by_group import needs_costs, without_options
+from quotakernels.states._batch import names_of
 from quotakernels.states._compute import BOUNDS, Bounds, check_bounded
+
+_NEEDED = {
+    "gain": "what each example brings",
+    "cost": "what each example costs",
+    "treatment": "the treatment of each example",
+}
+
+
+def named_measures(measures: Any, name: str = "") -> Mapping[str, Any]:
+    """Measures by name, also one alone."""
+    return measures if isinstance(measures, Mapping) else {name: measures}
 
 
 def check_measures_fit(measures: Iterable[Any], exact: bool, instead: str) -> None:
-    """Raise for measures that need what no metric keeps, that lack an option, or have no bounds
-    where scores are not kept exactly, and say what to do instead.
+    """Raise for measures that lack an option, or that have no bounds where scores are not kept
+    exactly, and say what to do instead.
     """
     for measure in measures:
-        refuse_arms(measure, "a metric")
-        check_complete(measure)
+        function, options = without_options(measure)
+        lacking = function.lacking(options) if isinstance(function, Measure) else ()
+        if lacking:
+            name, either = function.__name__, " or ".join(f"{x}=" for x in lacking)
+            raise TypeError(f"{name} needs {either}; pass {name}.with_options({lacking[0]}=…)")
         if not exact:
             check_bounded(measure, {}, instead)
 
 
-def costly(measures: Iterable[Any]) -> str:
-    """The name of the first measure that needs what each example costs; empty if none does."""
-    return next(filter(None, map(needs_costs, measures)), "")
+def kept_columns(measures: Iterable[Any], given: Iterable[str] | None) -> tuple[str, ...]:
+    """The names of the columns that a metric keeps: those given, or those that measures need.
+
+    Raises
+    ------
+    ValueError
+        Names of no columns; a measure that needs another column.
+    """
+    needed = {name: title for measure in measures for name, title in _needs(measure).items()}
+    names = names_of(needed if given is None else given)
+    for name in (x for x in needed if x not in names):
+        raise ValueError(f"{needed[name]} needs {_NEEDED[name]}; columns must hold {name!r}")
+    return names
+
+
+def _needs(measure: Any) -> dict[str, str]:
+    """The columns that a measure needs, and its name."""
+    function, _ = without_options(measure)
+    needs = {
+        "gain": getattr(function, "of_gains", False) and function.needs_gains,
+        "cost": needs_costs(measure),
+        "treatment": getattr(function, "of_arms", False),
+    }
+    return {name: title_of(function) for name, needed in needs.items() if needed}
 
 
 def check_bound(bound: Any) -> None:

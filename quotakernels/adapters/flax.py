@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from quotakernels._array import concrete
 from quotakernels.adapters import requiring
-from quotakernels.adapters._metrics import check_bound, check_measures_fit, costly, reported
+from quotakernels.adapters._metrics import (
+    check_bound,
+    check_measures_fit,
+    kept_columns,
+    named_measures,
+    reported,
+)
 from quotakernels.adapters.jax import emptied
 from quotakernels.states import ScoreBuffer, ScoreHistogram
 from quotakernels.states._compute import check_measures
@@ -19,12 +25,14 @@ __all__ = ["RankingMetric"]
 
 SAMPLE_WEIGHT, WHERE, GROUPS = "sample_weight", "mask", "groups"
 """The usual names, of outputs that may be absent."""
-_OTHERWISE = {
-    SAMPLE_WEIGHT: ("sample_weight", ("sample_weights", "weights", "weight")),
-    WHERE: ("where", ("where",)),
-    GROUPS: ("groups", ("group", "indexes")),
+_ARGUMENTS = {WHERE: "where"}
+"""What states call these, if otherwise."""
+_SIMILAR = {
+    SAMPLE_WEIGHT: ("sample_weights", "weights", "weight"),
+    WHERE: ("where",),
+    GROUPS: ("group", "indexes"),
 }
-"""The option that gives another name, and what is likely to be meant for it."""
+"""Names that are likely to be meant for them."""
 _EXACT = (
     "make the metric with FixedScoreBuffer.empty(like, capacity=…), or with a ScoreHistogram of "
     "bfloat16 or float16 scores"
@@ -49,9 +57,9 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         The keywords of `update` for these arguments of the state's own `update`.  The last three
         may be None; then the metric does not take them.  With the default names they may be absent
         from a call, with other names not.
-    cost : str, optional
-        The keyword for the cost of each example, for measures at a budget.  Only a `ScoreBuffer`
-        keeps costs.
+    **columns : str
+        The keywords for the `gain`, `gain_rejected`, `cost` and `treatment` of each example, which
+        a `ScoreBuffer` keeps, and other states if they are made with these columns.
     pos_label : optional
         As `rank` takes it.
     bound : {"midpoint", "lower", "upper", "both"}
@@ -66,11 +74,11 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
     Raises
     ------
     TypeError
-        A measure without its quota, or at a budget without `cost`; a state that keeps no costs.
-        `update` also refuses what is likely meant for an argument of another name, such as
-        ``where`` for ``mask``.
+        A measure without its quota.  `update` also refuses what is likely meant for an argument of
+        another name, such as ``where`` for ``mask``.
     ValueError
-        A state with batch axes; another `bound`; a measure without guaranteed bounds, unless the
+        A state with batch axes; a column that a measure or the state needs, or that the state does
+        not keep; another `bound`; a measure without guaranteed bounds, unless the
         state is exact.  `update` also refuses groups if the state keeps none, and a batch
         without groups if it does.
 
@@ -107,16 +115,19 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         sample_weight: str | None = SAMPLE_WEIGHT,
         where: str | None = WHERE,
         groups: str | None = GROUPS,
-        cost: str | None = None,
         pos_label: Any = None,
         bound: Literal["midpoint", "lower", "upper", "both"] = "midpoint",
+        **columns: str,
     ) -> None:
         start = emptied(state)
-        _check_metric(measures, start, cost, bound)
+        _check_metric(measures, start, columns, bound)
         self.several = isinstance(measures, Mapping)
         self.bound = bound
         self.measures = tuple(measures.items()) if self.several else measures
-        self.names = _OutputNames(labels, scores, sample_weight, where, groups, cost, pos_label)
+        self.pos_label = pos_label
+        usual = {SAMPLE_WEIGHT: sample_weight, WHERE: where, GROUPS: groups}
+        self.usual = tuple((x, name) for x, name in usual.items() if name is not None)
+        self.needed = (("y_true", labels), ("y_score", scores), *columns.items())
         self.state = nnx.metrics.MetricState(start)
 
     def update(self, **outputs: Any) -> None:
@@ -134,7 +145,13 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
             Labels or scores that are missing; a batch that the state refuses; a `ScoreBuffer` in a
             compiled step.
         """
-        updated = self.names.updated(self.state.get_value(), outputs)
+        given = {argument: _needed(name, outputs) for argument, name in self.needed}
+        for usual, name in self.usual:
+            found = _usual(name, outputs) if name == usual else _needed(name, outputs, True)
+            given[_ARGUMENTS.get(usual, usual)] = found
+        if given.get(GROUPS) is None:  # not every state takes them
+            given.pop(GROUPS, None)
+        updated = self.state.get_value().update(**given, pos_label=self.pos_label)
         self.state.set_value(_in_place_of(updated))
 
     def reset(self) -> None:
@@ -152,17 +169,19 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         return reported(self.state.get_value().compute(measures), self.bound)
 
 
-def _check_metric(measures: Any, state: Any, cost: str | None, bound: Any) -> None:
-    """Raise for measures that the state has no value of, for costs that it does not keep, and for a
-    state of several lists of scores.
+def _check_metric(measures: Any, state: Any, columns: dict[str, str], bound: Any) -> None:
+    """Raise for measures that the state has no value of, for columns that it does not keep, and for
+    a state of several lists of scores.
     """
     check_measures(measures, state.like)
     check_bound(bound)
-    several = list(measures.values()) if isinstance(measures, Mapping) else [measures]
-    if (name := costly(several)) and cost is None:
-        raise TypeError(f"{name} needs what each example costs; cost= names that output")
-    if cost is not None and not isinstance(state, ScoreBuffer):
-        raise TypeError(f"a {type(state).__name__} keeps no costs, a ScoreBuffer does")
+    several = named_measures(measures).values()
+    names = kept_columns(several, columns)
+    if not isinstance(state, ScoreBuffer) and set(names) != set(state.column_names):
+        kept = ", ".join(state.column_names) or "no columns"
+        raise ValueError(
+            f"the state keeps {kept}; got the keywords of {', '.join(names) or 'none'}"
+        )
     exact = not isinstance(state, ScoreHistogram) or state.exact
     check_measures_fit(several, exact, _EXACT)
     batch = tuple(state.like.shape[:-1])
@@ -183,51 +202,24 @@ def _in_place_of(state: Any) -> Any:
     return state
 
 
-class _OutputNames(NamedTuple):
-    """What the outputs that a state needs are called, of which four may be None, and the positive
-    label.
-    """
-
-    labels: str
-    scores: str
-    sample_weight: str | None
-    where: str | None
-    groups: str | None
-    cost: str | None
-    pos_label: Any
-
-    def updated(self, state: Any, outputs: Mapping[str, Any]) -> Any:
-        """The state after one more batch, out of all that a model and its step have put out."""
-        groups = _named(self.groups, outputs, GROUPS)
-        beside = {} if groups is None else {"groups": groups}
-        if self.cost is not None:
-            beside["cost"] = _named(self.cost, outputs)
-        return state.update(
-            _named(self.labels, outputs),
-            _named(self.scores, outputs),
-            sample_weight=_named(self.sample_weight, outputs, SAMPLE_WEIGHT),
-            where=_named(self.where, outputs, WHERE),
-            pos_label=self.pos_label,
-            **beside,
-        )
+def _needed(name: str, outputs: Mapping[str, Any], optional: bool = False) -> Any:
+    """The output of that name; one that is `optional` may be given no name."""
+    if name in outputs:
+        return outputs[name]
+    off = "; pass None if there is no such output" if optional else ""
+    if name in ("labels", "logits"):
+        off = "; labels= and scores= of the metric are for other names"
+    raise TypeError(
+        f"expected a keyword argument {name!r}; got {', '.join(outputs) or 'none'}{off}"
+    )
 
 
-def _named(name: str | None, outputs: Mapping[str, Any], usual: str | None = None) -> Any:
-    """The output of that name, which may be absent if it is the usual one."""
-    if name is None and usual is not None:
-        return None
-    if name not in outputs and name != usual:
-        off = "" if usual is None else "; pass None if there is no such output"
-        if name in ("labels", "logits"):
-            off = "; labels= and scores= of the metric are for other names"
+def _usual(name: str, outputs: Mapping[str, Any]) -> Any:
+    """The output of the usual name, which may be absent, unless there is one of a similar name."""
+    option = _ARGUMENTS.get(name, name)
+    for other in (x for x in _SIMILAR[name] if name not in outputs and outputs.get(x) is not None):
         raise TypeError(
-            f"expected a keyword argument {name!r}; got {', '.join(outputs) or 'none'}{off}"
+            f"got {other} and no {name}; make the metric with {option}={other!r}, or with "
+            f"{option}=None if that is something else"
         )
-    if name not in outputs:
-        option, others = _OTHERWISE[str(name)]
-        for other in (x for x in others if outputs.get(x) is not None):
-            raise TypeError(
-                f"got {other} and no {name}; make the metric with {option}={other!r}, or with "
-                f"{option}=None if that is something else"
-            )
-    return outputs.get(str(name))
+    return outputs.get(name)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import quotakernels
+from quotakernels._elsewhere import METRIC_OPTIONS, METRIC_UPDATE
 from quotakernels.adapters import requiring
-from quotakernels.adapters._metrics import check_bound, check_measures_fit, costly, reported
+from quotakernels.adapters._metrics import (
+    check_bound,
+    check_measures_fit,
+    kept_columns,
+    named_measures,
+    reported,
+)
 from quotakernels.inputs.columns import of_two_columns
 from quotakernels.inputs.examples import Examples
-from quotakernels.inputs.keywords import check_flag, flagged, keywords_of, show_value, silently
+from quotakernels.inputs.keywords import flagged, keywords_of, show_value
 from quotakernels.measures._facts import own_direction
 from quotakernels.measures.by_group import (
     MeanOverGroups,
@@ -20,9 +28,9 @@ from quotakernels.measures.by_group import (
     mean_over_groups,
 )
 from quotakernels.ops import namespace
-from quotakernels.ops.binning import bin_rows
 from quotakernels.states import ScoreBuffer, ScoreHistogram
-from quotakernels.states._compute import bounds_of, check_measures, measured
+from quotakernels.states._batch import checked_batch, with_fault
+from quotakernels.states._compute import check_measures
 
 with requiring("torchmetrics", "torchmetrics"):
     import torch
@@ -82,9 +90,9 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         weight groups.  With ``"each"`` it is the value of each group, in ascending order of the
         indexes.  Only a buffer keeps groups, in 8 more bytes per example.  `compute` then waits for
         an accelerator once, for their number.
-    costs : bool, optional
-        Whether batches come with `cost`, what each example costs, for measures at a budget.  By
-        default as the measures need it.  Only a buffer keeps costs, in 8 more bytes per example.
+    columns : iterable of str, optional
+        Which of ``"gain"``, ``"gain_rejected"``, ``"cost"`` and ``"treatment"`` all batches come
+        with.  By default what the measures need.
     bound : {"midpoint", "lower", "upper", "both"}
         Which number to report for two bounds.  The exact value is at most half their distance from
         the midpoint.  ``"both"`` gives two entries.
@@ -104,8 +112,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         Measures that cannot be called, that lack an option such as their quota, or that have no
         mean over groups although `groups` asks for one; a dtype that scores cannot have.
     ValueError
-        No measures, another `state`, `bound` or `groups`, or `bits`, `groups`, `costs` or a measure
-        that the state refuses.
+        No measures, another `state`, `bound` or `groups`, or `bits`, `groups` or a measure that the
+        state refuses; `columns` without one that a measure needs.
 
     Notes
     -----
@@ -144,7 +152,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         bits: int | None = None,
         weighted: bool = False,
         groups: Literal["mean", "each"] | None = None,
-        costs: bool | None = None,
+        columns: Iterable[str] | None = None,
         bound: Literal["midpoint", "lower", "upper", "both"] = "midpoint",
         pos_label: Any = None,
         higher_is_better: bool | None = None,
@@ -154,24 +162,19 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         super().__init__(**of_metrics(kwargs, measures))
         _check_choices(state, bound, groups)
         self.measures, self.bound, self.groups = _checked(measures), bound, groups
-        self._priced = _keeps_costs(self._several(), costs)
+        names = kept_columns(self._several().values(), columns)
         self.pos_label, self.validate_args = pos_label, validate_args
         self._better = _direction(self.measures) if higher_is_better is None else higher_is_better
-        self._kept = kept = _KINDS[state](dtype, bits, weighted, groups is not None, self._priced)
+        self._kept = kept = _KINDS[state](dtype, bits, weighted, groups is not None, names)
         _check_measures(self._several(), groups, kept)
-        settings = {"format": 1, "state": state, "dtype": str(kept.dtype), "bits": kept.bits}
-        settings |= {"weighted": weighted, "grouped": groups is not None, "costs": self._priced}
+        settings: dict[str, Any] = {"format": 1, "state": state, "dtype": str(kept.dtype)}
+        settings |= {"bits": kept.bits}
+        settings |= {"weighted": weighted, "grouped": groups is not None, "columns": list(names)}
         self._settings = settings | {"pos_label": pos_label}
-        columns = [
-            (
-                "settings",
-                as_bytes(self._settings),
-                _first_of_same,
-            ),  # older collections compare no more
-            *kept.columns,
-            ("bad", torch.zeros((), dtype=torch.int64), "sum"),
-        ]
-        for name, empty, reduction in columns:
+        # older collections compare no more than the first state
+        self.add_state("settings", as_bytes(self._settings), dist_reduce_fx=_first_of_same)
+        counted = ("bad", torch.zeros((), dtype=torch.int64), "sum")
+        for name, empty, reduction in [*kept.columns, counted]:
             self.add_state(name, empty, dist_reduce_fx=reduction)
 
     @property
@@ -187,7 +190,10 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         where: Any = None,
         *,
         indexes: Any = None,
+        gain: Any = None,
+        gain_rejected: Any = 0,
         cost: Any = None,
+        treatment: Any = None,
     ) -> None:
         """Add one batch.
 
@@ -201,8 +207,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
             Weights; False for examples that do not count, such as those that a sampler repeated.
         indexes : integer tensor, shape (n,), optional
             The group of each example, for a metric with groups.
-        cost : tensor, shape (n,), optional
-            What each example costs if it is selected, for a metric that keeps costs.
+        gain, gain_rejected, cost, treatment : tensors, shape (n,), optional
+            As `rank` takes them, for a metric that keeps them.
 
         Raises
         ------
@@ -211,26 +217,20 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         """
         check_batch(preds, target, self._kept.type_of(self))
         check_indexes(indexes, preds, self.groups is not None)
-        check_cost(cost, self._priced)
-        columns, options = self._given(preds, target, sample_weight, where)
-        if self.groups is not None:
-            options["indexes"] = indexes
-        if self._priced:
-            options["cost"] = cost
-        self._kept.add(self, *columns, **options)
+        given = {"sample_weight": sample_weight, "where": where, "gain": gain}
+        given |= {"gain_rejected": gain_rejected, "cost": cost, "treatment": treatment}
+        self._kept.add(self, indexes=indexes, **self._given(preds, target, **given))
 
     def _filter_kwargs(self, **kwargs: Any) -> Any:
         """What `update` takes of a collection's keywords, which drops all others without a word."""
         check_names(kwargs)
         return super()._filter_kwargs(**kwargs)
 
-    def _given(
-        self, preds: Tensor, target: Tensor, sample_weight: Any = None, where: Any = None, **_: Any
-    ) -> Any:
+    def _given(self, preds: Tensor, target: Tensor, *both: Any, **named: Any) -> dict[str, Any]:
         """What the `update` of a state takes."""
-        options = {"pos_label": self.pos_label, "validate": self.validate_args}
-        options |= {"sample_weight": sample_weight, "where": where}
-        return (target, preds.detach()), options
+        given = dict(zip(("sample_weight", "where"), both, strict=False))
+        given |= {"y_true": target, "y_score": preds.detach(), "pos_label": self.pos_label}
+        return given | {"validate": self.validate_args, **named}
 
     @torch.jit.unused  # type: ignore[untyped-decorator]
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -249,9 +249,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         if isinstance(self._kept, KeptBuffer):
             batch: Any = self._kept.read(self, last=1, before=before)
         else:
-            columns, options = self._given(*args, **kwargs)
-            batch = ScoreBuffer.empty(columns[1]).update(*columns, **options)
-        self._forward_cache = self._entries_of(self._kept.of_batch(batch, self._functions()))
+            batch = self._kept.empty(self.bad.device).update(**self._given(*args, **kwargs))
+        self._forward_cache = self._entries_of(batch.compute(self._functions()))
         return self._forward_cache
 
     def reset(self) -> None:
@@ -297,8 +296,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         return {name: functools.partial(_value, mean) for name, mean in means.items()}
 
     def _several(self) -> Mapping[str, Callable[..., Any]]:
-        several = isinstance(self.measures, Mapping)
-        return self.measures if several else {_name_of(self.measures): self.measures}
+        return named_measures(self.measures, _name_of(self.measures))
 
     def _entries_of(self, found: Mapping[str, Any]) -> Any:
         """What `compute` returns for the values of the measures."""
@@ -447,19 +445,7 @@ def _check_measures(
             raise ValueError(f'{name} is a mean over groups; it needs groups="mean"')
         else:
             check_measures(measure, torch.empty(0))
-    exact = not isinstance(kept, KeptHistogram) or kept.exact
-    check_measures_fit(measures.values(), exact, _EXACT)
-
-
-def _keeps_costs(measures: Mapping[str, Any], costs: bool | None) -> bool:
-    """As it was asked for, or where a measure needs them."""
-    needs = costly(measures.values())
-    if costs is None:
-        return bool(needs)
-    check_flag("costs", costs)
-    if needs and not costs:
-        raise ValueError(f"{needs} needs what each example costs, and costs=False keeps none")
-    return costs
+    check_measures_fit(measures.values(), kept.exact, _EXACT)
 
 
 def _value(mean: MeanOverGroups, ranking: Any) -> Any:
@@ -468,8 +454,7 @@ def _value(mean: MeanOverGroups, ranking: Any) -> Any:
 
 def _direction(measures: Any) -> bool | None:
     """What all of the measures say, None if they differ."""
-    several = measures.values() if isinstance(measures, Mapping) else [measures]
-    known = {own_direction(measure) for measure in several}
+    known = {own_direction(measure) for measure in named_measures(measures).values()}
     return known.pop() if len(known) == 1 else None
 
 
@@ -494,49 +479,28 @@ _ABSENT = 2
 """Among the labels of a buffer, an example that does not count."""
 _SETTINGS_SIZE = 256
 _IDS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
-_MEANT = {
-    "mask": "where",
-    "costs": "cost",
-    **dict.fromkeys(("group", "groups"), "indexes"),
-    **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight"),
-}
-"""Arguments of other metrics: what `update` calls them."""
-_EACH_CLASS = (
-    "a metric is of one class; MultioutputWrapper(metric, K) has one for each of K columns of "
-    "preds and target, which for classes is one_hot(target, K)"
-)
-_THEIRS = {
-    **dict.fromkeys(("num_classes", "num_labels", "task"), _EACH_CLASS),
-    "adaptive_k": 'groups that are shorter than the quota are told by the option when_short="all"',
-    "aggregation": 'with groups="mean" the result is the mean over groups; other ways are not here',
-    "average": "averages over classes are not here; average what MultioutputWrapper computes",
-    "empty_target_action": "groups where the measure is undefined are left out of the mean",
-    "ignore_index": "pass where=target != ignore_index to update",
-    "thresholds": 'each score is a threshold; for a fixed size use state="histogram"',
-    "top_k": "fix the quota of the measure, as in hit_rate.with_options(quota=top_k); the k best "
-    "classes of each example are not here",
-}
-"""What the metrics of torchmetrics take, and what to do here."""
-
-
 # what a metric keeps, as tensors that it registers
 
 
 class KeptHistogram:
-    """The counts of a `ScoreHistogram`, with weights its masses and their corrections in one."""
+    """The counts of a `ScoreHistogram`, and its sums with their corrections."""
 
-    def __init__(self, dtype: Any, bits: int | None, weighted: bool, grouped: bool, priced: bool):
-        if grouped or priced:
-            what = "groups of examples" if grouped else "costs"
-            raise ValueError(f"a histogram keeps no {what}; a buffer does")
-        like = torch.empty(0, dtype=dtype or torch.float32, device="cpu")
-        empty = ScoreHistogram.empty(like, bits=bits, weighted=weighted)
-        self.dtype, self.weighted, self.bits = empty.like.dtype, weighted, empty.bits
-        self.exact = empty.exact
+    def __init__(
+        self, dtype: Any, bits: int | None, weighted: bool, grouped: bool, names: tuple[str, ...]
+    ):
+        if grouped:
+            raise ValueError("a histogram keeps no groups of examples; a buffer does")
+        self.dtype, self.bits = dtype or torch.float32, bits
+        self._options: dict[str, Any] = {"weighted": weighted, "columns": names}
+        empty = self.empty("cpu")
+        self.dtype, self.bits, self.exact = empty.like.dtype, empty.bits, empty.exact
         self.columns: Columns = [("counts", empty.counts, "sum")]
-        if weighted:
-            sums = empty.columns["weight"].movedim(-1, 0).contiguous()
-            self.columns.append(("sums", sums, added_sums))
+        self.columns += [(name, x, added_sums) for name, x in _sums_of(empty).items()]
+
+    def empty(self, device: Any) -> ScoreHistogram:
+        """An empty state."""
+        like = torch.empty(0, dtype=self.dtype, device=device)
+        return ScoreHistogram.empty(like, bits=self.bits, **self._options)
 
     def type_of(self, _metric: Any) -> Any:
         """The type of the scores."""
@@ -544,48 +508,46 @@ class KeptHistogram:
 
     def read(self, metric: Any) -> ScoreHistogram:
         """What the metric holds."""
-        like = torch.empty(0, dtype=self.dtype, device=metric.counts.device)
-        columns = {"weight": metric.sums.movedim(0, -1)} if self.weighted else {}
+        like = torch.empty(0, dtype=self.dtype, device=metric.bad.device)
+        sums = {name: getattr(metric, name) for name, _, _ in self.columns[1:]}
+        columns = {name.removeprefix("sums_"): x.movedim(0, -1) for name, x in sums.items()}
         return ScoreHistogram(like, metric.counts, metric.bad, columns)
 
-    def add(self, metric: Any, *columns: Any, **options: Any) -> None:
-        """One batch more; parameters as in `ScoreHistogram.update`."""
-        state = self.read(metric).update(*columns, **options)
+    def add(self, metric: Any, indexes: None, **given: Any) -> None:  # noqa: ARG002
+        """One batch more, given as to `ScoreHistogram.update`."""
+        state = self.read(metric).update(**given)
         metric.counts, metric.bad = state.counts, state.bad
-        if self.weighted:
-            metric.sums = state.columns["weight"].movedim(-1, 0).contiguous()
+        for name, x in _sums_of(state).items():
+            setattr(metric, name, x)
 
-    def of_batch(self, batch: ScoreBuffer, measures: Mapping[str, Any]) -> Any:
-        """What `ScoreHistogram.compute` gives of one batch, of which few bins hold anything."""
-        if self.exact:
-            return batch.compute(measures)
-        (piece,) = batch.pieces
-        rows = bin_rows(namespace(piece.scores), piece.scores, self.bits)
-        coarse = batch._replace(pieces=(piece._replace(scores=-rows),))
-        worst = coarse.ranking("pessimistic")
-        with silently():
-            ends = worst, coarse.ranking("optimistic")
-        return measured(measures, lambda f, own: bounds_of(f, own, *ends), {})
+
+def _sums_of(state: ScoreHistogram) -> dict[str, Tensor]:
+    """Sums of columns and their corrections, as `added_sums` takes them."""
+    return {f"sums_{x}": each.movedim(-1, 0).contiguous() for x, each in state.columns.items()}
 
 
 class KeptBuffer:
-    """The columns of a `ScoreBuffer`, each a list of batches, and those of groups and costs.
+    """The columns of a `ScoreBuffer`, each a list of batches.
 
     Without a type it takes that of the first batch.  The labels are called targets, as
     ``ClasswiseWrapper`` replaces an attribute ``labels`` of its metric.
     """
 
-    bits = None
+    bits, exact = None, True
 
-    def __init__(self, dtype: Any, bits: int | None, weighted: bool, grouped: bool, priced: bool):
+    def __init__(
+        self, dtype: Any, bits: int | None, weighted: bool, grouped: bool, names: tuple[str, ...]
+    ):
         if bits is not None:
             raise ValueError("bits= is for a histogram; a buffer keeps whole scores")
         if dtype is not None:
             ScoreBuffer.empty(torch.empty(0, dtype=dtype))  # refuses what are no scores
-        self.dtype, self.weighted, self.grouped, self.priced = dtype, weighted, grouped, priced
-        optional = {"weights": weighted, "indexes": grouped, "costs": priced}
-        names = ("scores", "targets", *(name for name, there in optional.items() if there))
-        self.columns: Columns = [(name, [], "cat") for name in names]
+        self.dtype, self.weighted, self.names = dtype, weighted, names
+        types = {"scores": dtype, "targets": torch.uint8}
+        types |= {"weights": torch.float64} if weighted else {}
+        types |= {"indexes": torch.int64} if grouped else {}
+        self.types = types | dict.fromkeys(names, torch.float64)
+        self.columns: Columns = [(name, [], "cat") for name in self.types]
 
     def type_of(self, metric: Any) -> Any:
         """The type of the scores, None before any came."""
@@ -597,40 +559,27 @@ class KeptBuffer:
         """What the metric holds, or has been given in its last batches, and `before` these."""
         kept = self._filled(metric, self.type_of(metric), last)
         whole = {name: torch.cat(x) if len(x) > 1 else x[0] for name, x in kept.items()}
-        scores, labels = whole["scores"], whole["targets"]
-        columns = {"cost": whole["costs"]} if self.priced else {}
-        valid = labels != _ABSENT
-        piece = Examples(scores, labels == 1, whole.get("weights"), valid, columns)
-        bad = (metric.bad - before).to(scores.device)
-        groups = (whole["indexes"],) if self.grouped else ()
-        return ScoreBuffer(scores[:0], (piece,), bad, groups)
+        targets = whole.pop("targets")
+        whole |= {"labels": targets == 1, "valid": targets != _ABSENT}
+        bad = (metric.bad - before).to(targets.device)
+        groups = (whole["indexes"],) if "indexes" in whole else ()
+        return ScoreBuffer(whole["scores"][:0], (Examples.of(whole),), bad, groups)
 
-    def add(self, metric: Any, *columns: Any, indexes: Any = None, **options: Any) -> None:
-        """One batch more; parameters as in `ScoreBuffer.update`."""
-        if options["sample_weight"] is not None and not self.weighted:
-            raise ValueError(
-                "sample_weight is given and the metric has no weights; make it weighted"
-            )
-        dtype = self.type_of(metric) or columns[1].dtype
+    def add(self, metric: Any, y_true: Any, y_score: Any, indexes: Any, **data: Any) -> None:
+        """One batch more, given as to `ScoreBuffer.update`."""
+        dtype = self.type_of(metric) or y_score.dtype
         like = torch.empty(0, dtype=dtype, device=metric.bad.device)
-        batch = ScoreBuffer(like, (), metric.bad).update(*columns, **options)
-        scores, labels, weights, valid, given = batch.pieces[0]
-        codes = torch.as_tensor(labels, dtype=torch.uint8)
-        metric.scores.append(scores)
-        metric.targets.append(codes if valid is None else torch.where(valid, codes, _ABSENT))
-        if self.weighted:
-            metric.weights.append(
-                torch.ones_like(scores, dtype=float) if weights is None else weights
-            )
-        if self.grouped:
-            metric.indexes.append(indexes.to(torch.int64))
-        if self.priced:
-            metric.costs.append(given["cost"])
-        metric.bad = batch.bad
-
-    def of_batch(self, batch: ScoreBuffer, measures: Mapping[str, Any]) -> Any:
-        """What `compute` gives of one batch."""
-        return batch.compute(measures)
+        names = {"weighted": self.weighted, "column_names": self.names}
+        state = SimpleNamespace(like=like, num_groups=None, **names)
+        examples, fault, _ = checked_batch(state, y_true, y_score, data)
+        columns = examples.named()
+        codes, valid = torch.as_tensor(columns["labels"], dtype=torch.uint8), columns.get("valid")
+        columns["targets"] = codes if valid is None else torch.where(valid, codes, _ABSENT)
+        if indexes is not None:
+            columns["indexes"] = indexes.to(torch.int64)
+        for name in self.types:
+            getattr(metric, name).append(columns[name])
+        metric.bad = with_fault(namespace(like), metric.bad, fault)
 
     def fill(self, metric: Any, dtype: Any) -> None:
         """Give empty lists an empty tensor of their type, which other ranks expect."""
@@ -639,13 +588,11 @@ class KeptBuffer:
 
     def _filled(self, metric: Any, dtype: Any, last: int = 0) -> dict[str, list[Tensor]]:
         """The tensors of each column, or so many of the last, at least an empty one."""
-        types = {"scores": dtype, "targets": torch.uint8}
-        types |= {"weights": torch.float64, "indexes": torch.int64, "costs": torch.float64}
-        place = metric.bad.device
+        place, types = metric.bad.device, self.types | {"scores": dtype}
         kept = {
             name: [x for x in _kept(metric, name)[-last:] if x.numel()]
-            or [torch.empty(0, dtype=types[name], device=place)]
-            for name, _, _ in self.columns
+            or [torch.empty(0, dtype=kind, device=place)]
+            for name, kind in types.items()
         }
         several = sorted({str(x.dtype) for x in kept["scores"]})
         if len(several) > 1:  # put together after `update` had seen only some of them
@@ -662,14 +609,14 @@ def of_metrics(kwargs: dict[str, Any], measures: Any) -> dict[str, Any]:
             f"{name} is an option of the measure and not of the metric; fix it by with_options, as "
             "in hit_rate.with_options(quota=100)"
         )
-    for name in kwargs.keys() & _THEIRS.keys():
-        raise TypeError(f"RankingMetric takes no {name}=; {_THEIRS[name]}")
+    for name in kwargs.keys() & METRIC_OPTIONS.keys():
+        raise TypeError(f"RankingMetric takes no {name}=; {METRIC_OPTIONS[name]}")
     return kwargs
 
 
 def check_names(given: Mapping[str, Any]) -> None:
     """Raise for what `update` has under another name, unless that is given too."""
-    for name, own in _MEANT.items():
+    for name, own in METRIC_UPDATE.items():
         if given.get(name) is not None and given.get(own) is None:
             raise TypeError(
                 f"update takes no {name}=; pass {own}=, or put metrics that take {name}= into a "
@@ -708,16 +655,6 @@ def _column_hint(shape: tuple[int, ...]) -> str:
         "torchmetrics.wrappers.MultioutputWrapper, which has one for each column of preds and "
         "target, for classes one_hot(target, K)"
     )
-
-
-def check_cost(cost: Any, priced: bool) -> None:
-    """Raise for costs that are absent, and for those not asked for."""
-    if (cost is not None) != priced:
-        raise ValueError(
-            "the metric keeps costs and needs cost=, what each example costs"
-            if priced
-            else "cost is given and the metric keeps no costs; make it with costs=True"
-        )
 
 
 def check_indexes(indexes: Any, preds: Tensor, grouped: bool) -> None:

@@ -329,23 +329,6 @@ def needs_costs(measure: Any, **options: Any) -> str:
     return title_of(function) if needed else ""
 
 
-def check_complete(measure: Any) -> None:
-    """Raise for a measure, or a mean of one over groups, to which labels and scores say too little.
-
-    Those that come as functions from elsewhere are not known.
-    """
-    function, options = without_options(measure)
-    if not isinstance(function, Measure):
-        return
-    name = function.__name__
-    if function.of_gains and function.needs_gains:
-        what = "what each example brings, which a metric does not keep; a ScoreBuffer keeps it"
-        raise TypeError(f"{name} needs {what}")
-    if lacking := function.lacking(options):
-        either = " or ".join(f"{x}=" for x in lacking)
-        raise TypeError(f"{name} needs {either}; pass {name}.with_options({lacking[0]}=…)")
-
-
 def without_options(measure: Any, /, **options: Any) -> tuple[Any, dict[str, Any]]:
     """The measure in `functools.partial` and in a mean over groups, and its options."""
     mean = mean_over_groups(measure)

@@ -241,7 +241,7 @@ def test_compiled_steps_refuse_a_state_that_grows():
 
 
 def test_measures_at_a_budget():
-    """Only a ScoreBuffer keeps costs; a step's output of that name is no cost unless it is said."""
+    """A step's output of that name is no cost unless it is said."""
     at_budget, costs = functools.partial(qk.hit_rate, budget=9), np.arange(1.0, 1 + LABELS.size)
     state = qk.states.ScoreBuffer.empty(jnp.zeros(1, LOGITS.dtype))
     metric = RankingMetric({"hits": at_budget}, state, cost="amount")
@@ -255,10 +255,15 @@ def test_measures_at_a_budget():
         TypeError, match="^expected a keyword argument 'amount'; got labels, logits$"
     ):
         metric.update(labels=LABELS[0], logits=LOGITS[0])
-    histogram = qk.states.ScoreHistogram.empty(jnp.zeros(1, jnp.bfloat16))
-    with pytest.raises(TypeError, match="^hit_rate needs what each example costs; cost= names"):
+    like = jnp.zeros(1, jnp.bfloat16)
+    kept = qk.states.ScoreHistogram.empty(like, columns=["cost"])
+    metric = RankingMetric(at_budget, kept, cost="amount")
+    metric.update(labels=LABELS.ravel(), logits=LOGITS.ravel(), amount=costs)
+    assert metric.compute() == wanted
+    histogram = qk.states.ScoreHistogram.empty(like)
+    with pytest.raises(ValueError, match="^hit_rate needs what each example costs; columns must h"):
         RankingMetric({"hits": at_budget}, histogram)
-    with pytest.raises(TypeError, match="^a ScoreHistogram keeps no costs, a ScoreBuffer does"):
+    with pytest.raises(ValueError, match="^the state keeps no columns; got the keywords of cost"):
         RankingMetric(at_budget, histogram, cost="amount")
 
 

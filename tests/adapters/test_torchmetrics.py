@@ -1,9 +1,12 @@
-"""Metrics of torchmetrics: what they say, save, restore, merge and share, in one process."""
+"""Metrics of torchmetrics: each kind through all that a metric lives through, in one process."""
 
 from __future__ import annotations
 
+import copy
 import io
 import pickle
+import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,63 +27,231 @@ from quotakernels.adapters.torchmetrics import RankingMetric
 from quotakernels.measures._facts import title_of
 from quotakernels.measures._measure import Measure
 
-N = 999
-MEASURES = {"hits": partial(qk.hit_rate, quota=100), "auc": qk.roc_auc}
-KINDS: dict[str, dict[str, Any]] = {
-    "buffer": {},
-    "histogram": {"state": "histogram", "dtype": torch.bfloat16},
-    "weighted buffer": {"weighted": True, "dtype": torch.float64},
-    "weighted histogram": {"state": "histogram", "dtype": torch.int8, "weighted": True},
+N = 300
+TWO = {"hits": partial(qk.hit_rate, quota=30), "auc": qk.roc_auc}
+PAID = {
+    "hits": partial(qk.hit_rate, budget=40, when_short="all"),
+    "per cost": partial(qk.budgets.positives_per_cost, quota=3, when_short="all"),
+    "auc": qk.roc_auc,
 }
-EVERY_KIND = pytest.mark.parametrize("options", KINDS.values(), ids=KINDS)
+GAUC = qk.group_mean(qk.roc_auc, weights="examples")
+OF_GROUPS = {"hits": partial(qk.hit_rate, quota=3), "auc": qk.roc_auc}
+COARSE: dict[str, Any] = {"state": "histogram", "bits": 9}
+HALF: dict[str, Any] = {"state": "histogram", "dtype": torch.bfloat16}
+CASES: dict[str, tuple[Any, dict[str, Any], tuple[str, ...]]] = {
+    "buffer": (TWO, {}, ()),
+    "masked": (TWO, {}, ("where",)),
+    "one measure": (qk.roc_auc, {}, ()),
+    "at a threshold": (qk.precision.with_options(threshold=0.5), {}, ()),
+    "curve": (qk.roc_curve, {}, ()),
+    "weighted": (TWO, {"dtype": torch.float64}, ("sample_weight",)),
+    "histogram": (TWO, HALF, ("where",)),
+    "weighted histogram": (TWO, {**HALF, "dtype": torch.int8}, ("sample_weight",)),
+    "midpoint": (TWO, COARSE, ()),
+    "costs": (PAID, {}, ("cost", "where")),
+    "weighted costs": (PAID, {}, ("cost", "sample_weight")),
+    "costs in a histogram": (PAID, HALF, ("cost",)),
+    "gains": (partial(qk.impact_at_quota, quota=20), {}, ("gain",)),
+    "gains in a histogram": (partial(qk.impact_at_quota, quota=20), HALF, ("gain",)),
+    "treatment": (partial(qk.uplift.uplift_at_quota, quota=40), {}, ("treatment",)),
+    "mean of groups": (OF_GROUPS, {"groups": "mean"}, ("indexes",)),
+    "weighted groups": ({"gauc": GAUC}, {"groups": "mean"}, ("indexes", "sample_weight")),
+    "each group": (OF_GROUPS, {"groups": "each"}, ("indexes", "where")),
+    "costs of groups": (PAID, {"groups": "mean"}, ("cost", "indexes")),
+}
+EVERY_CASE = pytest.mark.parametrize("case", CASES)
+SOME = pytest.mark.parametrize("case", ["buffer", "weighted", "histogram", "weighted histogram"])
 
 
-def batches(options: dict[str, Any]) -> list[tuple[Any, ...]]:
+def columns(case: str) -> dict[str, Any]:
+    """What all updates of a metric are given, as one."""
+    _, options, names = CASES[case]
     draw = torch.Generator().manual_seed(5)
     values = 9 * torch.randn(N, generator=draw)
-    labels = (torch.rand(N, generator=draw) < torch.sigmoid(values / 9)).long()
-    scores = values.to(options.get("dtype", torch.float32))
-    columns = [scores, labels]
-    if options.get("weighted"):
-        columns.append(torch.randint(1, 9, (N,), generator=draw) / 4)
-    return list(zip(*(x.split(400) for x in columns), strict=True))
+    every = {
+        "preds": values.to(options.get("dtype", torch.float32)),
+        "target": (torch.rand(N, generator=draw) < torch.sigmoid(values / 9)).long(),
+        "cost": torch.randint(0, 9, (N,), generator=draw),
+        "gain": torch.randint(-9, 9, (N,), generator=draw),
+        "treatment": torch.randint(0, 2, (N,), generator=draw),
+        "sample_weight": torch.randint(1, 9, (N,), generator=draw).double() / 4,
+        "where": torch.rand(N, generator=draw) < 0.9,
+        "indexes": torch.randint(-4, 9, (N,), generator=draw, dtype=torch.int32) ** 3,
+    }
+    return {name: every[name] for name in ("preds", "target", *names)}
 
 
-def at_once(parts: list[tuple[Any, ...]], measure: Any = None) -> Any:
-    scores, labels, *weights = (torch.cat(column) for column in zip(*parts, strict=True))
-    ranking = qk.rank(labels, scores, sample_weight=weights[0] if weights else None)
-    if measure is not None:
-        return measure(ranking)
-    return {name: function(ranking) for name, function in MEASURES.items()}
+def batches(case: str) -> list[dict[str, Any]]:
+    split = {name: x.split(120) for name, x in columns(case).items()}
+    return [dict(zip(split, parts, strict=True)) for parts in zip(*split.values(), strict=True)]
 
 
-def filled(options: dict[str, Any], parts: list[tuple[Any, ...]]) -> RankingMetric:
-    metric = RankingMetric(MEASURES, **options)
+def joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+
+
+def new(case: str, **others: Any) -> RankingMetric:
+    measures, options, names = CASES[case]
+    return RankingMetric(measures, weighted="sample_weight" in names, **options, **others)
+
+
+def filled(case: str, parts: list[dict[str, Any]], **others: Any) -> RankingMetric:
+    metric = new(case, **others)
     for part in parts:
-        metric.update(*part)
+        metric.update(**part)
     return metric
+
+
+def wanted(case: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the measures say of all examples at once."""
+    measures, options, _ = CASES[case]
+    given = joined(parts)
+    if options is COARSE:  # the midpoint of two bounds
+        state = qk.states.ScoreHistogram.of(given["target"], given["preds"], bits=9)
+        return {name: sum(state.compute(measures)[name]) / 2 for name in measures}
+    beside = {"groups" if x == "indexes" else x: given[x] for x in list(given)[2:]}
+    ranking = qk.rank(given["target"], given["preds"], **beside)
+    found: dict[str, Any] = {}
+    for name, measure in (measures if isinstance(measures, dict) else {"": measures}).items():
+        if options.get("groups") == "mean":
+            mean = measure if measure is GAUC else qk.group_mean(measure)
+            found[name] = mean(ranking).value
+        elif hasattr(value := measure(ranking), "_fields"):
+            found |= dict(zip(value._fields, value, strict=True))
+        else:
+            found[name] = value
+    return found
+
+
+def same(found: Any, expected: dict[str, Any]) -> None:
+    values = list(found.values()) if isinstance(found, dict) else [found]
+    for a, b in zip(values, expected.values(), strict=True):
+        assert isinstance(a, torch.Tensor)
+        assert not a.requires_grad
+        torch.testing.assert_close(a, b, rtol=1e-13, atol=0, equal_nan=True)
 
 
 # values
 
 
-@EVERY_KIND
-def test_batches_give_what_all_at_once_gives(options: dict[str, Any]):
-    parts = batches(options)
-    metric = filled(options, parts)
-    assert metric.compute() == at_once(parts)
+@EVERY_CASE
+def test_batches_give_what_all_at_once_gives(case: str):
+    parts = batches(case)
+    metric = filled(case, parts)
+    same(metric.compute(), wanted(case, parts))
     metric.reset()
-    metric.update(*parts[1])
-    assert metric.compute() == at_once(parts[1:2])
+    assert not metric.update_called
+    for part in parts:  # forward gives the batch and keeps all
+        same(metric(**part), wanted(case, [part]))
+    same(metric.compute(), wanted(case, parts))
 
 
-@EVERY_KIND
-def test_forward_gives_the_batch_and_keeps_all(options: dict[str, Any]):
-    parts = batches(options)
-    metric = RankingMetric(MEASURES, **options)
-    for part in parts:
-        assert metric(*part) == at_once([part])
-    assert metric.compute() == at_once(parts)
+@EVERY_CASE
+def test_a_metric_lives_as_torchmetrics_asks(case: str):
+    parts, metric = batches(case), new(case)
+    for name in ("is_differentiable", "higher_is_better", "full_state_update"):
+        with pytest.raises(RuntimeError, match="const"):
+            setattr(metric, name, not getattr(metric, name))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of torch.jit, which torchmetrics uses
+        torch.jit.script(metric)
+    metric.update(**parts[0])
+    copies = [metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))]
+    for other in copies:
+        assert hash(other) != hash(metric)
+        other.update(**parts[1])
+        same(other.compute(), wanted(case, parts[:2]))
+    same(metric.compute(), wanted(case, parts[:1]))
+    assert metric.state_dict() == {}
+
+
+@EVERY_CASE
+def test_states_merge_and_are_restored(case: str):
+    parts = batches(case)
+    metric, other = filled(case, parts[:1]), filled(case, parts[1:2])
+    same(metric.compute(), wanted(case, parts[:1]))
+    metric.merge_state(other)
+    same(metric.compute(), wanted(case, parts[:2]))
+    metric.merge_state(filled(case, parts[2:]).metric_state)
+    same(metric.compute(), wanted(case, parts))
+    other.persistent(True)
+    state = saved(other.state_dict())
+    last = filled(case, parts[2:])
+    same(last.compute(), wanted(case, parts[2:]))  # which is kept until another update
+    for _ in range(2):  # what comes later does not change what was loaded
+        last.load_state_dict(state)
+        same(last.compute(), wanted(case, parts[1:2]))
+        last.update(**parts[0])
+        same(last.compute(), wanted(case, [parts[1], parts[0]]))
+
+
+def saved(state: dict[str, Any]) -> dict[str, Any]:
+    """By way of a file, as a checkpoint goes."""
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    restored: dict[str, Any] = torch.load(file, weights_only=True)
+    return restored
+
+
+@EVERY_CASE
+@pytest.mark.parametrize("each_step", [True, False])
+def test_ranks_on_each_step_or_at_the_end(case: str, each_step: bool):
+    """Two ranks with the same batch, by a gathering in place of torchmetrics' own, and back."""
+    first, second, *_ = batches(case)
+    ranks: dict[str, Any] = {"dist_sync_fn": lambda x, group: [x, x.clone()]}
+    ranks |= {"distributed_available_fn": lambda: True, "dist_sync_on_step": each_step}
+    metric = new(case, **ranks)
+    same(metric(**first), wanted(case, 2 * [first] if each_step else [first]))
+    same(metric.compute(), wanted(case, 2 * [first]))
+    metric.update(**second)
+    same(metric.compute(), wanted(case, 2 * [first, second]))
+
+
+@SOME
+def test_states_keep_their_types(case: str):
+    parts = batches(case)
+    model = torch.nn.ModuleDict({"linear": torch.nn.Linear(1, 1), "metric": new(case)})
+    model["metric"].update(**parts[0])
+    model.half().to(torch.bfloat16)
+    model["metric"].half().set_dtype(torch.float16)
+    assert model["linear"].weight.dtype == torch.bfloat16
+    model["metric"].update(**parts[1])
+    same(model["metric"].compute(), wanted(case, parts[:2]))
+
+
+@SOME
+def test_update_reads_no_value(case: str):
+    """Tensors without values, and without a copy from the host; all states move along."""
+    parts, metric = batches(case), new(case)
+    metric.update(**parts[0])
+    metric.to("meta")
+    moved = [{name: x.to("meta") for name, x in part.items()} for part in parts]
+    with host_copies() as copies:
+        for part in moved:
+            metric.update(**part)
+    assert copies == []
+    kept = metric.metric_state.values()
+    assert {x.device.type for y in kept for x in (y if isinstance(y, list) else [y])} == {"meta"}
+    faked = new(case)
+    with FakeTensorMode() as fakes:
+        faked._apply(fakes.from_tensor)
+        faked.update(**{name: fakes.from_tensor(x) for name, x in parts[0].items()})
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no CUDA device")
+@SOME
+def test_update_does_not_wait_for_a_cuda_device(case: str):
+    parts, metric = batches(case), new(case).to("cuda")
+    moved = [{name: x.to("cuda") for name, x in part.items()} for part in parts]
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        for part in moved:
+            metric.update(**part)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    for name, value in wanted(case, parts).items():
+        assert abs(metric.compute()[name].cpu() - value) < 1e-12, name
 
 
 def test_sums_of_weights_lose_nothing_by_forward():
@@ -89,71 +260,86 @@ def test_sums_of_weights_lose_nothing_by_forward():
     score, label = torch.tensor([1.0]).half(), torch.tensor([1])
     for weight in (1.0, *[2.0**-60] * 4):
         metric(score, label, torch.tensor([weight], dtype=torch.float64))
-    assert metric.sums[0].max() == 1
-    assert metric.sums[1].max() == 2.0**-58
+    assert metric.sums_weight[0].max() == 1
+    assert metric.sums_weight[1].max() == 2.0**-58
 
 
-@EVERY_KIND
-def test_masked_examples_and_other_labels(options: dict[str, Any]):
-    metric = RankingMetric(partial(qk.hit_rate, quota=[1, 2, 3]), pos_label=7, **options)
+@pytest.mark.parametrize("options", [{}, HALF])
+def test_other_labels_and_what_is_rejected(options: Any):
     scores = torch.tensor([2.5, 1.25, 4, 3]).to(options.get("dtype", torch.float32))
     labels, mask = torch.tensor([7, 0, 7, 7]), torch.tensor([True, True, False, True])
+    metric = RankingMetric(partial(qk.hit_rate, quota=[1, 2, 3]), pos_label=7, **options)
     metric.update(scores, labels, where=mask)
     assert metric.compute().tolist() == [1, 1, 2 / 3]
+    measure = partial(qk.impact_at_quota, quota=2)
+    metric = RankingMetric(measure, columns=["gain", "gain_rejected"], **options)
+    metric.update(scores, mask, gain=labels, gain_rejected=-labels)
+    metric.update(scores, mask, gain=labels)
+    beside = {"gain": labels.repeat(2), "gain_rejected": torch.cat([-labels, 0 * labels])}
+    whole = measure(mask.repeat(2), scores.repeat(2), **beside)
+    assert list(metric.compute().values()) == list(whole)
 
 
 def test_bounds_are_one_number_by_default_and_two_on_request():
-    parts = batches({})
-    coarse = {"state": "histogram", "bits": 10}
-    both = filled({**coarse, "bound": "both"}, parts).compute()
-    wanted = at_once(parts)
+    parts = batches("midpoint")
+    both = filled("midpoint", parts, bound="both").compute()
+    exact = wanted("buffer", parts)
     assert list(both) == ["hits_lower", "hits_upper", "auc_lower", "auc_upper"]
-    assert both["auc_lower"] < wanted["auc"] < both["auc_upper"]
+    assert both["auc_lower"] < exact["auc"] < both["auc_upper"]
     for bound in ("lower", "upper"):
-        metric = RankingMetric(MEASURES["hits"], **coarse, bound=bound)
-        for part in parts:
-            metric.update(*part)
-        assert metric.compute() == both[f"hits_{bound}"]
-    middle = filled(coarse, parts).compute()
-    assert list(middle) == ["hits", "auc"]
-    assert middle["auc"] == (both["auc_lower"] + both["auc_upper"]) / 2
-    metric = RankingMetric(qk.roc_auc, **coarse, bound="both")
-    metric.update(*parts[0])
+        found = filled("midpoint", parts, bound=bound).compute()
+        assert found == {name: both[f"{name}_{bound}"] for name in TWO}
+    metric = RankingMetric(qk.roc_auc, **COARSE, bound="both")
+    metric.update(**parts[0])
     assert list(metric.compute()) == ["roc_auc_lower", "roc_auc_upper"]
 
 
-@pytest.mark.parametrize(
-    "dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool]
-)
-def test_a_measure_alone_is_exact_for_scores_of_any_type(dtype: Any):
-    parts = [(scores.to(dtype), labels) for scores, labels in batches({})]
-    metric = RankingMetric(qk.roc_auc)
-    for part in parts:
-        metric.update(*part)
-    found = metric.compute()
-    assert isinstance(found, torch.Tensor)
-    assert found == at_once(parts, qk.roc_auc)
+DTYPES = ("float64", "float32", "float16", "bfloat16", "int64", "bool")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_scores_and_modules_of_any_type(dtype: str):
+    given = columns("buffer")
+    given["preds"] = given["preds"].to(getattr(torch, dtype)).requires_grad_(dtype == "float64")
+    metric = RankingMetric(qk.roc_auc).half()
+    assert metric(**given) == qk.roc_auc(given["target"], given["preds"].detach())
+    assert not any(x.requires_grad for x in metric.scores)
     metric.reset()
-    metric.update(parts[0][0].double(), parts[0][1])  # another stream, another type
+    metric.update(given["preds"].double(), given["target"])  # another stream, another type
 
 
-def test_nothing_seen_is_undefined():
-    for state in ("buffer", "histogram"):
-        metric = RankingMetric(MEASURES, state=state)
-        with pytest.warns(UserWarning, match="before the ``update``"):
-            found = metric.compute()
-        assert all(value.isnan() for value in found.values())
+@pytest.mark.parametrize(
+    ("options", "shape"),
+    [({}, ()), (HALF, ()), ({"groups": "mean"}, ()), ({"groups": "each"}, (0,))],
+)
+def test_nothing_seen_is_undefined(options: Any, shape: Any):
+    with pytest.warns(UserWarning, match="before the ``update``"):
+        found = RankingMetric(qk.roc_auc, **options).compute()
+    assert (found.shape, found.dtype) == (shape, torch.float64)
+    assert found.isnan().all()
+
+
+def test_what_groups_count_for_is_said_by_the_mean():
+    parts = batches("each group")
+    given = joined(parts)
+    beside = {"groups": given["indexes"], "where": given["where"]}
+    ranking = qk.rank(given["target"], given["preds"], **beside)
+    metric = RankingMetric({"gauc": GAUC, "of": qk.group_counts}, groups="each")
+    for part in parts:
+        metric.update(**part)
+    found = metric.compute()
+    assert found["gauc_value"] == GAUC(ranking).value
+    assert torch.equal(found["of_ids"], given["indexes"].unique())
+    assert torch.equal(found["of_examples"], qk.group_counts(ranking).examples)
+    assert RankingMetric(GAUC, groups="mean").higher_is_better is True
 
 
 def test_what_a_metric_says_of_itself():
-    metric = RankingMetric(qk.roc_auc)
-    assert (metric.is_differentiable, metric.full_state_update) == (False, False)
     rates = (qk.tables.false_positive_rate, qk.tables.false_negative_rate)
     losses = [partial(rate, threshold=0.5) for rate in rates]
     for measures, better in (
         (qk.roc_auc, True),
         (losses[0], False),
-        (MEASURES, True),
         ({"a": losses[0], "b": losses[1]}, False),
         ({"a": qk.roc_auc, "b": losses[1]}, None),
         (lambda ranking: ranking.counts.sum(), None),
@@ -165,28 +351,42 @@ def test_what_a_metric_says_of_itself():
 
 # errors
 
+REFUSED: list[tuple[Any, dict[str, Any], Any, str]] = [
+    ("auc", {}, TypeError, r"^measures must be a function of a Ranking or a mapping"),
+    ({"auc": 1}, {}, TypeError, r"^measures must be a function"),
+    ({}, {}, ValueError, r"^measures must name at least one"),
+    (
+        lambda _, __: 0,
+        {},
+        TypeError,
+        "^expected a measure, .*; <lambda> cannot be called",
+    ),
+    (qk.roc_auc, {"state": "list"}, ValueError, r"^state must be \"buffer\" or \"hist"),
+    (qk.roc_auc, {"bound": "mean"}, ValueError, r"^bound must be one of midpoint, lower, u"),
+    (qk.roc_auc, {**COARSE, "bits": 40}, ValueError, r"^bits must be at most 26"),
+    (qk.roc_auc, {"bits": 9}, ValueError, r"^bits= is for a histogram"),
+    (qk.roc_auc, {"dtype": torch.complex64}, TypeError, r"^like must be an array of scores"),
+    (qk.roc_auc, {"groups": "median"}, ValueError, r'^groups must be "mean", "each" or None'),
+    (qk.roc_auc, {"groups": "mean", **COARSE}, ValueError, "^a histogram keeps no groups"),
+    (len, {"groups": "mean"}, TypeError, "^measure must be a measure of this library"),
+    (GAUC, {}, ValueError, 'mean over groups; it needs groups="mean"$'),
+    (qk.roc_auc, {"columns": "costs"}, ValueError, "^columns must be among gain, gain_rejected"),
+    (PAID["hits"], {"columns": ()}, ValueError, "^hit_rate needs what .* columns must hold 'cost'"),
+    (PAID["hits"], COARSE, ValueError, "^hit_rate has no guaranteed bounds"),
+    (qk.hit_rate, {"quota": 2}, TypeError, "^quota is an option of the measure and not of the me"),
+    ({"a": qk.hit_rate}, {"quota": 2}, TypeError, "^quota is an option of the measure"),
+    (qk.hit_rate, {"quotas": 2}, ValueError, "quotas"),
+    (qk.roc_auc, {"ignore_index": -1}, TypeError, "takes no ignore_index=; pass where=target != i"),
+    (qk.roc_auc, {"num_classes": 3}, TypeError, "takes no num_classes=; .*MultioutputW.*one_hot"),
+    (qk.roc_auc, {"top_k": 3}, TypeError, r"takes no top_k=; .*with_options\(quota=top_k\)"),
+    (qk.roc_auc, {"adaptive_k": 3}, TypeError, 'takes no adaptive_k=; .*when_short="all"'),
+]
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "message"),
-    [
-        (("auc",), {}, TypeError, r"^measures must be a function of a Ranking or a mapping"),
-        (({"auc": 1},), {}, TypeError, r"^measures must be a function"),
-        (({},), {}, ValueError, r"^measures must name at least one"),
-        ((qk.roc_auc,), {"state": "list"}, ValueError, r"^state must be \"buffer\" or \"hist"),
-        ((qk.roc_auc,), {"bound": "mean"}, ValueError, r"^bound must be one of midpoint, lower, u"),
-        (
-            (qk.roc_auc,),
-            {"state": "histogram", "bits": 40},
-            ValueError,
-            "^bits must be at most 26",
-        ),
-        ((qk.roc_auc,), {"bits": 9}, ValueError, r"^bits= is for a histogram"),
-        ((qk.roc_auc,), {"dtype": torch.complex64}, TypeError, r"^like must be an array of scores"),
-    ],
-)
-def test_bad_settings(arguments: Any, options: Any, error: Any, message: str):
+
+@pytest.mark.parametrize(("measures", "options", "error", "message"), REFUSED)
+def test_bad_settings(measures: Any, options: Any, error: Any, message: str):
     with pytest.raises(error, match=message):
-        RankingMetric(*arguments, **options)
+        RankingMetric(measures, **options)
 
 
 UNBOUNDED = [
@@ -198,41 +398,101 @@ UNBOUNDED = [
 
 @pytest.mark.parametrize(("measure", "options"), UNBOUNDED)
 def test_what_a_histogram_has_no_bounds_of_is_told_before_the_stream(measure: Any, options: Any):
-    histogram = {"state": "histogram", **options}
     message = 'has no guaranteed bounds.*; make the metric with state="buffer", or with dtype=torch'
     with pytest.raises(ValueError, match=message):
-        RankingMetric({"a": qk.roc_auc, "b": measure}, **histogram)
-    for right in ({"state": "histogram", "dtype": torch.float16}, {"state": "buffer"}):
+        RankingMetric({"a": qk.roc_auc, "b": measure}, state="histogram", **options)
+    for right in (HALF, {"state": "buffer"}):
         assert RankingMetric(measure, **right).measures is measure
-    assert RankingMetric(MEASURES, **histogram).measures == MEASURES
 
 
 def measures_of_the_library() -> list[Any]:
-    families = ("tables", "charts", "points", "budgets", "inference", "retrieval")
+    families = ("tables", "charts", "points", "budgets", "inference", "retrieval", "uplift")
     names = {id(x): x for f in (qk, *(getattr(qk, f) for f in families)) for x in vars(f).values()}
     return sorted(filter(lambda x: isinstance(x, Measure), names.values()), key=title_of)
 
 
 @pytest.mark.parametrize("measure", measures_of_the_library(), ids=title_of)
 def test_what_a_measure_lacks_is_told_before_the_stream(measure: Any):
-    """As the measure itself would after it, with the words that the metric takes."""
-    ranking = qk.rank(torch.tensor([1, 0, 1]), torch.tensor([0.5, 0.2, 0.1]), cost=torch.ones(3))
+    """As the measure itself would after it; what it needs of each example is kept."""
+    ones = torch.ones(3)
+    beside = {"cost": ones, "treatment": torch.tensor([1, 0, 1])}
+    beside |= {"gain": ones} if measure.of_gains and measure.needs_gains else {}
+    ranking = qk.rank(torch.tensor([1, 0, 1]), torch.tensor([0.5, 0.2, 0.1]), **beside)
     try:
         measure(ranking)
     except TypeError:
-        with pytest.raises(TypeError, match=rf"^{title_of(measure)} needs .*(; pass|ScoreBuffer)"):
-            RankingMetric({"a": measure}, costs=True)
+        with pytest.raises(TypeError, match=rf"^{title_of(measure)} needs .*; pass"):
+            RankingMetric({"a": measure})
     else:
-        RankingMetric({"a": measure}, costs=True)
+        RankingMetric({"a": measure})
 
 
-def test_options_of_measures_are_no_options_of_metrics():
-    message = "^quota is an option of the measure and not of the metric; fix it by with_options"
-    for measures in (qk.hit_rate, {"top": qk.hit_rate}):
-        with pytest.raises(TypeError, match=message):
-            RankingMetric(measures, quota=2)
-    with pytest.raises(ValueError, match="quotas"):
-        RankingMetric(qk.hit_rate, quotas=2)
+LABELS, SCORES = torch.tensor([0, 1]), torch.tensor([0.5, 0.2])
+IDS = torch.tensor([1, 1])
+BAD: list[tuple[dict[str, Any], tuple[Any, ...], dict[str, Any], Any, str]] = [
+    ({}, (SCORES * torch.nan, LABELS), {}, ValueError, r"^y_score is nan at position 0"),
+    ({}, (SCORES[:, None], LABELS), {}, ValueError, r"got \(2, 1\); pass preds\[:, 0\]$"),
+    ({}, (SCORES.expand(3, -1), torch.ones(3)), {}, ValueError, r"pass preds\[:, 1\] of probabil"),
+    ({}, (torch.ones(2, 3), LABELS), {}, ValueError, r"^preds must have shape \(n,\).*one_hot"),
+    ({}, (SCORES[0], LABELS[0]), {}, ValueError, r"got \(\); pass preds\.reshape\(-1\)$"),
+    ({}, (SCORES, torch.ones(2, 3)), {}, ValueError, r"^target must have shape \(2,\).*got \(2, 3"),
+    ({}, ([0.5, 0.2], LABELS), {}, TypeError, r"^preds must be a tensor; got list"),
+    ({}, (SCORES, LABELS, LABELS), {}, ValueError, r"^sample_weight is given"),
+    ({}, (SCORES, LABELS), {"cost": LABELS}, ValueError, "^cost is given and the state keeps none"),
+    (
+        {},
+        (SCORES, LABELS),
+        {"indexes": IDS},
+        ValueError,
+        "^indexes are given and the metric",
+    ),
+    ({"columns": "cost"}, (SCORES, LABELS), {}, ValueError, "keeps cost and needs cost="),
+    (
+        {"columns": "cost"},
+        (SCORES, LABELS),
+        {"cost": -SCORES},
+        ValueError,
+        "^cost is -0.5 at position 0; expected a finite cost",
+    ),
+]
+OF_IDS = [
+    (None, ValueError, "^the metric has groups and needs indexes=, the group of each example"),
+    ([1, 1], TypeError, "^indexes must be a tensor of integers; got list"),
+    (torch.ones(2), TypeError, "^indexes must be a tensor of integers; got torch.float32"),
+    (torch.ones(3).long(), ValueError, r"^indexes must have shape \(2,\).*\(3,\)"),
+]
+BAD += [({"groups": "mean"}, (SCORES, LABELS), {"indexes": x}, *told) for x, *told in OF_IDS]
+
+
+@pytest.mark.parametrize(("options", "batch", "named", "error", "message"), BAD)
+@pytest.mark.parametrize("state", ["histogram", "buffer"])
+def test_bad_batches(options: Any, batch: Any, named: Any, error: Any, message: str, state: Any):
+    if options.get("groups") and state == "histogram":
+        pytest.skip("a histogram keeps no groups")
+    metric = RankingMetric(qk.roc_auc, state=state, **options)
+    with pytest.raises(error, match=message):
+        metric.update(*batch, **named)
+    assert metric._kept.read(metric).ranking().counts.sum() == 0
+
+
+@pytest.mark.parametrize("state", ["histogram", "buffer"])
+def test_another_type_of_scores(state: Any):
+    metric = RankingMetric(qk.roc_auc, state=state)
+    metric.update(SCORES, LABELS)
+    message = r"^preds has dtype torch.float64 and .*torch.float32; .* with dtype=torch.float64$"
+    with pytest.raises(TypeError, match=message):
+        metric.update(SCORES.double(), LABELS)
+
+
+@pytest.mark.parametrize("options", [{}, HALF, {"groups": "mean"}])
+def test_bad_values_that_are_not_read_are_remembered(options: dict[str, Any]):
+    metric = RankingMetric(qk.roc_auc, validate_args=False, **options)
+    scores = torch.tensor([0.5, torch.nan]).to(options.get("dtype", torch.float32))
+    beside = {"indexes": IDS} if "groups" in options else {}
+    metric.update(scores, LABELS, **beside)
+    metric.update(torch.ones_like(scores), LABELS, **beside)
+    with pytest.warns(UserWarning, match="^all measures of this state are NaN: 1 batch held a bad"):
+        assert metric.compute().isnan()
 
 
 @pytest.mark.parametrize(("theirs", "ours"), [("mask", "where"), ("groups", "indexes")])
@@ -247,106 +507,11 @@ def test_a_collection_does_not_drop_what_is_misnamed(theirs: str, ours: str):
     assert metrics.compute()["auc"] == 1
 
 
-def test_a_collection_has_metrics_of_either_name():
-    rates = torchmetrics.classification.BinaryGroupStatRates(num_groups=2)
-    metrics = torchmetrics.MetricCollection({"auc": RankingMetric(qk.roc_auc, groups="mean")})
-    metrics.add_metrics({"rates": rates})
-    scores, labels = torch.tensor([0.5, 0.2, 0.1]), torch.tensor([1, 0, 1])
-    metrics.update(scores, labels, groups=labels, indexes=torch.tensor([3, 3, 5]))
-    found = metrics.compute()
-    assert found["auc"] == 1
-    assert {"group_0", "group_1"} <= found.keys()
-
-
-def test_functions_of_labels_and_scores_are_told_before_the_epoch():
-    message = "^expected a measure, .*; <lambda> cannot be called with a ranking alone: missing"
-    for measures in (lambda _, __: 0, {"a": qk.roc_auc, "b": lambda _, __: 0}):
-        with pytest.raises(TypeError, match=message):
-            RankingMetric(measures)
-
-
-@pytest.mark.parametrize("state", ["histogram", "buffer"])
-def test_bad_batches(state: Any):
-    metric = RankingMetric(qk.roc_auc, state=state)
-    labels, scores = torch.tensor([0, 1]), torch.tensor([0.5, 0.2])
-    with pytest.raises(ValueError, match=r"^y_score is nan at position 1"):
-        metric.update(scores / torch.tensor([1, 0]) * 0, labels)
-    with pytest.raises(ValueError, match=r"^preds .*\(n,\), .*; got \(2, 1\); pass preds\[:, 0\]$"):
-        metric.update(scores[:, None], labels)
-    both = r"pass preds\[:, 1\] of probabilities, preds\[:, 1\] - preds\[:, 0\] of logits, or "
-    with pytest.raises(ValueError, match=both):
-        metric.update(scores.expand(3, -1), torch.ones(3))
-    with pytest.raises(ValueError, match=r"^preds must have shape \(n,\).*MultioutputWrapper"):
-        metric.update(scores.expand(2, -1), torch.ones((2, 2)))
-    with pytest.raises(ValueError, match=r"^preds .*; got \(\); pass preds\.reshape\(-1\)$"):
-        metric.update(scores[0], labels[0])
-    with pytest.raises(ValueError, match=r"^target must have shape \(2,\).*got \(2, 3\)"):
-        metric.update(scores, labels[:, None].expand(-1, 3))
-    with pytest.raises(TypeError, match=r"^preds must be a tensor; got list"):
-        metric.update([0.5, 0.2], labels)
-    metric.update(scores, labels)
-    message = r"^preds has dtype torch.float64 and .*torch.float32; .* with dtype=torch.float64$"
-    with pytest.raises(TypeError, match=message):
-        metric.update(scores.double(), labels)
-    with pytest.raises(ValueError, match=r"^sample_weight is given"):
-        metric.update(scores[:1], labels[:1], labels[:1])
-
-
-@pytest.mark.parametrize("options", [KINDS["buffer"], KINDS["histogram"]])
-def test_bad_values_that_are_not_read_are_remembered(options: dict[str, Any]):
-    metric = RankingMetric(qk.roc_auc, validate_args=False, **options)
-    scores = torch.tensor([0.5, torch.nan]).to(options.get("dtype", torch.float32))
-    metric.update(scores, torch.tensor([0, 1]))
-    metric.update(torch.ones_like(scores), torch.tensor([0, 1]))
-    with pytest.warns(UserWarning, match="^all measures of this state are NaN: 1 batch held a bad"):
-        assert metric.compute().isnan()
-
-
-# saved and restored
-
-
-def saved(state: dict[str, Any]) -> dict[str, Any]:
-    """By way of a file, as a checkpoint goes."""
-    file = io.BytesIO()
-    torch.save(state, file)
-    file.seek(0)
-    restored: dict[str, Any] = torch.load(file, weights_only=True)
-    return restored
-
-
-def saved_states(state: dict[str, Any]) -> dict[str, Any]:
-    return {name.removeprefix("metric."): x for name, x in state.items()}
-
-
-@EVERY_KIND
-def test_state_dict_restores(options: dict[str, Any]):
-    parts = batches(options)
-    model = torch.nn.ModuleDict({"metric": filled(options, parts[:2])})
-    model["metric"].persistent(True)
-    state = saved(model.state_dict())
-    other = torch.nn.ModuleDict({"metric": filled(options, parts[2:])})
-    assert other["metric"].compute() == at_once(parts[2:])  # which is kept until another update
-    for _ in range(2):  # what comes later does not change what was loaded
-        other.load_state_dict(state)
-        assert other["metric"].compute() == at_once(parts[:2])
-        other["metric"].update(*parts[2])
-        assert other["metric"].compute() == at_once(parts)
-    fresh = torch.nn.ModuleDict({"metric": RankingMetric(MEASURES, **options)})
-    fresh.load_state_dict(state)
-    assert fresh["metric"].compute() == at_once(parts[:2])
-    fresh["metric"].to("meta").load_state_dict(saved_states(state))
-    kept = fresh["metric"].metric_state.values()
-    assert {x.device.type for y in kept for x in (y if isinstance(y, list) else [y])} == {"meta"}
-
-
-def persistent(metric: RankingMetric) -> RankingMetric:
-    metric.persistent(True)
-    return metric
-
-
-def test_states_of_other_settings_are_not_loaded():
-    coarse = {"state": "histogram", "bits": 12}
-    state = persistent(RankingMetric(qk.roc_auc, **coarse)).state_dict()
+def test_states_of_other_settings_are_neither_loaded_nor_merged():
+    coarse = {**COARSE, "bits": 12}
+    other = RankingMetric(qk.roc_auc, **coarse)
+    other.persistent(True)
+    state = other.state_dict()
     for options, message in (
         ({"bits": 13}, "bits is 13 here and 12 there"),
         ({"dtype": torch.float64}, "dtype is 'torch.float64' here and 'torch.float32'"),
@@ -356,10 +521,20 @@ def test_states_of_other_settings_are_not_loaded():
         with pytest.raises(RuntimeError, match=message):
             metric.load_state_dict(state)
         assert metric.counts.shape[0] == 2 ** options.get("bits", 12)
+        with pytest.raises(ValueError, match=f"^the states of the metrics do not fit: .*{message}"):
+            metric.merge_state(other)
+    paid = RankingMetric(qk.roc_auc, columns=["cost"], **coarse)
+    paid.persistent(True)
+    with pytest.raises(RuntimeError, match=r"columns is \[\] here and \['cost'\] there"):
+        other.load_state_dict(paid.state_dict())
+    with pytest.raises(ValueError, match="Expected incoming state"):
+        metric.merge_state(torchmetrics.SumMetric())
+    buffer = RankingMetric(qk.roc_auc)
+    buffer.persistent(True)
     with pytest.raises(RuntimeError, match=r"Missing key.*\"scores\", \"targets\""):
-        persistent(RankingMetric(qk.roc_auc)).load_state_dict({})
+        buffer.load_state_dict({})
     with pytest.raises(RuntimeError, match=r"Missing key.*\"settings\""):
-        RankingMetric(qk.roc_auc, **coarse).load_state_dict({"counts": state["counts"]})
+        other.load_state_dict({"counts": state["counts"]})
 
 
 def test_checkpoints_from_before_the_metric_still_load():
@@ -367,145 +542,59 @@ def test_checkpoints_from_before_the_metric_still_load():
     old = torch.nn.ModuleDict({"linear": torch.nn.Linear(1, 1)}).state_dict()
     new = torch.nn.ModuleDict({"linear": torch.nn.Linear(1, 1)})
     new["metric"] = RankingMetric(qk.roc_auc)
-    new["metric"].update(*batches({})[0])
+    new["metric"].update(SCORES, LABELS)
     assert new.state_dict().keys() == old.keys()
     new.load_state_dict(old)
-    assert new["metric"].compute() == at_once(batches({})[:1], qk.roc_auc)
+    assert new["metric"].compute() == 0
 
 
-@EVERY_KIND
-def test_copies_go_on_by_themselves(options: dict[str, Any]):
-    parts = batches(options)
-    metric = filled(options, parts[:1])
-    for copy in (metric.clone(), pickle.loads(pickle.dumps(metric))):
-        copy.update(*parts[1])
-        assert copy.compute() == at_once(parts[:2])
-    assert metric.compute() == at_once(parts[:1])
+# collections
 
 
-# merged and shared
-
-
-@EVERY_KIND
-def test_merge_state_after_compute(options: dict[str, Any]):
-    parts = batches(options)
-    metric, other = filled(options, parts[:1]), filled(options, parts[1:2])
-    assert metric.compute() == at_once(parts[:1])
-    metric.merge_state(other)
-    assert metric.compute() == at_once(parts[:2])
-    metric.merge_state(filled(options, parts[2:]).metric_state)
-    assert metric.compute() == at_once(parts)
-    assert other.compute() == at_once(parts[1:2])
-
-
-def test_metrics_of_other_settings_are_not_merged():
-    metric = RankingMetric(qk.roc_auc, state="histogram", bits=12)
-    with pytest.raises(ValueError, match=r"^the states of the metrics do not fit: bits is 12 here"):
-        metric.merge_state(RankingMetric(qk.roc_auc, state="histogram", bits=13))
-    with pytest.raises(ValueError, match="Expected incoming state"):
-        metric.merge_state(torchmetrics.SumMetric())
-
-
-@EVERY_KIND
-def test_reductions_of_torchmetrics(options: dict[str, Any]):
-    """As on two ranks with the same data, and back."""
-    parts = batches(options)
-    ranks = {"dist_sync_fn": lambda x, group: [x, x.clone()]}
-    metric = filled({**options, **ranks, "distributed_available_fn": lambda: True}, parts)
-    assert metric.compute() == at_once(parts + parts)
-    metric.update(*parts[0])
-    assert metric.compute() == at_once(2 * [*parts, parts[0]])
-
-
-def collection() -> torchmetrics.MetricCollection:
-    options: dict[str, Any] = {"weighted": True, "dtype": torch.bfloat16}
-    return torchmetrics.MetricCollection(
-        {
-            f"{kind}_{name}": RankingMetric(measure, state=kind, **options)
-            for kind in ("histogram", "buffer")
-            for name, measure in MEASURES.items()
-        }
-    )
-
-
-def test_collections_share_states():
-    parts = batches({"dtype": torch.bfloat16, "weighted": True})
-    together = collection()
-    for scores, labels, weights in parts:
-        together.update(scores, labels, sample_weight=weights)
-    wanted = at_once(parts)
-    found = together.compute()
-    assert {name: found[f"{kind}_{name}"] for name in wanted for kind in ("buffer",)} == wanted
-    assert {name: found[f"histogram_{name}"] for name in wanted} == wanted
-    groups = sorted(map(sorted, together.compute_groups.values()))
-    assert groups == [["buffer_auc", "buffer_hits"], ["histogram_auc", "histogram_hits"]]
-    together.reset()
-    scores, labels, weights = parts[0]
-    now = together(scores, labels, sample_weight=weights)
-    assert {name: now[f"buffer_{name}"] for name in wanted} == at_once(parts[:1])
+def test_collections_share_states_and_stand_beside_metrics_of_torchmetrics():
+    given = columns("costs of groups")
+    given["preds"] = torch.sigmoid(given["preds"] / 9)
+    given["indexes"] = given["indexes"].long()
+    grouped: dict[str, Any] = {"groups": "mean", "columns": ["cost"]}
+    ours = {
+        "hits": RankingMetric(PAID["hits"], groups="mean"),
+        "auc": RankingMetric(qk.roc_auc, **grouped),
+        "each": RankingMetric(qk.roc_auc, groups="each", columns=["cost"]),
+        "rank": RankingMetric(qk.retrieval.reciprocal_rank, **grouped),
+    }
+    theirs = {"mrr": torchmetrics.retrieval.RetrievalMRR(empty_target_action="neg")}
+    rates = torchmetrics.classification.BinaryGroupStatRates(num_groups=2)
+    metrics = torchmetrics.MetricCollection({**ours, **theirs, "rates": rates}, prefix="val/")
+    for k in range(0, N, 120):
+        part = {name: x[k : k + 120] for name, x in given.items()}
+        metrics.update(**part, groups=part["target"])
+    found = metrics.clone(prefix="test/").compute()
+    shared = sorted(map(sorted, metrics.compute_groups.values()))
+    assert shared == [["auc", "each", "hits", "rank"], ["mrr"], ["rates"]]
+    assert found["test/auc"] == found["test/each"].nanmean()
+    torch.testing.assert_close(found["test/rank"].float(), found["test/mrr"])
+    metrics.reset()
+    now = metrics(**part, groups=part["target"])
+    of_part = {"groups": part["indexes"], "cost": part["cost"]}
+    ranking = qk.rank(part["target"], part["preds"], **of_part)
+    assert now["val/hits"] == qk.group_mean(PAID["hits"], ranking).value
 
 
 def test_states_that_are_equal_by_chance_are_not_shared():
     """As many of either label, of one score: only the settings differ."""
-    metrics = {str(x): RankingMetric(MEASURES["hits"], pos_label=x) for x in (0, 1)}
+    metrics = {str(x): RankingMetric(TWO["hits"], pos_label=x) for x in (0, 1)}
     together = torchmetrics.MetricCollection(metrics)
     together.update(torch.zeros(200), torch.arange(200) % 2)
     assert len(together.compute_groups) == 2
 
 
-# types and devices
+@pytest.mark.parametrize("values", [lambda metric: None, lambda metric: [metric.compute()] * 3])
+def test_plots(values: Callable[[RankingMetric], Any]):
+    if lacking := missing("matplotlib"):
+        pytest.skip(lacking)
+    import matplotlib.pyplot as plt
 
-
-class Model(torch.nn.Module):
-    def __init__(self, options: dict[str, Any]):
-        super().__init__()
-        self.linear = torch.nn.Linear(1, 1)
-        self.metric = RankingMetric(MEASURES, **options)
-
-
-@EVERY_KIND
-def test_states_keep_their_types(options: dict[str, Any]):
-    parts = batches(options)
-    model = Model(options)
-    model.metric.update(*parts[0])
-    model.half().to(torch.bfloat16)
-    model.metric.half().set_dtype(torch.float16)
-    assert model.linear.weight.dtype == torch.bfloat16
-    model.metric.update(*parts[1])
-    assert model.metric.compute() == at_once(parts[:2])
-    model.metric.reset()
-    model.metric.update(*parts[2])
-    assert model.metric.compute() == at_once(parts[2:])
-
-
-@EVERY_KIND
-def test_update_reads_no_value(options: dict[str, Any]):
-    """Tensors without values, and without a copy from the host."""
-    parts = batches(options)
-    metric = RankingMetric(MEASURES, **options).to("meta")
-    moved = [tuple(x.to("meta") for x in part) for part in parts]
-    with host_copies() as copies:
-        for part in moved:
-            metric.update(*part)
-    assert copies == []
-    assert metric.bad.device.type == "meta"
-    faked = RankingMetric(MEASURES, **options)
-    with FakeTensorMode() as fakes:
-        faked._apply(fakes.from_tensor)
-        faked.update(*(fakes.from_tensor(x) for x in parts[0]))
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no CUDA device")
-@EVERY_KIND
-def test_update_does_not_wait_for_a_cuda_device(options: dict[str, Any]):
-    parts = batches(options)
-    metric = RankingMetric(MEASURES, **options).to("cuda")
-    moved = [tuple(x.to("cuda") for x in part) for part in parts]
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        for part in moved:
-            metric.update(*part)
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
-    for name, value in at_once(parts).items():
-        assert abs(metric.compute()[name].cpu() - value) < 1e-12, name
+    metric = filled("buffer", batches("buffer"))
+    figure, axes = metric.plot(values(metric))
+    assert {x.get_label() for x in axes.lines} == {"auc", "hits"}
+    plt.close(figure)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +124,7 @@ def test_a_running_window_has_the_last_batches(options: dict[str, Any], call: st
 def test_a_running_window_of_groups_and_costs():
     (scores, labels), (more, others) = batches({}, 2)
     indexes = torch.arange(SIZE) % 4
-    metric = wrappers.Running(RankingMetric(qk.roc_auc, groups="mean", costs=True), window=1)
+    metric = wrappers.Running(RankingMetric(qk.roc_auc, groups="mean", columns=["cost"]), window=1)
     for x, y in ((more, others), (scores, labels)):
         metric.update(x, y, indexes=indexes, cost=x)
     wanted = qk.group_mean(qk.roc_auc, labels, scores, groups=indexes, num_groups=4).value
@@ -222,30 +221,6 @@ def test_an_index_to_ignore_is_a_mask():
     assert metric.compute() == pytest.approx(theirs.compute().item(), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"ignore_index": -1}, "pass where=target != ignore_index to update$"),
-        ({"num_classes": 3}, "MultioutputWrapper.*one_hot"),
-        ({"num_labels": 3}, "MultioutputWrapper"),
-        ({"task": "multiclass"}, "MultioutputWrapper"),
-        (
-            {"top_k": 3},
-            r"hit_rate.with_options\(quota=top_k\).*classes of each example are not here$",
-        ),
-        ({"average": "macro"}, "averages over classes are not here"),
-        ({"thresholds": 200}, 'state="histogram"'),
-        ({"aggregation": "median"}, 'groups="mean"'),
-        ({"empty_target_action": "pos"}, "left out of the mean"),
-        ({"adaptive_k": True}, 'when_short="all"'),
-    ],
-)
-def test_what_other_metrics_take_is_told(given: dict[str, Any], told: str):
-    (name,) = given
-    with pytest.raises(TypeError, match=f"^RankingMetric takes no {name}=; .*{told}"):
-        RankingMetric(qk.hit_rate.with_options(quota=3), **given)
-
-
 def test_a_tracker_knows_the_best_epoch():
     parts = batches({})
     for inner in (RankingMetric(qk.roc_auc), RankingMetric(qk.roc_auc, state="histogram")):
@@ -259,41 +234,6 @@ def test_a_tracker_knows_the_best_epoch():
 
 
 # copies and places
-
-
-@EVERY_KIND
-def test_a_copy_in_mid_epoch_goes_its_own_way(options: dict[str, Any]):
-    one, two, three, *_ = batches(options)
-    metric = RankingMetric(qk.roc_auc, **options)
-    metric(*one)
-    other = copy.deepcopy(metric)
-    assert metric(*two) == auc(two)
-    assert other(*three) == auc(three)
-    assert metric.compute() == auc(one, two)
-    assert other.compute() == auc(one, three)
-    other.reset()
-    assert metric.compute() == auc(one, two)
-
-
-@EVERY_KIND
-def test_a_move_in_mid_epoch_takes_all_states_along(options: dict[str, Any]):
-    one, two, *_ = batches(options)
-    metric = RankingMetric(qk.roc_auc, **options)
-    metric(*one)
-    metric.to("cpu").to(torch.float64)
-    assert metric(*two) == auc(two)
-    assert metric.compute() == auc(one, two)
-    away = copy.deepcopy(metric).to("meta")  # a device that is everywhere
-    for batch in (one, two):
-        away.update(*(x.to("meta") for x in batch))
-    kept = [
-        x
-        for state in away.metric_state.values()
-        for x in ([state] if isinstance(state, torch.Tensor) else state)
-    ]
-    assert {x.device.type for x in kept} == {"meta"}
-    away.reset()
-    assert away.bad.device.type == "meta"
 
 
 class Module(torch.nn.Module):
