@@ -431,7 +431,7 @@ def _computing_in_jax() -> Iterator[None]:
 
 @functools.cache
 def _jitted(function: Callable[..., Any], static: tuple[str, ...]) -> Callable[..., Any]:
-    return sys.modules["jax"].jit(function, static_argnames=static)  # type: ignore[no-any-return]
+    return sys.modules["jax"].jit(function, static_argnames=static)
 
 
 def compiled(function: F, xp: Namespace, static: tuple[str, ...] = ()) -> F:

@@ -218,7 +218,7 @@ class Ranking(NamedTuple, Generic[T]):
         found = validate_groups(dict(zip(COLUMNS, columns, strict=True)), num_groups)
         xp = namespace(found.table.counts)
         with computing(xp):
-            return ranking_of(found.parted(ops.split_ties(xp, found.table, ties)), found.good)
+            return ranking_of(found.parted(xp.split_ties(found.table, ties)), found.good)
 
     @classmethod
     @public
@@ -468,8 +468,8 @@ def cumulative_table(
         return None
     xp = namespace(scores)
     if found.to_count is not None:
-        return ops.cumulative_segments((scores, labels, valid), *found.to_count)
-    counts = ops.cumulative_groups(xp, scores, labels, valid, by_positives)
+        return xp.cumulative_segments((scores, labels, valid), *found.to_count)
+    counts = xp.cumulative_groups(scores, labels, valid, by_positives)
     return counts if counts is None or found.good is None else _marked(xp, counts, found.good)
 
 
@@ -514,11 +514,11 @@ def _ranked_by_group(
     xp = namespace(examples.scores)
     codes, table = xp.broadcast_to(groups.codes, examples.scores.shape), None
     if ties == "expected" and not examples.columns:
-        table = ops.segmented_groups(xp, examples[:4], codes, groups.ids)
+        table = xp.segmented_groups(examples[:4], codes, groups.ids)
     if table is None:
-        both = ops.combined(xp, examples.scores, codes, examples.valid)
+        both = xp.combined(examples.scores, codes, examples.valid)
         table = grouped(examples._replace(scores=both.scores), ties=ties)
-        table = ops.parted(xp, table, both, groups.ids)
+        table = xp.parted(table, both, groups.ids)
     return ranking_of(table, good, with_bad=True)
 
 
@@ -534,11 +534,11 @@ def grouped(examples: Examples, *, ties: TiePolicy) -> ops.Groups:
     scores, labels, weights, valid, columns = examples
     given = ties == "given"
     plain = weights is None and not columns and not given
-    if plain and ops.few_patterns(xp, scores):
-        table = ops.pattern_groups(xp, scores, labels, valid)
+    if plain and xp.few_patterns(scores):
+        table = xp.pattern_groups(scores, labels, valid)
     else:
-        table = ops.tie_groups(xp, scores, labels, weights, valid, given, columns)
-    return ops.split_ties(xp, table, ties)
+        table = xp.tie_groups(scores, labels, weights, valid, given, columns)
+    return xp.split_ties(table, ties)
 
 
 def ranking_of(table: ops.Groups, good: Array | None = None, with_bad: bool = False) -> Ranking:
@@ -551,7 +551,7 @@ def ranking_of(table: ops.Groups, good: Array | None = None, with_bad: bool = Fa
     segments = table.segments
     if segments and good is not None:
         segments = segments._replace(good=good)
-        good = ops.repeat_per_row(namespace(good), table, good[..., 0])
+        good = namespace(good).repeat_per_row(table, good[..., 0])
     if with_bad and good is not None and not segments:
         table = _emptied(table, good)
     masses = with_marks((table.positive, table.negative), good)

@@ -11,9 +11,10 @@ import pytest
 from backends import of_fast_forms, tree_map
 
 import quotakernels as qk
-from quotakernels import ops
 
 torch = pytest.importorskip("torch")
+from quotakernels.ops.native.torch_ import Torch  # noqa: E402
+
 pytestmark = of_fast_forms
 
 EXACT = {
@@ -43,8 +44,14 @@ def unread() -> Iterator[None]:
         yield
 
 
+def spied(operation: str) -> Any:
+    """A context in which calls of an operation of PyTorch are counted."""
+    own = getattr(Torch, operation)
+    return mock.patch.object(Torch, operation, autospec=True, side_effect=own)
+
+
 def on_device(measure: Any, *columns: np.ndarray, **beside: np.ndarray) -> Any:
-    with mock.patch.object(ops, "cumulative_groups", side_effect=ops.cumulative_groups) as counted:
+    with spied("cumulative_groups") as counted:
         found = measure(*map(torch.from_numpy, columns), **tree_map(torch.from_numpy, beside))
     assert counted.call_count == 1
     return tree_map(lambda x: x.numpy(), found)
@@ -118,7 +125,7 @@ GROUPS = 6
 def in_groups(name: str, *columns: np.ndarray, **beside: np.ndarray) -> list[np.ndarray]:
     """The fields of what cumulative counts give, with a row for each group."""
     measure, arrays = BY_GROUP[name], tree_map(torch.from_numpy, beside)
-    with mock.patch.object(ops, "cumulative_segments", wraps=ops.cumulative_segments) as counted:
+    with spied("cumulative_segments") as counted:
         found = measure(*map(torch.from_numpy, columns), num_groups=GROUPS, **arrays)
     assert counted.call_count == 1
     return fields(tree_map(lambda x: x.numpy(), found))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from backends import MODES, Mode, parameters, standard_forms
 
-from quotakernels.ops import drawing, namespace
+from quotakernels.ops import namespace
 
 SIZES = (3, 1, 4)
 LENGTH = 10
@@ -33,7 +33,7 @@ def places_by_hand(row: np.ndarray) -> list[int]:
 @modes
 def test_places_are_drawn_within_their_stratum(mode: Mode):
     def drawn(uniform: Any) -> Any:
-        return drawing.places_drawn(namespace(uniform), uniform, SIZES)
+        return namespace(uniform).places_drawn(uniform, SIZES)
 
     index, there = mode.run(drawn, UNIFORM)
     np.testing.assert_array_equal(there, np.arange(LENGTH) < sum(SIZES))
@@ -44,7 +44,7 @@ def test_places_are_drawn_within_their_stratum(mode: Mode):
 @modes
 def test_a_number_that_rounds_to_one_draws_the_last_place(mode: Mode):
     def drawn(uniform: Any) -> Any:
-        return drawing.places_drawn(namespace(uniform), uniform, SIZES)[0]
+        return namespace(uniform).places_drawn(uniform, SIZES)[0]
 
     assert mode.run(drawn, np.ones(LENGTH))[:8].tolist() == [2, 2, 2, 3, 7, 7, 7, 7]
 
@@ -55,7 +55,7 @@ def test_counts_are_those_of_the_same_numbers(mode: Mode, poisson: bool):
     def counted(like: Any) -> Any:
         source, resamples = 5, range(2, 6)
         with standard_forms():
-            return drawing.draws(namespace(like), source, resamples, SIZES, like, poisson)
+            return namespace(like).draws(source, resamples, SIZES, like, poisson)
 
     found = mode.run(counted, np.zeros(LENGTH))
     assert found.shape == (4, LENGTH)

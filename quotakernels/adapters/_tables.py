@@ -59,7 +59,7 @@ def ranking_of_groups(table: ops.Groups, ties: TiePolicy) -> Ranking:
     """The ranking of a combined table, with counts of the dtype that `rank` gives them."""
     xp = namespace(table.counts)
     with computing(xp):
-        return ranking_of(ops.split_ties(xp, _with_narrow_counts(table), ties))
+        return ranking_of(xp.split_ties(_with_narrow_counts(table), ties))
 
 
 def ranking_by_group(table: ops.Groups, groups: GroupsOfExamples, ties: TiePolicy) -> Ranking:
@@ -70,8 +70,8 @@ def ranking_by_group(table: ops.Groups, groups: GroupsOfExamples, ties: TiePolic
     xp = namespace(table.counts)
     with computing(xp):
         found, both = _combined_by_group(table, groups)
-        found = ops.split_ties(xp, _with_narrow_counts(found), ties)
-        return ranking_of(ops.parted(xp, found, both, groups.ids))
+        found = xp.split_ties(_with_narrow_counts(found), ties)
+        return ranking_of(xp.parted(found, both, groups.ids))
 
 
 def _combined_by_group(
@@ -79,7 +79,7 @@ def _combined_by_group(
 ) -> tuple[ops.Groups, ops.Combined]:
     """A row for each score and group, which thresholds stand for together."""
     xp = namespace(table.counts)
-    both = ops.combined(xp, table.thresholds, groups.codes, None)
+    both = xp.combined(table.thresholds, groups.codes, None)
     return combined([table._replace(thresholds=both.scores)]), both
 
 
@@ -94,7 +94,7 @@ def rows_by_group(
     groups = groups_of("groups", np.concatenate([x for x in ids if len(x)])[kept])
     found, both = _combined_by_group(_rows(table, kept), groups)
     xp = namespace(table.counts)
-    found = ops.parted(xp, found, both, groups.ids)
+    found = xp.parted(found, both, groups.ids)
     return found._replace(segments=()), groups.ids[found.segments.of_row]
 
 

@@ -103,7 +103,7 @@ def _bytes_of_file(path: Path, names: Sequence[str] | None) -> float:
 
 def _width(kind: object) -> float:
     try:
-        return kind.bit_width / 8  # type: ignore[attr-defined, no-any-return]
+        return kind.bit_width / 8  # type: ignore[attr-defined]
     except ValueError:
         return _TEXT_BYTES
 

@@ -334,8 +334,8 @@ def _bits(key: Key, groups: int) -> int:
 def _bins(scores: NDArray[Any], bits: int) -> tuple[NDArray[Any], int]:
     """The cell of each score in the first pass, and how many there are."""
     xp = namespace(scores)
-    bits = min(bits, ops.key_bits(xp, scores.dtype))
-    return ops.bin_rows(xp, scores, bits), 2**bits
+    bits = min(bits, xp.key_bits(scores.dtype))
+    return xp.bin_rows(scores, bits), 2**bits
 
 
 class _Kept:

@@ -96,7 +96,7 @@ class Plan(NamedTuple):
 def keys_of(examples: Examples, groups: GroupsOfExamples, good: Array | None) -> Keys:
     """Scores and groups in one, whose order puts the rows of each group together."""
     xp, codes = namespace(examples.scores), groups.codes
-    return Keys(ops.combined(xp, examples.scores, codes, examples.valid), groups.ids, good)
+    return Keys(xp.combined(examples.scores, codes, examples.valid), groups.ids, good)
 
 
 def in_order(examples: Examples, keys: Keys | None = None) -> Sorted:
@@ -134,7 +134,7 @@ def by_group(table: ops.Groups, keys: Keys | None) -> ops.Groups:
     combined, ids, good = keys
     batch = table.thresholds.shape[:-1]
     levels = xp.broadcast_to(combined.levels, (*batch, combined.levels.shape[-1]))
-    table = ops.parted(xp, table, combined._replace(levels=levels), ids)
+    table = xp.parted(table, combined._replace(levels=levels), ids)
     if good is None:
         return table
     good = xp.broadcast_to(good, (*batch, *good.shape[-2:]))
@@ -149,7 +149,7 @@ def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.Groups
     counts = xp.reshape(counts, (shape[0], *between, shape[-1]))
     examples = examples.map(lambda x: xp.broadcast_to(x, shape))
     counts = xp.take_along_axis(xp.broadcast_to(counts, shape), examples.order, axis=-1)
-    return ops.split_ties(xp, ops.merged(xp, counted(examples, counts), examples.last), ties)
+    return xp.split_ties(xp.merged(counted(examples, counts), examples.last), ties)
 
 
 def counted(examples: Sorted, counts: Array) -> ops.Groups:
@@ -172,7 +172,7 @@ def _sums_of(examples: Sorted, counts: Array) -> dict[str, Any]:
         nothing = xp.zeros_like(mass)
         found["positive_weights"] = xp.where(positive, mass, nothing)
         found["negative_weights"] = xp.where(positive, nothing, mass)
-    return found | {"columns": ops.columns_by_class(xp, positive, mass, columns)}
+    return found | {"columns": xp.columns_by_class(positive, mass, columns)}
 
 
 class _Spans(NamedTuple):
@@ -247,7 +247,7 @@ def _host_table(spans: _Spans, ties: TiePolicy, keys: Keys | None, counts: NDArr
     table = _whole_table(spans, counts)
     sums = tree_map(spans.sums, _sums_of(examples, counts))
     table = table._replace(**sums)
-    return by_group(ops.split_ties(namespace(table.counts), table, ties), keys)
+    return by_group(namespace(table.counts).split_ties(table, ties), keys)
 
 
 def _whole_table(spans: _Spans, counts: NDArray) -> ops.Groups:
@@ -317,7 +317,7 @@ def plan_of(
     xp = namespace(examples.scores)
     _refuse_no_models(examples.scores)
     with computing(xp):
-        source = ops.source_of_draws(xp, random_state, device(examples.scores))
+        source = xp.source_of_draws(random_state, device(examples.scores))
         keys = None if groups is None else keys_of(examples, groups, good)
         ordered = in_order(examples, keys)
         given, members = examples, None
@@ -334,7 +334,7 @@ def plan_of(
 
     def counts(numbers: range) -> Array:
         with computing(xp):
-            drawn = ops.draws(xp, source, numbers, sizes, like, poisson)
+            drawn = xp.draws(source, numbers, sizes, like, poisson)
             return drawn if owner is None else xp.take(drawn, owner, axis=-1)
 
     varies = poisson or clusters is not None or _unequal(examples)
@@ -496,7 +496,7 @@ def freedom_of(plan: Plan, ranking: Ranking, clustered: bool) -> list[Array]:
         units = [[_units(xp, x, owner, examples.weights) for x in flags]]
         if ranking.groups and not clustered:
             table = table_of(xp, ranking, by_group=True)
-            items, found = (ops.number(xp, table, x) for x in (table.counts, table.positives))
+            items, found = (xp.number(table, x) for x in (table.counts, table.positives))
             units = [[found, items - found], *units]
         return [_less_one(xp, *both) for both in units]
 

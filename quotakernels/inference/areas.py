@@ -139,8 +139,8 @@ def area_of(xp: Namespace, table: ops.Groups) -> Area:
     total = Totals(xp, table)
     (twice,) = reduced(xp, table, _LOST_TWICE)
     sizes = (total.positive, total.negative)
-    positive, negative = (ops.repeat_per_row(xp, table, x) for x in sizes)
-    lost = [ops.repeat_per_row(xp, table, twice / x) for x in sizes]
+    positive, negative = (xp.repeat_per_row(table, x) for x in sizes)
+    lost = [xp.repeat_per_row(table, twice / x) for x in sizes]
 
     def squares(before: Array, found: Array, good: Array, bad: Array) -> tuple[Array, Array]:
         of_positive = 2 * (before - found) + bad - lost[0]
@@ -769,8 +769,8 @@ class _Changes(NamedTuple):
 def _rows(xp: Namespace, table: ops.Groups) -> _Rows:
     wide = wide_float(xp, device(table.counts))
     positive, items = (cast(xp, x, wide) for x in (table.positives, table.counts))
-    found, upto = (ops.running_total(xp, table, x, exact=True) for x in (positive, items))
-    above = ops.row_before(xp, table, found), ops.row_before(xp, table, upto)
+    found, upto = (xp.running_total(table, x, exact=True) for x in (positive, items))
+    above = xp.row_before(table, found), xp.row_before(table, upto)
     return _Rows(*above, positive, items)
 
 
@@ -827,21 +827,19 @@ def _estimated(
     xp: Namespace, table: ops.Groups, total: Totals, rows: _Rows, changes: _Changes
 ) -> tuple[Array, Array]:
     """The measure and its standard error, 0 where no negative comes before or with a positive."""
-    value = ops.group_total(xp, table, changes.value) / total.positive
+    value = xp.group_total(table, changes.value) / total.positive
     both = changes.by_positives + changes.by_examples
 
     def below(x: Array) -> Array:
-        whole = ops.repeat_per_row(xp, table, ops.group_total(xp, table, x))
-        return whole - ops.running_total(xp, table, x)
+        whole = xp.repeat_per_row(table, xp.group_total(table, x))
+        return whole - xp.running_total(table, x)
 
-    per = ops.repeat_per_row(xp, table, total.positive)
-    of_positive = (
-        changes.by_own_positives + below(both) - ops.repeat_per_row(xp, table, value)
-    ) / per
+    per = xp.repeat_per_row(table, total.positive)
+    of_positive = (changes.by_own_positives + below(both) - xp.repeat_per_row(table, value)) / per
     of_negative = (changes.by_own_negatives + below(changes.by_examples)) / per
     squares = rows.positive * of_positive**2 + (rows.items - rows.positive) * of_negative**2
     number = total.whole
-    variance = ops.group_total(xp, table, squares) * number / (number - 1)
+    variance = xp.group_total(table, squares) * number / (number - 1)
     negatives = rows.before + rows.items - rows.positive_before - rows.positive
-    perfect = ops.group_total(xp, table, rows.positive * negatives) == 0
+    perfect = xp.group_total(table, rows.positive * negatives) == 0
     return value, xp.where(perfect, xp.zeros_like(variance), xp.sqrt(variance))

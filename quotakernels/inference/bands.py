@@ -258,7 +258,7 @@ def curve_band(
             few = _few(xp, examples, options.get("clusters"), (chosen, name), at)
             ends = _beyond(xp, found.estimate, ends, *few, (1 - confidence_level) / 2)
         band = CurveBand(at, found.estimate, *ends, found.standard_error, found.undefined)
-        return finished(xp, band, dtype)  # type: ignore[no-any-return]
+        return finished(xp, band, dtype)
 
 
 def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:

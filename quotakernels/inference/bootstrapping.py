@@ -440,13 +440,13 @@ def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) 
         few_groups(whole.units) if how.clusters is None else few_clusters(whole.units)
     xp = namespace(whole.owner)
     with computing(xp):
-        source = ops.source_of_draws(xp, how.random_state, device(whole.owner))
+        source = xp.source_of_draws(how.random_state, device(whole.owner))
         places = whole.units if isinstance(whole.units, int) else whole.owner.shape[0]
         like = xp.zeros(places, dtype=xp.int8, device=device(whole.owner))
 
     def drawn(numbers: range) -> Array:
         with computing(xp):
-            counts = ops.draws(xp, source, numbers, (whole.units,), like, how.poisson)
+            counts = xp.draws(source, numbers, (whole.units,), like, how.poisson)
             return xp.take(counts, whole.owner, axis=-1)
 
     models = ranking.counts[..., 0].size if ranking.counts.ndim > 1 else 1
@@ -835,7 +835,7 @@ def summary(
         ends = interval(xp, method, estimate, values, left_out, confidence_level, number)
         undefined = values.shape[-1] - defined(xp, values)
         result = BootstrapResult(estimate, *ends, standard_deviation(xp, values), undefined, values)
-        return finished(xp, result, dtype)  # type: ignore[no-any-return]
+        return finished(xp, result, dtype)
 
 
 def _for_each(xp: Namespace, known: Sequence[Array], estimate: Array) -> Array:

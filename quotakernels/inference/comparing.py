@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
@@ -303,12 +302,12 @@ def _coins(
     """For a range of exchanges the examples, or groups, that take part: those of some units."""
     xp = namespace(like)
     with computing(xp):
-        source = ops.source_of_draws(xp, random_state, device(like))
+        source = xp.source_of_draws(random_state, device(like))
         each = xp.zeros(units, dtype=xp.int8, device=device(like))
 
     def flips(numbers: range) -> Array:
         with computing(xp):
-            coins = ops.coins(xp, source, numbers, each)
+            coins = xp.coins(source, numbers, each)
             return coins if owner is None else xp.take(coins, owner, axis=-1)
 
     return flips

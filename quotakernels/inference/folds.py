@@ -441,7 +441,7 @@ def _summary(folds: Folds, confidence_level: float, found: list[Array]) -> FoldS
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
         pooled = [xp.mean(cast(xp, x, values.dtype), axis=-1) for x in together] or [None]
         parts = (*t, values.shape[-1] - 1 - freedom, shaped, *pooled)
-        return finished(xp, FoldSummary._make(parts), dtype)  # type: ignore[no-any-return]
+        return finished(xp, FoldSummary._make(parts), dtype)
 
 
 def _warn(measure: Any, values: Any, data: Validated, folds: Folds) -> None:
@@ -617,4 +617,4 @@ def _tested(
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
         tested = (statistic, found.freedom, p_value, undefined, shaped)
         test = FoldTest(*found[:4], *tested, ahead(found.mean, greater_is_better))
-        return finished(xp, test, dtype)  # type: ignore[no-any-return]
+        return finished(xp, test, dtype)

@@ -66,7 +66,7 @@ class Grouped(NamedTuple):
         """The table, or one made of it, with thresholds and groups apart."""
         if self.combined is None:
             return table
-        return ops.parted(namespace(table.counts), table, self.combined, self.ids)
+        return namespace(table.counts).parted(table, self.combined, self.ids)
 
 
 def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Grouped:
@@ -103,7 +103,7 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
 
 def _combined(xp: Namespace, columns: dict[str, Array], groups: GroupsOfExamples) -> ops.Combined:
     """Thresholds and groups of the rows that count, as one number."""
-    return ops.combined(xp, columns["thresholds"], groups.codes, columns["counts"] > 0)
+    return xp.combined(columns["thresholds"], groups.codes, columns["counts"] > 0)
 
 
 def _of_rows(
@@ -353,7 +353,7 @@ def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.Groups, Arra
             length = steps["fp"].shape[-1]
             falling = xp.arange(length, 0, -1, dtype=xp.int64, device=device(steps["fp"]))
             given = xp.broadcast_to(falling, steps["fp"].shape)
-        return ops.without_empty_rows(xp, _table(xp, given, steps["fp"], steps["tp"])), good
+        return xp.without_empty_rows(_table(xp, given, steps["fp"], steps["tp"])), good
 
 
 def _check_points(named: dict[str, Array]) -> None:

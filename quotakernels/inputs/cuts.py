@@ -136,7 +136,7 @@ def quota_masses(
     check_when_short(when_short)
     total = Totals(xp, table)
     if budget is None and (found := _masses_of_list(table, total, quota, fraction)) is not None:
-        return found  # type: ignore[no-any-return]
+        return found
     if fraction is None and _has_counts(table, quota, when_short):
         return (xp.clip(total.whole[..., None], max=as_float(quota)),), ()
     cuts = {"quota": quota, "fraction": fraction, "budget": budget}
@@ -217,7 +217,7 @@ def _most(table: ops.Groups, total: Totals, name: str) -> _Most:
 
 
 def _paid(table: ops.Groups, money: Array) -> Array:
-    return ops.mass_within(namespace(money), table, money)
+    return namespace(money).mass_within(table, money)
 
 
 def masses_or_all(
@@ -366,7 +366,7 @@ def _in_type_of(scores: Array, number: int | float) -> int | float:
         info = xp.iinfo(dtype)
         if info.min <= number <= info.max:
             return number
-    return ops.nearest(xp, scores, as_float(number))
+    return xp.nearest(scores, as_float(number))
 
 
 def thresholds_beside(scores: Array, threshold: Any) -> Array:
@@ -415,9 +415,9 @@ def _of_plain_numbers(scores: Array, threshold: Any) -> Array | None:
 
 def cut_at(xp: Namespace, table: ops.Groups, thresholds: Any) -> ops.Groups:
     """The table with only the cuts ``score >= threshold``, and the rest in one last group."""
-    table = ops.filled_first(xp, table)
+    table = xp.filled_first(table)
     ends = cut_ends(xp, table, _many_thresholds_beside(table, thresholds))
-    return ops.without_empty_rows(xp, compiled(_merged, xp)(table, _rows_ending(xp, table, ends)))
+    return xp.without_empty_rows(compiled(_merged, xp)(table, _rows_ending(xp, table, ends)))
 
 
 def _many_thresholds_beside(table: ops.Groups, thresholds: Any) -> Array:
@@ -442,7 +442,7 @@ def _many_thresholds_beside(table: ops.Groups, thresholds: Any) -> Array:
 
 def _merged(table: ops.Groups, last: Array) -> ops.Groups:
     """As one program: in steps, JAX would read from a device what kind of device it is."""
-    return ops.merged(namespace(last), table, last)
+    return namespace(last).merged(table, last)
 
 
 def _rows_ending(xp: Namespace, table: ops.Groups, ends: Array) -> Array:

@@ -138,7 +138,7 @@ def in_library_of(data: N, *quotas: Any) -> N:
         foreign = is_array(quota) and not isinstance(quota, (np.ndarray, np.generic))
         if foreign and takes_host_arrays(xp := namespace(quota)):
             with computing(xp):
-                return tree_map(xp.asarray, data)  # type: ignore[no-any-return]
+                return tree_map(xp.asarray, data)
     return data
 
 

@@ -88,13 +88,13 @@ class Totals:
                 return (xp.where(here > 0, negative, xp.zeros_like(negative)),)
 
             summands = ops.Summands(("negative_upto", "positive"), worse_above)
-            ((above,),) = ops.sum_rows(xp, table, summands)
+            ((above,),) = xp.sum_rows(table, summands)
             self._made["perfect"] = above == 0
         return self._made["perfect"]
 
     def within(self, value: Array, most: Array) -> Array:
         """What is the most of a perfect order, and less of any other, in spite of rounding."""
-        return ops.at_most(self._xp, value, most, lambda: self.perfect)
+        return self._xp.at_most(value, most, lambda: self.perfect)
 
     def of_sums(self, value: Array, most: Array) -> Array:
         """The same of sums over the rows, which are not rounded where masses are counts."""
@@ -116,13 +116,13 @@ class Totals:
     def _new(self, name: str) -> Array:
         xp, table = self._xp, self._table
         if name in ("counts", "positives"):
-            return ops.number_of(xp, table, name, self._summed)
+            return xp.number_of(table, name, self._summed)
         if name == "cost":
-            return ops.group_total(xp, table, table.columns["cost"].whole)
+            return xp.group_total(table, table.columns["cost"].whole)
         if table.weighted:
             if name == "whole":
                 return self.positive + self.negative
-            return ops.group_total(xp, table, getattr(table, name))
+            return xp.group_total(table, getattr(table, name))
         if name == "negative" and table.mark is not None:
             return self.whole - self.positive
         if name == "negative":

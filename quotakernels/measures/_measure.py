@@ -544,7 +544,7 @@ def _value_of_lists(function: Function, arguments: tuple[Any, ...]) -> Any:
         return None
     scores, labels = found
     labels = labels if labels.ndim == scores.ndim else np.broadcast_to(labels, scores.shape)
-    table = ops.cumulative_groups(namespace(scores), scores, labels, None, by_positives=True)
+    table = namespace(scores).cumulative_groups(scores, labels, None, by_positives=True)
     return None if table is None else from_host_view(by_numpy(function, table), arguments[1])
 
 
@@ -568,7 +568,7 @@ def _value_at_cuts(function: Function, arguments: tuple[Any, ...], cut: dict[str
     single = type(next(iter(cut.values()))) in (int, float)
     if single and "quota" in cut and 0 < masses[0] < 1:  # of which there is a warning
         return None
-    around = ops.around(namespace(scores), scores, labels, masses)
+    around = namespace(scores).cut_of_scores(scores, labels, masses)
     if around is None:
         return None
     value = by_numpy(function, around, around.wanted)
@@ -705,7 +705,7 @@ def around_of(
     wanted = wanted if wanted.shape == shape else xp.broadcast_to(wanted, shape)
     if not isinstance(place, int):
         place = last_place(xp, wanted)
-    thresholds, counts = ops.counts_around(xp, scores, labels, valid, place, across)
+    thresholds, counts = xp.counts_around(scores, labels, valid, place, across)
     counts = cast(xp, counts, wanted.dtype)
     before, here = counts[..., :2], counts[..., 2:4] - counts[..., :2]
     before, positive_before = before[..., :1], before[..., 1:]

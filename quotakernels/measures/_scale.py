@@ -34,7 +34,7 @@ def in_usual_units(function: Callable[..., Any], of_masses: bool = True) -> Call
             unit = usual_unit(xp, whole, classes)
         if unit is None:
             return function(table, *arrays, **options)
-        per_row = ops.repeat_per_row(xp, table, unit[..., 0])
+        per_row = xp.repeat_per_row(table, unit[..., 0])
         positive, negative = (x * per_row for x in table[3:5])
         arms = {name: x for name, x in table.columns.items() if name in ("treated", "control")}
         columns = table.columns | ops.map_columns(lambda x: x * per_row, arms)

@@ -27,7 +27,7 @@ class Reduction(NamedTuple):
 
     def summands(self, xp: Namespace, table: Any) -> ops.Summands:
         """What is summed of this table."""
-        if self.by_position is not None and ops.summed_by_position(xp, table):
+        if self.by_position is not None and xp.summed_by_position(table):
             return self.by_position
         return ops.Summands(self.columns, self.terms, self.whole)
 
@@ -48,7 +48,7 @@ def item_scale(xp: Namespace, table: ops.Groups, total: Totals) -> Array:
 
 def reduced(xp: Namespace, table: Any, *reductions: Reduction) -> list[Any]:
     """The values of all the reductions, from one pass over the table."""
-    sums = ops.sum_rows(xp, table, *(r.summands(xp, table) for r in reductions))
+    sums = xp.sum_rows(table, *(r.summands(xp, table) for r in reductions))
     return [r.value(*own) for r, own in zip(reductions, sums, strict=True)]
 
 

@@ -68,7 +68,7 @@ class _Filled(NamedTuple):
 
 
 def _filled(xp: Namespace, table: _Table, wanted: Array) -> _Filled:
-    index, row, mass, within = ops.part_of_row_at(xp, table, wanted)
+    index, row, mass, within = xp.part_of_row_at(table, wanted)
     return _Filled(row.positive_before * mass + within * row.positive, mass, row, within, index)
 
 
@@ -83,7 +83,7 @@ def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
     """
     if share.dtype == xp.float64 and not table.rounded:
         return share
-    return ops.at_most(xp, share, 1.0)
+    return xp.at_most(share, 1.0)
 
 
 def _hit_rate(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Array:
@@ -93,7 +93,7 @@ def _hit_rate(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> A
         return _of_counts(xp, table, rate)
     row = filled.row
     pure = (row.positive_before >= row.mass_before) & (row.positive >= row.mass)
-    return ops.at_most(xp, rate, xp.ones_like(rate), lambda: pure)
+    return xp.at_most(rate, xp.ones_like(rate), lambda: pure)
 
 
 def _qrecall(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Array:
@@ -106,12 +106,12 @@ def _qrecall(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Ar
     def all_found() -> Array:
         row = filled.row
         ended = (row.positive == 0) | (filled.within >= row.mass)
-        behind = ops.sums_behind(xp, table, table.positive, filled.place)
+        behind = xp.sums_behind(table, table.positive, filled.place)
         return ended & (behind == 0)
 
     positive = total.positive[..., None]
     share = xp.where(wanted >= total.whole[..., None], positive / positive, share)
-    return ops.at_most(xp, share, xp.ones_like(share), all_found)
+    return xp.at_most(share, xp.ones_like(share), all_found)
 
 
 def positives_at(xp: Namespace, table: _Table, wanted: Array) -> Array:
@@ -392,7 +392,7 @@ def above_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
     Of S groups of examples there are G + S cuts: one below each row, and then the empty ones.
     """
     if table.segments:
-        return _with_empty(xp, table, ops.running_total(xp, table, column), 0)
+        return _with_empty(xp, table, xp.running_total(table, column), 0)
     sums = xp.prefix_sum(column)
     return xp.concat([xp.zeros_like(sums[..., :1]), sums], axis=-1)
 
@@ -400,8 +400,8 @@ def above_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
 def below_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
     """Sums of the rows below each cut; in a difference of sums a small one would be lost."""
     if table.segments:
-        behind = ops.total_behind(xp, table, column)
-        return xp.concat([behind, ops.group_total(xp, table, column)], axis=-1)
+        behind = xp.total_behind(table, column)
+        return xp.concat([behind, xp.group_total(table, column)], axis=-1)
     sums = xp.flip(xp.prefix_sum(xp.flip(column, axis=-1)), axis=-1)
     return xp.concat([sums, xp.zeros_like(sums[..., :1])], axis=-1)
 
@@ -417,7 +417,7 @@ def _with_empty(xp: Namespace, table: ops.Groups, rows: Array, fill: Any) -> Arr
 def beside_cuts(xp: Namespace, table: ops.Groups, x: Array) -> Array:
     """What belongs to each list, shape (...), or to each group, (..., S), beside its cuts."""
     if table.segments:
-        return xp.concat([ops.repeat_per_row(xp, table, x), x], axis=-1)
+        return xp.concat([xp.repeat_per_row(table, x), x], axis=-1)
     return xp.expand_dims(x, axis=-1)
 
 
@@ -426,8 +426,8 @@ def row_ends(xp: Namespace, table: ops.Groups, x: Array) -> tuple[Array, Array]:
     if not table.segments:
         return x[..., :-1], x[..., 1:]
     rows = table.counts.shape[-1]
-    below, empty = x[..., :rows], ops.repeat_per_row(xp, table, x[..., rows:])
-    return xp.where(ops.first_rows(xp, table), empty, xp.shift_right(below, 1, 0)), below
+    below, empty = x[..., :rows], xp.repeat_per_row(table, x[..., rows:])
+    return xp.where(xp.first_rows(table), empty, xp.shift_right(below, 1, 0)), below
 
 
 def cut_quotas(xp: Namespace, table: ops.Groups) -> Array:
@@ -651,7 +651,7 @@ def _near_one(xp: Namespace, parts: list[ops.Groups], filled: _Numbers) -> _Numb
 def _largest(xp: Namespace, parts: list[ops.Groups], numbers: Iterable[Array]) -> Array:
     """The largest number of all parts of a list, shape (..., 1), or of the group of each row."""
     if parts[0].segments:
-        return ops.repeat_per_row(xp, parts[0], ops.group_max(xp, parts[0], *numbers))
+        return xp.repeat_per_row(parts[0], xp.group_max(parts[0], *numbers))
     return reduce(xp.maximum, (xp.max(x, axis=-1, keepdims=True) for x in numbers))
 
 
@@ -684,13 +684,13 @@ def _moments_before(
 
     The moments are made one after the other, since each may be as long as the table.
     """
-    wide, parts = wide_float(xp, device(table.counts)), ops.in_parts(xp, table)
+    wide, parts = wide_float(xp, device(table.counts)), xp.in_parts(table)
     ends: list[Array | None] = [None] * len(_Moments._fields)
 
     def before(column: int, x: Array) -> Array:
         if table.segments:
             exact = column in (0, 2) and not table.weighted
-            return ops.row_before(xp, table, ops.running_total(xp, table, x, exact))
+            return xp.row_before(table, xp.running_total(table, x, exact))
         sums = xp.exclusive(x, ends[column])
         if len(parts) > 1:
             ends[column] = sums[..., -1:] + x[..., -1:]
@@ -786,15 +786,15 @@ def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") ->
 
 def correlation_within(xp: Namespace, table: ops.Groups, wanted: Array, labels: Labels) -> Array:
     """The correlation within each wanted mass, shape (..., K), or (..., S, K) of groups."""
-    table = ops.head(xp, table, wanted)
-    index, _ = ops.rows_at(xp, table, wanted)
+    table = xp.head(table, wanted)
+    index, _ = xp.rows_at(table, wanted)
     start, value = 0, wanted
     for moments, row in _moments_before(xp, table, labels):
         length = row.mass.shape[-1]
         is_whole = length == table.counts.shape[-1]
         at = index if is_whole else xp.clip(index - start, 0, length - 1)
-        before = _Moments(*(ops.column_at(xp, table, x, at) for x in moments))
-        part = _Part(*(None if x is None else ops.column_at(xp, table, x, at) for x in row))
+        before = _Moments(*(xp.column_at(table, x, at) for x in moments))
+        part = _Part(*(None if x is None else xp.column_at(table, x, at) for x in row))
         part = part._replace(taken=xp.minimum(wanted - before.mass, part.mass))
         here = _correlation(xp, before, part)
         value = here if is_whole else xp.where(index >= start, here, value)

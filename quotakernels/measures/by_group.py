@@ -131,7 +131,7 @@ def group_counts(ranking: Ranking[T]) -> GroupCounts[T]:
 
 def _counted(table: ops.Groups) -> tuple[Array, Array]:
     xp = namespace(table.counts)
-    counts = (ops.group_total(xp, table, x) for x in (table.counts, table.positives))
+    counts = (xp.group_total(table, x) for x in (table.counts, table.positives))
     examples, positives = counts
     return examples, positives
 
@@ -482,7 +482,7 @@ def _paid_in_proportion(table: ops.Groups, wanted: Array, money: Array) -> Array
     whole, cost = total.whole[..., None], total.cost[..., None]
     spent = xp.sum(cost, axis=-2, keepdims=True)
     own = xp.minimum(money * cost / xp.where(spent > 0, spent, xp.ones_like(spent)), cost)
-    found = xp.minimum(ops.mass_within(xp, table, own), whole)
+    found = xp.minimum(xp.mass_within(table, own), whole)
     found = xp.where(own < cost, found, whole)
     undefined = xp.isnan(wanted)[..., None, :]
     return xp.nan_unless(~undefined, found)
@@ -561,7 +561,7 @@ def selection_by_group(table: ops.Groups, wanted: Array, apart: Array) -> Select
     wide = table.map(each)._replace(segments=segments)
     split = xp.matrix_transpose(apart)
     found = _at_one_quota(wide, xp.expand_dims(wanted, axis=-1), split)
-    return tree_map(lambda x: x if x.shape == wanted.shape else xp.matrix_transpose(x), found)  # type: ignore[no-any-return]
+    return tree_map(lambda x: x if x.shape == wanted.shape else xp.matrix_transpose(x), found)
 
 
 def _quota_last(xp: Namespace, found: SelectionByGroup[Array]) -> SelectionByGroup[Array]:
@@ -607,7 +607,7 @@ def _at_one_quota(table: ops.Groups, wanted: Array, split: Array) -> SelectionBy
 
 def _share(xp: Namespace, value: Array) -> Array:
     """A share, which rounded sums of weights may lift above 1 by an ulp."""
-    return ops.at_most(xp, value, 1.0)
+    return xp.at_most(value, 1.0)
 
 
 def _ends(xp: Namespace, x: Array) -> tuple[Array, Array]:
@@ -627,10 +627,10 @@ def _keys(xp: Namespace, table: ops.Groups) -> Array:
 def _edge(xp: Namespace, table: ops.Groups, wanted: Array) -> _Edge:
     """Where the quota ends when the rows of all groups are ranked together."""
     together = _together(table)
-    index, row = ops.rows_at(xp, together, wanted)
+    index, row = xp.rows_at(together, wanted)
     tied = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
     taken = xp.minimum(wanted - row.mass_before, row.mass)  # sums are rounded
-    return _Edge(ops.column_at(xp, together, together.thresholds, index), tied, taken)
+    return _Edge(xp.column_at(together, together.thresholds, index), tied, taken)
 
 
 def _together(table: ops.Groups) -> ops.Groups:
@@ -644,7 +644,7 @@ def _together(table: ops.Groups) -> ops.Groups:
     key = rows.thresholds
     last = xp.ones_like(key[..., :1]) == 1
     last = xp.concat([key[..., 1:] != key[..., :-1], last], axis=-1)
-    return ops.merged(xp, rows, last)._replace(segments=())
+    return xp.merged(rows, last)._replace(segments=())
 
 
 def _shares(xp: Namespace, table: ops.Groups, edge: _Edge) -> tuple[Array, Array]:
@@ -656,12 +656,12 @@ def _shares(xp: Namespace, table: ops.Groups, edge: _Edge) -> tuple[Array, Array
     nothing = xp.zeros_like(mass)
 
     def of_groups(rows: Array, x: Array) -> Array:
-        return ops.group_total(xp, table, xp.where(rows, x, nothing))
+        return xp.group_total(table, xp.where(rows, x, nothing))
 
     here = xp.where(at, mass, nothing)
     own = of_groups(at, mass)
-    before = ops.running_total(xp, table, here) - here
-    part = ops.repeat_per_row(xp, table, edge.taken * own) - edge.tied * before
+    before = xp.running_total(table, here) - here
+    part = xp.repeat_per_row(table, edge.taken * own) - edge.tied * before
     part = xp.minimum(xp.maximum(part, nothing), edge.tied * here)
     part = part / xp.where(here > 0, here, xp.ones_like(here))
     selected = edge.tied * of_groups(above, mass) + edge.taken * own

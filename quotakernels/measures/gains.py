@@ -38,20 +38,20 @@ class CutRows(NamedTuple):
 def cut_at_quotas(table: ops.Groups, wanted: Array) -> CutRows:
     """Where the wanted masses end; the whole mass takes every row, however sums are rounded."""
     xp = namespace(wanted)
-    index, row = ops.rows_at(xp, table, wanted)
+    index, row = xp.rows_at(table, wanted)
     one = xp.ones_like(wanted)
     unit = xp.where(row.mass > 0, row.mass, one)
     part = xp.minimum(wanted - row.mass_before, unit)  # rounded sums may overshoot
     if table.weighted:  # products with masses of any size could overflow
         part, unit = part / unit, one
     everybody = wanted >= xp.expand_dims(Totals(xp, table).whole, axis=-1)
-    last = ops.last_row(xp, table, index)
+    last = xp.last_row(table, index)
     return CutRows(xp.where(everybody, last, index), xp.where(everybody, unit, part), unit)
 
 
 def rows_to_cut(xp: Namespace, table: ops.Groups) -> ops.Groups:
     """The table with its empty rows behind the others; of groups of examples as it is."""
-    return table if table.segments else ops.filled_first(xp, table)
+    return table if table.segments else xp.filled_first(table)
 
 
 def cut_at_thresholds(table: ops.Groups, wanted: Array, inclusive: bool) -> CutRows:
@@ -70,9 +70,9 @@ def _groups_cut(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool
     """Each group ends above its first row that does not reach the threshold, if there is one."""
     index, part = [], []
     for k in range(wanted.shape[-1]):
-        reached = ops.reaching(xp, table.thresholds, wanted[..., k], inclusive)
-        first, there = ops.first_flagged(xp, table, (table.counts > 0) & ~reached)
-        last = ops.last_row(xp, table, xp.expand_dims(first, axis=-1))[..., 0]
+        reached = xp.reaching(table.thresholds, wanted[..., k], inclusive)
+        first, there = xp.first_flagged(table, (table.counts > 0) & ~reached)
+        last = xp.last_row(table, xp.expand_dims(first, axis=-1))[..., 0]
         index.append(xp.where(there, first, last))
         part.append(there)
     whole = cast(xp, ~xp.stack(part, axis=-1), wide_float(xp, device(table.counts)))
@@ -83,12 +83,12 @@ def _groups_cut(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool
 
 def selected(table: ops.Groups, column: Array, cut: CutRows) -> Array:
     """The sums of a column above each cut, times its `unit`; in whole numbers they are exact."""
-    return _beside(ops.sums_before, table, column, cut, cut.part)
+    return _beside(namespace(cut.part).sums_before, table, column, cut, cut.part)
 
 
 def rejected(table: ops.Groups, column: Array, cut: CutRows) -> Array:
     """The sums of a column below each cut, times its `unit`; a difference would lose small ones."""
-    return _beside(ops.sums_behind, table, column, cut, cut.unit - cut.part)
+    return _beside(namespace(cut.part).sums_behind, table, column, cut, cut.unit - cut.part)
 
 
 def _beside(
@@ -96,8 +96,8 @@ def _beside(
 ) -> Array:
     xp = namespace(part)
     column = cast(xp, column, wide_float(xp, device(column)))
-    own = ops.column_at(xp, table, column, cut.index)
-    return sums(xp, table, column, cut.index) * cut.unit + own * part
+    own = xp.column_at(table, column, cut.index)
+    return sums(table, column, cut.index) * cut.unit + own * part
 
 
 @plainly
@@ -296,7 +296,7 @@ def best_quota(table: ops.Groups) -> BestBoundary:
 def _rounding(xp: Namespace, table: ops.Groups) -> Array:
     """The share `SAME_VALUE` of the sum of all absolute gains, beside the cuts."""
     size = table.columns["gain_size"].whole
-    whole = beside_cuts(xp, table, ops.group_total(xp, table, size))
+    whole = beside_cuts(xp, table, xp.group_total(table, size))
     return tolerance(size, SAME_VALUE) / ops.GAIN_SCALE * whole
 
 
@@ -392,7 +392,7 @@ def cost_at_quota(table: ops.Groups, wanted: Array) -> Array:
     >>> print(cost_at_quota(y_true, y_score, cost=hours, quota=[1, 2, 5]))
     [ 2.  4. 11.]
     """
-    return ops.cost_within(namespace(wanted), table, wanted)
+    return namespace(wanted).cost_within(table, wanted)
 
 
 @measure(_CostMeasure, greater_is_better=True, in_masses=True, by_group=True)
@@ -423,7 +423,7 @@ def positives_per_cost(table: ops.Groups, wanted: Array) -> Array:
     [0.5   0.375]
     """
     xp = namespace(wanted)
-    return _per(positives_at(xp, table, wanted), ops.cost_within(xp, table, wanted))
+    return _per(positives_at(xp, table, wanted), xp.cost_within(table, wanted))
 
 
 @measure(_GainPerCost, greater_is_better=True, in_masses=True, by_group=True)
@@ -454,7 +454,7 @@ def gain_per_cost(table: ops.Groups, wanted: Array) -> Array:
     [0.12       0.00888889]
     """
     xp = namespace(wanted)
-    return _per(net_gain(table, wanted), ops.cost_within(xp, table, wanted))
+    return _per(net_gain(table, wanted), xp.cost_within(table, wanted))
 
 
 def _per(found: Array, cost: Array) -> Array:

@@ -111,12 +111,12 @@ def roc_hull(table: ops.Groups) -> RocHull:
     [inf  2.  0.  0.] [inf inf  2.  0.]
     """
     xp = namespace(table.counts)
-    return hull_vertices(xp, ops.filled_first(xp, hull_table(xp, table)))
+    return hull_vertices(xp, xp.filled_first(hull_table(xp, table)))
 
 
 def hull_table(xp: Namespace, table: ops.Groups) -> ops.Groups:
     """The table in which the groups along each edge of the hull are one."""
-    return ops.merged(xp, table, hull_ends(xp, table))
+    return xp.merged(table, hull_ends(xp, table))
 
 
 def hull_ends(xp: Namespace, table: ops.Groups) -> Array:
@@ -125,7 +125,7 @@ def hull_ends(xp: Namespace, table: ops.Groups) -> Array:
         classes = (table.positive, table.negative)
         shares = (x / divisor(xp, xp.total(x)[..., None]) for x in classes)
         table = ops.Groups(*table[:3], *shares)
-    return ops.hull_ends(xp, table)
+    return xp.hull_ends(table)
 
 
 def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) -> RocHull:
@@ -213,7 +213,7 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
     [0. 1. 1.] [0.667 0.667 0.5  ]
     """
     xp = namespace(table.counts)
-    return pr_vertices(xp, ops.filled_first(xp, hull_table(xp, table)), "roc")
+    return pr_vertices(xp, xp.filled_first(hull_table(xp, table)), "roc")
 
 
 @measure(Measure, greater_is_better=True, monotone="always", best_of_cuts=True)
@@ -343,12 +343,12 @@ def _hull_of_family(family: Family) -> RocHull:
     xp = namespace(family.agree)
     points = _points_from_the_left(xp, family)
     stairs = _stairs(xp, points, xp.expand_dims(family.agree, axis=-1))
-    edges = ops.filled_first(xp, ops.merged(xp, stairs, hull_ends(xp, stairs)))
+    edges = xp.filled_first(xp.merged(stairs, hull_ends(xp, stairs)))
     place = edges.thresholds
     threshold, model = (xp.take_last_axis(x, place) for x in (points.threshold, points.model))
     model = xp.concat([xp.zeros_like(model[..., :1]), model], axis=-1)
     edges = edges._replace(thresholds=threshold)
-    return _HULL_VERTICES(edges, model)  # type: ignore[no-any-return]
+    return _HULL_VERTICES(edges, model)
 
 
 _HULL_VERTICES = in_usual_units(
@@ -469,7 +469,7 @@ def mixture(
         within = _within(xp, hull, along, name, wanted)
         mixed = compiled(_mixture, xp)(hull, along, within)
         shape = (*hull.fpr.shape[:-1], *wanted.shape)
-        return finished(xp, Mixture(*(xp.reshape(x, shape) for x in mixed)), dtype)  # type: ignore[no-any-return]
+        return finished(xp, Mixture(*(xp.reshape(x, shape) for x in mixed)), dtype)
 
 
 def _within(xp: Namespace, hull: RocHull, along: Array, name: str, value: Array) -> Array:
@@ -782,7 +782,7 @@ def iso_performance_slope(cost_fp: NumberOf[A], cost_fn: NumberOf[A], prevalence
     [3.  0.6 inf]
     """
     named = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}
-    return of_numbers(_slope, named, _DOMAINS)  # type: ignore[no-any-return]
+    return of_numbers(_slope, named, _DOMAINS)
 
 
 def _slope(_: Namespace, cost_fp: Array, cost_fn: Array, prevalence: Array) -> Array:
@@ -867,7 +867,7 @@ def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> Opera
     1.0
     """
     xp = namespace(table.counts)
-    hull = ops.filled_first(xp, hull_table(xp, table))
+    hull = xp.filled_first(hull_table(xp, table))
     up, along = (cast(xp, x, of_fp.dtype) for x in (hull.positive, hull.negative))
     price = xp.where(up > 0, along / up, xp.full_like(up, xp.inf))
     taken = xp.bisect(price, of_fn / of_fp * (1 - tolerance(price, SAME_COST)))

@@ -457,7 +457,7 @@ def equal_error_rate(table: ops.Groups) -> CurvePoint:
     >>> print(point.value.round(4), point.threshold, point.quota)
     0.2222 0.8 3.0
     """
-    return _equal_errors(table)  # type: ignore[no-any-return]
+    return _equal_errors(table)
 
 
 @in_usual_units
@@ -534,7 +534,7 @@ def kolmogorov_smirnov(table: ops.Groups) -> CurvePoint:
     >>> print(*kolmogorov_smirnov(y_true, y_score))
     0.6666666666666666 0.9 2.0
     """
-    return _largest_distance(table)  # type: ignore[no-any-return]
+    return _largest_distance(table)
 
 
 @in_usual_units
@@ -579,7 +579,7 @@ def det_curve(table: ops.Groups) -> DetCurve:
     [0.  0.  0.5 0.5 1. ] [1.    0.667 0.333 0.    0.   ] [nan 0.9 0.8 0.6 0.1]
     """
     xp = namespace(table.counts)
-    table = ops.filled_first(xp, table)
+    table = xp.filled_first(table)
     wide = wide_float(xp, device(table.counts))
     _, fp, fn, _ = (cast(xp, x, wide) for x in cut_cells(xp, table))
     return DetCurve(fp / fp[..., -1:], fn / fn[..., :1], cut_thresholds(xp, table))

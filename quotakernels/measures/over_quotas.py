@@ -107,14 +107,14 @@ def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> P
             'with sample weights there are no positions to sum over; use method="area"'
         )
     xp = namespace(table[0])
-    return reduced(xp, table, advantage_areas(xp, table, Totals(xp, table), method))[0]  # type: ignore[no-any-return]
+    return reduced(xp, table, advantage_areas(xp, table, Totals(xp, table), method))[0]
 
 
 def advantage_areas(
     xp: Namespace, table: Any, total: Totals, method: Literal["sum", "area"]
 ) -> Reduction:
     """S1, S2 and S3; d is a straight line within each row."""
-    whole, positive = (ops.repeat_per_row(xp, table, x) for x in (total.whole, total.positive))
+    whole, positive = (xp.repeat_per_row(table, x) for x in (total.whole, total.positive))
     by_sum = method == "sum"
 
     def terms(before: Array, found: Array, size: Array, here: Array) -> tuple[Array, ...]:
@@ -246,10 +246,10 @@ def _won(table: Any) -> Won:
     """Of groups of examples on a device of PyTorch in its own steps, which are fewer."""
     xp = namespace(table[0])
     if isinstance(table, ops.Cumulative) and table.segments:
-        twice, pairs = ops.won_twice_by_group(table)
+        twice, pairs = xp.won_twice_by_group(table)
         mark: Any = table.mark
         return Won(cast(xp, twice, mark.dtype), pairs * mark)
-    return reduced(xp, table, pairs_won(xp, table, Totals(xp, table)))[0]  # type: ignore[no-any-return]
+    return reduced(xp, table, pairs_won(xp, table, Totals(xp, table)))[0]
 
 
 @measure(
@@ -473,9 +473,7 @@ def _left_and_above(
     xp: Namespace, table: ops.Groups, total: Totals, max_fpr: float, min_tpr: float
 ) -> Reduction:
     """∫ max(TPR - min_tpr, 0) dFPR from 0 to max_fpr, segment by segment, of the most it can be."""
-    negatives, positives = (
-        ops.repeat_per_row(xp, table, x) for x in (total.negative, total.positive)
-    )
+    negatives, positives = (xp.repeat_per_row(table, x) for x in (total.negative, total.positive))
 
     def terms(left: Array, wide: Array, low: Array, high: Array) -> tuple[Array]:
         run, rise = divisor(xp, wide), divisor(xp, high)
@@ -693,14 +691,14 @@ def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = F
 
 def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]:
     """The row that owns one wanted mass per row of the batch: what is before it, and its own."""
-    _, row = ops.rows_at(xp, table, xp.expand_dims(wanted, axis=-1))
+    _, row = xp.rows_at(table, xp.expand_dims(wanted, axis=-1))
     return tuple(x[..., 0] for x in (row.mass_before, row.mass, row.positive_before, row.positive))
 
 
 def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tuple[Array, ...]:
     """What is before the row that owns the first position, and down to its end."""
     first = xp.minimum(total.positives + 1, total.examples) if late else total.positives
-    _, *ends = ops.ends_of_row_at(xp, table, first[..., None])
+    _, *ends = xp.ends_of_row_at(table, first[..., None])
     return tuple(x[..., 0] for x in ends)
 
 
@@ -716,7 +714,7 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduct
         """Without what each group has found, which adds up to what the rest finds."""
         whole = of_kind(xp, before.dtype, "integral")
         first = total.positives if whole else total.positive
-        least = ops.repeat_per_row(xp, table, first + 1 if late else first)
+        least = xp.repeat_per_row(table, first + 1 if late else first)
         nothing = xp.zeros_like(least, dtype=before.dtype)
         return (xp.where(before >= least, items * (found + upto), nothing),)
 
@@ -738,7 +736,7 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduct
 
 def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
     """As areas under T, by the trapezoid rule, on masses of mean one."""
-    start = ops.repeat_per_row(xp, table, total.positive)
+    start = xp.repeat_per_row(table, total.positive)
 
     def area(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
         """Area under T from P on, within each row."""
@@ -909,7 +907,7 @@ def _range_mean(
     xp: Namespace, table: ops.Groups, start: Array, stop: Array, whole: bool
 ) -> Reduction:
     """Σ or ∫ of T(j)/j from start to stop, over its length, in the parts of it that are summed."""
-    low, high = (ops.repeat_per_row(xp, table, x) for x in (start, stop))
+    low, high = (xp.repeat_per_row(table, x) for x in (start, stop))
     sums = harmonic_sums if whole else _log_sums
 
     def terms(before: Array, mass: Array, found: Array, here: Array) -> tuple[Array, Array]:
@@ -1124,7 +1122,7 @@ def in_one_pass(measures: Mapping[str, Measure], table: ops.Groups) -> dict[str,
     makes = tuple(dict.fromkeys(each.make for each in sums.values()))
     with computing(xp):
         by_positives = all(measure.by_positives for measure in measures.values())
-        rows = (by_positives and ops.merged_groups(xp, table)) or table
+        rows = (by_positives and xp.merged_groups(table)) or table
         found = compiled(_reduced, xp, ("makes",))(rows, makes=makes)
         values = dict(zip(makes, found, strict=True))
         return {

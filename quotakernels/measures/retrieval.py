@@ -102,7 +102,7 @@ class Positions:
         counts = table.counts
         ends = xp.prefix_sum(counts, xp.int64)
         number = xp.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0]))
-        row = ops.row_of_each(xp, table, ends, numbers)
+        row = xp.row_of_each(table, ends, numbers)
         self._xp, self._row, self._rows = xp, row, table
         self._wide = wide_float(xp, device(counts))
         items, end = xp.take_last_axis(counts, row), xp.take_last_axis(ends, row)
@@ -114,7 +114,7 @@ class Positions:
         if table.segments:
             self.table = self._with_segments(ends, items)
             before = self.table.segments.starts[..., :-1]
-            first = ops.repeat_per_row(xp, self.table, before)
+            first = xp.repeat_per_row(self.table, before)
         self.rank = self._floating(xp.where(self.there, number - first, xp.ones_like(number)))
 
     def _with_segments(self, ends: Array, items: Array) -> ops.Groups:
@@ -143,12 +143,12 @@ class Positions:
         found: list[list[Array]] = [[] for _ in terms]
         for k in range(wanted.shape[-1]):
             limit = wanted[..., k]
-            taken = xp.clip(ops.repeat_per_row(xp, self.table, limit) - (self.rank - 1), 0.0, 1.0)
+            taken = xp.clip(xp.repeat_per_row(self.table, limit) - (self.rank - 1), 0.0, 1.0)
             inside = taken > 0  # not NaN
             defined = self._defined(limit)
             for sums, term in zip(found, terms, strict=True):
                 part = xp.where(inside, taken * term, xp.zeros_like(taken))
-                total = ops.group_total(xp, self.table, part)
+                total = xp.group_total(self.table, part)
                 sums.append(xp.nan_unless(defined, total))
         return [xp.stack(sums, axis=-1) for sums in found]
 
@@ -171,7 +171,7 @@ def refuse_weights(table: ops.Groups, name: str) -> None:
 
 def found_before(xp: Namespace, table: ops.Groups) -> Array:
     """How many positives stand above each row, in its list or group."""
-    return ops.running_total(xp, table, table.positives) - table.positives
+    return xp.running_total(table, table.positives) - table.positives
 
 
 @measure(CutoffMeasure, greater_is_better=True, by_positives=True, by_group=True)
@@ -235,7 +235,7 @@ def success(table: ops.Groups, wanted: Array) -> Array:
         )
 
     def of(limit: Array) -> Reduction:
-        limit = ops.repeat_per_row(xp, table, xp.where(limit == limit, limit, xp.zeros_like(limit)))
+        limit = xp.repeat_per_row(table, xp.where(limit == limit, limit, xp.zeros_like(limit)))
         return Reduction(_COLUMNS, lambda *row: (chance(limit, *row),), lambda x: x)
 
     sums = reduced(xp, table, *(of(wanted[..., k]) for k in range(wanted.shape[-1])))
@@ -457,14 +457,14 @@ def ndcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     discounts = _discounts(xp, at)
     gain, best = _mean_gain(table, at), _best_gain(table, at, numbers)
     found, ideal = at.sums(wanted, gain * discounts, best * discounts)
-    return ops.at_most(xp, found / ideal, 1.0)
+    return xp.at_most(found / ideal, 1.0)
 
 
 def _best_gain(table: ops.Groups, at: Positions, numbers: Array) -> Array:
     """What an example brings at each position of the ideal order."""
     xp = namespace(numbers)
     if "gain" not in table.columns:
-        positives = ops.repeat_per_row(xp, at.table, Totals(xp, table).positive)
+        positives = xp.repeat_per_row(at.table, Totals(xp, table).positive)
         return xp.where(at.rank <= positives, xp.ones_like(at.rank), xp.zeros_like(at.rank))
     if isinstance(table.ideal, tuple):
         raise ValueError(

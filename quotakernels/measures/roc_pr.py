@@ -92,7 +92,7 @@ def roc_curve(table: ops.Groups) -> RocCurve:
     [0.  0.  0.5 0.5 1. ] [0.    0.333 0.667 1.    1.   ]
     """
     xp = namespace(table.counts)
-    return roc_vertices(xp, ops.filled_first(xp, table))
+    return roc_vertices(xp, xp.filled_first(table))
 
 
 def roc_vertices(xp: Namespace, table: ops.Groups) -> RocCurve:
@@ -174,7 +174,7 @@ def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
     """
     _check_start(start)
     xp = namespace(table[0])
-    return pr_vertices(xp, ops.filled_first(xp, table), start)
+    return pr_vertices(xp, xp.filled_first(table), start)
 
 
 def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
@@ -286,7 +286,7 @@ def expected_average_precision(table: ops.Groups, wanted: Array) -> Array:
     parts = (
         Reduction(
             _COLUMNS,
-            partial(_precisions, xp, ops.repeat_per_row(xp, table, wanted[..., k])),
+            partial(_precisions, xp, xp.repeat_per_row(table, wanted[..., k])),
             lambda value: value / total.positive,  # a perfect order may be cut
         )
         for k in range(wanted.shape[-1])
@@ -386,7 +386,7 @@ def pr_auc(
         return reduced(xp, table, _trapezoids(xp, total, start))[0]
     if between is None:
         return reduced(xp, table, area_under_pr(xp, total, start))[0]
-    band = (ops.repeat_per_row(xp, table, total.positive), *between)
+    band = (xp.repeat_per_row(table, total.positive), *between)
     mean = reduced(xp, table, area_under_pr(xp, total, start, band))[0]
     return mean * (between[1] - between[0])
 

@@ -238,7 +238,7 @@ def _whole(
 ) -> Array:
     """Whole cases, as many as the quota has places for, or as the budget pays for."""
     if "cost" in examples.columns:
-        wanted = ops.cost_within(namespace(wanted), table, wanted)
+        wanted = namespace(wanted).cost_within(table, wanted)
     return whole_cases(examples, wanted, codes, random_state)
 
 
@@ -256,8 +256,8 @@ def _shares(
     examples: Examples, table: ops.Groups | ops.Around, wanted: Array, codes: Array | None
 ) -> Array:
     xp = namespace(wanted)
-    index, row = ops.rows_at(xp, table, wanted)
-    last = ops.column_at(xp, table, xp.order_key(table.thresholds), index)
+    index, row = xp.rows_at(table, wanted)
+    last = xp.column_at(table, xp.order_key(table.thresholds), index)
     whole = xp.expand_dims(Totals(xp, table).whole, axis=-1)
     edge = _Edge(wanted, last, row.mass_before, row.mass, whole)
     if codes is not None:  # each example has the edge of its group
@@ -340,13 +340,13 @@ def quota_threshold(
         result = compiled(_threshold, xp)(table, wanted)
         batch = wanted.shape[:-1]
         shaped = QuotaThreshold(*(xp.reshape(x, (*batch, *shape)) for x in result))
-        return finished(xp, shaped, dtype)  # type: ignore[no-any-return]
+        return finished(xp, shaped, dtype)
 
 
 def _threshold(table: ops.Groups | ops.Around, wanted: Array) -> QuotaThreshold:
     xp = namespace(wanted)
-    index, row = ops.rows_at(xp, table, wanted)
-    threshold = ops.column_at(xp, table, float_thresholds(xp, table.thresholds), index)
+    index, row = xp.rows_at(table, wanted)
+    threshold = xp.column_at(table, float_thresholds(xp, table.thresholds), index)
     filled = wanted > 0
     unknown = xp.nan_unless(wanted == wanted, xp.zeros_like(wanted))
     return QuotaThreshold(
@@ -524,7 +524,7 @@ def rank_at_quota(
         found: RankingAtQuota = find(examples, good, wanted, ties=ties)
         dtype = result_float(xp, device(examples.scores))
         threshold = finished(xp, found.threshold, dtype)
-        return with_fields(found, threshold=threshold)  # type: ignore[no-any-return]
+        return with_fields(found, threshold=threshold)
 
 
 def _program(

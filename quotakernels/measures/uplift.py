@@ -69,7 +69,7 @@ def uplift_at_quota(table: ops.Groups, wanted: Array) -> Array:
     [1.     1.     0.1667 0.3333]
     """
     xp = namespace(wanted)
-    arms = arms_of(table, lambda x: ops.sums_within(xp, table, wanted, x)[0])
+    arms = arms_of(table, lambda x: xp.sums_within(table, wanted, x)[0])
     treated, control = _sizes(arms)
     return arms.treated_positive / treated - arms.control_positive / control
 
@@ -324,12 +324,12 @@ def _defined(xp: Namespace, arms: Arms, found: Array) -> Array:
 
 def _upto(xp: Namespace, table: ops.Groups) -> Arms:
     """The arms of the examples down to each row."""
-    return arms_of(table, lambda x: ops.running_total(xp, table, x, exact=not table.weighted))
+    return arms_of(table, lambda x: xp.running_total(table, x, exact=not table.weighted))
 
 
 def _whole(table: ops.Groups) -> Arms:
     """The arms of all examples, or of those of each group of examples."""
-    return arms_of(table, lambda x: ops.group_total(namespace(x), table, x))
+    return arms_of(table, lambda x: namespace(x).group_total(table, x))
 
 
 def _curve(table: ops.Groups, curve: str) -> Curve:
@@ -345,8 +345,8 @@ def _curve(table: ops.Groups, curve: str) -> Curve:
 def _area(xp: Namespace, table: ops.Groups, curve: str) -> Array:
     """The area under a curve whose cuts are joined by straight lines."""
     value = height(xp, _upto(xp, table), curve)
-    both = value + ops.row_before(xp, table, value)
-    return ops.group_total(xp, table, both * cast(xp, table.mass, both.dtype) / 2)
+    both = value + xp.row_before(table, value)
+    return xp.group_total(table, both * cast(xp, table.mass, both.dtype) / 2)
 
 
 def _perfect_area(xp: Namespace, arms: Arms, curve: str) -> Array:

@@ -1,13 +1,14 @@
 """The few array operations that the standard lacks, for every backend.
 
-Those of `Standard` are methods of the `namespace` of an array, others are functions of that.  Each
-is written in nothing but the standard.  Where a library does it faster by itself, or the standard
-cannot reach what it needs, ``native/`` has the form of that library, which gives the same answer.
+They are methods of the `namespace` of an array.  `Standard` writes each in nothing but the
+standard, in chapters: plain arrays, groups of examples, tables of tie groups, sums over their rows,
+hulls, resamples, bins.  Where a library does one faster by itself, or the standard cannot reach
+what it needs, ``native/`` has a class for that library that overrides it, with the same answer.
 """
 
-from quotakernels.ops._draws import entropy as entropy
-from quotakernels.ops._lengths import is_below as is_below
-from quotakernels.ops._lengths import is_symbolic as is_symbolic
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from quotakernels.ops._table import GAIN_SCALE as GAIN_SCALE
 from quotakernels.ops._table import NO_COLUMNS as NO_COLUMNS
 from quotakernels.ops._table import Around as Around
@@ -24,65 +25,31 @@ from quotakernels.ops._table import SegmentsOrNone as SegmentsOrNone
 from quotakernels.ops._table import Summands as Summands
 from quotakernels.ops._table import map_columns as map_columns
 from quotakernels.ops._table import to_sum as to_sum
-from quotakernels.ops.binning import bin_rows as bin_rows
-from quotakernels.ops.binning import bin_thresholds as bin_thresholds
-from quotakernels.ops.binning import binned as binned
-from quotakernels.ops.binning import binned_by_group as binned_by_group
-from quotakernels.ops.binning import counted as counted
-from quotakernels.ops.binning import few_patterns as few_patterns
-from quotakernels.ops.binning import flat as flat
-from quotakernels.ops.binning import pattern_groups as pattern_groups
-from quotakernels.ops.budgets import cost_within as cost_within
-from quotakernels.ops.budgets import mass_within as mass_within
-from quotakernels.ops.budgets import sums_within as sums_within
-from quotakernels.ops.columns import row_of_each as row_of_each
-from quotakernels.ops.columns import sum_rows as sum_rows
-from quotakernels.ops.columns import summed_by_position as summed_by_position
-from quotakernels.ops.drawing import coins as coins
-from quotakernels.ops.drawing import draws as draws
-from quotakernels.ops.drawing import source_of_draws as source_of_draws
-from quotakernels.ops.elementwise import at_most as at_most
-from quotakernels.ops.hull import hull_ends as hull_ends
-from quotakernels.ops.keys import key_bits as key_bits
-from quotakernels.ops.keys import nearest as nearest
-from quotakernels.ops.keys import reaching as reaching
+from quotakernels.ops.arrays import is_below as is_below
+from quotakernels.ops.arrays import is_symbolic as is_symbolic
+from quotakernels.ops.drawing import entropy as entropy
 from quotakernels.ops.native import STANDARD_ONLY as STANDARD_ONLY
 from quotakernels.ops.native import namespace as namespace
 from quotakernels.ops.segments import Combined as Combined
-from quotakernels.ops.segments import column_at as column_at
-from quotakernels.ops.segments import combined as combined
-from quotakernels.ops.segments import first_flagged as first_flagged
-from quotakernels.ops.segments import first_rows as first_rows
-from quotakernels.ops.segments import group_max as group_max
-from quotakernels.ops.segments import group_total as group_total
-from quotakernels.ops.segments import last_row as last_row
-from quotakernels.ops.segments import number as number
-from quotakernels.ops.segments import number_of as number_of
-from quotakernels.ops.segments import of_each_group as of_each_group
-from quotakernels.ops.segments import parted as parted
-from quotakernels.ops.segments import repeat_per_row as repeat_per_row
-from quotakernels.ops.segments import row_before as row_before
-from quotakernels.ops.segments import running_total as running_total
-from quotakernels.ops.segments import sums_before as sums_before
-from quotakernels.ops.segments import sums_behind as sums_behind
-from quotakernels.ops.segments import total_behind as total_behind
-from quotakernels.ops.segments import won_twice_by_group as won_twice_by_group
-from quotakernels.ops.tables import around as around
-from quotakernels.ops.tables import columns_by_class as columns_by_class
-from quotakernels.ops.tables import counts_around as counts_around
-from quotakernels.ops.tables import counts_segments as counts_segments
-from quotakernels.ops.tables import cumulative_groups as cumulative_groups
-from quotakernels.ops.tables import cumulative_segments as cumulative_segments
-from quotakernels.ops.tables import ends_of_row_at as ends_of_row_at
-from quotakernels.ops.tables import filled_first as filled_first
-from quotakernels.ops.tables import head as head
-from quotakernels.ops.tables import in_parts as in_parts
-from quotakernels.ops.tables import merged as merged
-from quotakernels.ops.tables import merged_groups as merged_groups
-from quotakernels.ops.tables import part_of_row_at as part_of_row_at
-from quotakernels.ops.tables import rows_at as rows_at
-from quotakernels.ops.tables import segmented_groups as segmented_groups
-from quotakernels.ops.tables import tie_groups as tie_groups
-from quotakernels.ops.tables import without_empty_rows as without_empty_rows
-from quotakernels.ops.ties import split_ties as split_ties
-from quotakernels.ops.ties import with_filled_thresholds as with_filled_thresholds
+from quotakernels.ops.standard import Standard as Standard
+
+
+def _function(name: str) -> Callable[..., Any]:
+    def operation(xp: Any, *arguments: Any, **options: Any) -> Any:
+        return getattr(xp, name)(*arguments, **options)
+
+    return operation
+
+
+_METHODS = {
+    "around": "cut_of_scores",
+    "counted": "binned_if_good",
+}
+globals().update(
+    {name: _function(name) for name in dir(Standard) if not name.startswith("_")}
+    | {name: _function(method) for name, method in _METHODS.items()}
+)
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...

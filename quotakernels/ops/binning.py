@@ -7,7 +7,6 @@ first.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,194 +17,161 @@ from quotakernels._array import (
     cast,
     constant,
     device,
-    from_host_view,
-    host_view,
     of_kind,
     readable,
 )
-from quotakernels.ops import native
-from quotakernels.ops._lengths import is_below
 from quotakernels.ops._table import Few, Groups
-from quotakernels.ops.keys import is_float, key_bits
-from quotakernels.ops.native import namespace
-from quotakernels.ops.tables import tie_groups
+from quotakernels.ops.arrays import bits_from_key, is_below, is_float
+from quotakernels.ops.tables import Tables
+
+
+class Binning(Tables):
+    """Scores counted in bins of their order-preserving bits."""
+
+    def bin_thresholds(self, like: Array, bits: int, counted: Array | None = None) -> Array:
+        """The lowest score of each bin, best first, in the type of `like`; never NaN.
+
+        Where they are not `counted` floats are 0: the first and the last bin may begin at infinity.
+        """
+        like = like[..., :0]
+        key = self.order_key(like)
+        if is_float(self, key):
+            host = _falling_floats(self.key_bits(like.dtype), bits)
+            falling = self.asarray(host, device=device(like))
+            return (
+                falling
+                if counted is None
+                else self.where(counted, falling, self.zeros_like(falling))
+            )
+        shift = self.key_bits(like.dtype) - bits
+        top = _highest_key(self, like.dtype) >> shift
+        number = top - self.arange(2**bits, dtype=self.int64, device=device(like))
+        lowest = number << shift
+        if of_kind(self, like.dtype, "real floating"):
+            ends = self.infinite_keys(like)
+            lowest = self.maximum(ends[:1], self.minimum(ends[1:], lowest))
+        return self.from_order_key(cast(self, lowest, key.dtype), like.dtype, counted)
+
+    def infinite_keys(self, like: Array) -> Array:
+        """The order keys of both infinities of a type of floats."""
+        ends = constant(self, [-self.inf, self.inf], like.dtype, device(like))
+        return cast(self, self.order_key(ends), self.int64)
+
+    def bin_rows(self, scores: Array, bits: int) -> Array:
+        """The row of the bin of each score, in a table of 2**bits bins, as int32."""
+        key = self.order_key(scores)
+        if is_float(self, key):
+            falling = self.bin_thresholds(scores, bits)
+            wanted = self.reshape(-scores, (-1,))
+            return cast(self, self.reshape(self.bisect(-falling, wanted), scores.shape), self.int32)
+        shift = self.key_bits(scores.dtype) - bits
+        top = _highest_key(self, scores.dtype) >> shift
+        return top - cast(self, key >> shift if shift else key, self.int32)
+
+    def few_patterns(self, scores: Array) -> bool:
+        """Whether scores on a device, or in a program, are more than there are floats of their
+        type.
+        """
+        if readable(scores) or not of_kind(self, scores.dtype, "real floating"):
+            return False
+        few: bool = is_below(2 ** self.key_bits(scores.dtype), scores.shape[-1])
+        return few and self.has_bits
+
+    def pattern_groups(self, scores: Array, labels: Array, valid: Array | None) -> Groups:
+        """The tie groups of scores of few bits: a row for each bit pattern, best first."""
+        bits, size = self.key_bits(scores.dtype), scores.shape[-1]
+        codes = self.bin_rows(scores, bits) + 2**bits * cast(self, labels, self.int32)
+        if valid is not None:
+            codes = self.where(valid, codes, self.full_like(codes, 2 * 2**bits))
+        integer = self.int32 if is_below(size, 2**31) else self.int64
+        found = cast(self, self.bincount(codes, 2 * 2**bits), integer)
+        negatives, positives = found[..., : 2**bits], found[..., 2**bits :]
+        counts = negatives + positives
+        thresholds = self.bin_thresholds(scores, bits, counts > 0)
+        layout = Few() if is_below(size, 2**31) else ()
+        return Groups(thresholds, counts, positives, None, None, layout=layout)
+
+    def binned(
+        self,
+        counts: Array,
+        scores: Array,
+        labels: Array,
+        weights: Array | None,
+        valid: Array | None,
+        columns: dict[str, Array],
+        bits: int,
+    ) -> tuple[Array, dict[str, Array], Array]:
+        """The counts of bins with those of more scores, and sums of the weights and of the columns
+        of the latter, by name, as far as they have any.
+
+        All have the shape (..., 2**bits, 2): the negatives and the positives of each bin. The third
+        tells of each list whether a count has left the integers.
+        """
+        if weights is not None or columns:
+            rows = self.bin_rows(scores, bits)
+            more, sums = _summed(self, rows, 2**bits, labels, weights, valid, columns)
+            return counts + more, sums, self.any(self.flat(counts + more) < 0, axis=-1)
+        codes = cast(
+            self, 2 * self.bin_rows(scores, bits) + cast(self, labels, self.int32), self.int64
+        )
+        raised, seen = self.increased(self.flat(counts), codes, valid)
+        return self.reshape(raised, counts.shape), {}, self.any(seen < 0, axis=-1)
+
+    def binned_by_group(
+        self,
+        counts: Array,
+        groups: Array,
+        scores: Array,
+        labels: Array,
+        weights: Array | None,
+        valid: Array | None,
+        columns: dict[str, Array],
+        bits: int,
+    ) -> tuple[Array, dict[str, Array], Array]:
+        """`binned` of examples in groups, from 0 to S - 1, with the shape (..., S, 2**bits, 2)."""
+        size, bins = counts.shape[-3], 2**bits
+        rows = cast(self, self.bin_rows(scores, bits), self.int64)
+        rows = rows + bins * self.clip(groups, min=0, max=size - 1)
+        if weights is not None or columns:
+            more, sums = _summed(self, rows, size * bins, labels, weights, valid, columns)
+            sums = {name: self.reshape(x, counts.shape) for name, x in sums.items()}
+            raised = counts + self.reshape(more, counts.shape)
+            return raised, sums, self.any(self.flat(raised) < 0, axis=-1)
+        codes = 2 * rows + cast(self, labels, self.int64)
+        whole = self.reshape(counts, (*counts.shape[:-3], -1))
+        raised, seen = self.increased(whole, codes, valid)
+        return self.reshape(raised, counts.shape), {}, self.any(seen < 0, axis=-1, keepdims=True)
+
+    def binned_if_good(
+        self, counts: Array, scores: Array, labels: Any, bits: int
+    ) -> tuple[Array, Array | None] | None:
+        """`binned` of a few floats that nothing stands beside, which are checked in the same pass.
+
+        The second tells whether something was bad; None where it was read that nothing was. None of
+        all else: it has to be checked by itself, or to be told what is wrong.
+        """
+        return None
+
+    def flat(self, counts: Array) -> Array:
+        """The counts of both classes in one axis, since reductions of an axis of two are slow."""
+        return self.reshape(counts, (*counts.shape[:-2], -1))
 
 
 def _highest_key(xp: Namespace, dtype: Any) -> int:
     """The largest order key of a type: those of floats and signed integers are signed."""
-    width = key_bits(xp, dtype)
+    width = xp.key_bits(dtype)
     signed = of_kind(xp, dtype, "real floating") or xp.isdtype(dtype, "signed integer")
     highest: int = 2 ** (width - 1) - 1 if signed else 2**width - 1
     return highest
 
 
-def bin_thresholds(xp: Namespace, like: Array, bits: int, counted: Array | None = None) -> Array:
-    """The lowest score of each bin, best first, in the type of `like`; never NaN.
-
-    Where they are not `counted` floats are 0: the first and the last bin may begin at infinity.
-    """
-    like = like[..., :0]
-    key = xp.order_key(like)
-    if is_float(xp, key):
-        host = np.empty(0, dtype=f"f{key_bits(xp, like.dtype) // 8}")
-        falling = xp.asarray(bin_thresholds(namespace(host), host, bits), device=device(like))
-        return falling if counted is None else xp.where(counted, falling, xp.zeros_like(falling))
-    shift = key_bits(xp, like.dtype) - bits
-    top = _highest_key(xp, like.dtype) >> shift
-    number = top - xp.arange(2**bits, dtype=xp.int64, device=device(like))
-    lowest = number << shift
-    if of_kind(xp, like.dtype, "real floating"):
-        is_jax = native.library(xp, beyond=True) == "jax"  # which may stop at infinite constants
-        end, beyond = (xp.finfo(like.dtype).max, 1) if is_jax else (xp.inf, 0)
-        ends = xp.order_key(constant(xp, [-end, end], like.dtype, device(like)))
-        ends = cast(xp, ends, xp.int64)
-        lowest = xp.maximum(ends[:1] - beyond, xp.minimum(ends[1:] + beyond, lowest))
-    return xp.from_order_key(cast(xp, lowest, key.dtype), like.dtype, counted)
-
-
-def bin_rows(xp: Namespace, scores: Array, bits: int) -> Array:
-    """The row of the bin of each score, in a table of 2**bits bins, as int32."""
-    key = xp.order_key(scores)
-    if is_float(xp, key):
-        falling = bin_thresholds(xp, scores, bits)
-        wanted = xp.reshape(-scores, (-1,))
-        return cast(xp, xp.reshape(xp.bisect(-falling, wanted), scores.shape), xp.int32)
-    shift = key_bits(xp, scores.dtype) - bits
-    top = _highest_key(xp, scores.dtype) >> shift
-    return top - cast(xp, key >> shift if shift else key, xp.int32)
-
-
-def few_patterns(xp: Namespace, scores: Array) -> bool:
-    """Whether scores on a device, or in a program, are more than there are floats of their type."""
-    if readable(scores) or not of_kind(xp, scores.dtype, "real floating"):
-        return False
-    few: bool = is_below(2 ** key_bits(xp, scores.dtype), scores.shape[-1])
-    return few and native.library(xp, beyond=True) != "standard"
-
-
-def pattern_groups(xp: Namespace, scores: Array, labels: Array, valid: Array | None) -> Groups:
-    """The tie groups of scores of few bits: a row for each of their bit patterns, best first."""
-    bits, size = key_bits(xp, scores.dtype), scores.shape[-1]
-    given, one_list = (scores, labels, valid), scores.ndim == 1 and bits == 16
-    layout = Few() if is_below(size, 2**31) else ()
-    if native.library(xp) == "torch" and one_list and not native.torch_.are_mapped(*given):
-        return native.torch_.pattern_groups(*given)._replace(layout=layout)
-    codes = bin_rows(xp, scores, bits) + 2**bits * cast(xp, labels, xp.int32)
-    if valid is not None:
-        codes = xp.where(valid, codes, xp.full_like(codes, 2 * 2**bits))
-    integer = xp.int32 if is_below(size, 2**31) else xp.int64
-    found = cast(xp, xp.bincount(codes, 2 * 2**bits), integer)
-    negatives, positives = found[..., : 2**bits], found[..., 2**bits :]
-    counts = negatives + positives
-    thresholds = bin_thresholds(xp, scores, bits, counts > 0)
-    return Groups(thresholds, counts, positives, None, None, layout=layout)
-
-
-def binned(
-    xp: Namespace,
-    counts: Array,
-    scores: Array,
-    labels: Array,
-    weights: Array | None,
-    valid: Array | None,
-    columns: dict[str, Array],
-    bits: int,
-) -> tuple[Array, dict[str, Array], Array]:
-    """The counts of bins with those of more scores, and sums of the weights and of the columns of
-    the latter, by name, as far as they have any.
-
-    All have the shape (..., 2**bits, 2): the negatives and the positives of each bin.  The third
-    tells of each list whether a count has left the integers.
-    """
-    library, one_list = native.library(xp), scores.ndim == 1
-    arrays = (counts, scores, labels, weights, valid)
-    plain = (one_list or weights is not None) and not columns
-    if library == "torch" and plain and native.all_readable(*arrays):
-        key = xp.order_key(scores)
-        if key_bits(xp, key.dtype) == key_bits(xp, scores.dtype):
-            on_host = partial(_binned_on_host, bits=bits)
-            found = native.torch_.on_host(on_host, counts, key, labels, weights, valid)
-            sums = {} if found[1] is None else {"weight": found[1]}
-            return found[0], sums, found[2]
-    if weights is not None or columns:
-        rows = bin_rows(xp, scores, bits)
-        more, sums = _summed(xp, rows, 2**bits, labels, weights, valid, columns)
-        return counts + more, sums, xp.any(flat(xp, counts + more) < 0, axis=-1)
-    if library == "numpy" and one_list:
-        rows_of = partial(bin_rows, xp, bits=bits)
-        counts, left = native.numpy_.binned(counts, scores, labels, valid, bits, rows_of)
-        return counts, {}, left
-    codes = cast(xp, 2 * bin_rows(xp, scores, bits) + cast(xp, labels, xp.int32), xp.int64)
-    raised, seen = xp.increased(flat(xp, counts), codes, valid)
-    return xp.reshape(raised, counts.shape), {}, xp.any(seen < 0, axis=-1)
-
-
-def binned_by_group(
-    xp: Namespace,
-    counts: Array,
-    groups: Array,
-    scores: Array,
-    labels: Array,
-    weights: Array | None,
-    valid: Array | None,
-    columns: dict[str, Array],
-    bits: int,
-) -> tuple[Array, dict[str, Array], Array]:
-    """`binned` of examples in groups, from 0 to S - 1, with the shape (..., S, 2**bits, 2)."""
-    size, bins = counts.shape[-3], 2**bits
-    rows = cast(xp, bin_rows(xp, scores, bits), xp.int64)
-    rows = rows + bins * xp.clip(groups, min=0, max=size - 1)
-    if weights is not None or columns:
-        more, sums = _summed(xp, rows, size * bins, labels, weights, valid, columns)
-        sums = {name: xp.reshape(x, counts.shape) for name, x in sums.items()}
-        raised = counts + xp.reshape(more, counts.shape)
-        return raised, sums, xp.any(flat(xp, raised) < 0, axis=-1)
-    codes = 2 * rows + cast(xp, labels, xp.int64)
-    whole = xp.reshape(counts, (*counts.shape[:-3], -1))
-    raised, seen = xp.increased(whole, codes, valid)
-    return xp.reshape(raised, counts.shape), {}, xp.any(seen < 0, axis=-1, keepdims=True)
-
-
-def counted(
-    xp: Namespace, counts: Array, scores: Array, labels: Any, bits: int
-) -> tuple[Array, Array | None] | None:
-    """`binned` of a few floats that nothing stands beside, which are checked in the same pass.
-
-    The second tells whether something was bad; None where it was read that nothing was.  None of
-    all else: it has to be checked by itself, or to be told what is wrong.
-    """
-    library = native.library(xp)
-    if library not in ("numpy", "torch") or type(labels) is not type(scores):
-        return None
-    if labels.shape != scores.shape or 0 in (scores.ndim, *scores.shape):
-        return None
-    if library == "numpy":
-        raised = native.numpy_.counted(counts, scores, labels, bits)
-        return None if raised is None else (raised, None)
-    shares_bits = scores.dtype.itemsize > 1  # as bfloat16 does with float32, which stands for it
-    if shares_bits and (on_host := host_view((counts, scores.detach(), labels))):
-        raised = native.numpy_.counted(on_host[0], on_host[1], on_host[2], bits)
-        return None if raised is None else (from_host_view(raised, counts), None)
-    if not of_kind(xp, labels.dtype, ("bool", "integral")) or device(labels) != device(scores):
-        return None
-    return native.torch_.counted(counts, scores, labels, bits)
-
-
-def flat(xp: Namespace, counts: Array) -> Array:
-    """The counts of both classes in one axis, since reductions of an axis of two are slow."""
-    return xp.reshape(counts, (*counts.shape[:-2], -1))
-
-
-def _binned_on_host(
-    counts: Array,
-    scores: Array,
-    labels: Array,
-    weights: Array | None,
-    valid: Array | None,
-    bits: int,
-) -> tuple[Array, Array | None, Array]:
-    counts, sums, left = binned(namespace(scores), counts, scores, labels, weights, valid, {}, bits)
-    return counts, sums.get("weight"), left
+def _falling_floats(width: int, bits: int) -> np.ndarray[Any, Any]:
+    """See `Binning.bin_thresholds`, of floats of so many bits, which are found by NumPy."""
+    size, highest = width // 8, 2 ** (bits - 1) - 1
+    end = np.asarray(np.inf, dtype=f"f{size}").view(f"i{size}")
+    lowest = np.clip((highest - np.arange(2**bits)) << (width - bits), ~end, end)
+    floats: np.ndarray[Any, Any] = bits_from_key(lowest.astype(f"i{size}"), width).view(f"f{size}")
+    return floats
 
 
 def _summed(
@@ -218,7 +184,7 @@ def _summed(
     columns: dict[str, Array],
 ) -> tuple[Array, dict[str, Array]]:
     """The sums of tie groups that are the bins, of which each example has one of `size` rows."""
-    groups = tie_groups(xp, ~rows, labels, weights, valid, False, columns)
+    groups = xp.tie_groups(~rows, labels, weights, valid, False, columns)
     owners = ~groups.thresholds
     wanted = xp.arange(size, dtype=owners.dtype, device=device(owners))
     wanted = xp.broadcast_to(wanted, (*owners.shape[:-1], size))

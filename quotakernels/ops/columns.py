@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
-from quotakernels.ops import native
 from quotakernels.ops._table import Cumulative, Groups, Summands
-from quotakernels.ops.segments import (
-    first_rows,
-    found_down_to,
-    group_total,
-    repeat_per_row,
-    running_total,
-    segment_of_row,
-)
+from quotakernels.ops.tables import Tables
 
 
 class Columns:
@@ -62,7 +53,7 @@ class Columns:
         if name == "position":
             return self._position()
         if name == "row":
-            return rows_of_positions(xp, counts, self._own("place_in_list"))
+            return xp.rows_of_positions(counts, self._own("place_in_list"))
         if name == "place":
             return self._own("place_in_list") - self._own("row") + self._own("group_items") - 1
         if name.startswith("group_"):
@@ -83,7 +74,7 @@ class Columns:
         place, segments = self._own("place_in_list"), self._table.segments
         if not segments:
             return place
-        return place - repeat_per_row(self._xp, self._table, segments.starts[..., :-1])
+        return place - self._xp.repeat_per_row(self._table, segments.starts[..., :-1])
 
     def _column(self, base: str) -> Array:
         return self._table.counts if base == "items" else getattr(self._table, base)
@@ -108,8 +99,8 @@ class Columns:
         if self._table.in_place and self._counted(base) and not self._table.segments:
             return self._xp.running_count(self._own(base))
         if self._counted(base):
-            return self._widened(running_total(self._xp, self._table, self._column(base)))
-        return running_total(self._xp, self._table, self._own(base))
+            return self._widened(self._xp.running_total(self._table, self._column(base)))
+        return self._xp.running_total(self._table, self._own(base))
 
     def _before(self, base: str, upto: Array) -> Array:
         """Differences of whole numbers are exact, and need no copy of the sums."""
@@ -119,9 +110,7 @@ class Columns:
         before = self._xp.shift_right(upto, 1, 0)
         if not self._table.segments:
             return before
-        return self._xp.where(
-            first_rows(self._xp, self._table), self._xp.zeros_like(before), before
-        )
+        return self._xp.where(self._xp.first_rows(self._table), self._xp.zeros_like(before), before)
 
 
 class CumulativeColumns:
@@ -157,7 +146,7 @@ class CumulativeColumns:
         if name.startswith("group_"):
             row = self._column("row", xp.int64)
             return xp.take_last_axis(self._column(name.removeprefix("group_"), dtype), row)
-        return segment_of_row(xp, table)
+        return xp.segment_of_row(table)
 
     def _of_rows(self, base: str, part: str, dtype: Any) -> Array:
         xp, table = self._xp, self._table
@@ -176,84 +165,62 @@ class CumulativeColumns:
     def _sums(self, counted: Any, base: str, dtype: Any) -> Array:
         sums = counted.items
         if base != "items":
-            found = found_down_to(self._xp, self._table, counted.items)
+            found = self._xp.found_down_to(self._table, counted.items)
             sums = found if base == "positive" else sums - found
         return sums if dtype == self._table.items.dtype else cast(self._xp, sums, dtype)
+
+
+class RowSums(Tables):
+    """Columns of a table, by row and by position, and sums over them."""
+
+    def rows_of_positions(self, counts: Array, places: Array) -> Array:
+        """The row of the group of each of the places 1, 2, …, in a table in place.
+
+        Behind all examples it is the last row.
+        """
+        last = counts.shape[-1] - 1
+        behind = self.arange(last + 1, 0, -1, dtype=self.int64, device=device(counts))
+        behind = self.where(counts > 0, behind, self.ones_like(behind))
+        return last + 1 - self.flip(self.running_max(self.flip(behind, axis=-1)), axis=-1)
+
+    def row_of_each(self, table: Groups, ends: Array, numbers: Array) -> Array:
+        """The row of each of the positions 1, 2, …, by the last position of each row.
+
+        Behind all examples it is the last row.
+        """
+        counts = table.counts
+        if table.in_place:
+            return self.rows_of_positions(counts, numbers)
+        found = self.bisect(
+            ends, self.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0]))
+        )
+        return self.clip(found, max=counts.shape[-1] - 1)
+
+    def summed_by_position(self, table: Groups | Cumulative) -> bool:
+        """Whether that is fast: NumPy computes what only few rows need for these alone."""
+        if isinstance(table, Cumulative):
+            return not isinstance(table.begins, tuple)
+        return table.in_place
+
+    def sum_rows(self, table: Groups | Cumulative, *parts: Summands) -> list[tuple[Array, ...]]:
+        """The sums of all terms, in floating point, from one pass over the table.
+
+        NumPy reads the rows in blocks that stay in the cache, all other libraries the whole
+        columns.
+        """
+        wide = wide_float(self, device(table[0]))
+        columns = (CumulativeColumns if isinstance(table, Cumulative) else Columns)(
+            self, table, wide
+        )
+        return [
+            tuple(
+                cast(self, self.group_total(table, x), wide)
+                for x in part.terms(*columns.read(part))
+            )
+            for part in parts
+        ]
 
 
 def _by_items(names: tuple[str, ...]) -> tuple[str, ...]:
     """Without weights masses are numbers of items."""
     return tuple(name.replace("mass", "items") for name in names)
-
-
-def rows_of_positions(xp: Namespace, counts: Array, places: Array) -> Array:
-    """The row of the group of each of the places 1, 2, …, in a table in place.
-
-    Behind all examples it is the last row.
-    """
-    library, last = native.library(xp), counts.shape[-1] - 1
-    if library == "torch":
-        return native.torch_.rows_of_positions(counts, places)
-    if library == "jax":
-        return native.jax_.next_flagged(counts > 0)
-    behind = xp.arange(last + 1, 0, -1, dtype=xp.int64, device=device(counts))
-    behind = xp.where(counts > 0, behind, xp.ones_like(behind))
-    return last + 1 - xp.flip(xp.running_max(xp.flip(behind, axis=-1)), axis=-1)
-
-
-def row_of_each(xp: Namespace, table: Groups, ends: Array, numbers: Array) -> Array:
-    """The row of each of the positions 1, 2, …, by the last position of each row.
-
-    Behind all examples it is the last row.
-    """
-    counts = table.counts
-    if table.in_place:
-        return rows_of_positions(xp, counts, numbers)
-    if native.library(xp) == "numpy" and ends.ndim == 1 and ends[-1] <= numbers.shape[0]:
-        return native.numpy_.repeated_rows(counts, numbers.shape[0])
-    found = xp.bisect(ends, xp.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0])))
-    return xp.clip(found, max=counts.shape[-1] - 1)
-
-
-def summed_by_position(xp: Namespace, table: Groups | Cumulative) -> bool:
-    """Whether that is fast: NumPy computes what only few rows need for these alone."""
-    if isinstance(table, Cumulative):
-        return not isinstance(table.begins, tuple)
-    return table.in_place and native.library(xp) != "numpy"
-
-
-def sum_rows(
-    xp: Namespace, table: Groups | Cumulative, *parts: Summands
-) -> list[tuple[Array, ...]]:
-    """The sums of all terms, in floating point, from one pass over the table.
-
-    NumPy reads the rows in blocks that stay in the cache, all other libraries the whole columns.
-    """
-    in_blocks = isinstance(table, Cumulative) or table[0].ndim == 1
-    if in_blocks and native.library(xp) == "numpy" and not table.segments:
-        return _sums_of_blocks(_in_blocks(xp, table), parts)
-    wide = wide_float(xp, device(table[0]))
-    columns = (CumulativeColumns if isinstance(table, Cumulative) else Columns)(xp, table, wide)
-    return [
-        tuple(cast(xp, group_total(xp, table, x), wide) for x in part.terms(*columns.read(part)))
-        for part in parts
-    ]
-
-
-def _in_blocks(xp: Namespace, table: Groups | Cumulative) -> Iterable[Any]:
-    """The columns of some rows at a time."""
-    if isinstance(table, Cumulative):
-        blocks = native.numpy_.blocks_of_counts(table)
-        return (CumulativeColumns(xp, x, x.items.dtype) for x in blocks)
-    return native.numpy_.blocks_of_rows(table)
-
-
-def _sums_of_blocks(blocks: Iterable[Any], parts: tuple[Summands, ...]) -> list[tuple[Array, ...]]:
-    total = native.numpy_.total_of_rows
-    every = [
-        [tuple(map(total, part.terms(*columns.read(part)))) for part in parts] for columns in blocks
-    ]
-    if len(every) == 1:
-        return every[0]
-    together = native.numpy_.total_of_blocks
-    return [tuple(map(together, *part)) for part in zip(*every, strict=True)]

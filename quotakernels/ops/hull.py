@@ -7,17 +7,20 @@ further points may lie, which bounds the number of rounds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
-from quotakernels.ops import native
 from quotakernels.ops._table import EXACT, TOLERANCE, Groups
+from quotakernels.ops.arrays import Arrays
 
 _ROUNDS = 32
 """Enough for any P·N that is exact: after 31 the triangles hold no more whole points."""
+
 _ROUNDS_OF_FLOATS = 64
 """Enough for counts of which the products are rounded."""
+
 _ROUNDS_OF_MASSES = 192
 """Enough for 2**31 weights from 1e-20 to 1e20, down to the tolerance."""
 
@@ -30,21 +33,26 @@ class _Points(NamedTuple):
     filled: Array
 
 
-def hull_ends(xp: Namespace, table: Groups) -> Array:
-    """Which rows end at a vertex of the hull, the last example's row among them; shape (..., G).
+class Hulls(Arrays):
+    """The upper convex hull of the ROC points of a table."""
 
-    Points on a straight line between vertices are none.
-    """
-    library = native.library(xp)
-    if library == "numpy":
-        return native.numpy_.hull_ends(table)
-    if library == "torch" and native.all_readable(*table.arrays()):
-        return native.torch_.hull_ends(table)
-    if library == "torch" and native.torch_.has_short_chains(table):
-        return native.torch_.merged_hull_ends(table)
-    if library == "jax":
-        return native.jax_.hull_ends(table, partial(_hull_ends, xp))
-    return _hull_ends(xp, table)
+    def hull_ends(self, table: Groups) -> Array:
+        """Which rows end at a vertex of the hull, the last example's row among them; shape (...,
+        G).
+
+        Points on a straight line between vertices are none.
+        """
+        return _hull_ends(self, table)
+
+    def grown(
+        self, flags: Array, some: Array, more: Callable[[Array], Array], rounds: int
+    ) -> Array:
+        """The flags, if there are `some`, with more of them raised in so many rounds, which is
+        enough.
+        """
+        for _ in range(rounds):
+            flags = flags | more(flags)
+        return flags
 
 
 def _hull_ends(xp: Namespace, table: Groups) -> Array:
@@ -84,13 +92,8 @@ def _ends(xp: Namespace, table: Groups, number: Any, rounds: int) -> Array:
 
 def _split(xp: Namespace, points: _Points, chain: Array, rounds: int) -> Array:
     """The chain with no point above it."""
-    if native.library(xp) == "jax":
-        return native.jax_.grown(
-            chain, xp.any(points.filled), lambda chain: _farthest_above(xp, points, chain)
-        )
-    for _ in range(min(rounds, chain.shape[-1] - 1)):
-        chain = chain | _farthest_above(xp, points, chain)
-    return chain
+    more = partial(_farthest_above, xp, points)
+    return xp.grown(chain, xp.any(points.filled), more, rounds)
 
 
 def _farthest_above(xp: Namespace, points: _Points, chain: Array) -> Array:

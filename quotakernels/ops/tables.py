@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from quotakernels._array import Across, Array, Namespace, cast, device, of_kind, wide_float
-from quotakernels.ops import native
-from quotakernels.ops._lengths import is_below
+from quotakernels._types import TiePolicy
 from quotakernels.ops._table import (
     Around,
     ByClass,
@@ -22,62 +21,323 @@ from quotakernels.ops._table import (
     Rows,
     to_sum,
 )
-from quotakernels.ops.keys import is_float, key_bits, sort_coded
-from quotakernels.ops.segments import rows_of_groups_at, segments_of, summed_rows_of_groups_at
+from quotakernels.ops.arrays import is_below, is_float
+from quotakernels.ops.segments import Segmented
 
 
-def tie_groups(
-    xp: Namespace,
-    scores: Array,
-    labels: Array,
-    weights: Array | None,
-    valid: Array | None,
-    given: bool,
-    columns: dict[str, Array] | None = None,
-) -> Groups:
-    """The tie groups of the scores, best first, in as many rows as there are examples.
+class Tables(Segmented):
+    """Tables of tie groups: how they are made of scores, and how their rows are read."""
 
-    A group stands in the row of its last example; all other rows are empty.  With `given`
-    every example is a group of its own, and ties keep the order of the input.  Further `columns`
-    are 0 where an example does not count.  One list of scores in the host's memory gives a table
-    without empty rows.
-    """
-    columns = columns or {}
-    library, one_list = native.library(xp), scores.ndim == 1
-    if library == "numpy" and one_list:
-        return native.numpy_.tie_groups(scores, labels, weights, valid, given, columns)
-    arrays = (scores, labels, weights, valid, *columns.values())
-    if library == "torch" and one_list and native.all_readable(*arrays):
-        return native.torch_.tie_groups(scores, labels, weights, valid, given, columns)
-    if not columns and not given and on_device(xp, *arrays):
-        return native.torch_.device_groups(*arrays)._replace(layout=layout_of(xp, scores, valid))
-    return _sorted_groups(xp, scores, labels, weights, valid, given, columns)
+    def tie_groups(
+        self,
+        scores: Array,
+        labels: Array,
+        weights: Array | None,
+        valid: Array | None,
+        given: bool,
+        columns: dict[str, Array] | None = None,
+    ) -> Groups:
+        """The tie groups of the scores, best first, in as many rows as there are examples.
 
+        A group stands in the row of its last example; all other rows are empty. With `given` every
+        example is a group of its own, and ties keep the order of the input. Further `columns` are 0
+        where an example does not count. One list of scores in the host's memory gives a table
+        without empty rows.
+        """
+        return _sorted_groups(self, scores, labels, weights, valid, given, columns or {})
 
-def segmented_groups(
-    xp: Namespace,
-    examples: tuple[Array, Array, Array | None, Array | None],
-    codes: Array,
-    ids: Array,
-) -> Groups | None:
-    """The tie groups of groups of examples, where that takes fewer steps than joint keys."""
-    arrays = (*examples, codes)
-    if native.library(xp) == "numpy":
-        found = native.numpy_.segmented_groups(*arrays, ids.shape[-1])
-        return found and found[0]._replace(segments=segments_of(xp, found[1], ids, behind=False))
-    if native.all_readable(*arrays) or not on_device(xp, *arrays):
+    def segmented_groups(
+        self,
+        examples: tuple[Array, Array, Array | None, Array | None],
+        codes: Array,
+        ids: Array,
+    ) -> Groups | None:
+        """The tie groups of groups of examples, where that takes fewer steps than joint keys."""
         return None
-    valid = examples[3]
-    table, codes = native.torch_.segmented_groups(*arrays, ids.shape[-1])
-    table = table._replace(layout=layout_of(xp, codes, valid))  # as joint keys have it
-    segments = segments_of(xp, codes, ids, behind=valid is not None)
-    return table._replace(segments=segments)
 
+    def layout_of(self, scores: Array, valid: Array | None, has_bits: bool = True) -> Layout:
+        """In place, unless a score may have the key of examples that do not count."""
+        apart = valid is None or (has_bits and of_kind(self, scores.dtype, "real floating"))
+        return InPlace() if apart and scores.shape[-1] and is_below(scores.shape[-1], 2**31) else ()
 
-def on_device(xp: Namespace, scores: Array, *arrays: Array | None) -> bool:
-    """Whether they are on a device of PyTorch, which sorts examples faster than words."""
-    some = native.library(xp) == "torch" and 0 not in scores.shape
-    return some and not native.torch_.are_mapped(scores, *arrays)
+    def columns_by_class(
+        self, positive: Array, mass: Array | None, columns: dict[str, Array]
+    ) -> Columns:
+        """The columns of a table of which each example is a row by itself."""
+        return {name: _by_class(self, positive, x) for name, x in to_sum(columns, mass).items()}
+
+    def merged(self, table: Groups, last: Array) -> Groups:
+        """Each run of rows as one, in the row that is its `last`; all other rows are empty.
+
+        After the final `last` there are empty rows only.
+        """
+        first = self.shift_right(last, 1, True)
+
+        def mass(x: Array | None) -> Array | None:
+            return (
+                None
+                if x is None
+                else self.where(last, self.segment_sum(x, first), self.zeros_like(x))
+            )
+
+        whole = self.counts_of_runs(table.counts, table.positives, last)
+        masses = mass(table.positive_weights), mass(table.negative_weights)
+        sums = table.sums()
+        if sums:  # all together: on a device that is one scan
+            found: Any = mass(self.stack(sums, axis=0))
+            sums = [found[k, ...] for k in range(found.shape[0])]
+        return table.with_sums(whole, masses, sums)
+
+    def counts_of_runs(self, counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
+        """Sums of two columns of whole numbers over the runs that have a `last`, where that stands.
+
+        They are what the running sum at the end of a run exceeds the one before by.
+        """
+
+        def of_runs(x: Array) -> Array:
+            sums = self.where(last, self.prefix_sum(x), self.zeros_like(x))
+            ends = self.running_max(sums)
+            return ends - self.shift_right(ends, 1, 0)
+
+        return of_runs(counts), of_runs(positives)
+
+    def counts_around(
+        self,
+        scores: Array,
+        labels: Array,
+        valid: Array | None,
+        place: Array | int,
+        across: Across | None = None,
+    ) -> tuple[Array, Array]:
+        """The score at a place, best first, shape (..., 1), and numbers of examples, shape (...,
+        5).
+
+        Those above it and the positives among them, those down to it and theirs, and all positives;
+        where only some are `valid`, how many in a sixth. They are of all shards together.
+        """
+        key = self.comparable(scores) if across is None else self.order_key(scores)
+        if valid is not None:
+            key = self.where(valid, key, self.lowest_key(key))
+        there = self.kth_largest(key, place, across)
+        upto, above = key >= there, key > there
+        if valid is not None:
+            upto, above, labels = upto & valid, above & valid, labels & valid
+        parts = [above, above & labels, upto, upto & labels, labels]
+        found = self.counts(parts if valid is None else [*parts, valid])
+        return self.from_order_key(there, scores.dtype), found if across is None else across(found)
+
+    def cut_of_scores(self, scores: Array, labels: Array, masses: list[float]) -> Around | None:
+        """Where each mass ends in one list of counted scores, if that is found without a sort."""
+        return None
+
+    def table_rows(self, table: Groups) -> Rows:
+        """Every row of the table with what stands before it."""
+        wide = wide_float(self, device(table.counts))
+        items, mass, positive = (
+            cast(self, x, wide) for x in (table.counts, table.mass, table.positive)
+        )
+        mass_before = self.exclusive(mass)
+        items_before = self.exclusive(items) if table.weighted else mass_before
+        positive_before = self.exclusive(positive)
+        return Rows(items_before, mass_before, positive_before, items, mass, positive)
+
+    def rows_at(self, table: Groups | Around | Cumulative, wanted: Array) -> tuple[Array, Rows]:
+        """The row that owns each wanted mass, shape (..., K): the first whose end reaches it.
+
+        A mass beyond the end is given the last row that is not empty.
+        """
+        if isinstance(table, Around):
+            return self.zeros(wanted.shape, dtype=self.int64, device=device(wanted)), table.row
+        if isinstance(table, Cumulative):
+            return _summed_rows_at(self, table, wanted)
+        if table.segments:
+            return self.rows_of_groups_at(table, wanted)
+        if not table.weighted:
+            return _counted_rows_at(self, table, wanted)
+        rows = self.table_rows(table)
+        ends = rows.mass_before + rows.mass
+        place = self.arange(ends.shape[-1], dtype=self.int64, device=device(ends))
+        last = self.max(
+            self.where(rows.mass > 0, place, self.zeros_like(place)), axis=-1, keepdims=True
+        )
+        # behind the last row a device that adds in parallel may have other sums
+        index = self.minimum(_reached(self, ends, wanted), last)
+        return index, Rows(*(self.take_last_axis(x, index) for x in rows))
+
+    def part_of_row_at(
+        self, table: Groups | Around | Cumulative, wanted: Array
+    ) -> tuple[Array | None, Rows, Array, Array]:
+        """The row that owns each wanted mass, a number to divide by what it has, and what is wanted
+        of it.
+
+        Of counts each row has something, and no rounded sum goes beyond it.
+        """
+        if isinstance(table, Cumulative):
+            index, row = self.rows_at(table, wanted)
+            return index, row, row.mass, wanted - row.mass_before
+        if isinstance(table, Around):
+            index, row, mass = None, table.row, table.row.mass
+        else:
+            index, row = self.rows_at(self.head(table, wanted), wanted)
+            mass = self.where(row.mass > 0, row.mass, self.ones_like(row.mass))
+        return index, row, mass, self.minimum(wanted - row.mass_before, row.mass)
+
+    def ends_of_row_at(self, table: Groups | Cumulative, place: Array) -> tuple[Array, ...]:
+        """The ends of the row that owns each place, counted from 1 on, shape (..., K), as floats.
+
+        The numbers of examples before it and down to its end, and of positive ones.  No place is
+        behind the last example.  In each list, or group of examples, one place is asked for.
+        """
+        wide = wide_float(self, device(place))
+        if table.segments or not (isinstance(table, Cumulative) or table.in_place):
+            index, row = self.rows_at(table, cast(self, place, wide))
+            before, found = row.mass_before, row.positive_before
+            return index, before, before + row.mass, found, found + row.positive
+        if not isinstance(table, Cumulative):
+            index = self.owner_in_place(table.counts, place)
+            upto = self.running_count(table.positives)
+            items, here, positive = (
+                cast(self, self.take_last_axis(x, index), wide)
+                for x in (table.counts, table.positives, upto)
+            )
+            end = cast(self, index, wide) + 1
+            return index, end - items, end, positive - here, positive
+        index = self.bisect(table.items[..., 1:], place)
+        ends = self.concat([index, index + 1], axis=-1)
+        sums = (cast(self, self.take_last_axis(x, ends), wide) for x in (table.items, table.found))
+        size = index.shape[-1]
+        return (index, *(part for x in sums for part in (x[..., :size], x[..., size:])))
+
+    def owner_in_place(self, counts: Array, place: Array) -> Array:
+        """The first row from a place on that is filled, or the last one; there are below 2**31."""
+        last = counts.shape[-1] - 1
+        rows = self.arange(last + 1, dtype=self.int32, device=device(counts))
+        reaching = (counts > 0) & (rows >= place - 1)
+        row = self.min(self.where(reaching, rows, rows[-1:]), axis=-1, keepdims=True)
+        return cast(self, row, self.int64)
+
+    def filled_first(self, table: Groups) -> Groups:
+        """The rows that hold examples, in order, and after them empty ones if shapes are fixed."""
+        filled = table.counts > 0
+        index = self.flagged_first(filled)
+        place = self.arange(index.shape[-1], dtype=self.int64, device=device(index))
+        there = place < self.count(filled)
+        chosen = table.map(lambda x: self.take_last_axis(x, index))
+        sums = chosen._replace(thresholds=chosen.counts)
+        sums = sums.map(lambda x: self.where(there, x, self.zeros_like(x)))
+        return sums._replace(thresholds=chosen.thresholds)
+
+    def without_empty_rows(self, table: Groups) -> Groups:
+        """The table without rows that hold no example, where shapes may depend on values.
+
+        At least one row stays.
+        """
+        return table
+
+    def in_parts(self, table: Groups) -> list[Groups]:
+        """The rows in parts that need little memory beside the table, where shapes may differ."""
+        return [table]
+
+    def head(self, table: Groups, wanted: Array) -> Groups:
+        """The rows down to the largest wanted mass, and more; all rows where shapes are fixed."""
+        return table
+
+    def cumulative_groups(
+        self, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
+    ) -> Cumulative | None:
+        """The tie groups of counted examples by sums alone, where that takes fewer steps.
+
+        For measures that are `by_positives`, neighbouring groups without positives may be one row.
+        """
+        return None
+
+    def merged_groups(self, table: Groups) -> Cumulative | None:
+        """The cumulative counts of known tie groups, where rows without positives are worth
+        merging.
+
+        That is one list of NumPy without weights.
+        """
+        return None
+
+    def counts_segments(
+        self,
+        scores: Array,
+        labels: Array | None,
+        valid: Array | None,
+        codes: Array,
+    ) -> bool:
+        """Whether `cumulative_segments` serves, which only PyTorch has."""
+        return False
+
+    def split_ties(self, table: Groups, ties: TiePolicy) -> Groups:
+        """Each group as two, positives and negatives, the better or the worse class first."""
+        if ties not in ("optimistic", "pessimistic"):
+            return table
+
+        def interleaved(positive: Array, negative: Array) -> Array:
+            pair = (positive, negative) if ties == "optimistic" else (negative, positive)
+            both = self.stack(pair, axis=-1)
+            return self.reshape(both, (*both.shape[:-2], -1))
+
+        def split(sums: ByClass) -> ByClass:
+            nothing = self.zeros_like(sums.positive)
+            return ByClass(interleaved(sums.positive, nothing), interleaved(nothing, sums.negative))
+
+        counts = interleaved(table.positives, table.counts - table.positives)
+        positives = interleaved(table.positives, self.zeros_like(table.positives))
+        masses: Any = (
+            split(ByClass(table.positive, table.negative)) if table.weighted else (None, None)
+        )
+        columns = {name: split(x) for name, x in table.columns.items()}
+        thresholds = interleaved(table.thresholds, table.thresholds)
+        return self.without_empty_rows(
+            Groups(thresholds, counts, positives, *masses)._replace(columns=columns)
+        )
+
+    def with_filled_thresholds(self, table: Groups) -> Groups:
+        """The table with thresholds of 0 in empty rows, where they may be infinite or NaN."""
+        filled = table.counts > 0
+        thresholds = self.where(filled, table.thresholds, self.zeros_like(table.thresholds))
+        return table._replace(thresholds=thresholds)
+
+    def mass_within(self, table: Groups, budget: Array) -> Array:
+        """The mass of the best that each budget pays for, shape (..., K), or (..., S, K) of groups.
+
+        They are the rows down to the first whose end costs more, and of this one the part that the
+        rest of the budget pays for. What is free is taken as soon as all above it is.
+        """
+        cost = table.columns["cost"].whole
+        spent = self.running_total(table, cost)
+        index = _row_beyond(self, table, spent, budget)
+        mass = cast(self, self.running_total(table, table.mass), budget.dtype)
+        spent_before, mass_before = (_before(self, table, x, index) for x in (spent, mass))
+        own, size = (
+            cast(self, self.column_at(table, x, index), budget.dtype) for x in (cost, table.mass)
+        )
+        one = self.ones_like(own)
+        share = self.where(own > 0, (budget - spent_before) / self.where(own > 0, own, one), one)
+        found = mass_before + self.minimum(share, one) * size
+        as_mass = (spent_before == mass_before) & (own == size) & (share <= one)
+        return self.where(
+            as_mass, budget, found
+        )  # where costs are masses, as they are, not rounded
+
+    def cost_within(self, table: Groups, wanted: Array) -> Array:
+        """What the best of each wanted mass cost, shape (..., K), or (..., S, K) of groups."""
+        return self.sums_within(table, wanted, table.columns["cost"].whole)[0]
+
+    def sums_within(self, table: Groups, wanted: Array, *columns: Array) -> list[Array]:
+        """Of sums of the rows, what the best of each wanted mass have; of the last row the part."""
+        index, row = self.rows_at(table, wanted)
+        one = self.ones_like(wanted)
+        share = (wanted - row.mass_before) / self.where(row.mass > 0, row.mass, one)
+        share = self.minimum(share, one)
+
+        def within(column: Array) -> Array:
+            own = self.column_at(table, column, index)
+            return _before(self, table, self.running_total(table, column), index) + share * own
+
+        return [within(x) for x in columns]
 
 
 def _sorted_groups(
@@ -97,7 +357,7 @@ def _sorted_groups(
         code = xp.where(valid, code + 2, xp.zeros_like(code))
         weights = None if weights is None else xp.where(valid, weights, xp.zeros_like(weights))
     payload = (*(() if weights is None else (weights,)), *columns.values())
-    key, code, *found = sort_coded(xp, key, code, payload, given)
+    key, code, *found = xp.sort_coded(key, code, payload, given)
     weights = None if weights is None else found.pop(0)
     columns = dict(zip(columns, found, strict=True))
     integer = xp.int32 if is_below(key.shape[-1], 2**31) else xp.int64
@@ -108,23 +368,10 @@ def _sorted_groups(
     if mass is None and valid is not None and "treatment" in columns:
         mass = cast(xp, counts, columns["treatment"].dtype)  # what does not count is no control
     masses: Any = (None, None) if weights is None else _by_class(xp, positive > 0, weights)
-    sums = columns_by_class(xp, positive > 0, mass, columns)
+    sums = xp.columns_by_class(positive > 0, mass, columns)
     examples = Groups(thresholds, counts, positive, *masses)._replace(columns=sums)
     groups = examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
-    return groups._replace(layout=layout_of(xp, scores, valid, not is_float(xp, key)))
-
-
-def layout_of(xp: Namespace, scores: Array, valid: Array | None, has_bits: bool = True) -> Layout:
-    """In place, unless a score may have the key of examples that do not count."""
-    apart = valid is None or (has_bits and of_kind(xp, scores.dtype, "real floating"))
-    return InPlace() if apart and scores.shape[-1] and is_below(scores.shape[-1], 2**31) else ()
-
-
-def columns_by_class(
-    xp: Namespace, positive: Array, mass: Array | None, columns: dict[str, Array]
-) -> Columns:
-    """The columns of a table of which each example is a row by itself."""
-    return {name: _by_class(xp, positive, x) for name, x in to_sum(columns, mass).items()}
+    return groups._replace(layout=xp.layout_of(scores, valid, not is_float(xp, key)))
 
 
 def _by_class(xp: Namespace, positive: Array, x: Array) -> ByClass:
@@ -136,131 +383,7 @@ def _by_class(xp: Namespace, positive: Array, x: Array) -> ByClass:
 def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
     """Sorted examples as tie groups, each in the row of its last example."""
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
-    return merged(xp, examples, xp.concat([key[..., 1:] != key[..., :-1], edge], axis=-1))
-
-
-def merged(xp: Namespace, table: Groups, last: Array) -> Groups:
-    """Each run of rows as one, in the row that is its `last`; all other rows are empty.
-
-    After the final `last` there are empty rows only.
-    """
-    library = native.library(xp)
-    if library == "numpy" and last.ndim == 1 and last.any():
-        return native.numpy_.merged(table, last)
-    if library == "torch" and last.ndim == 1 and _readable(last, table) and last.any():
-        return native.torch_.merged(table, last)  # of one row, vmap may go over `last` alone
-    first = xp.shift_right(last, 1, True)
-
-    def count(x: Array) -> Array:
-        """Whole numbers: what the running sum at a run's end exceeds the one before by."""
-        sums = xp.where(last, xp.prefix_sum(x), xp.zeros_like(x))
-        ends = xp.running_max(sums)
-        return ends - xp.shift_right(ends, 1, 0)
-
-    def mass(x: Array | None) -> Array | None:
-        return None if x is None else xp.where(last, xp.segment_sum(x, first), xp.zeros_like(x))
-
-    if on_device(xp, last, *table.arrays()):
-        return native.torch_.summed_runs(table, last)
-    if library == "jax" and table.counts.dtype == xp.int32:
-        whole = native.jax_.counts_of_runs(table.counts, table.positives, last)
-    else:
-        whole = count(table.counts), count(table.positives)
-    masses = mass(table.positive_weights), mass(table.negative_weights)
-    sums = table.sums()
-    if sums:  # all together: on a device that is one scan
-        found: Any = mass(xp.stack(sums, axis=0))
-        sums = [found[k, ...] for k in range(found.shape[0])]
-    return table.with_sums(whole, masses, sums)
-
-
-def _readable(last: Array, table: Groups) -> bool:
-    return native.all_readable(last, *table.arrays())
-
-
-def counts_around(
-    xp: Namespace,
-    scores: Array,
-    labels: Array,
-    valid: Array | None,
-    place: Array | int,
-    across: Across | None = None,
-) -> tuple[Array, Array]:
-    """The score at a place, best first, shape (..., 1), and numbers of examples, shape (..., 5).
-
-    Those above it and the positives among them, those down to it and theirs, and all positives;
-    where only some are `valid`, how many in a sixth.  They are of all shards together.
-    """
-    key = xp.comparable(scores) if across is None else xp.order_key(scores)
-    if valid is not None:
-        key = xp.where(valid, key, xp.lowest_key(key))
-    there = xp.kth_largest(key, place, across)
-    upto, above = key >= there, key > there
-    if valid is not None:
-        upto, above, labels = upto & valid, above & valid, labels & valid
-    parts = [above, above & labels, upto, upto & labels, labels]
-    found = xp.counts(parts if valid is None else [*parts, valid])
-    return xp.from_order_key(there, scores.dtype), found if across is None else across(found)
-
-
-def around(xp: Namespace, scores: Array, labels: Array, masses: list[float]) -> Around | None:
-    """Where each mass ends in one list of counted scores, of NumPy; None of other libraries."""
-    return native.numpy_.around(scores, labels, masses) if native.library(xp) == "numpy" else None
-
-
-def table_rows(xp: Namespace, table: Groups) -> Rows:
-    """Every row of the table with what stands before it."""
-    wide = wide_float(xp, device(table.counts))
-    items, mass, positive = (cast(xp, x, wide) for x in (table.counts, table.mass, table.positive))
-    mass_before = xp.exclusive(mass)
-    items_before = xp.exclusive(items) if table.weighted else mass_before
-    positive_before = xp.exclusive(positive)
-    return Rows(items_before, mass_before, positive_before, items, mass, positive)
-
-
-def rows_at(
-    xp: Namespace, table: Groups | Around | Cumulative, wanted: Array
-) -> tuple[Array, Rows]:
-    """The row that owns each wanted mass, shape (..., K): the first whose end reaches it.
-
-    A mass beyond the end is given the last row that is not empty.
-    """
-    if isinstance(table, Around):
-        return xp.zeros(wanted.shape, dtype=xp.int64, device=device(wanted)), table.row
-    if isinstance(table, Cumulative):
-        return _summed_rows_at(xp, table, wanted)
-    if table.segments:
-        return rows_of_groups_at(xp, table, wanted)
-    if native.library(xp) == "numpy" and table.counts.ndim == 1:
-        return native.numpy_.rows_at(table, wanted)
-    if not table.weighted:
-        return _counted_rows_at(xp, table, wanted)
-    rows = table_rows(xp, table)
-    ends = rows.mass_before + rows.mass
-    place = xp.arange(ends.shape[-1], dtype=xp.int64, device=device(ends))
-    last = xp.max(xp.where(rows.mass > 0, place, xp.zeros_like(place)), axis=-1, keepdims=True)
-    # sums of a device that adds in parallel may differ behind the last row, though nothing is added
-    index = xp.minimum(_reached(xp, ends, wanted), last)
-    return index, Rows(*(xp.take_last_axis(x, index) for x in rows))
-
-
-def part_of_row_at(
-    xp: Namespace, table: Groups | Around | Cumulative, wanted: Array
-) -> tuple[Array | None, Rows, Array, Array]:
-    """The row that owns each wanted mass, a number to divide by what it has, and what is wanted
-    of it.
-
-    Of counts each row has something, and no rounded sum goes beyond it.
-    """
-    if isinstance(table, Cumulative):
-        index, row = rows_at(xp, table, wanted)
-        return index, row, row.mass, wanted - row.mass_before
-    if isinstance(table, Around):
-        index, row, mass = None, table.row, table.row.mass
-    else:
-        index, row = rows_at(xp, head(xp, table, wanted), wanted)
-        mass = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))
-    return index, row, mass, xp.minimum(wanted - row.mass_before, row.mass)
+    return xp.merged(examples, xp.concat([key[..., 1:] != key[..., :-1], edge], axis=-1))
 
 
 def _reached(xp: Namespace, ends: Array, wanted: Array) -> Array:
@@ -287,145 +410,22 @@ def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array
 
 def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     """Of cumulative counts, which are whole numbers: of no mass the row of the first example."""
-    if table.segments:
-        return summed_rows_of_groups_at(table, wanted)
     place = xp.clip(cast(xp, xp.ceil(wanted), table.items.dtype), min=1)
     place = xp.minimum(place, table.items[..., -1:])
-    index, before, upto, positive_before, positive_upto = ends_of_row_at(xp, table, place)
+    index, before, upto, positive_before, positive_upto = xp.ends_of_row_at(table, place)
     mass, positive = upto - before, positive_upto - positive_before
     return index, Rows(before, before, positive_before, mass, mass, positive)
 
 
-def ends_of_row_at(xp: Namespace, table: Groups | Cumulative, place: Array) -> tuple[Array, ...]:
-    """The ends of the row that owns each place, counted from 1 on, shape (..., K), as floats.
-
-    The numbers of examples before it and down to its end, and of positive ones.  No place is
-    behind the last example.  In each list, or group of examples, one place is asked for.
-    """
-    wide = wide_float(xp, device(place))
-    if table.segments or not (isinstance(table, Cumulative) or table.in_place):
-        index, row = rows_at(xp, table, cast(xp, place, wide))
-        before, found = row.mass_before, row.positive_before
-        return index, before, before + row.mass, found, found + row.positive
-    if not isinstance(table, Cumulative):
-        index = _owner_in_place(xp, table.counts, place)
-        upto = xp.running_count(table.positives)
-        items, here, positive = (
-            cast(xp, xp.take_last_axis(x, index), wide)
-            for x in (table.counts, table.positives, upto)
-        )
-        end = cast(xp, index, wide) + 1
-        return index, end - items, end, positive - here, positive
-    index = xp.bisect(table.items[..., 1:], place)
-    ends = xp.concat([index, index + 1], axis=-1)
-    sums = (cast(xp, xp.take_last_axis(x, ends), wide) for x in (table.items, table.found))
-    size = index.shape[-1]
-    return (index, *(part for x in sums for part in (x[..., :size], x[..., size:])))
+def _row_beyond(xp: Namespace, table: Groups, spent: Array, budget: Array) -> Array:
+    """The row in which each budget ends, or the last one."""
+    if table.segments:
+        return xp.first_beyond(table, spent, budget)
+    return xp.clip(xp.bisect(spent, budget, beyond=True), max=spent.shape[-1] - 1)
 
 
-def _owner_in_place(xp: Namespace, counts: Array, place: Array) -> Array:
-    """The first row from a place on that is filled, or the last one; there are below 2**31."""
-    if native.library(xp) == "torch":  # which searches in one step
-        upto = xp.prefix_sum(counts, xp.int64)
-        return xp.bisect(upto, xp.minimum(place, upto[..., -1:]))
-    last = counts.shape[-1] - 1
-    rows = xp.arange(last + 1, dtype=xp.int32, device=device(counts))
-    reaching = (counts > 0) & (rows >= place - 1)
-    row = xp.min(xp.where(reaching, rows, rows[-1:]), axis=-1, keepdims=True)
-    return cast(xp, row, xp.int64)
-
-
-def filled_first(xp: Namespace, table: Groups) -> Groups:
-    """The rows that hold examples, in order, and after them empty ones, where shapes are fixed."""
-    filled = table.counts > 0
-    if native.library(xp, beyond=True) == "numpy" and filled.ndim == 1 and filled.any():
-        return table if filled.all() else native.numpy_.without_empty_rows(table)
-    index = xp.flagged_first(filled)
-    place = xp.arange(index.shape[-1], dtype=xp.int64, device=device(index))
-    there = place < xp.count(filled)
-    chosen = table.map(lambda x: xp.take_last_axis(x, index))
-    sums = chosen._replace(thresholds=chosen.counts)
-    sums = sums.map(lambda x: xp.where(there, x, xp.zeros_like(x)))
-    return sums._replace(thresholds=chosen.thresholds)
-
-
-def without_empty_rows(xp: Namespace, table: Groups) -> Groups:
-    """The table without rows that hold no example, where shapes may depend on values.
-
-    At least one row stays.
-    """
-    if native.library(xp) == "numpy" and table.counts.ndim == 1:
-        return native.numpy_.without_empty_rows(table)
-    return table
-
-
-def in_parts(xp: Namespace, table: Groups) -> list[Groups]:
-    """The rows in parts that need little memory beside the table, where shapes may differ."""
-    if native.library(xp) == "numpy" and table.counts.ndim == 1 and not table.segments:
-        return native.numpy_.in_parts(table)
-    return [table]
-
-
-def head(xp: Namespace, table: Groups, wanted: Array) -> Groups:
-    """The rows down to the largest wanted mass, and more; all rows where shapes are fixed."""
-    if native.library(xp) == "numpy" and table.counts.ndim == 1 and not table.segments:
-        return native.numpy_.head(table, wanted)
-    return table
-
-
-def cumulative_groups(
-    xp: Namespace, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
-) -> Cumulative | None:
-    """The tie groups of counted examples by sums alone, where that takes fewer steps.
-
-    For measures that are `by_positives`, neighbouring groups without positives may be one row.
-    """
-    arrays, library = (scores, labels, valid), native.library(xp)
-    if by_positives and valid is None:
-        if library == "numpy":
-            return native.numpy_.merged_of_scores(scores, labels)
-        if library == "torch" and native.all_readable(scores, labels):
-            return native.torch_.merged_of_scores(scores, labels)
-    if library != "torch" or scores.ndim != 1:
-        return None
-    if native.all_readable(*arrays) or native.torch_.are_mapped(*arrays):
-        return None
-    counted = native.torch_.cumulative_groups(*arrays)
-    apart = isinstance(layout_of(xp, scores, valid), InPlace)
-    return counted if apart else counted._replace(begins=())
-
-
-def merged_groups(xp: Namespace, table: Groups) -> Cumulative | None:
-    """The cumulative counts of known tie groups, where rows without positives are worth merging.
-
-    That is one list of NumPy without weights.
-    """
-    return native.numpy_.merged_groups(table) if native.library(xp) == "numpy" else None
-
-
-def counts_segments(
-    xp: Namespace,
-    scores: Array,
-    labels: Array | None,
-    valid: Array | None,
-    codes: Array,
-) -> bool:
-    """Whether `cumulative_segments` serves: PyTorch, on a device, one list of what floats hold."""
-    if labels is None or scores.ndim != 1:
-        return False
-    arrays = (scores, labels, valid, codes)
-    exact = of_kind(xp, scores.dtype, "real floating") or key_bits(xp, scores.dtype) <= 32
-    return exact and on_device(xp, *arrays) and not native.all_readable(*arrays)
-
-
-def cumulative_segments(
-    examples: tuple[Array, Array, Array | None],
-    codes: Array,
-    ids: Array | int,
-    unfit: Array | None,
-) -> Cumulative:
-    """The tie groups of groups of counted examples, of a list that `counts_segments`.
-
-    Labels may be `unfit`, scores NaN and codes those of no group, which the marks tell.
-    """
-    return native.torch_.cumulative_segments(*examples, codes, ids, unfit)
+def _before(xp: Namespace, table: Groups, sums: Array, index: Array) -> Array:
+    """Running sums before a row, which begin anew in each group of examples."""
+    found = xp.column_at(table, sums, xp.clip(index - 1, min=0))
+    start = xp.expand_dims(table.segments.starts[..., :-1], axis=-1) if table.segments else 0
+    return xp.where(index <= start, xp.zeros_like(found), found)

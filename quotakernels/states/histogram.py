@@ -131,9 +131,9 @@ class ScoreHistogram(NamedTuple):
         given = dict.fromkeys(names_of(columns), 0.0)
         with computing(xp):
             place = device(like)
-            if ops.key_bits(xp, like.dtype) > 16 and of_kind(xp, like.dtype, "integral"):
+            if xp.key_bits(like.dtype) > 16 and of_kind(xp, like.dtype, "integral"):
                 like = cast(xp, like, wide_float(xp, place))
-            width = ops.key_bits(xp, like.dtype)
+            width = xp.key_bits(like.dtype)
             bits = _USUAL_BITS.get(width, width) if bits is None else bits
             bits = size_of("bits", bits, most=min(width, MOST_BITS))
             lists = lists_of(like, num_groups)
@@ -182,7 +182,7 @@ class ScoreHistogram(NamedTuple):
     @property
     def exact(self) -> bool:
         """Whether each bin holds a single score, so that all measures are exact."""
-        return self.bits == ops.key_bits(namespace(self.like), self.like.dtype)
+        return self.bits == namespace(self.like).key_bits(self.like.dtype)
 
     @property
     def weighted(self) -> bool:
@@ -213,7 +213,7 @@ class ScoreHistogram(NamedTuple):
         alone = {name for name, x in data.items() if x is not None} <= {"validate"}
         if alone and not self.columns and self.num_groups is None:
             check_fits(self.like, y_score)
-            found = ops.counted(xp, self.counts, y_score, y_true, self.bits)
+            found = xp.binned_if_good(self.counts, y_score, y_true, self.bits)
             if found is not None:
                 return self._replace(counts=found[0], bad=with_fault(xp, self.bad, found[1]))
         batch = checked_batch(self, y_true, y_score, data)
@@ -362,7 +362,7 @@ def _as_counted(like: Array, y_score: Array) -> Array:
     if y_score.dtype == like.dtype or namespace(y_score) is not xp:
         return y_score
     with computing(xp):
-        wide = of_kind(xp, y_score.dtype, "integral") and ops.key_bits(xp, y_score.dtype) > 16
+        wide = of_kind(xp, y_score.dtype, "integral") and xp.key_bits(y_score.dtype) > 16
         return cast(xp, y_score, like.dtype) if wide else y_score
 
 
@@ -370,9 +370,9 @@ def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:
     xp = namespace(state.like)
     given = (*batch.examples, state.bits)
     if batch.groups is None:
-        counts, sums, left = ops.binned(xp, state.counts, *given)
+        counts, sums, left = xp.binned(state.counts, *given)
     else:
-        counts, sums, left = ops.binned_by_group(xp, state.counts, batch.groups, *given)
+        counts, sums, left = xp.binned_by_group(state.counts, batch.groups, *given)
     bad = with_fault(xp, state.bad, batch.fault, left)
     columns = {name: _raised(xp, x, sums[name]) for name, x in state.columns.items()}
     return state._replace(counts=counts, bad=bad, columns=columns)
@@ -396,7 +396,7 @@ def _sum(state: ScoreHistogram, other: ScoreHistogram) -> ScoreHistogram:
     """Sums that leave the integers are bad for good."""
     xp = namespace(state.like)
     counts = state.counts + other.counts
-    left = xp.any(ops.flat(xp, counts) < 0, axis=-1)
+    left = xp.any(xp.flat(counts) < 0, axis=-1)
     bad = state.bad + other.bad + cast(xp, left, xp.int64)
     columns = {
         name: _raised(xp, x, *(other.columns[name][..., k] for k in (0, 1)))
@@ -418,7 +418,7 @@ def _decayed(state: ScoreHistogram, share: Array) -> ScoreHistogram:
 
 def _countable(xp: Namespace, counts: Array) -> Array:
     """Which rows of the batch have fewer than 2**63 examples, of counts below that."""
-    return ~xp.any(xp.prefix_sum(ops.flat(xp, counts)) < 0, axis=-1)
+    return ~xp.any(xp.prefix_sum(xp.flat(counts)) < 0, axis=-1)
 
 
 def _negative(xp: Namespace, state: ScoreHistogram) -> Array:
@@ -430,26 +430,26 @@ def _negative(xp: Namespace, state: ScoreHistogram) -> Array:
     for name, x in state.columns.items():
         if name not in ("gain", "gain_rejected"):
             less = less | (x[..., 0] + x[..., 1] < 0)
-    return xp.any(ops.flat(xp, less), axis=-1) & (state.bad == 0)
+    return xp.any(xp.flat(less), axis=-1) & (state.bad == 0)
 
 
 def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.Groups:
     xp = namespace(state.like)
     counted = xp.any(state.counts > 0, axis=(*range(state.counts.ndim - 2), -1))
-    thresholds = ops.bin_thresholds(xp, state.like, state.bits, counted)
+    thresholds = xp.bin_thresholds(state.like, state.bits, counted)
     if (size := state.num_groups) is None:
         table = _finished(xp, _rows(xp, state, good, thresholds), ties)
-        return ops.with_filled_thresholds(xp, table)
-    both = ops.of_each_group(xp, thresholds, size)
+        return xp.with_filled_thresholds(table)
+    both = xp.of_each_group(thresholds, size)
     table = _finished(xp, _rows(xp, state, good, both.scores), ties)
     levels = xp.broadcast_to(both.levels, (*state.like.shape[:-1], both.levels.shape[-1]))
     ids = xp.arange(size, dtype=xp.int64, device=device(state.counts))
-    table = ops.parted(xp, table, both._replace(levels=levels), ids)
-    return ops.with_filled_thresholds(xp, table)
+    table = xp.parted(table, both._replace(levels=levels), ids)
+    return xp.with_filled_thresholds(table)
 
 
 def _finished(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:
-    return ops.without_empty_rows(xp, ops.split_ties(xp, table, ties))
+    return xp.without_empty_rows(xp.split_ties(table, ties))
 
 
 def _rows(xp: Namespace, state: ScoreHistogram, good: Array, thresholds: Array) -> ops.Groups:

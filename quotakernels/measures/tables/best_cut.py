@@ -128,7 +128,7 @@ def table_curve(measure: Any, *data: Any, **options: Any) -> Curve:
         table, good = table_of(xp, ranking), good_rows(ranking)
         cells, quota, _ = _cuts_of(xp, table, good)
         curve = Curve(quota, chosen.value(xp, cells, own), _thresholds_of(xp, table, good))
-        return finished(xp, curve, dtype)  # type: ignore[no-any-return]
+        return finished(xp, curve, dtype)
 
 
 @forwarding(rank, without=(*GAINS, *COST, *TREATMENT))
@@ -220,7 +220,7 @@ def best_and_curve(
     def curve() -> Curve:
         with computing(xp):
             made = Curve(quota, value, _thresholds_of(xp, table, good))
-            return finished(xp, made, dtype)  # type: ignore[no-any-return]
+            return finished(xp, made, dtype)
 
     return finished(xp, found, dtype), curve
 
@@ -344,7 +344,7 @@ def _highest(xp: Namespace, table: ops.Groups, value: Array) -> Array:
     if not table.segments:
         return xp.max(value, axis=-1)
     rows = table.counts.shape[-1]
-    return xp.maximum(ops.group_max(xp, table, value[..., :rows], -xp.inf), value[..., rows:])
+    return xp.maximum(xp.group_max(table, value[..., :rows], -xp.inf), value[..., rows:])
 
 
 def _first(xp: Namespace, table: ops.Groups, flags: Array) -> tuple[Array, Array]:
@@ -356,7 +356,7 @@ def _first(xp: Namespace, table: ops.Groups, flags: Array) -> tuple[Array, Array
         return xp.min(places, axis=-1, keepdims=True), xp.any(flags, axis=-1, keepdims=True)
     rows = table.counts.shape[-1]
     empty = flags[..., rows:]
-    first, some = ops.first_flagged(xp, table, flags[..., :rows])
+    first, some = xp.first_flagged(table, flags[..., :rows])
     return xp.where(empty, places[rows:], first), empty | some
 
 

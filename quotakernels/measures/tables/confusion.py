@@ -119,7 +119,7 @@ class ClassTable(NamedTuple, Generic[T]):
         with computing(xp):
             whole = of_kind(xp, given.dtype, "integral")
             table = _each_class(xp, cast(xp, given, xp.int64) if whole else floats.cells)
-            return finished(xp, table, dtype)  # type: ignore[no-any-return]
+            return finished(xp, table, dtype)
 
 
 def _each_class(xp: Namespace, cells: Array) -> ConfusionTable:
@@ -259,7 +259,7 @@ def _cells_at_thresholds(
     xp = namespace(table.counts)
     if table.segments:
         return _cells_of_groups(xp, table, wanted, inclusive)
-    table = ops.filled_first(xp, table)
+    table = xp.filled_first(table)
     wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
     ends = cut_ends(xp, table, wanted, inclusive)
     return ConfusionTable(*(xp.take_last_axis(x, ends) for x in cut_cells(xp, table)))
@@ -274,11 +274,11 @@ def _cells_of_groups(
     ]
 
     def found(reached: Array) -> list[Array]:
-        return [ops.group_total(xp, table, xp.where(reached, x, xp.zeros_like(x))) for x in classes]
+        return [xp.group_total(table, xp.where(reached, x, xp.zeros_like(x))) for x in classes]
 
     cells = []
     for k in range(wanted.shape[-1]):
-        reached = ops.reaching(xp, table.thresholds, wanted[..., k], inclusive)
+        reached = xp.reaching(table.thresholds, wanted[..., k], inclusive)
         (tp, fp), (fn, tn) = found(reached), found(~reached)
         cells.append((tp, fp, fn, tn))
     return ConfusionTable(*(xp.stack(x, axis=-1) for x in zip(*cells, strict=True)))
@@ -333,7 +333,7 @@ def _cells_beyond(
     scores: Array, pairs: Predictions, wanted: Any, *, inclusive: bool, whole: bool
 ) -> ConfusionTable:
     xp = namespace(scores)
-    selected = ops.reaching(xp, scores, wanted, inclusive)
+    selected = xp.reaching(scores, wanted, inclusive)
     return binary_cells(pairs._replace(predicted=selected), whole=whole)
 
 
@@ -366,8 +366,8 @@ def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
     integer = xp.int32 if size**2 < 2**31 else xp.int64
     cell = cast(xp, pairs.truth * size + pairs.predicted, integer)
     everywhere = xp.ones_like(cell, dtype=xp.bool)
-    table = ops.tie_groups(xp, cell, everywhere, pairs.weights, pairs.valid, False)
-    table = ops.filled_first(xp, table)
+    table = xp.tie_groups(cell, everywhere, pairs.weights, pairs.valid, False)
+    table = xp.filled_first(table)
     batch = tuple(table.counts.shape[:-1])
     wanted = xp.arange(size**2, dtype=integer, device=device(cell))
     wanted = xp.broadcast_to(wanted, (*batch, size**2))
@@ -778,7 +778,7 @@ def confusion_table_from_predictions(
         else:
             table = compiled(class_cells, xp, ("size",))(pairs, size=size)
         table = finished(xp, table, dtype)
-        return nan_unless_valid(xp, table, pairs.good)  # type: ignore[no-any-return]
+        return nan_unless_valid(xp, table, pairs.good)
 
 
 @public

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple, TypeVar
 
-from quotakernels import ops
 from quotakernels._array import Array, Namespace, computing, device, finished, result_float
 from quotakernels._records import plainly
 from quotakernels._types import Number
@@ -691,7 +690,7 @@ def _information_of_classes(table: ClassTable, *, base: Any = None) -> Array:
 
 def _coefficient(table: _Cells) -> Array:
     share = _information(table) / _entropy(table)
-    return ops.at_most(namespace(share), share, 1.0)
+    return namespace(share).at_most(share, 1.0)
 
 
 def _coefficient_of_classes(table: ClassTable) -> Array:

@@ -129,12 +129,3 @@ def _first_highest(point: NDArray, left: NDArray, height: NDArray) -> NDArray:
     none = point.max() + 1
     first = np.minimum.reduceat(np.where(height == peak, point, none), starts)
     return np.repeat(first, sizes)
-
-
-def merged(table: Groups, last: NDArray) -> Groups:
-    """One list of rows becomes a table without empty ones."""
-    ends = np.flatnonzero(last)
-    starts = np.append(0, ends[:-1] + 1)
-    until = int(ends[-1]) + 1
-    sums = table.map(lambda x: np.add.reduceat(x[:until], starts, dtype=x.dtype))
-    return sums._replace(thresholds=table.thresholds[ends])

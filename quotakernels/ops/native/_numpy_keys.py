@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels.ops._bits import bits_from_key, key_from_bits
+from quotakernels.ops.arrays import bits_from_key, key_from_bits
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
 
 NDArray = np.ndarray[Any, Any]
@@ -21,7 +21,7 @@ def _has_bits(dtype: Any) -> bool:
 
 
 def order_key(scores: NDArray) -> NDArray:
-    """See `Standard.order_key`."""
+    """See `Arrays.order_key`."""
     if not _has_bits(scores.dtype):
         return scores.view(np.uint8) if scores.dtype.kind == "b" else scores
     return key_of_bits(scores.view(np.dtype(f"i{scores.dtype.itemsize}")))
@@ -50,7 +50,7 @@ def _unless_positive(
 
 
 def from_order_key(key: NDArray, dtype: Any, over: bool = False) -> NDArray:
-    """See `Standard.unkeyed`; the scores may be written over the keys."""
+    """See `Arrays.unkeyed`; the scores may be written over the keys."""
     if not _has_bits(dtype):
         return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
     return bits_of_key(key, over).view(dtype)

@@ -8,31 +8,14 @@ import cupy as cp
 import numpy as np
 
 from quotakernels._array import Array
-from quotakernels.ops._bits import bits_from_key, key_from_bits
-from quotakernels.ops._draws import entropy
+from quotakernels.ops.arrays import bits_from_key, key_from_bits
 from quotakernels.ops.standard import Standard
-
-
-def source_of_draws(random_state: Any) -> Any:
-    """A generator of CuPy is one already."""
-    if isinstance(random_state, cp.random.Generator):
-        return random_state
-    seed = np.random.SeedSequence(entropy(random_state)).generate_state(1, np.uint64)
-    return cp.random.default_rng(int(seed[0]))
-
-
-def coins(source: Any, resamples: range, like: Array) -> Array:
-    """One stream serves all resamples, in turn."""
-    return source.integers(0, 2, (len(resamples), like.shape[-1])) > 0
-
-
-def uniform(source: Any, resamples: range, like: Array) -> Array:
-    """One stream serves all resamples, in turn."""
-    return source.random((len(resamples), like.shape[-1]))
 
 
 class CuPyTypes(Standard):
     """What the standard cannot say of CuPy's arrays."""
+
+    has_bits = True
 
     def order_key(self, scores: Array) -> Array:
         """The bits are a view."""
@@ -60,6 +43,22 @@ class CuPyTypes(Standard):
 
 class CuPy(CuPyTypes):
     """What CuPy does faster."""
+
+    def source_of_draws(self, random_state: Any, dev: Any) -> Any:
+        """A generator of CuPy is one already."""
+        if isinstance(random_state, cp.random.Generator):
+            return random_state
+        entropy = super().source_of_draws(random_state, dev)
+        seed = np.random.SeedSequence(entropy).generate_state(1, np.uint64)
+        return cp.random.default_rng(int(seed[0]))
+
+    def coins(self, source: Any, resamples: range, like: Array) -> Array:
+        """One stream serves all resamples, in turn."""
+        return source.integers(0, 2, (len(resamples), like.shape[-1])) > 0
+
+    def uniform(self, source: Any, resamples: range, like: Array) -> Array:
+        """One stream serves all resamples, in turn."""
+        return source.random((len(resamples), like.shape[-1]))
 
     def total(self, x: Array) -> Array:
         """Sums on the device are trees."""

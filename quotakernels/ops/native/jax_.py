@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,11 +12,16 @@ import numpy as np
 from jax.custom_batching import sequential_vmap
 
 from quotakernels._array import Across, Array, computing, concrete, tolerance, wide_float
-from quotakernels.ops._bits import bits_from_key, key_from_bits
-from quotakernels.ops._draws import entropy
-from quotakernels.ops._lengths import is_below, is_symbolic
 from quotakernels.ops._table import EXACT, TOLERANCE, Groups
-from quotakernels.ops.standard import Standard, largest_by_bits, sum_of_halves
+from quotakernels.ops.arrays import (
+    bits_from_key,
+    is_below,
+    is_symbolic,
+    key_from_bits,
+    largest_by_bits,
+    sum_of_halves,
+)
+from quotakernels.ops.standard import Standard
 
 FEW = 32
 """Part of an array up to which it pays to pick single elements out."""
@@ -41,79 +45,31 @@ def _added(counts: Array, codes: Array, ones: Array) -> Array:
     return of_one(counts, codes, ones)
 
 
-def hull_ends(table: Groups, in_rounds: Callable[[Groups], Array]) -> Array:
-    """A CPU takes the rows in turn."""
-    return jax.lax.platform_dependent(table, cpu=_ends_in_turn, default=in_rounds)
+def _counted_in_turn(counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
+    """See `Tables.counts_of_runs`."""
+
+    def step(upto: Any, here: Any) -> Any:
+        *own, ends = here
+        sums = [x + y for x, y in zip(upto, own, strict=True)]
+        left = [jnp.where(ends, nothing, x) for x in sums]
+        return left, [jnp.where(ends, x, nothing) for x in sums]
+
+    nothing = jnp.zeros(last.shape[:-1], dtype=counts.dtype)
+    rows = [jnp.moveaxis(x, -1, 0) for x in (counts, positives, last)]
+    found = jax.lax.scan(step, [nothing, nothing], rows)[1]
+    return jnp.moveaxis(found[0], 0, -1), jnp.moveaxis(found[1], 0, -1)
 
 
-def grown(flags: Array, some: Array, more: Callable[[Array], Array]) -> Array:
-    """The flags, if there are `some`, with more of them raised until there are no more."""
-
-    def step(state: tuple[Array, Array]) -> tuple[Array, Array]:
-        flags, _ = state
-        found = more(flags)
-        return flags | found, jnp.any(found)
-
-    last: Array = jax.lax.while_loop(lambda state: state[1], step, (flags, some))[0]
-    return last
-
-
-def counts_of_runs(counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
-    """Sums of two columns over the runs that have a `last`, which stand there.
-
-    A CPU counts in turn, other devices in one running sum of words of both.
-    """
+def _counted_in_words(counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
+    """See `Tables.counts_of_runs`."""
     axis, dtype = last.ndim - 1, counts.dtype
-
-    def in_turn(*columns: Array) -> tuple[Array, Array]:
-        def step(upto: Any, here: Any) -> Any:
-            *own, ends = here
-            sums = [x + y for x, y in zip(upto, own, strict=True)]
-            left = [jnp.where(ends, nothing, x) for x in sums]
-            return left, [jnp.where(ends, x, nothing) for x in sums]
-
-        nothing = jnp.zeros(last.shape[:-1], dtype=dtype)
-        rows = [jnp.moveaxis(x, -1, 0) for x in columns]
-        found = jax.lax.scan(step, [nothing, nothing], rows)[1]
-        return jnp.moveaxis(found[0], 0, -1), jnp.moveaxis(found[1], 0, -1)
-
-    def in_words(counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
-        words = (counts.astype(jnp.int64) << 32) | positives.astype(jnp.int64)
-        ends = jax.lax.cummax(jnp.where(last, jnp.cumsum(words, axis=axis), 0), axis=axis)
-        own = ends - jnp.concat([jnp.zeros_like(ends[..., :1]), ends[..., :-1]], axis=-1)
-        return (own >> 32).astype(dtype), (own & (2**32 - 1)).astype(dtype)
-
-    last = jnp.broadcast_to(last, counts.shape)
-    columns = counts, positives, last
-    found: tuple[Array, Array]
-    if is_symbolic(last.shape[-1]):
-        return in_words(*columns)
-    found = jax.lax.platform_dependent(*columns, cpu=in_turn, default=in_words)
-    return found
+    words = (counts.astype(jnp.int64) << 32) | positives.astype(jnp.int64)
+    ends = jax.lax.cummax(jnp.where(last, jnp.cumsum(words, axis=axis), 0), axis=axis)
+    own = ends - jnp.concat([jnp.zeros_like(ends[..., :1]), ends[..., :-1]], axis=-1)
+    return (own >> 32).astype(dtype), (own & (2**32 - 1)).astype(dtype)
 
 
-def next_flagged(flags: Array) -> Array:
-    """The place of the first raised flag from each place on; the last place where there is none."""
-    last = flags.shape[-1] - 1
-    places = jnp.where(flags, jnp.arange(last + 1, dtype=jnp.int32), last)
-    return jax.lax.cummin(places, axis=flags.ndim - 1, reverse=True)
-
-
-def source_of_draws(random_state: Any) -> Any:
-    """A key of JAX is one already."""
-    if isinstance(random_state, jax.Array):
-        return random_state
-    seeds = np.random.SeedSequence(entropy(random_state)).generate_state(2, np.uint32)
-    return jax.random.wrap_key_data(jnp.asarray(seeds), impl="threefry2x32")
-
-
-def coins(source: Any, resamples: range, like: Array) -> Array:
-    """Each resample has a key of its own."""
-    numbers = jnp.arange(resamples.start, resamples.stop)
-    return _flipped(source, numbers, like)
-
-
-@functools.partial(jax.jit)
+@jax.jit  # type: ignore[untyped-decorator]
 def _flipped(source: Any, numbers: Array, like: Array) -> Array:
     def one(number: Array) -> Array:
         key = jax.random.fold_in(source, number)
@@ -122,12 +78,7 @@ def _flipped(source: Any, numbers: Array, like: Array) -> Array:
     return jax.vmap(one)(numbers)
 
 
-def uniform(source: Any, resamples: range, like: Array) -> Array:
-    """Each resample has a key of its own."""
-    return _uniform(source, jnp.arange(resamples.start, resamples.stop), like)
-
-
-@functools.partial(jax.jit)
+@jax.jit  # type: ignore[untyped-decorator]
 def _uniform(source: Any, numbers: Array, like: Array) -> Array:
     """Numbers of 53 random bits, which JAX cannot draw by itself where its x64 flag is off."""
 
@@ -262,12 +213,14 @@ def _sorted_by_words(key: Array, columns: tuple[Array, ...]) -> tuple[Array, ...
     return (~(words >> 31)).astype(key.dtype), *(_taken(x, order) for x in columns)
 
 
-_sum_of_halves = jax.jit(functools.partial(sum_of_halves, jnp))
+_sum_of_halves = jax.jit(partial(sum_of_halves, jnp))
 """In one program, or else each addition would be compiled by itself."""
 
 
 class JaxTypes(Standard):
     """What the standard cannot say of JAX's arrays, whose lengths may be symbolic."""
+
+    has_bits = True
 
     def clip(self, x: Array, min: float | None = None, max: float | None = None) -> Array:
         """Bounds that are not of the type of `x` are float64 in the trace."""
@@ -286,6 +239,12 @@ class JaxTypes(Standard):
         if not _is_float(dtype):
             return key.astype(dtype)
         return jax.lax.bitcast_convert_type(bits_from_key(key, 8 * dtype.itemsize), dtype)
+
+    def infinite_keys(self, like: Array) -> Array:
+        """Those next to the largest floats: JAX may be told to stop at infinite constants."""
+        most = jnp.finfo(like.dtype).max
+        ends = self.order_key(jnp.asarray([-most, most], like.dtype)).astype(jnp.int64)
+        return ends + jnp.asarray([-1, 1], jnp.int64)
 
     def widened(self, scores: Array) -> Array:
         """XLA on CPU flushes subnormals, which are made of their bits here."""
@@ -340,6 +299,68 @@ class Jax(JaxTypes):
     """What JAX does faster."""
 
     stable_sort_is_faster = True
+
+    def source_of_draws(self, random_state: Any, dev: Any) -> Any:
+        """A key of JAX is one already."""
+        if isinstance(random_state, jax.Array):
+            return random_state
+        entropy = super().source_of_draws(random_state, dev)
+        seeds = np.random.SeedSequence(entropy).generate_state(2, np.uint32)
+        return jax.random.wrap_key_data(jnp.asarray(seeds), impl="threefry2x32")
+
+    def coins(self, source: Any, resamples: range, like: Array) -> Array:
+        """Each resample has a key of its own."""
+        return _flipped(source, jnp.arange(resamples.start, resamples.stop), like)
+
+    def uniform(self, source: Any, resamples: range, like: Array) -> Array:
+        """Each resample has a key of its own."""
+        return _uniform(source, jnp.arange(resamples.start, resamples.stop), like)
+
+    def number(self, table: Groups, x: Array, summed: bool = False) -> Array:
+        """In place, where there are no more than rows, XLA widens it last.
+
+        If they are summed row by row anyway, it needs no sum of its own beside the last of these.
+        """
+        if table.segments or not table.in_place:
+            return super().number(table, x, summed)
+        whole = self.running_count(x)[..., -1] if summed else jnp.sum(x, axis=-1, dtype=x.dtype)
+        return whole.astype(jnp.int64)
+
+    def counts_of_runs(self, counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
+        """A CPU counts in turn, other devices in one running sum of words of both."""
+        if counts.dtype != jnp.int32:
+            return super().counts_of_runs(counts, positives, last)
+        columns = counts, positives, jnp.broadcast_to(last, counts.shape)
+        if is_symbolic(last.shape[-1]):
+            return _counted_in_words(*columns)
+        found: tuple[Array, Array] = jax.lax.platform_dependent(
+            *columns, cpu=_counted_in_turn, default=_counted_in_words
+        )
+        return found
+
+    def rows_of_positions(self, counts: Array, places: Array) -> Array:
+        """XLA has the smallest number from each place on."""
+        last = counts.shape[-1] - 1
+        rows = jnp.where(counts > 0, jnp.arange(last + 1, dtype=jnp.int32), last)
+        return jax.lax.cummin(rows, axis=counts.ndim - 1, reverse=True)
+
+    def hull_ends(self, table: Groups) -> Array:
+        """A CPU takes the rows in turn."""
+        in_rounds = super().hull_ends
+        return jax.lax.platform_dependent(table, cpu=_ends_in_turn, default=in_rounds)
+
+    def grown(
+        self, flags: Array, some: Array, more: Callable[[Array], Array], rounds: int
+    ) -> Array:
+        """Until there are no more."""
+
+        def step(state: tuple[Array, Array]) -> tuple[Array, Array]:
+            flags, _ = state
+            found = more(flags)
+            return flags | found, jnp.any(found)
+
+        last: Array = jax.lax.while_loop(lambda state: state[1], step, (flags, some))[0]
+        return last
 
     def running_max(self, x: Array) -> Array:
         """XLA has it."""
@@ -403,7 +424,7 @@ class Jax(JaxTypes):
         """In a loop, which is compiled once; NaN is below everything."""
         if is_symbolic(ends.shape[-1]):
             return super().bisect(ends, wanted, beyond)
-        find = functools.partial(jnp.searchsorted, side="right" if beyond else "left")
+        find = partial(jnp.searchsorted, side="right" if beyond else "left")
         batch = jnp.broadcast_shapes(ends.shape[:-1], wanted.shape[:-1])
         lists = (jnp.broadcast_to(x, (*batch, x.shape[-1])) for x in (ends, wanted))
         for _ in batch:

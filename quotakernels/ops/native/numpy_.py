@@ -3,43 +3,52 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Across, Array
-from quotakernels.ops._draws import poisson_steps
+from quotakernels._array import Across, Array, Namespace, standard_namespace
 from quotakernels.ops._table import (
     Around,
     ByClass,
     Cumulative,
     Groups,
     Rows,
+    Summands,
     to_sum,
 )
-from quotakernels.ops.native._numpy_hull import hull_ends as hull_ends
-from quotakernels.ops.native._numpy_hull import merged as merged
-from quotakernels.ops.native._numpy_keys import bits_of_key as bits_of_key
-from quotakernels.ops.native._numpy_keys import from_order_key as from_order_key
-from quotakernels.ops.native._numpy_keys import key_of_bits as key_of_bits
-from quotakernels.ops.native._numpy_keys import order_key as order_key
-from quotakernels.ops.native._numpy_merged import merged_groups as merged_groups
-from quotakernels.ops.native._numpy_merged import merged_of_lists, merged_of_words, side_by_side
-from quotakernels.ops.native._numpy_rows import BLOCK, blocks
-from quotakernels.ops.native._numpy_rows import blocks_of_counts as blocks_of_counts
-from quotakernels.ops.native._numpy_rows import blocks_of_rows as blocks_of_rows
-from quotakernels.ops.native._numpy_rows import head as head
-from quotakernels.ops.native._numpy_rows import in_parts as in_parts
-from quotakernels.ops.native._numpy_rows import partial_harmonic_sums as partial_harmonic_sums
-from quotakernels.ops.native._numpy_rows import rows_at as rows_at
-from quotakernels.ops.native._numpy_rows import total_of_blocks as total_of_blocks
-from quotakernels.ops.native._numpy_rows import total_of_rows as total_of_rows
-from quotakernels.ops.native._numpy_segments import first_of_each as first_of_each
-from quotakernels.ops.native._numpy_segments import largest_between as largest_between
-from quotakernels.ops.native._numpy_segments import segmented_groups as segmented_groups
-from quotakernels.ops.native._numpy_segments import sums_before as sums_before
-from quotakernels.ops.native._numpy_segments import sums_between as sums_between
+from quotakernels.ops.arrays import flagged_places
+from quotakernels.ops.columns import CumulativeColumns
+from quotakernels.ops.drawing import poisson_steps
+from quotakernels.ops.native._numpy_hull import hull_ends
+from quotakernels.ops.native._numpy_keys import from_order_key, key_of_bits, order_key
+from quotakernels.ops.native._numpy_merged import (
+    merged_groups,
+    merged_of_lists,
+    merged_of_words,
+    side_by_side,
+)
+from quotakernels.ops.native._numpy_rows import (
+    BLOCK,
+    blocks,
+    blocks_of_counts,
+    blocks_of_rows,
+    head,
+    in_parts,
+    partial_harmonic_sums,
+    rows_at,
+    total_of_blocks,
+    total_of_rows,
+)
+from quotakernels.ops.native._numpy_segments import (
+    first_of_each,
+    largest_between,
+    segmented_groups,
+    sums_before,
+    sums_between,
+)
 from quotakernels.ops.native._numpy_summed import by_argsort, each_by_itself
 from quotakernels.ops.native._numpy_words import (
     compact_groups,
@@ -47,22 +56,17 @@ from quotakernels.ops.native._numpy_words import (
     packed_words,
     rising_order,
 )
-from quotakernels.ops.standard import Standard, flagged_places
+from quotakernels.ops.standard import Standard
 
 NDArray = np.ndarray[Any, Any]
-
-
-def number(x: NDArray) -> NDArray:
-    """Without the checks of NumPy's function, which take longer than few counts."""
-    return np.add.reduce(x, axis=-1, dtype=np.int64)  # type: ignore[no-any-return]
 
 
 def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
     return x if x.shape == shape else np.broadcast_to(x, shape)
 
 
-def around(scores: NDArray, labels: NDArray, masses: list[float]) -> Around:
-    """See `tables.around`."""
+def _cuts(scores: NDArray, labels: NDArray, masses: list[float]) -> Around:
+    """See `Tables.cut_of_scores`."""
     key, size = order_key(scores), scores.shape[0]
     places = [size - max(math.ceil(mass), 1) for mass in masses]
     parted = key.copy()
@@ -85,7 +89,7 @@ def _counts_beside(key: NDArray, labels: NDArray, bounds: NDArray) -> NDArray:
     return np.asarray(found, dtype=np.float64).T
 
 
-def tie_groups(
+def _tie_groups(
     scores: NDArray,
     labels: NDArray,
     weights: NDArray | None,
@@ -112,20 +116,6 @@ def tie_groups(
         groups = compact_groups(key, labels)
     thresholds = from_order_key(groups.thresholds, scores.dtype, over=True)
     return groups._replace(thresholds=thresholds)
-
-
-def merged_of_scores(scores: NDArray, labels: NDArray) -> Cumulative | None:
-    """See `tables.cumulative_groups`; None of types without an integer key."""
-    if scores.ndim == 1:
-        return _merged_list(scores, labels)
-    *shape, size = scores.shape
-    if not scores.size:
-        return None
-    scores, labels = scores.reshape(-1, size), labels.reshape(-1, size)
-    if (found := _merged_lists(scores, labels)) is None:
-        return None
-    items, upto = (x.reshape(*shape, x.shape[-1]) for x in found[:2])
-    return Cumulative(items, upto)
 
 
 def _merged_list(scores: NDArray, labels: NDArray) -> Cumulative | None:
@@ -158,15 +148,15 @@ def _empty_row(scores: NDArray, weights: NDArray | None, columns: dict[str, NDAr
     return Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass, sums)
 
 
-def without_empty_rows(table: Groups) -> Groups:
+def _filled_rows(table: Groups) -> Groups:
     """At least one row stays."""
     kept = table.counts > 0
     kept[0] |= not kept.any()
     return table.map(lambda x: x[kept])
 
 
-def ranked(key: NDArray) -> tuple[NDArray, NDArray]:
-    """See `segments`: the distinct keys, and the place of each key among them."""
+def _ranked(key: NDArray) -> tuple[NDArray, NDArray]:
+    """See `Segmented.ranked`."""
     order = rising_order(key)
     rising = key.take(order)
     first = np.ones(key.shape, dtype=bool)
@@ -180,27 +170,6 @@ def ranked(key: NDArray) -> tuple[NDArray, NDArray]:
     return rising[first], place
 
 
-def halves(both: NDArray) -> tuple[NDArray, NDArray]:
-    """See `segments._halves`; the cast keeps the lower bits."""
-    lower = both.astype(np.int32)
-    group = both - lower
-    group >>= 32
-    return lower, np.negative(group, out=group)
-
-
-def repeated_rows(counts: NDArray, length: int) -> NDArray:
-    """Each row as often as it has examples, and the last one up to a length."""
-    rows = np.repeat(np.arange(counts.shape[0]), counts)
-    return np.pad(rows, (0, length - rows.shape[0]), constant_values=counts.shape[0] - 1)
-
-
-def write(target: Array, source: Array, start: int, length: int) -> Array:
-    """Write what there is place for into an array that is the caller's own."""
-    length = max(0, min(length, target.shape[-1] - start))
-    target[..., start : start + length] = source[..., :length]
-    return target
-
-
 _INFINITIES = {16: 0x7C00, 32: 0x7F80_0000, 64: 0x7FF0_0000_0000_0000}
 """The bits of infinite floats, by how many there are."""
 
@@ -211,7 +180,7 @@ FEW = 2**20
 """Fewer scores are put in order by themselves, and not their counts."""
 
 
-def binned(
+def _added(
     counts: NDArray,
     scores: NDArray,
     labels: NDArray,
@@ -234,7 +203,7 @@ def binned(
     return raised.reshape(counts.shape), (raised[codes] < 0).any()
 
 
-def counted(counts: NDArray, scores: NDArray, labels: NDArray, bits: int) -> NDArray | None:
+def _added_if_good(counts: NDArray, scores: NDArray, labels: NDArray, bits: int) -> NDArray | None:
     """The counts with those of one list, None unless all is good."""
     width = 8 * scores.itemsize
     if scores.ndim != 1 or 4 * scores.size > counts.size or width > 64:
@@ -281,7 +250,7 @@ def _counted(codes_of: Callable[[slice], NDArray], labels: NDArray, bits: int) -
     return counts.reshape(-1, 2)
 
 
-def draws(
+def _draws(
     source: Any, resamples: range, sizes: tuple[Any, ...], like: NDArray, poisson: bool
 ) -> NDArray:
     """Each resample has a stream of its own."""
@@ -317,14 +286,6 @@ def _counts(generator: np.random.Generator, size: int) -> NDArray:
     return counts
 
 
-def kth_largest(key: NDArray, k: NDArray | int) -> NDArray:
-    """One list is only partitioned."""
-    rank = key.shape[0] - (k if isinstance(k, int) else int(k[0]))
-    parted = key.copy()
-    parted.partition(rank)
-    return parted[rank : rank + 1]
-
-
 class NumPyTypes(Standard):
     """What the standard cannot say of NumPy's arrays."""
 
@@ -332,6 +293,8 @@ class NumPyTypes(Standard):
         """Without the checks of the standard's function, which take longer."""
         x = x if min is None else np.maximum(x, min)
         return x if max is None else np.minimum(x, max)
+
+    has_bits = True
 
     def order_key(self, scores: NDArray) -> Array:
         """The bits are a view."""
@@ -341,9 +304,200 @@ class NumPyTypes(Standard):
         """The bits are a view."""
         return from_order_key(key, dtype)
 
+    def filled_first(self, table: Groups) -> Groups:
+        """Of one list the rows that hold examples, only."""
+        filled = table.counts > 0
+        if filled.ndim != 1 or not filled.any():
+            return super().filled_first(table)
+        return table if filled.all() else _filled_rows(table)
+
 
 class NumPy(NumPyTypes):
-    """What NumPy does faster."""
+    """What NumPy does faster, mostly for one list: compact tables, blocks that fit the cache."""
+
+    # groups of examples
+
+    def halves(self, both: NDArray) -> tuple[Array, Array]:
+        """The cast keeps the lower bits."""
+        lower = both.astype(np.int32)
+        group = both - lower
+        group >>= 32
+        return lower, np.negative(group, out=group)
+
+    def first_of_each(self, group: NDArray, size: int) -> Array:
+        """In blocks that take no memory to speak of."""
+        if group.ndim != 1:
+            return super().first_of_each(group, size)
+        return first_of_each(group, size)
+
+    def ranked(self, key: NDArray) -> tuple[Array, Array]:
+        """The distinct keys only."""
+        return _ranked(key) if key.ndim == 1 else super().ranked(key)
+
+    def group_total(self, table: Groups | Cumulative, x: NDArray) -> Array:
+        """From the start of a group to the next."""
+        if not table.segments or x.ndim != 1:
+            return super().group_total(table, x)
+        return sums_between(x, table.segments.starts, x.dtype.kind in "iu")
+
+    def group_max(self, table: Groups, x: NDArray, least: Any = 0) -> Array:
+        """From the start of a group to the next."""
+        if x.ndim != 1:
+            return super().group_max(table, x, least)
+        return largest_between(x, table.segments.starts, least)
+
+    def number(self, table: Groups, x: NDArray, summed: bool = False) -> Array:
+        """Without the checks of NumPy's function, which take longer than few counts."""
+        if table.segments:
+            return self.group_total(table, x)
+        return np.add.reduce(x, axis=-1, dtype=np.int64)
+
+    def running_sums(self, x: NDArray, dtype: Any) -> Array:
+        """NumPy takes less time to write to an array that it has."""
+        return sums_before(x, dtype)
+
+    # tables
+
+    def tie_groups(
+        self,
+        scores: NDArray,
+        labels: NDArray,
+        weights: NDArray | None,
+        valid: NDArray | None,
+        given: bool,
+        columns: dict[str, NDArray] | None = None,
+    ) -> Groups:
+        """One list gives a table without empty rows."""
+        form = _tie_groups if scores.ndim == 1 else super().tie_groups
+        return form(scores, labels, weights, valid, given, columns or {})
+
+    def segmented_groups(
+        self,
+        examples: tuple[NDArray, NDArray, NDArray | None, NDArray | None],
+        codes: NDArray,
+        ids: NDArray,
+    ) -> Groups | None:
+        """Words that begin with the group are sorted."""
+        found = segmented_groups(*examples, codes, ids.shape[-1])
+        return found and found[0]._replace(segments=self.segments_of(found[1], ids, behind=False))
+
+    def merged(self, table: Groups, last: NDArray) -> Groups:
+        """One list of rows becomes a table without empty ones."""
+        if last.ndim != 1 or not last.any():
+            return super().merged(table, last)
+        ends = np.flatnonzero(last)
+        starts = np.append(0, ends[:-1] + 1)
+        until = int(ends[-1]) + 1
+        sums = table.map(lambda x: np.add.reduceat(x[:until], starts, dtype=x.dtype))
+        return sums._replace(thresholds=table.thresholds[ends])
+
+    def cut_of_scores(self, scores: NDArray, labels: NDArray, masses: list[float]) -> Around:
+        """Scores are partitioned."""
+        return _cuts(scores, labels, masses)
+
+    def rows_at(self, table: Groups | Around | Cumulative, wanted: NDArray) -> tuple[Array, Rows]:
+        """Only the blocks that own a wanted mass are searched."""
+        if not isinstance(table, Groups) or table.segments or table.counts.ndim != 1:
+            return super().rows_at(table, wanted)
+        return rows_at(table, wanted)
+
+    def without_empty_rows(self, table: Groups) -> Groups:
+        """Of one list."""
+        return table if table.counts.ndim > 1 else _filled_rows(table)
+
+    def in_parts(self, table: Groups) -> list[Groups]:
+        """Blocks of one list."""
+        return [table] if table.counts.ndim > 1 or table.segments else in_parts(table)
+
+    def head(self, table: Groups, wanted: NDArray) -> Groups:
+        """Whole blocks of one list are left out."""
+        return table if table.counts.ndim > 1 or table.segments else head(table, wanted)
+
+    def cumulative_groups(
+        self, scores: NDArray, labels: NDArray, valid: NDArray | None, by_positives: bool = False
+    ) -> Cumulative | None:
+        """Neighbouring groups without positives are one row; None of keys that are no integers."""
+        if not by_positives or valid is not None:
+            return None
+        if scores.ndim == 1:
+            return _merged_list(scores, labels)
+        *shape, size = scores.shape
+        if not scores.size:
+            return None
+        found = _merged_lists(scores.reshape(-1, size), labels.reshape(-1, size))
+        return found and Cumulative(*(x.reshape(*shape, x.shape[-1]) for x in found[:2]))
+
+    def merged_groups(self, table: Groups) -> Cumulative | None:
+        """Of one list without weights."""
+        return merged_groups(table)
+
+    # sums over rows
+
+    def row_of_each(self, table: Groups, ends: NDArray, numbers: NDArray) -> Array:
+        """Each row is repeated as often as it has examples, and the last one up to the end."""
+        lacking = -1 if ends.ndim > 1 else numbers.shape[0] - int(ends[-1])
+        if table.in_place or lacking < 0:
+            return super().row_of_each(table, ends, numbers)
+        rows = np.repeat(np.arange(ends.shape[0]), table.counts)
+        return np.pad(rows, (0, lacking), constant_values=ends.shape[0] - 1)
+
+    def summed_by_position(self, table: Groups | Cumulative) -> bool:
+        """NumPy computes what only few rows need for these alone."""
+        return False
+
+    def sum_rows(self, table: Groups | Cumulative, *parts: Summands) -> list[tuple[Array, ...]]:
+        """Rows of one list are read in blocks that stay in the cache."""
+        if isinstance(table, Cumulative):
+            counts = blocks_of_counts(table)
+            return _sums_of_blocks((CumulativeColumns(self, x, np.float64) for x in counts), parts)
+        if table.counts.ndim > 1 or table.segments:
+            return super().sum_rows(table, *parts)
+        return _sums_of_blocks(blocks_of_rows(table), parts)
+
+    # the hull, resamples and bins
+
+    def hull_ends(self, table: Groups) -> Array:
+        """Rounds drop points, and then chords are split where they must be."""
+        return hull_ends(table)
+
+    def draws(
+        self,
+        source: Any,
+        resamples: range,
+        sizes: tuple[Any, ...],
+        like: NDArray,
+        poisson: bool,
+    ) -> Array:
+        """Each resample has a stream of its own."""
+        return _draws(source, resamples, sizes, like, poisson)
+
+    def binned(
+        self,
+        counts: NDArray,
+        scores: NDArray,
+        labels: NDArray,
+        weights: NDArray | None,
+        valid: NDArray | None,
+        columns: dict[str, NDArray],
+        bits: int,
+    ) -> tuple[Array, dict[str, Array], Array]:
+        """Many scores of one list are counted in blocks, and few where they belong."""
+        if scores.ndim != 1 or weights is not None or columns:
+            return super().binned(counts, scores, labels, weights, valid, columns, bits)
+        rows_of = partial(self.bin_rows, bits=bits)
+        counts, left = _added(counts, scores, labels, valid, bits, rows_of)
+        return counts, {}, left
+
+    def binned_if_good(
+        self, counts: NDArray, scores: NDArray, labels: Any, bits: int
+    ) -> tuple[Array, Array | None] | None:
+        """One list of floats, if it is short beside the counts."""
+        if not isinstance(labels, np.ndarray) or labels.shape != scores.shape or not scores.size:
+            return None
+        raised = _added_if_good(counts, scores, labels, bits)
+        return None if raised is None else (raised, None)
+
+    # plain arrays
 
     def running_max(self, x: NDArray) -> Array:
         """NumPy accumulates."""
@@ -410,14 +564,19 @@ class NumPy(NumPyTypes):
         self, target: NDArray, source: NDArray, start: NDArray, length: NDArray | int
     ) -> Array:
         """A copy is written to."""
-        found: NDArray = write(target.copy(), source, int(start), int(length))
-        return found
+        target, first = target.copy(), int(start)
+        length = max(0, min(int(length), target.shape[-1] - first))
+        target[..., first : first + length] = source[..., :length]
+        return target
 
     def kth_largest(self, key: NDArray, k: NDArray | int, across: Across | None = None) -> Array:
         """One list is only partitioned."""
         if key.ndim != 1 or across is not None:
             return super().kth_largest(key, k, across)
-        return kth_largest(key, k)
+        rank = key.shape[0] - (k if isinstance(k, int) else int(k[0]))
+        parted = key.copy()
+        parted.partition(rank)
+        return parted[rank : rank + 1]
 
     def piecewise(
         self,
@@ -462,3 +621,18 @@ class NumPy(NumPyTypes):
         few = before.ndim == 1 and before.shape[0] <= _FEW_SUMS and before.dtype == np.float64
         sums = partial_harmonic_sums if few else super().partial_harmonic_sums
         return sums(before, number, most)
+
+
+def _sums_of_blocks(blocks: Iterable[Any], parts: tuple[Summands, ...]) -> list[tuple[Array, ...]]:
+    """The sums of the terms of all blocks."""
+    every = [
+        [tuple(map(total_of_rows, part.terms(*columns.read(part)))) for part in parts]
+        for columns in blocks
+    ]
+    if len(every) == 1:
+        return every[0]
+    return [tuple(map(total_of_blocks, *part)) for part in zip(*every, strict=True)]
+
+
+HOST: Namespace = NumPy(standard_namespace(np.empty(0)))
+"""For arrays of other libraries in memory that NumPy can read."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import gcd
 from typing import Any
 
@@ -10,12 +9,26 @@ import numpy as np
 import torch
 from torch.nn.functional import pad
 
-from quotakernels._array import Across, Array, readable, standard_namespace, to_numpy
-from quotakernels.ops._bits import bits_from_key, key_from_bits
-from quotakernels.ops._draws import entropy
-from quotakernels.ops._table import Cumulative, Groups, Parts, Rows
-from quotakernels.ops.native import numpy_
-from quotakernels.ops.standard import Standard, all_readable, flagged_places
+from quotakernels._array import (
+    Across,
+    Array,
+    from_host_view,
+    host_view,
+    readable,
+    standard_namespace,
+    to_numpy,
+)
+from quotakernels.ops._table import Around, Cumulative, Few, Groups, InPlace, Parts, Rows
+from quotakernels.ops.arrays import (
+    all_readable,
+    bits_from_key,
+    flagged_places,
+    is_below,
+    key_from_bits,
+)
+from quotakernels.ops.native._numpy_keys import bits_of_key, key_of_bits
+from quotakernels.ops.native.numpy_ import HOST
+from quotakernels.ops.standard import Standard
 
 _WORDS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
@@ -27,7 +40,7 @@ def order_key(scores: Array) -> Array:
         width = scores.dtype.itemsize
         bits = _seen_as(scores.detach().contiguous(), _WORDS[width])
         if readable(bits):
-            return torch.from_numpy(numpy_.key_of_bits(to_numpy(bits)))
+            return torch.from_numpy(key_of_bits(to_numpy(bits)))
         return key_from_bits(bits, 8 * width)
     if scores.dtype == torch.bool:
         return scores.to(torch.uint8)
@@ -37,10 +50,10 @@ def order_key(scores: Array) -> Array:
 
 
 def from_order_key(key: Array, dtype: Any) -> Array:
-    """See `Standard.unkeyed`."""
+    """See `Arrays.unkeyed`."""
     if dtype.is_floating_point:
         if readable(key):
-            return torch.from_numpy(numpy_.bits_of_key(to_numpy(key))).view(dtype)
+            return torch.from_numpy(bits_of_key(to_numpy(key))).view(dtype)
         return _seen_as(bits_from_key(key, 8 * dtype.itemsize), dtype)
     if dtype == torch.uint64:
         return _seen_as(key ^ -(2**63), dtype)
@@ -65,36 +78,6 @@ class _SeenAs(torch.autograd.Function):  # type: ignore[misc]
 
 def _seen_as(x: Array, dtype: Any) -> Array:
     return _SeenAs.apply(x, dtype) if are_mapped(x) else x.view(dtype)
-
-
-def device_groups(
-    scores: Array, labels: Array, weights: Array | None, valid: Array | None
-) -> Groups:
-    """The tie groups of scores, each in the row of its last example.
-
-    Masses of a group are summed in the order of the input, and of no other with it.
-    """
-    key, order = _best_first(scores, valid, stable=weights is not None)
-    examples = (scores, labels, weights, valid)
-    return _table(examples, key, order, key[..., 1:] != key[..., :-1])
-
-
-def segmented_groups(
-    scores: Array,
-    labels: Array,
-    weights: Array | None,
-    valid: Array | None,
-    codes: Array,
-    size: int,
-) -> tuple[Groups, Array]:
-    """The same of groups of examples, one after the other, and the group of each row.
-
-    Examples are sorted by score, and then by group, which keeps their order.  Those that do not
-    count are of a group behind the others, of the number `size`.
-    """
-    key, codes, order = _by_group(scores, valid, codes, size, weights is not None)
-    differs = (key[..., 1:] != key[..., :-1]) | (codes[..., 1:] != codes[..., :-1])
-    return _table((scores, labels, weights, valid), key, order, differs), codes
 
 
 def _by_group(
@@ -129,8 +112,8 @@ def _table(
     return Groups(thresholds, counts, positives, *(weighed or (None, None)))
 
 
-def cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumulative:
-    """See `tables.cumulative_groups`."""
+def _cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumulative:
+    """See `Torch.cumulative_groups`, of what cannot be read."""
     size, bits = scores.shape[0], 8 * scores.dtype.itemsize
     if scores.dtype.is_floating_point and bits == 16 and size > 2**bits:
         return _cumulative_patterns(scores, labels, valid)
@@ -166,17 +149,6 @@ def _by_class(
     if there is not None:
         weights = torch.where(there, weights, nothing)
     return torch.where(positive, weights, nothing), torch.where(positive, nothing, weights)
-
-
-def summed_runs(table: Groups, last: Array) -> Groups:
-    """See `tables.merged`."""
-    edge = torch.ones_like(last[..., :1])  # a list without a run is no part of the next
-    first = torch.cat([edge, last[..., :-1]], dim=-1)
-    counts = (table.counts, table.positives)
-    masses = [x for x in table[3:5] if x is not None]
-    sums = _sums_of_runs(first, counts, (*masses, *table.sums()), table.counts.dtype)
-    weighed = sums[2:4] if masses else (None, None)
-    return table.with_sums(sums[:2], weighed, sums[2 + len(masses) :])
 
 
 def _sums_of_runs(
@@ -215,14 +187,6 @@ def _sums_of_runs(
     return *found, *in_place(torch.stack(list(sums)))
 
 
-def counted(
-    counts: Array, scores: Array, labels: Array, bits: int
-) -> tuple[Array, Array | None] | None:
-    """See `binning.counted`, of floats of two bytes."""
-    halves = scores.dtype.is_floating_point and scores.dtype.itemsize == 2
-    return _counted_patterns(counts, scores, labels) if halves and bits == 16 else None
-
-
 def _counted_patterns(counts: Array, scores: Array, labels: Array) -> tuple[Array, Array]:
     """Each place in the counts of both classes is made of the bits and the label of an example.
 
@@ -235,15 +199,6 @@ def _counted_patterns(counts: Array, scores: Array, labels: Array) -> tuple[Arra
     raised = counts.flatten(-2).scatter(-1, place, 1, reduce="add")
     left = raised.amin(dim=-1) >> 63  # -1 where a count has left the integers
     return raised.view(counts.shape), torch.add(bad, left, alpha=-1)
-
-
-def pattern_groups(scores: Array, labels: Array, valid: Array | None) -> Groups:
-    """See `binning.pattern_groups`, of one list of floats of two bytes."""
-    negatives, positives = _pattern_counts(scores, labels, valid).unbind(0)
-    steps = (2**15 - 1, -1, -1), (1 - 2**15, 0)
-    bits = [torch.arange(*x, dtype=torch.int16, device=scores.device) for x in steps]
-    thresholds = torch.cat(bits).view(scores.dtype)
-    return Groups(thresholds, negatives + positives, positives, None, None)
 
 
 def _cumulative_patterns(scores: Array, labels: Array, valid: Array | None) -> Cumulative:
@@ -269,107 +224,32 @@ def _pattern_counts(scores: Array, labels: Array, valid: Array | None) -> Array:
     return torch.cat([above.flip(-1), zero, below], dim=-1)
 
 
-def _is_compiling() -> bool:
-    """Whether ``torch.compile`` traces, for which a number of Python may stand for any."""
-    return bool(torch.compiler.is_compiling())
-
-
 def are_mapped(*arrays: Array | None) -> bool:
     """Whether ``vmap`` goes over one of them, for which some functions copy, or loop."""
     wrapped = torch._C._functorch.is_functorch_wrapped_tensor
     given = (x for x in arrays if x is not None)
-    return not _is_compiling() and any(wrapped(x) for x in given)
+    return not torch.compiler.is_compiling() and any(wrapped(x) for x in given)
 
 
-def on_host(function: Callable[..., Any], *arrays: Array | None) -> Any:
-    """What a function of NumPy's arrays makes of tensors that NumPy can read."""
-    found = function(*(None if x is None else to_numpy(x) for x in arrays))
-    return tuple(None if x is None else torch.from_numpy(np.asarray(x)) for x in found)
+def _on_host(x: Array | None) -> Any:
+    return None if x is None else to_numpy(x)
 
 
-def rows_of_positions(counts: Array, places: Array) -> Array:
-    """Under `vmap` places are made of the counts, to be a batch if these are."""
-    if are_mapped(counts):
-        places = torch.cumsum(torch.ones_like(counts), dim=-1, dtype=torch.int64)
-    upto = torch.cumsum(counts, dim=-1, dtype=torch.int64)
-    places = places.expand(upto.shape).contiguous()
-    return torch.searchsorted(upto, places).clamp(max=counts.shape[-1] - 1)
+def _on_device(scores: Array, *arrays: Array | None) -> bool:
+    """Whether there are values, over which no ``vmap`` goes."""
+    return 0 not in scores.shape and not are_mapped(scores, *arrays)
 
 
-def hull_ends(table: Groups) -> Array:
-    """In readable memory it is found by NumPy."""
-    return torch.from_numpy(numpy_.hull_ends(_columns(table, table.counts)))
-
-
-def has_short_chains(table: Groups) -> bool:
+def _has_short_chains(table: Groups) -> bool:
     """Whether rows are positions of counted examples, and a search, of floats too, is there."""
     short = table.in_place and not table.weighted and table.counts.shape[-1] <= LONGEST
     mapped = are_mapped(table.counts, table.positives)
     return short and not mapped and bool(table.counts.device.type != "mps")
 
 
-def merged_hull_ends(table: Groups) -> Array:
-    """No value is read."""
-    counts = table.counts
-    places = torch.arange(1, counts.shape[-1] + 1, device=counts.device)
-    return _ends_by_merging(table, rows_of_positions(counts, places))
-
-
-def merged(table: Groups, last: Array) -> Groups:
-    """One list in readable memory becomes a table without empty rows."""
-    places = _columns(table, torch.arange(last.shape[0]))
-    groups = numpy_.merged(places, to_numpy(last)).map(torch.from_numpy)
-    return groups._replace(thresholds=table.thresholds[groups.thresholds])
-
-
-def _columns(table: Groups, thresholds: Array) -> Groups:
+def _columns_on_host(table: Groups, thresholds: Array) -> Groups:
     """In NumPy's view, which has not all types that thresholds may have: others stand for them."""
     return table._replace(thresholds=thresholds).map(to_numpy)
-
-
-def tie_groups(
-    scores: Array,
-    labels: Array,
-    weights: Array | None,
-    valid: Array | None,
-    given: bool,
-    columns: dict[str, Array],
-) -> Groups:
-    """One list of scores in readable memory is ranked by NumPy."""
-    key = to_numpy(order_key(scores))
-    masses, mask = (None if x is None else to_numpy(x) for x in (weights, valid))
-    columns = {name: to_numpy(x) for name, x in columns.items()}
-    groups = numpy_.tie_groups(key, to_numpy(labels), masses, mask, given, columns)
-    table = groups.map(torch.from_numpy)
-    return table._replace(thresholds=from_order_key(table.thresholds, scores.dtype))
-
-
-def merged_of_scores(scores: Array, labels: Array) -> Cumulative | None:
-    """NumPy finds them in readable memory."""
-    key = scores if scores.dtype in (torch.float32, torch.float64) else order_key(scores)
-    found = numpy_.merged_of_scores(to_numpy(key), to_numpy(labels))
-    return None if found is None else Cumulative(*map(torch.from_numpy, found[:2]))
-
-
-def source_of_draws(random_state: Any, dev: Any) -> Any:
-    """A generator of PyTorch is one already."""
-    if isinstance(random_state, torch.Generator):
-        return random_state
-    seed = np.random.SeedSequence(entropy(random_state)).generate_state(1, np.uint64)
-    return torch.Generator(dev).manual_seed(int(seed[0] >> 1))
-
-
-def coins(source: Any, resamples: range, like: Array) -> Array:
-    """One stream serves all resamples, in turn."""
-    shape = (len(resamples), like.shape[-1])
-    flips = torch.randint(2, shape, generator=source, dtype=torch.int8, device=like.device)
-    return flips.to(torch.bool)
-
-
-def uniform(source: Any, resamples: range, like: Array) -> Array:
-    """One stream serves all resamples, in turn."""
-    shape = (len(resamples), like.shape[-1])
-    return torch.rand(shape, generator=source, dtype=torch.float64, device=like.device)
 
 
 def _places(flags: Array, behind: int) -> Array:
@@ -391,7 +271,7 @@ def _searched(ends: Array, wanted: Array, beyond: bool = False) -> Array:
     return torch.searchsorted(whole, wanted, right=beyond).clamp(max=ends.shape[-1])
 
 
-def cumulative_segments(
+def _cumulative_segments(
     scores: Array,
     labels: Array,
     valid: Array | None,
@@ -399,7 +279,7 @@ def cumulative_segments(
     ids: Array | int,
     unfit: Array | None,
 ) -> Cumulative:
-    """See `tables.cumulative_segments`; a tie group ends where a group of examples begins.
+    """See `Torch.cumulative_segments`; a tie group ends where a group of examples begins.
 
     Bad scores are the first ones of their group, and bad codes are before or behind all others.
     """
@@ -426,8 +306,12 @@ def cumulative_segments(
     return Cumulative(items, (), mark=good / good, segments=parts)
 
 
-def rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
-    """See `segments.summed_rows_of_groups_at`."""
+def _rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
+    """The row of each group that owns each wanted mass.
+
+    Of no mass it is the row before the group, or its first one; either gives no positives.  No
+    mass is beyond the group.
+    """
     parts = table.segments
     begins = parts.items[:-1, None]
     place = torch.ceil(begins + wanted).to(begins.dtype)  # of NaN a number not above 0
@@ -439,7 +323,7 @@ def rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     return row, Rows(before, before, positive_before, mass, mass, positive)
 
 
-def won_twice_by_group(table: Cumulative) -> tuple[Array, Array]:
+def _won_twice_by_group(table: Cumulative) -> tuple[Array, Array]:
     """Twice the pairs won within each group of examples, and the number of pairs.
 
     Both are whole.  What stands before a group is taken off at the end.
@@ -541,11 +425,13 @@ def _partitioned(key: Array, k: Array | int) -> Array:
     place = k if isinstance(k, int) else to_numpy(k)
     is_short = key.is_floating_point() and key.dtype.itemsize <= 2
     wide = key.to(torch.float32) if is_short else key
-    return torch.from_numpy(numpy_.kth_largest(to_numpy(wide), place)).to(key.dtype)
+    return torch.from_numpy(HOST.kth_largest(to_numpy(wide), place)).to(key.dtype)
 
 
 class TorchTypes(Standard):
     """What the standard cannot say of tensors."""
+
+    has_bits = True
 
     def clip(self, x: Array, min: float | None = None, max: float | None = None) -> Array:
         """Also where a bound is a length that is not known."""
@@ -580,7 +466,221 @@ class TorchTypes(Standard):
 
 
 class Torch(TorchTypes):
-    """What PyTorch does faster."""
+    """What PyTorch does faster; what is in readable memory is NumPy's as well.
+
+    On a device single examples are sorted faster than words.
+    """
+
+    # tables
+
+    def tie_groups(
+        self,
+        scores: Array,
+        labels: Array,
+        weights: Array | None,
+        valid: Array | None,
+        given: bool,
+        columns: dict[str, Array] | None = None,
+    ) -> Groups:
+        """One list in readable memory is ranked by NumPy.
+
+        On a device masses of a group are summed in the order of the input, and of no other with it.
+        """
+        columns = columns or {}
+        arrays = (scores, labels, weights, valid)
+        if scores.ndim == 1 and all_readable(*arrays, *columns.values()):
+            given_keys = (to_numpy(self.order_key(scores)), *map(_on_host, arrays[1:]))
+            host = {name: to_numpy(x) for name, x in columns.items()}
+            table = HOST.tie_groups(*given_keys, given, host).map(torch.from_numpy)
+            return table._replace(thresholds=from_order_key(table.thresholds, scores.dtype))
+        if columns or given or not _on_device(*arrays):
+            return super().tie_groups(*arrays, given, columns)
+        key, order = _best_first(scores, valid, stable=weights is not None)
+        table = _table(arrays, key, order, key[..., 1:] != key[..., :-1])
+        return table._replace(layout=self.layout_of(scores, valid))
+
+    def segmented_groups(
+        self,
+        examples: tuple[Array, Array, Array | None, Array | None],
+        codes: Array,
+        ids: Array,
+    ) -> Groups | None:
+        """Examples are sorted by score, and then by group, which keeps their order.
+
+        Those that do not count are of a group behind the others.
+        """
+        if all_readable(*examples, codes) or not _on_device(*examples, codes):
+            return None
+        scores, _, weights, valid = examples
+        key, codes, order = _by_group(scores, valid, codes, ids.shape[-1], weights is not None)
+        differs = (key[..., 1:] != key[..., :-1]) | (codes[..., 1:] != codes[..., :-1])
+        segments = self.segments_of(codes, ids, behind=valid is not None)
+        layout = self.layout_of(codes, valid)  # as joint keys have it
+        return _table(examples, key, order, differs)._replace(layout=layout, segments=segments)
+
+    def merged(self, table: Groups, last: Array) -> Groups:
+        """One list in readable memory becomes a table without empty rows."""
+        if last.ndim == 1 and all_readable(last, *table.arrays()) and last.any():
+            places = _columns_on_host(table, torch.arange(last.shape[0]))
+            groups = HOST.merged(places, to_numpy(last)).map(torch.from_numpy)
+            return groups._replace(thresholds=table.thresholds[groups.thresholds])
+        if not _on_device(last, *table.arrays()):  # of one row, vmap may go over `last` alone
+            return super().merged(table, last)
+        edge = torch.ones_like(last[..., :1])  # a list without a run is no part of the next
+        first = torch.cat([edge, last[..., :-1]], dim=-1)
+        counts = (table.counts, table.positives)
+        masses = [x for x in table[3:5] if x is not None]
+        sums = _sums_of_runs(first, counts, (*masses, *table.sums()), table.counts.dtype)
+        weighed = sums[2:4] if masses else (None, None)
+        return table.with_sums(sums[:2], weighed, sums[2 + len(masses) :])
+
+    def cumulative_groups(
+        self, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
+    ) -> Cumulative | None:
+        """NumPy finds them in readable memory; elsewhere they are the counts of a sort."""
+        if by_positives and valid is None and all_readable(scores, labels):
+            is_wide = scores.dtype in (torch.float32, torch.float64)
+            key = scores if is_wide else self.order_key(scores)
+            found = HOST.cumulative_groups(to_numpy(key), to_numpy(labels), None, True)
+            return found and Cumulative(*map(torch.from_numpy, found[:2]))
+        arrays = (scores, labels, valid)
+        if scores.ndim != 1 or all_readable(*arrays) or are_mapped(*arrays):
+            return None
+        apart = isinstance(self.layout_of(scores, valid), InPlace)
+        counted = _cumulative_groups(*arrays)
+        return counted if apart else counted._replace(begins=())
+
+    def counts_segments(
+        self,
+        scores: Array,
+        labels: Array | None,
+        valid: Array | None,
+        codes: Array,
+    ) -> bool:
+        """On a device, of one list of what floats hold."""
+        if labels is None or scores.ndim != 1:
+            return False
+        arrays = (scores, labels, valid, codes)
+        exact = scores.dtype.is_floating_point or self.key_bits(scores.dtype) <= 32
+        return exact and _on_device(*arrays) and not all_readable(*arrays)
+
+    def cumulative_segments(
+        self,
+        examples: tuple[Array, Array, Array | None],
+        codes: Array,
+        ids: Array | int,
+        unfit: Array | None,
+    ) -> Cumulative:
+        """The tie groups of groups of counted examples, of a list that `counts_segments`.
+
+        Labels may be `unfit`, scores NaN and codes those of no group, which the marks tell.
+        """
+        return _cumulative_segments(*examples, codes, ids, unfit)
+
+    def rows_at(self, table: Groups | Around | Cumulative, wanted: Array) -> tuple[Array, Rows]:
+        """One search serves the cumulative counts of all groups of examples."""
+        if isinstance(table, Cumulative) and table.segments:
+            return _rows_of_groups_at(table, wanted)
+        return super().rows_at(table, wanted)
+
+    def won_twice_by_group(self, table: Cumulative) -> tuple[Array, Array]:
+        """Twice the pairs won within each group of examples, ties counted half, and all pairs."""
+        return _won_twice_by_group(table)
+
+    def owner_in_place(self, counts: Array, place: Array) -> Array:
+        """In one search."""
+        upto = self.prefix_sum(counts, torch.int64)
+        return self.bisect(upto, torch.minimum(place, upto[..., -1:]))
+
+    def rows_of_positions(self, counts: Array, places: Array) -> Array:
+        """In one search; under `vmap` places are made of the counts, to be a batch if these are."""
+        if are_mapped(counts):
+            places = torch.cumsum(torch.ones_like(counts), dim=-1, dtype=torch.int64)
+        upto = torch.cumsum(counts, dim=-1, dtype=torch.int64)
+        places = places.expand(upto.shape).contiguous()
+        return torch.searchsorted(upto, places).clamp(max=counts.shape[-1] - 1)
+
+    def hull_ends(self, table: Groups) -> Array:
+        """In readable memory it is found by NumPy, and of short lists by merging chains."""
+        if all_readable(*table.arrays()):
+            return torch.from_numpy(HOST.hull_ends(_columns_on_host(table, table.counts)))
+        counts = table.counts
+        if not _has_short_chains(table):
+            return super().hull_ends(table)
+        places = torch.arange(1, counts.shape[-1] + 1, device=counts.device)
+        return _ends_by_merging(table, self.rows_of_positions(counts, places))
+
+    # resamples and bins
+
+    def source_of_draws(self, random_state: Any, dev: Any) -> Any:
+        """A generator of PyTorch is one already."""
+        if isinstance(random_state, torch.Generator):
+            return random_state
+        entropy = super().source_of_draws(random_state, dev)
+        seed = np.random.SeedSequence(entropy).generate_state(1, np.uint64)
+        return torch.Generator(dev).manual_seed(int(seed[0] >> 1))
+
+    def coins(self, source: Any, resamples: range, like: Array) -> Array:
+        """One stream serves all resamples, in turn."""
+        shape = (len(resamples), like.shape[-1])
+        flips = torch.randint(2, shape, generator=source, dtype=torch.int8, device=like.device)
+        return flips.to(torch.bool)
+
+    def uniform(self, source: Any, resamples: range, like: Array) -> Array:
+        """One stream serves all resamples, in turn."""
+        shape = (len(resamples), like.shape[-1])
+        return torch.rand(shape, generator=source, dtype=torch.float64, device=like.device)
+
+    def pattern_groups(self, scores: Array, labels: Array, valid: Array | None) -> Groups:
+        """Of one list of floats of two bytes, bits and label make the place of each."""
+        if scores.ndim > 1 or scores.dtype.itemsize != 2 or are_mapped(scores, labels, valid):
+            return super().pattern_groups(scores, labels, valid)
+        negatives, positives = _pattern_counts(scores, labels, valid).unbind(0)
+        steps = (2**15 - 1, -1, -1), (1 - 2**15, 0)
+        bits = [torch.arange(*x, dtype=torch.int16, device=scores.device) for x in steps]
+        thresholds, counts = torch.cat(bits).view(scores.dtype), negatives + positives
+        layout = Few() if is_below(scores.shape[-1], 2**31) else ()
+        return Groups(thresholds, counts, positives, None, None, layout=layout)
+
+    def binned(
+        self,
+        counts: Array,
+        scores: Array,
+        labels: Array,
+        weights: Array | None,
+        valid: Array | None,
+        columns: dict[str, Array],
+        bits: int,
+    ) -> tuple[Array, dict[str, Array], Array]:
+        """NumPy counts what is in readable memory, by keys of the same number of bits."""
+        arrays, key = (counts, labels, weights, valid), self.order_key(scores)
+        plain = (scores.ndim == 1 or weights is not None) and not columns
+        same = self.key_bits(key.dtype) == self.key_bits(scores.dtype)
+        if not (plain and same and all_readable(scores, *arrays)):
+            return super().binned(counts, scores, labels, weights, valid, columns, bits)
+        counts, labels, weights, valid = map(_on_host, arrays)
+        found = HOST.binned(counts, to_numpy(key), labels, weights, valid, {}, bits)
+        whole: tuple[Array, dict[str, Array], Array] = from_host_view(found, key)
+        return whole
+
+    def binned_if_good(
+        self, counts: Array, scores: Array, labels: Any, bits: int
+    ) -> tuple[Array, Array | None] | None:
+        """By NumPy in readable memory, and elsewhere of floats of two bytes."""
+        if not isinstance(labels, torch.Tensor) or labels.shape != scores.shape:
+            return None
+        if 0 in (scores.ndim, *scores.shape):
+            return None
+        size = scores.dtype.itemsize  # bfloat16 shares its first bits with float32
+        if size > 1 and (host := host_view((counts, scores.detach(), labels))):
+            found = HOST.binned_if_good(host[0], host[1], host[2], bits)
+            return found and (from_host_view(found[0], counts), None)
+        if labels.dtype.is_floating_point or labels.device != scores.device:
+            return None
+        halves = scores.dtype.is_floating_point and size == 2 and bits == 16
+        return _counted_patterns(counts, scores, labels) if halves else None
+
+    # plain arrays
 
     def running_max(self, x: Array) -> Array:
         """PyTorch has it."""
@@ -645,7 +745,9 @@ class Torch(TorchTypes):
         """A copy is written to, where places can be read."""
         if not all_readable(target, source, start):
             return super().write_slice(target, source, start, length)
-        return numpy_.write(target.clone(), source, int(start), int(length))
+        return torch.from_numpy(
+            HOST.write_slice(*map(to_numpy, (target, source, start)), int(length))
+        )
 
     def comparable(self, scores: Array) -> Array:
         """All floats are compared exactly."""
