@@ -46,37 +46,54 @@ def what_is_found(evaluation: Results, choice: Choice) -> Iterator[str]:
     """What the best model finds, and the others."""
     if not evaluation.positive_total:
         return
-    if choice.quota.is_budget:
-        yield from _found_for_money(evaluation, choice)
-        return
-    first, *others = choice.order
-    settings, found = evaluation.settings, choice.found
-    per = settings.per
-    selected = evaluation.size(choice.places).first("row")
-    selected = selected if per is None else f"first {choice.quota} of each {per}"
-    selected = f"{selected} by {settings.models[first]}"
-    flattered = _by_choice(evaluation, choice, percent) if choice.brings is None else ""
-    several = settings.many(found[first])
-    are = settings.are_positive(1 if evaluation.weighted and not several else found[first])
+    first, settings = choice.order[0], evaluation.settings
+    found = float(choice.found[first])
+    several = settings.many(found)
+    are = settings.are_positive(1 if evaluation.weighted and not several else found)
+    many = f"{number(found)}{_of_places(choice, first)}"
     between = _found_from_to(evaluation, choice)
-    number_found = number(found[first])
-    number_found += f" {several}{between}" if several else f"{between} {are}"
-    rate = f"a hit rate of {percent(found[first] / choice.places)}{flattered}"
-    if choice.brings is None and choice.beats_chance:
-        yield f"Take the {selected}: {number_found}, {rate}."
-    else:
-        of_them = f"The {selected} hold" if several else f"Of the {selected},"
-        yield f"{of_them} {number_found}: {rate}."
+    told = f"{many} {several}{between}" if several else f"{many}{between} {are}"
+    luck = "" if choice.brings is not None else _by_choice(evaluation, choice, _finding(evaluation))
+    rate = f"a hit rate of {percent(found / choice.places)}{luck}"
+    yield f"{_selected(evaluation, choice)} by {settings.models[first]}: {told}, {rate}."
     # where models are compared by what they bring, the others' positives do not count
-    rest = _each(evaluation, choice, "finds ", number) if choice.brings is None and others else []
+    rest = _each(evaluation, choice, "finds ", number) if choice.brings is None else []
     a_random = "a random choice" if rest else "A random choice finds"
-    yield f"{listed([*rest, f'{a_random} {number(choice.random_found)}'])}."
+    at_random = f"{a_random} {number(choice.random_found)}{_of_places(choice)}"
+    yield f"{listed([*rest, at_random])}."
+
+
+def _selected(evaluation: Results, choice: Choice) -> str:
+    """Which rows the best model selects, as advice to take them where it is better than chance."""
+    per, take = evaluation.settings.per, choice.brings is None and choice.beats_chance
+    if choice.quota.is_budget:
+        where = "" if per is None else f" in each {per}"
+        return f"With {number(choice.quota.amount)} to spend{where}, choosing"
+    rows = evaluation.size(choice.places).first("row")
+    rows = rows if per is None else f"first {choice.quota} of each {per}"
+    return f"{'Take the' if take else 'The'} {rows}"
+
+
+def _of_places(choice: Choice, model: int | None = None) -> str:
+    """Of how many places a model, or a random choice, finds what it does, where that differs."""
+    filled = choice.random_places if model is None else choice.filled[model]
+    return f" of {number(filled)}" if choice.quota.is_budget else ""
+
+
+def _finding(evaluation: Results) -> Callable[[float], str]:
+    """How a hit rate is written, or of a budget a Qrecall: as how many positives that is."""
+    if evaluation.settings.cost is None:
+        return percent
+    of_all, positives = evaluation.positive_total, evaluation.settings.positives
+    return lambda share: f"{number(share * of_all)} {positives}"
 
 
 def _found_from_to(evaluation: Results, choice: Choice) -> str:
     """Between what numbers the best of several models finds; of one the hit rate is told."""
     resampling = evaluation.settings.resampling
     if len(evaluation.models) == 1 or resampling is None or not evaluation.has_intervals:
+        return ""
+    if choice.quota.is_budget:  # whose places are not fixed
         return ""
     ends = evaluation.at_quota[choice.quota].interval("hit_rate", choice.order[0])
     lower, upper = (choice.places * x for x in ends)
@@ -85,68 +102,27 @@ def _found_from_to(evaluation: Results, choice: Choice) -> str:
     return f" ({resampling.percent} interval {number(lower)} to {number(upper)})"
 
 
-def _found_for_money(evaluation: Results, choice: Choice) -> Iterator[str]:
-    """What the best model finds, and the others, each in as many places as the budget pays for."""
-    first, *others = choice.order
-    names = evaluation.models
-    are_positive = evaluation.settings.are_positive(choice.found[first])
-
-    def form(share: float) -> str:
-        return number(share * evaluation.positive_total)
-
-    def of_places(model: int) -> str:
-        return f"{number(choice.found[model])} of {number(choice.filled[model])}"
-
-    # where models are compared by what they bring, the others' positives do not count
-    others = others if choice.brings is None else []
-    rest = [f"by {names[k]} {of_places(k)}" for k in others[:OTHERS]]
-    rest += _the_others(choice.found[first], [choice.found[k] for k in others[OTHERS:]])
-    rest.append(f"at random {number(choice.random_found)} of {number(choice.random_places)}")
-    per = evaluation.settings.per
-    where = "" if per is None else f" in each {per}"
-    yield (
-        f"With {number(choice.quota.amount)} to spend{where}, choosing by {names[first]}: "
-        f"{of_places(first)} selected {are_positive}; {', '.join(rest)}."
-    )
-    if choice.brings is None and (luck := _luck(evaluation, choice, form)):
-        yield f"{names[first]} is {luck.replace('so probably', 'so it probably finds')}."
-
-
 def _by_choice(evaluation: Results, choice: Choice, form: Callable[[float], str]) -> str:
-    """In brackets, that the first is the best of several here, and what to expect of it."""
-    luck = _luck(evaluation, choice, form)
-    return f" ({luck})" if luck else ""
-
-
-def _luck(evaluation: Results, choice: Choice, form: Callable[[float], str]) -> str:
     """That the first is the best of several on the rows that judge it, and what to expect of it."""
     if len(choice.best) == len(choice.order):
         return ""
     best, expected = f"the best of {len(choice.order)} here", expected_elsewhere(evaluation, choice)
     if math.isnan(expected):
-        return f"{best}, so probably less on other rows"
-    return f"{best}; expect {form(expected)} on other rows"
+        return f" ({best}, so probably less on other rows)"
+    return f" ({best}; expect {form(expected)} on other rows)"
 
 
 def _each(
     evaluation: Results, choice: Choice, verb: str, form: Callable[[float], str]
 ) -> list[str]:
     """What the models behind the first have of that by which they are compared."""
-    first, *others = choice.order
-    values = choice.compared
-    said = [f"{evaluation.models[k]} {verb}{form(values[k])}" for k in others[:OTHERS]]
-    return [*said, *_the_others(values[first], [values[k] for k in others[OTHERS:]])]
-
-
-def _the_others(first: float, others: list[float]) -> Iterator[str]:
-    """How many models have more than the first, as much, and less."""
-    alike = [same(first, x) for x in others]
-    more = sum(x > first and not y for x, y in zip(others, alike, strict=True))
-    for several, said in ((more, "more"), (sum(alike), "as much")):
-        if several:
-            yield counted(several, f"other model {said}", f"other models {said}")
-    if less := len(others) - more - sum(alike):
-        yield counted(less, "other model less", "other models less")
+    others, names = choice.order[1:], evaluation.models
+    said = [
+        f"{names[k]} {verb}{form(choice.compared[k])}{_of_places(choice, k) if verb else ''}"
+        for k in others[:OTHERS]
+    ]
+    more = len(others) - OTHERS
+    return [*said, counted(more, "other no more", "others no more")] if more > 0 else said
 
 
 def what_is_brought(evaluation: Results, choice: Choice) -> Iterator[str]:
@@ -314,15 +290,6 @@ def _fewer(evaluation: Results, gains: GainResults, choice: Choice) -> Fewer | N
     return None if _of_fewer(evaluation, gains, choice, fewer)[1] else fewer
 
 
-def _leaves_places(evaluation: Results, gains: GainResults, choice: Choice) -> bool:
-    """Whether the answer to how many is fewer than the quota has, so that not all are meant."""
-    if not gains.cuts or nothing_matters(gains):
-        return False
-    if evaluation.settings.tune:
-        return float(gains.at_best_cut.of_model(choice.order[0])["quota"]) < choice.places
-    return _fewer(evaluation, gains, choice) is not None
-
-
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:
     """Those that reach the threshold that was chosen on other rows, if the quota has room."""
     model = gains.best_model if choice is None or not choice.defined else choice.order[0]
@@ -367,8 +334,6 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
         brings = f"{brings} here, {elsewhere} expected on other rows"
     per_place = (total - gains.nobody) / choice.places
     size = evaluation.size(choice.places)
-    if _leaves_places(evaluation, gains, choice):
-        brings = f"{sentence(_all_of(evaluation, choice))}: {brings}"
     return f"{brings}, at random {evaluation.amount(choice.random_brings)}", (
         f"With {size}{_interval(evaluation, choice)}. Selecting nobody brings {nobody}, selecting "
         f"all {everybody}; each place adds {evaluation.amount(per_place)} on average.",
@@ -709,27 +674,16 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     verdict = counted(found, "positive", several)
     verdict = f"{sentence(several)} of weight {number(found)}" if weighted else verdict
     verdict += f", at random {number(random)}"
-    if choice.quota.is_budget:
-        return verdict, (_more_for_money(evaluation, choice),)
-    per, size = evaluation.settings.per, str(evaluation.size(choice.places))
-    size += "" if per is None else f", {choice.quota} of each {per},"
-    more = (
-        f"That is {number(found - random)} more than a random choice of {size} "
-        f"would find: {formatted(found / random, '.3g')} times as {'much' if weighted else 'many'}."
-        if choice.beats_chance
-        else f"That is no more than a random choice of {size} would find."
-    )
-    if per is not None:
+    per, is_budget = settings.per, choice.quota.is_budget
+    size = "" if per is None else f", {choice.quota} of each {per},"
+    whom = f"of {evaluation.size(choice.places)}{size}"
+    whom = f"a random choice {'for the same money' if is_budget else whom} would find"
+    if not choice.beats_chance:
+        more = f"That is no more than {whom}."
+    else:
+        many = "much" if weighted else "many"
+        times = f": {formatted(found / random, '.3g')} times as {many}" if random else ""
+        more = f"That is {number(found - random)} more than {whom}{times}."
+    if is_budget or per is not None:
         return verdict, (more,)
     return verdict, (more, _unsaid("what that is worth"))
-
-
-def _more_for_money(evaluation: Results, choice: Choice) -> str:
-    """How many more the budget finds than a random choice that spends as much."""
-    found, random = float(choice.found[choice.order[0]]), choice.random_found
-    if not choice.beats_chance:
-        return "That is no more than a random choice for the same money would find."
-    many = "much" if evaluation.weighted else "many"
-    times = f": {formatted(found / random, '.3g')} times as {many}" if random else ""
-    more = f"That is {number(found - random)} more than a random choice for the same money"
-    return f"{more} would find{times}."

@@ -116,7 +116,7 @@ def _in_groups(values: GroupValues, row: int) -> dict[str, Any]:
     for name in (x.name for x in values.measures):
         if name in values.bounds:
             both = [_in_groups(values.at_bound(k), row)[name] for k in (0, 1)]
-            found[name] = _if_equal(*both) | {"bounds": both}
+            found[name] = {"bounds": both}
             continue
         found[name] = {
             "mean": values.mean(name, row),
@@ -129,15 +129,6 @@ def _in_groups(values: GroupValues, row: int) -> dict[str, Any]:
         if name in values.ends:
             found[name]["intervals"] = values.ends[name][:, row].T
     return found
-
-
-def _if_equal(lower: Any, upper: Any) -> Any:
-    """What both bounds have in common; None in the place of numbers between them."""
-    if isinstance(lower, dict):
-        return {name: _if_equal(lower[name], upper[name]) for name in lower}
-    if isinstance(lower, list):
-        return [*map(_if_equal, lower, upper)]
-    return lower if lower == upper else None
 
 
 def _between(groups: GroupResults, quota: Quota, row: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -279,35 +279,33 @@ class Resampling:
             yield f"By percentiles of {drawn_often(self.resamples)}."
 
     def in_words(self, settings: Settings) -> Iterator[str]:
-        """Tell what the ends are, and what was resampled; of the hit rate only at quotas."""
-        weighted, quotas = settings.weight is not None, bool(settings.quotas)
-        rows = "rows with their weights" if weighted else "rows"
-        by_rows = quotas and settings.cost is None
-        rate = "hit rate: score interval; " if by_rows else ""
-
-        def resamples(drawn: int) -> str:
-            fewer = f"fewer than {_RESAMPLES}, as the rows are many; "
-            fewer = fewer if self.least and drawn < _RESAMPLES else ""
-            return f"percentiles of {drawn_often(drawn)} of the {rows} ({fewer}seed {self.seed})"
-
-        drawn = f"corrected {resamples(self.resamples)}"
-        if self.level is not None and weighted:
-            formulas = listed([*_IN_CLOSED_FORM, *["the hit rate"] * by_rows])
-            yield (
-                f"{self.percent} intervals, {drawn}, also of {formulas}, whose formulas are for "
-                "rows without weights."
-            )
-        elif self.level is not None:
-            yield (
-                f"{self.percent} intervals. {listed(_IN_CLOSED_FORM)}: logit, in closed form; "
-                f"{rate}all others: {drawn}."
-            )
+        """Tell which intervals and tests are formulas, for rows without weights, and of what the
+        others are.
+        """
+        formulas = settings.weight is None
+        fixed_places = settings.cost is None and formulas
+        if self.level is not None:
+            closed = [f"{listed(_IN_CLOSED_FORM)}: logit, in closed form"] * formulas
+            closed += ["hit rate: score interval"] * (bool(settings.quotas) and fixed_places)
+            how = f"corrected {self._drawn(self.resamples)}"
+            yield f"{self.percent} intervals{_each_by(closed, how)}."
         if self.compare:
-            tests = _tests_in_words(settings, resamples(self.test_resamples))
+            tests = ["AUC: DeLong's test"] * formulas
+            if settings.quotas_over_all and fixed_places:
+                by_impacts = settings.unit is not None and settings.unit.impacts is not None
+                rate = "hit rate, and what quotas bring" if by_impacts else "hit rate"
+                tests.append(f"{rate}: score test")
+            how = _each_by(tests, self._drawn(self.test_resamples))
+            alpha = plain(1 - self.tested_level)
             yield (
-                f"Differences: {self.percent} interval of each pair{tests}. "
-                f"{_decided(len(settings.models), plain(1 - self.tested_level))}"
+                f"Differences: {self.percent} interval of each pair{how}. "
+                f"{_DECIDED[len(settings.models) > 2].format(alpha)}"
             )
+
+    def _drawn(self, resamples: int) -> str:
+        fewer = f"fewer than {_RESAMPLES}, as the rows are many; "
+        fewer = fewer if self.least and resamples < _RESAMPLES else ""
+        return f"percentiles of {drawn_often(resamples)} of the rows ({fewer}seed {self.seed})"
 
     def steps(self, models: int, quotas: int, gains: bool) -> int:
         """How many steps of work this is."""
@@ -320,26 +318,17 @@ def drawn_often(drawn: int) -> str:
     return counted(drawn, "resample", "resamples")
 
 
-def _tests_in_words(settings: Settings, resampled: str) -> str:
-    """Which test there is of what: formulas for single rows without weights, else resamples."""
-    if settings.weight is not None:
-        return f": {resampled}"
-    by_score = bool(settings.quotas_over_all) and settings.cost is None
-    by_impacts = settings.unit is not None and settings.unit.impacts is not None
-    rate = "hit rate, and what quotas bring" if by_impacts else "hit rate"
-    parts = ["AUC: DeLong's test", *[f"{rate}: score test"] * by_score]
-    more = settings.unit is not None or settings.treatment is not None
-    if more or bool(settings.quotas) != by_score:
-        parts.append(f"all others: {resampled}")
-    return f". {'; '.join(parts)}"
+def _each_by(formulas: Sequence[str], others: str) -> str:
+    """What there are formulas for, and how all others are known."""
+    return f". {'; '.join([*formulas, f'all others: {others}'])}" if formulas else f": {others}"
 
 
-def _decided(models: int, alpha: str) -> str:
-    """By which p-values models differ, and one is the first."""
-    if models == 2:
-        return f"Models differ where p is at most {alpha}."
-    holm = f"Pairs of models differ where p (Holm) is at most {alpha}"
-    return f"{holm}. One model is surely the best if p of each of its pairs is at most {alpha}."
+_DECIDED = {
+    False: "Models differ where p is at most {}.",
+    True: "Pairs of models differ where p (Holm) is at most {0}. One model is surely the best if p "
+    "of each of its pairs is at most {0}.",
+}
+"""By which p-values models differ, by whether there are many."""
 
 
 def resamples_for(models: int, level: float | None) -> int:

@@ -29,7 +29,7 @@ from quotakernels.evaluation.results import (
     undefined_or,
 )
 from quotakernels.evaluation.settings import Quota, Settings
-from quotakernels.evaluation.words import MINUS, amount, in_words, listed
+from quotakernels.evaluation.words import MINUS, amount, in_words
 
 
 @dataclass(frozen=True)
@@ -254,35 +254,6 @@ def ends_of_quotas(evaluation: Results) -> Iterator[Table]:
 
 def _row(heading: str, numbers: Sequence[str]) -> tuple[Cell, ...]:
     return (Cell(heading, words=True), *map(Cell, numbers))
-
-
-# several quotas
-
-
-def overview(evaluation: Results) -> Table | None:
-    """Which model to take at each quota or budget, if there are several."""
-    choices = [choice_at(evaluation, quota) for quota in evaluation.settings.quotas]
-    if len(choices) < 2:
-        return None
-    brings = evaluation.settings.in_currency("it brings")
-    gains = (brings, "at random") if evaluation.gains is not None else ()
-    what = "quota" if evaluation.settings.cost is None else "budget"
-    head = (what, "places", "best model", "it finds", "at random", "hit rate", *gains)
-    return Table(f"At each {what}", head, tuple(_chosen(evaluation, x) for x in choices))
-
-
-def _chosen(evaluation: Results, choice: Choice) -> tuple[Cell, ...]:
-    asked = number(choice.quota.amount) if choice.quota.is_budget else str(choice.quota)
-    head = _row(asked, [number(choice.places)])
-    if not choice.defined:
-        return (*head, Cell("none", words=True))
-    first = choice.order[0]
-    winners = [evaluation.models[k] for k in choice.best]
-    found = [number(choice.found[first]), number(choice.random_found)]
-    found.append(percent(choice.found[first] / choice.places))
-    if choice.brings is not None:
-        found += [amount(choice.brings[first]), amount(choice.random_brings)]
-    return (*head, *_row(listed(winners, "or"), found))
 
 
 # the table that a decision needs

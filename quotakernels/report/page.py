@@ -37,7 +37,6 @@ from quotakernels.evaluation.tables import (
     gain_tables,
     group_tables,
     measure_tables,
-    overview,
     pair_tables,
 )
 from quotakernels.evaluation.words import command_line, in_words, listed, whole
@@ -73,8 +72,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
         "title": _title(evaluation),
         "data_line": data_line(evaluation),
         "answers": answers(evaluation),
-        "overview": overview(evaluation),
-        "brief": next(brief_tables(evaluation)) if evaluation.settings.quotas else None,
+        "brief": list(brief_tables(evaluation)) if evaluation.settings.quotas else [],
         "about_curves": _about_curves(evaluation),
         "other": other_quotas(evaluation, script),
         "legend": legend(evaluation, choice),

@@ -121,7 +121,7 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
         "2 places do.\nBest cuts were chosen on the rows that judge them, so they will "
         "probably bring less on others; --tune chooses them on separate rows.\n" in text
     )
-    assert "What will it bring? All 2 places: 1.00, at random -2.00.\nWith 2 places. Sel" in text
+    assert "What will it bring? 1.00, at random -2.00.\nWith 2 places. Sel" in text
     assert "brings 0.00, selecting all -6.00; each place adds 0.50 on average." in text
     assert "--compare tests them.\n" in text
     nobody = run(*arguments, "--all", "--gain", "g", "--place-cost", "20", "--quota", 1).out
@@ -191,9 +191,9 @@ def test_the_words_of_the_user(run: Run, arguments: list[Any]) -> None:
     words = ("--positives", "buyers", "--currency", "EUR")
     text = run(*arguments, "--quota", 2, "--gain", "g", *words).out
     assert "6 rows, 3 buyers (y), " in text
-    assert "Of the first 2 rows by a, 1 is positive (y): a hit rate of 50.0%." in text
+    assert "The first 2 rows by a: 1 is positive (y), a hit rate of 50.0%." in text
     assert "brings in EUR" in text
-    assert "What will it bring? All 2 places: 6.00 EUR, at random " in text
+    assert "What will it bring? 6.00 EUR, at random " in text
     one = run(*arguments, "--quota", 1, "--positives", "buyers").out
     assert "Take the first row by a: 1 is positive (y), a hit rate of 100.0%" in one
 

@@ -201,7 +201,6 @@ def test_the_page(credit: Any):
     page = unescape(found.to_html())
     for said in (
         "Which model for a budget of 2.5?",
-        "At each budget",
         "Where budget 2.5 ends",
         "quotakernels.select(models['a'], budget=2.5, cost=cost)",
         "Each model's dashed vertical line is where the budget ends for it.",

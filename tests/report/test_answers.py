@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
-from quotakernels.evaluation.answers import _the_others
 from quotakernels.evaluation.intervals import Resampled, resampled_gains
 from quotakernels.evaluation.settings import Resampling, Settings, resamples_for
 from quotakernels.evaluation.words import amount
@@ -216,14 +215,6 @@ def test_no_more_is_expected_of_a_best_cut_than_it_brings() -> None:
         settings = Settings("", "y", ("s",), resampling=Resampling(0.95, False, 2, seed, 2))
         data = Resampled(settings, *given)
         assert resampled_gains(data, gains, None).expected[0] <= 2
-
-
-def test_other_models_are_counted_by_what_they_are() -> None:
-    assert list(_the_others(5.0, [7.0, 5.0, 5.0, 4.0])) == [
-        "1 other model more",
-        "2 other models as much",
-        "1 other model less",
-    ]
 
 
 @pytest.mark.full

@@ -164,7 +164,7 @@ def test_what_it_brings(made: Made, columns: dict[str, Any]) -> None:
         "How many should I take? 87 of the 100 places The first 87 of naive_bayes bring −169.00, "
         "more than all 100 places do. Expect −1",
         "Without a limit the most comes from the first 152 of naive_bayes (44.7% of all): −16",
-        "bring? All 100 places: −180.00 here, −181.46 expected on other rows, at random −308.82",
+        "bring? −180.00 here, −181.46 expected on other rows, at random −308.82",
         "Counted: a positive selected 0, a negative selected −5, a positive left −1,",
         "Selecting nobody brings −250.00, selecting all −450.00.",
     ):
