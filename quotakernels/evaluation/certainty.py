@@ -19,12 +19,6 @@ from quotakernels.results import Comparison
 # the order of the models
 
 
-_WHAT = {
-    "roc_auc": "AUC",
-    "hit_rate": "The hit rate",
-    "qrecall": "Qrecall",
-    "brings": "What models bring",
-}
 _BESIDE_CHANCE = {
     "below": "Sure that it is better than a random choice",
     "above": "Sure that a random choice is better",
@@ -134,7 +128,7 @@ def _of_test(
 ) -> Said:
     found = test.found
     if any(math.isnan(x) for x in found.estimate):
-        return "That cannot be said", (f"{_WHAT[test.measure]} is undefined.",)
+        return "That cannot be said", (f"{sentence(_COMPARED[test.measure])} is undefined.",)
     first = found.names[0] if choice is None else evaluation.models[choice.order[0]]
     said = _found_more(evaluation, choice, test, first, resampling.percent)
     sure = is_first(found, first, resampling.tested_level)
@@ -151,7 +145,8 @@ def _of_test(
     if choice is not None and choice.beats_chance and evaluation.has_intervals:
         ends, by_chance = _compared(evaluation, choice)
         doubt = ["It may be no better than a random choice."] if ends[0] <= by_chance else []
-    return verdict, (said, *_told_apart(test, first, others), *doubt)
+    better = [f"It is better than {at_most_three(others)}."] if others else []
+    return verdict, (said, *better, *doubt)
 
 
 def too_few_groups(evaluation: Results) -> str:
@@ -160,17 +155,6 @@ def too_few_groups(evaluation: Results) -> str:
         return ""
     groups = len(evaluation.groups.names)
     return counted(groups, "group", "groups") if groups < ENOUGH_GROUPS else ""
-
-
-def _told_apart(test: Differences, first: str, others: list[str]) -> Iterator[str]:
-    """Which models differ from the first."""
-    place = test.found.names.index
-    worse = [x for x in others if place(x) > place(first)]
-    better = [x for x in others if place(x) < place(first)]
-    said = [f"better than {at_most_three(worse)}"] if worse else []
-    said += [f"worse than {at_most_three(better)}"] if better else []
-    if said:
-        yield f"It is {listed(said)}."
 
 
 def _found_more(
@@ -230,13 +214,19 @@ _OF_GROUPS = (
     "What the quotas of groups find together, its tests and means over groups: resamples of whole "
     "groups. Only single groups have score and DeLong's intervals."
 )
-_FEW_GROUPS = (
-    f"With fewer than {ENOUGH_GROUPS} groups intervals over them are too narrow: in simulations "
-    "95% intervals covered the true value in 75 to 84% with 4 groups, in 86 to 96% with 6 to 15."
+_NO_INTERVALS = (
+    "No intervals of hull AUC and achievable AUC-PR: as maxima over cuts they are higher in "
+    "resamples."
 )
-_RATES_NEAR_ONE = (
-    "Intervals of hit rates near 1 are too narrow where they are from resamples: in simulations "
-    "95% intervals covered the true value in 9 to 11%."
+_NO_WIDTH = "If an interval has no width, all resamples agree; that does not mean certainty."
+_NARROW = "Intervals {} are too narrow for {}: in simulations 95% intervals covered {}."
+_FEW_GROUPS = _NARROW.format(
+    "over groups",
+    f"fewer than {ENOUGH_GROUPS} of them",
+    "the true value in 75 to 84% with 4 groups, in 86 to 96% with 6 to 15",
+)
+_LATE = _NARROW.format(
+    "of the hit rate", "a model that has found nearly all of few positives", "the true value in 88%"
 )
 _FEW_SCORES, _FEW_OF_A_CLASS = 20, 30
 _CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
@@ -251,16 +241,12 @@ _COMPARED = {
 
 def compared_by(evaluation: Results, differences: Differences) -> str:
     """What a table of differences is of."""
-    quota = differences.quota
-    if quota is None:
-        best_cuts = differences.measure == "brings"
-        what = "what the best cuts bring" if best_cuts else _COMPARED[differences.measure]
-        return f"Differences of {evaluation.settings.in_currency(what) if best_cuts else what}"
-    heading = heading_of(evaluation, quota)
-    where = f"{heading[:1].lower()}{heading[1:]}"
-    what = _COMPARED[differences.measure]
-    what = evaluation.settings.in_currency(what) if differences.measure == "brings" else what
-    return f"Differences of {what} {where}"
+    quota, what = differences.quota, _COMPARED[differences.measure]
+    if differences.measure == "brings":
+        what = what if quota is not None else "what the best cuts bring"
+        what = evaluation.settings.in_currency(what)
+    at = "" if quota is None else f" a{heading_of(evaluation, quota)[1:]}"
+    return f"Differences of {what}{at}"
 
 
 def heading_of(evaluation: Results, quota: Quota) -> str:
@@ -313,28 +299,21 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         yield _OF_GROUPS
         yield from notes_of_few_groups(evaluation)
     yield from _of_rows(evaluation)
-    yield (
-        "No intervals of hull AUC and achievable AUC-PR: as maxima over cuts they are higher in "
-        "resamples."
-    )
-    shown = {
-        measure.title + ("" if quota is None else f" at {quota.named}"): values.ends[measure.name]
-        for part, quota, values in evaluation.sections
+    yield _NO_INTERVALS
+    shown = [
+        values.ends[measure.name]
+        for part, _, values in evaluation.sections
         for measure in (values.shown if part != "gains" else ())
         if measure.name in values.ends
-    }
-    yield from _of_averages(evaluation)
-    drawn = evaluation.weighted or evaluation.settings.per is not None
-    rates = [x.of("hit_rate") for q, x in evaluation.at_quota.items() if not q.is_budget]
-    if drawn and any(np.any(x > NEAR_ONE) for x in rates):
-        yield _RATES_NEAR_ONE
+    ]
+    yield from (_NARROW.format(*x) for x in _too_narrow(evaluation))
     yield from notes_of_hit_rates(evaluation)
-    if any(np.any(ends.lower == ends.upper) for ends in shown.values()):
-        yield "If an interval has no width, all resamples agree; that does not mean certainty."
+    if any(np.any(ends.lower == ends.upper) for ends in shown):
+        yield _NO_WIDTH
     for row, name in enumerate(evaluation.models):
-        counts = {what: int(ends.undefined[row]) for what, ends in shown.items()}
-        if told := _counted({k: x for k, x in counts.items() if 0 < x < resampling.resamples}):
-            yield f"Undefined resamples of {name}, left out of its intervals: {told}."
+        undefined = max((int(x.undefined[row]) for x in shown), default=0)
+        if 0 < undefined < resampling.resamples:
+            yield f"Intervals of {name} leave out up to {undefined} resamples that are undefined."
 
 
 def notes_of_few_groups(evaluation: Results) -> Iterator[str]:
@@ -353,10 +332,7 @@ def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:
         evaluation.places_at_random(q) > positives for q in evaluation.settings.quotas_over_all
     )
     if late and positives < _FEW_OF_A_CLASS and np.any(area > NEAR_ONE):
-        yield (
-            "Intervals of the hit rate are too narrow where a model has found nearly all of few "
-            "positives: in simulations 95% intervals covered the true value in 88%."
-        )
+        yield _LATE
 
 
 def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
@@ -367,20 +343,13 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     impacts = settings.unit is not None and settings.unit.impacts is not None
     if impacts and settings.quotas and settings.weight is None and settings.cost is None:
         yield _OF_TWO_RATES
-    if "expected" not in gains.at_best_cut.ends:
-        return
-    if coarse := list(_coarse(evaluation)):
+    named = zip(evaluation.models, evaluation.rankings, strict=True)
+    coarse = [name for name, x in named if np.count_nonzero(x.counts) < _FEW_SCORES]
+    if coarse and "expected" in gains.at_best_cut.ends:
         yield (
             f"Scores with few values ({', '.join(coarse)}): choosing a cut adds little optimism, "
             "so what is expected on other rows is too low."
         )
-
-
-def _coarse(evaluation: Results) -> Iterator[str]:
-    """The models with few different scores."""
-    for name, ranking in zip(evaluation.models, evaluation.rankings, strict=True):
-        if np.count_nonzero(ranking.counts) < _FEW_SCORES:
-            yield name
 
 
 def _of_rows(evaluation: Results) -> Iterator[str]:
@@ -393,30 +362,24 @@ def _of_rows(evaluation: Results) -> Iterator[str]:
         yield _TWO_OF_EACH
 
 
-def _of_averages(evaluation: Results) -> Iterator[str]:
-    """Say where intervals of averages over quotas cover less often than they say."""
-    of_95 = "are too narrow for {}: in simulations 95% intervals covered {}."
-    weight = evaluation.effective_rows / evaluation.rows if evaluation.weighted else 1.0
-    fewer = min(evaluation.positives, evaluation.rows - evaluation.positives)
-    if fewer * weight < _FEW_OF_A_CLASS:
-        few = of_95.format("few rows of a class", "the true value in 89 to 91%")
-        some = "hit rates, average" if evaluation.weighted else "average"
-        yield f"Intervals of {some} hit rate, average precision and AUC-PR {few}"
-    if fewer * weight < INTERVALS.examples:
-        few = of_95.format(f"fewer than {INTERVALS.examples} rows of a class", "AUC in 17 to 84%")
-        yield f"Intervals from resamples {few}"
+def _too_narrow(evaluation: Results) -> Iterator[tuple[str, str, str]]:
+    """Which intervals cover less often than they say, of what, and how often."""
+    weighted, quotas = evaluation.weighted, evaluation.at_quota.items()
+    fewer: float = min(evaluation.positives, evaluation.rows - evaluation.positives)
+    fewer *= evaluation.effective_rows / evaluation.rows if weighted else 1.0
+    if fewer < _FEW_OF_A_CLASS:
+        averages = "average hit rate, average precision and AUC-PR"
+        some = f"of {'hit rates, ' if weighted else ''}{averages}"
+        yield some, "few rows of a class", "the true value in 89 to 91%"
+    if fewer < INTERVALS.examples:
+        rows = f"fewer than {INTERVALS.examples} rows of a class"
+        yield "from resamples", rows, "AUC in 17 to 84%"
     named = zip(evaluation.models, evaluation.over_all.of("roc_auc"), strict=True)
-    if near := [name for name, area in named if fewer * weight < enough_near_one(area)]:
-        high = of_95.format(
-            f"the AUC of {listed(near)}, which is near 1", "the true value in 79 to 91%"
-        )
+    if near := [name for name, area in named if fewer < enough_near_one(area)]:
         some = "average Qrecall, AUC-PR, and lift and Qrecall at quotas"
-        yield f"Intervals of {'all measures' if evaluation.weighted else some} {high}"
-
-
-def _counted(counts: dict[str, int]) -> str:
-    """Each number once, and what it is the number of."""
-    return "; ".join(
-        f"{number} ({', '.join(what for what, x in counts.items() if x == number)})"
-        for number in sorted(set(counts.values()))
-    )
+        high = f"the AUC of {listed(near)}, which is near 1"
+        yield f"of {'all measures' if weighted else some}", high, "the true value in 79 to 91%"
+    rates = [x.of("hit_rate") for quota, x in quotas if not quota.is_budget]
+    drawn = weighted or evaluation.settings.per is not None
+    if drawn and any(np.any(x > NEAR_ONE) for x in rates):
+        yield "from resamples", "hit rates near 1", "the true value in 9 to 11%"

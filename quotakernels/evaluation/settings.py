@@ -287,25 +287,30 @@ class Resampling:
         if self.level is not None:
             closed = [f"{listed(_IN_CLOSED_FORM)}: logit, in closed form"] * formulas
             closed += ["hit rate: score interval"] * (bool(settings.quotas) and fixed_places)
-            how = f"corrected {self._drawn(self.resamples)}"
+            how = f"corrected {self._drawn(self.resamples, formulas)}"
             yield f"{self.percent} intervals{_each_by(closed, how)}."
         if self.compare:
             tests = ["AUC: DeLong's test"] * formulas
-            if settings.quotas_over_all and fixed_places:
+            by_score = bool(settings.quotas_over_all) and fixed_places
+            if by_score:
                 by_impacts = settings.unit is not None and settings.unit.impacts is not None
                 rate = "hit rate, and what quotas bring" if by_impacts else "hit rate"
                 tests.append(f"{rate}: score test")
-            how = _each_by(tests, self._drawn(self.test_resamples))
+            more = settings.unit is not None or settings.treatment is not None
+            more = more or not formulas or bool(settings.quotas) != by_score
+            drawn = self._drawn(self.test_resamples, formulas) if more else ""
+            how = _each_by(tests, drawn)
             alpha = plain(1 - self.tested_level)
             yield (
                 f"Differences: {self.percent} interval of each pair{how}. "
                 f"{_DECIDED[len(settings.models) > 2].format(alpha)}"
             )
 
-    def _drawn(self, resamples: int) -> str:
+    def _drawn(self, resamples: int, alike: bool) -> str:
+        rows = "rows" if alike else "rows with their weights"
         fewer = f"fewer than {_RESAMPLES}, as the rows are many; "
         fewer = fewer if self.least and resamples < _RESAMPLES else ""
-        return f"percentiles of {drawn_often(resamples)} of the rows ({fewer}seed {self.seed})"
+        return f"percentiles of {drawn_often(resamples)} of the {rows} ({fewer}seed {self.seed})"
 
     def steps(self, models: int, quotas: int, gains: bool) -> int:
         """How many steps of work this is."""
@@ -319,8 +324,9 @@ def drawn_often(drawn: int) -> str:
 
 
 def _each_by(formulas: Sequence[str], others: str) -> str:
-    """What there are formulas for, and how all others are known."""
-    return f". {'; '.join([*formulas, f'all others: {others}'])}" if formulas else f": {others}"
+    """What there are formulas for, and how all others are known, if there are others."""
+    said = [*formulas, *[f"all others: {others}"] * bool(others)]
+    return f". {'; '.join(said)}" if formulas else f": {others}"
 
 
 _DECIDED = {

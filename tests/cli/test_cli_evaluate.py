@@ -200,7 +200,7 @@ def test_intervals_and_gains_are_columns_of_the_first_table(run: Run) -> None:
     many, what, _, table, more, _ = text.split("\n\n")[2:]
     assert many.startswith("How many should I take? 87 of the 100 places.")
     brings = "-180.00 here, -181.46 expected on other rows, at random -308.82"
-    assert what.startswith(f"What will it bring? All 100 places: {brings}.")
+    assert what.startswith(f"What will it bring? {brings}.")
     first = "naive_bayes     95     95.0%  89.7% to 98.6%  -180.00  0.804"
     assert table.splitlines()[3] == first
     assert more == "--all prints all measures, intervals and tests."

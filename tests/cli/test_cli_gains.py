@@ -128,7 +128,7 @@ def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
     none = "How many should I take? Nobody.\nNo number of places within the quota brings more "
     none += "than selecting nobody."
     assert none in nobody
-    what = "What will it bring? The one place: -10.00, at random -18.50.\nWith 1 place. Selecting"
+    what = "What will it bring? -10.00, at random -18.50.\nWith 1 place. Selecting"
     assert what in nobody
     everybody = run(*arguments, "--all", "--gain", "g", "--place-cost", "-20").out
     assert "selecting all 129.00." in everybody
@@ -170,7 +170,7 @@ def test_impacts_of_cells(run: Run, arguments: list[Any]) -> None:
     worse = [*arguments[:4], "--score", "b", "--impact", "5,-4,0,0", "--quota", 1]
     text = run(*worse, "--all").out
     assert "Which model should fill my quota? None: a random choice does better." in text
-    assert "What will it bring? The one place: -1.00, at random 0.50." in text
+    assert "What will it bring? -1.00, at random 0.50." in text
     small = run(*arguments, "--all", "--impact", "0.001,-0.004,0,0").out
     assert "The most comes from the first one of a (16.7% of all): 0.001." in small
     assert "Selecting nobody brings 0.00, selecting all -0.009." in small
