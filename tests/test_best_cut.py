@@ -117,31 +117,6 @@ def test_no_optimum():
     assert not best.optima.any()
 
 
-def of_units(y: Any, s: Any, units: Any) -> Any:
-    """The best cuts by cost and by impact, one row for each unit."""
-    ranking, unit = qk.rank(y, s), units[:, None]
-    impacts = (5 * unit, -4 * unit, 0, 0)
-    best = [qk.best_boundary(ranking, impacts=impacts, kind=kind)[:4] for kind in KINDS]
-    costs = {"cost_fp": 4 * unit, "cost_fn": 5 * unit}
-    return (*best, qk.best_cut(qk.expected_cost, ranking, **costs)[:4])
-
-
-KINDS: Any = ("impact", "outcome")
-
-
-@pytest.mark.long_program
-@main_modes
-def test_the_unit_of_impacts_and_costs_makes_no_difference(mode: Mode):
-    units = 2.0 ** np.arange(-60, 61, 12)
-    y, s = (np.broadcast_to(x[1], (len(units), len(x[1]))) for x in (Y, S))
-    for value, threshold, quota, optima in mode.run(of_units, y, s, units):
-        np.testing.assert_array_equal(optima, optima[5:6].repeat(len(units), axis=0))
-        assert 0 < optima[5].sum() < optima.shape[-1]
-        assert len(set(quota)) == 1
-        assert len({str(x) for x in threshold}) == 1
-        np.testing.assert_allclose(value / units, value[5], 1e-6)
-
-
 def test_every_unit_and_no_unit():
     y, s = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
 

@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 from backends import QUICK, Mode, mode_fixture
 from expected import as_floats
-from hypothesis import given
-from hypothesis import strategies as st
-from test_example_impact import CASES, QUOTAS, ROWS, SIZE, WHOLE, numbers
+from test_example_impact import CASES, QUOTAS, ROWS, SIZE, WHOLE
 
 import quotakernels as qk
 
@@ -94,47 +92,3 @@ def test_means_of_the_cells_at_thresholds(mode: Mode):
                 with np.errstate(invalid="ignore"):
                     wanted = brought / inside.sum(axis=-1)
                 np.testing.assert_allclose(getattr(cells, field)[:, k], wanted, rtol=1e-6)
-
-
-def test_one_list_is_cut_as_a_batch():
-    """Compact tables and padded ones."""
-    columns = [WHOLE[k] for k in ("score", "gain", "where")]
-    for cut in ({"threshold": [0.5, -1.0, 9.0]}, {"quota": [0.5, 1]}):
-        batch = qk.tables.cell_impacts(LABELS, columns[0], gain=columns[1], where=columns[2], **cut)
-        for index in range(5):
-            y, s, g, m = (x[index] for x in (LABELS, *columns))
-            np.testing.assert_array_equal(
-                qk.tables.cell_impacts(y, s, gain=g, where=m, **cut), [x[index] for x in batch]
-            )
-
-
-@given(
-    rows=st.lists(
-        st.tuples(st.booleans(), st.integers(0, 3), numbers, numbers, st.integers(1, 3)),
-        min_size=4,
-        max_size=20,
-    ),
-    share=st.floats(0.05, 0.95),
-)
-def test_the_means_make_up_the_total(rows: Any, share: float):
-    """n·ι_I of the table with these impacts, where no cell is empty."""
-    y, s, g, r, w = (np.asarray(x) for x in zip(*rows, strict=True))
-    for weights in (None, w):
-        given: dict[str, Any] = {"sample_weight": weights, "fraction": share}
-        means = qk.tables.cell_impacts(y, s, gain=g, gain_rejected=r, **given)
-        table = qk.confusion_table(y, s, **given)
-        if np.isnan(sum(means)) or min(table) < 1e-9:
-            continue
-        found = qk.impact_at_quota(None, s, gain=g, gain_rejected=r, **given)
-        near = 1e-12 * np.sum((np.abs(g) + np.abs(r)) * w)
-        total = qk.tables.total_impact(table, impacts=means)
-        for field in total._fields:
-            wanted = getattr(found, field)
-            np.testing.assert_allclose(getattr(total, field), wanted, rtol=0, atol=near)
-
-
-def test_labels_of_cells_may_be_named():
-    found = qk.tables.cell_impacts(
-        list("yyny"), [4, 3, 2, 1], gain=[1, 2, 3, 4], quota=3, pos_label="y"
-    )
-    np.testing.assert_array_equal(found, [1.5, 3, 0, np.nan])

@@ -9,7 +9,7 @@ import exact as ex
 import numpy as np
 import pytest
 from backends import Mode, available
-from exact.small_tables import class_tables, tables
+from exact.small_tables import class_tables
 from expected import as_floats, assert_within, compact
 from public_names import PUBLIC
 
@@ -44,38 +44,6 @@ def test_small_tables_of_three_classes(mode: Mode):
         wanted = [exact(table, THREE) for table in TABLES]
         near(name, found[name].whole, as_floats([x.whole for x in wanted]))
         near(name, found[name].outputs, as_floats([x.outputs for x in wanted]))
-
-
-def test_two_classes_are_the_table_of_two():
-    """Class 1 is the positive one: [[tn, fp], [fn, tp]], and the outputs are rejected, selected."""
-    i_tp, i_fp, i_fn, i_tn = 3.0, -2.5, -1.0, 0.5
-    cells = np.asarray([[float(x) for x in table] for table in tables(3)])
-    two = qk.tables.ClassTable(cells[:, [3, 1, 2, 0]].reshape(-1, 2, 2))
-    for name in EXACT:
-        measure = PUBLIC[name]
-        classes = measure(two, impacts=[[i_tn, i_fp], [i_fn, i_tp]])
-        binary = measure(qk.tables.ConfusionTable(*cells.T), impacts=(i_tp, i_fp, i_fn, i_tn))
-        near(name, classes.outputs[:, 1], binary.selected)
-        near(name, classes.outputs[:, 0], binary.rejected)
-        near(name, classes.whole, binary.mean if "mean" in binary._fields else binary.whole)
-
-
-def test_impacts_may_be_a_batch():
-    table = qk.tables.ClassTable([[2, 1], [0, 3]])
-    units = np.asarray([[[1.0, -1], [-1, 1]], [[0, -4], [-9, 2]]])
-    found = qk.tables.impact(table, impacts=units)
-    assert found.whole.shape == (2,)
-    assert found.outputs.shape == (2, 2)
-    for index in range(2):
-        np.testing.assert_array_equal(
-            found.outputs[index], qk.tables.impact(table, impacts=units[index]).outputs
-        )
-
-
-def test_right_and_wrong_are_accuracy():
-    table = qk.tables.ClassTable(CELLS)
-    found = qk.tables.impact(table, impacts=2 * np.eye(K) - 1).whole
-    near("accuracy", found, 2 * qk.accuracy(table) - 1)
 
 
 @pytest.mark.long_program

@@ -218,12 +218,6 @@ def test_infinite_ratios():
 # bad input
 
 
-def test_bad_predictions():
-    of = qk.tables.confusion_table_from_predictions
-    masked = of([0, 5], [0, 1], num_classes=3, where=[True, False])
-    assert masked.cells.sum() == 1
-
-
 LAZY = ("strictest-device1", "jax64-jit", "torch-vmap", "cupy")
 
 
@@ -262,17 +256,6 @@ def test_libraries_are_not_mixed():
     table = ConfusionTable(scores, np.ones(2), np.ones(2), np.ones(2))
     with pytest.raises(TypeError, match="pass arrays of one library"):
         qk.accuracy(table)
-
-
-@pytest.mark.skipif(not available("jax"), reason="jax is not available")
-def test_host_tables_join_traced_numbers():
-    import jax
-
-    table = ConfusionTable(*(np.asarray([x]) for x in (3, 1, 2, 4)))
-    found = jax.jit(lambda b: qk.f_score(table, beta=b))(2.0)
-    np.testing.assert_allclose(found, [0.625], 1e-6)
-    at = jax.jit(lambda t: qk.precision(Y[0], S[0], threshold=t))(0.625)
-    np.testing.assert_allclose(at, 4 / 6, 1e-6)
 
 
 @pytest.mark.parametrize("mode", parameters([m for m in QUICK if not m.lazy]))

@@ -7,8 +7,6 @@ import importlib.metadata
 import pytest
 from backends import STANDARD_ONLY, available
 
-from benchmarks.device import lane
-from benchmarks.device.__main__ import main
 from benchmarks.device.calls import CALLS
 from benchmarks.device.marks import COMPILING, LAUNCHES, PROGRAMS
 
@@ -130,32 +128,3 @@ def test_operations_are_counted():
 
 def test_marks_are_of_calls():
     assert {*LAUNCHES, *PROGRAMS, *COMPILING, *AT_MOST, *IN_XLA, *ROOM} <= CALLS.keys()
-
-
-@pytest.mark.skipif(not available("torch"), reason="torch is not available")
-def test_what_is_printed(capsys: pytest.CaptureFixture[str]):
-    assert main(["f_score", "--only", "torch"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split()[:5] == ["call", "launches", "mark", "bytes", "mark"]
-    assert [line.split()[0] for line in lines[3:5]] == ["f_score", "sort"]
-    assert main(["f_score", "--operations"]) == 0
-    assert capsys.readouterr().out.startswith("f_score: ")
-    with pytest.raises(SystemExit):
-        main(["f_scores"])
-
-
-@pytest.mark.skipif(not available("torch"), reason="torch is not available")
-def test_times_of_devices_that_are_there(capsys: pytest.CaptureFixture[str]):
-    """Values are compared first, and what cannot be timed says why."""
-    *_, run = lane.timed(("torch-cpu", "cupy"), (2000,), float("inf"))
-    calls = [x["call"] for x in run["results"]]
-    assert calls[0] == "sort"
-    assert {"roc_auc", "summary"} <= {*calls}
-    assert [x for x in run["results"] if "seconds" not in x] == []
-    assert available("cupy") or run["absent"].keys() == {"cupy"}
-    *_, late = lane.timed(("torch-cpu",), (2000,), 0)
-    assert {x["why"] for x in late["results"]} == {"TimeoutError: no time left"}
-    for one in (run, late):
-        page = lane.page({**one, "tests": {"torch": "5 passed"}})
-        assert "- tests, torch: 5 passed" in page
-        assert "| roc_auc |" in page

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -65,24 +64,6 @@ def test_the_better_model_has_the_better_value(name: str):
     else:
         assert good > bad if measure.greater_is_better else good < bad
         assert isinstance(measure.greater_is_better, bool)
-
-
-def test_no_coin_toss_is_the_best_by_pearson():
-    """The correlation of two scores with their expected labels is 1 by construction."""
-    toss = np.asarray([1, 0, 1, 0, 0, 1, 1, 0, 0, 0])
-    assert qk.pearson(Y, toss, quota=10) == 1 > qk.pearson(Y, GOOD, quota=10)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of so few examples
-        found = qk.compare(
-            qk.pearson,
-            Y,
-            {"toss": toss, "good": GOOD},
-            quota=10,
-            labels="observed",
-            greater_is_better=True,
-            random_state=0,
-        )
-    assert found.names[0] == "good"
 
 
 @pytest.mark.parametrize("kind", [Measure, QuotaMeasure, TableMeasure])

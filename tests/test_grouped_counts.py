@@ -107,44 +107,6 @@ def test_ids_may_be_texts_and_zero_rows_are_no_groups_of_programs():
     assert qk.roc_auc(make([], [], [], groups=[])).shape == (0,)
 
 
-BAD = [
-    (
-        {"groups": [0, 0, 0]},
-        "thresholds is 2 at position 2; expected distinct thresholds in each group",
-    ),
-    ({"groups": [0, 1]}, r"groups must have the shape of thresholds, \(3,\)"),
-    (
-        {"groups": [0, 1, 7], "num_groups": 2},
-        "groups is 7 at position 2; expected an id from 0 to 1",
-    ),
-    ({"positive_costs": [0, 0, 1]}, "positive_costs and negative_costs must be given together"),
-    (
-        {"positive_costs": [0, 0, -1], "negative_costs": [0, 0, 0], "groups": [0, 0, 1]},
-        "positive_costs is -1 at position 2; expected a finite cost, not negative",
-    ),
-    (
-        {"positive_costs": [1, 0, 1], "negative_costs": [0, 0, 0], "groups": [0, 0, 1]},
-        "positive_costs is 1 at position 0; .* 0 for no positives",
-    ),
-    (
-        {"positive_costs": [0, 0, np.inf], "negative_costs": [0, 0, 0], "groups": [0, 0, 1]},
-        "positive_costs is inf at position 2",
-    ),
-    (
-        {"treated_positives": [0, 0, 1]},
-        "treated_positives and treated_negatives must be given together",
-    ),
-    (
-        {"treated_positives": [9, 0, 0], "treated_negatives": [0, 0, 0], "groups": [0, 0, 1]},
-        "treated_positives is 9 at position 0; expected a number between 0 and the row's positives",
-    ),
-    (
-        {"treated_positives": [0, 0, 0], "treated_negatives": [0.5, 0, 0], "groups": [0, 0, 1]},
-        "treated_negatives is 0.5 at position 0; expected .* the row's negatives, whole",
-    ),
-]
-
-
 def test_counts_of_the_treated_that_are_rounded_leave_no_controls():
     """All were treated: sums of their weights in another order are no reason to see controls."""
     weights = [0.1 + 0.2 + 0.3, 0.7]
@@ -154,12 +116,6 @@ def test_counts_of_the_treated_that_are_rounded_leave_no_controls():
     )
     assert not np.any(found.columns["control"])
     assert np.isnan(qk.uplift.uplift_at_quota(found, fraction=1))
-
-
-@pytest.mark.parametrize(("given", "message"), BAD)
-def test_what_is_bad_is_told(given: dict[str, Any], message: str):
-    with pytest.raises(TypeError, match="^num_groups needs groups"):
-        make([1, 2], [1, 2], [0, 1], num_groups=2)
 
 
 @pytest.mark.full

@@ -419,3 +419,82 @@ def test_counts_of_groups_on_a_device_are_those_of_their_ranking(dtype: str, mas
         for measure, found in zip(measures, counted, strict=True):
             exact = measure(ranking)
             torch.testing.assert_close(found, exact, equal_nan=True, rtol=1e-15, atol=0)
+
+
+def test_marks_between_models():
+    """The models are compared within each group, as if it were alone."""
+    scores = np.stack([*DATA["s"], np.arange(SIZE), -np.arange(SIZE) % 7])
+    marks = qk.normalized_marks(DATA["y"], scores, groups=DATA["groups"], method="minmax")
+    for place, group in enumerate(np.unique(DATA["groups"])):
+        here = DATA["groups"] == group
+        alone = qk.normalized_marks(DATA["y"][here], scores[:, here], method="minmax")
+        for found, wanted in zip(marks, alone, strict=True):
+            np.testing.assert_allclose(found[:, place], wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_bad_values_spoil_the_best_cut_of_their_group_alone(mode: Mode):
+    y, gain, groups = np.array([1, 0, 1, 0, 1, 0]), np.arange(6) - 2.0, np.array([0, 0, 1, 1, 2, 2])
+    scores = np.array([0.9, 0.8, np.nan, 0.6, 0.5, 0.4])
+
+    def computed(y: Any, s: Any, gain: Any, groups: Any) -> Any:
+        given = {"gain": gain, "groups": groups, "num_groups": 4, "validate": False}
+        ranking = qk.rank(y, s, **given)
+        return (
+            qk.best_quota(ranking).value,
+            qk.best_boundary(ranking, impacts=(5, -4, -1, 0)).quota,
+            qk.best_cut(qk.f_score, ranking).value,
+            qk.tables.cell_impacts(ranking, threshold=0.0).tp,
+            qk.pearson(ranking, quota=2, labels="observed"),
+        )
+
+    for found in mode.run(computed, y, scores, gain, groups):
+        assert np.isnan(found).tolist() == [False, True, False, True]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("labels", ["expected", "observed"])
+def test_a_group_of_huge_scores_or_weights_leaves_no_trace_in_the_next(labels: Any, weighted: bool):
+    """Sums of floats begin anew in each group; only whole numbers may cross them."""
+    rng = np.random.default_rng(4)
+    y, s, w = rng.integers(0, 2, 60), rng.random(60), rng.random(60)
+    groups = np.arange(60) // 20
+    for unit in (1e12, 1e-12):
+        scores, weights = s * unit ** (groups - 1.0), w * unit ** (1.0 - groups)
+        given = {"sample_weight": weights} if weighted else {}
+        own: dict[str, Any] = {"fraction": 0.7, "labels": labels}
+        found = qk.pearson(y, scores, groups=groups, **given, **own)
+        for group in range(3):
+            here = groups == group
+            alone = {name: x[here] for name, x in given.items()}
+            wanted = qk.pearson(y[here], scores[here], **alone, **own)
+            assert found[group] == pytest.approx(wanted, rel=1e-12)
+
+
+def test_a_long_group_leaves_no_trace_in_the_next():
+    rng = np.random.default_rng(4)
+    sizes = (300_000, 6)
+    groups, n = np.repeat([0, 1], sizes), sum(sizes)
+    y, s = rng.integers(0, 2, n), rng.random(n)
+    found = qk.pearson(y, s, groups=groups, fraction=0.7)
+    alone = qk.pearson(y[-6:], s[-6:], fraction=0.7)
+    assert found[1] == pytest.approx(alone, rel=1e-14, abs=0)
+
+
+def test_small_amounts_are_not_lost_behind_another_group():
+    """Sums begin anew in each group, from both ends."""
+    groups, gain = np.asarray([0, 0, 1, 1, 2, 2]), np.asarray([1e20, 1e20, 1e-20, 3e-20, 1e20, 7.0])
+    found = qk.impact_at_quota(None, -gain, gain=gain, gain_rejected=gain, groups=groups, quota=1)
+    assert found.selected.tolist() == [1e20, 1e-20, 7.0]
+    assert found.rejected.tolist() == [1e20, 3e-20, 1e20]
+
+
+def test_their_mean_and_its_interval():
+    given = {"groups": DATA["groups"], "gain": np.arange(SIZE) % 7, "cost": 1 + np.arange(SIZE) % 3}
+    each = qk.budgets.gain_per_cost(DATA["y"], DATA["s"][0], quota=2, when_short="all", **given)
+    mean = qk.group_mean(qk.budgets.gain_per_cost, quota=2, when_short="all")
+    assert mean(DATA["y"], DATA["s"][0], **given).value == np.mean(each)
+    with pytest.warns(UserWarning, match="^only 5 groups"):
+        drawn = qk.bootstrap(
+            mean, DATA["y"], DATA["s"][0], n_resamples=200, random_state=1, **given
+        )
+    assert drawn.value.lower < np.mean(each) < drawn.value.upper

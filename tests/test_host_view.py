@@ -10,7 +10,6 @@ from backends import available
 from everything import everything
 
 import quotakernels as qk
-from quotakernels._array import finished
 
 if not available("torch"):
     pytest.skip("torch is not available", allow_module_level=True)
@@ -99,22 +98,6 @@ def test_a_result_may_be_written_to():
         column += 1
     table = qk.lift_table(torch.from_numpy(LABELS), torch.from_numpy(SCORES), bins=3)
     table.start.zero_()
-
-
-def test_plain_tuples_within_each_other_keep_their_form():
-    def both(ranking: Any) -> Any:
-        area = qk.roc_auc(ranking)
-        return area, (qk.gini(ranking), (area,))
-
-    wanted = qk.bootstrap(both, LABELS[0], SCORES[0], n_resamples=8, random_state=1)
-    lists = torch.from_numpy(LABELS[0]), torch.from_numpy(SCORES[0])
-    area, (gini, (again,)) = qk.bootstrap(both, *lists, n_resamples=8, random_state=1)
-    assert isinstance(area.lower, torch.Tensor)
-    assert area.estimate == again.estimate == wanted[0].estimate
-    assert gini.estimate == wanted[1][0].estimate
-    doubles = np.ones(2), (np.ones(1),)
-    one, (other,) = finished(np, doubles, np.float32)  # type: ignore[arg-type]
-    assert one.dtype == other.dtype == np.float32
 
 
 def some_measures(lists: dict[str, Any]) -> tuple[Any, ...]:

@@ -11,7 +11,6 @@ from large_tables import check_large, large_tables
 from public_names import PUBLIC
 
 import quotakernels as qk
-from quotakernels.measures.dominance import _exceeds
 
 make = qk.Ranking.from_counts
 
@@ -75,15 +74,3 @@ def test_average_qrecall_is_undefined_where_positions_are_no_floats():
         assert 0 < qk.average_qrecall(at_most, start=start) < 1
         assert np.isnan(qk.average_qrecall(beyond, start=start))
     assert np.isnan(qk.summary(beyond).average_qrecall)
-
-
-def test_products_of_whole_numbers_are_compared_exactly():
-    """Also where they overflow, and where floats cannot tell them apart."""
-    dice = np.random.default_rng(7)
-    a, b = 2 ** dice.integers(0, 56, (2, 500)) - dice.integers(0, 2, (2, 500))
-    c, d = a + dice.integers(-1, 2, 500), b + dice.integers(-1, 2, 500)
-    for x, y, z, w in ((a, b, c, d), (a, b, b[::-1], a[::-1]), (a, b, a, b)):
-        lists = (column.tolist() for column in (x, y, z, w))
-        wanted = [p * q > r * s for p, q, r, s in zip(*lists, strict=True)]
-        with np.errstate(over="ignore"):
-            assert _exceeds(np, x, y, z, w).tolist() == wanted

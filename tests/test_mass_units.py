@@ -6,19 +6,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters
+from backends import MODES, QUICK, Mode, parameters
 from expected import AT_QUOTA
 from public_names import PUBLIC
 from table_formulas import PLAIN
 
 import quotakernels as qk
 
-POWERS = (-1000, -500, 500, 900)
+POWERS = (-1000, -500, -266, -100, 100, 266, 500, 900)
 draw = np.random.default_rng(0)
 Y, S = draw.integers(0, 2, 12), draw.integers(0, 6, 12) / 8
 W = draw.integers(1, 9, 12) / 4
 IMPACTS = (3, -1, 0, 2)
-OF_CLASSES = ("matthews_corrcoef", "cohen_kappa", "informedness", "mutual_information")
+OF_CLASSES = (
+    *("matthews_corrcoef", "cohen_kappa", "informedness", "mutual_information", "accuracy"),
+    *("misclassification_rate", "markedness", "information_coefficient"),
+)
+OF_IMPACTS = ("impact", "outcome_impact", "conditional_impact", "base_ratio")
 OF_RANKINGS = (
     *("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall", "average_precision"),
     *("pr_auc", "roc_hull_auc", "achievable_pr_auc", "auk", "h_measure", "summary", "lift_table"),
@@ -50,6 +54,7 @@ def found(w: Any, u: Any) -> dict[str, Any]:
         values[f"{name} curve"] = qk.tables.table_curve(PUBLIC[name], ranking)
         values[f"{name} best"] = qk.best_cut(PUBLIC[name], ranking, greater_is_better=True)
     values |= {f"{name} classes": PUBLIC[name](classes) for name in OF_CLASSES}
+    values |= {f"{name} table": PUBLIC[name](table, impacts=IMPACTS) for name in OF_IMPACTS}
     values |= {f"area {kind}": qk.charts.chart_area(ranking, kind=kind) for kind in KINDS}
     values |= {
         f"chart {kind}": qk.charts.powers_chart(ranking, kind=kind) for kind in ("bift", "pr")
@@ -149,3 +154,31 @@ def some(y: Any, s: Any, w: Any, q: Any) -> dict[str, Any]:
     values["matthews"] = qk.matthews_corrcoef(ranking, threshold=0.3)
     table = qk.confusion_table(ranking, fraction=0.4)
     return values | {"cells": table.tp / w[..., 0]}
+
+
+TWO = np.asarray([[7.0, 3, 2, 5], [30, 1, 2, 4.5], [1, 1, 1, 1], [3, 0, 0, 4]]).T
+SEVERAL = np.random.default_rng(3).integers(1, 9, (2, 3, 3)).astype(float)
+SIZES = [2.0**k for k in (-500, -300, -266, -100, 100, 266, 300, 500)]
+
+
+WIDE = parameters([mode for mode in QUICK if not mode.float32])
+
+
+@pytest.mark.parametrize("mode", WIDE)
+def test_correlation_of_cells_of_any_size(mode: Mode):
+    sizes = np.asarray([1.0, *SIZES])[:, None]
+    wanted = qk.matthews_corrcoef(qk.tables.ConfusionTable(*TWO))
+    found = mode.run(
+        lambda *cells: qk.matthews_corrcoef(qk.tables.ConfusionTable(*cells)), *TWO[:, None] * sizes
+    )
+    np.testing.assert_allclose(found, np.broadcast_to(wanted, found.shape), rtol=1e-15)
+    large = mode.run(
+        lambda c: qk.matthews_corrcoef(qk.tables.ClassTable(c)), SEVERAL * sizes[:, :, None, None]
+    )
+    wanted = qk.matthews_corrcoef(qk.tables.ClassTable(SEVERAL))
+    np.testing.assert_allclose(large, np.broadcast_to(wanted, large.shape), rtol=1e-15)
+    printed = mode.run(
+        lambda *cells: qk.matthews_corrcoef(qk.tables.ConfusionTable(*cells)),
+        *np.asarray([[3e77, 3e-80], [1e77, 1e-80], [2e77, 2e-80], [4e77, 4e-80]]),
+    )
+    np.testing.assert_allclose(printed, 10 / np.sqrt(4 * 6 * 5 * 5), rtol=1e-15)

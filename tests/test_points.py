@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from backends import QUICK, Mode, available, mode_fixture
 from expected import as_floats, ulps
-from hypothesis import given
-from hypothesis import strategies as st
 
 import quotakernels as qk
 
@@ -23,8 +21,6 @@ TABLE_1 = [0.5, 0.375, 0.318, 0.286, 0.265, 0.25]
 FIFTHS = [Fraction(k, 5) for k in range(6)]
 GRID = [(x, y) for x in FIFTHS for y in FIFTHS]
 XS, YS = (as_floats([point[k] for point in GRID]) for k in (0, 1))
-counts = st.integers(1, 10**6)
-rates = st.floats(0, 1, allow_subnormal=False)
 
 
 def areas(points: qk.results.PrPoints) -> np.ndarray:
@@ -61,38 +57,6 @@ def test_the_way_back_of_a_grid(mode: Mode):
         exact = as_floats([getattr(point, field) for point in wanted])
         rounding = 8 * np.finfo(getattr(found, field).dtype).eps
         np.testing.assert_allclose(getattr(found, field), exact, rounding, rounding)
-
-
-@given(rates, rates, counts, counts)
-def test_there_and_back(fpr: float, tpr: float, positives: int, negatives: int):
-    """Theorem 3.1: where the recall is not 0 each point of one space has one of the other."""
-    classes = {"positives": positives, "negatives": negatives}
-    pr = qk.roc_to_pr(fpr, tpr, **classes)
-    assert np.isnan(pr.precision) == (fpr == tpr == 0)
-    assert pr.recall == tpr
-    if tpr < 1e-200:
-        return
-    roc = qk.pr_to_roc(*pr, **classes)
-    # 1 - precision keeps no more digits of the false positives than the precision has
-    lost = (tpr * positives + fpr * negatives) / negatives
-    assert abs(roc.fpr - fpr) <= 1e-15 * (4 * fpr + 2 * lost)
-    assert roc.tpr == tpr
-
-
-@given(st.data())
-def test_a_vertex_of_one_curve_is_that_of_the_other(data: Any):
-    n = data.draw(st.integers(2, 30))
-    labels = [0, 1, *data.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
-    scores = data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n))
-    ranking = qk.rank(labels, scores)
-    roc, pr = qk.roc_curve(ranking), qk.pr_curve(ranking)
-    classes = {"positives": sum(labels), "negatives": n - sum(labels)}
-    moved = qk.roc_to_pr(roc.fpr, roc.tpr, **classes)
-    np.testing.assert_array_equal(moved.recall, pr.recall)
-    np.testing.assert_allclose(moved.precision[1:], pr.precision[1:], rtol=1e-15)
-    later = pr.recall > 0
-    back = qk.pr_to_roc(pr.recall[later], pr.precision[later], **classes)
-    np.testing.assert_allclose(back.fpr, roc.fpr[later], rtol=1e-13, atol=1e-14)
 
 
 # the way between two cuts
@@ -139,19 +103,6 @@ def test_interpolation_is_exact(start: Any, stop: Any):
     assert ulps(found.precision, as_floats([point.precision for point in wanted])) <= 4
 
 
-@pytest.mark.parametrize(("start", "stop"), WAYS)
-def test_the_area_between_two_cuts_is_that_of_the_ranking(start: Any, stop: Any):
-    """With the points of the way close together straight lines are near the curve."""
-    ranking = qk.Ranking.from_points(*np.asarray([start, stop], dtype=float).T)
-    first = qk.Ranking.from_points([start[0]], [start[1]])
-    recall = np.linspace(start[1] / stop[1], 1, 20001)
-    points = qk.interpolate_pr(start, stop, positives=stop[1], recall=recall)
-    area = areas(points).sum()
-    if start[1]:
-        area += qk.pr_auc(first) * start[1] / stop[1]
-    assert area == pytest.approx(float(qk.pr_auc(ranking)), rel=1e-7)
-
-
 @every.main_modes
 def test_the_cuts_may_be_arrays(mode: Mode):
     """Many pairs of cuts at once."""
@@ -168,13 +119,6 @@ def test_the_cuts_may_be_arrays(mode: Mode):
         for x, y, r in pairs
     ]
     assert ulps(found.precision, as_floats(wanted)) <= 4
-
-
-def test_numbers_and_arrays_are_broadcast():
-    found = qk.interpolate_pr((5, 5), (30, [[10], [11]]), positives=[20, 40, 80], recall=0.25)
-    assert found.recall.shape == found.precision.shape == (2, 3)
-    found = qk.interpolate_pr((5, 5), (30, 10), positives=[[20], [40]])
-    assert found.recall.shape == found.precision.shape == (2, 6)
 
 
 # DG Figures 6 and 7

@@ -9,7 +9,6 @@ import pytest
 from backends import in_full
 
 import quotakernels as qk
-from quotakernels._array import compiled
 from quotakernels.measures._measure import QuotaMeasure, measure
 
 jax = pytest.importorskip("jax")
@@ -92,21 +91,6 @@ def test_values_of_eager_calls(name: str, caplog: pytest.LogCaptureFixture):
         for value in (0.25, 0.5) if keyword == "fraction" else (2, 3, 4.5):
             measure(labels, scores, **{keyword: value})
     assert [x for x in caplog.messages if x.startswith("Compiling")] == []
-
-
-def test_compilations_are_logged(caplog: pytest.LogCaptureFixture):
-    with jax.log_compiles(True), caplog.at_level("WARNING"):
-        jax.jit(lambda x: x * 3 + 1)(jax.numpy.arange(11))
-    assert [x for x in caplog.messages if x.startswith("Compiling")] != []
-
-
-def test_the_program_of_a_function_is_kept():
-    def double(x: Any) -> Any:
-        return 2 * x
-
-    xp = jax.numpy
-    assert compiled(double, xp) is compiled(double, xp)
-    assert compiled(double, np) is double
 
 
 def test_several_thresholds_make_one_graph_each_without_a_break():

@@ -7,7 +7,7 @@ from itertools import pairwise
 import exact as ex
 import numpy as np
 import pytest
-from test_dominance import AXES, SPACES, check_regions, real_regions
+from test_dominance import AXES, check_regions, real_regions
 
 import quotakernels as qk
 from quotakernels.measures import dominance
@@ -57,24 +57,3 @@ def test_blocks_of_stretches_change_nothing(monkeypatch: pytest.MonkeyPatch, wei
     monkeypatch.setattr(dominance, "_AT_ONCE", 7 * 11)
     for x, y in zip(qk.compare_curves(ranking), whole, strict=True):
         np.testing.assert_array_equal(x, y)
-
-
-def test_one_model_is_the_best_everywhere():
-    ranking = qk.rank([0, 1, 1], [3, 2, 1])
-    for axis, end in zip(AXES, (3, 1, 1), strict=True):
-        for models in ([ranking], {"a": ranking, "b": ranking}):
-            start, stop, best = real_regions(qk.compare_curves(models, axis=axis))
-            assert (start.tolist(), stop.tolist()) == ([0], [end])
-            assert best.tolist() == [[True] * len(models)]
-
-
-@pytest.mark.parametrize("y", [[0, 0], [1, 1], []])
-def test_undefined(y: list[int]):
-    a, b = qk.rank(y, list(range(len(y)))), qk.rank(y, [0.0] * len(y))
-    for space in SPACES:
-        assert not qk.dominates(a, b, space=space)
-    for axis in AXES:
-        start, stop, best = qk.compare_curves([a, b], axis=axis)
-        assert np.isnan([*start, *stop]).all()
-        assert best.shape == (*start.shape, 2)
-        assert not best.any()

@@ -186,15 +186,6 @@ def test_a_large_tie_group():
             assert float(value) == pytest.approx(float(EXACT[name](groups, quota)), rel=4e-15), name
 
 
-def test_lists_of_one_class_and_of_none():
-    for name, measure in MEASURES.items():
-        nothing_found = 0 if name in ("dcg", "success", "reciprocal_rank") else np.nan
-        np.testing.assert_array_equal(measure([0, 0], [0.3, 0.1], quota=1), nothing_found)
-        assert np.isnan(measure([], []))
-        of_all = measure([1, 1], [0.3, 0.1], quota=[1, 2])
-        assert of_all[1] == pytest.approx(1 + 1 / np.log2(3) if name == "dcg" else 1)
-
-
 def test_scikit_learn_averages_ties_too():
     metrics = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(3)

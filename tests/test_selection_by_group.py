@@ -173,16 +173,3 @@ def test_resamples_are_measured_as_examples_repeated():
         measure, Y, S, clusters=np.arange(SIZE) // 2, n_resamples=20, random_state=1, **data
     )
     assert clustered.split_cost.resamples.shape == (2, 20)
-
-
-@pytest.mark.full
-@pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
-def test_models_are_compared_by_one_of_its_numbers():
-    def ratio(ranking: qk.Ranking) -> Any:
-        return qk.groups.selection_by_group(ranking, quota=9).demographic_parity_ratio
-
-    models = {"one": S[0], "two": S[1]}
-    given: dict[str, Any] = {"groups": G % 2, "n_resamples": 100, "random_state": 1}
-    found = qk.compare(ratio, Y, models, greater_is_better=True, **given)
-    estimates = qk.groups.selection_by_group(Y, S, groups=G % 2, quota=9).demographic_parity_ratio
-    np.testing.assert_array_equal(np.sort(found.estimate), np.sort(estimates))

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 import zipfile
 from hashlib import sha256
 from pathlib import Path
@@ -295,43 +294,6 @@ def test_info_tells_what_was_saved(tmp_path: Path):
         assert info.library == qk.__version__
         for name in ("bits", "capacity", "weighted"):
             assert getattr(info, name) == getattr(state, name, None)
-
-
-def test_mostly_empty_states_take_little_place(tmp_path: Path):
-    state = qk.states.ScoreHistogram.of(LABELS[0], SCORES[0].astype(np.float64))
-    qk.states.save_state(state, tmp_path / "state")
-    assert state.counts.nbytes == 2**23
-    assert (tmp_path / "state").stat().st_size < 2**16
-
-
-@pytest.mark.full
-def test_readers_see_the_old_file_or_the_new(tmp_path: Path):
-    path = tmp_path / "state"
-    states = [qk.states.ScoreHistogram.of([1, 0], [x, 0.5], bits=12) for x in (0.9, 0.1)]
-    qk.states.save_state(states[0], path)
-    seen: set[int] = set()
-    errors: list[BaseException] = []
-    over = threading.Event()
-
-    def read() -> None:
-        try:
-            while not over.is_set():
-                seen.add(int(np.argmax(qk.states.load_state(path).counts[:, 1])))
-        except BaseException as error:
-            errors.append(error)
-
-    readers = [threading.Thread(target=read) for _ in range(2)]
-    for reader in readers:
-        reader.start()
-    for number in range(60):
-        qk.states.save_state(states[number % 2], path)
-    over.set()
-    for reader in readers:
-        reader.join()
-    assert errors == []
-    assert seen <= {int(np.argmax(state.counts[:, 1])) for state in states}
-    assert seen
-    assert os.listdir(tmp_path) == ["state"]
 
 
 KILLED = """

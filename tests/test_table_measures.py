@@ -42,12 +42,6 @@ def test_all_small_tables(mode: Mode):
     assert_near(mode.run(each, *SMALL), wanted_of_small(), 4)
 
 
-def test_floats_are_as_good_as_integers():
-    found, same = each(*SMALL.astype(float)), each(*SMALL)
-    for name, value in found.items():
-        np.testing.assert_array_equal(value, same[name])
-
-
 def large_tables() -> np.ndarray:
     """Cells up to 2**62, of one size and of very different sizes."""
     random = np.random.default_rng(5)
@@ -93,14 +87,6 @@ def test_every_measure_takes_labels_scores_and_a_cut():
         ranking = qk.rank(Y, S)
         np.testing.assert_array_equal(function(ranking, threshold=[0.625, 0.25], **more), value)
         assert value.shape == (2, 2)
-
-
-def test_a_measure_of_each_class():
-    scores = np.stack([S[0], S[0][::-1], 1 - S[0]], axis=-1)
-    labels = np.asarray([0, 1, 2, 2, 0, 1, 1, 0])
-    found = qk.one_vs_rest(qk.f_score, labels, scores, threshold=0.5, average=None)
-    each = [qk.f_score(labels == k, scores[:, k], threshold=0.5) for k in range(3)]
-    np.testing.assert_array_equal(found.value, each)
 
 
 # own numbers

@@ -31,22 +31,6 @@ def exactly(found: qk.results.OneVsRest, wanted: qk.results.OneVsRest = WANTED) 
         np.testing.assert_array_equal(x, y)
 
 
-NUMBERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
-NUMBERS += ["float32", "float64"]
-LIBRARIES = [m for m in MODES if m.name in ("numpy", "strict", "jax64", "torch", "jax32-jit")]
-
-
-@pytest.mark.long_program
-@pytest.mark.parametrize("dtype", NUMBERS)
-@pytest.mark.parametrize("mode", parameters(LIBRARIES))
-def test_labels_of_every_dtype(mode: Mode, dtype: str):
-    value = mode.run(average, Y.astype(dtype), S).value
-    np.testing.assert_allclose(value, WANTED.value, 1e-6 if mode.float32 else 0)
-    other = np.asarray([30, 50, 10])
-    given = mode.run(lambda y, s: average(y, s, classes=other), other[Y].astype(dtype), S)
-    np.testing.assert_array_equal(given.value, value)
-
-
 OF_ANY_KIND = [
     (NAMES[Y], NAMES),
     (NAMES[Y].tolist(), list(NAMES)),

@@ -99,20 +99,6 @@ def test_every_state_keeps_every_column(mode: Mode, kind: str, weighted: bool):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.long_program
-@every.main_modes
-def test_a_buffer_keeps_costs_and_treatments(mode: Mode):
-    found = mode.run(lambda *columns: measured(streamed(*columns)), Y, S, COST, TREATED)
-    ranking = qk.rank(Y, S, cost=COST, treatment=TREATED)
-    wanted = {
-        "qrecall": qk.qrecall(ranking, budget=[3.0, 20.0]),
-        "cost": qk.budgets.cost_at_quota(ranking, quota=[2, 9]),
-        "uplift": qk.uplift.uplift_at_quota(ranking, quota=[2, 9]),
-    }
-    for name, x in wanted.items():
-        np.testing.assert_allclose(found[name], x, rtol=1e-6, atol=1e-6, err_msg=name)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_group_has_a_budget_of_its_own(kind: str, tmp_path: Path):
     given = {"cost": COST[0], "treatment": TREATED[0], "groups": ID}

@@ -98,13 +98,6 @@ def test_tie_policies_are_those_of_rank(name: str, ties: str):
 
 
 @every_state
-def test_labels_may_have_other_names(name: str):
-    state = STATES[name](S, False)
-    named = state.update(np.where(Y, "yes", "no"), S, pos_label="yes")
-    assert named.compute(qk.roc_auc) == qk.roc_auc(Y, S)
-
-
-@every_state
 def test_nothing_seen_is_undefined(name: str):
     state = STATES[name](np.zeros((2, 0), dtype=np.int8), False)
     assert np.array_equal(state.compute(qk.roc_auc), [np.nan, np.nan], equal_nan=True)
@@ -119,17 +112,6 @@ def test_states_are_pickled(name: str):
     assert again.compute(qk.roc_auc) == state.compute(qk.roc_auc)
 
 
-def test_batches_without_weights_count_once():
-    state = qk.states.ScoreBuffer.empty(S).update(Y, S).update(Y, S, sample_weight=W)
-    both = np.concatenate([np.ones(12), W])
-    wanted = qk.roc_auc(np.tile(Y, 2), np.tile(S, 2), sample_weight=both)
-    assert state.compute(qk.roc_auc) == wanted
-    state = (
-        qk.states.ScoreHistogram.empty(S, weighted=True).update(Y, S).update(Y, S, sample_weight=W)
-    )
-    assert state.compute(qk.roc_auc) == wanted
-
-
 @pytest.mark.parametrize("mode", EAGER)
 def test_what_is_kept_does_not_change_with_its_source(mode: Mode):
     with mode.context():
@@ -139,12 +121,6 @@ def test_what_is_kept_does_not_change_with_its_source(mode: Mode):
         if mode.library != "jax":
             scores[:] = 0.0
         assert mode.to_numpy(state.compute(qk.roc_auc)) == before
-
-
-def test_one_shot_states():
-    assert qk.states.ScoreHistogram.of(Y, S, sample_weight=W).compute(qk.roc_auc) == qk.roc_auc(
-        Y, S, sample_weight=W
-    )
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
@@ -260,13 +236,6 @@ def test_arrays_of_another_library_are_refused():
         state.update(torch.tensor([1, 0]), torch.zeros(2))
 
 
-@pytest.mark.full
-def test_lists_are_welcome_beside_jax():
-    jnp = pytest.importorskip("jax.numpy")
-    state = qk.states.ScoreBuffer.empty(jnp.zeros(1)).update([1, 0, 1], [0.9, 0.5, 0.4])
-    assert state.compute(qk.hit_rate, quota=2) == 0.5
-
-
 @pytest.mark.long_program
 @pytest.mark.parametrize("mode", LAZY)
 @every_state
@@ -359,10 +328,6 @@ def test_a_bad_batch_of_a_program_is_told_after_it():
             state.compute(qk.roc_auc)
         (warning,) = told
         assert warning.filename == __file__
-
-
-def test_capacities_are_any_integers():
-    assert qk.states.FixedScoreBuffer.empty([0.0], capacity=np.int32(3)).capacity == 3
 
 
 # several measures
