@@ -21,19 +21,13 @@ from quotakernels.inputs.columns import (
     MASS_ROUNDING,
     adopt,
     as_column,
-    read_without_fault,
     refuse_columns,
 )
-from quotakernels.inputs.groups import (
-    GroupsOfExamples,
-    good_groups,
-    kept_within,
-    of_their_group,
-    with_codes,
-)
+from quotakernels.inputs.examples import raise_or_exclude
+from quotakernels.inputs.groups import GroupsOfExamples, kept_within, of_their_group, with_codes
 from quotakernels.ops import namespace
 
-BadValues: TypeAlias = list[tuple[str, Array, str]]
+BadValues: TypeAlias = dict[str, tuple[Array, str]]
 """For some arguments: where they are bad, and what was expected."""
 
 
@@ -79,21 +73,19 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
         if columns["counts"].shape[-1] == 0:
             columns = {name: _one_empty_row(xp, name, x) for name, x in columns.items()}
         columns = {name: _computable(xp, name, x) for name, x in columns.items()}
-        groups = both = bad_ids = outside = None
+        groups = both = bad_ids = None
         if ids is not None:
             groups, bad_ids = kept_within(xp, columns["thresholds"], columns.pop("groups"), ids)
-            outside = bad_ids[0]
-        good = rows_without_bad_values(
-            xp, named, _bad_values(xp, columns, bad_ids), None, groups, outside
-        )
+        bad = _bad_values(xp, columns, bad_ids)
+        good = raise_or_exclude(xp, named, bad, None, groups=groups)[1]
         if groups is not None:
             both = _combined(xp, columns, groups)
             columns["thresholds"] = both.scores
         columns, place, repeated = _best_first(xp, columns)
         expected = "distinct thresholds" + ("" if groups is None else " in each group")
-        good = rows_without_bad_values(
-            xp, named, [("thresholds", repeated, expected)], good, groups, outside
-        )
+        bad = {"thresholds": (repeated, expected)}
+        distinct = raise_or_exclude(xp, named, bad, None, groups=groups)[1]
+        good = good if distinct is None else distinct if good is None else good & distinct
         columns = _by_class(xp, _without_the_bad(xp, columns, _of_rows(xp, good, groups, place)))
         own: Any = [columns.get(name) for name in ops.Groups._fields[:5]]
         table = ops.Groups(*own)
@@ -190,45 +182,42 @@ def _bad_values(
     thresholds, counts, positives = (
         columns[name] for name in ("thresholds", "counts", "positives")
     )
-    bad = []
+    bad: BadValues = {}
     if of_kind(xp, thresholds.dtype, "real floating"):
-        bad.append(("thresholds", xp.isnan(thresholds) & (counts > 0), "a number"))
-    total = xp.prefix_sum(counts)
-    bad += [
-        ("counts", counts < 0, "a count, from 0 to 2**63 - 1"),
-        ("counts", total < 0, "fewer than 2**63 examples in all"),
-        ("positives", (positives < 0) | (positives > counts), "between 0 and the row's count"),
-    ]
+        bad["thresholds"] = xp.isnan(thresholds) & (counts > 0), "a number"
+    too_many = xp.prefix_sum(counts) < 0
+    bad["counts"] = (counts < 0) | too_many, "a count, not negative, and fewer than 2**63 in all"
+    wrong = (positives < 0) | (positives > counts)
+    bad["positives"] = wrong, "between 0 and the row's count"
     if bad_ids is not None:
-        outside, expected = bad_ids
-        bad.append(("groups", outside & (counts > 0), expected))
+        bad["groups"] = bad_ids[0] & (counts > 0), bad_ids[1]
     if "weights" in columns:
         mass, positive = columns["weights"], columns["positive_weights"]
         most = float(xp.finfo(mass.dtype).max) / mass.shape[-1]
         right = (mass >= 0) & (mass <= most) & ((mass == 0) | (counts > 0))
         expected = "a finite mass, not negative, small enough for all, and 0 for no examples"
-        bad.append(("weights", ~right, expected))
+        bad["weights"] = ~right, expected
         close = mass * tolerance(mass, MASS_ROUNDING)
         right = (positive >= 0) & (positive <= mass + close) & ((positive == 0) | (positives > 0))
         right = right & ((positives < counts) | (positive >= mass - close))
         expected = "a mass between 0 and the row's weight; 0 for no positives, all of it for only"
-        bad.append(("positive_weights", ~right, expected))
-    return [*bad, *_bad_columns(xp, columns)]
+        bad["positive_weights"] = ~right, expected
+    return bad | _bad_columns(xp, columns)
 
 
 def _bad_columns(xp: Namespace, columns: dict[str, Array]) -> BadValues:
     """Where sums of gains, costs or arms are bad, and what was expected."""
     positives = columns["positives"]
-    members, bad = (positives, columns["counts"] - positives), []
+    members, bad = (positives, columns["counts"] - positives), {}
     for key, pair in _SUMS.items():
         if pair[0] not in columns:
             continue
         for name, own in zip(pair, members, strict=True):
             x, whose = columns[name], "positives" if own is positives else "negatives"
             if key == "treated":
-                bad.append((name, *_bad_treated(xp, columns, x, whose)))
+                bad[name] = _bad_treated(xp, columns, x, whose)
             else:
-                bad.append((name, *_bad_sums(xp, key, x, own, whose)))
+                bad[name] = _bad_sums(xp, key, x, own, whose)
     return bad
 
 
@@ -266,29 +255,6 @@ def _by_class(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:
     negative = columns.pop("weights") - columns["positive_weights"]
     there = (negative > 0) & (columns["positives"] < columns["counts"])
     return columns | {"negative_weights": xp.where(there, negative, xp.zeros_like(negative))}
-
-
-def rows_without_bad_values(
-    xp: Namespace,
-    as_given: dict[str, Array],
-    bad: BadValues,
-    good: Array | None,
-    groups: GroupsOfExamples | None = None,
-    outside: Array | None = None,
-) -> Array | None:
-    """Raise for the first bad value; where values cannot be read, tell the good batch rows.
-
-    Of groups, tell which of them are good, shape (..., S, 1); what is `nowhere` is of none.
-    """
-    for name, invalid, expected in bad:
-        if not read_without_fault(xp, name, as_given[name], invalid, expected):
-            row = (
-                ~xp.any(invalid, axis=-1, keepdims=True)
-                if groups is None or outside is None
-                else good_groups(xp, groups, invalid, invalid & outside)
-            )
-            good = row if good is None else good & row
-    return good
 
 
 def _best_first(
@@ -345,8 +311,8 @@ def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.Groups, Arra
         bad = _bad_points(xp, points, steps)
         if given is not None:
             invalid = _not_falling(xp, given, steps)
-            bad.append(("thresholds", invalid, "scores that fall from point to point"))
-        good = rows_without_bad_values(xp, named, bad, None)
+            bad["thresholds"] = invalid, "scores that fall from point to point"
+        good = raise_or_exclude(xp, named, bad, None)[1]
         if good is not None:
             steps = {name: xp.where(good, x, xp.zeros_like(x)) for name, x in steps.items()}
         if given is None:
@@ -384,12 +350,10 @@ def _steps(xp: Namespace, x: Array) -> Array:
 
 
 def _bad_points(xp: Namespace, points: dict[str, Array], steps: dict[str, Array]) -> BadValues:
-    bad: BadValues = [
-        (name, ~((x >= 0) & _is_finite(xp, x)), "finite numbers that rise from 0")
-        for name, x in steps.items()
-    ]
-    total = points["fp"] + points["tp"]  # that of whole numbers becomes negative at 2**63
-    return [*bad, ("fp", total < 0, "fewer than 2**63 examples in all")]
+    wrong = {name: ~((x >= 0) & _is_finite(xp, x)) for name, x in reversed(steps.items())}
+    wrong["fp"] = wrong["fp"] | (points["fp"] + points["tp"] < 0)  # as whole numbers are at 2**63
+    expected = "finite numbers that rise from 0, fewer than 2**63 examples in all"
+    return {name: (x, expected) for name, x in wrong.items()}
 
 
 def _not_falling(xp: Namespace, thresholds: Array, steps: dict[str, Array]) -> Array:

@@ -21,7 +21,6 @@ from quotakernels._array import (
     constant,
     device,
     is_array,
-    library,
     may_warn,
     of_kind,
     readable,
@@ -32,14 +31,12 @@ from quotakernels._array import (
 from quotakernels._types import WhenShort
 from quotakernels.inputs.columns import (
     MASS_ROUNDING,
-    adopt,
     as_column,
-    check_one_device,
     read_without_fault,
     refuse_records,
 )
 from quotakernels.inputs.keywords import show_value, warn_once
-from quotakernels.inputs.numbers import as_float, numbers_like
+from quotakernels.inputs.numbers import as_float, beside, numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.ops import namespace
 
@@ -369,33 +366,26 @@ def _in_type_of(scores: Array, number: int | float) -> int | float:
     return xp.nearest(scores, as_float(number))
 
 
-def thresholds_beside(scores: Array, threshold: Any) -> Array:
+def thresholds_beside(scores: Array, threshold: Any, name: str = "threshold") -> Array:
     """Thresholds in the library and on the device of the scores: plain numbers in the precision of
     the scores, and arrays with the values that they have.
     """
-    xp, dev = namespace(scores), device(scores)
-    refuse_records("threshold", threshold)
+    xp = namespace(scores)
+    refuse_records(name, threshold)
     threshold = in_precision_of(scores, threshold)
     if (found := _of_plain_numbers(scores, threshold)) is not None:
         return found
-    column = as_column("threshold", threshold)
-    kinds: tuple[str, ...] = ("integral", "real floating")
-    if of_kind(xp, scores.dtype, "bool"):
-        kinds = (*kinds, "bool")
+    column = as_column(name, threshold)
+    flags = ("bool",) if name == "thresholds" or of_kind(xp, scores.dtype, "bool") else ()
+    kinds = ("integral", "real floating", *flags)
     if not of_kind(namespace(column), column.dtype, kinds):
-        raise TypeError(f"threshold must hold real numbers; got {show_value(threshold)}")
+        raise TypeError(f"{name} must hold real numbers; got {show_value(threshold)}")
     if getattr(threshold, "weak_type", False) and of_kind(xp, scores.dtype, "real floating"):
         column = cast(xp, column, scores.dtype)  # which is JAX's mark of a plain number
-    if isinstance(column, np.ndarray):
-        wide = column.dtype.kind not in "biu"
-        column = column.astype(np.float64) if wide else column.copy()
-        return xp.asarray(column, dtype=wide_float(xp, dev) if wide else None, device=dev)
-    if namespace(column) is not xp:
-        raise TypeError(
-            f"threshold is an array of {library(column)} and the scores are of {library(scores)}"
-        )
-    check_one_device({"threshold": column, "y_score": scores})
-    return column
+    if isinstance(column, np.ndarray) and column.dtype.kind not in "biu":
+        column = column.astype(np.float64)
+        return xp.asarray(column, dtype=wide_float(xp, device(scores)), device=device(scores))
+    return beside(scores, name, column)
 
 
 def _of_plain_numbers(scores: Array, threshold: Any) -> Array | None:
@@ -422,22 +412,13 @@ def cut_at(xp: Namespace, table: ops.Groups, thresholds: Any) -> ops.Groups:
 
 def _many_thresholds_beside(table: ops.Groups, thresholds: Any) -> Array:
     """Those of a list as plain numbers, and those of an array as they are."""
-    column = as_column("thresholds", thresholds)
-    own = library(table.thresholds)
-    if own == "numpy" and library(column) != own:
-        raise TypeError(f"thresholds is an array of {library(column)} and the ranking of {own}")
-    if not of_kind(namespace(column), column.dtype, ("bool", "integral", "real floating")):
-        raise TypeError(f"thresholds must hold real numbers; got dtype {column.dtype}")
-    xp, columns = adopt({"the ranking": table.thresholds, "thresholds": column})
-    column, batch = columns["thresholds"], tuple(table.counts.shape[:-1])
+    column = thresholds_beside(table.thresholds, thresholds, "thresholds")
+    batch = tuple(table.counts.shape[:-1])
     if column.ndim == 0 or tuple(column.shape[:-1]) not in ((), batch):
         raise ValueError(
             f"thresholds must have shape (K,) or {(*batch, 'K')}; got shape {tuple(column.shape)}"
         )
-    if isinstance(thresholds, (list, tuple)):
-        plain = _of_plain_numbers(table.thresholds, in_precision_of(table.thresholds, thresholds))
-        column = column if plain is None else plain
-    return xp.broadcast_to(column, (*batch, column.shape[-1]))
+    return namespace(column).broadcast_to(column, (*batch, column.shape[-1]))
 
 
 def _merged(table: ops.Groups, last: Array) -> ops.Groups:

@@ -404,7 +404,7 @@ def raise_or_exclude(
     as_given: dict[str, Array],
     bad: dict[str, tuple[Array, str]],
     valid: Array | None,
-    validate: bool,
+    validate: bool = True,
     by_class: bool = False,
     groups: GroupsOfExamples | None = None,
 ) -> tuple[Array | None, Array | None]:
@@ -435,7 +435,8 @@ def raise_or_exclude(
         return valid, None
     found = not_read if valid is None else not_read & valid
     if groups is not None:
-        outside = bad["groups"][0] if valid is None else bad["groups"][0] & valid
+        outside, _ = bad.get("groups", (None, ""))
+        outside = outside if outside is None or valid is None else outside & valid
         good = good_groups(xp, groups, found, outside)
         there = of_their_group(xp, groups, good)
         return there if valid is None else valid & there, good

@@ -162,12 +162,19 @@ def numbers_like(data: Array, name: str, value: Any) -> Array:
         )
     if isinstance(value, np.ndarray):
         return xp.asarray(value.astype(np.float64), dtype=wide, device=dev)
-    if namespace(value) is not xp:
+    return cast(xp, beside(data, name, value), wide)
+
+
+def beside(data: Array, name: str, column: Array) -> Array:
+    """A column in the library and on the device of the data, where NumPy's is copied."""
+    if isinstance(column, np.ndarray):
+        return namespace(data).asarray(column.copy(), device=device(data))
+    if namespace(column) is not namespace(data):
         raise TypeError(
-            f"{name} is an array of {library(value)} and the scores are of {library(data)}"
+            f"{name} is an array of {library(column)} and the scores are of {library(data)}"
         )
-    check_one_device({name: value, "y_score": data})
-    return cast(xp, value, wide)
+    check_one_device({name: column, "y_score": data})
+    return column
 
 
 def as_float(number: int | float) -> float:

@@ -253,7 +253,7 @@ def _check_values(xp: Namespace, examples: Examples, groups: GroupsOfExamples | 
     if groups is not None:
         columns["groups"], size = groups.codes, groups.ids.shape[0]
         _, bad["groups"] = kept_within(xp, examples.scores, groups.codes, size)
-    raise_or_exclude(xp, columns, bad, examples.valid, validate=True)
+    raise_or_exclude(xp, columns, bad, examples.valid)
 
 
 def numbered_groups(codes: Array, size: int) -> GroupsOfExamples:
