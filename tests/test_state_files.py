@@ -209,7 +209,7 @@ def test_what_differs_is_named(tmp_path: Path):
             "type of scores: the file has float32, and like has float64",
         ),
         (make(np.float32([0]), bits=8, weighted=True), "weighted: the file has False, and"),
-        (make(np.float32([[0]]), bits=8), r"batch axes: the file has \[\], and like has \[1\]"),
+        (make(np.float32([[0]]), bits=8), r"batch axes: the file has \(\), and like has \(1,\)"),
         (
             qk.states.ScoreBuffer.empty(np.float32([0])),
             "kind: the file has ScoreHistogram, and like has",

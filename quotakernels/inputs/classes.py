@@ -247,14 +247,9 @@ def _two_classes(
 ) -> _Found:
     """Which labels and predictions are positive; where they are bad, and what was expected.
 
-    With a `label` for the positive class both have to share the negative one, so that they are
-    looked at together.
+    They are looked at together: with a `label` for the positive class both share the negative one.
     """
-    both = {name: columns[name] for name in ("y_pred", "y_true")}
-    if label is None:
-        pairs = {name: positive_labels(xp, x, None, valid) for name, x in both.items()}
-        return {k: x[0] for k, x in pairs.items()}, {k: x[1] for k, x in pairs.items()}
-    first, second = both["y_true"], both["y_pred"]
+    first, second = columns["y_true"], columns["y_pred"]
     if first.dtype != second.dtype:
         wide = wide_float(xp, device(first))
         first, second = cast(xp, first, wide), cast(xp, second, wide)

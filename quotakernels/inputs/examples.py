@@ -422,12 +422,7 @@ def raise_or_exclude(
             counted = xp.expand_dims(valid, axis=-2) if several and valid is not None else valid
             found = invalid if counted is None else invalid & counted
             place = xp.matrix_transpose(found) if several else found
-            try:
-                read_without_fault(xp, name, as_given[name], place, expected, validate)
-            except ValueError as error:
-                if name not in ("y_true", "y_pred"):
-                    raise
-                raise ValueError(told_of_labels(str(error), name, as_given)) from None
+            _raise_for(xp, name, as_given, place, expected)
         elif name != "groups" or not_read is None:  # which are looked at below
             flags = xp.any(invalid, axis=-2) if several else invalid
             not_read = flags if not_read is None else not_read | flags
@@ -436,12 +431,25 @@ def raise_or_exclude(
     found = not_read if valid is None else not_read & valid
     if groups is not None:
         outside, _ = bad.get("groups", (None, ""))
-        outside = outside if outside is None or valid is None else outside & valid
+        if outside is not None and valid is not None:
+            outside = outside & valid
         good = good_groups(xp, groups, found, outside)
         there = of_their_group(xp, groups, good)
         return there if valid is None else valid & there, good
     good = ~(found if found.shape[-1] == 1 else xp.any(found, axis=-1, keepdims=True))
     return good if valid is None else valid & good, good
+
+
+def _raise_for(
+    xp: Namespace, name: str, as_given: dict[str, Array], invalid: Array, expected: str
+) -> None:
+    """Raise for the first bad value of a column; what labels are may help."""
+    try:
+        read_without_fault(xp, name, as_given[name], invalid, expected)
+    except ValueError as error:
+        if name not in ("y_true", "y_pred"):
+            raise
+        raise ValueError(told_of_labels(str(error), name, as_given)) from None
 
 
 def without_negative_gains(found: Validated) -> Validated:

@@ -31,7 +31,6 @@ from quotakernels.ops import namespace
 DENSE = 4
 """Integers whose range is at most so many times their number are found by a table of that range."""
 
-_BLOCK = 1 << 15
 MOST_PLACES = 2**28
 """The longest axis that may be asked for: a column of this length takes 2 GiB."""
 MOST_POINTS = 2**24
@@ -210,24 +209,14 @@ def _found(column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarr
 def _found_in_range(
     column: np.ndarray[Any, Any], low: int, high: int
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The same by a table of all ids that there may be, in blocks that stay in the cache."""
-    flat, there = column.reshape(-1), np.zeros(high - low + 1, dtype=bool)
+    """The distinct ids and their places, by a table of all ids that there may be."""
     whole = np.dtype(np.int64) if column.dtype.kind == "i" else column.dtype
-    blocks = [slice(start, start + _BLOCK) for start in range(0, column.size, _BLOCK)]
-
-    def places(block: slice) -> np.ndarray[Any, Any]:
-        here = flat[block].astype(whole, copy=False)
-        return (here - whole.type(low) if low else here).astype(np.int64, copy=False)
-
-    for block in blocks:
-        there[places(block)] = True
+    places = column.astype(whole, copy=False) - whole.type(low) if low else column
+    places = places.astype(np.int64, copy=False)
+    there = np.zeros(high - low + 1, dtype=bool)
+    there[places] = True
     ids = (np.flatnonzero(there).astype(whole) + whole.type(low)).astype(column.dtype)
-    if ids.size == there.size:
-        return ids, places(slice(None)).reshape(column.shape)
-    numbers, codes = there.cumsum(dtype=np.int64) - 1, np.empty(column.size, dtype=np.int64)
-    for block in blocks:
-        numbers.take(places(block), out=codes[block], mode="clip")  # as no other mode writes to it
-    return ids, codes.reshape(column.shape)
+    return ids, places if ids.size == there.size else (there.cumsum(dtype=np.int64) - 1)[places]
 
 
 def ids_beside(xp: Namespace, scores: Array, ids: Array | int) -> Array:

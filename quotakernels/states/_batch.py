@@ -24,6 +24,7 @@ from quotakernels._array import (
     unpacked,
     wide_float,
 )
+from quotakernels._bits import dtype_name
 from quotakernels._types import BatchData
 from quotakernels.inputs.columns import (
     as_column,
@@ -207,8 +208,28 @@ def with_fault(xp: Namespace, bad: Array, *faults: Array | None) -> Array:
     return bad + cast(xp, functools.reduce(operator.or_, there), bad.dtype) if there else bad
 
 
-def check_alike(state: Any, other: Any, *properties: str) -> None:
-    """Raise unless another state is of the same type, library, device, scores and properties."""
+TITLES = {
+    "column_names": "columns",
+    "kind": "kind",
+    "scores": "type of scores",
+    "batch": "batch axes",
+}
+"""What messages call facts that have other names than the properties of a state."""
+
+
+def facts_of(state: Any) -> dict[str, Any]:
+    """What two states must have in common to be of one kind."""
+    own = ("bits", "capacity", "weighted", "num_groups", "column_names")
+    return {
+        "kind": type(state).__name__,
+        "scores": dtype_name(state.like.dtype),
+        "batch": tuple(state.like.shape[:-1]),
+        **{name: getattr(state, name) for name in own if hasattr(state, name)},
+    }
+
+
+def check_alike(state: Any, other: Any) -> None:
+    """Raise unless another state is of the same kind, library and device; of any capacity."""
     kind = type(state).__name__
     if not isinstance(other, type(state)):
         raise TypeError(f"only a {kind} can be merged into one; got {type(other).__name__}")
@@ -217,14 +238,11 @@ def check_alike(state: Any, other: Any, *properties: str) -> None:
             f"a {kind} of {library(other.like)} cannot be merged into one of {library(state.like)}"
         )
     check_one_device({"the state": state.bad, "the other": other.bad})
-    described = [
-        {"type of scores": str(x.like.dtype), "batch axes": tuple(x.like.shape[:-1])}
-        | {name: getattr(x, name) for name in properties}
-        for x in (state, other)
-    ]
-    for name, value in described[0].items():
-        if described[1][name] != value:
-            raise ValueError(f"the states differ in {name}: {value} and {described[1][name]}")
+    found = facts_of(other)
+    for name, value in facts_of(state).items():
+        if name != "capacity" and found[name] != value:
+            title = TITLES.get(name, name)
+            raise ValueError(f"the states differ in {title}: {value} and {found[name]}")
 
 
 def pickled(state: Any) -> Any:

@@ -149,7 +149,7 @@ class ScoreBuffer(NamedTuple):
         """
         pieces, bad, groups = self[1:]
         for other in others:
-            check_alike(self, other, "num_groups")
+            check_alike(self, other)
             with computing(namespace(bad)):
                 pieces, bad = pieces + other.pieces, bad + other.bad
             groups += other.groups

@@ -20,7 +20,6 @@ import io
 import math
 import os
 import reprlib
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
@@ -34,6 +33,7 @@ from quotakernels._version import __version__
 from quotakernels.inputs.examples import COLUMNS, Examples
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.ops import namespace
+from quotakernels.states._batch import TITLES, facts_of
 from quotakernels.states.buffer import ScoreBuffer, joined_ids
 from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
@@ -46,7 +46,6 @@ _FORMAT = 1
 _DESCRIPTION = "state.json"
 _DIGEST_BYTES = 64
 _START = b"PK\3\4"
-_SAMPLE_BYTES = 2**16
 _FASTEST = 1
 _DEFLATE_RATIO = 1032
 """No zlib stream decompresses to more than so many times its bytes."""
@@ -55,12 +54,6 @@ _OF_NUMPY = {
     *("float16", "float32", "float64"),
 }
 _KINDS: dict[str, Any] = {x.__name__: x for x in (ScoreHistogram, ScoreBuffer, FixedScoreBuffer)}
-_TITLES = {
-    "column_names": "columns",
-    "kind": "kind",
-    "scores": "type of scores",
-    "batch": "batch axes",
-}
 
 
 class DamagedFileError(ValueError):
@@ -220,10 +213,14 @@ def load_state(
     expected = {} if like is None else _facts("like", like)
     if measures is not None:
         expected["measures"] = _names(measures)
-    stored = _read(path)
+    stored, beside = _read(path), {} if like is None else _arrays(like)
     _check_equal(stored.said, expected)
-    _check_types(stored.types, like)
-    return _state_of(_KINDS[stored.said["kind"]], stored.types, stored.arrays(), like)
+    _check_types(stored.types, beside)
+    found = {
+        name: from_bits(x, stored.types[name], beside.get(name, beside.get("bad")))
+        for name, x in stored.arrays().items()
+    }
+    return _made(_KINDS[stored.said["kind"]], found)
 
 
 @public
@@ -259,24 +256,17 @@ def state_info(path: str | os.PathLike[str]) -> StateInfo:
     FixedScoreBuffer float64 100 ('roc_auc',)
     """
     said = _read(path).said
-    found: dict[str, Any] = {name: said.get(name) for name in StateInfo._fields}
-    for name in ("measures", "column_names"):
-        found[name] = None if found[name] is None else tuple(found[name])
-    return StateInfo(**{**found, "batch": tuple(found["batch"])})
+    found = {name: said.get(name) for name in StateInfo._fields}
+    if said["measures"] is not None:
+        found["measures"] = tuple(said["measures"])
+    return StateInfo(**found)  # type: ignore[arg-type]
 
 
 def _facts(name: str, state: Any) -> dict[str, Any]:
-    """What two states must have in common to be of one kind, as JSON has it."""
+    """The facts of what must be a state."""
     if type(state) not in _KINDS.values():
         raise TypeError(f"{name} must be a {' or a '.join(_KINDS)}; got {type(state).__name__}")
-    facts = {
-        "kind": type(state).__name__,
-        "scores": dtype_name(state.like.dtype),
-        "batch": list(state.like.shape[:-1]),
-    }
-    own = ("bits", "capacity", "weighted", "num_groups", "column_names")
-    found = {x: getattr(state, x) for x in own if hasattr(state, x)}
-    return facts | {name: list(x) if isinstance(x, tuple) else x for name, x in found.items()}
+    return facts_of(state)
 
 
 def _names(measures: Iterable[str] | None) -> list[str] | None:
@@ -296,28 +286,20 @@ def _check_equal(said: Mapping[str, Any], expected: dict[str, Any]) -> None:
         if said[name] != wanted:
             asked = "asked for are" if name == "measures" else "like has"
             raise ValueError(
-                f"the states differ in {_TITLES.get(name, name)}: "
+                f"the states differ in {TITLES.get(name, name)}: "
                 f"the file has {said[name]}, and {asked} {wanted}"
             )
 
 
-def _check_types(types: Mapping[str, str], like: Any) -> None:
-    """Raise for numbers in a precision that the library or device of `like` does not have."""
-    for name, found in types.items():
-        beside = _array_of(like, name)
-        if beside is not None and found != dtype_name(beside.dtype):
+def _check_types(types: Mapping[str, str], beside: Mapping[str, Any]) -> None:
+    """Raise for numbers in a precision that the library or device of others does not have."""
+    for name in [x for x in types if x in beside]:
+        wanted = dtype_name(beside[name].dtype)
+        if types[name] != wanted:
             raise ValueError(
-                f"the states differ in the type of {name}: the file has {found}, and like has "
-                f"{dtype_name(beside.dtype)}"
+                f"the states differ in the type of {name}: the file has {types[name]}, and like "
+                f"has {wanted}"
             )
-
-
-def _array_of(state: Any, name: str) -> Any:
-    """The array of that name in a state, which may be None; None where it has batches of them."""
-    found = getattr(state, name, None)
-    if found is None and not isinstance(state, ScoreBuffer) and state is not None:
-        return state.columns.get(name)
-    return None if isinstance(found, tuple) else found
 
 
 def _arrays(state: State) -> dict[str, Any]:
@@ -336,16 +318,6 @@ def _arrays(state: State) -> dict[str, Any]:
             )
         kept["groups"] = ids
     return {"like": state.like, **kept, "bad": state.bad}
-
-
-def _state_of(kind: Any, types: Mapping[str, str], arrays: Mapping[str, Any], like: Any) -> State:
-    """What `_arrays` was given, in the library and on the device of `like`."""
-    found = {}
-    for name, x in arrays.items():
-        beside = _array_of(like, name)
-        beside = like.bad if like is not None and beside is None else beside
-        found[name] = from_bits(x, types[name], beside)
-    return _made(kind, found)
 
 
 def _made(kind: Any, arrays: Mapping[str, Any]) -> State:
@@ -371,9 +343,11 @@ def _write(
     """Write a file in place of the one that is there, if any; an error leaves that as it is."""
     import json  # not needed but for files, as are the others
     from hashlib import sha256
-    from zipfile import ZipFile, ZipInfo
+    from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
     zipped = io.BytesIO()
+    sparse = said["kind"] == ScoreHistogram.__name__  # most of its bins are empty
+    how = ZIP_DEFLATED if sparse else ZIP_STORED
     with ZipFile(zipped, "w") as archive:
         archive.writestr(ZipInfo(_DESCRIPTION), json.dumps(said, allow_nan=False))
         for name, x in arrays.items():
@@ -381,20 +355,11 @@ def _write(
             stored = to_bits(x).view(_as_stored(dtype_name(x.dtype)))
             np.save(member, stored, allow_pickle=False)
             data = member.getbuffer()
-            archive.writestr(ZipInfo(f"{name}.npy"), data, _compression(data), _FASTEST)
+            archive.writestr(ZipInfo(f"{name}.npy"), data, how, _FASTEST)
         archive.comment = bytes(_DIGEST_BYTES)
     body = zipped.getbuffer()[:-_DIGEST_BYTES]
     with replacing(path) as file:
         file.writelines((body, sha256(body).hexdigest().encode()))
-
-
-def _compression(data: memoryview) -> int:
-    """How to store bytes: compressed, if the first of them are worth it."""
-    from zipfile import ZIP_DEFLATED, ZIP_STORED
-
-    sample = data[:_SAMPLE_BYTES]
-    worth = 2 * len(zlib.compress(sample, _FASTEST)) <= len(sample)
-    return ZIP_DEFLATED if worth else ZIP_STORED
 
 
 class _Stored(NamedTuple):

@@ -207,7 +207,7 @@ class FixedScoreBuffer(NamedTuple):
         merged = self
         with computing(xp):
             for other in others:
-                check_alike(self, other, "weighted", "num_groups", "column_names")
+                check_alike(self, other)
                 _check_place(merged, other.filled, 0)
                 merged = compiled(_joined, xp)(merged, other)
         return merged

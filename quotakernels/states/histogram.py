@@ -231,7 +231,7 @@ class ScoreHistogram(NamedTuple):
         """
         xp = namespace(self.like)
         for other in others:
-            check_alike(self, other, "bits", "weighted", "num_groups", "column_names")
+            check_alike(self, other)
         with computing(xp):
             merged = self
             for other in others:
