@@ -88,7 +88,7 @@ class Ranking(NamedTuple, Generic[T]):
     negative_weights: Any
     columns: ops.Columns = ops.NO_COLUMNS
     layout: ops.Layout = ()
-    groups: ops.SegmentsOrNone = ()
+    groups: ops.GroupIndexOrNone = ()
     ideal: Any = ()
 
     @property
@@ -319,7 +319,7 @@ _PARTS = {"gain": "gains", "cost": "costs", "treated": "arms"}
 def _unpickled(*packed_columns: Any) -> Ranking:
     *own, columns, layout, groups = packed_columns
     sums = {name: ops.ByClass(*(unpacked(*x) for x in pair)) for name, pair in columns.items()}
-    segments = ops.Segments(*(unpacked(*x) for x in groups)) if groups else ()
+    segments = ops.GroupIndex(*(unpacked(*x) for x in groups)) if groups else ()
     return Ranking._make((*(unpacked(*x) for x in own), sums, layout, segments, ()))
 
 
@@ -522,13 +522,13 @@ def _ranked_by_group(
     return ranking_of(table, good, with_bad=True)
 
 
-def _emptied(table: ops.Groups, good: Array) -> ops.Groups:
+def _emptied(table: ops.TieTable, good: Array) -> ops.TieTable:
     """The table without the examples of rows that are not good."""
     there = cast(namespace(good), good, table.counts.dtype)
     return table._replace(counts=table.counts * there, positives=table.positives * there)
 
 
-def grouped(examples: Examples, *, ties: TiePolicy) -> ops.Groups:
+def grouped(examples: Examples, *, ties: TiePolicy) -> ops.TieTable:
     """The table of checked examples, under a tie policy."""
     xp = namespace(examples.scores)
     scores, labels, weights, valid, columns = examples
@@ -541,7 +541,7 @@ def grouped(examples: Examples, *, ties: TiePolicy) -> ops.Groups:
     return xp.split_ties(table, ties)
 
 
-def ranking_of(table: ops.Groups, good: Array | None = None, with_bad: bool = False) -> Ranking:
+def ranking_of(table: ops.TieTable, good: Array | None = None, with_bad: bool = False) -> Ranking:
     """The public form of a table: masses are never None, and mark rows that are not `good`.
 
     `good` has the shape (..., 1), or (..., S, 1) of groups; None where all are.  A table
@@ -578,10 +578,10 @@ def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:
     if not of_kind(xp, ranking.positive_weights.dtype, "integral"):
         masses = tuple(cast(xp, x, wide) for x in ranking[3:5])
     columns = ops.map_columns(lambda x: cast(xp, x, wide), ranking.columns)
-    return ops.Groups._make((*ranking[:3], *masses, columns, *ranking[6:]))
+    return ops.TieTable._make((*ranking[:3], *masses, columns, *ranking[6:]))
 
 
-def table_of_one_list(ranking: Ranking) -> ops.Groups | None:
+def table_of_one_list(ranking: Ranking) -> ops.TieTable | None:
     """The same of one good list of NumPy without weights, and with nothing beside; None of others.
 
     Of a list that is not good the masses are negative.
@@ -592,4 +592,4 @@ def table_of_one_list(ranking: Ranking) -> ops.Groups | None:
         return None
     if mass[0] < 0:
         return None
-    return ops.Groups(*ranking[:3], None, None, {}, ranking.layout)
+    return ops.TieTable(*ranking[:3], None, None, {}, ranking.layout)

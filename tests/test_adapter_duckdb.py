@@ -431,7 +431,9 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, name: str) 
 
 def test_counts_beyond_32_bits() -> None:
     """Tables of many rows are added in 64 bits, and keep them."""
-    table = ops.Groups(np.array([0.1, 0.9]), np.array([2**31, 3]), np.array([2**30, 1]), None, None)
+    table = ops.TieTable(
+        np.array([0.1, 0.9]), np.array([2**31, 3]), np.array([2**30, 1]), None, None
+    )
     found = ranking_of_groups(combined([table] * 4), "pessimistic")
     assert found.counts.tolist() == [8, 4, 2**32, 2**32]
     assert found.positives.tolist() == [0, 4, 0, 2**32]

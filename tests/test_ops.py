@@ -158,7 +158,7 @@ def test_thresholds_are_of_examples_that_count(library, kind):
             np.testing.assert_array_equal(thresholds, scores[0, :2])
 
 
-def _filled_rows(groups: ops.Groups) -> list[tuple[Any, ...]]:
+def _filled_rows(groups: ops.TieTable) -> list[tuple[Any, ...]]:
     """The rows that hold a group, of every row of the batch."""
     rows = []
     for row in np.ndindex(groups.counts.shape[:-1]):
@@ -186,7 +186,7 @@ def test_pattern_groups(library, masked, batch):
             return xp.pattern_groups(scores, labels, *(valid or [None]))[:3], groups[:3]
 
     tables = library.run(run, scores, labels, *([valid] if masked else []))
-    found, groups = (_filled_rows(ops.Groups(*columns, None, None)) for columns in tables)
+    found, groups = (_filled_rows(ops.TieTable(*columns, None, None)) for columns in tables)
     same(found, groups)
 
 
@@ -263,7 +263,7 @@ def test_sums_and_positions_over_long_tables(weighted, rows):
     masses = (None, None)
     if weighted:
         masses = (counts * RNG.random(rows), 0.5 * positives * RNG.random(rows))
-    table = ops.Groups(-np.arange(rows, dtype=float), counts, positives, *masses)
+    table = ops.TieTable(-np.arange(rows, dtype=float), counts, positives, *masses)
     xp = namespace(counts)
     part = ops.Summands((*ops.Rows._fields, "positive_upto"), lambda *x: x)
     tolerance = 1e-12 if weighted else 0
@@ -298,7 +298,7 @@ def test_sums_before_places(size: int):
 @pytest.mark.parametrize("rows", [1, 1 << 14, 20_000])
 def test_sums_over_parts_of_a_table(rows: int):
     x = RNG.random(rows)
-    table = ops.Groups(-np.arange(rows, dtype=float), x, x, x, x)
+    table = ops.TieTable(-np.arange(rows, dtype=float), x, x, x, x)
     xp, start, sums = namespace(x), np.zeros(1), []
     for part in xp.in_parts(table):
         sums.append(xp.exclusive(part.positive, start))
@@ -577,7 +577,7 @@ def test_the_row_that_owns_a_place(library):
     positives = np.array([[0, 0, 2, 0, 0, 1]] * 4)
 
     def ends(xp: Any, counts: Any, positives: Any, place: Any) -> Any:
-        return xp.ends_of_row_at(ops.Groups(counts, counts, positives, None, None), place)
+        return xp.ends_of_row_at(ops.TieTable(counts, counts, positives, None, None), place)
 
     found, plain = both(library, ends, counts, positives, np.array([[1], [3], [4], [6]]))
     same(found, plain)
@@ -664,7 +664,7 @@ def test_bincount(library, batch):
 
 
 def sums_of_groups(xp: Any, x: Any, starts: Any, of_row: Any) -> Any:
-    table = ops.Groups(x, x, x, x, x)._replace(segments=ops.Segments(starts, starts, of_row))
+    table = ops.TieTable(x, x, x, x, x)._replace(segments=ops.GroupIndex(starts, starts, of_row))
     return (
         xp.group_total(table, x),
         xp.running_total(table, x),
@@ -735,7 +735,7 @@ def test_rows_that_hold_examples(library, rows, batch):
     scores = np.broadcast_to(np.arange(30.0, 0, -1), counts.shape)
 
     def run(xp: Any, scores: Any, counts: Any) -> Any:
-        table = ops.Groups(scores, counts, counts, None, None)
+        table = ops.TieTable(scores, counts, counts, None, None)
         return xp.filled_first(table), xp.without_empty_rows(table)
 
     found, plain = both(library, run, scores, counts)
@@ -866,7 +866,7 @@ def test_quota_of_one_list(dtype: str, mass: float):
 HULLS = ("any", "all tied", "all on one line", "on a circle", "one row", "no row", "sparse")
 
 
-def table_for_hull(kind: str, weighted: bool, batch: tuple[int, ...], rows: int) -> ops.Groups:
+def table_for_hull(kind: str, weighted: bool, batch: tuple[int, ...], rows: int) -> ops.TieTable:
     """Tables whose hulls are known to be hard."""
     shape = (*batch, 1 if kind == "one row" else rows)
     positives, negatives = (RNG.integers(0, 4, shape) for _ in range(2))
@@ -886,12 +886,12 @@ def table_for_hull(kind: str, weighted: bool, batch: tuple[int, ...], rows: int)
     counts = (positives + negatives).astype(np.int32)
     masses = (positives * 0.5, negatives * 0.25) if weighted else (None, None)
     scores = np.broadcast_to(np.arange(shape[-1], 0.0, -1), shape)
-    return ops.Groups(scores, counts, positives.astype(np.int32), *masses)
+    return ops.TieTable(scores, counts, positives.astype(np.int32), *masses)
 
 
-def hull_of(*columns: Any) -> tuple[Any, ops.Groups]:
+def hull_of(*columns: Any) -> tuple[Any, ops.TieTable]:
     """The ends of the hull's segments, and the table of these."""
-    table = ops.Groups(*columns, *(() if len(columns) == 5 else (None, None)))
+    table = ops.TieTable(*columns, *(() if len(columns) == 5 else (None, None)))
     xp = namespace(table.counts)
     with computing(xp):
         ends = xp.hull_ends(table)
@@ -923,7 +923,7 @@ def test_a_list_without_runs_is_no_part_of_the_next():
     torch = pytest.importorskip("torch")
     counts = torch.tensor([[1, 1, 1], [0, 2, 3]])
     masses = torch.tensor([[torch.nan] * 3, [0.0, 2.0, 3.0]], dtype=torch.float64)
-    table = ops.Groups(masses, counts, counts, masses, masses)
+    table = ops.TieTable(masses, counts, counts, masses, masses)
     last = torch.tensor([[False] * 3, [False, True, True]])
     with mock.patch("quotakernels._array._concrete_tensor", return_value=False):
         merged = namespace(counts).merged(table, last)
@@ -935,7 +935,7 @@ def test_hulls_of_counts_whose_products_are_no_whole_numbers():
     """The standard form takes floats for the batch's rows in which P·N is above 2**62."""
     positive = np.array([[3, 1, 2, 0], [3, 1, 2, 0]]) * np.array([[1], [2**40]])
     negative = np.array([[0, 1, 1, 3], [0, 1, 1, 3]]) * np.array([[1], [2**40]])
-    table = ops.Groups(np.zeros(4), positive + negative, positive, None, None)
+    table = ops.TieTable(np.zeros(4), positive + negative, positive, None, None)
     with standard_forms():
         ends = namespace(positive).hull_ends(table)
     wanted = ends_by_a_chain(negative[0], positive[0])
@@ -984,7 +984,7 @@ def test_hulls_by_merged_chains(size: int):
     valid = [size, size, max(size - 3, 0), *RNG.integers(0, size + 1, 17)]
     columns = [_in_place(*row) for row in zip(labels, levels, valid, strict=True)]
     counts, positives = (torch.from_numpy(np.stack(x)) for x in zip(*columns, strict=True))
-    table = ops.Groups(counts, counts, positives, None, None, layout=ops.InPlace())
+    table = ops.TieTable(counts, counts, positives, None, None, layout=ops.InPlace())
     with (
         mock.patch("quotakernels._array._concrete_tensor", return_value=False),
         mock.patch.object(Standard, "hull_ends", side_effect=AssertionError),
@@ -1004,7 +1004,7 @@ def test_hulls_in_programs_call_nobody(weighted: bool):
     import jax
 
     def ends(*columns: Any) -> Any:
-        table = ops.Groups(*columns) if weighted else ops.Groups(*columns, None, None)
+        table = ops.TieTable(*columns) if weighted else ops.TieTable(*columns, None, None)
         with jax.enable_x64(True):
             return namespace(columns[0]).hull_ends(table)
 

@@ -20,7 +20,7 @@ import quotakernels as qk
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(qk.__file__).parent
-TABLES = {"TieTable", "QuotaCut", "Groups", "Around", "Cumulative"}
+TABLES = {"TieTable", "QuotaCut", "Cumulative"}
 NOT_CODE = {
     tokenize.COMMENT,
     tokenize.NL,

@@ -21,7 +21,7 @@ def check_grouped_ties(ties: str) -> None:
         raise ValueError('ties="given" needs the order of the examples; use rank')
 
 
-def combined(tables: Sequence[ops.Groups]) -> ops.Groups:
+def combined(tables: Sequence[ops.TieTable]) -> ops.TieTable:
     """One table of several: equal scores are one group, best first, groups without examples gone.
 
     Counts are added in 64 bits, and so exactly; masses in the order of the tables.
@@ -40,7 +40,7 @@ def combined(tables: Sequence[ops.Groups]) -> ops.Groups:
     return sums._replace(thresholds=thresholds)
 
 
-def _one_below_the_other(tables: Sequence[ops.Groups]) -> ops.Groups:
+def _one_below_the_other(tables: Sequence[ops.TieTable]) -> ops.TieTable:
     kinds = list(dict.fromkeys(table.thresholds.dtype for table in tables))
     if len(kinds) > 1:
         raise TypeError(f"y_score must be of one dtype; got {kinds[0]} and {kinds[1]}")
@@ -51,18 +51,18 @@ def _one_below_the_other(tables: Sequence[ops.Groups]) -> ops.Groups:
     return table._replace(**wide)
 
 
-def _rows(table: ops.Groups, kept: np.ndarray) -> ops.Groups:
+def _rows(table: ops.TieTable, kept: np.ndarray) -> ops.TieTable:
     return table if kept.all() else table.map(lambda x: x[kept])
 
 
-def ranking_of_groups(table: ops.Groups, ties: TiePolicy) -> Ranking:
+def ranking_of_groups(table: ops.TieTable, ties: TiePolicy) -> Ranking:
     """The ranking of a combined table, with counts of the dtype that `rank` gives them."""
     xp = namespace(table.counts)
     with computing(xp):
         return ranking_of(xp.split_ties(_with_narrow_counts(table), ties))
 
 
-def ranking_by_group(table: ops.Groups, groups: GroupsOfExamples, ties: TiePolicy) -> Ranking:
+def ranking_by_group(table: ops.TieTable, groups: GroupsOfExamples, ties: TiePolicy) -> Ranking:
     """The ranking of groups of examples, from a table with a row for each score and group."""
     if not len(table.counts):
         table = table.map(lambda x: np.zeros(1, dtype=x.dtype))
@@ -75,8 +75,8 @@ def ranking_by_group(table: ops.Groups, groups: GroupsOfExamples, ties: TiePolic
 
 
 def _combined_by_group(
-    table: ops.Groups, groups: GroupsOfExamples
-) -> tuple[ops.Groups, ops.Combined]:
+    table: ops.TieTable, groups: GroupsOfExamples
+) -> tuple[ops.TieTable, ops.Combined]:
     """A row for each score and group, which thresholds stand for together."""
     xp = namespace(table.counts)
     both = xp.combined(table.thresholds, groups.codes, None)
@@ -84,8 +84,8 @@ def _combined_by_group(
 
 
 def rows_by_group(
-    tables: Sequence[ops.Groups], ids: Sequence[np.ndarray]
-) -> tuple[ops.Groups, np.ndarray]:
+    tables: Sequence[ops.TieTable], ids: Sequence[np.ndarray]
+) -> tuple[ops.TieTable, np.ndarray]:
     """One table of several, with a row for each score and group, and the group's id of each row."""
     table = _one_below_the_other(tables)
     kept = table.counts > 0
@@ -98,7 +98,7 @@ def rows_by_group(
     return found._replace(segments=()), groups.ids[found.segments.of_row]
 
 
-def _with_narrow_counts(table: ops.Groups) -> ops.Groups:
+def _with_narrow_counts(table: ops.TieTable) -> ops.TieTable:
     if not len(table.counts):
         table = table.map(lambda x: np.zeros(1, dtype=x.dtype))
     if table.counts.sum() >= 2**31:

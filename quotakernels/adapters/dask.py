@@ -44,7 +44,7 @@ class _Partial(NamedTuple):
     """
 
     number: int
-    table: ops.Groups
+    table: ops.TieTable
     negative: tuple[Any, int] | None
     ids: np.ndarray | None
 

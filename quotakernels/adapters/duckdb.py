@@ -272,7 +272,7 @@ def _ranking(
     sums = _sums(columns, amounts)
     counted: Any = [np.asarray(columns[x]) for x in ("score", "counts", "positives")]
     masses: Any = sums.pop("weight", (None, None))
-    table = ops.Groups(*counted, *masses)._replace(columns=sums)
+    table = ops.TieTable(*counted, *masses)._replace(columns=sums)
     if groups is None:
         return ranking_of_groups(combined([table]), ties)
     return ranking_by_group(table, groups.of_rows(np.asarray(columns["segment"])), ties)

@@ -170,7 +170,7 @@ class Cells:
         if "gain" in columns:
             columns["gain_size"] = columns["gain"].map(lambda x: ops.GAIN_SCALE * np.abs(x))
         groups = found.least, found.sizes, found.counts[:, 1]
-        return ranking_of(ops.Groups(*groups, positive, negative, columns))
+        return ranking_of(ops.TieTable(*groups, positive, negative, columns))
 
     def in_order(self, best: bool) -> Cells:
         """Two cells for each: what is not known as one class and the other, all else first.

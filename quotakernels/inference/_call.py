@@ -87,7 +87,7 @@ def refuse_weights(sample_weight: Any) -> None:
         raise TypeError("sample_weight is refused: the variance assumes single examples")
 
 
-def refuse_masses(table: ops.Groups, name: str) -> None:
+def refuse_masses(table: ops.TieTable, name: str) -> None:
     if table.weighted:
         raise TypeError(f"{name} has weights, but the variance assumes examples drawn one by one")
 

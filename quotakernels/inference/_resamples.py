@@ -126,7 +126,7 @@ def in_order(examples: Examples, keys: Keys | None = None) -> Sorted:
     return Sorted(order, scores, labels, weights, valid, last, columns)
 
 
-def by_group(table: ops.Groups, keys: Keys | None) -> ops.Groups:
+def by_group(table: ops.TieTable, keys: Keys | None) -> ops.TieTable:
     """The table of groups of examples, if there are any."""
     if keys is None:
         return table
@@ -141,7 +141,7 @@ def by_group(table: ops.Groups, keys: Keys | None) -> ops.Groups:
     return table._replace(segments=table.segments._replace(good=good))
 
 
-def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.Groups:
+def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.TieTable:
     """The tables of resamples, shape (R, ..., n), in which examples are so often: shape (R, n)."""
     xp = namespace(counts)
     shape = (counts.shape[0], *examples.order.shape)
@@ -152,10 +152,10 @@ def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.Groups
     return xp.split_ties(xp.merged(counted(examples, counts), examples.last), ties)
 
 
-def counted(examples: Sorted, counts: Array) -> ops.Groups:
+def counted(examples: Sorted, counts: Array) -> ops.TieTable:
     """Each example as a row of a table, so often as it is there."""
     counts = counts if examples.there is None else counts * examples.there
-    rows = ops.Groups(examples.thresholds, counts, counts * examples.labels, None, None)
+    rows = ops.TieTable(examples.thresholds, counts, counts * examples.labels, None, None)
     return rows._replace(**_sums_of(examples, counts))
 
 
@@ -203,7 +203,7 @@ class _Spans(NamedTuple):
         return np.reshape(rows, (*x.shape[:-1], len(self.start)))
 
 
-def host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.Groups]]:
+def host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.TieTable]]:
     """For each model the function that makes tables of the counts of resamples, shape (..., n)."""
     length = plan.examples.order.shape[-1]
     models = plan.examples.map(lambda x: x.reshape(-1, length))
@@ -240,7 +240,7 @@ def _last_of_runs(positives: NDArray) -> NDArray:
     return np.flatnonzero(kept)
 
 
-def _host_table(spans: _Spans, ties: TiePolicy, keys: Keys | None, counts: NDArray) -> ops.Groups:
+def _host_table(spans: _Spans, ties: TiePolicy, keys: Keys | None, counts: NDArray) -> ops.TieTable:
     examples = spans.examples
     counts = counts if spans.order is None else counts.take(spans.order, axis=-1)
     counts = counts if examples.there is None else counts * examples.there
@@ -250,7 +250,7 @@ def _host_table(spans: _Spans, ties: TiePolicy, keys: Keys | None, counts: NDArr
     return by_group(namespace(table.counts).split_ties(table, ties), keys)
 
 
-def _whole_table(spans: _Spans, counts: NDArray) -> ops.Groups:
+def _whole_table(spans: _Spans, counts: NDArray) -> ops.TieTable:
     """Examples and positives of each row, as differences of running sums."""
     most = counts.shape[-1] * int(counts.max())
     integer = np.int32 if most < 2**31 else np.int64
@@ -264,7 +264,7 @@ def _whole_table(spans: _Spans, counts: NDArray) -> ops.Groups:
         thresholds, ends, positives = thresholds[rows], ends[rows], positives[rows]
     items = ends.copy()
     items[..., 1:] -= ends[..., :-1]
-    return ops.Groups(np.broadcast_to(thresholds, items.shape), items, positives, None, None)
+    return ops.TieTable(np.broadcast_to(thresholds, items.shape), items, positives, None, None)
 
 
 # what is drawn: examples, strata of them, or whole clusters

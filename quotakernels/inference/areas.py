@@ -132,7 +132,7 @@ def spread_of(
     return Spread(twice, sizes[0] * sizes[1], *parts)
 
 
-def area_of(xp: Namespace, table: ops.Groups) -> Area:
+def area_of(xp: Namespace, table: ops.TieTable) -> Area:
     """The AUC of a table without weights, or of each of its groups, and its variance, from the
     rows.
     """
@@ -197,7 +197,7 @@ class AucInterval(NamedTuple, Generic[T]):
 
 @measure(Measure, greater_is_better=None, by_group=True)
 def auc_interval(
-    table: ops.Groups,
+    table: ops.TieTable,
     *,
     measure: AreaMeasure = "roc_auc",
     confidence_level: float = 0.95,
@@ -673,7 +673,7 @@ _NEAR = 8
 
 @measure(Measure, greater_is_better=None, by_group=True)
 def average_precision_interval(
-    table: ops.Groups,
+    table: ops.TieTable,
     *,
     measure: PrecisionName | Measure = "average_precision",
     confidence_level: float = 0.95,
@@ -766,7 +766,7 @@ class _Changes(NamedTuple):
     by_own_negatives: Array
 
 
-def _rows(xp: Namespace, table: ops.Groups) -> _Rows:
+def _rows(xp: Namespace, table: ops.TieTable) -> _Rows:
     wide = wide_float(xp, device(table.counts))
     positive, items = (cast(xp, x, wide) for x in (table.positives, table.counts))
     found, upto = (xp.running_total(table, x, exact=True) for x in (positive, items))
@@ -824,7 +824,7 @@ def _tail_of_squares(x: Array) -> Array:
 
 
 def _estimated(
-    xp: Namespace, table: ops.Groups, total: Totals, rows: _Rows, changes: _Changes
+    xp: Namespace, table: ops.TieTable, total: Totals, rows: _Rows, changes: _Changes
 ) -> tuple[Array, Array]:
     """The measure and its standard error, 0 where no negative comes before or with a positive."""
     value = xp.group_total(table, changes.value) / total.positive

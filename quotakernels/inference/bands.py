@@ -59,7 +59,7 @@ _RATE = (lambda x: (x >= 0) & (x <= 1), "a rate, from 0 to 1")
 
 
 def _wanted_negatives(
-    xp: Namespace, table: ops.Groups, *, fpr: Any
+    xp: Namespace, table: ops.TieTable, *, fpr: Any
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The false positives, or their mass, at each rate, shape (..., K)."""
     rate = checked(xp, {"fpr": numbers_like(table.counts, "fpr", fpr)}, {"fpr": _RATE})["fpr"]
@@ -73,7 +73,7 @@ class _TprAt(Measure):
 
 
 @measure(_TprAt, greater_is_better=True, monotone="always", by_positives=True)
-def tpr_at(table: ops.Groups, wanted: Array) -> Array:
+def tpr_at(table: ops.TieTable, wanted: Array) -> Array:
     """TPR on the ROC curve, which is straight between two cuts; where it is upright, the highest.
 
     NaN where a class is absent.
@@ -577,7 +577,7 @@ def _of_cuts(
     return BestBoundary(*best, curve())
 
 
-def _mass(xp: Namespace, table: ops.Groups, limit: Mapping[str, Any]) -> Array:
+def _mass(xp: Namespace, table: ops.TieTable, limit: Mapping[str, Any]) -> Array:
     """A limit as a mass, shape (..., 1)."""
     (most,), shape = wanted_masses(xp, table, **limit)
     if shape:

@@ -157,7 +157,7 @@ def value_again(measure: Any, ranking: Ranking) -> Any:
         return value_of(measure, ranking)
 
 
-def _value_of_table(measure: Any, table: ops.Groups) -> Any:
+def _value_of_table(measure: Any, table: ops.TieTable) -> Any:
     """A measure of a table, or several, which share a pass over the table if they can."""
     if not isinstance(measure, Mapping):
         return _value_of_table({"": measure}, table)[""]
@@ -169,7 +169,7 @@ def _value_of_table(measure: Any, table: ops.Groups) -> Any:
     return {name: values[name] for name in measure}
 
 
-def _is_plain(table: ops.Groups) -> bool:
+def _is_plain(table: ops.TieTable) -> bool:
     """Whether sums over rows with positives serve, which differ in the last digit from others."""
     on_host = isinstance(table.counts, np.ndarray) and table.counts.ndim == 1
     return on_host and not (table.weighted or table.segments)

@@ -82,7 +82,7 @@ ENDLESS = 2.0**53
 
 def wanted_and_listed(
     xp: Namespace,
-    table: ops.Groups,
+    table: ops.TieTable,
     *,
     quota: Any = None,
     fraction: Any = None,
@@ -183,7 +183,7 @@ class _IntervalMeasure(Measure):
         return HitRateInterval(like, lower, 1 - lost)
 
 
-def _draws(xp: Namespace, table: ops.Groups, wanted: Array, listed: Array) -> _Draws:
+def _draws(xp: Namespace, table: ops.TieTable, wanted: Array, listed: Array) -> _Draws:
     """The whole numbers of a quota, rounded so that the interval grows, and the hit rate."""
     found = whole_if_close(xp, positives_at(xp, table, wanted))
     missed = whole_if_close(xp, wanted - found)
@@ -195,7 +195,7 @@ def _draws(xp: Namespace, table: ops.Groups, wanted: Array, listed: Array) -> _D
 
 @measure(_IntervalMeasure, greater_is_better=None, by_group=True)
 def hit_rate_interval(
-    table: ops.Groups,
+    table: ops.TieTable,
     wanted: Array,
     listed: Array,
     *,
@@ -302,7 +302,7 @@ def hit_rate_interval(
     return HitRateInterval(share_found(xp, table, wanted), lower, upper)
 
 
-def moving_cut(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, Array]:
+def moving_cut(xp: Namespace, table: ops.TieTable, wanted: Array) -> tuple[Array, Array]:
     """The rate of positives at the cut, and the share of the examples beyond it."""
     whole = cast(xp, Totals(xp, table).whole[..., None], wanted.dtype)
     wanted = wanted + xp.zeros_like(whole)

@@ -51,12 +51,12 @@ class Grouped(NamedTuple):
     With groups, its thresholds are those that were `combined` with them, and `ids` names them.
     """
 
-    table: ops.Groups
+    table: ops.TieTable
     good: Array | None
     combined: ops.Combined | None
     ids: Array | None
 
-    def parted(self, table: ops.Groups) -> ops.Groups:
+    def parted(self, table: ops.TieTable) -> ops.TieTable:
         """The table, or one made of it, with thresholds and groups apart."""
         if self.combined is None:
             return table
@@ -87,8 +87,8 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
         distinct = raise_or_exclude(xp, named, bad, None, groups=groups)[1]
         good = good if distinct is None else distinct if good is None else good & distinct
         columns = _by_class(xp, _without_the_bad(xp, columns, _of_rows(xp, good, groups, place)))
-        own: Any = [columns.get(name) for name in ops.Groups._fields[:5]]
-        table = ops.Groups(*own)
+        own: Any = [columns.get(name) for name in ops.TieTable._fields[:5]]
+        table = ops.TieTable(*own)
         table = table._replace(columns=_sums(xp, columns, table))
         return Grouped(table, good, both, None if groups is None else groups.ids)
 
@@ -120,7 +120,7 @@ def _complete(given: dict[str, Any]) -> dict[str, Any]:
     return there
 
 
-def _sums(xp: Namespace, columns: dict[str, Array], table: ops.Groups) -> ops.Columns:
+def _sums(xp: Namespace, columns: dict[str, Array], table: ops.TieTable) -> ops.Columns:
     """The columns of the table; of the single examples' gains nothing but the sums is known."""
     found = {
         key: ops.ByClass(*(columns[name] for name in pair))
@@ -294,7 +294,7 @@ def _without_the_bad(
     }
 
 
-def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.Groups, Array | None]:
+def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.TieTable, Array | None]:
     """The table whose cuts are the given points: false and true positives, rising from 0.
 
     And which rows of the batch are good, shape (..., 1); None if all are.
@@ -382,10 +382,10 @@ def _is_finite(xp: Namespace, x: Array) -> Array:
     return xp.ones_like(x, dtype=xp.bool)
 
 
-def _table(xp: Namespace, thresholds: Array, negative: Array, positive: Array) -> ops.Groups:
+def _table(xp: Namespace, thresholds: Array, negative: Array, positive: Array) -> ops.TieTable:
     """Whole numbers are counts; of other masses each row counts as one example."""
     if of_kind(xp, positive.dtype, "integral"):
-        return ops.Groups(thresholds, negative + positive, positive, None, None)
+        return ops.TieTable(thresholds, negative + positive, positive, None, None)
     there = cast(xp, (negative > 0) | (positive > 0), xp.int64)
     found = cast(xp, positive > 0, xp.int64)
-    return ops.Groups(thresholds, there, found, positive, negative)
+    return ops.TieTable(thresholds, there, found, positive, negative)

@@ -91,7 +91,7 @@ ROUNDING = 2.0**-50
 
 def wanted_masses(
     xp: Namespace,
-    table: ops.Groups | ops.Around,
+    table: ops.TieTable | ops.QuotaCut,
     *,
     quota: Any = None,
     fraction: Any = None,
@@ -103,7 +103,7 @@ def wanted_masses(
     Of groups of examples the shape is (..., S, K).  Warns of a quota of less than one example, and
     of quotas that were meant for one group each.
     """
-    if isinstance(table, ops.Around):
+    if isinstance(table, ops.QuotaCut):
         masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
     else:
         masses = quota_masses(
@@ -121,7 +121,7 @@ def wanted_masses(
 
 def quota_masses(
     xp: Namespace,
-    table: ops.Groups,
+    table: ops.TieTable,
     *,
     quota: Any = None,
     fraction: Any = None,
@@ -156,7 +156,7 @@ def quota_masses(
     return (xp.nan_unless(valid & filled, wanted),), shape
 
 
-def _masses_of_list(table: ops.Groups, total: Totals, quota: Any, fraction: Any) -> Any:
+def _masses_of_list(table: ops.TieTable, total: Totals, quota: Any, fraction: Any) -> Any:
     """The masses of plain numbers that fit one list of NumPy without weights, and their shape."""
     is_list = isinstance(table[0], np.ndarray) and not (table.weighted or table.segments)
     whole = total.whole if is_list else None
@@ -203,7 +203,7 @@ class _Most(NamedTuple):
     rounded: bool
 
 
-def _most(table: ops.Groups, total: Totals, name: str) -> _Most:
+def _most(table: ops.TieTable, total: Totals, name: str) -> _Most:
     if name == "quota":
         what = "total weight" if table.weighted else "number of examples"
         return _Most(name, what, total.whole[..., None], table.weighted)
@@ -213,13 +213,13 @@ def _most(table: ops.Groups, total: Totals, name: str) -> _Most:
     return _Most(name, "total cost", total.cost[..., None], True)
 
 
-def _paid(table: ops.Groups, money: Array) -> Array:
+def _paid(table: ops.TieTable, money: Array) -> Array:
     return namespace(money).mass_within(table, money)
 
 
 def masses_or_all(
     xp: Namespace,
-    table: ops.Groups,
+    table: ops.TieTable,
     *,
     quota: Any = None,
     fraction: Any = None,
@@ -240,7 +240,7 @@ def check_when_short(when_short: Any) -> None:
 
 
 def _beside_groups(
-    xp: Namespace, table: ops.Groups, name: str, value: Array
+    xp: Namespace, table: ops.TieTable, name: str, value: Array
 ) -> tuple[Array, tuple[int, ...]]:
     """Numbers of shape (K,), or (S, K) if each group has its own; and their shape without S."""
     shape = tuple(value.shape)
@@ -315,7 +315,7 @@ MOST = 10**8
 
 def masses_and_positions(
     xp: Namespace,
-    table: ops.Groups,
+    table: ops.TieTable,
     *,
     quota: Any = None,
     fraction: Any = None,
@@ -331,7 +331,7 @@ def masses_and_positions(
     return (wanted, xp.arange(1, number + 1, dtype=xp.int64, device=device(wanted))), shape
 
 
-def _number(xp: Namespace, table: ops.Groups, wanted: Array) -> int:
+def _number(xp: Namespace, table: ops.TieTable, wanted: Array) -> int:
     """How many positions there are: in a program no more than rows."""
     rows: int = table.counts.shape[-1]
     if table.in_place or not readable(table.counts):
@@ -403,14 +403,14 @@ def _of_plain_numbers(scores: Array, threshold: Any) -> Array | None:
     return cast(xp, found, scores.dtype) if is_float else found
 
 
-def cut_at(xp: Namespace, table: ops.Groups, thresholds: Any) -> ops.Groups:
+def cut_at(xp: Namespace, table: ops.TieTable, thresholds: Any) -> ops.TieTable:
     """The table with only the cuts ``score >= threshold``, and the rest in one last group."""
     table = xp.filled_first(table)
     ends = cut_ends(xp, table, _many_thresholds_beside(table, thresholds))
     return xp.without_empty_rows(compiled(_merged, xp)(table, _rows_ending(xp, table, ends)))
 
 
-def _many_thresholds_beside(table: ops.Groups, thresholds: Any) -> Array:
+def _many_thresholds_beside(table: ops.TieTable, thresholds: Any) -> Array:
     """Those of a list as plain numbers, and those of an array as they are."""
     column = thresholds_beside(table.thresholds, thresholds, "thresholds")
     batch = tuple(table.counts.shape[:-1])
@@ -421,12 +421,12 @@ def _many_thresholds_beside(table: ops.Groups, thresholds: Any) -> Array:
     return namespace(column).broadcast_to(column, (*batch, column.shape[-1]))
 
 
-def _merged(table: ops.Groups, last: Array) -> ops.Groups:
+def _merged(table: ops.TieTable, last: Array) -> ops.TieTable:
     """As one program: in steps, JAX would read from a device what kind of device it is."""
     return namespace(last).merged(table, last)
 
 
-def _rows_ending(xp: Namespace, table: ops.Groups, ends: Array) -> Array:
+def _rows_ending(xp: Namespace, table: ops.TieTable, ends: Array) -> Array:
     """Which rows are the last of so many; and the last of all that are not empty."""
     size = table.counts.shape[-1]
     filled = xp.count(table.counts > 0)
@@ -439,7 +439,7 @@ def _rows_ending(xp: Namespace, table: ops.Groups, ends: Array) -> Array:
     return xp.take_along_axis(ends, index, axis=-1) == places
 
 
-def cut_ends(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool = True) -> Array:
+def cut_ends(xp: Namespace, table: ops.TieTable, wanted: Array, inclusive: bool = True) -> Array:
     """How many rows the cuts ``score >= wanted`` take, or ``score > wanted``; none for NaN.
 
     The empty rows of the table stand at its end, where it does not matter how many are taken.

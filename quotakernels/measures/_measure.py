@@ -405,7 +405,9 @@ class Measure:
         self._check_complete(caller, given)
         return self._checked(given, numbers)
 
-    def _around(self, at_quota: RankingAtQuota, numbers: dict[str, Any], caller: str) -> ops.Around:
+    def _around(
+        self, at_quota: RankingAtQuota, numbers: dict[str, Any], caller: str
+    ) -> ops.QuotaCut:
         """What there is at the one quota that is known, of measures that need no more."""
         if not self.at_quota_only or caller != self.__name__:  # which compares all cuts
             raise TypeError(f"{caller} needs the whole ranking; rank_at_quota knows one quota only")
@@ -610,7 +612,7 @@ class RankingAtQuota(NamedTuple, Generic[T]):
     """
 
     threshold: T
-    around: ops.Around
+    around: ops.QuotaCut
 
     def __repr__(self) -> str:
         """Library, and of one list how many examples there are."""
@@ -628,7 +630,7 @@ def ranking_at(
     fraction: Any = None,
     budget: Any = None,
     when_short: Any = None,
-) -> Ranking | ops.Around:
+) -> Ranking | ops.QuotaCut:
     """A ranking of checked examples, or of one quota the tie group in which it ends.
 
     Sums of weights, of costs, and of several quotas, need the sorted scores.
@@ -650,13 +652,13 @@ def ranking_at(
 
 def _around(
     examples: Examples, good: Array | None, wanted: Array, place: Any, ties: TiePolicy
-) -> ops.Around:
+) -> ops.QuotaCut:
     """See `around_of`; NumPy counts one list in the memory of a tensor several times faster."""
     find = compiled(around_of, namespace(examples.scores), ("ties",))
     data = (examples[:4], good, wanted)
     on_host = host_view(data) if examples.scores.ndim == 1 else None
     columns, good, wanted = on_host or data
-    around: ops.Around = find(Examples(*columns), good, wanted, place, ties=ties)
+    around: ops.QuotaCut = find(Examples(*columns), good, wanted, place, ties=ties)
     if on_host is not None:
         around = from_host_view(around, examples.scores)
     return around
@@ -678,7 +680,7 @@ def _wanted(
         counts = xp.full((*scores.shape[:-1], 1), size, dtype=xp.int64, device=dev)
     else:
         counts = xp.count(valid)
-    whole = ops.Groups(scores[..., :1], counts, counts, None, None)
+    whole = ops.TieTable(scores[..., :1], counts, counts, None, None)
     (wanted,), _ = quota_masses(xp, whole, quota=quota, fraction=fraction, when_short=when_short)
     return wanted, None
 
@@ -697,7 +699,7 @@ def around_of(
     *,
     ties: TiePolicy,
     across: Across | None = None,
-) -> ops.Around:
+) -> ops.QuotaCut:
     """Where the wanted mass ends among the examples, or those of all shards together."""
     xp = namespace(wanted)
     scores, labels, _, valid, *_ = examples
@@ -716,11 +718,11 @@ def around_of(
         whole = xp.full_like(positives, scores.shape[-1])
     if good is not None:
         wanted = xp.nan_unless(good, wanted)
-    found = ops.Around(wanted, thresholds, row, whole, positives)
+    found = ops.QuotaCut(wanted, thresholds, row, whole, positives)
     return found if ties == "expected" else _one_class_first(xp, found, ties == "optimistic")
 
 
-def _one_class_first(xp: Namespace, around: ops.Around, is_positive: bool) -> ops.Around:
+def _one_class_first(xp: Namespace, around: ops.QuotaCut, is_positive: bool) -> ops.QuotaCut:
     """The tie group is the part of one class, of which the first comes before the other."""
     row = around.row
     first = row.positive if is_positive else row.mass - row.positive

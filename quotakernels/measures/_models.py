@@ -22,7 +22,7 @@ class Family(NamedTuple):
     A row that is invalid in one of them does not agree.
     """
 
-    tables: tuple[ops.Groups, ...]
+    tables: tuple[ops.TieTable, ...]
     agree: Array
 
 

@@ -26,7 +26,7 @@ def in_usual_units(function: Callable[..., Any], of_masses: bool = True) -> Call
     """
 
     @functools.wraps(function)
-    def scaled(table: ops.Groups, *arrays: Array, **options: Any) -> Any:
+    def scaled(table: ops.TieTable, *arrays: Array, **options: Any) -> Any:
         xp = namespace(table.counts)
         unit = None
         if table.weighted:

@@ -39,7 +39,7 @@ class Sums(NamedTuple):
     take: Callable[[Any], Any] = lambda value: value
 
 
-def item_scale(xp: Namespace, table: ops.Groups, total: Totals) -> Array:
+def item_scale(xp: Namespace, table: ops.TieTable, total: Totals) -> Array:
     """The factor that gives masses a mean of one per example."""
     if table.weighted:
         return cast(xp, total.examples, total.whole.dtype) / total.whole

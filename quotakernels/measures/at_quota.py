@@ -128,7 +128,7 @@ def positives_at(xp: Namespace, table: _Table, wanted: Array) -> Array:
     by_group=True,
     by_counts=True,
 )
-def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
+def hit_rate(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Array:
     """Hit rate: the share of positives among the selected ([AR] eq. 4), T(j) / j.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -214,7 +214,7 @@ def hit_rate(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     by_group=True,
     by_counts=True,
 )
-def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
+def qrecall(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Array:
     """Qrecall: the share of all positives that the quota catches ([AR] eq. 6), T(j) / P.
 
     Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota, fraction or budget.
@@ -254,7 +254,7 @@ def qrecall(table: ops.Groups | ops.Around, wanted: Array) -> Array:
     by_group=True,
     by_counts=True,
 )
-def lift(table: ops.Groups | ops.Around, wanted: Array) -> Array:
+def lift(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Array:
     """Cumulative lift: the hit rate divided by the prevalence, (T(j) / j) / (P / n).
 
     Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota, fraction or budget.
@@ -294,7 +294,7 @@ def lift(table: ops.Groups | ops.Around, wanted: Array) -> Array:
 
 
 @measure(Measure, greater_is_better=None, by_group=True, by_sums=True, by_counts=True)
-def lift_table(table: ops.Groups, *, bins: int = 10) -> LiftTable:
+def lift_table(table: ops.TieTable, *, bins: int = 10) -> LiftTable:
     """Lift of each of `bins` parts of equal size, best examples first.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -386,7 +386,7 @@ class Curve(NamedTuple, Generic[T]):
     threshold: T | Any
 
 
-def above_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
+def above_cuts(xp: Namespace, table: ops.TieTable, column: Array) -> Array:
     """Sums of the rows above each cut, shape (..., G + 1).
 
     Of S groups of examples there are G + S cuts: one below each row, and then the empty ones.
@@ -397,7 +397,7 @@ def above_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
     return xp.concat([xp.zeros_like(sums[..., :1]), sums], axis=-1)
 
 
-def below_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
+def below_cuts(xp: Namespace, table: ops.TieTable, column: Array) -> Array:
     """Sums of the rows below each cut; in a difference of sums a small one would be lost."""
     if table.segments:
         behind = xp.total_behind(table, column)
@@ -406,7 +406,7 @@ def below_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
     return xp.concat([sums, xp.zeros_like(sums[..., :1])], axis=-1)
 
 
-def _with_empty(xp: Namespace, table: ops.Groups, rows: Array, fill: Any) -> Array:
+def _with_empty(xp: Namespace, table: ops.TieTable, rows: Array, fill: Any) -> Array:
     """What stands at the cuts below all rows, and at the empty ones."""
     number = table.segments.ids.shape[-1] if table.segments else 1
     shape = (*rows.shape[:-1], number)
@@ -414,14 +414,14 @@ def _with_empty(xp: Namespace, table: ops.Groups, rows: Array, fill: Any) -> Arr
     return xp.concat([rows, empty] if table.segments else [empty, rows], axis=-1)
 
 
-def beside_cuts(xp: Namespace, table: ops.Groups, x: Array) -> Array:
+def beside_cuts(xp: Namespace, table: ops.TieTable, x: Array) -> Array:
     """What belongs to each list, shape (...), or to each group, (..., S), beside its cuts."""
     if table.segments:
         return xp.concat([xp.repeat_per_row(table, x), x], axis=-1)
     return xp.expand_dims(x, axis=-1)
 
 
-def row_ends(xp: Namespace, table: ops.Groups, x: Array) -> tuple[Array, Array]:
+def row_ends(xp: Namespace, table: ops.TieTable, x: Array) -> tuple[Array, Array]:
     """What stands at the cut above each row and at that below it, of numbers of all cuts."""
     if not table.segments:
         return x[..., :-1], x[..., 1:]
@@ -430,32 +430,32 @@ def row_ends(xp: Namespace, table: ops.Groups, x: Array) -> tuple[Array, Array]:
     return xp.where(xp.first_rows(table), empty, xp.shift_right(below, 1, 0)), below
 
 
-def cut_quotas(xp: Namespace, table: ops.Groups) -> Array:
+def cut_quotas(xp: Namespace, table: ops.TieTable) -> Array:
     """The selected mass at every cut; without weights whole numbers, exact."""
     return above_cuts(xp, table, table.mass)
 
 
-def cut_masses(xp: Namespace, table: ops.Groups) -> tuple[Array, Array]:
+def cut_masses(xp: Namespace, table: ops.TieTable) -> tuple[Array, Array]:
     """The selected negative and positive mass at every cut; without weights whole numbers."""
     return _mass_at_cuts(xp, table, table.negative), _mass_at_cuts(xp, table, table.positive)
 
 
-def _mass_at_cuts(xp: Namespace, table: ops.Groups, column: Array) -> Array:
+def _mass_at_cuts(xp: Namespace, table: ops.TieTable, column: Array) -> Array:
     sums = xp.rising_sum if table.weighted else xp.prefix_sum
     return _with_empty(xp, table, sums(column), 0)
 
 
-def _cut_positives(xp: Namespace, table: ops.Groups) -> Array:
+def _cut_positives(xp: Namespace, table: ops.TieTable) -> Array:
     """The selected positive mass at every cut, as floats."""
     return cast(xp, _mass_at_cuts(xp, table, table.positive), wide_float(xp, device(table.counts)))
 
 
-def real_cuts(xp: Namespace, table: ops.Groups) -> Array:
+def real_cuts(xp: Namespace, table: ops.TieTable) -> Array:
     """Which cuts are not padding; the empty ones are none."""
     return _with_empty(xp, table, table.counts > 0, True)
 
 
-def cut_thresholds(xp: Namespace, table: ops.Groups) -> Array:
+def cut_thresholds(xp: Namespace, table: ops.TieTable) -> Array:
     """The threshold of every cut, NaN for an empty one; padding repeats the group before it."""
     thresholds = _with_empty(xp, table, float_thresholds(xp, table.thresholds), xp.nan)
     if table.segments:
@@ -475,7 +475,7 @@ def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
 
 
 @measure(Measure, greater_is_better=None)
-def hit_rate_curve(table: ops.Groups) -> Curve:
+def hit_rate_curve(table: ops.TieTable) -> Curve:
     """Hit rate at every cut ([AR] eq. 4): see `hit_rate` and `Curve`.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -505,7 +505,7 @@ def hit_rate_curve(table: ops.Groups) -> Curve:
 
 
 @measure(Measure, greater_is_better=None)
-def qrecall_curve(table: ops.Groups) -> Curve:
+def qrecall_curve(table: ops.TieTable) -> Curve:
     """Qrecall at every cut ([AR] eq. 6): see `qrecall` and `Curve`.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -533,7 +533,7 @@ def qrecall_curve(table: ops.Groups) -> Curve:
 
 
 @measure(Measure, greater_is_better=None)
-def lift_curve(table: ops.Groups) -> Curve:
+def lift_curve(table: ops.TieTable) -> Curve:
     """Cumulative lift at every cut: see `lift` and `Curve`.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -597,7 +597,7 @@ class _Part(NamedTuple):
     within: Array | None
 
 
-def _again(parts: list[ops.Groups], make: Callable[[], Iterator[Array]]) -> _Numbers:
+def _again(parts: list[ops.TieTable], make: Callable[[], Iterator[Array]]) -> _Numbers:
     """What is made for each part, made anew for each reader where all together may be long."""
     if len(parts) > 1:
         return make
@@ -605,7 +605,7 @@ def _again(parts: list[ops.Groups], make: Callable[[], Iterator[Array]]) -> _Num
     return lambda: made
 
 
-def _relative_scores(xp: Namespace, parts: list[ops.Groups]) -> Iterable[Array]:
+def _relative_scores(xp: Namespace, parts: list[ops.TieTable]) -> Iterable[Array]:
     """Scores minus the best one of the list or group, in units of their range; 0 in empty rows.
 
     Squares of such numbers neither lose an offset's worth of digits nor overflow.
@@ -629,7 +629,7 @@ def _relative_scores(xp: Namespace, parts: list[ops.Groups]) -> Iterable[Array]:
     return (x / span for x in below())
 
 
-def _near_one(xp: Namespace, parts: list[ops.Groups], filled: _Numbers) -> _Numbers:
+def _near_one(xp: Namespace, parts: list[ops.TieTable], filled: _Numbers) -> _Numbers:
     """The scores times a power of two for each list or group, where they are far from 1.
 
     Then their range is no more than the largest float, and they are not subnormal.
@@ -648,7 +648,7 @@ def _near_one(xp: Namespace, parts: list[ops.Groups], filled: _Numbers) -> _Numb
     return _again(parts, lambda: (xp.scaled(x, power) for x in wide()))
 
 
-def _largest(xp: Namespace, parts: list[ops.Groups], numbers: Iterable[Array]) -> Array:
+def _largest(xp: Namespace, parts: list[ops.TieTable], numbers: Iterable[Array]) -> Array:
     """The largest number of all parts of a list, shape (..., 1), or of the group of each row."""
     if parts[0].segments:
         return xp.repeat_per_row(parts[0], xp.group_max(parts[0], *numbers))
@@ -678,7 +678,7 @@ def _moment_steps(
 
 
 def _moments_before(
-    xp: Namespace, table: ops.Groups, labels: Labels
+    xp: Namespace, table: ops.TieTable, labels: Labels
 ) -> Iterator[tuple[Iterator[Array], _Part]]:
     """For each part of a table: the moments of all rows before each of its rows, and these.
 
@@ -703,7 +703,7 @@ def _moments_before(
         yield chain(first, map(before, count(3), _moment_steps(xp, *first, row))), row
 
 
-def _variance_within(xp: Namespace, table: ops.Groups, labels: Labels) -> Array | None:
+def _variance_within(xp: Namespace, table: ops.TieTable, labels: Labels) -> Array | None:
     """The variance of the labels of each group; None of expected ones, which are all the same."""
     if labels == "expected":
         return None
@@ -735,7 +735,7 @@ class _Pearson(Measure):
     by_group=True,
     advice=', and labels="observed": with the expected labels few distinct scores make it large',
 )
-def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") -> Array:
+def pearson(table: ops.TieTable, wanted: Array, *, labels: Labels = "expected") -> Array:
     """Pearson's correlation of the j best scores with their labels ([AR] eq. 8-11).
 
     Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota, fraction or budget.
@@ -784,7 +784,7 @@ def pearson(table: ops.Groups, wanted: Array, *, labels: Labels = "expected") ->
     return correlation_within(namespace(wanted), table, wanted, labels)
 
 
-def correlation_within(xp: Namespace, table: ops.Groups, wanted: Array, labels: Labels) -> Array:
+def correlation_within(xp: Namespace, table: ops.TieTable, wanted: Array, labels: Labels) -> Array:
     """The correlation within each wanted mass, shape (..., K), or (..., S, K) of groups."""
     table = xp.head(table, wanted)
     index, _ = xp.rows_at(table, wanted)
@@ -803,7 +803,7 @@ def correlation_within(xp: Namespace, table: ops.Groups, wanted: Array, labels: 
 
 
 @measure(Measure, greater_is_better=None)
-def pearson_curve(table: ops.Groups, *, labels: Labels = "expected") -> Curve:
+def pearson_curve(table: ops.TieTable, *, labels: Labels = "expected") -> Curve:
     """Pearson's correlation at every cut ([AR] eq. 8-11): see `pearson` and `Curve`.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.

@@ -129,7 +129,7 @@ def group_counts(ranking: Ranking[T]) -> GroupCounts[T]:
         return GroupCounts(ranking.groups.ids, examples, positives)
 
 
-def _counted(table: ops.Groups) -> tuple[Array, Array]:
+def _counted(table: ops.TieTable) -> tuple[Array, Array]:
     xp = namespace(table.counts)
     counts = (xp.group_total(table, x) for x in (table.counts, table.positives))
     examples, positives = counts
@@ -338,7 +338,7 @@ def without_options(measure: Any, /, **options: Any) -> tuple[Any, dict[str, Any
     return function, options
 
 
-def _weights(xp: Namespace, table: ops.Groups, weights: Any) -> Array:
+def _weights(xp: Namespace, table: ops.TieTable, weights: Any) -> Array:
     """What each group counts for, shape (..., S); NaN where a weight is bad."""
     whole, positive, negative = Totals(xp, table)
     if weights is None:
@@ -448,7 +448,7 @@ class SelectionByGroup(NamedTuple, Generic[T]):
 
 def _wanted_over_all(
     xp: Namespace,
-    table: ops.Groups,
+    table: ops.TieTable,
     *,
     quota: Any = None,
     fraction: Any = None,
@@ -468,14 +468,14 @@ def _wanted_over_all(
     return (wanted, compiled(_paid_in_proportion, xp)(table, wanted, money)), shape
 
 
-def _in_proportion(table: ops.Groups, wanted: Array) -> Array:
+def _in_proportion(table: ops.TieTable, wanted: Array) -> Array:
     xp = namespace(wanted)
     whole = Totals(xp, table).whole
     everybody = xp.total(whole)[..., None, None]
     return whole_if_close(xp, wanted[..., None, :] * whole[..., None] / everybody)
 
 
-def _paid_in_proportion(table: ops.Groups, wanted: Array, money: Array) -> Array:
+def _paid_in_proportion(table: ops.TieTable, wanted: Array, money: Array) -> Array:
     """What each group's part of the money pays for; nobody costs nothing, or all do."""
     xp = namespace(wanted)
     total = Totals(xp, table)
@@ -494,7 +494,7 @@ class _SelectionByGroup(Measure):
 
 
 @measure(_SelectionByGroup, greater_is_better=None, by_group=True)
-def selection_by_group(table: ops.Groups, wanted: Array, apart: Array) -> SelectionByGroup[Array]:
+def selection_by_group(table: ops.TieTable, wanted: Array, apart: Array) -> SelectionByGroup[Array]:
     """One quota or budget over all examples, and what each group gets of it.
 
     Takes labels and scores with `groups`, or a `Ranking` that was made with groups; the other
@@ -557,7 +557,7 @@ def selection_by_group(table: ops.Groups, wanted: Array, apart: Array) -> Select
         return xp.broadcast_to(x[..., None, :], (*x.shape[:-1], number, x.shape[-1]))
 
     ids, starts, of_row, *_ = table.segments
-    segments = ops.Segments(*map(each, (ids, starts, of_row)))
+    segments = ops.GroupIndex(*map(each, (ids, starts, of_row)))
     wide = table.map(each)._replace(segments=segments)
     split = xp.matrix_transpose(apart)
     found = _at_one_quota(wide, xp.expand_dims(wanted, axis=-1), split)
@@ -578,7 +578,7 @@ class _Edge(NamedTuple):
     taken: Array
 
 
-def _at_one_quota(table: ops.Groups, wanted: Array, split: Array) -> SelectionByGroup[Array]:
+def _at_one_quota(table: ops.TieTable, wanted: Array, split: Array) -> SelectionByGroup[Array]:
     """What one quota, shape (..., 1), and a split one, shape (..., S), give each group: fields of
     shapes (..., S) and (...).
     """
@@ -618,13 +618,13 @@ def _ends(xp: Namespace, x: Array) -> tuple[Array, Array]:
     return xp.nan_unless(there, low), xp.nan_unless(there, high)
 
 
-def _keys(xp: Namespace, table: ops.Groups) -> Array:
+def _keys(xp: Namespace, table: ops.TieTable) -> Array:
     """The score of each row as a number; rows without examples are last."""
     key = xp.order_key(table.thresholds)
     return xp.where(table.counts > 0, key, xp.lowest_key(key))
 
 
-def _edge(xp: Namespace, table: ops.Groups, wanted: Array) -> _Edge:
+def _edge(xp: Namespace, table: ops.TieTable, wanted: Array) -> _Edge:
     """Where the quota ends when the rows of all groups are ranked together."""
     together = _together(table)
     index, row = xp.rows_at(together, wanted)
@@ -633,7 +633,7 @@ def _edge(xp: Namespace, table: ops.Groups, wanted: Array) -> _Edge:
     return _Edge(xp.column_at(together, together.thresholds, index), tied, taken)
 
 
-def _together(table: ops.Groups) -> ops.Groups:
+def _together(table: ops.TieTable) -> ops.TieTable:
     """The rows of all groups as one table, best first, in which keys stand for thresholds."""
     xp = namespace(table.counts)
     key = _keys(xp, table)
@@ -647,7 +647,7 @@ def _together(table: ops.Groups) -> ops.Groups:
     return xp.merged(rows, last)._replace(segments=())
 
 
-def _shares(xp: Namespace, table: ops.Groups, edge: _Edge) -> tuple[Array, Array]:
+def _shares(xp: Namespace, table: ops.TieTable, edge: _Edge) -> tuple[Array, Array]:
     """How much of each group is selected, and the positives of that, `tied` times."""
     key, dtype = _keys(xp, table), edge.taken.dtype
     there = table.counts > 0

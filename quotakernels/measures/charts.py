@@ -194,7 +194,7 @@ class ChartPoints(NamedTuple, Generic[T]):
 
 
 @measure(Measure, greater_is_better=None, in_masses=True)
-def powers_chart(table: ops.Groups, *, kind: ChartKind, smoothing: float = 1.0) -> Chart:
+def powers_chart(table: ops.TieTable, *, kind: ChartKind, smoothing: float = 1.0) -> Chart:
     """One of Powers' charts of a ranking: its cuts in the coordinates of the chart.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -335,7 +335,7 @@ def chart_points(
 
 
 @measure(Measure, greater_is_better=True, in_masses=True, by_group=True)
-def chart_area(table: ops.Groups, *, kind: ChartKind) -> Array:
+def chart_area(table: ops.TieTable, *, kind: ChartKind) -> Array:
     """Exact area under one of Powers' charts of a ranking.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -380,7 +380,7 @@ def chart_area(table: ops.Groups, *, kind: ChartKind) -> Array:
     return found
 
 
-def _found_area(table: ops.Groups, *, kind: ChartKind) -> Array:
+def _found_area(table: ops.TieTable, *, kind: ChartKind) -> Array:
     xp = namespace(table.counts)
     total = Totals(xp, table)
     if kind == "pr":
@@ -401,7 +401,7 @@ def _check_area(kind: ChartKind) -> None:
         raise ValueError(f"kind {kind!r} has no area: it goes to infinity where recall is 0")
 
 
-def _area(xp: Namespace, table: ops.Groups, kind: ChartKind, total: Totals) -> Reduction:
+def _area(xp: Namespace, table: ops.TieTable, kind: ChartKind, total: Totals) -> Reduction:
     """The area of a chart, from twice the pairs that are won."""
     whole, positive, _ = total
     areas: Mapping[str, Callable[[Won], Array]] = {
@@ -709,7 +709,7 @@ LEVEL = 2.0**-60
 
 
 @measure(Measure, greater_is_better=True, monotone="always", signed=True, by_group=True)
-def auk(table: ops.Groups, *, kappa: Kappa = "cohen") -> Array:
+def auk(table: ops.TieTable, *, kappa: Kappa = "cohen") -> Array:
     """AUK, the exact area under κ over the false positive rate.
 
     AUK = ∫ κ dFPR along the segments of the ROC curve, on which Cohen's κ is a quotient of two

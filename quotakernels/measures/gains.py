@@ -35,7 +35,7 @@ class CutRows(NamedTuple):
     unit: Array
 
 
-def cut_at_quotas(table: ops.Groups, wanted: Array) -> CutRows:
+def cut_at_quotas(table: ops.TieTable, wanted: Array) -> CutRows:
     """Where the wanted masses end; the whole mass takes every row, however sums are rounded."""
     xp = namespace(wanted)
     index, row = xp.rows_at(table, wanted)
@@ -49,12 +49,12 @@ def cut_at_quotas(table: ops.Groups, wanted: Array) -> CutRows:
     return CutRows(xp.where(everybody, last, index), xp.where(everybody, unit, part), unit)
 
 
-def rows_to_cut(xp: Namespace, table: ops.Groups) -> ops.Groups:
+def rows_to_cut(xp: Namespace, table: ops.TieTable) -> ops.TieTable:
     """The table with its empty rows behind the others; of groups of examples as it is."""
     return table if table.segments else xp.filled_first(table)
 
 
-def cut_at_thresholds(table: ops.Groups, wanted: Array, inclusive: bool) -> CutRows:
+def cut_at_thresholds(table: ops.TieTable, wanted: Array, inclusive: bool) -> CutRows:
     """Where the thresholds cut the `rows_to_cut`."""
     xp = namespace(table.counts)
     if table.segments:
@@ -66,7 +66,7 @@ def cut_at_thresholds(table: ops.Groups, wanted: Array, inclusive: bool) -> CutR
     return CutRows(index, part, xp.ones_like(part))
 
 
-def _groups_cut(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool) -> CutRows:
+def _groups_cut(xp: Namespace, table: ops.TieTable, wanted: Array, inclusive: bool) -> CutRows:
     """Each group ends above its first row that does not reach the threshold, if there is one."""
     index, part = [], []
     for k in range(wanted.shape[-1]):
@@ -81,18 +81,18 @@ def _groups_cut(xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool
     return CutRows(xp.stack(index, axis=-1), whole, xp.ones_like(whole))
 
 
-def selected(table: ops.Groups, column: Array, cut: CutRows) -> Array:
+def selected(table: ops.TieTable, column: Array, cut: CutRows) -> Array:
     """The sums of a column above each cut, times its `unit`; in whole numbers they are exact."""
     return _beside(namespace(cut.part).sums_before, table, column, cut, cut.part)
 
 
-def rejected(table: ops.Groups, column: Array, cut: CutRows) -> Array:
+def rejected(table: ops.TieTable, column: Array, cut: CutRows) -> Array:
     """The sums of a column below each cut, times its `unit`; a difference would lose small ones."""
     return _beside(namespace(cut.part).sums_behind, table, column, cut, cut.unit - cut.part)
 
 
 def _beside(
-    sums: Callable[..., Array], table: ops.Groups, column: Array, cut: CutRows, part: Array
+    sums: Callable[..., Array], table: ops.TieTable, column: Array, cut: CutRows, part: Array
 ) -> Array:
     xp = namespace(part)
     column = cast(xp, column, wide_float(xp, device(column)))
@@ -135,7 +135,7 @@ class BestGain(Measure):
 
 def _cut_of_cells(
     xp: Namespace,
-    table: ops.Groups,
+    table: ops.TieTable,
     *,
     threshold: Any = None,
     quota: Any = None,
@@ -174,7 +174,7 @@ class CellGains(Measure):
 
 
 @measure(GainsAtQuota, greater_is_better=True, headline="whole", by_group=True)
-def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
+def impact_at_quota(table: ops.TieTable, wanted: Array) -> QuotaImpact:
     """Total gain of all decisions at a quota, where each example has its own gain ([EL]).
 
     Σ s_i·gain_i + Σ (1 - s_i)·gain_rejected_i, with s_i the probability of `select`: the
@@ -230,7 +230,7 @@ def impact_at_quota(table: ops.Groups, wanted: Array) -> QuotaImpact:
     return QuotaImpact(*(x / cut.unit for x in sums))
 
 
-def net_gain(table: ops.Groups, wanted: Array) -> Array:
+def net_gain(table: ops.TieTable, wanted: Array) -> Array:
     """What the selected bring above what they would bring if they were rejected."""
     if_selected, if_rejected = _both_classes(table)
     cut = cut_at_quotas(table, wanted)
@@ -238,14 +238,14 @@ def net_gain(table: ops.Groups, wanted: Array) -> Array:
     return selected(table, gained, cut) / cut.unit
 
 
-def _both_classes(table: ops.Groups) -> tuple[Array, Array | None]:
+def _both_classes(table: ops.TieTable) -> tuple[Array, Array | None]:
     """What each row brings if it is selected, and if it is not; None where that is nothing."""
     rejected = table.columns.get("gain_rejected")
     return table.columns["gain"].whole, None if rejected is None else rejected.whole
 
 
 @measure(BestGain, greater_is_better=True, in_masses=True, headline="value", by_group=True)
-def best_quota(table: ops.Groups) -> BestBoundary:
+def best_quota(table: ops.TieTable) -> BestBoundary:
     """The quota with the largest total gain, where each example has its own gain ([EL], B*).
 
     Takes what `rank` takes, including gains; or a `Ranking` that was made with gains.
@@ -293,7 +293,7 @@ def best_quota(table: ops.Groups) -> BestBoundary:
     return BestBoundary(*best, () if table.segments else curve)
 
 
-def _rounding(xp: Namespace, table: ops.Groups) -> Array:
+def _rounding(xp: Namespace, table: ops.TieTable) -> Array:
     """The share `SAME_VALUE` of the sum of all absolute gains, beside the cuts."""
     size = table.columns["gain_size"].whole
     whole = beside_cuts(xp, table, xp.group_total(table, size))
@@ -301,7 +301,7 @@ def _rounding(xp: Namespace, table: ops.Groups) -> Array:
 
 
 @measure(CellGains, greater_is_better=None, by_group=True)
-def cell_impacts(table: ops.Groups, index: Array, part: Array, unit: Array) -> ConfusionTable:
+def cell_impacts(table: ops.TieTable, index: Array, part: Array, unit: Array) -> ConfusionTable:
     """Mean gain of the examples in each cell of a confusion table at a cut ([EL] eq. 11).
 
     With these impacts, `impact` of that table equals the mean gain of the examples.
@@ -370,7 +370,7 @@ class _BudgetCurve(Measure):
 
 
 @measure(_CostMeasure, greater_is_better=None, in_masses=True, by_group=True)
-def cost_at_quota(table: ops.Groups, wanted: Array) -> Array:
+def cost_at_quota(table: ops.TieTable, wanted: Array) -> Array:
     """Total cost of the selected examples; a tie group at the edge counts in part.
 
     Takes what `hit_rate` takes, and `cost` as `rank` does; or a `Ranking` that was made with it.
@@ -396,7 +396,7 @@ def cost_at_quota(table: ops.Groups, wanted: Array) -> Array:
 
 
 @measure(_CostMeasure, greater_is_better=True, in_masses=True, by_group=True)
-def positives_per_cost(table: ops.Groups, wanted: Array) -> Array:
+def positives_per_cost(table: ops.TieTable, wanted: Array) -> Array:
     """Positives per unit of cost: T(j) divided by the cost of the selected.
 
     Takes what `hit_rate` takes, and `cost` as `rank` does; or a `Ranking` that was made with it.
@@ -427,7 +427,7 @@ def positives_per_cost(table: ops.Groups, wanted: Array) -> Array:
 
 
 @measure(_GainPerCost, greater_is_better=True, in_masses=True, by_group=True)
-def gain_per_cost(table: ops.Groups, wanted: Array) -> Array:
+def gain_per_cost(table: ops.TieTable, wanted: Array) -> Array:
     """Gain per unit of cost: `impact_at_quota`'s ``net`` divided by the cost of the selected.
 
     Takes what `hit_rate` takes, and `gain` and `cost` as `rank` does; or a `Ranking` that was made
@@ -465,7 +465,7 @@ def _per(found: Array, cost: Array) -> Array:
 
 
 @measure(_BudgetCurve, greater_is_better=None, in_masses=True)
-def budget_curve(table: ops.Groups) -> Curve:
+def budget_curve(table: ops.TieTable) -> Curve:
     """Total cost of the selected examples at every cut: see `Curve`.
 
     Takes labels and scores, and `cost` as `rank` does; or a `Ranking` that was made with it.

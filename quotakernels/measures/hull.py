@@ -77,7 +77,7 @@ class RocHull(NamedTuple, Generic[T]):
 
 
 @measure(Measure, greater_is_better=None)
-def roc_hull(table: ops.Groups) -> RocHull:
+def roc_hull(table: ops.TieTable) -> RocHull:
     """Upper convex hull of the ROC curve: the cuts that are best for some costs.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -114,21 +114,21 @@ def roc_hull(table: ops.Groups) -> RocHull:
     return hull_vertices(xp, xp.filled_first(hull_table(xp, table)))
 
 
-def hull_table(xp: Namespace, table: ops.Groups) -> ops.Groups:
+def hull_table(xp: Namespace, table: ops.TieTable) -> ops.TieTable:
     """The table in which the groups along each edge of the hull are one."""
     return xp.merged(table, hull_ends(xp, table))
 
 
-def hull_ends(xp: Namespace, table: ops.Groups) -> Array:
+def hull_ends(xp: Namespace, table: ops.TieTable) -> Array:
     """Which rows end at a vertex; masses as shares of their class, whose products stay in range."""
     if table.weighted:
         classes = (table.positive, table.negative)
         shares = (x / divisor(xp, xp.total(x)[..., None]) for x in classes)
-        table = ops.Groups(*table[:3], *shares)
+        table = ops.TieTable(*table[:3], *shares)
     return xp.hull_ends(table)
 
 
-def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) -> RocHull:
+def hull_vertices(xp: Namespace, table: ops.TieTable, model: Array | None = None) -> RocHull:
     """The hull of a table of its edges, empty rows at the end; `model` is that of each vertex."""
     curve = roc_vertices(xp, table)
     _, positive, negative = (xp.expand_dims(x, axis=-1) for x in Totals(xp, table))
@@ -152,7 +152,7 @@ def hull_vertices(xp: Namespace, table: ops.Groups, model: Array | None = None) 
     by_positives=True,
     best_of_cuts=True,
 )
-def roc_hull_auc(table: ops.Groups) -> Array:
+def roc_hull_auc(table: ops.TieTable) -> Array:
     """Area under the upper convex hull of the ROC curve.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -189,7 +189,7 @@ def roc_hull_auc(table: ops.Groups) -> Array:
 
 
 @measure(Measure, greater_is_better=None)
-def achievable_pr_curve(table: ops.Groups) -> PrCurve:
+def achievable_pr_curve(table: ops.TieTable) -> PrCurve:
     """Achievable precision-recall curve: the vertices of the ROC hull in precision-recall space.
 
     It is the best curve that can be reached by mixing cuts, as the hull is in ROC space.
@@ -217,7 +217,7 @@ def achievable_pr_curve(table: ops.Groups) -> PrCurve:
 
 
 @measure(Measure, greater_is_better=True, monotone="always", best_of_cuts=True)
-def achievable_pr_auc(table: ops.Groups) -> Array:
+def achievable_pr_auc(table: ops.TieTable) -> Array:
     """Exact area under the achievable precision-recall curve.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -387,7 +387,7 @@ def _to_one_end(xp: Namespace, columns: list[Array]) -> list[Array]:
     return [xp.where(x == x[..., -1:], end, xp.minimum(x, end)) for x in columns]
 
 
-def _stairs(xp: Namespace, points: _Points, agree: Array) -> ops.Groups:
+def _stairs(xp: Namespace, points: _Points, agree: Array) -> ops.TieTable:
     """The steps along the highest points up to each FP; thresholds are places among the points."""
     highest = xp.running_max(points.tp)
     along, up = (x - xp.shift_right(x, 1, 0) for x in (points.fp, highest))
@@ -395,9 +395,9 @@ def _stairs(xp: Namespace, points: _Points, agree: Array) -> ops.Groups:
     place = xp.arange(along.shape[-1], dtype=xp.int64, device=device(along))
     place = xp.broadcast_to(place, along.shape)
     if of_kind(xp, along.dtype, "integral"):
-        return ops.Groups(place, along + up, up, None, None)
+        return ops.TieTable(place, along + up, up, None, None)
     there, found = (cast(xp, x, xp.int32) for x in ((along > 0) | (up > 0), up > 0))
-    return ops.Groups(place, there, found, up, along)
+    return ops.TieTable(place, there, found, up, along)
 
 
 @public
@@ -606,7 +606,7 @@ SMALLEST, LARGEST = 0.1, 1000
 
 
 @measure(Measure, greater_is_better=True)
-def h_measure(table: ops.Groups, *, cost_distribution: CostDistribution = "prevalence") -> Array:
+def h_measure(table: ops.TieTable, *, cost_distribution: CostDistribution = "prevalence") -> Array:
     """H-measure: the share of the expected cost of errors that the ranking saves ([Hand 2009]).
 
     H = 1 - L/Lmax.  L is the expectation over c of the smallest c·(1 - π)·FPR + (1 - c)·π·(1 - TPR)
@@ -790,7 +790,7 @@ def _slope(_: Namespace, cost_fp: Array, cost_fn: Array, prevalence: Array) -> A
 
 
 def _mass_costs(
-    xp: Namespace, table: ops.Groups, *, cost_fp: Any, cost_fn: Any, prevalence: Any = None
+    xp: Namespace, table: ops.TieTable, *, cost_fp: Any, cost_fn: Any, prevalence: Any = None
 ) -> tuple[tuple[Array, Array], tuple[int, ...]]:
     """What each selected negative and each other positive adds to the cost per example.
 
@@ -816,7 +816,7 @@ class _BestOperatingPoint(Measure):
 
 
 @measure(_BestOperatingPoint, greater_is_better=None)
-def best_operating_point(table: ops.Groups, of_fp: Array, of_fn: Array) -> OperatingPoint:
+def best_operating_point(table: ops.TieTable, of_fp: Array, of_fn: Array) -> OperatingPoint:
     """The cut with the smallest expected cost, for beta_of costs of the two kinds of errors.
 
     The cost per example is cost_fp·(1 - π)·FPR + cost_fn·π·(1 - TPR).

@@ -68,7 +68,7 @@ class DetCurve(NamedTuple, Generic[T]):
 class _Line:
     """The cuts of a table, shape (..., 1, V); segments run to each of them but the first."""
 
-    def __init__(self, xp: Namespace, table: ops.Groups):
+    def __init__(self, xp: Namespace, table: ops.TieTable):
         wide = wide_float(xp, device(table.counts))
         self.fp, self.tp = (cast(xp, x, wide)[..., None, :] for x in cut_masses(xp, table))
         self.negative, self.positive = self.fp[..., -1:], self.tp[..., -1:]
@@ -133,7 +133,7 @@ def _extreme(
 
 
 def _rate(
-    xp: Namespace, table: ops.Groups, name: str, given: Any
+    xp: Namespace, table: ops.TieTable, name: str, given: Any
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     value = checked(xp, {name: numbers_like(table.counts, name, given)}, {name: RATE})[name]
     return (xp.reshape(value, (-1,)),), tuple(value.shape)
@@ -145,13 +145,13 @@ def _rate(
 class _AtPrecision(Measure):
     @staticmethod
     def validator(
-        xp: Namespace, table: ops.Groups, *, precision: Any
+        xp: Namespace, table: ops.TieTable, *, precision: Any
     ) -> tuple[tuple[Array], tuple[int, ...]]:
         return _rate(xp, table, "precision", precision)
 
 
 @measure(_AtPrecision, greater_is_better=True, headline="value")
-def recall_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
+def recall_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
     """The largest recall of the cuts with at least a given precision.
 
     Among cuts with the same recall the result is the one that selects least.
@@ -211,13 +211,13 @@ def recall_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) ->
 class _AtRecall(Measure):
     @staticmethod
     def validator(
-        xp: Namespace, table: ops.Groups, *, recall: Any
+        xp: Namespace, table: ops.TieTable, *, recall: Any
     ) -> tuple[tuple[Array], tuple[int, ...]]:
         return _rate(xp, table, "recall", recall)
 
 
 @measure(_AtRecall, greater_is_better=True, headline="value")
-def precision_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
+def precision_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
     """The largest precision of the cuts with at least a given recall.
 
     Among cuts with the same precision the result is the one that selects most.
@@ -277,13 +277,13 @@ def precision_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False)
 class _AtFpr(Measure):
     @staticmethod
     def validator(
-        xp: Namespace, table: ops.Groups, *, fpr: Any
+        xp: Namespace, table: ops.TieTable, *, fpr: Any
     ) -> tuple[tuple[Array], tuple[int, ...]]:
         return _rate(xp, table, "fpr", fpr)
 
 
 @measure(_AtFpr, greater_is_better=True, headline="value")
-def tpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
+def tpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
     """The largest true positive rate of the cuts with at most a given false positive rate.
 
     Among cuts with the same rate the result is the one that selects least, perhaps nothing.
@@ -344,13 +344,13 @@ def tpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> Cu
 class _AtTpr(Measure):
     @staticmethod
     def validator(
-        xp: Namespace, table: ops.Groups, *, tpr: Any
+        xp: Namespace, table: ops.TieTable, *, tpr: Any
     ) -> tuple[tuple[Array], tuple[int, ...]]:
         return _rate(xp, table, "tpr", tpr)
 
 
 @measure(_AtTpr, greater_is_better=False, headline="value")
-def fpr_at(table: ops.Groups, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
+def fpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
     """The smallest false positive rate of the cuts with at least a given true positive rate.
 
     Among cuts with the same rate the result is the one that selects most.
@@ -429,7 +429,7 @@ def _where_zero(xp: Namespace, line: _Line, level: Array) -> _Points:
 
 
 @measure(_PointMeasure, greater_is_better=False, headline="value")
-def equal_error_rate(table: ops.Groups) -> CurvePoint:
+def equal_error_rate(table: ops.TieTable) -> CurvePoint:
     """Equal error rate: the false positive rate where it equals the false negative rate.
 
     It is read off the ROC curve, on which cuts are joined by straight lines.
@@ -461,7 +461,7 @@ def equal_error_rate(table: ops.Groups) -> CurvePoint:
 
 
 @in_usual_units
-def _equal_errors(table: ops.Groups) -> CurvePoint:
+def _equal_errors(table: ops.TieTable) -> CurvePoint:
     xp = namespace(table.counts)
     line = _Line(xp, table)
     pairs = line.negative * line.positive
@@ -471,7 +471,7 @@ def _equal_errors(table: ops.Groups) -> CurvePoint:
 
 
 @measure(_PointMeasure, greater_is_better=True, headline="value")
-def break_even_point(table: ops.Groups) -> CurvePoint:
+def break_even_point(table: ops.TieTable) -> CurvePoint:
     """Break-even point: the precision where it equals the recall, at the quota P.
 
     It is the hit rate at this quota, also called R-precision.  If the quota ends inside a tie
@@ -503,7 +503,7 @@ def break_even_point(table: ops.Groups) -> CurvePoint:
 
 
 @measure(_PointOfEachGroup, greater_is_better=True, headline="value", by_group=True)
-def kolmogorov_smirnov(table: ops.Groups) -> CurvePoint:
+def kolmogorov_smirnov(table: ops.TieTable) -> CurvePoint:
     """Kolmogorov-Smirnov statistic: the largest TPR - FPR of all cuts, also the empty one.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -538,7 +538,7 @@ def kolmogorov_smirnov(table: ops.Groups) -> CurvePoint:
 
 
 @in_usual_units
-def _largest_distance(table: ops.Groups) -> CurvePoint:
+def _largest_distance(table: ops.TieTable) -> CurvePoint:
     xp, wide = namespace(table.counts), wide_float(namespace(table.counts), device(table.counts))
     tp, fp, fn, tn = (cast(xp, x, wide) for x in cut_cells(xp, table))
     value = (tp * tn - fp * fn) / ((tp + fn) * (fp + tn))
@@ -548,7 +548,7 @@ def _largest_distance(table: ops.Groups) -> CurvePoint:
 
 
 @measure(Measure, greater_is_better=None)
-def det_curve(table: ops.Groups) -> DetCurve:
+def det_curve(table: ops.TieTable) -> DetCurve:
     """Detection error tradeoff: false negative rate against false positive rate at every cut.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.

@@ -61,7 +61,7 @@ class PemAreas(NamedTuple, Generic[T]):
 
 
 @measure(Measure, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
-def pem_areas(table: ops.Groups, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
+def pem_areas(table: ops.TieTable, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
     """The areas S1, S2 and S3 in PEM = (S1 - S2)/S3 ([AR] eq. 14-15, Table 5).
 
     With d(j) = Q(j) - j/n, S1 sums the positive d(j), S2 sums -d(j) over the negative ones, and
@@ -138,7 +138,7 @@ def advantage_areas(
 
 
 def _advantages(
-    xp: Namespace, table: ops.Groups | ops.Cumulative, whole: Array, positive: Array
+    xp: Namespace, table: ops.TieTable | ops.Cumulative, whole: Array, positive: Array
 ) -> ops.Summands:
     """n·P·d of each position, above and below zero; exactly 0 in a group without a slope."""
 
@@ -261,7 +261,7 @@ def _won(table: Any) -> Won:
     sums=Sums(pairs_won, attrgetter("share")),
 )
 def roc_auc(
-    table: ops.Groups,
+    table: ops.TieTable,
     *,
     max_fpr: float | None = None,
     min_tpr: float | None = None,
@@ -338,7 +338,7 @@ def roc_auc(
     by_counts=True,
     sums=Sums(pairs_won, attrgetter("surplus")),
 )
-def gini(table: ops.Groups) -> Array:
+def gini(table: ops.TieTable) -> Array:
     """Gini coefficient, 2·AUC - 1.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -375,7 +375,7 @@ def gini(table: ops.Groups) -> Array:
     by_counts=True,
     sums=Sums(pairs_won, attrgetter("surplus")),
 )
-def pem(table: ops.Groups) -> Array:
+def pem(table: ops.TieTable) -> Array:
     """PEM, the performance relative to chance and optimum over all quotas ([AR] eq. 14-15).
 
     PEM = (S1 - S2) / S3 = (Σ Q(j) - (n + 1)/2) / (N/2), summed over j = 1..n.
@@ -442,7 +442,7 @@ def checked_part(
 
 
 def partial_auc(
-    table: ops.Groups, max_fpr: float | None, min_tpr: float | None, standardized: Standardized
+    table: ops.TieTable, max_fpr: float | None, min_tpr: float | None, standardized: Standardized
 ) -> Array:
     """The area below the ROC curve to the left of one rate and above the other."""
     xp = namespace(table[0])
@@ -470,7 +470,7 @@ def beside_level(before: Array, here: Array, whole: Array, level: float) -> tupl
 
 
 def _left_and_above(
-    xp: Namespace, table: ops.Groups, total: Totals, max_fpr: float, min_tpr: float
+    xp: Namespace, table: ops.TieTable, total: Totals, max_fpr: float, min_tpr: float
 ) -> Reduction:
     """∫ max(TPR - min_tpr, 0) dFPR from 0 to max_fpr, segment by segment, of the most it can be."""
     negatives, positives = (xp.repeat_per_row(table, x) for x in (total.negative, total.positive))
@@ -507,7 +507,7 @@ _COLUMNS = ("mass_before", "positive_before", "mass", "positive")
     by_positives=True,
     sums=Sums(lambda xp, table, total: hit_rate_mean(xp, table, total)),  # noqa: PLW0108  defined below
 )
-def average_hit_rate(table: ops.Groups) -> Array:
+def average_hit_rate(table: ops.TieTable) -> Array:
     """Average hit rate: the mean of HitRate(j) over the positives ([AR] eq. 12).
 
     AHR = Σ t[j]·HitRate(j) / P over all positions j, where t[j] is the expected label at j.
@@ -547,7 +547,7 @@ def average_hit_rate(table: ops.Groups) -> Array:
     return reduced(xp, table, hit_rate_mean(xp, table, Totals(xp, table)))[0]
 
 
-def hit_rate_mean(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
+def hit_rate_mean(xp: Namespace, table: ops.TieTable, total: Totals) -> Reduction:
     """AHR: Σ t[j]·HitRate(j) over the positives."""
 
     def several(*row: Array) -> Array:
@@ -619,7 +619,7 @@ def _tied_share(
     by_counts=True,
     sums=Sums(lambda xp, table, total: qrecall_mean(xp, table, total)),  # noqa: PLW0108
 )
-def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> Array:
+def average_qrecall(table: ops.TieTable, *, start: Literal["P", "P+1"] = "P") -> Array:
     """Average Qrecall: the mean of Q(j) over the quotas that can hold all positives ([AR] eq. 13).
 
     AQR = Σ Q(j) / (N + 1) over j = P..n.
@@ -672,7 +672,9 @@ def average_qrecall(table: ops.Groups, *, start: Literal["P", "P+1"] = "P") -> A
     return reduced(xp, table, qrecall_mean(xp, table, Totals(xp, table), start == "P+1"))[0]
 
 
-def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = False) -> Reduction:
+def qrecall_mean(
+    xp: Namespace, table: ops.TieTable, total: Totals, late: bool = False
+) -> Reduction:
     """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1."""
     by_area = table.weighted
     reduction = _qrecall_area(xp, table, total) if by_area else _qrecall_sum(xp, table, total, late)
@@ -689,7 +691,7 @@ def qrecall_mean(xp: Namespace, table: ops.Groups, total: Totals, late: bool = F
     return reduction._replace(value=value)
 
 
-def _owner(xp: Namespace, table: ops.Groups, wanted: Array) -> tuple[Array, ...]:
+def _owner(xp: Namespace, table: ops.TieTable, wanted: Array) -> tuple[Array, ...]:
     """The row that owns one wanted mass per row of the batch: what is before it, and its own."""
     _, row = xp.rows_at(table, xp.expand_dims(wanted, axis=-1))
     return tuple(x[..., 0] for x in (row.mass_before, row.mass, row.positive_before, row.positive))
@@ -734,7 +736,7 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduct
     return Reduction(columns, full_groups, value, True)
 
 
-def _qrecall_area(xp: Namespace, table: ops.Groups, total: Totals) -> Reduction:
+def _qrecall_area(xp: Namespace, table: ops.TieTable, total: Totals) -> Reduction:
     """As areas under T, by the trapezoid rule, on masses of mean one."""
     start = xp.repeat_per_row(table, total.positive)
 
@@ -760,7 +762,7 @@ _PRIOR = (lambda x: (x >= 0) & (x < float("inf")), "a finite number, not negativ
 
 def _quotas(
     xp: Namespace,
-    table: ops.Groups,
+    table: ops.TieTable,
     *,
     between: Any = None,
     quota: Any = None,
@@ -794,7 +796,7 @@ def _quotas(
     return quota_masses(xp, table, quota=ends, when_short=short, called="between")[0], None
 
 
-def _likely(xp: Namespace, table: ops.Groups, prior: Any, shape: tuple[int, ...]) -> Array:
+def _likely(xp: Namespace, table: ops.TieTable, prior: Any, shape: tuple[int, ...]) -> Array:
     """The weights, shape (K,), of quotas of that shape."""
     if len(shape) > 1:
         raise ValueError(f"quotas must be a number or a list of them; got shape {shape}")
@@ -812,7 +814,7 @@ class _MeanHitRate(Measure):
 
 
 @measure(_MeanHitRate, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
-def mean_hit_rate(table: ops.Groups, *numbers: Array, method: Method = "sum") -> Array:
+def mean_hit_rate(table: ops.TieTable, *numbers: Array, method: Method = "sum") -> Array:
     """Mean hit rate over a range of quotas, or over quotas with a prior.
 
     For a quota that is not known yet: Σ HitRate(j) / (b - a + 1) over the whole quotas j = a … b,
@@ -893,7 +895,7 @@ _RATES = in_usual_units(lambda table, wanted: share_found(namespace(wanted), tab
 _BETWEEN = in_usual_units(lambda table, ends, method: _mean_between(table, ends, method))  # noqa: PLW0108
 
 
-def _mean_between(table: ops.Groups, ends: Array, method: Method) -> Array:
+def _mean_between(table: ops.TieTable, ends: Array, method: Method) -> Array:
     xp = namespace(table.counts)
     start, stop = ends[..., 0], ends[..., 1]
     if method == "sum":  # over (start, stop] of whole numbers
@@ -904,7 +906,7 @@ def _mean_between(table: ops.Groups, ends: Array, method: Method) -> Array:
 
 
 def _range_mean(
-    xp: Namespace, table: ops.Groups, start: Array, stop: Array, whole: bool
+    xp: Namespace, table: ops.TieTable, start: Array, stop: Array, whole: bool
 ) -> Reduction:
     """Σ or ∫ of T(j)/j from start to stop, over its length, in the parts of it that are summed."""
     low, high = (xp.repeat_per_row(table, x) for x in (start, stop))
@@ -964,7 +966,9 @@ class Marks(NamedTuple, Generic[T]):
 
 
 @measure(Measure, greater_is_better=None, by_group=True)
-def normalized_marks(table: ops.Groups, *, method: Literal["chance", "minmax"] = "chance") -> Marks:
+def normalized_marks(
+    table: ops.TieTable, *, method: Literal["chance", "minmax"] = "chance"
+) -> Marks:
     """AHR, AQR, PEM, AUC and Pearson's correlation on one axis ([AR] Figure 10).
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -1069,7 +1073,7 @@ class Summary(NamedTuple, Generic[T]):
 
 
 @measure(Measure, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
-def summary(table: ops.Groups) -> Summary:
+def summary(table: ops.TieTable) -> Summary:
     """All measures over all quotas in one pass, for less than the time of two of them.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -1114,7 +1118,7 @@ def sharing(measures: Mapping[str, Any]) -> dict[str, Measure]:
     }
 
 
-def in_one_pass(measures: Mapping[str, Measure], table: ops.Groups) -> dict[str, Any]:
+def in_one_pass(measures: Mapping[str, Measure], table: ops.TieTable) -> dict[str, Any]:
     """The values of measures that share a pass, each the one that the measure gives by itself."""
     xp = namespace(table.counts)
     dtype = result_float(xp, device(table.counts))

@@ -98,7 +98,7 @@ class Positions:
     ``rank`` counts them from 1 on; ``place`` is that within the tie group.  Both are floats.
     """
 
-    def __init__(self, xp: Namespace, table: ops.Groups, numbers: Array):
+    def __init__(self, xp: Namespace, table: ops.TieTable, numbers: Array):
         counts = table.counts
         ends = xp.prefix_sum(counts, xp.int64)
         number = xp.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0]))
@@ -117,14 +117,14 @@ class Positions:
             first = xp.repeat_per_row(self.table, before)
         self.rank = self._floating(xp.where(self.there, number - first, xp.ones_like(number)))
 
-    def _with_segments(self, ends: Array, items: Array) -> ops.Groups:
+    def _with_segments(self, ends: Array, items: Array) -> ops.TieTable:
         """A table of as many rows as positions, of which only its segments are looked at."""
         xp, segments = self._xp, self._rows.segments
         none = xp.zeros((*ends.shape[:-1], 1), dtype=ends.dtype, device=device(ends))
         starts = xp.take_last_axis(xp.concat([none, ends], axis=-1), segments.starts)
         of_row = xp.take_last_axis(segments.of_row, self._row)
         segments = segments._replace(starts=starts, of_row=of_row)
-        return ops.Groups(items, items, items, None, None, segments=segments)
+        return ops.TieTable(items, items, items, None, None, segments=segments)
 
     def _floating(self, x: Array) -> Array:
         return cast(self._xp, x, self._wide)
@@ -160,7 +160,7 @@ class Positions:
         return known & (limit == limit)
 
 
-def refuse_weights(table: ops.Groups, name: str) -> None:
+def refuse_weights(table: ops.TieTable, name: str) -> None:
     """Raise for masses, of which there are no positions."""
     if table.weighted:
         raise ValueError(
@@ -169,13 +169,13 @@ def refuse_weights(table: ops.Groups, name: str) -> None:
         )
 
 
-def found_before(xp: Namespace, table: ops.Groups) -> Array:
+def found_before(xp: Namespace, table: ops.TieTable) -> Array:
     """How many positives stand above each row, in its list or group."""
     return xp.running_total(table, table.positives) - table.positives
 
 
 @measure(CutoffMeasure, greater_is_better=True, by_positives=True, by_group=True)
-def success(table: ops.Groups, wanted: Array) -> Array:
+def success(table: ops.TieTable, wanted: Array) -> Array:
     """Success at a cutoff, elsewhere hit rate at k: whether any positive is among the best.
 
     With ties it is the probability over their orders.
@@ -260,7 +260,7 @@ class _PositionMeasure(CutoffMeasure):
 
 
 @measure(_PositionMeasure, greater_is_better=True, by_positives=True, by_group=True)
-def reciprocal_rank(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
+def reciprocal_rank(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
     """Reciprocal rank: 1 over the position of the first positive, 0 if there is none.
 
     With ties it is the expectation over their orders.  Its mean over lists, `group_mean`, is MRR.
@@ -339,7 +339,7 @@ def _discounts(xp: Namespace, at: Positions) -> Array:
 
 
 @measure(_Dcg, greater_is_better=True, most=None, by_group=True)
-def dcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
+def dcg(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
     """Discounted cumulative gain: the sum of gain/log2(1 + position).
 
     With ties it is the expectation over their orders: each tied example has the mean gain.
@@ -392,7 +392,7 @@ def dcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     return at.sums(wanted, _mean_gain(table, at) * _discounts(xp, at))[0]
 
 
-def _mean_gain(table: ops.Groups, at: Positions) -> Array:
+def _mean_gain(table: ops.TieTable, at: Positions) -> Array:
     """What an example of the tie group at each position brings on average."""
     if "gain" not in table.columns:
         return at.of_row(table.positives) / at.items
@@ -408,7 +408,7 @@ class _Ndcg(_Dcg):
 
 
 @measure(_Ndcg, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
-def ndcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
+def ndcg(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
     """Normalized discounted cumulative gain: DCG over the DCG of the ideal order, best gain first.
 
     With ties it is the expectation over their orders; the ideal order does not depend on ties.
@@ -460,7 +460,7 @@ def ndcg(table: ops.Groups, wanted: Array, numbers: Array) -> Array:
     return xp.at_most(found / ideal, 1.0)
 
 
-def _best_gain(table: ops.Groups, at: Positions, numbers: Array) -> Array:
+def _best_gain(table: ops.TieTable, at: Positions, numbers: Array) -> Array:
     """What an example brings at each position of the ideal order."""
     xp = namespace(numbers)
     if "gain" not in table.columns:

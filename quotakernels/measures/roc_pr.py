@@ -57,7 +57,7 @@ class RocCurve(NamedTuple, Generic[T]):
 
 
 @measure(Measure, greater_is_better=None)
-def roc_curve(table: ops.Groups) -> RocCurve:
+def roc_curve(table: ops.TieTable) -> RocCurve:
     """ROC curve: true positive rate against false positive rate at every cut.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -95,7 +95,7 @@ def roc_curve(table: ops.Groups) -> RocCurve:
     return roc_vertices(xp, xp.filled_first(table))
 
 
-def roc_vertices(xp: Namespace, table: ops.Groups) -> RocCurve:
+def roc_vertices(xp: Namespace, table: ops.TieTable) -> RocCurve:
     """The curve of a table whose empty rows stand at the end.
 
     Totals added in another order could differ by rounding; with the last sums it ends at (1, 1).
@@ -136,7 +136,7 @@ class PrCurve(NamedTuple, Generic[T]):
 
 
 @measure(Measure, greater_is_better=None)
-def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
+def pr_curve(table: ops.TieTable, *, start: Start = "roc") -> PrCurve:
     """Precision-recall curve: precision against recall at every cut.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -177,7 +177,7 @@ def pr_curve(table: ops.Groups, *, start: Start = "roc") -> PrCurve:
     return pr_vertices(xp, xp.filled_first(table), start)
 
 
-def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
+def pr_vertices(xp: Namespace, table: ops.TieTable, start: Start) -> PrCurve:
     """The curve of a table whose empty rows stand at the end."""
     fp, tp = cut_masses(xp, table)
     wide = wide_float(xp, device(table.counts))
@@ -191,7 +191,7 @@ def pr_vertices(xp: Namespace, table: ops.Groups, start: Start) -> PrCurve:
 
 
 @measure(Measure, greater_is_better=True, by_positives=True, by_group=True)
-def average_precision(table: ops.Groups) -> Array:
+def average_precision(table: ops.TieTable) -> Array:
     """Average precision: the precision at each cut, weighted with the recall that it adds.
 
     AP = Σ (recall_g - recall_(g-1)) · precision_g over the cuts between tie groups: the area
@@ -235,7 +235,7 @@ def average_precision(table: ops.Groups) -> Array:
 
 
 @measure(CutoffMeasure, greater_is_better=True, by_positives=True, by_group=True)
-def expected_average_precision(table: ops.Groups, wanted: Array) -> Array:
+def expected_average_precision(table: ops.TieTable, wanted: Array) -> Array:
     """Average precision, expected over all orders of tied examples; at a cutoff AP at k.
 
     AP is the sum of the precision at each positive, over the number of all positives.
@@ -310,7 +310,7 @@ def _precisions(
 
 @measure(Measure, greater_is_better=True, monotone="by default", by_group=True, by_sums=True)
 def pr_auc(
-    table: ops.Groups,
+    table: ops.TieTable,
     *,
     method: Literal["exact", "trapezoid"] = "exact",
     start: Start = "roc",

@@ -253,7 +253,7 @@ class _Edge(NamedTuple):
 
 
 def _shares(
-    examples: Examples, table: ops.Groups | ops.Around, wanted: Array, codes: Array | None
+    examples: Examples, table: ops.TieTable | ops.QuotaCut, wanted: Array, codes: Array | None
 ) -> Array:
     xp = namespace(wanted)
     index, row = xp.rows_at(table, wanted)
@@ -343,7 +343,7 @@ def quota_threshold(
         return finished(xp, shaped, dtype)
 
 
-def _threshold(table: ops.Groups | ops.Around, wanted: Array) -> QuotaThreshold:
+def _threshold(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> QuotaThreshold:
     xp = namespace(wanted)
     index, row = xp.rows_at(table, wanted)
     threshold = xp.column_at(table, float_thresholds(xp, table.thresholds), index)
@@ -534,14 +534,14 @@ def _program(
     return compiled(function, xp, static) if across is None else partial(function, across=across)
 
 
-def _in_one_group(examples: Examples, across: Across | None = None) -> ops.Groups:
+def _in_one_group(examples: Examples, across: Across | None = None) -> ops.TieTable:
     """The table of examples as if all scores were equal."""
     xp = namespace(examples.scores)
     labels: Array = examples.labels
     everything = xp.ones_like(labels) if examples.valid is None else examples.valid
     sizes = xp.counts([everything, everything & labels])
     sizes = sizes if across is None else across(sizes)
-    return ops.Groups(examples.scores[..., :1], sizes[..., :1], sizes[..., 1:], None, None)
+    return ops.TieTable(examples.scores[..., :1], sizes[..., :1], sizes[..., 1:], None, None)
 
 
 def _at_quota(

@@ -33,7 +33,7 @@ class _Qini(Measure):
 
 
 @measure(_UpliftAtQuota, greater_is_better=True, by_group=True)
-def uplift_at_quota(table: ops.Groups, wanted: Array) -> Array:
+def uplift_at_quota(table: ops.TieTable, wanted: Array) -> Array:
     """The response rate of the treated among the best, minus that of the controls among them.
 
     Rₜ/Nₜ - R_c/N_c of the best j: Nₜ treated examples with Rₜ positives, N_c controls with R_c.
@@ -75,7 +75,7 @@ def uplift_at_quota(table: ops.Groups, wanted: Array) -> Array:
 
 
 @measure(_UpliftCurve, greater_is_better=None, in_masses=True)
-def uplift_curve(table: ops.Groups) -> Curve:
+def uplift_curve(table: ops.TieTable) -> Curve:
     """The positives that treating all of the best adds, at every cut: see `Curve`.
 
     j·(Rₜ/Nₜ - R_c/N_c), the number of the best times `uplift_at_quota`.
@@ -110,7 +110,7 @@ def uplift_curve(table: ops.Groups) -> Curve:
 
 
 @measure(_UpliftCurve, greater_is_better=None, in_masses=True)
-def qini_curve(table: ops.Groups) -> Curve:
+def qini_curve(table: ops.TieTable) -> Curve:
     """The positives that the treatment has added among the treated, at every cut: see `Curve`.
 
     Takes labels and scores, and `treatment` as `rank` does; or a `Ranking` that was made with it.
@@ -143,7 +143,7 @@ def qini_curve(table: ops.Groups) -> Curve:
 
 
 @measure(_UpliftArea, greater_is_better=True, by_group=True)
-def auuc(table: ops.Groups, *, curve: str = "uplift", normalize: str | None = None) -> Array:
+def auuc(table: ops.TieTable, *, curve: str = "uplift", normalize: str | None = None) -> Array:
     """The area under the uplift curve (AUUC), or under the Qini curve.
 
     A = ∫ V dj over the quotas 0 to n, V being straight between the cuts of `uplift_curve`.
@@ -210,7 +210,7 @@ def auuc(table: ops.Groups, *, curve: str = "uplift", normalize: str | None = No
 
 
 @measure(_Qini, greater_is_better=True, by_group=True)
-def qini_coefficient(table: ops.Groups, *, negative_effects: bool = True) -> Array:
+def qini_coefficient(table: ops.TieTable, *, negative_effects: bool = True) -> Array:
     """The area between the Qini curve and chance, as a share of that of the best order.
 
     (A - A₀)/(A* - A₀) of `qini_curve`, A₀ = n·V(n)/2 being the triangle of chance.
@@ -280,7 +280,7 @@ class Arms(NamedTuple):
     control_negative: Array
 
 
-def arms_of(table: ops.Groups | Ranking, sums: Callable[[Array], Array]) -> Arms:
+def arms_of(table: ops.TieTable | Ranking, sums: Callable[[Array], Array]) -> Arms:
     """What a function makes of the arms of the rows."""
     columns = table.columns
     return Arms(*(sums(x) for x in (*columns["treated"], *columns["control"])))
@@ -322,17 +322,17 @@ def _defined(xp: Namespace, arms: Arms, found: Array) -> Array:
     return xp.nan_unless((treated > 0) & (control > 0), found)
 
 
-def _upto(xp: Namespace, table: ops.Groups) -> Arms:
+def _upto(xp: Namespace, table: ops.TieTable) -> Arms:
     """The arms of the examples down to each row."""
     return arms_of(table, lambda x: xp.running_total(table, x, exact=not table.weighted))
 
 
-def _whole(table: ops.Groups) -> Arms:
+def _whole(table: ops.TieTable) -> Arms:
     """The arms of all examples, or of those of each group of examples."""
     return arms_of(table, lambda x: namespace(x).group_total(table, x))
 
 
-def _curve(table: ops.Groups, curve: str) -> Curve:
+def _curve(table: ops.TieTable, curve: str) -> Curve:
     """The heights of a curve at every cut."""
     xp = namespace(table.counts)
     value = height(xp, _upto(xp, table), curve)
@@ -342,7 +342,7 @@ def _curve(table: ops.Groups, curve: str) -> Curve:
     return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
 
 
-def _area(xp: Namespace, table: ops.Groups, curve: str) -> Array:
+def _area(xp: Namespace, table: ops.TieTable, curve: str) -> Array:
     """The area under a curve whose cuts are joined by straight lines."""
     value = height(xp, _upto(xp, table), curve)
     both = value + xp.row_before(table, value)

@@ -82,7 +82,7 @@ Layout: TypeAlias = Any
 """`InPlace`, of as few examples; `Few`; or an empty tuple where nothing is known of the rows."""
 
 
-class Segments(NamedTuple):
+class GroupIndex(NamedTuple):
     """Groups of examples, each with a table of its own; their rows follow each other.
 
     Attributes
@@ -103,11 +103,11 @@ class Segments(NamedTuple):
     good: Array | tuple[()] = ()
 
 
-SegmentsOrNone: TypeAlias = Any
-"""`Segments`, or an empty tuple for one table of all examples."""
+GroupIndexOrNone: TypeAlias = Any
+"""`GroupIndex`, or an empty tuple for one table of all examples."""
 
 
-class Groups(NamedTuple):
+class TieTable(NamedTuple):
     """One row per tie group, best score first; masses are None where they are the counts.
 
     The two classes have masses of their own: in their sum one of little weight would be lost
@@ -122,7 +122,7 @@ class Groups(NamedTuple):
     negative_weights: Array | None
     columns: Columns = NO_COLUMNS
     layout: Layout = ()
-    segments: SegmentsOrNone = ()
+    segments: GroupIndexOrNone = ()
     ideal: Array | tuple[()] = ()
 
     @property
@@ -165,16 +165,16 @@ class Groups(NamedTuple):
         """Mass of each row; without weights the number of its examples."""
         return self.positive + self.negative if self.weighted else self.counts
 
-    def swapped(self) -> Groups:
+    def swapped(self) -> TieTable:
         """The table with each class in the place of the other, without further columns."""
         others = self.counts - self.positives
-        swapped = Groups(*self[:2], others, self.negative_weights, self.positive_weights)
+        swapped = TieTable(*self[:2], others, self.negative_weights, self.positive_weights)
         return swapped._replace(segments=self.segments)
 
-    def map(self, function: Callable[[Array], Array]) -> Groups:
+    def map(self, function: Callable[[Array], Array]) -> TieTable:
         """The table with every column that it has put through the function, in whatever layout."""
         own = (None if x is None else function(x) for x in self[:5])
-        return Groups._make((*own, map_columns(function, self.columns), (), (), ()))
+        return TieTable._make((*own, map_columns(function, self.columns), (), (), ()))
 
     def arrays(self) -> Iterator[Array]:
         """All arrays of the rows."""
@@ -190,12 +190,12 @@ class Groups(NamedTuple):
         counts: Sequence[Array],
         masses: Sequence[Array | None],
         sums: Sequence[Array],
-    ) -> Groups:
+    ) -> TieTable:
         """The table with other counts, masses and `sums`, in any layout."""
         columns = {
             name: ByClass(sums[2 * k], sums[2 * k + 1]) for k, name in enumerate(self.columns)
         }
-        return Groups._make((self.thresholds, *counts, *masses, columns, (), (), ()))
+        return TieTable._make((self.thresholds, *counts, *masses, columns, (), (), ()))
 
 
 class Parts(NamedTuple):
@@ -226,7 +226,7 @@ PartsOrNone: TypeAlias = Any
 class Cumulative(NamedTuple):
     """The tie groups of a list, best first, by the counts up to their ends.
 
-    It takes fewer steps than `Groups` and serves what is made of sums alone.  The first of the
+    It takes fewer steps than `TieTable` and serves what is made of sums alone.  The first of the
     counts is 0, and behind the last group they stay as they are.
 
     Attributes
@@ -297,7 +297,7 @@ class Rows(NamedTuple):
     positive: Array
 
 
-class Around(NamedTuple):
+class QuotaCut(NamedTuple):
     """Where one quota ends among unsorted examples; all shapes are (..., 1).
 
     Attributes
@@ -343,7 +343,7 @@ class Around(NamedTuple):
         """How many examples have the score."""
         return self.row.items
 
-    def swapped(self) -> Around:
+    def swapped(self) -> QuotaCut:
         """The same with each class in the place of the other."""
         row = self.row
         row = row._replace(

@@ -20,7 +20,7 @@ from quotakernels._array import (
     of_kind,
     readable,
 )
-from quotakernels.ops._table import Few, Groups
+from quotakernels.ops._table import Few, TieTable
 from quotakernels.ops.arrays import bits_from_key, is_below, is_float
 from quotakernels.ops.tables import Tables
 
@@ -77,7 +77,7 @@ class Binning(Tables):
         few: bool = is_below(2 ** self.key_bits(scores.dtype), scores.shape[-1])
         return few and self.has_bits
 
-    def pattern_groups(self, scores: Array, labels: Array, valid: Array | None) -> Groups:
+    def pattern_groups(self, scores: Array, labels: Array, valid: Array | None) -> TieTable:
         """The tie groups of scores of few bits: a row for each bit pattern, best first."""
         bits, size = self.key_bits(scores.dtype), scores.shape[-1]
         codes = self.bin_rows(scores, bits) + 2**bits * cast(self, labels, self.int32)
@@ -89,7 +89,7 @@ class Binning(Tables):
         counts = negatives + positives
         thresholds = self.bin_thresholds(scores, bits, counts > 0)
         layout = Few() if is_below(size, 2**31) else ()
-        return Groups(thresholds, counts, positives, None, None, layout=layout)
+        return TieTable(thresholds, counts, positives, None, None, layout=layout)
 
     def binned(
         self,

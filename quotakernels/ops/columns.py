@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
-from quotakernels.ops._table import Cumulative, Groups, Summands
+from quotakernels.ops._table import Cumulative, Summands, TieTable
 from quotakernels.ops.tables import Tables
 
 
@@ -183,7 +183,7 @@ class RowSums(Tables):
         behind = self.where(counts > 0, behind, self.ones_like(behind))
         return last + 1 - self.flip(self.running_max(self.flip(behind, axis=-1)), axis=-1)
 
-    def row_of_each(self, table: Groups, ends: Array, numbers: Array) -> Array:
+    def row_of_each(self, table: TieTable, ends: Array, numbers: Array) -> Array:
         """The row of each of the positions 1, 2, …, by the last position of each row.
 
         Behind all examples it is the last row.
@@ -196,13 +196,13 @@ class RowSums(Tables):
         )
         return self.clip(found, max=counts.shape[-1] - 1)
 
-    def summed_by_position(self, table: Groups | Cumulative) -> bool:
+    def summed_by_position(self, table: TieTable | Cumulative) -> bool:
         """Whether that is fast: NumPy computes what only few rows need for these alone."""
         if isinstance(table, Cumulative):
             return not isinstance(table.begins, tuple)
         return table.in_place
 
-    def sum_rows(self, table: Groups | Cumulative, *parts: Summands) -> list[tuple[Array, ...]]:
+    def sum_rows(self, table: TieTable | Cumulative, *parts: Summands) -> list[tuple[Array, ...]]:
         """The sums of all terms, in floating point, from one pass over the table.
 
         NumPy reads the rows in blocks that stay in the cache, all other libraries the whole

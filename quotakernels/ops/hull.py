@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
-from quotakernels.ops._table import EXACT, TOLERANCE, Groups
+from quotakernels.ops._table import EXACT, TOLERANCE, TieTable
 from quotakernels.ops.arrays import Arrays
 
 _ROUNDS = 32
@@ -36,7 +36,7 @@ class _Points(NamedTuple):
 class Hulls(Arrays):
     """The upper convex hull of the ROC points of a table."""
 
-    def hull_ends(self, table: Groups) -> Array:
+    def hull_ends(self, table: TieTable) -> Array:
         """Which rows end at a vertex of the hull, the last example's row among them; shape (...,
         G).
 
@@ -55,7 +55,7 @@ class Hulls(Arrays):
         return flags
 
 
-def _hull_ends(xp: Namespace, table: Groups) -> Array:
+def _hull_ends(xp: Namespace, table: TieTable) -> Array:
     """The same; in whole numbers where their products fit."""
     wide = wide_float(xp, device(table.counts))
     if table.weighted:
@@ -72,7 +72,7 @@ def _hull_ends(xp: Namespace, table: Groups) -> Array:
     )
 
 
-def _only(xp: Namespace, table: Groups, rows: Array) -> Groups:
+def _only(xp: Namespace, table: TieTable, rows: Array) -> TieTable:
     """The counts of some rows of the batch, and none in the others."""
     counts, positives = (
         xp.where(rows, x, xp.zeros_like(x)) for x in (table.counts, table.positives)
@@ -80,7 +80,7 @@ def _only(xp: Namespace, table: Groups, rows: Array) -> Groups:
     return table._replace(counts=counts, positives=positives)
 
 
-def _ends(xp: Namespace, table: Groups, number: Any, rounds: int) -> Array:
+def _ends(xp: Namespace, table: TieTable, number: Any, rounds: int) -> Array:
     x, y = (_from_zero(xp, cast(xp, column, number)) for column in (table.negative, table.positive))
     nothing = xp.zeros_like(table.counts[..., :1], dtype=xp.bool)
     points = _Points(x, y, xp.concat([nothing, table.counts > 0], axis=-1))
@@ -106,7 +106,7 @@ def _farthest_above(xp: Namespace, points: _Points, chain: Array) -> Array:
     return (above > 0) & (above == peak)
 
 
-def _strict_ends(xp: Namespace, table: Groups, points: _Points, chain: Array) -> Array:
+def _strict_ends(xp: Namespace, table: TieTable, points: _Points, chain: Array) -> Array:
     """The rows whose ends are in the chain, but for points between others on one line."""
     left, right = _neighbours(xp, chain)
     before = xp.shift_right(left, 1, 0)

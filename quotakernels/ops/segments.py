@@ -13,7 +13,7 @@ from quotakernels._array import (
     of_kind,
     wide_float,
 )
-from quotakernels.ops._table import Around, Cumulative, Groups, Rows, Segments
+from quotakernels.ops._table import Cumulative, GroupIndex, QuotaCut, Rows, TieTable
 from quotakernels.ops.arrays import Arrays, is_float
 
 
@@ -55,7 +55,7 @@ class Segmented(Arrays):
         both = (self.expand_dims(upper, axis=-1) << 32) + lower
         return Combined(self.reshape(both, (-1,)), levels, thresholds.dtype)
 
-    def parted(self, table: Groups, given: Combined, ids: Array) -> Groups:
+    def parted(self, table: TieTable, given: Combined, ids: Array) -> TieTable:
         """The table of the combined scores with scores and groups apart."""
         key, group = self.halves(table.thresholds)
         if offset := _offset(self, given.levels):
@@ -71,14 +71,14 @@ class Segmented(Arrays):
         upper = (both + (1 << 31)) >> 32
         return both - (upper << 32), -upper
 
-    def segments_of(self, group: Array, ids: Array, behind: bool = True) -> Segments:
+    def segments_of(self, group: Array, ids: Array, behind: bool = True) -> GroupIndex:
         """Where groups of examples begin, by the group of each row; some are `behind` the last."""
         size = ids.shape[-1]
         starts = self.first_of_each(group, size)
         ids = self.broadcast_to(ids, (*group.shape[:-1], size))
         behind = behind and not known(group[..., -1:] < size)  # groups rise
         of_row = self.clip(group, min=0, max=max(size - 1, 0)) if behind else group
-        return Segments(ids, starts, of_row)
+        return GroupIndex(ids, starts, of_row)
 
     def first_of_each(self, group: Array, size: int) -> Array:
         """Where each number from 0 on up to `size` begins in a rising list, or would begin."""
@@ -96,7 +96,7 @@ class Segmented(Arrays):
         levels = self.take_last_axis(rising, self.flagged_first(first))
         return levels, self.take_last_axis(place, self.argsort(order, axis=-1))
 
-    def repeat_per_row(self, table: Groups | Cumulative, x: Array) -> Array:
+    def repeat_per_row(self, table: TieTable | Cumulative, x: Array) -> Array:
         """What belongs to each group of examples, shape (..., S), beside the rows of the group.
 
         Of one table of all examples: its number, shape (...), with a last axis of length 1.
@@ -107,7 +107,7 @@ class Segmented(Arrays):
             x = self.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
         return self.take_last_axis(x, self.segment_of_row(table))
 
-    def segment_of_row(self, table: Groups | Cumulative) -> Array:
+    def segment_of_row(self, table: TieTable | Cumulative) -> Array:
         """The group of examples of each row; rows behind all count for one of them."""
         if not isinstance(table, Cumulative):
             return table.segments.of_row
@@ -115,13 +115,13 @@ class Segmented(Arrays):
         group = self.take_last_axis(table.segments.of_example, first)
         return self.clip(group, min=0, max=table.segments.ids.shape[-1] - 1)
 
-    def first_row(self, table: Groups | Cumulative) -> Array:
+    def first_row(self, table: TieTable | Cumulative) -> Array:
         """The first row of each group of examples, and the row behind the last one."""
         if not isinstance(table, Cumulative):
             return table.segments.starts
         return self.bisect(table.items, table.segments.items)
 
-    def group_total(self, table: Groups | Cumulative, x: Array) -> Array:
+    def group_total(self, table: TieTable | Cumulative, x: Array) -> Array:
         """The sum over all rows, or over those of each group of examples, shape (..., S)."""
         if not table.segments:
             return self.total(x)
@@ -134,14 +134,14 @@ class Segmented(Arrays):
         )
         return self.where(starts[..., 1:] > starts[..., :-1], ends, self.zeros_like(ends))
 
-    def group_max(self, table: Groups, x: Array, least: Any = 0) -> Array:
+    def group_max(self, table: TieTable, x: Array, least: Any = 0) -> Array:
         """The largest number of each group of examples, shape (..., S), `least` of no rows."""
         starts = table.segments.starts
         upto = self.segment_max(x, self.first_rows(table))
         ends = self.take_last_axis(upto, self.clip(starts[..., 1:] - 1, min=0))
         return self.where(starts[..., 1:] > starts[..., :-1], ends, self.full_like(ends, least))
 
-    def first_flagged(self, table: Groups, flags: Array) -> tuple[Array, Array]:
+    def first_flagged(self, table: TieTable, flags: Array) -> tuple[Array, Array]:
         """The first row of each group of examples that is flagged, shape (..., S), and if there is
         one.
         """
@@ -151,12 +151,12 @@ class Segmented(Arrays):
         return _row_of(self, index, flags), before[..., 1:] > before[..., :-1]
 
     def number_of(
-        self, table: Groups | Cumulative | Around, name: str, summed: bool = False
+        self, table: TieTable | Cumulative | QuotaCut, name: str, summed: bool = False
     ) -> Array:
         """How many examples, "counts", or "positives" there are, exact, shape (...) or (..., S)."""
-        if isinstance(table, Groups):
+        if isinstance(table, TieTable):
             return self.number(table, getattr(table, name), summed)
-        if isinstance(table, Around):
+        if isinstance(table, QuotaCut):
             return (table.whole if name == "counts" else table.positives)[..., 0]
         items = (table.segments or table).items
         upto = items if name == "counts" else self.found_down_to(table, items)
@@ -166,7 +166,7 @@ class Segmented(Arrays):
         """How many positive examples are among the first `items`, the ends of rows or groups."""
         return self.take_last_axis(table.segments.upto, items) if table.segments else table.found
 
-    def number(self, table: Groups, x: Array, summed: bool = False) -> Array:
+    def number(self, table: TieTable, x: Array, summed: bool = False) -> Array:
         """The sum of counts, exact; they may be `summed` row by row anyway."""
         if table.segments:
             return self.group_total(table, x)
@@ -177,7 +177,7 @@ class Segmented(Arrays):
         none = self.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
         return self.prefix_sum(self.concat([none, x], axis=-1), dtype, whole=True)
 
-    def running_total(self, table: Groups | Cumulative, x: Array, exact: bool = False) -> Array:
+    def running_total(self, table: TieTable | Cumulative, x: Array, exact: bool = False) -> Array:
         """Sums up to and with each row, within its group of examples.
 
         Sums of numbers that are `exact` may cross groups on the way.
@@ -193,19 +193,19 @@ class Segmented(Arrays):
             return upto - before
         return self.segment_sum(x, self.first_rows(table))
 
-    def first_rows(self, table: Groups | Cumulative) -> Array:
+    def first_rows(self, table: TieTable | Cumulative) -> Array:
         """Which rows begin a group of examples."""
         own = self.repeat_per_row(table, self.first_row(table)[..., :-1])
         return self.arange(own.shape[-1], dtype=self.int64, device=device(own)) == own
 
-    def row_before(self, table: Groups, x: Array) -> Array:
+    def row_before(self, table: TieTable, x: Array) -> Array:
         """What stands in the row before each, 0 before the first one of all and of each group."""
         before = self.shift_right(x, 1, 0)
         if not table.segments:
             return before
         return self.where(self.first_rows(table), self.zeros_like(before), before)
 
-    def rows_of_groups_at(self, table: Groups, wanted: Array) -> tuple[Array, Rows]:
+    def rows_of_groups_at(self, table: TieTable, wanted: Array) -> tuple[Array, Rows]:
         """The row of each group of examples that owns each wanted mass, shape (..., S, K)."""
         if not table.weighted:
             return _counted_rows_of_groups_at(self, table, wanted)
@@ -228,18 +228,18 @@ class Segmented(Arrays):
 
         return index, Rows(*map(before, sums), *(at(x, index) for x in columns))
 
-    def column_at(self, table: Groups | Around, x: Array, index: Array) -> Array:
+    def column_at(self, table: TieTable | QuotaCut, x: Array, index: Array) -> Array:
         """What a column has in rows that `rows_at` found."""
         return _at(self, x, index) if table.segments else self.take_last_axis(x, index)
 
-    def last_row(self, table: Groups, like: Array) -> Array:
+    def last_row(self, table: TieTable, like: Array) -> Array:
         """The last row of the table, or of each group of examples, as indices of that shape."""
         if not table.segments:
             return self.full_like(like, table.counts.shape[-1] - 1)
         stop = _ends(self, table)[1]
         return self.broadcast_to(self.clip(cast(self, stop, like.dtype) - 1, min=0), like.shape)
 
-    def sums_before(self, table: Groups, x: Array, index: Array) -> Array:
+    def sums_before(self, table: TieTable, x: Array, index: Array) -> Array:
         """Sums of the rows before those that `rows_at` found, of groups of examples within each."""
         if not table.segments:
             return self.exclusive_at(x, index)
@@ -247,13 +247,13 @@ class Segmented(Arrays):
         found = _at(self, upto, self.clip(index - 1, min=0))
         return self.where(index > _ends(self, table)[0], found, self.zeros_like(found))
 
-    def sums_behind(self, table: Groups, x: Array, index: Array) -> Array:
+    def sums_behind(self, table: TieTable, x: Array, index: Array) -> Array:
         """Sums of the rows behind them."""
         if not table.segments:
             return self.exclusive_at(self.flip(x, axis=-1), x.shape[-1] - 1 - index)
         return _at(self, self.total_behind(table, x), index)
 
-    def total_behind(self, table: Groups, x: Array) -> Array:
+    def total_behind(self, table: TieTable, x: Array) -> Array:
         """Sums of what stands behind each row, within its group of examples."""
         rows = self.arange(x.shape[-1], dtype=self.int64, device=device(x))
         last = rows == self.repeat_per_row(table, table.segments.starts[..., 1:]) - 1
@@ -261,7 +261,7 @@ class Segmented(Arrays):
         behind = self.flip(self.shift_right(since, 1, 0), axis=-1)
         return self.where(last, self.zeros_like(behind), behind)
 
-    def first_beyond(self, table: Groups, upto: Array, wanted: Array) -> Array:
+    def first_beyond(self, table: TieTable, upto: Array, wanted: Array) -> Array:
         """The first row of each group whose sum exceeds a number, or the group's last one."""
         low, stop = _ends(self, table)
         found = _searched(self, upto, wanted, low, stop, beyond=True)
@@ -274,7 +274,7 @@ def _offset(xp: Namespace, levels: Array) -> int:
     return 1 << 31 if unsigned and xp.key_bits(levels.dtype) == 32 else 0
 
 
-def _counted_rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
+def _counted_rows_of_groups_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Array, Rows]:
     """Numbers of examples go on from group to group, so that one search serves all groups.
 
     All and the positive examples are counted together, in an axis before the others.
@@ -298,7 +298,7 @@ def _counted_rows_of_groups_at(xp: Namespace, table: Groups, wanted: Array) -> t
     return index, Rows(items_before, items_before, positive_before, items, items, positive)
 
 
-def _ends(xp: Namespace, table: Groups) -> tuple[Array, Array]:
+def _ends(xp: Namespace, table: TieTable) -> tuple[Array, Array]:
     """The first row of each group, and the one behind its last, shape (..., S, 1)."""
     starts = xp.expand_dims(table.segments.starts, axis=-1)
     return starts[..., :-1, :], starts[..., 1:, :]

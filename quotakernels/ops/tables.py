@@ -11,14 +11,14 @@ from typing import Any
 from quotakernels._array import Across, Array, Namespace, cast, device, of_kind, wide_float
 from quotakernels._types import TiePolicy
 from quotakernels.ops._table import (
-    Around,
     ByClass,
     Columns,
     Cumulative,
-    Groups,
     InPlace,
     Layout,
+    QuotaCut,
     Rows,
+    TieTable,
     to_sum,
 )
 from quotakernels.ops.arrays import is_below, is_float
@@ -36,7 +36,7 @@ class Tables(Segmented):
         valid: Array | None,
         given: bool,
         columns: dict[str, Array] | None = None,
-    ) -> Groups:
+    ) -> TieTable:
         """The tie groups of the scores, best first, in as many rows as there are examples.
 
         A group stands in the row of its last example; all other rows are empty. With `given` every
@@ -51,7 +51,7 @@ class Tables(Segmented):
         examples: tuple[Array, Array, Array | None, Array | None],
         codes: Array,
         ids: Array,
-    ) -> Groups | None:
+    ) -> TieTable | None:
         """The tie groups of groups of examples, where that takes fewer steps than joint keys."""
         return None
 
@@ -66,7 +66,7 @@ class Tables(Segmented):
         """The columns of a table of which each example is a row by itself."""
         return {name: _by_class(self, positive, x) for name, x in to_sum(columns, mass).items()}
 
-    def merged(self, table: Groups, last: Array) -> Groups:
+    def merged(self, table: TieTable, last: Array) -> TieTable:
         """Each run of rows as one, in the row that is its `last`; all other rows are empty.
 
         After the final `last` there are empty rows only.
@@ -126,11 +126,11 @@ class Tables(Segmented):
         found = self.counts(parts if valid is None else [*parts, valid])
         return self.from_order_key(there, scores.dtype), found if across is None else across(found)
 
-    def cut_of_scores(self, scores: Array, labels: Array, masses: list[float]) -> Around | None:
+    def cut_of_scores(self, scores: Array, labels: Array, masses: list[float]) -> QuotaCut | None:
         """Where each mass ends in one list of counted scores, if that is found without a sort."""
         return None
 
-    def table_rows(self, table: Groups) -> Rows:
+    def table_rows(self, table: TieTable) -> Rows:
         """Every row of the table with what stands before it."""
         wide = wide_float(self, device(table.counts))
         items, mass, positive = (
@@ -141,12 +141,12 @@ class Tables(Segmented):
         positive_before = self.exclusive(positive)
         return Rows(items_before, mass_before, positive_before, items, mass, positive)
 
-    def rows_at(self, table: Groups | Around | Cumulative, wanted: Array) -> tuple[Array, Rows]:
+    def rows_at(self, table: TieTable | QuotaCut | Cumulative, wanted: Array) -> tuple[Array, Rows]:
         """The row that owns each wanted mass, shape (..., K): the first whose end reaches it.
 
         A mass beyond the end is given the last row that is not empty.
         """
-        if isinstance(table, Around):
+        if isinstance(table, QuotaCut):
             return self.zeros(wanted.shape, dtype=self.int64, device=device(wanted)), table.row
         if isinstance(table, Cumulative):
             return _summed_rows_at(self, table, wanted)
@@ -165,7 +165,7 @@ class Tables(Segmented):
         return index, Rows(*(self.take_last_axis(x, index) for x in rows))
 
     def part_of_row_at(
-        self, table: Groups | Around | Cumulative, wanted: Array
+        self, table: TieTable | QuotaCut | Cumulative, wanted: Array
     ) -> tuple[Array | None, Rows, Array, Array]:
         """The row that owns each wanted mass, a number to divide by what it has, and what is wanted
         of it.
@@ -175,14 +175,14 @@ class Tables(Segmented):
         if isinstance(table, Cumulative):
             index, row = self.rows_at(table, wanted)
             return index, row, row.mass, wanted - row.mass_before
-        if isinstance(table, Around):
+        if isinstance(table, QuotaCut):
             index, row, mass = None, table.row, table.row.mass
         else:
             index, row = self.rows_at(self.head(table, wanted), wanted)
             mass = self.where(row.mass > 0, row.mass, self.ones_like(row.mass))
         return index, row, mass, self.minimum(wanted - row.mass_before, row.mass)
 
-    def ends_of_row_at(self, table: Groups | Cumulative, place: Array) -> tuple[Array, ...]:
+    def ends_of_row_at(self, table: TieTable | Cumulative, place: Array) -> tuple[Array, ...]:
         """The ends of the row that owns each place, counted from 1 on, shape (..., K), as floats.
 
         The numbers of examples before it and down to its end, and of positive ones.  No place is
@@ -216,7 +216,7 @@ class Tables(Segmented):
         row = self.min(self.where(reaching, rows, rows[-1:]), axis=-1, keepdims=True)
         return cast(self, row, self.int64)
 
-    def filled_first(self, table: Groups) -> Groups:
+    def filled_first(self, table: TieTable) -> TieTable:
         """The rows that hold examples, in order, and after them empty ones if shapes are fixed."""
         filled = table.counts > 0
         index = self.flagged_first(filled)
@@ -227,18 +227,18 @@ class Tables(Segmented):
         sums = sums.map(lambda x: self.where(there, x, self.zeros_like(x)))
         return sums._replace(thresholds=chosen.thresholds)
 
-    def without_empty_rows(self, table: Groups) -> Groups:
+    def without_empty_rows(self, table: TieTable) -> TieTable:
         """The table without rows that hold no example, where shapes may depend on values.
 
         At least one row stays.
         """
         return table
 
-    def in_parts(self, table: Groups) -> list[Groups]:
+    def in_parts(self, table: TieTable) -> list[TieTable]:
         """The rows in parts that need little memory beside the table, where shapes may differ."""
         return [table]
 
-    def head(self, table: Groups, wanted: Array) -> Groups:
+    def head(self, table: TieTable, wanted: Array) -> TieTable:
         """The rows down to the largest wanted mass, and more; all rows where shapes are fixed."""
         return table
 
@@ -251,7 +251,7 @@ class Tables(Segmented):
         """
         return None
 
-    def merged_groups(self, table: Groups) -> Cumulative | None:
+    def merged_groups(self, table: TieTable) -> Cumulative | None:
         """The cumulative counts of known tie groups, where rows without positives are worth
         merging.
 
@@ -269,7 +269,7 @@ class Tables(Segmented):
         """Whether `cumulative_segments` serves, which only PyTorch has."""
         return False
 
-    def split_ties(self, table: Groups, ties: TiePolicy) -> Groups:
+    def split_ties(self, table: TieTable, ties: TiePolicy) -> TieTable:
         """Each group as two, positives and negatives, the better or the worse class first."""
         if ties not in ("optimistic", "pessimistic"):
             return table
@@ -291,16 +291,16 @@ class Tables(Segmented):
         columns = {name: split(x) for name, x in table.columns.items()}
         thresholds = interleaved(table.thresholds, table.thresholds)
         return self.without_empty_rows(
-            Groups(thresholds, counts, positives, *masses)._replace(columns=columns)
+            TieTable(thresholds, counts, positives, *masses)._replace(columns=columns)
         )
 
-    def with_filled_thresholds(self, table: Groups) -> Groups:
+    def with_filled_thresholds(self, table: TieTable) -> TieTable:
         """The table with thresholds of 0 in empty rows, where they may be infinite or NaN."""
         filled = table.counts > 0
         thresholds = self.where(filled, table.thresholds, self.zeros_like(table.thresholds))
         return table._replace(thresholds=thresholds)
 
-    def mass_within(self, table: Groups, budget: Array) -> Array:
+    def mass_within(self, table: TieTable, budget: Array) -> Array:
         """The mass of the best that each budget pays for, shape (..., K), or (..., S, K) of groups.
 
         They are the rows down to the first whose end costs more, and of this one the part that the
@@ -322,11 +322,11 @@ class Tables(Segmented):
             as_mass, budget, found
         )  # where costs are masses, as they are, not rounded
 
-    def cost_within(self, table: Groups, wanted: Array) -> Array:
+    def cost_within(self, table: TieTable, wanted: Array) -> Array:
         """What the best of each wanted mass cost, shape (..., K), or (..., S, K) of groups."""
         return self.sums_within(table, wanted, table.columns["cost"].whole)[0]
 
-    def sums_within(self, table: Groups, wanted: Array, *columns: Array) -> list[Array]:
+    def sums_within(self, table: TieTable, wanted: Array, *columns: Array) -> list[Array]:
         """Of sums of the rows, what the best of each wanted mass have; of the last row the part."""
         index, row = self.rows_at(table, wanted)
         one = self.ones_like(wanted)
@@ -348,7 +348,7 @@ def _sorted_groups(
     valid: Array | None,
     given: bool,
     columns: dict[str, Array],
-) -> Groups:
+) -> TieTable:
     """See `tie_groups`, of any library."""
     key = xp.order_key(scores)
     code = cast(xp, labels, xp.int8)
@@ -369,7 +369,7 @@ def _sorted_groups(
         mass = cast(xp, counts, columns["treatment"].dtype)  # what does not count is no control
     masses: Any = (None, None) if weights is None else _by_class(xp, positive > 0, weights)
     sums = xp.columns_by_class(positive > 0, mass, columns)
-    examples = Groups(thresholds, counts, positive, *masses)._replace(columns=sums)
+    examples = TieTable(thresholds, counts, positive, *masses)._replace(columns=sums)
     groups = examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
     return groups._replace(layout=xp.layout_of(scores, valid, not is_float(xp, key)))
 
@@ -380,7 +380,7 @@ def _by_class(xp: Namespace, positive: Array, x: Array) -> ByClass:
     return ByClass(xp.where(positive, x, nothing), xp.where(positive, nothing, x))
 
 
-def _merge_equal(xp: Namespace, key: Array, examples: Groups) -> Groups:
+def _merge_equal(xp: Namespace, key: Array, examples: TieTable) -> TieTable:
     """Sorted examples as tie groups, each in the row of its last example."""
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
     return xp.merged(examples, xp.concat([key[..., 1:] != key[..., :-1], edge], axis=-1))
@@ -394,7 +394,7 @@ def _reached(xp: Namespace, ends: Array, wanted: Array) -> Array:
     return xp.clip(xp.bisect(ends, wanted), max=ends.shape[-1] - 1)
 
 
-def _counted_rows_at(xp: Namespace, table: Groups, wanted: Array) -> tuple[Array, Rows]:
+def _counted_rows_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Array, Rows]:
     """Of counts, sums before a row are those up to it without its own: only rows found are read."""
     wide = wide_float(xp, device(table.counts))
     columns = (table.counts, table.positives)
@@ -417,14 +417,14 @@ def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Ar
     return index, Rows(before, before, positive_before, mass, mass, positive)
 
 
-def _row_beyond(xp: Namespace, table: Groups, spent: Array, budget: Array) -> Array:
+def _row_beyond(xp: Namespace, table: TieTable, spent: Array, budget: Array) -> Array:
     """The row in which each budget ends, or the last one."""
     if table.segments:
         return xp.first_beyond(table, spent, budget)
     return xp.clip(xp.bisect(spent, budget, beyond=True), max=spent.shape[-1] - 1)
 
 
-def _before(xp: Namespace, table: Groups, sums: Array, index: Array) -> Array:
+def _before(xp: Namespace, table: TieTable, sums: Array, index: Array) -> Array:
     """Running sums before a row, which begin anew in each group of examples."""
     found = xp.column_at(table, sums, xp.clip(index - 1, min=0))
     start = xp.expand_dims(table.segments.starts[..., :-1], axis=-1) if table.segments else 0

@@ -433,7 +433,7 @@ def _negative(xp: Namespace, state: ScoreHistogram) -> Array:
     return xp.any(xp.flat(less), axis=-1) & (state.bad == 0)
 
 
-def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.Groups:
+def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.TieTable:
     xp = namespace(state.like)
     counted = xp.any(state.counts > 0, axis=(*range(state.counts.ndim - 2), -1))
     thresholds = xp.bin_thresholds(state.like, state.bits, counted)
@@ -448,11 +448,11 @@ def _table(state: ScoreHistogram, good: Array, *, ties: TiePolicy) -> ops.Groups
     return xp.with_filled_thresholds(table)
 
 
-def _finished(xp: Namespace, table: ops.Groups, ties: TiePolicy) -> ops.Groups:
+def _finished(xp: Namespace, table: ops.TieTable, ties: TiePolicy) -> ops.TieTable:
     return xp.without_empty_rows(xp.split_ties(table, ties))
 
 
-def _rows(xp: Namespace, state: ScoreHistogram, good: Array, thresholds: Array) -> ops.Groups:
+def _rows(xp: Namespace, state: ScoreHistogram, good: Array, thresholds: Array) -> ops.TieTable:
     """A row for each bin, of each group if there are any; none has examples where it is bad."""
     shape = (*state.like.shape[:-1], thresholds.shape[-1])
 
@@ -468,4 +468,4 @@ def _rows(xp: Namespace, state: ScoreHistogram, good: Array, thresholds: Array) 
     masses = columns.pop("weight", (None, None))
     thresholds = xp.broadcast_to(thresholds, shape)
     counts = negatives + positives
-    return ops.Groups(thresholds, counts, positives, *masses)._replace(columns=columns)
+    return ops.TieTable(thresholds, counts, positives, *masses)._replace(columns=columns)

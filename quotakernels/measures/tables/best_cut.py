@@ -264,39 +264,39 @@ def _of_ones_own(function: Callable[..., Array]) -> TableMeasure:
 
 
 def _cuts_of(
-    xp: Namespace, table: ops.Groups, good: Array | None
+    xp: Namespace, table: ops.TieTable, good: Array | None
 ) -> tuple[ConfusionTable, Array, Array]:
     """The cells of every cut, its quota, and which cuts are not padding."""
     cells, quota, real = compiled(cuts_of, xp)(table)
     return *nan_unless_valid(xp, (cells, quota), _good_cuts(xp, table, good)), real
 
 
-def _thresholds_of(xp: Namespace, table: ops.Groups, good: Array | None) -> Array:
+def _thresholds_of(xp: Namespace, table: ops.TieTable, good: Array | None) -> Array:
     """The threshold of every cut, NaN for an empty one."""
     thresholds = compiled(_cut_thresholds, xp)(table)
     found: Array = nan_unless_valid(xp, thresholds, _good_cuts(xp, table, good))
     return found
 
 
-def _good_cuts(xp: Namespace, table: ops.Groups, good: Array | None) -> Array | None:
+def _good_cuts(xp: Namespace, table: ops.TieTable, good: Array | None) -> Array | None:
     """Which rows of the batch are good, or of groups of examples, which cuts."""
     if good is None or not table.segments:
         return good
     return xp.expand_dims(beside_cuts(xp, table, good[..., 0]), axis=-1)
 
 
-def cuts_of(table: ops.Groups) -> tuple[ConfusionTable, Array, Array]:
+def cuts_of(table: ops.TieTable) -> tuple[ConfusionTable, Array, Array]:
     """The cells of every cut of a table, its quota, and which cuts are no padding."""
     xp = namespace(table.counts)
     return cut_cells(xp, table), cut_quotas(xp, table), real_cuts(xp, table)
 
 
-def _cut_thresholds(table: ops.Groups) -> Array:
+def _cut_thresholds(table: ops.TieTable) -> Array:
     return cut_thresholds(namespace(table.counts), table)
 
 
 def _best_of_values(
-    table: ops.Groups, quota: Array, value: Array, *marks: Array | None, greater_is_better: bool
+    table: ops.TieTable, quota: Array, value: Array, *marks: Array | None, greater_is_better: bool
 ) -> BestCut:
     """The best of values of all cuts, of which the thresholds stay inside of the program."""
     curve = Curve(quota, value, _cut_thresholds(table))
@@ -305,7 +305,7 @@ def _best_of_values(
 
 
 def best_of_these(
-    table: ops.Groups,
+    table: ops.TieTable,
     curve: Curve,
     real: Array,
     rounding: Array | None = None,
@@ -339,7 +339,7 @@ def best_of_these(
     return BestCut(value, threshold, quota, () if table.segments else optima)
 
 
-def _highest(xp: Namespace, table: ops.Groups, value: Array) -> Array:
+def _highest(xp: Namespace, table: ops.TieTable, value: Array) -> Array:
     """The best of the values of all cuts, shape (...), or of those of each group, (..., S)."""
     if not table.segments:
         return xp.max(value, axis=-1)
@@ -347,7 +347,7 @@ def _highest(xp: Namespace, table: ops.Groups, value: Array) -> Array:
     return xp.maximum(xp.group_max(table, value[..., :rows], -xp.inf), value[..., rows:])
 
 
-def _first(xp: Namespace, table: ops.Groups, flags: Array) -> tuple[Array, Array]:
+def _first(xp: Namespace, table: ops.TieTable, flags: Array) -> tuple[Array, Array]:
     """The first of the cuts that are flagged, shape (..., 1), or (..., S), and if there is one."""
     last = flags.shape[-1] - 1
     places = xp.arange(last + 1, dtype=xp.int64, device=device(flags))
@@ -408,7 +408,7 @@ class CutTables(NamedTuple, Generic[T]):
 
 
 def _validate_ratio(
-    xp: Namespace, table: ops.Groups, *, ratio: Any = None
+    xp: Namespace, table: ops.TieTable, *, ratio: Any = None
 ) -> tuple[tuple[Array, ...], None]:
     """The ratio, or several, if any is given."""
     if ratio is None:
@@ -422,7 +422,7 @@ def _validate_ratio(
 
 
 def _impacts_and_ratio(
-    xp: Namespace, table: ops.Groups, *, impacts: Any, ratio: Any = None
+    xp: Namespace, table: ops.TieTable, *, impacts: Any, ratio: Any = None
 ) -> tuple[tuple[Array, ...], None]:
     given, _ = _validate_ratio(xp, table, ratio=ratio)
     return (*impacts_like(xp, table.counts, impacts), *given), None
@@ -448,7 +448,9 @@ class _BestBoundary(Measure):
 
 
 @measure(_BestBoundary, greater_is_better=True, headline="value", by_group=True)
-def best_boundary(table: ops.Groups, *numbers: Array, kind: ImpactKind = "impact") -> BestBoundary:
+def best_boundary(
+    table: ops.TieTable, *numbers: Array, kind: ImpactKind = "impact"
+) -> BestBoundary:
     """The cut that brings the most, B*, and what every cut brings ([EL]).
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
@@ -535,7 +537,7 @@ class _CutTables(Measure):
 
 
 @measure(_CutTables, greater_is_better=None)
-def cut_tables(table: ops.Groups, ratio: Array | None = None) -> CutTables:
+def cut_tables(table: ops.TieTable, ratio: Array | None = None) -> CutTables:
     """The confusion table at every cut, to publish for readers with their own impacts ([EL]).
 
     A reader who has the tables of all cuts can apply impacts of their own with `impact`, and a

@@ -199,7 +199,7 @@ def cells_at(
 
 def wanted_cut(
     xp: Namespace,
-    table: ops.Groups,
+    table: ops.TieTable,
     *,
     threshold: Any,
     quota: Any,
@@ -210,7 +210,7 @@ def wanted_cut(
 ) -> tuple[Array, tuple[int, ...]]:
     """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
     given = sum(x is not None for x in (threshold, quota, fraction, budget))
-    if given != 1 and (given or not isinstance(table, ops.Around)):  # which has its quota
+    if given != 1 and (given or not isinstance(table, ops.QuotaCut)):  # which has its quota
         hint = "; for decisions use tables.confusion_table_from_predictions(y_true, y_pred)"
         names = "quota= and fraction=" if budget is None else "quota=, fraction= and budget="
         raise TypeError(f"give exactly one of threshold=, {names}{'' if given else hint}")
@@ -235,7 +235,7 @@ def wanted_cut(
     return wanted, shape
 
 
-def _cells_at_quotas(table: ops.Groups | ops.Around, wanted: Array) -> ConfusionTable:
+def _cells_at_quotas(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> ConfusionTable:
     """Expected cells; each class is averaged over ties by itself, and no rounding makes it < 0.
 
     A cut of everything takes every mass, also one that vanishes in the sum of the others.
@@ -254,7 +254,7 @@ _CELLS_AT_QUOTAS = in_usual_units(_cells_at_quotas)
 
 
 def _cells_at_thresholds(
-    table: ops.Groups, wanted: Array, *, inclusive: bool = True
+    table: ops.TieTable, wanted: Array, *, inclusive: bool = True
 ) -> ConfusionTable:
     xp = namespace(table.counts)
     if table.segments:
@@ -266,7 +266,7 @@ def _cells_at_thresholds(
 
 
 def _cells_of_groups(
-    xp: Namespace, table: ops.Groups, wanted: Array, inclusive: bool
+    xp: Namespace, table: ops.TieTable, wanted: Array, inclusive: bool
 ) -> ConfusionTable:
     """The cells of each group of examples at each threshold, shape (..., S, K)."""
     classes = [
@@ -284,7 +284,7 @@ def _cells_of_groups(
     return ConfusionTable(*(xp.stack(x, axis=-1) for x in zip(*cells, strict=True)))
 
 
-def cut_cells(xp: Namespace, table: ops.Groups) -> ConfusionTable:
+def cut_cells(xp: Namespace, table: ops.TieTable) -> ConfusionTable:
     """The cells at every cut, shape (..., G + 1); without weights whole numbers, exact.
 
     Masses are summed from either end, since in a difference of sums a small one is lost.
@@ -635,7 +635,7 @@ def largest(*numbers: Array) -> Array:
 
 @measure(CutMeasure, greater_is_better=None)
 def confusion_table(
-    table: ops.Groups,  # noqa: ARG001
+    table: ops.TieTable,  # noqa: ARG001
     tp: Array,
     fp: Array,
     fn: Array,

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels.ops._table import EXACT, TOLERANCE, Groups
+from quotakernels.ops._table import EXACT, TOLERANCE, TieTable
 
 NDArray = np.ndarray[Any, Any]
 
 
-def hull_ends(table: Groups) -> NDArray:
+def hull_ends(table: TieTable) -> NDArray:
     """All lists of a batch are one list of points, in pieces."""
     there = table.counts.reshape(-1) > 0
     rows = slice(None) if there.all() else np.flatnonzero(there)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels.ops._table import Cumulative, Groups
+from quotakernels.ops._table import Cumulative, TieTable
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
 from quotakernels.ops.native._numpy_words import Part, count_type, whole_groups
 
@@ -132,7 +132,7 @@ def _write_lists(items: NDArray, found: NDArray, size: int, groups: _Groups) -> 
     return int(here.max())
 
 
-def merged_groups(table: Groups) -> Cumulative | None:
+def merged_groups(table: TieTable) -> Cumulative | None:
     """See `tables.merged_groups`."""
     counts, positives = table.counts, table.positives
     if counts.ndim > 1 or table.weighted or table.segments:

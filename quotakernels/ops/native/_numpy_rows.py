@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels.ops._table import Cumulative, Groups, Rows, Summands
+from quotakernels.ops._table import Cumulative, Rows, Summands, TieTable
 
 NDArray = np.ndarray[Any, Any]
 
@@ -50,17 +50,17 @@ def rare_places(flags: NDArray) -> NDArray:
     return np.append(places, rest + words.shape[0] * 8) if rest.shape[0] else places
 
 
-def _part(table: Groups, rows: slice) -> Groups:
+def _part(table: TieTable, rows: slice) -> TieTable:
     is_whole = rows.stop - rows.start >= table.counts.shape[0]
     return table if is_whole else table.map(lambda x: x[rows])
 
 
-def in_parts(table: Groups) -> list[Groups]:
+def in_parts(table: TieTable) -> list[TieTable]:
     """The rows in blocks of which many columns stay in the cache."""
     return [_part(table, rows) for rows in blocks(table.counts.shape[0], BLOCK // 2)]
 
 
-def _read(table: Groups, name: str) -> NDArray:
+def _read(table: TieTable, name: str) -> NDArray:
     """A column of `Rows` that needs no running sum, as it is stored."""
     return np.asarray(table.counts if name == "items" else getattr(table, name))
 
@@ -115,7 +115,7 @@ _TOGETHER = ("mass", "positive")
 class _Rows:
     """The columns of some rows as floats; sums go on from those of the rows before."""
 
-    def __init__(self, table: Groups, sums: dict[str, float]):
+    def __init__(self, table: TieTable, sums: dict[str, float]):
         self._table, self._sums = table, sums
         self._made: dict[str, NDArray] = {}
         self._stored: dict[str, NDArray] = {}
@@ -158,7 +158,7 @@ class _Rows:
         self._sums[base] = float(sums[-1])
 
 
-def blocks_of_rows(table: Groups) -> Iterator[_Rows]:
+def blocks_of_rows(table: TieTable) -> Iterator[_Rows]:
     """The columns of the rows of one list in blocks that stay in the cache."""
     length, sums = table.counts.shape[0], dict[str, float]()
     # Few rows in shorter blocks, of which the memory is not given back to the system each time.
@@ -176,7 +176,7 @@ def blocks_of_counts(table: Cumulative) -> Iterator[Cumulative]:
         yield Cumulative(items.astype(np.float64), found.astype(np.float64))
 
 
-def rows_at(table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
+def rows_at(table: TieTable, wanted: NDArray) -> tuple[NDArray, Rows]:
     """Only the blocks that own a wanted mass are searched."""
     size = BLOCK if table.weighted else SEARCHED
     names = _sums_wanted(table)
@@ -198,12 +198,14 @@ def rows_at(table: Groups, wanted: NDArray) -> tuple[NDArray, Rows]:
     return index, rows
 
 
-def _sums_wanted(table: Groups) -> tuple[str, ...]:
+def _sums_wanted(table: TieTable) -> tuple[str, ...]:
     """Columns of which sums before a row are wanted; without weights the items are the mass."""
     return ("items", "mass", "positive") if table.weighted else ("mass", "positive")
 
 
-def _rows_within(table: Groups, wanted: NDArray, before: dict[str, float]) -> tuple[NDArray, Rows]:
+def _rows_within(
+    table: TieTable, wanted: NDArray, before: dict[str, float]
+) -> tuple[NDArray, Rows]:
     """The owners of the wanted masses among the rows of one block, with what is `before` it."""
     names = _sums_wanted(table)
     values = {name: _read(table, name) for name in (*names, "positive")}
@@ -218,7 +220,7 @@ def _rows_within(table: Groups, wanted: NDArray, before: dict[str, float]) -> tu
     return place, Rows(**stored)
 
 
-def _sums_of_blocks(table: Groups, name: str, size: int = BLOCK) -> NDArray:
+def _sums_of_blocks(table: TieTable, name: str, size: int = BLOCK) -> NDArray:
     """The sum before each block and after the last; the sum of 32-bit counts fits 32 bits."""
     sums = [0.0]
     for rows in blocks(table.counts.shape[0], 8 * size):  # masses are made anew
@@ -234,7 +236,7 @@ def partial_harmonic_sums(before: NDArray, number: NDArray, most: int) -> tuple[
     return np.add.reduce(terms, axis=0), np.add.reduce(k * terms, axis=0)
 
 
-def head(table: Groups, wanted: NDArray) -> Groups:
+def head(table: TieTable, wanted: NDArray) -> TieTable:
     """Whole blocks of one long table are left out."""
     if table.counts.shape[0] <= BLOCK:
         return table

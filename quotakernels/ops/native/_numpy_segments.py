@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels.ops._table import Groups
+from quotakernels.ops._table import TieTable
 from quotakernels.ops.native._numpy_keys import from_order_key, order_key
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, rare_places
 from quotakernels.ops.native._numpy_words import (
@@ -44,7 +44,7 @@ def segmented_groups(
     valid: NDArray | None,
     codes: NDArray,
     size: int,
-) -> tuple[Groups, NDArray] | None:
+) -> tuple[TieTable, NDArray] | None:
     """See `tables.segmented_groups`: the table of one list without weights, and each row's group.
 
     None of all else, of no example, and where 64 bits do not hold a group and a place.
@@ -68,7 +68,7 @@ def segmented_groups(
         return None
     group, key, counts, positives = _rows(found, words, *table)
     thresholds = from_order_key(key, scores.dtype, over=True)
-    return Groups(thresholds, counts, positives, None, None), group.view(np.int64)
+    return TieTable(thresholds, counts, positives, None, None), group.view(np.int64)
 
 
 def _of_keys(

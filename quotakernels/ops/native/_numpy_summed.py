@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels.ops._table import ByClass, Columns, Groups, to_sum
+from quotakernels.ops._table import ByClass, Columns, TieTable, to_sum
 from quotakernels.ops.native._numpy_rows import blocks, columns
 from quotakernels.ops.native._numpy_words import count_type, in_order, rising_order
 
@@ -54,12 +54,12 @@ class Runs(NamedTuple):
 
 def each_by_itself(
     key: NDArray, labels: NDArray, weights: NDArray | None, columns: dict[str, NDArray]
-) -> Groups:
+) -> TieTable:
     """In the order of the input where keys are equal."""
     order = key.shape[0] - 1 - rising_order(key[::-1])[::-1]
     key, labels = key[order], labels[order]
     positives = labels.astype(count_type(key.shape[0]))
-    table = Groups(key, np.ones_like(positives), positives, None, None)
+    table = TieTable(key, np.ones_like(positives), positives, None, None)
     weights = None if weights is None else weights[order]
     if columns:
         every = Runs.starting(np.arange(key.shape[0]), key.shape[0])
@@ -74,7 +74,7 @@ def each_by_itself(
 
 def by_argsort(
     key: NDArray, labels: NDArray, weights: NDArray | None, columns: dict[str, NDArray]
-) -> Groups:
+) -> TieTable:
     """In blocks that stay in the cache; there are no more groups than examples."""
     length, rows = key.shape[0], 0
     memory, examples = in_order(key, labels)
@@ -105,7 +105,7 @@ def _memory(dtypes: list[Any], length: int, memory: NDArray) -> list[NDArray]:
 
 def _groups_in_order(
     key: NDArray, labels: NDArray, weights: NDArray | None, columns: dict[str, NDArray]
-) -> Groups:
+) -> TieTable:
     """The table of examples that are in order; the weights are used up."""
     differs = np.ones(key.shape, dtype=bool)
     np.not_equal(key[1:], key[:-1], out=differs[1:])
@@ -113,7 +113,7 @@ def _groups_in_order(
     positives = runs.sums(labels, runs.lengths.dtype)
     sums = _columns_of_groups(runs, labels, weights, columns)
     masses: Any = (None, None) if weights is None else _by_class(runs, labels, weights)
-    table = Groups(key.take(runs.starts), runs.lengths, positives, *masses)
+    table = TieTable(key.take(runs.starts), runs.lengths, positives, *masses)
     return table._replace(columns=sums)
 
 

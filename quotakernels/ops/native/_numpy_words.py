@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels.ops._table import Groups
+from quotakernels.ops._table import TieTable
 from quotakernels.ops.native._numpy_keys import order_key
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, rare_places
 
 NDArray = np.ndarray[Any, Any]
 
 
-def compact_groups(key: NDArray, labels: NDArray) -> Groups:
+def compact_groups(key: NDArray, labels: NDArray) -> TieTable:
     """The table of one non-empty list of keys, without empty rows; thresholds are keys."""
     low, high = extent(key)
     parts = _packed_keys(key, labels, low, high)
@@ -108,7 +108,7 @@ def _words_around_zero(bits: NDArray, labels: NDArray) -> AroundZero | None:
     return AroundZero(Part(words, 0), gap)
 
 
-def groups_around_zero(scores: NDArray, labels: NDArray) -> Groups | None:
+def groups_around_zero(scores: NDArray, labels: NDArray) -> TieTable | None:
     """The table of one non-empty list of floats of both signs, None where one kind of word does not
     hold them.
     """
@@ -188,7 +188,7 @@ def whole_groups(words: NDArray, lower: int = 1) -> Iterator[NDArray]:
         start = stop
 
 
-def _rows_of_words(parts: list[Part], key_type: Any, most: int) -> Groups:
+def _rows_of_words(parts: list[Part], key_type: Any, most: int) -> TieTable:
     """The table, of at most so many rows; the words are sorted."""
     integer = count_type(sum(part.words.shape[0] for part in parts))
     keys, counts, positives = columns(most, key_type, integer, integer)
@@ -205,7 +205,7 @@ def _rows_of_words(parts: list[Part], key_type: Any, most: int) -> Groups:
             into = slice(rows, rows + distance.shape[0])
             np.subtract(middle, distance.astype(key_type), out=keys[into])
             rows = into.stop
-    return Groups(keys[:rows], counts[:rows], positives[:rows], None, None)
+    return TieTable(keys[:rows], counts[:rows], positives[:rows], None, None)
 
 
 FEW = 16

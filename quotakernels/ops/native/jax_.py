@@ -12,7 +12,7 @@ import numpy as np
 from jax.custom_batching import sequential_vmap
 
 from quotakernels._array import Across, Array, computing, concrete, tolerance, wide_float
-from quotakernels.ops._table import EXACT, TOLERANCE, Groups
+from quotakernels.ops._table import EXACT, TOLERANCE, TieTable
 from quotakernels.ops.arrays import (
     bits_from_key,
     is_below,
@@ -106,7 +106,7 @@ class _Chain(NamedTuple):
     open: Array
 
 
-def _ends_in_turn(table: Groups) -> Array:
+def _ends_in_turn(table: TieTable) -> Array:
     """The ends of the hull, list by list."""
     shape = table.counts.shape
     if 0 in shape:
@@ -316,7 +316,7 @@ class Jax(JaxTypes):
         """Each resample has a key of its own."""
         return _uniform(source, jnp.arange(resamples.start, resamples.stop), like)
 
-    def number(self, table: Groups, x: Array, summed: bool = False) -> Array:
+    def number(self, table: TieTable, x: Array, summed: bool = False) -> Array:
         """In place, where there are no more than rows, XLA widens it last.
 
         If they are summed row by row anyway, it needs no sum of its own beside the last of these.
@@ -344,7 +344,7 @@ class Jax(JaxTypes):
         rows = jnp.where(counts > 0, jnp.arange(last + 1, dtype=jnp.int32), last)
         return jax.lax.cummin(rows, axis=counts.ndim - 1, reverse=True)
 
-    def hull_ends(self, table: Groups) -> Array:
+    def hull_ends(self, table: TieTable) -> Array:
         """A CPU takes the rows in turn."""
         in_rounds = super().hull_ends
         return jax.lax.platform_dependent(table, cpu=_ends_in_turn, default=in_rounds)

@@ -11,12 +11,12 @@ import numpy as np
 
 from quotakernels._array import Across, Array, Namespace, standard_namespace
 from quotakernels.ops._table import (
-    Around,
     ByClass,
     Cumulative,
-    Groups,
+    QuotaCut,
     Rows,
     Summands,
+    TieTable,
     to_sum,
 )
 from quotakernels.ops.arrays import flagged_places
@@ -65,7 +65,7 @@ def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
     return x if x.shape == shape else np.broadcast_to(x, shape)
 
 
-def _cuts(scores: NDArray, labels: NDArray, masses: list[float]) -> Around:
+def _cuts(scores: NDArray, labels: NDArray, masses: list[float]) -> QuotaCut:
     """See `Tables.cut_of_scores`."""
     key, size = order_key(scores), scores.shape[0]
     places = [size - max(math.ceil(mass), 1) for mass in masses]
@@ -76,7 +76,7 @@ def _cuts(scores: NDArray, labels: NDArray, masses: list[float]) -> Around:
     here, positive = end - before, found - found_before
     row = Rows(before, before, found_before, here, here, positive)
     whole, positives = np.asarray([[size], [np.count_nonzero(labels)]], dtype=np.float64)
-    return Around(np.asarray(masses), from_order_key(there, scores.dtype), row, whole, positives)
+    return QuotaCut(np.asarray(masses), from_order_key(there, scores.dtype), row, whole, positives)
 
 
 def _counts_beside(key: NDArray, labels: NDArray, bounds: NDArray) -> NDArray:
@@ -96,7 +96,7 @@ def _tie_groups(
     valid: NDArray | None,
     given: bool,
     columns: dict[str, NDArray],
-) -> Groups:
+) -> TieTable:
     """The table of one list of scores, without empty rows but for that of an empty list."""
     if valid is not None and not valid.all():
         scores, labels = scores[valid], labels[valid]
@@ -140,15 +140,15 @@ def _merged_lists(scores: NDArray, labels: NDArray) -> Cumulative | None:
     return side_by_side(tables) if len(tables) == len(every) else None
 
 
-def _empty_row(scores: NDArray, weights: NDArray | None, columns: dict[str, NDArray]) -> Groups:
+def _empty_row(scores: NDArray, weights: NDArray | None, columns: dict[str, NDArray]) -> TieTable:
     count = np.zeros(1, dtype=np.int32)
     mass = None if weights is None else np.zeros(1, dtype=weights.dtype)
     zeros = {name: np.zeros(1) for name in columns}
     sums = {name: ByClass(x, x) for name, x in to_sum(zeros, None).items()}
-    return Groups(np.zeros(1, dtype=scores.dtype), count, count, mass, mass, sums)
+    return TieTable(np.zeros(1, dtype=scores.dtype), count, count, mass, mass, sums)
 
 
-def _filled_rows(table: Groups) -> Groups:
+def _filled_rows(table: TieTable) -> TieTable:
     """At least one row stays."""
     kept = table.counts > 0
     kept[0] |= not kept.any()
@@ -304,7 +304,7 @@ class NumPyTypes(Standard):
         """The bits are a view."""
         return from_order_key(key, dtype)
 
-    def filled_first(self, table: Groups) -> Groups:
+    def filled_first(self, table: TieTable) -> TieTable:
         """Of one list the rows that hold examples, only."""
         filled = table.counts > 0
         if filled.ndim != 1 or not filled.any():
@@ -334,19 +334,19 @@ class NumPy(NumPyTypes):
         """The distinct keys only."""
         return _ranked(key) if key.ndim == 1 else super().ranked(key)
 
-    def group_total(self, table: Groups | Cumulative, x: NDArray) -> Array:
+    def group_total(self, table: TieTable | Cumulative, x: NDArray) -> Array:
         """From the start of a group to the next."""
         if not table.segments or x.ndim != 1:
             return super().group_total(table, x)
         return sums_between(x, table.segments.starts, x.dtype.kind in "iu")
 
-    def group_max(self, table: Groups, x: NDArray, least: Any = 0) -> Array:
+    def group_max(self, table: TieTable, x: NDArray, least: Any = 0) -> Array:
         """From the start of a group to the next."""
         if x.ndim != 1:
             return super().group_max(table, x, least)
         return largest_between(x, table.segments.starts, least)
 
-    def number(self, table: Groups, x: NDArray, summed: bool = False) -> Array:
+    def number(self, table: TieTable, x: NDArray, summed: bool = False) -> Array:
         """Without the checks of NumPy's function, which take longer than few counts."""
         if table.segments:
             return self.group_total(table, x)
@@ -366,7 +366,7 @@ class NumPy(NumPyTypes):
         valid: NDArray | None,
         given: bool,
         columns: dict[str, NDArray] | None = None,
-    ) -> Groups:
+    ) -> TieTable:
         """One list gives a table without empty rows."""
         form = _tie_groups if scores.ndim == 1 else super().tie_groups
         return form(scores, labels, weights, valid, given, columns or {})
@@ -376,12 +376,12 @@ class NumPy(NumPyTypes):
         examples: tuple[NDArray, NDArray, NDArray | None, NDArray | None],
         codes: NDArray,
         ids: NDArray,
-    ) -> Groups | None:
+    ) -> TieTable | None:
         """Words that begin with the group are sorted."""
         found = segmented_groups(*examples, codes, ids.shape[-1])
         return found and found[0]._replace(segments=self.segments_of(found[1], ids, behind=False))
 
-    def merged(self, table: Groups, last: NDArray) -> Groups:
+    def merged(self, table: TieTable, last: NDArray) -> TieTable:
         """One list of rows becomes a table without empty ones."""
         if last.ndim != 1 or not last.any():
             return super().merged(table, last)
@@ -391,25 +391,27 @@ class NumPy(NumPyTypes):
         sums = table.map(lambda x: np.add.reduceat(x[:until], starts, dtype=x.dtype))
         return sums._replace(thresholds=table.thresholds[ends])
 
-    def cut_of_scores(self, scores: NDArray, labels: NDArray, masses: list[float]) -> Around:
+    def cut_of_scores(self, scores: NDArray, labels: NDArray, masses: list[float]) -> QuotaCut:
         """Scores are partitioned."""
         return _cuts(scores, labels, masses)
 
-    def rows_at(self, table: Groups | Around | Cumulative, wanted: NDArray) -> tuple[Array, Rows]:
+    def rows_at(
+        self, table: TieTable | QuotaCut | Cumulative, wanted: NDArray
+    ) -> tuple[Array, Rows]:
         """Only the blocks that own a wanted mass are searched."""
-        if not isinstance(table, Groups) or table.segments or table.counts.ndim != 1:
+        if not isinstance(table, TieTable) or table.segments or table.counts.ndim != 1:
             return super().rows_at(table, wanted)
         return rows_at(table, wanted)
 
-    def without_empty_rows(self, table: Groups) -> Groups:
+    def without_empty_rows(self, table: TieTable) -> TieTable:
         """Of one list."""
         return table if table.counts.ndim > 1 else _filled_rows(table)
 
-    def in_parts(self, table: Groups) -> list[Groups]:
+    def in_parts(self, table: TieTable) -> list[TieTable]:
         """Blocks of one list."""
         return [table] if table.counts.ndim > 1 or table.segments else in_parts(table)
 
-    def head(self, table: Groups, wanted: NDArray) -> Groups:
+    def head(self, table: TieTable, wanted: NDArray) -> TieTable:
         """Whole blocks of one list are left out."""
         return table if table.counts.ndim > 1 or table.segments else head(table, wanted)
 
@@ -427,13 +429,13 @@ class NumPy(NumPyTypes):
         found = _merged_lists(scores.reshape(-1, size), labels.reshape(-1, size))
         return found and Cumulative(*(x.reshape(*shape, x.shape[-1]) for x in found[:2]))
 
-    def merged_groups(self, table: Groups) -> Cumulative | None:
+    def merged_groups(self, table: TieTable) -> Cumulative | None:
         """Of one list without weights."""
         return merged_groups(table)
 
     # sums over rows
 
-    def row_of_each(self, table: Groups, ends: NDArray, numbers: NDArray) -> Array:
+    def row_of_each(self, table: TieTable, ends: NDArray, numbers: NDArray) -> Array:
         """Each row is repeated as often as it has examples, and the last one up to the end."""
         lacking = -1 if ends.ndim > 1 else numbers.shape[0] - int(ends[-1])
         if table.in_place or lacking < 0:
@@ -441,11 +443,11 @@ class NumPy(NumPyTypes):
         rows = np.repeat(np.arange(ends.shape[0]), table.counts)
         return np.pad(rows, (0, lacking), constant_values=ends.shape[0] - 1)
 
-    def summed_by_position(self, table: Groups | Cumulative) -> bool:
+    def summed_by_position(self, table: TieTable | Cumulative) -> bool:
         """NumPy computes what only few rows need for these alone."""
         return False
 
-    def sum_rows(self, table: Groups | Cumulative, *parts: Summands) -> list[tuple[Array, ...]]:
+    def sum_rows(self, table: TieTable | Cumulative, *parts: Summands) -> list[tuple[Array, ...]]:
         """Rows of one list are read in blocks that stay in the cache."""
         if isinstance(table, Cumulative):
             counts = blocks_of_counts(table)
@@ -456,7 +458,7 @@ class NumPy(NumPyTypes):
 
     # the hull, resamples and bins
 
-    def hull_ends(self, table: Groups) -> Array:
+    def hull_ends(self, table: TieTable) -> Array:
         """Rounds drop points, and then chords are split where they must be."""
         return hull_ends(table)
 

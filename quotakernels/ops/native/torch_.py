@@ -18,7 +18,7 @@ from quotakernels._array import (
     standard_namespace,
     to_numpy,
 )
-from quotakernels.ops._table import Around, Cumulative, Few, Groups, InPlace, Parts, Rows
+from quotakernels.ops._table import Cumulative, Few, InPlace, Parts, QuotaCut, Rows, TieTable
 from quotakernels.ops.arrays import (
     all_readable,
     bits_from_key,
@@ -96,7 +96,7 @@ def _table(
     key: Array,
     order: Array,
     differs: Array,
-) -> Groups:
+) -> TieTable:
     """The table of examples by their sorted keys, which ones differ from those before them."""
     scores, labels, weights, valid = examples
     there = None if valid is None else torch.gather(valid, -1, order)
@@ -109,7 +109,7 @@ def _table(
     counts, positives, *weighed = sums
     is_float = scores.dtype.is_floating_point
     thresholds = 0 - key if is_float else from_order_key(key, scores.dtype)
-    return Groups(thresholds, counts, positives, *(weighed or (None, None)))
+    return TieTable(thresholds, counts, positives, *(weighed or (None, None)))
 
 
 def _cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumulative:
@@ -240,14 +240,14 @@ def _on_device(scores: Array, *arrays: Array | None) -> bool:
     return 0 not in scores.shape and not are_mapped(scores, *arrays)
 
 
-def _has_short_chains(table: Groups) -> bool:
+def _has_short_chains(table: TieTable) -> bool:
     """Whether rows are positions of counted examples, and a search, of floats too, is there."""
     short = table.in_place and not table.weighted and table.counts.shape[-1] <= LONGEST
     mapped = are_mapped(table.counts, table.positives)
     return short and not mapped and bool(table.counts.device.type != "mps")
 
 
-def _columns_on_host(table: Groups, thresholds: Array) -> Groups:
+def _columns_on_host(table: TieTable, thresholds: Array) -> TieTable:
     """In NumPy's view, which has not all types that thresholds may have: others stand for them."""
     return table._replace(thresholds=thresholds).map(to_numpy)
 
@@ -358,7 +358,7 @@ def _most_vertices() -> tuple[int, ...]:
 _MOST = _most_vertices()
 
 
-def _ends_by_merging(table: Groups, row: Array) -> Array:
+def _ends_by_merging(table: TieTable, row: Array) -> Array:
     """The ends of a hull of counts, in a table in place, with the `row` of each position.
 
     Tied examples are points too, the negatives first: they lie below the edges of their group.
@@ -481,7 +481,7 @@ class Torch(TorchTypes):
         valid: Array | None,
         given: bool,
         columns: dict[str, Array] | None = None,
-    ) -> Groups:
+    ) -> TieTable:
         """One list in readable memory is ranked by NumPy.
 
         On a device masses of a group are summed in the order of the input, and of no other with it.
@@ -504,7 +504,7 @@ class Torch(TorchTypes):
         examples: tuple[Array, Array, Array | None, Array | None],
         codes: Array,
         ids: Array,
-    ) -> Groups | None:
+    ) -> TieTable | None:
         """Examples are sorted by score, and then by group, which keeps their order.
 
         Those that do not count are of a group behind the others.
@@ -518,7 +518,7 @@ class Torch(TorchTypes):
         layout = self.layout_of(codes, valid)  # as joint keys have it
         return _table(examples, key, order, differs)._replace(layout=layout, segments=segments)
 
-    def merged(self, table: Groups, last: Array) -> Groups:
+    def merged(self, table: TieTable, last: Array) -> TieTable:
         """One list in readable memory becomes a table without empty rows."""
         if last.ndim == 1 and all_readable(last, *table.arrays()) and last.any():
             places = _columns_on_host(table, torch.arange(last.shape[0]))
@@ -577,7 +577,7 @@ class Torch(TorchTypes):
         """
         return _cumulative_segments(*examples, codes, ids, unfit)
 
-    def rows_at(self, table: Groups | Around | Cumulative, wanted: Array) -> tuple[Array, Rows]:
+    def rows_at(self, table: TieTable | QuotaCut | Cumulative, wanted: Array) -> tuple[Array, Rows]:
         """One search serves the cumulative counts of all groups of examples."""
         if isinstance(table, Cumulative) and table.segments:
             return _rows_of_groups_at(table, wanted)
@@ -600,7 +600,7 @@ class Torch(TorchTypes):
         places = places.expand(upto.shape).contiguous()
         return torch.searchsorted(upto, places).clamp(max=counts.shape[-1] - 1)
 
-    def hull_ends(self, table: Groups) -> Array:
+    def hull_ends(self, table: TieTable) -> Array:
         """In readable memory it is found by NumPy, and of short lists by merging chains."""
         if all_readable(*table.arrays()):
             return torch.from_numpy(HOST.hull_ends(_columns_on_host(table, table.counts)))
@@ -631,7 +631,7 @@ class Torch(TorchTypes):
         shape = (len(resamples), like.shape[-1])
         return torch.rand(shape, generator=source, dtype=torch.float64, device=like.device)
 
-    def pattern_groups(self, scores: Array, labels: Array, valid: Array | None) -> Groups:
+    def pattern_groups(self, scores: Array, labels: Array, valid: Array | None) -> TieTable:
         """Of one list of floats of two bytes, bits and label make the place of each."""
         if scores.ndim > 1 or scores.dtype.itemsize != 2 or are_mapped(scores, labels, valid):
             return super().pattern_groups(scores, labels, valid)
@@ -640,7 +640,7 @@ class Torch(TorchTypes):
         bits = [torch.arange(*x, dtype=torch.int16, device=scores.device) for x in steps]
         thresholds, counts = torch.cat(bits).view(scores.dtype), negatives + positives
         layout = Few() if is_below(scores.shape[-1], 2**31) else ()
-        return Groups(thresholds, counts, positives, None, None, layout=layout)
+        return TieTable(thresholds, counts, positives, None, None, layout=layout)
 
     def binned(
         self,
