@@ -20,7 +20,7 @@ duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
 
 from quotakernels.adapters._tables import combined, ranking_of_groups  # noqa: E402
-from quotakernels.adapters.duckdb import ranking, read_parquet  # noqa: E402
+from quotakernels.adapters.duckdb import ranking  # noqa: E402
 
 
 @pytest.fixture
@@ -139,33 +139,10 @@ def write(path: Path, **columns: Any) -> None:
     parquet.write_table(pa.table(columns), path)
 
 
-def test_files_whose_types_differ(connection: Any, tmp_path: Path) -> None:
-    """They give the ranking of all rows in any order, where DuckDB takes the types of the first."""
-    y, whole, half = [0, 1, 0], [0, 1, 0], [0.25, 0.75, 0.5]
-    expected = qk.rank(y * 2, [*whole, *half])
-    for names in ("ab", "ba"):
-        write(tmp_path / f"{names[0]}.parquet", y=y, s=whole)
-        write(tmp_path / f"{names[1]}.parquet", y=y, s=half)
-        pattern = f"{tmp_path}/*.parquet"
-        for files in (pattern, [f"{tmp_path}/{name}.parquet" for name in "ba"]):
-            source = read_parquet(connection, files, ["y", "s"])
-            assert_same_bits(ranking(connection, source, label="y", score="s"), expected)
-    write(tmp_path / "b.parquet", y=y, s=["1", "2", "3"])
-    with pytest.raises(TypeError, match=r"column 's' is of type VARCHAR in .*b.parquet and"):
-        read_parquet(connection, pattern, ["y", "s"])
-    with pytest.raises(ValueError, match=r"there is no column 'z'; there are \['y', 's'\]"):
-        read_parquet(connection, pattern, ["z"])
-    with pytest.raises(ValueError, match=r"\.csv: there is no such file"):
-        read_parquet(connection, f"{tmp_path}/*.csv", ["y"])
-    write(tmp_path / "none.pq", y=[], s=[])
-    with pytest.raises(ValueError, match=r"none.pq: there is no row"):
-        read_parquet(connection, f"{tmp_path}/none.pq", ["y"])
-
-
 def test_nan_that_statistics_of_files_hide(connection: Any, tmp_path: Path) -> None:
     for name, scores in (("a", [0.5, 0.25]), ("b", [0.5, math.nan])):
         write(tmp_path / f"{name}.parquet", y=[0, 1], s=scores)
-    source = read_parquet(connection, f"{tmp_path}/*.parquet", ["y", "s"])
+    source = connection.read_parquet(f"{tmp_path}/*.parquet")
     with pytest.raises(ValueError, match="column 's': 1 row without a number, for example nan;"):
         ranking(connection, source, label="y", score="s")
 

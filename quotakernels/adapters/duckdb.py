@@ -6,30 +6,15 @@ returns one row per distinct score.
 
 from __future__ import annotations
 
-import glob
-from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations
-from typing import Any, NamedTuple, overload
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Required, TypedDict, Unpack, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quotakernels import Ranking, ops
-from quotakernels.adapters import _sql as sql
 from quotakernels.adapters import requiring
-from quotakernels.adapters._sql import (
-    Amounts,
-    Labels,
-    all_positive,
-    amounts_of,
-    counted_rows,
-    group_of,
-    groups_there,
-    is_date,
-    labels_of,
-    rows_by_value,
-    rows_of,
-    score_of,
-)
 from quotakernels.adapters._tables import (
     check_grouped_ties,
     combined,
@@ -43,42 +28,29 @@ from quotakernels.ranking import TiePolicy
 with requiring("DuckDB", "duckdb"):
     import duckdb
 
-__all__ = ["ranking", "read_parquet"]
+__all__ = ["ranking"]
+
+
+class _Columns(TypedDict, total=False):
+    label: Required[str | None]
+    weight: str | None
+    where: str | None
+    pos_label: Any
+    ties: TiePolicy
+    gain: str | None
+    gain_rejected: str | float
+    group: str | None
+    cost: str | None
+    treatment: str | None
 
 
 @overload
 def ranking(
-    connection: Any,
-    source: Any,
-    *,
-    label: str | None,
-    score: str,
-    weight: str | None = ...,
-    where: str | None = ...,
-    pos_label: Any = ...,
-    ties: TiePolicy = ...,
-    gain: str | None = ...,
-    gain_rejected: str | float = ...,
-    group: str | None = ...,
-    cost: str | None = ...,
-    treatment: str | None = ...,
+    connection: Any, source: Any, *, score: str, **columns: Unpack[_Columns]
 ) -> Ranking: ...
 @overload
 def ranking(
-    connection: Any,
-    source: Any,
-    *,
-    label: str | None,
-    score: Sequence[str],
-    weight: str | None = ...,
-    where: str | None = ...,
-    pos_label: Any = ...,
-    ties: TiePolicy = ...,
-    gain: str | None = ...,
-    gain_rejected: str | float = ...,
-    group: str | None = ...,
-    cost: str | None = ...,
-    treatment: str | None = ...,
+    connection: Any, source: Any, *, score: Sequence[str], **columns: Unpack[_Columns]
 ) -> dict[str, Ranking]: ...
 @public
 def ranking(
@@ -107,8 +79,7 @@ def ranking(
     connection : DuckDB connection, or the module ``duckdb``
         Where `source` is looked up, if it is a string.
     source : str or DuckDB relation
-        The name of a table or view, or one SELECT query, or a relation.  For several Parquet files
-        use `read_parquet` of this module.
+        The name of a table or view, or one SELECT query, or a relation.
     label, weight : str
         Columns of the labels and of the weights; names are never run as SQL.  With gains the label
         may be None.
@@ -162,81 +133,19 @@ def ranking(
     check_grouped_ties(ties)
     names = [score] if isinstance(score, str) else list(score)
     relation = _relation(connection, source)
-    amounts = amounts_of(weight, gain, gain_rejected, cost, treatment)
+    amounts = _amounts_of(weight, gain, gain_rejected, cost, treatment)
     others = [name for name in (label, group) if name is not None]
-    every = rows_of(relation, [*others, *names], amounts, where)
-    rows = counted_rows(every, amounts)
-    empty = groups_there(every, group) if group is not None and weight is not None else None
-    groups = None if group is None else _Named(group, is_date(rows, group), empty)
-    scores = {name: score_of(rows, name) for name in names}
-    labels = labels_of(rows, label, pos_label) if label is not None else all_positive(gain)
+    every = _rows_of(relation, [*others, *names], amounts, where)
+    rows = _counted_rows(every, amounts)
+    empty = _groups_there(every, group) if group is not None and weight is not None else None
+    groups = None if group is None else _Named(group, _is_date(rows, group), empty)
+    scores = {name: _score_of(rows, name) for name in names}
+    labels = _labels_of(rows, label, pos_label) if label is not None else _all_positive(gain)
     found = {
         name: _ranking(rows, name, column, labels, amounts, groups, ties)
         for name, column in scores.items()
     }
     return found[score] if isinstance(score, str) else found
-
-
-@public
-def read_parquet(
-    connection: Any, files: str | Sequence[str], columns: Sequence[str], *, hive: bool = False
-) -> Any:
-    """Read columns of Parquet files, whose types may differ where no value is lost.
-
-    DuckDB's own ``read_parquet`` casts all files to the types of the first, so floats are rounded
-    if the first file has integers.  Here the order of the files does not matter: narrow types
-    become the widest one, and booleans and integers become DOUBLE if another file has floats.
-
-    Parameters
-    ----------
-    connection : DuckDB connection, or the module ``duckdb``
-        The connection that reads them.
-    files : str or sequence of str
-        Paths, or patterns such as ``"scores/*.parquet"``. Files without rows are left out.
-    columns : sequence of str
-        Names of the columns.
-    hive : bool
-        Whether directories such as ``day=7`` are columns too; their values are text.
-
-    Returns
-    -------
-    DuckDB relation
-
-    Raises
-    ------
-    TypeError
-        A column whose types no single type can hold, such as numbers and text, or floats and
-        integers beyond 2**53.  The error names two files and both types.
-    ValueError
-        No file, no file with rows, or a column that is not in all files.
-
-    See Also
-    --------
-    ranking
-
-    Examples
-    --------
-    >>> import duckdb, os, tempfile
-    >>> from quotakernels.adapters.duckdb import read_parquet
-    >>> folder = tempfile.mkdtemp()
-    >>> for name, score in ("a", "1"), ("b", "CAST(0.5 AS DOUBLE)"):
-    ...     _ = duckdb.execute(f"COPY (SELECT {score} AS score) TO '{folder}/{name}.parquet'")
-    >>> found = read_parquet(duckdb, os.path.join(folder, "*.parquet"), ["score"])
-    >>> print(sorted(found.fetchall()))
-    [(0.5,), (1.0,)]
-    """
-    patterns = [files] if isinstance(files, str) else list(files)
-    matching = (connection.sql(f"FROM glob({sql.literal(x)})").fetchall() for x in patterns)
-    found = sorted({file for rows in matching for (file,) in rows})
-    full = _with_rows(connection, found) if found else []
-    if not full:
-        raise ValueError(f"{', '.join(patterns)}: there is no {'row' if found else 'such file'}")
-    names = list(dict.fromkeys(columns))
-    groups = list(_groups(connection, full, names, hive))
-    _refuse_absent(groups, names)
-    kinds = {name: _promoted(connection, groups, name, hive) for name in names}
-    parts = (f"SELECT {_columns(x, kinds)} FROM {_read(x.files, hive)}" for x in groups)
-    return connection.sql(" UNION ALL ".join(parts))
 
 
 def _relation(connection: Any, source: Any) -> Any:
@@ -268,7 +177,7 @@ def _ranking(
     columns = _grouped(rows, score, labels, amounts, groups)
     _refuse_bad(rows, columns, name, labels, amounts)
     if groups is not None and np.ma.getmaskarray(columns["segment"]).any():
-        _refuse(rows, groups.column, f"{sql.identifier(groups.column)} IS NULL", "a group")
+        _refuse(rows, groups.column, f"{_identifier(groups.column)} IS NULL", "a group")
     sums = _sums(columns, amounts)
     counted: Any = [np.asarray(columns[x]) for x in ("score", "counts", "positives")]
     masses: Any = sums.pop("weight", (None, None))
@@ -300,10 +209,10 @@ def _grouped(
     wanted = [f"{score} AS score", f"{labels.positive} AS positive"]
     keys = ["score", *(f"{x.name}_scale" for x in amounts)]
     if groups is not None:
-        wanted.append(f"{group_of(rows, groups.column)} AS segment")
+        wanted.append(f"{_group_of(rows, groups.column)} AS segment")
         keys.append("segment")
     for x in amounts:
-        wanted += [f"{x.value} AS {x.name}", f"{sql.scale(x.value, x.fits)} AS {x.name}_scale"]
+        wanted += [f"{x.value} AS {x.name}", f"{_scale(x.value, x.fits)} AS {x.name}_scale"]
     aggregates = [x for each in amounts for x in _exact_sums(each.name)]
     found = rows.project(", ".join(wanted)).aggregate(
         ", ".join([*keys, *_COUNTS, *aggregates]), ", ".join(keys)
@@ -321,7 +230,7 @@ _COUNTS = (
 
 def _exact_sums(name: str) -> list[str]:
     """Sums of units of the positives and of the negatives; of gains also of their sizes."""
-    units = sql.units(name, f"{name}_scale")
+    units = _units(name, f"{name}_scale")
     summed = [units, f"abs({units})"] if name.startswith("gain") else [units]
     sums = [f"sum({x}) FILTER ({which})" for x in summed for which in ("positive", "NOT positive")]
     return [f"CAST(coalesce({x}, 0) AS DOUBLE) AS {name}_{k}" for k, x in enumerate(sums)]
@@ -337,7 +246,7 @@ def _sums(columns: dict[str, Any], amounts: list[Amounts]) -> ops.Columns:
 
     def by_class(name: str, first: int) -> ops.ByClass:
         found = (np.asarray(columns[f"{name}_{k}"]) for k in (first, first + 1))
-        return ops.ByClass(*(sql.mass(x, scales[name][order]) for x in found))
+        return ops.ByClass(*(_mass(x, scales[name][order]) for x in found))
 
     found, sizes = {}, []
     for x in amounts:
@@ -362,8 +271,8 @@ def _refuse_bad(
     if scores.dtype.kind == "f":
         absent = absent | np.isnan(np.ma.getdata(scores))
     if absent.any():
-        column = sql.identifier(name)
-        nan = f" OR {sql.is_nan(column)}" if scores.dtype.kind == "f" else ""
+        column = _identifier(name)
+        nan = f" OR {_is_nan(column)}" if scores.dtype.kind == "f" else ""
         _refuse(rows, name, f"{column} IS NULL{nan}", "a number")
     if columns["unlabelled"].any():
         _refuse(rows, labels.name, f"{labels.positive} IS NULL", labels.expected)
@@ -374,145 +283,267 @@ def _refuse_bad(
 
 def _refuse(rows: Any, name: str, condition: str, expected: str) -> None:
     """Raise for the rows that a condition finds: how many, and one of them."""
-    bad = rows_by_value(rows).filter(condition)
+    bad = _rows_by_value(rows).filter(condition)
     count = bad.aggregate("count(*)").fetchall()[0][0]
-    value = bad.project(f"CAST({sql.identifier(name)} AS VARCHAR)").limit(1).fetchall()[0][0]
+    value = bad.project(f"CAST({_identifier(name)} AS VARCHAR)").limit(1).fetchall()[0][0]
     raise ValueError(
         f"column {name!r}: {count} row{'' if count == 1 else 's'} without {expected}, for example "
         f"{'NULL' if value is None else value}; SQL numbers no rows, WHERE {condition} finds them"
     )
 
 
-_SCHEMA = "name, type, type_length, num_children, converted_type, scale, precision, logical_type"
-_SIGNED = {"tinyint": 8, "smallint": 16, "integer": 32, "bigint": 64}
-_UNSIGNED = {"boolean": 1, "utinyint": 8, "usmallint": 16, "uinteger": 32, "ubigint": 64}
-_BITS = {**_SIGNED, **_UNSIGNED}
-_FLOATS = {"float", "double"}
-_EXACT_BITS = 53
-"""Of whole numbers that a DOUBLE holds exactly."""
+# SQL: names, values, checked columns, and sums of floats that lose nothing
+#
+# A weight is a whole number of units of a power of two, and sums of whole numbers are exact in any
+# order. Weights that lie within a factor of 2**32 have the same unit; those of another unit are
+# summed apart, and 128 bits hold the sum of 2**41 of them. So it is with gains, which have signs.
 
 
-class _Alike(NamedTuple):
-    """Files of the same types, and these types by column."""
+_EXACT_DIGITS = 15
+"""Decimal numbers of so many digits are rounded once to DOUBLE, stay distinct and in order."""
 
-    files: tuple[str, ...]
-    kinds: dict[str, Any]
-
-
-def _with_rows(connection: Any, files: Sequence[str]) -> list[str]:
-    """The files that hold any row, sorted."""
-    counted = connection.sql(
-        f"SELECT file_name FROM parquet_file_metadata([{_listed(files)}]) WHERE num_rows > 0"
-    )
-    full = {name for (name,) in counted.fetchall()}
-    return sorted(file for file in files if file in full)
+_SCALE_BITS = 32
+_UNIT_BITS = 53
 
 
-def _listed(files: Iterable[str]) -> str:
-    return ", ".join(sql.literal(glob.escape(file)) for file in files)
+def _identifier(name: str) -> str:
+    """A name of a column or table, whatever characters it has."""
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
 
 
-def _read(files: Iterable[str], hive: bool) -> str:
-    parts = "true, hive_types_autocast = false" if hive else "false"
-    return f"read_parquet([{_listed(files)}], hive_partitioning = {parts})"
+def _literal(value: bool | int | float | str) -> str:
+    """A value of Python as one of SQL."""
+    if isinstance(value, str):
+        escaped = value.replace("'", "''")
+        return f"'{escaped}'"
+    return f"CAST('{value!r}' AS DOUBLE)" if isinstance(value, float) else str(value)
 
 
-def _groups(
-    connection: Any, files: Sequence[str], names: Sequence[str], hive: bool
-) -> Iterable[_Alike]:
-    """The files by the types of the named columns, in the order of their names."""
-    wanted = ", ".join(map(sql.literal, names))
-    said = connection.sql(
-        f"SELECT file_name, {_SCHEMA} FROM parquet_schema([{_listed(files)}]) "
-        f"WHERE name IN ({wanted})"
-    )
-    schemas: dict[str, list[str]] = {file: [] for file in sorted(files)}
-    for file, *column in said.fetchall():
-        schemas[file].append(repr(column))
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for file, columns in schemas.items():
-        alike.setdefault(tuple(sorted(columns)), []).append(file)
-    for same in alike.values():
-        found = connection.sql(f"FROM {_read(same, hive)}")
-        yield _Alike(tuple(same), dict(zip(found.columns, found.types, strict=True)))
+def _is_nan(column: str) -> str:
+    """Whether a number is NaN, in words that statistics answer less often; see `by_value`."""
+    return f"(CAST({column} AS VARCHAR) = 'nan')"
 
 
-def _refuse_absent(groups: Sequence[_Alike], names: Sequence[str]) -> None:
-    if absent := [x for x in dict.fromkeys(names) if not any(x in g.kinds for g in groups)]:
-        raise ValueError(f"there is no column {absent[0]!r}; there are {list(groups[0].kinds)}")
-    for name in names:
-        has, lacks = ([g for g in groups if (name in g.kinds) is x] for x in (True, False))
-        if lacks:
-            raise ValueError(f"{lacks[0].files[0]} has no column {name!r}; {has[0].files[0]} has")
+def _by_value(column: str, kind: str) -> str:
+    """A column for filters and ``max``, which the statistics of a file must not answer.
+
+    Those of Parquet leave NaN out, so that DuckDB finds no NaN, or takes it for the other value of
+    its rows. It foresees nothing of what is volatile. Other types than floats have no NaN.
+    """
+    floats = kind.lower() in ("float", "double")
+    return f"({column} + CAST(0 * random() AS {kind}))" if floats else column
 
 
-def _columns(group: _Alike, kinds: dict[str, str]) -> str:
-    listed = []
-    for name, kind in kinds.items():
-        column = sql.identifier(name)
-        same = str(group.kinds[name]) == kind
-        listed.append(f"{column if same else f'CAST({column} AS {kind})'} AS {column}")
-    return ", ".join(listed)
+def _scale(amount: str, fits: str) -> str:
+    """The number of the unit of a weight or gain; NULL for what does not fit."""
+    magnitude = f"coalesce(nullif(abs({amount}), 0), 1)"  # 0 is a whole number of any unit
+    return f"CASE WHEN {fits} THEN CAST(floor(log2({magnitude}) / {_SCALE_BITS}) AS INTEGER) END"
 
 
-def _promoted(connection: Any, groups: Sequence[_Alike], name: str, hive: bool) -> str:
-    """The type that holds the values of a column of all files."""
-    found = {str(group.kinds[name]): group for group in reversed(groups)}
-    kinds = [group.kinds[name] for group in found.values()]
-    common = str(kinds[0]) if len(kinds) == 1 else _common(kinds)
-    if common is None:
-        pairs = combinations(groups, 2)  # no type holds all where none holds two of them
-        unfit = next(pair for pair in pairs if _common([g.kinds[name] for g in pair]) is None)
-        raise TypeError(_differ(name, *unfit, "no type holds both"))
-    if common != "DOUBLE":
-        return common
-    for group in groups:
-        if _BITS.get(group.kinds[name].id, 0) > _EXACT_BITS:
-            _refuse_large(connection, groups, group, name, hive)
-    return common
+def _units(amount: str, scale: str) -> str:
+    """How many units a weight or gain is: a whole number, since one bit is spare for log2's sake.
+
+    The power of two is in two factors, as that of the least weights is beyond a DOUBLE.
+    """
+    half = _SCALE_BITS // 2
+    factors = (f"pow(2.0, {_UNIT_BITS // 2 + k} - {half} * {scale})" for k in (1, 0))
+    return f"CAST({amount} * {' * '.join(factors)} AS HUGEINT)"
 
 
-def _refuse_large(
-    connection: Any, groups: Sequence[_Alike], group: _Alike, name: str, hive: bool
-) -> None:
-    """Raise for whole numbers that would be rounded beside those of other files."""
-    column = sql.identifier(name)
-    for file in group.files:
-        ends = connection.sql(f"SELECT min({column}), max({column}) FROM {_read([file], hive)}")
-        low, high = (0 if x is None else x for x in ends.fetchall()[0])
-        if max(-low, high) > 2**_EXACT_BITS:
-            other = next(g for g in groups if g.kinds[name].id not in _BITS)
-            why = f"beyond 2**{_EXACT_BITS} no type holds both"
-            raise TypeError(_differ(name, other, group._replace(files=(file,)), why))
+def _mass(units: NDArray[np.float64], scale: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Units of a scale as sums of weights."""
+    with np.errstate(over="ignore"):
+        masses: NDArray[np.float64] = np.ldexp(units, _SCALE_BITS * scale - _UNIT_BITS)
+    return masses
 
 
-def _differ(name: str, one: _Alike, other: _Alike, why: str) -> str:
-    return (
-        f"column {name!r} is of type {other.kinds[name]} in {other.files[0]} and of type "
-        f"{one.kinds[name]} in {one.files[0]}; {why}, so write both with one type"
-    )
+_WHOLE = {f"{sign}{size}int" for sign in ("", "u") for size in ("tiny", "small", "big")}
+_WHOLE |= {"integer", "uinteger"}
+_SCORES = {"boolean", "float", "double", *_WHOLE}
+_NUMBERS = {*_SCORES, "hugeint", "uhugeint", "decimal"}
+_TEXTS = {"varchar", "enum"}
+_DATES = {"date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns"}
 
 
-def _common(kinds: Sequence[Any]) -> str | None:
-    """The type that holds what several types hold, if there is one; 64 bits beside floats may."""
-    names = {kind.id for kind in kinds}
-    if len({str(kind) for kind in kinds}) == 1:
-        return str(kinds[0])
-    if names <= set(_BITS):
-        return _whole(names)
-    decimals = [dict(kind.children)["precision"] for kind in kinds if kind.id == "decimal"]
-    exact = max(decimals, default=0) <= sql.EXACT_DIGITS
-    return "DOUBLE" if exact and names <= {*_BITS, *_FLOATS, "decimal"} else None
+# columns of a relation, checked
 
 
-def _whole(names: set[str]) -> str | None:
-    """The least type of whole numbers that holds others."""
-    signed = max((_SIGNED.get(name, 0) for name in names), default=0)
-    unsigned = max((_UNSIGNED.get(name, 0) for name in names), default=0)
-    if not signed:
-        return _of_bits(_UNSIGNED, lambda bits: bits >= unsigned)
-    return _of_bits(_SIGNED, lambda bits: bits >= signed and bits > unsigned)
+class Amounts(NamedTuple):
+    """Numbers that are summed exactly: their name and column, SQL for them and for what fits."""
+
+    name: str
+    column: str
+    value: str
+    fits: str
+    expected: str
 
 
-def _of_bits(kinds: dict[str, int], fits: Callable[[int], bool]) -> str | None:
-    return next((name for name, bits in kinds.items() if fits(bits)), None)
+class Labels(NamedTuple):
+    """The column of labels, SQL that tells the positive ones (NULL: neither), and what fits."""
+
+    name: str
+    positive: str
+    expected: str
+
+
+_FITS = {
+    "weight": ("{0} > 0 AND isfinite({0})", "a finite weight, not negative"),
+    "gain": ("isfinite({0})", "a finite gain"),
+    "gain_rejected": ("isfinite({0})", "a finite gain"),
+    "cost": ("{0} >= 0 AND isfinite({0})", "a finite cost, not negative"),
+    "treated": ("{0} IN (0, 1)", "a treatment of 1 or 0"),
+    "control": ("{0} IN (0, 1)", "a treatment of 1 or 0"),
+}
+"""Which DOUBLE fits in a column, in SQL, and in words."""
+
+
+def _amounts_of(
+    weight: str | None,
+    gain: str | None,
+    gain_rejected: str | float,
+    cost: str | None,
+    treatment: str | None,
+) -> list[Amounts]:
+    """The columns to sum: weights; gains, costs and both arms as many times as there is weight."""
+    if gain is None and gain_rejected != 0:
+        raise TypeError("gain_rejected needs gain, the column of what each row brings if selected")
+    named = {"weight": weight, "gain": gain, "cost": cost}
+    named |= {"treated": treatment, "control": treatment}
+    columns = {name: (x, _double(x)) for name, x in named.items() if x is not None}
+    if isinstance(gain_rejected, str):
+        columns["gain_rejected"] = gain_rejected, _double(gain_rejected)
+    elif not math.isfinite(gain_rejected):
+        raise ValueError(f"gain_rejected is {gain_rejected}; expected a finite number")
+    elif gain_rejected != 0:
+        columns["gain_rejected"] = str(gain), _literal(float(gain_rejected))
+    found = []
+    for name in (x for x in _FITS if x in columns):
+        column, value = columns[name]
+        fits, expected = _FITS[name]
+        of_flag = name in ("treated", "control")
+        times = "" if weight is None or name == "weight" else f" * {_double(weight)}"
+        amount = f"(1 - {value})" if name == "control" else value
+        tested = value if of_flag else f"{value}{times}"
+        fits = f"coalesce({fits.format(tested)}, false)"
+        found.append(Amounts(name, column, f"{amount}{times}", fits, expected))
+    return found
+
+
+def _rows_of(relation: Any, names: list[str], amounts: list[Amounts], where: str | None) -> Any:
+    """The rows to use, when the columns are there."""
+    if where is not None or amounts:
+        relation = _rows_by_value(relation)
+    if where is not None:
+        relation = relation.filter(where)
+    for name in [*names, *(x.column for x in amounts)]:
+        if name.lower() not in [column.lower() for column in relation.columns]:
+            raise ValueError(f"there is no column {name!r}; there are {relation.columns}")
+    for x in amounts:
+        if _type(relation, x.column).id not in _NUMBERS:
+            raise TypeError(_holds(relation, x.column, "numbers"))
+    return relation
+
+
+def _counted_rows(relation: Any, amounts: list[Amounts]) -> Any:
+    """Those whose weight is not 0."""
+    weighted = [f"{x.value} IS DISTINCT FROM 0" for x in amounts if x.name == "weight"]
+    return relation.filter(*weighted) if weighted else relation
+
+
+def _is_date(relation: Any, name: str) -> bool:
+    """Whether a column has days, of which NumPy would make times."""
+    return bool(_type(relation, name).id == "date")
+
+
+def _groups_there(relation: Any, group: str) -> np.ndarray:
+    """What names the groups of all rows, also of those without weight."""
+    named = relation.project(f"{_group_of(relation, group)} AS segment")
+    found = named.filter("segment IS NOT NULL").distinct().fetchnumpy()["segment"]
+    return np.asarray(found)
+
+
+def _rows_by_value(relation: Any) -> Any:
+    """All rows, read so that filters see NaN; it costs some 20 ns a row."""
+    named = zip(map(_identifier, relation.columns), map(str, relation.types), strict=True)
+    read = [(column, _by_value(column, kind)) for column, kind in named]
+    replaced = ", ".join(f"{value} AS {column}" for column, value in read if value != column)
+    return relation.project(f"* REPLACE ({replaced})") if replaced else relation
+
+
+def _type(relation: Any, name: str) -> Any:
+    return relation.types[[column.lower() for column in relation.columns].index(name.lower())]
+
+
+def _holds(relation: Any, name: str, expected: str) -> str:
+    return f"column {name!r} is of type {_type(relation, name)}; expected {expected}"
+
+
+def _double(name: str) -> str:
+    return f"CAST({_identifier(name)} AS DOUBLE)"
+
+
+def _score_of(relation: Any, name: str) -> str:
+    """A column of scores, whose values stay distinct and in order, in SQL."""
+    kind = _type(relation, name)
+    if kind.id in _SCORES:
+        return _identifier(name)
+    if kind.id != "decimal" or dict(kind.children)["precision"] > _EXACT_DIGITS:
+        numbers = f"numbers of up to 64 bits, or DECIMAL of up to {_EXACT_DIGITS} digits"
+        raise TypeError(_holds(relation, name, f"{numbers}; cast it in a query"))
+    return _double(name)
+
+
+def _group_of(relation: Any, name: str) -> str:
+    """A column of what names groups, integers, texts or dates, in SQL."""
+    if (kind := _type(relation, name).id) not in _WHOLE | _TEXTS | _DATES | {"boolean"}:
+        raise TypeError(_holds(relation, name, "integers, texts or dates; cast it in a query"))
+    column = _identifier(name)
+    return f"CAST({column} AS VARCHAR)" if kind == "enum" else column
+
+
+def _labels_of(relation: Any, name: str, pos_label: Any) -> Labels:
+    column, kind = _identifier(name), _type(relation, name).id
+    column = f"CAST({column} AS VARCHAR)" if kind == "enum" else column
+    if kind not in _NUMBERS | _TEXTS:
+        raise TypeError(_holds(relation, name, "booleans, numbers or texts"))
+    if pos_label is None:
+        if kind in _TEXTS:
+            raise ValueError(_holds(relation, name, "0 and 1; for other labels pass pos_label"))
+        positive = (
+            column if kind == "boolean" else f"CASE {column} WHEN 1 THEN true WHEN 0 THEN false END"
+        )
+        return Labels(name, positive, "0 or 1")
+    positive = f"({column} = {_label_value(relation, name, pos_label)})"
+    others = _rows_by_value(relation).filter(f"NOT {positive}")
+    found = others.aggregate(f"min({column}), max({column})")
+    low, high = found.fetchall()[0]
+    if low != high:  # so too where the only one is NaN
+        raise ValueError(
+            f"column {name!r} has the labels {low!r} and {high!r} beside pos_label; expected one"
+        )
+    return Labels(name, positive, "a label")
+
+
+def _all_positive(gain: str | None) -> Labels:
+    """What stands for labels where there are none, as what rows bring does not depend on them."""
+    if gain is None:
+        raise TypeError("label must be the name of a column; got None, which only gains allow")
+    return Labels("", "true", "")
+
+
+def _label_value(relation: Any, name: str, pos_label: Any) -> str:
+    """The positive label in the type of the column, where it has one."""
+    kind = _type(relation, name).id
+    value = pos_label.item() if isinstance(pos_label, np.generic) else pos_label
+    if isinstance(value, str) != (kind in _TEXTS) or not isinstance(value, (bool, int, float, str)):
+        raise TypeError(
+            _holds(relation, name, f"what pos_label={pos_label!r} can be compared with")
+        )
+    if value != value:
+        raise ValueError("pos_label is NaN, which equals no label")
+    if kind == "boolean":
+        if value not in (0, 1):
+            raise ValueError(f"pos_label={pos_label!r} cannot occur among booleans")
+        return _literal(bool(value))
+    return f"CAST({_literal(value)} AS FLOAT)" if kind == "float" else _literal(value)
