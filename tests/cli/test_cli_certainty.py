@@ -12,47 +12,9 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
-from quotakernels.evaluation import intervals
 
 Run = Callable[..., Any]
 EXAMPLE = ("evaluate", "--example", "credit", "--resamples", 40, "--seed", 3)
-
-
-@pytest.mark.parametrize(
-    ("asked", "drawn"),
-    [
-        (("--quota", 100), []),
-        (("--quota", 100, "--quota", "5%", "--weight", "w"), ["hit_rate"] * 2),
-        (("--budget", 90, "--cost", "w"), ["hit_rate"]),
-        (("--quota", 100, "--treatment", "t"), ["uplift_at_quota"]),
-        ((), []),
-    ],
-)
-def test_the_answer_draws_what_it_tells(
-    run: Run,
-    table: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-    asked: tuple[Any, ...],
-    drawn: list[str],
-) -> None:
-    """And its intervals are those of all measures together."""
-    rng = np.random.default_rng(2)
-    y, w, t = rng.integers(0, 2, 300), rng.integers(1, 4, 300), rng.integers(0, 2, 300)
-    path = table(y=y, w=w, t=t, s=rng.normal(y).round(2))
-    given = ("evaluate", path, "--label", "y", "--score", "s", *asked, "--confidence", 0.9)
-    given = (*given, "--resamples", 30)
-    everything, bootstrap, names = run(*given, "--all").out, intervals.bootstrap, []
-
-    def recording(measures: dict[tuple[Any, ...], Any], *columns: Any, **options: Any) -> Any:
-        names.extend(key[-1] for key in measures)
-        return bootstrap(measures, *columns, **options)
-
-    monkeypatch.setattr(intervals, "bootstrap", recording)
-    outcome = run(*given)
-    assert outcome.status == 0
-    assert names == drawn
-    answer = outcome.out.partition("\n--all prints")[0]
-    assert everything.startswith(answer.rstrip())
 
 
 def test_json_holds_the_intervals_of_the_library(
@@ -95,31 +57,6 @@ def test_json_holds_the_intervals_of_the_library(
     assert (by_rate["measure"], by_rate["quota"]) == ("hit_rate", "5%")
 
 
-def test_tables_show_intervals_and_sentences(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = run(
-        *EXAMPLE, "--all", "--confidence", 0.95, "--compare", "--resamples", 200
-    ).out.splitlines()
-    assert max(map(len, lines)) <= 80
-    text = "\n".join(lines)
-    assert "<0.0001" in text, "a p-value is never 0"
-    assert text.count("\nnaive_bayes  [") == 2  # the measures over all quotas stand in rows
-    assert "\naverage Qrecall    [" in text
-    assert "Differences of AUC\n" in text
-    assert "Differences of the hit rate at quota 100\n" in text
-    assert "naive_bayes and neural_net cannot be told apart by these 340 rows." in text
-    assert "neural_net is better than tree." in text
-    text = " ".join(text.split())
-    assert (
-        "hit rate: score interval; all others: corrected percentiles of 200 resamples of the rows"
-        in text
-    )
-    assert (
-        "Differences: 95% interval of each pair. AUC: DeLong's test; hit rate: score test. Pairs"
-        in text
-    )
-
-
 def test_what_the_best_cut_and_a_quota_bring(
     run: Run, credit: dict[str, np.ndarray[Any, Any]]
 ) -> None:
@@ -143,20 +80,6 @@ def test_what_the_best_cut_and_a_quota_bring(
         assert best["intervals"][name] == pytest.approx(ends, abs=12), name
     lower, upper = model["quotas"]["100"]["intervals"]["brings"]
     assert lower < model["quotas"]["100"]["brings"] < upper
-
-
-def test_nobody_brings_as_much_on_others(run: Run, table: Callable[..., Path]) -> None:
-    path = table(y=[0, 1, 0, 1, 0, 0, 1], s=range(7, 0, -1))
-    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--impact", "2,-3,0,0")
-    asked = ("--confidence", 0.9, "--resamples", 60, "--quota", 3)
-    text = " ".join(run(*arguments, *asked).out.split())
-    assert "Nobody. No number of places within the quota brings more than selecting nobody." in text
-    assert "Selecting nobody brings 0.00," in text
-    assert "Expect" not in text
-    assert "will probably bring" not in text
-    (model,) = json.loads(run(*arguments, *asked, "--json").out)["models"]
-    assert model["best_cut"]["expected"] == 0
-    assert model["best_cut"]["intervals"]["expected"] == [0, 0]
 
 
 @pytest.mark.parametrize("top", [0, 1], ids=["all selected are positive", "one is not"])
@@ -183,89 +106,3 @@ def test_what_a_quota_brings_by_two_hit_rates(
     assert found["brings"] == pytest.approx(brings)
     assert found["intervals"]["brings"] == pytest.approx([brings - less, min(brings + more, most)])
     assert less > 10, "also where all of the selected are positive"
-
-
-def test_notes_are_of_what_was_asked_and_could_be_found(
-    run: Run, table: Callable[..., Path]
-) -> None:
-    path = table(y=[0] * 24 + [1], s=range(25), t=[k // 2 for k in range(25)])
-    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--score", "t")
-    asked = ("--impact", "9,-1,0,0", "--confidence", 0.9, "--resamples", 30)
-    text = " ".join(run(*arguments, "--all", *asked).out.split())
-    assert "score interval" not in text
-    assert "Scores with few values (t): choosing a cut adds little" in text
-    assert "AUC, Gini, average hit rate and average precision have no intervals: their" in text
-    text = " ".join(run(*arguments, "--all", *asked, "--quota", 3).out.split())
-    closed = "AUC, Gini, average hit rate and average precision: logit, in closed form; "
-    assert f"{closed}hit rate: score interval; all others" in text
-    assert "What a quota brings: from score intervals" in text
-    path = table(y=[0] * 24 + [1, 1], s=range(26), w=range(1, 27))
-    weighted = ("evaluate", path, "--label", "y", "--score", "s", *asked)
-    text = " ".join(run(*weighted, "--all", "--weight", "w").out.split())
-    assert (
-        "90% intervals: corrected percentiles of 30 resamples of the rows with their weights"
-        in text
-    )
-    assert "have no intervals" not in text + run(*weighted, "--all").out
-
-
-def test_gains_of_weighted_rows_and_of_a_cut_from_other_rows(
-    run: Run, table: Callable[..., Path]
-) -> None:
-    """Two rows: half of the resamples hold one of them twice."""
-    path = table(y=[1, 0, 1, 0], s=[4, 3, 2, 1], w=[1, 2, 1, 1], g=[5, -1, 3, 1], p=list("aabb"))
-    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--weight", "w")
-    asked = ("--where", "p=a", "--confidence", 0.9, "--resamples", 60, "--quota", 1)
-    text = " ".join(run(*arguments, "--all", *asked).out.split())
-    assert "per brings on model from quota of all brings place other rows" in text
-    assert "Expect " in text
-    content = json.loads(run(*arguments, "--all", *asked, "--tune", "p=b", "--json").out)
-    assert content["confidence"]["closed_forms"] == {}
-    (model,) = content["models"]
-    assert model["best_cut"]["intervals"] == {"brings": [-4, 10]}, (
-        "selects all that score 1 or more"
-    )
-    assert model["quotas"]["1"]["intervals"]["brings"] == [-1, 5]
-
-
-def test_weights_and_measures_that_are_undefined(run: Run, table: Callable[..., Path]) -> None:
-    path = table(y=[1, 1, 1], s=[0.9, 0.8, 0.3], w=[1.0, 2.5, 4.0])
-    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--weight", "w")
-    outcome = run(*arguments, "--all", "--confidence", 0.9, "--resamples", 20, "--quota", 7)
-    assert "undefined" in outcome.out
-    assert "With their weights 3 rows tell as much as 2.4 of equal weight (Kish)." in outcome.out
-    assert "AUC-PR are too narrow for few rows of a class" in outcome.out
-    assert "Intervals from resamples are too narrow for hit rates near 1: " in outcome.out
-
-
-def test_intervals_that_say_less_than_they_seem_to(run: Run, table: Callable[..., Path]) -> None:
-    """A perfect model, whose only two positives are not in all resamples."""
-    path = table(y=[1, 1] + [0] * 18, s=range(20, 0, -1), t=range(20))
-    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--score", "t", "--quota", 1)
-    asked = ("--confidence", 0.9, "--compare", "--resamples", 50)
-    text = run(*arguments, "--all", *asked).out
-    assert "If an interval has no width, all resamples agree; that does not mean" in text
-    few = "Intervals of average hit rate, average precision and AUC-PR are too narrow for few"
-    assert few in text
-    assert "lift and Qrecall at quotas are too narrow for the AUC of s, which" in text
-    narrow = "Intervals of the hit rate are too narrow for a model that has found nearly all of few"
-    assert narrow not in text, "no more places than positives"
-    assert narrow in run(*arguments[:-1], 3, *asked).out
-    assert "only 2 positives: p-values are too small" in text
-    assert text.count("hull") == 2  # in the table of values and in the note
-    model, _ = json.loads(run(*arguments, "--all", *asked, "--json").out)["models"]
-    lost = model["undefined"]["s1"]
-    assert 0 < lost < 50
-    assert model["undefined"]["roc_auc"] == 0, "in closed form"
-    assert "Intervals of s leave out up to " in text
-    assert "roc_hull_auc" not in model["intervals"]
-    assert "roc_hull_auc" in model
-    assert model["quotas"]["1"]["undefined"]["hit_rate"] == 0
-
-
-def test_too_few_resamples_are_said_to_be(run: Run) -> None:
-    text = run(*EXAMPLE, "--all", "--compare", "--impact", "1,-1,0,0").out
-    assert "95% intervals" not in text, "which are of measures"
-    rates = "hit rate, and what quotas bring: score test"
-    assert f"{rates}; all others: percentiles of 40 resamples of the rows" in text
-    assert "40 resamples cannot tell any of 3 models apart; pass --resamples 119 or more" in text

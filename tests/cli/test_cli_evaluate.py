@@ -74,28 +74,6 @@ def test_weights(run: Run, table: Callable[..., Path]) -> None:
     assert "At quota 50% (3.8 of the total weight)\n" in text
 
 
-def test_quota_of_the_whole_weight(run: Run, table: Callable[..., Path]) -> None:
-    weights = [0.7, 0.2, 0.1]
-    assert np.sum(weights) < 1
-    path = table(y=[1, 0, 1], s=[0.3, 0.2, 0.1], w=weights)
-    arguments = ("--label", "y", "--score", "s", "--weight", "w", "--quota", 1, "--json")
-    quotas = json.loads(run("evaluate", path, *arguments).out)["models"][0]["quotas"]
-    assert quotas["1"]["qrecall"] == pytest.approx(1)
-
-
-def test_undefined_is_null_and_never_best(run: Run, table: Callable[..., Path]) -> None:
-    path = table(y=[1, 1], a=[0.1, 0.2], b=[0.3, 0.4])
-    arguments = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b", "--quota", 0)
-    model = json.loads(run(*arguments, "--json").out)["models"][0]
-    assert model["roc_auc"] is None
-    assert model["gini"] is None
-    undefined = {"hit_rate": None, "lift": None, PEARSON: None}
-    assert model["quotas"]["0"] == {"places": 0, "qrecall": 0, **undefined}
-    text = run(*arguments).out
-    assert "undefined" in text
-    assert "undefined*" not in text
-
-
 def test_a_coin_toss_is_not_the_best_by_pearson(run: Run, table: Callable[..., Path]) -> None:
     """Of its two scores all correlations with expected labels are -1 or 1."""
     rng = np.random.default_rng(3)
@@ -112,16 +90,6 @@ def test_a_coin_toss_is_not_the_best_by_pearson(run: Run, table: Callable[..., P
     assert abs(float(plain[4])) < 0.1
     assert "\nPearson: correlation of the selected scores with their own labels, 0 and 1" in text
     assert "Pearson:" not in run(*arguments, "--all").out
-
-
-def test_areas_without_positives(run: Run, table: Callable[..., Path]) -> None:
-    path = table(y=[0, 0], a=[0.1, 0.2], b=[0.3, 0.4])
-    arguments = ("evaluate", path, "--label", "y", "--score", "a", "--score", "b")
-    model = json.loads(run(*arguments, "--json").out)["models"][0]
-    assert [model[area] for area in AREAS] == [None] * 3
-    text = run(*arguments).out
-    assert "Over all quotas\n" in text
-    assert "*" not in text, "nothing is best where nothing is defined"
 
 
 def best_of(measure: Column, column: list[float], rows: int = 10) -> list[int]:
@@ -148,82 +116,6 @@ def test_the_least_area_below_chance_is_the_best(run: Run, monkeypatch: pytest.M
     lines = run("evaluate", "--all", "--example", "credit").out.splitlines()
     cells = next(line.split() for line in lines if line.startswith("S2 "))
     assert cells == ["S2", "1.3798", "0.0000*", "0.0000*"]
-
-
-def test_example_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    outcome = run("evaluate", "--all", "--example", "credit")
-    assert outcome.status == 0
-    assert outcome.err == ""
-    lines = outcome.out.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert "340 rows, 250 positive (repaid), prevalence 73.5%" in lines
-    over_all = lines.index("Over all quotas (S3 = 45)")
-    at_quota = lines.index("At quota 100", over_all)
-    assert "AUC = PEM hit rate Qrecall S1 S2" in " ".join(lines[over_all + 2].split())
-    assert "hit rate Qrecall lift Pearson" in " ".join(lines[at_quota + 1].split())
-    rows = [line.split() for line in [*lines[over_all + 4 :][:3], *lines[at_quota + 3 :][:3]]]
-    assert [row[0] for row in rows] == [*MODELS, *MODELS]
-    assert [row[1] for row in rows[:3]] == ["0.6054", "0.8035*", "0.7471"]
-    assert [row[2] for row in rows[:3]] == ["0.2107", "0.6070*", "0.4941"]
-    assert [row[4] for row in rows[3:]] == ["-0.2847", "0.3573*", "0.0601"]
-    assert "(of S2, the area below chance, the smallest)" in outcome.out
-    assert "10.24432/C5NC77" in outcome.out
-    assert "CC BY 4.0" in outcome.out
-
-
-def test_the_answer_comes_first_and_then_the_models_best_first(
-    run: Run, credit: dict[str, np.ndarray[Any, Any]]
-) -> None:
-    text = run("evaluate", "--example", "credit").out
-    found = {m: 100 * qk.hit_rate(credit["repaid"], credit[m], quota=100) for m in MODELS}
-    assert found["tree"] % 1 != 0  # ties at the threshold: an expected number
-    which, sure, table, more, _ = text.split("\n\n")[1:]
-    assert which.startswith(
-        "Which model should fill my quota? naive_bayes.\nTake the first 100 rows"
-    )
-    assert (
-        f"neural_net finds {found['neural_net']:.0f}, tree finds {found['tree']:.1f} and" in which
-    )
-    assert sure.startswith("How sure is the order of the models? That cannot be said.")
-    caption, head, _, *rows = [line.split() for line in table.splitlines()]
-    assert caption == ["At", "quota", "100"]
-    assert head == ["model", "found", "hit", "rate", "lift", "AUC"]
-    assert [row[0] for row in rows] == ["naive_bayes", "neural_net", "tree"]
-    assert rows[2] == ["tree", f"{found['tree']:.1f}", f"{found['tree']:.1f}%", "0.999", "0.605"]
-    assert more == "--all prints all measures."
-
-
-def test_intervals_and_gains_are_columns_of_the_first_table(run: Run) -> None:
-    given = ("evaluate", "--example", "credit", "--impact", "0,-5,-1,0", "--resamples", 50)
-    text = run(*given, "--confidence", "90%").out
-    many, what, _, table, more, _ = text.split("\n\n")[2:]
-    assert many.startswith("How many should I take? 87 of the 100 places.")
-    brings = "-180.00 here, -181.46 expected on other rows, at random -308.82"
-    assert what.startswith(f"What will it bring? {brings}.")
-    first = "naive_bayes     95     95.0%  89.7% to 98.6%  -180.00  0.804"
-    assert table.splitlines()[3] == first
-    assert more == "--all prints all measures, intervals and tests."
-
-
-def test_a_budget_fills_places(run: Run) -> None:
-    given = ("evaluate", "--example", "credit", "--budget", 100_000, "--cost", "credit_amount")
-    assert "model        places  found  hit rate    AUC" in run(*given).out
-
-
-def test_without_a_quota_the_table_is_over_all_of_them(run: Run, credit_file: Path) -> None:
-    scores = [text for name in MODELS for text in ("--score", name)]
-    given = ("evaluate", credit_file, "--label", "repaid", *scores)
-    assert "model          AUC  Gini = PEM  average hit rate  average Qrecall" in run(*given).out
-    assert "\nWhat the best cut brings" in run(*given, "--impact", "0,-5,-1,0").out
-
-
-def test_example_with_other_quotas_and_models(run: Run) -> None:
-    arguments = ("--score", "tree", "--quota", "50%", "--quota", "20", "--quota", "20")
-    lines = run("evaluate", "--example", "credit", *arguments).out.splitlines()
-    assert "At quota 50% (170 rows)" in lines
-    assert lines.count("At quota 20") == 1
-    assert not any("*" in line for line in lines), "a single model is not the best of anything"
 
 
 def after_the_answer(text: str) -> str:

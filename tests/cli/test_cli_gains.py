@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -81,60 +80,6 @@ def test_tests_of_impacts_are_those_of_the_hit_rate(run: Run, impact: str, worth
         assert pair["p_value"] == rate["p_value"]
 
 
-def test_money_for_a_place_has_cents(run: Run, arguments: list[Any]) -> None:
-    text = run(*arguments, "--all", "--impact", "100.5,0,0,0", "--quota", 3).out
-    assert re.search(r"\na +201\.00\*? +67\.00\n", text)
-    assert "67.00 on average" in text
-
-
-def test_conditions_with_a_decimal_comma(run: Run, arguments: list[Any]) -> None:
-    printed = [run(*arguments, "--where", x).out for x in ("w>0,5", "w>0.5")]
-    assert printed[0].partition("\n")[2] == printed[1].partition("\n")[2] != ""
-    assert "5 rows, 2 positive (y)" in printed[0]
-
-
-def test_impacts_at_another_class_ratio(run: Run, arguments: list[Any]) -> None:
-    given = (*arguments, "--impact", "4,-3,-1,0", "--quota", 2)
-    for option in (("--ratio", 3), ("--prevalence", 0.75)):
-        found = models(run, *given, *option)
-        assert found["a"]["quotas"]["2"]["brings"] == pytest.approx(1.5 * (4 - 2) - 0.5 * 3)
-    text = run(*given, "--all", "--ratio", 3).out
-    assert "What the best cut brings (tp 4, fp -3, fn -1, tn 0, of 3 positives to one" in text
-
-
-def test_of_rows_that_are_no_loss_no_cut_is_chosen(run: Run, table: Callable[..., Path]) -> None:
-    path = table(y=LABELS, g=[10, 0, 3, 0, 1, 0], s=SCORES["a"])
-    text = run("evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--quota", 2).out
-    assert "All 2 places.\nNo row is a loss, so more places never bring less; give --p" in text
-    assert "Best cuts were chosen" not in text
-
-
-def test_cost_of_a_place(run: Run, arguments: list[Any]) -> None:
-    found = models(run, *arguments, "--gain", "g", "--place-cost", "2.5", "--quota", 2)
-    assert found["a"]["best_cut"]["brings"] == 7.5
-    assert found["a"]["quotas"]["2"]["brings"] == 1
-    text = run(*arguments, "--all", "--gain", "g", "--place-cost", "2.5", "--quota", 2).out
-    assert "What the best cut brings (g - 2.5 for each place)\n" in text
-    assert "\nSelecting nobody brings 0.00, selecting all -6.00.\n" in text
-    assert (
-        "How many should I take? 1 of the 2 places.\nThe first one of a brings 7.50, more than all "
-        "2 places do.\nBest cuts were chosen on the rows that judge them, so they will "
-        "probably bring less on others; --tune chooses them on separate rows.\n" in text
-    )
-    assert "What will it bring? 1.00, at random -2.00.\nWith 2 places. Sel" in text
-    assert "brings 0.00, selecting all -6.00; each place adds 0.50 on average." in text
-    assert "--compare tests them.\n" in text
-    nobody = run(*arguments, "--all", "--gain", "g", "--place-cost", "20", "--quota", 1).out
-    none = "How many should I take? Nobody.\nNo number of places within the quota brings more "
-    none += "than selecting nobody."
-    assert none in nobody
-    what = "What will it bring? -10.00, at random -18.50.\nWith 1 place. Selecting"
-    assert what in nobody
-    everybody = run(*arguments, "--all", "--gain", "g", "--place-cost", "-20").out
-    assert "selecting all 129.00." in everybody
-    assert "How many should I take? All.\nThe most comes from selecting all: 129.00." in everybody
-
-
 def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
     for sign in (1, -1):
         brings = sign * np.array([[0.3], [0.1 + 0.2]])
@@ -156,89 +101,11 @@ def test_weighted_gains(run: Run, arguments: list[Any]) -> None:
     assert found["b"]["best_cut"]["quota"] == 6.5
 
 
-def test_impacts_of_cells(run: Run, arguments: list[Any]) -> None:
-    found = models(run, *arguments, "--impact", "5,-4,-1,0.5", "--quota", 3)
-    best, nobody = 2 * 5 - 4 - 1 + 2 * 0.5, 3 * -1 + 3 * 0.5
-    assert found["a"]["best_cut"]["brings"] == best
-    assert found["a"]["best_cut"]["quota"] == 3
-    assert found["a"]["best_cut"]["per_place"] == (best - nobody) / 3
-    assert found["a"]["quotas"]["3"]["brings"] == best
-    text = run(*arguments, "--all", "--impact", "5,-4,-1,0.5", "--quota", 3).out
-    assert "What the best cut brings (tp 5, fp -4, fn -1, tn 0.5)\n" in text
-    assert "\nSelecting nobody brings -1.50, selecting all 3.00.\n" in text
-    assert "What will it bring? 6.00, at random 0.75.\nWith 3 places. " in text
-    worse = [*arguments[:4], "--score", "b", "--impact", "5,-4,0,0", "--quota", 1]
-    text = run(*worse, "--all").out
-    assert "Which model should fill my quota? None: a random choice does better." in text
-    assert "What will it bring? -1.00, at random 0.50." in text
-    small = run(*arguments, "--all", "--impact", "0.001,-0.004,0,0").out
-    assert "The most comes from the first one of a (16.7% of all): 0.001." in small
-    assert "Selecting nobody brings 0.00, selecting all -0.009." in small
-
-
-def test_rows_of_a_part(run: Run, arguments: list[Any]) -> None:
-    chosen = [*arguments, "--where", "part=u", "--gain", "g"]
-    found = models(run, *chosen, "--quota", 4)
-    assert found["a"]["quotas"]["4"]["brings"] == 9
-    assert "data.csv, rows with part = u\n4 rows, 2 positive (y)" in run(*chosen).out
-    assert json.loads(run(*chosen, "--json").out)["where"] == ["part=u"]
-    assert models(run, *arguments, "--where", "w=0.5")["a"]["roc_auc"] is None
-    both = run(*arguments, "--where", "part!=v", "--where", "a>=3", "--where", "a==5").out
-    assert "data.csv, rows with part != v, a >= 3 and a = 5\n" in both
-
-
-def test_the_words_of_the_user(run: Run, arguments: list[Any]) -> None:
-    words = ("--positives", "buyers", "--currency", "EUR")
-    text = run(*arguments, "--quota", 2, "--gain", "g", *words).out
-    assert "6 rows, 3 buyers (y), " in text
-    assert "The first 2 rows by a: 1 is positive (y), a hit rate of 50.0%." in text
-    assert "brings in EUR" in text
-    assert "What will it bring? 6.00 EUR, at random " in text
-    one = run(*arguments, "--quota", 1, "--positives", "buyers").out
-    assert "Take the first row by a: 1 is positive (y), a hit rate of 100.0%" in one
-
-
 def test_example(run: Run) -> None:
     """The data's own costs: a bad loan that is granted 5, a good one that is refused 1."""
     found = models(run, "evaluate", "--example", "credit", "--impact", "0,-5,-1,0")
     best = found["naive_bayes"]["best_cut"]
     assert (best["quota"], best["brings"]) == (152, -164)
-
-
-def test_whom_to_mail(run: Run, shared: Path) -> None:
-    """Customers' spending, less a mailing's cost: the sentences that a marketer needs."""
-    names = [f"{name}.score" for name in ("logistic", "svm", "linear", "rf")]
-    scores = [x for name in names for x in ("--score", name)]
-    chosen = ["--where", "train=0", "--gain", "spend", "--place-cost", "0.8", "--quota", "5%"]
-    path = shared / HILLSTROM
-    text = run("evaluate", "--all", path, "--label", "conversion", *scores, *chosen).out
-    assert "from the first 15,555 of logistic.score (48.6% of all): 7,351.41." in text
-    assert "selecting all 3,400.39;" in text
-    assert "How many should I take? 1,075 of the 1,600 places.\nThe first 1,075 of logistic" in text
-    assert "bring? All 1,600 places: 2,118.84, at random 170.02.\nWith 1,600 places. " in text
-    tuned = run(
-        "evaluate", "--all", path, "--label", "conversion", *scores, *chosen, "--tune", "train=1"
-    ).out
-    assert "for each place), chosen on the rows with train = 1\n" in tuned
-    assert "How many should I take? All 1,600 places.\nThe best cut of logistic.score, " in tuned
-    assert "is reached by 21,277 of these rows and brings 7,037.83.\nThat is no less th" in tuned
-
-
-def test_cuts_chosen_on_other_rows(run: Run, arguments: list[Any]) -> None:
-    chosen = ["--gain", "g", "--tune", "part=u", "--where", "part=v"]
-    found = models(run, *arguments, *chosen)
-    assert found["a"]["best_cut"]["threshold"] == 6, "the best of u"
-    assert found["a"]["best_cut"]["quota"] == 0
-    assert found["b"]["best_cut"] == {
-        "threshold": 1,
-        "quota": 2,
-        "fraction": 1,
-        "brings": 0,
-        "per_place": 0,
-    }
-    text = run(*arguments, "--all", *chosen).out
-    assert "(g), chosen on the rows with part = u\n" in text
-    assert "--tune" not in text
 
 
 def test_every_threshold_shown_selects_what_is_said(
@@ -250,13 +117,3 @@ def test_every_threshold_shown_selects_what_is_said(
     assert len(cells) == 3
     for name, threshold, quota, *_ in cells:
         assert np.count_nonzero(credit[name] >= float(threshold)) == int(quota)
-
-
-def test_weights_whose_sums_are_rounded(run: Run, table: Callable[..., Path]) -> None:
-    weights = np.random.default_rng(5).random(50)
-    path = table(y=[0, 1] * 25, s=list(range(50)), g=[1] * 50, w=weights.tolist())
-    given = ["evaluate", path, "--label", "y", "--score", "s", "--gain", "g", "--weight", "w"]
-    assert "How many should I take? All.\n" in run(*given).out
-    text = run(*given, "--place-cost", "2", "--quota", "10%").out
-    assert "How many should I take? Nobody.\n" in text
-    assert "With a weight of " in text

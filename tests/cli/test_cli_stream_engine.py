@@ -102,20 +102,6 @@ def test_weights_and_json_are_those_of_other_engines(run: Run, data: Path, name:
         assert found[sums] == pytest.approx(exact[sums], rel=1e-13)
 
 
-def test_all_measures_that_have_bounds_are_printed(run: Run, data: Path) -> None:
-    given = ("evaluate", data / "all.parquet", *GIVEN, *QUOTAS, "--engine", "stream")
-    lines = run(*given, "--all").out.splitlines()
-    over_all = lines.index("Over all quotas")
-    assert lines[over_all + 2].split()[-2:] == ["=", "PEM"] or "AUC" in lines[over_all + 2]
-    areas = lines.index("ROC and precision-recall space", over_all)
-    row = next(x for x in lines[areas:] if x.startswith("a "))
-    assert re.search(r" 0\.\d{4} to 0\.\d{4} ", row)
-    assert "* the best model by that measure" in lines
-    starred = [x for x in lines[over_all:] if "*" in x and " to " in x]
-    assert starred == [], "bounds tell of no best model"
-    assert json.loads(run(*given, "--json").out)["rows"] == N
-
-
 def test_conditions_labels_and_no_quota(run: Run, data: Path) -> None:
     given = ("--label", "text", "--pos-label", "it's", "--score", "h", "--where", "part=s")
     outcome = run("evaluate", data / "parts", *given, "--engine", "stream")
@@ -262,41 +248,6 @@ def test_intervals_at_quotas_are_those_of_other_engines(
     told = rf" {number} \(90% interval {number} to {number}\) are positive \(y\)"
     assert re.search(told, lines[0])
     assert ("With 40 places (90% interval" in lines[0]) == bool(options)
-
-
-def test_answers_tell_what_money_brings(run: Run, data: Path) -> None:
-    given = ("evaluate", data / "all.parquet", *GIVEN, "--quota", "40", "--gain", "v")
-    wanted = run(*given, "--engine", "memory").out
-    told = run(*given, "--engine", "stream").out
-    all_of_them = "bring? All 40 places: "  # as fewer are better, of which a stream says nothing
-    assert all_of_them in wanted
-    parts = [x.split("\n\n") for x in (told, wanted.replace(all_of_them, "bring? "))]
-    for question in ("Which model should fill my quota? ", "What will it bring? "):
-        same = [next(x for x in part if x.startswith(question)) for part in parts]
-        assert same[0] == same[1]
-    assert "How many should I take" not in told
-    assert re.findall(r"\na +\S+ +\S+ +(\S+) ", told) == re.findall(
-        r"\na +\S+ +\S+ +(\S+) ", wanted
-    )
-    assert "What quota 40 brings" in run(*given, "--engine", "stream", "--all").out
-    nobody = run(*given[:-4], "--quota", "0", "--gain", "v", "--engine", "stream").out
-    assert "What will it bring? 0" in nobody
-
-
-def test_tables_of_groups_are_printed(run: Run, data: Path) -> None:
-    given = ("evaluate", data / "parts", *GIVEN, "--quota", "40", "--by", "part")
-    wanted = run("evaluate", data / "all.parquet", *given[2:], "--engine", "memory").out
-    told = run(*given, "--engine", "stream").out
-    for caption, there in (
-        ("At quota 40: means over part (2)", r"h +AUC +(0\.\d{4}) +2"),
-        ("At quota 40: how far the groups of part are apart", r"a +(0\.\d{4}) +0\.\d{4} +"),
-        ("At quota 40 by a", r"n +\d+ +\d+ +([\d.]+ +[\d.]+) +0"),
-    ):
-        assert caption in told
-        assert re.findall(there, told) == re.findall(there, wanted) != []
-    assert re.search(r"a +AUC +0\.\d{4} to 0\.\d{4} +2", told)
-    assert not re.search(r"to 0\.\d{4}\*", told), "bounds tell of no best model"
-    assert "At quota 40 by a" in run(*given, "--engine", "stream", "--all").out
 
 
 REFUSED = [

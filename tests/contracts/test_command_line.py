@@ -59,8 +59,31 @@ def customers() -> pa.Table:
     )
 
 
+def long_list() -> pa.Table:
+    """200 rows: `a` is right about 50 of the 80 positives, and about the 20 that bring much; `b`
+    about all positives. `noise` is 1 at the first row of `a`, 0 at the second, and then at random.
+    """
+    rows, rng = np.arange(200), np.random.default_rng(5)
+    y = (rows < 80).astype(int)
+    noise = (rng.random(200) < 0.5).astype(int)
+    noise[:2] = [1, 0]
+    return pa.table(
+        {
+            "y": y,
+            "bad": 1 - y,
+            "a": np.where(rows < 50, 400 - rows, rng.permutation(200)),
+            "b": np.where(y, 200, 0) + rng.permutation(200) / 1000,
+            "w": 1 + y,
+            "noise": noise,
+            "gain": np.where(rows < 20, 100, -9),
+            "loss": -1 - rng.random(200).round(2),
+        }
+    )
+
+
 def write_inputs() -> None:
-    """Write the same rows in several formats, and in parts."""
+    """Write the same rows in several formats, and in parts; and a long list."""
+    csv.write_csv(long_list(), "long.csv")
     table = customers()
     csv.write_csv(table, "c.csv")
     parquet.write_table(table, "c.parquet")

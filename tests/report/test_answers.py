@@ -60,50 +60,6 @@ def test_tests_of_many_models_get_resamples_enough() -> None:
         assert plain == replace(drawn, resamples=1000)
 
 
-def test_a_share_that_is_no_whole_number_of_rows(made: Made, rows: Path) -> None:
-    page = read(made(rows, *TWO, "--quota", "5.25%", *FEW, drawn=False)).text
-    assert "Which model for 10 places?" in page
-    assert "5.25% of 200 rows is 10.5, rounded down to 10 places." in page
-    assert "rounded down" not in answers(made, rows, *TWO, "--quota", "5%", *FEW)
-
-
-def test_too_few_resamples_are_the_verdict(made: Made, rows: Path) -> None:
-    said = answers(made, rows, *TWO, "--quota", 60, "--resamples", 20)
-    assert "Too few resamples" not in said, "which the score test needs none of"
-    said = answers(made, rows, *TWO, "--quota", 60, "--gain", "gain", "--resamples", 20)
-    assert "Too few resamples to tell a brings" in said
-    assert "20 resamples cannot tell any of 2 models apart; pass --resamples 39 or more." in said
-
-
-def test_without_a_quota_the_order_is_tested_by_what_made_it(made: Made, rows: Path) -> None:
-    assert "By AUC, sure that b is the first b has" in answers(made, rows, *TWO, *FEW)
-    said = answers(made, rows, *TWO, "--gain", "gain", *FEW)
-    assert "Which model should fill my quota? a Its best cut brings 2,000.00, that of b " in said
-    assert "Sure that a is the first The best cut of a brings " in said
-
-
-@pytest.mark.full
-def test_where_nothing_pays_or_matters(made: Made, rows: Path) -> None:
-    said = answers(made, rows, *TWO, "--gain", "loss", *FEW)
-    assert "None: selecting nobody brings the most It brings 0.00, and no" in said
-    assert "No model is the first None brings more than selecting nobody." in said
-    said = answers(made, rows, *TWO, "--quota", 9, "--gain", "loss", *FEW)
-    assert "Nobody No number of places within the quota brings more than selecting nobody." in said
-    said = answers(made, rows, *TWO, "--quota", 9, "--impact", "5,5,5,5", *FEW)
-    assert "It makes no difference Any number brings 1,000.00." in said
-
-
-def test_a_cut_that_was_lucky_is_doubted(made: Made, rows: Path) -> None:
-    asked = ("--label", "noise", "--score", "a", "--quota", 10, "--impact", "1,-50,0,0", *FEW)
-    said = answers(made, rows, *asked)
-    assert "Not clear that any number pays" in said
-    assert "not more than selecting nobody brings (0.00)." in said
-    asked = ("--label", "noise", "--score", "a", "--quota", 30, "--impact", "1,-1,0,0", *FEW)
-    said = answers(made, rows, *asked)
-    assert "How many should I take? All 30 places: not clear that fewer are better" in said
-    assert "On other rows expect no more from them than from all 30 places." in said
-
-
 def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
     """All of the first 20 are positive: in every resample, and yet not in all other rows."""
     one = ("--label", "y", "--score", "b", "--quota", 20)
@@ -123,46 +79,6 @@ def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
     assert "Its hit rate is the same in all resamples" in said
 
 
-@pytest.mark.parametrize(
-    ("label", "score", "verdict"),
-    [
-        ("y", "b", "How sure is it? Sure that it is better than a random choice Its hit rate may"),
-        ("noise", "a", "How sure is it? Not sure that it is better than a random choice Its hit"),
-        ("bad", "b", "How sure is it? Sure that a random choice is better Its hit rate may be"),
-    ],
-)
-def test_one_model_is_compared_with_a_random_choice(
-    made: Made, rows: Path, label: str, score: str, verdict: str
-) -> None:
-    said = answers(made, rows, "--label", label, "--score", score, "--quota", 60, *FEW)
-    assert verdict in said
-    by_chance = {"y": "40.0%", "noise": "52.0%", "bad": "60.0%"}[label]
-    assert f"(95% interval); a random choice has {by_chance}." in said
-
-
-def test_one_model_is_judged_by_what_it_brings_where_that_is_counted(
-    made: Made, rows: Path
-) -> None:
-    """Its hit rate is surely above that of a random choice, and so says nothing here."""
-    asked = ("--label", "y", "--score", "b", "--quota", 60, "--gain", "loss", *FEW)
-    said = answers(made, rows, *asked).partition("How sure is it?")[2]
-    assert said.startswith(" Not sure that it is better than a random choice What a random choice")
-    assert "is within the 95% interval of what it brings." in said
-    assert "Its hit rate may be" not in said
-    assert "The order of the models was not tested anew" not in said, "of one there is none"
-    untold = qk.evaluate(*np.eye(2), quota=1, gain=np.ones(2)).answers[3].sentences
-    assert untold == ("confidence_level=0.95 tells how far what it brings may be off.",)
-
-
-def test_what_pays_here_may_not_pay_elsewhere(made: Made, rows: Path) -> None:
-    doubt = "On other rows 190 places may bring less than selecting nobody."
-    for models in (TWO[:4], TWO):
-        asked = (*models, "--quota", 190, "--impact")
-        for impact, doubted in (("1,-0.6,0,0", True), ("5,-1,0,0", False), ("1,-9,0,0", False)):
-            said = answers(made, rows, *asked, impact, *FEW)
-            assert (doubt in said) == doubted, impact
-
-
 def test_the_first_for_sure_is_not_told_again_to_be_better(made: Made, tmp_path: Path) -> None:
     best = list(range(200, 0, -1))
     path = write(tmp_path / "sure.csv", y=[1] * 80 + [0] * 120, a=best, b=best[::-1])
@@ -180,18 +96,6 @@ def test_models_that_find_as_many_share_quotas(made: Made, tmp_path: Path) -> No
     scores = [x for name in "abcde" for x in ("--score", name)]
     said = answers(made, path, "--label", "y", *scores, *FEW)
     assert "by a at 100.0% of all quotas, b at 100.0%, c at 100.0% and others at no more." in said
-
-
-def test_the_first_model_may_be_no_better_than_chance(made: Made, rows: Path) -> None:
-    doubt = "It may be no better than a random choice."
-    assert doubt in answers(
-        made, rows, "--label", "noise", "--score", "a", "--score", "b", "--quota", 60, *FEW
-    )
-    assert doubt not in answers(made, rows, *TWO, "--quota", 60, *FEW)
-    wrong = ("--label", "bad", "--score", "a", "--score", "b")
-    said = answers(made, rows, *wrong, "--quota", 60, *FEW)
-    assert "None: a random choice does better" in said, "which leaves no doubt to tell"
-    assert doubt not in said
 
 
 def test_fewer_places_have_a_command(made: Made, tmp_path: Path) -> None:
