@@ -446,11 +446,11 @@ def ranked(
     check_tie_policy(ties)
     found = validated(y_true, y_score, **data)
     if ideal and "gain" in found.examples.columns:
-        return _beside_ideal(found, ties)
+        return beside_ideal(found, ties)
     return rank_examples(found.masked, ties, found.good, found.groups)
 
 
-def _beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
+def beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
     """A ranking with the gains of all examples, best first in their list or group."""
     examples, good, _, groups, _ = found = without_negative_gains(found)
     best = Examples(examples.columns["gain"], examples.labels, None, examples.valid)
@@ -495,7 +495,7 @@ def rank_examples(
 def ranked_by_group(found: Validated, ties: TiePolicy, ideal: bool = False) -> Ranking:
     """Rank what is found good, of groups if there are any, for functions that draw or divide it."""
     if ideal and "gain" in found.examples.columns:
-        return _beside_ideal(found, ties)
+        return beside_ideal(found, ties)
     good = None if found.groups is None else found.good
     return rank_examples(found.examples, ties, good, found.groups)
 
@@ -581,11 +581,13 @@ def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:
     return ops.TieTable._make((*ranking[:3], *masses, columns, *ranking[6:]))
 
 
-def table_of_one_list(ranking: Ranking) -> ops.TieTable | None:
+def table_of_one_list(ranking: Any) -> ops.TieTable | None:
     """The same of one good list of NumPy without weights, and with nothing beside; None of others.
 
     Of a list that is not good the masses are negative.
     """
+    if not isinstance(ranking, Ranking):
+        return None
     scores, mass = ranking.thresholds, ranking.positive_weights
     plain = type(scores) is np.ndarray and scores.ndim == 1 and mass.dtype.kind in "iu"
     if not plain or ranking.columns or ranking.groups:

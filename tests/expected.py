@@ -21,7 +21,7 @@ BINS = 3
 PLAIN = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure) and x.is_array}
 NUMBERS = (
     *("roc_auc", "average_qrecall"),
-    *(name for name, x in PLAIN.items() if x._alone and not x.own_keywords),
+    *(name for name, x in PLAIN.items() if x.alone and not x.own_keywords),
 )
 """Measures of a whole ranking: two in the form that they have without their options, and all that
 have none."""

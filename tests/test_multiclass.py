@@ -173,9 +173,8 @@ def test_one_list_and_any_batch_axes(mode: Mode):
 def measures() -> dict[str, Any]:
     """But those of gains, costs, arms and groups, which are of examples and not of classes."""
     known = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure)}
-    of_examples = {k for k, x in known.items() if x.of_costs or x.of_arms or of_all_groups(x)}
-    with_gains = {k for k, x in known.items() if "gain" in inspect.signature(x).parameters}
-    return {k: x for k, x in known.items() if k not in of_examples | with_gains}
+    found = {k: x for k, x in known.items() if not (x.needs or "gain" in x.takes)}
+    return {k: x for k, x in found.items() if not of_all_groups(x)}
 
 
 def own_of(measure: Any) -> dict[str, Any]:

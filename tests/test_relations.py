@@ -29,7 +29,7 @@ def ranked_data(draw: Any, both_classes: bool = True) -> tuple[np.ndarray, np.nd
     return labels, scores
 
 
-ALONE = [x for x in PUBLIC.values() if isinstance(x, Measure) and x._alone]
+ALONE = [x for x in PUBLIC.values() if isinstance(x, Measure) and x.alone]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -42,7 +42,7 @@ def test_the_direct_way_gives_what_the_general_way_gives(measure, levels, preval
     labels, scores = rng.random(60) < prevalence, rng.integers(0, levels, 60) / 4
     ranking = qk.rank(labels, scores)
     wanted = measure(ranking=ranking), measure(labels, scores, ties="expected")
-    with mock.patch.object(Measure, "_ranking", wraps=measure._ranking) as generally:
+    with mock.patch.object(Measure, "ranking", wraps=measure.ranking) as generally:
         found = measure(ranking), measure(labels, scores)
     counted = measure.by_positives and measure._by_sums and not STANDARD_ONLY
     assert generally.call_count == (0 if counted else 1)

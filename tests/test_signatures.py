@@ -150,8 +150,8 @@ def floats(found: Any) -> Iterator[Any]:
 def test_results_of_numpy_are_doubles_where_they_are_said_to_be(name: str):
     taken = inspect.signature(MEASURES[name]).parameters
     own = {"quota": 2} if "quota" in taken else {}
-    own |= {"cost": S} if MEASURES[name].of_costs else {}
-    own |= {"treatment": Y} if MEASURES[name].of_arms else {}
+    own |= {"cost": S} if "cost" in MEASURES[name].needs else {}
+    own |= {"treatment": Y} if "treatment" in MEASURES[name].needs else {}
     own |= {"impacts": (2, -1, -1, 0)} if "impacts" in taken else {}
     found = MEASURES[name](Y, S, **own, **OWN.get(name, {}))
     assert isinstance(found, tuple) != MEASURES[name].is_array

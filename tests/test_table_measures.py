@@ -31,7 +31,7 @@ from quotakernels.tables import ConfusionTable
 
 def test_every_measure_of_tables_has_a_formula():
     tables = {name: x for name, x in PUBLIC.items() if isinstance(x, TableMeasure)}
-    cells = {name for name, x in tables.items() if not x._options}
+    cells = {name for name, x in tables.items() if not x.options}
     missing = "of_two of tests/table_formulas.py has the formula of every measure of tables"
     assert cells | OF_TABLES.keys() == set(NAMES), missing
 

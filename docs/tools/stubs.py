@@ -221,9 +221,9 @@ def own_keywords(measure: Measure, cut: str, number: str) -> Iterator[str]:
 def data_keywords(measure: Measure, cut: str) -> Iterator[str]:
     """What a measure takes of the keywords of `rank` beside a cut."""
     needed = {
-        "gain": measure.of_gains and measure.needs_gains,
-        "cost": measure.of_costs or cut == "budget",
-        "treatment": measure.of_arms,
+        "gain": "gain" in measure.needs,
+        "cost": "cost" in measure.needs or cut == "budget",
+        "treatment": "treatment" in measure.needs,
     }
     for name, p in measure.__signature__.parameters.items():
         if needed.get(name):
@@ -251,7 +251,7 @@ def calls(measure: Measure) -> Iterator[str]:
         yield call("ranking: RankingAtQuota[T]", given[""], result_of(function, "T"))
     for cut in cuts:
         yield call("ranking: Ranking[T]", given[cut], result_of(function, "T"))
-    y_true = "y_true: ArrayOf[A] | None" if measure.of_gains else "y_true: ArrayOf[A]"
+    y_true = "y_true: ArrayOf[A] | None" if "gain" in measure.takes else "y_true: ArrayOf[A]"
     for cut in cuts:
         keywords = [*own_keywords(measure, cut, "NumberOf[A]"), *data_keywords(measure, cut)]
         yield call(f"{y_true}, y_score: ArrayOf[A]", keywords, result_of(function, "A"))

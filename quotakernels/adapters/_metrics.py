@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from quotakernels.inputs.keywords import show_value
-from quotakernels.measures._facts import title_of
 from quotakernels.measures._measure import Measure
-from quotakernels.measures.by_group import needs_costs, without_options
+from quotakernels.measures.by_group import needed_columns, without_options
 from quotakernels.states._batch import names_of
 from quotakernels.states._compute import BOUNDS, Bounds, check_bounded
 
@@ -46,22 +45,13 @@ def kept_columns(measures: Iterable[Any], given: Iterable[str] | None) -> tuple[
     ValueError
         Names of no columns; a measure that needs another column.
     """
-    needed = {name: title for measure in measures for name, title in _needs(measure).items()}
+    needed = {
+        name: title for measure in measures for name, title in needed_columns(measure).items()
+    }
     names = names_of(needed if given is None else given)
     for name in (x for x in needed if x not in names):
         raise ValueError(f"{needed[name]} needs {_NEEDED[name]}; columns must hold {name!r}")
     return names
-
-
-def _needs(measure: Any) -> dict[str, str]:
-    """The columns that a measure needs, and its name."""
-    function, _ = without_options(measure)
-    needs = {
-        "gain": getattr(function, "of_gains", False) and function.needs_gains,
-        "cost": needs_costs(measure),
-        "treatment": getattr(function, "of_arms", False),
-    }
-    return {name: title_of(function) for name, needed in needs.items() if needed}
 
 
 def check_bound(bound: Any) -> None:

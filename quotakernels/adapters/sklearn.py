@@ -18,14 +18,13 @@ from quotakernels.measures._facts import (
     compared,
     direction_of,
     own_direction,
-    refuse_arms,
     title_of,
 )
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.by_group import (
     as_mean_over_groups,
     mean_over_groups,
-    needs_costs,
+    needed_columns,
     without_options,
 )
 from quotakernels.measures.tables.confusion import TableMeasure
@@ -112,11 +111,15 @@ def scorer(
             f"measure must be a measure or a function of a ranking; got {show_value(measure)}"
         )
     measure = compared(measure)
-    refuse_arms(measure, "a scorer")
+    if of_arms := needed_columns(measure).get("treatment"):
+        raise TypeError(
+            f"{of_arms} needs the treatment of each example, which a scorer does not keep; rank "
+            "takes it, and a ScoreBuffer keeps it"
+        )
     qk.rank([0, 1], [0, 1], ties=ties)  # raises if that is no tie policy
     predicts = response_method == "predict" and lacks_a_cut(measure, options)
     _check_options(measure, options, predicts, ties, average, pos_label)
-    costs = ANY_BUDGET if needs_costs(measure, **options) else {}
+    costs = ANY_BUDGET if "cost" in needed_columns(measure, **options) else {}
     plain, own = without_options(measure, **options)
     fits = isinstance(plain, Measure) and own.keys().isdisjoint(("quota", "budget"))
     ranking = qk.Ranking.from_counts(*(SMALL if fits else LARGE), **costs)
@@ -151,8 +154,8 @@ def _check_options(
             "response_method='predict', for the classes that the estimator predicts"
         )
     if average is not None:
-        if name := needs_costs(measure, **options):
-            raise TypeError(f"{name} needs what each example costs, which average= does not take")
+        if priced := needed_columns(measure, **options).get("cost"):
+            raise TypeError(f"{priced} needs what each example costs, which average= does not take")
         _check_average(measure, average, pos_label)
 
 
@@ -251,7 +254,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         self.response_method = response_method
         self.greater_is_better = greater_is_better
         self._by_group = mean_over_groups(measure) is not None
-        self.needs_costs = bool(needs_costs(measure, **options))
+        self.needs_costs = "cost" in needed_columns(measure, **options)
         self._predicts = response_method == "predict" and lacks_a_cut(measure, options)
         self._sign = 1 if greater_is_better else -1
         self._kwargs = options if pos_label is None else options | {"pos_label": pos_label}

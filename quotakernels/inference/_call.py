@@ -23,10 +23,8 @@ from quotakernels.measures._facts import (
     OneField,
     best_of_cuts,
     refusal,
+    takes,
     title_of,
-    without_arms,
-    without_costs,
-    without_gains,
 )
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.by_group import mean_over_groups
@@ -171,20 +169,16 @@ def warn_of_maxima(measure: Any) -> None:
 
 def refuse_unused(measure: Any, data: Mapping[str, Any]) -> None:
     """Raise for gains, costs and treatments that no measure uses."""
-    for name, without, use in _USES:
-        if data.get(name) is not None and without(measure):
+    for name, use in _USES.items():
+        if data.get(name) is not None and not takes(measure, name):
             raise TypeError(f"{name} is not for {_titles(measure)}; it is for {use}")
 
 
-_USES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
-    (
-        "gain",
-        without_gains,
-        "measures of what each example brings, such as impact_at_quota and best_quota",
-    ),
-    ("cost", without_costs, "measures at a budget, such as hit_rate"),
-    ("treatment", without_arms, "measures of uplift, such as uplift_at_quota"),
-)
+_USES = {
+    "gain": "measures of what each example brings, such as impact_at_quota and best_quota",
+    "cost": "measures at a budget, such as hit_rate",
+    "treatment": "measures of uplift, such as uplift_at_quota",
+}
 
 
 def _titles(measure: Any) -> str:

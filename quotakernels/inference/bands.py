@@ -42,7 +42,7 @@ from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._facts import compared, direction_of
-from quotakernels.measures._measure import COST, GROUPS, TREATMENT, Measure, measure
+from quotakernels.measures._measure import GROUPS, Measure, measure
 from quotakernels.measures.at_quota import Curve, cut_masses, hit_rate, lift, qrecall
 from quotakernels.measures.gains import best_quota, impact_at_quota
 from quotakernels.measures.tables.best_cut import SAME_VALUE as LAST_PLACES
@@ -68,11 +68,9 @@ def _wanted_negatives(
     return (xp.nan_unless(negative > 0, wanted),), tuple(rate.shape)
 
 
-class _TprAt(Measure):
-    validator = staticmethod(_wanted_negatives)
-
-
-@measure(_TprAt, greater_is_better=True, monotone="always", by_positives=True)
+@measure(
+    Measure, numbers=_wanted_negatives, greater_is_better=True, monotone="always", by_positives=True
+)
 def tpr_at(table: ops.TieTable, wanted: Array) -> Array:
     """TPR on the ROC curve, which is straight between two cuts; where it is upright, the highest.
 
@@ -105,8 +103,8 @@ _CURVES = {
 _DATA = ("sample_weight", "where", "pos_label", "validate")
 _REFUSED = {
     **dict.fromkeys(GROUPS, "; call it with one group's examples"),
-    **dict.fromkeys(COST, ": it is drawn over quotas and rates"),
-    **dict.fromkeys(TREATMENT, "; bootstrap takes it, with uplift_at_quota at several quotas"),
+    "cost": ": it is drawn over quotas and rates",
+    "treatment": "; bootstrap takes it, with uplift_at_quota at several quotas",
 }
 _STEPS = 20
 """Points of a curve for which none are given."""
@@ -489,7 +487,7 @@ _OF_BOOTSTRAP, _OF_RANK = (
     [
         name
         for name, p in inspect.signature(x).parameters.items()
-        if p.kind is p.KEYWORD_ONLY and name not in (*COST, *TREATMENT)
+        if p.kind is p.KEYWORD_ONLY and name not in ("cost", "treatment")
     ]
     for x in (bootstrap, rank)
 )

@@ -357,7 +357,7 @@ def _of_groups(models: Compared, found: Validated) -> Exchange:
             'test="permutation" with groups exchanges whole groups, so it needs group_mean; '
             'use test="bootstrap"'
         )
-    groups = mean.of_groups(ranked_by_group(found, drawn.ties, mean.of_ideal))
+    groups = mean.of_groups(ranked_by_group(found, drawn.ties, mean.ideal))
     xp, number = namespace(whole.owner), whole.owner.shape[0]
     coins = _coins(drawn.random_state, whole.owner, number, whole.owner)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quotakernels.inputs.keywords import show_value
-from quotakernels.measures._measure import Measure
+from quotakernels.measures._measure import COLUMNS, Measure
 
 
 def depends_on_positives_only(measure: Any) -> bool:
@@ -17,33 +17,14 @@ def depends_on_positives_only(measure: Any) -> bool:
     return all(isinstance(x, Measure) and x.by_positives for x in _within(measure))
 
 
-def without_gains(measure: Any) -> bool:
-    """Whether the same are all of this library and not of gains."""
-    return not any(getattr(x, "of_gains", True) for x in _within(measure))
-
-
-def without_costs(measure: Any) -> bool:
-    """Whether the same are all of this library and take no budget."""
-    return not any(getattr(x, "takes_costs", True) for x in _within(measure))
-
-
-def without_arms(measure: Any) -> bool:
-    """Whether the same are all of this library and not of uplift."""
-    return not any(getattr(x, "of_arms", True) for x in _within(measure))
-
-
-def refuse_arms(measure: Any, place: str) -> None:
-    """Raise for measures of uplift in a place that does not keep treatments."""
-    for name in (x.__name__ for x in _within(measure) if getattr(x, "of_arms", False)):
-        raise TypeError(
-            f"{name} needs the treatment of each example, which {place} does not keep; rank takes "
-            "it, and a ScoreBuffer keeps it"
-        )
+def takes(measure: Any, column: str) -> bool:
+    """Whether one of the same takes gains, costs or treatments; one from elsewhere may."""
+    return any(column in getattr(x, "takes", COLUMNS) for x in _within(measure))
 
 
 def needs_ideal(measure: Any) -> bool:
     """Whether one of the same compares with the ideal order."""
-    return any(getattr(x, "of_ideal", False) for x in _within(measure))
+    return any(getattr(x, "ideal", False) for x in _within(measure))
 
 
 def made_here(measure: Any) -> bool:
@@ -155,9 +136,7 @@ def check_value(measure: Any, value: Any) -> None:
 
 def refusal(measure: Any, options: Mapping[str, Any]) -> str | None:
     """Why a function from elsewhere cannot be called with a ranking, where its signature tells."""
-    inner = measure
-    while isinstance(inner, functools.partial):
-        inner = inner.func
+    inner = _inner(measure)
     if str(getattr(inner, "__module__", "")).partition(".")[0] == "quotakernels":
         return None  # its signature is the one for labels and scores
     try:

@@ -36,6 +36,7 @@ from quotakernels.inputs.cuts import (
     check_when_short,
     in_precision_of,
     known_masses,
+    masses_and_positions,
     masses_or_all,
     quota_masses,
     wanted_masses,
@@ -45,7 +46,6 @@ from quotakernels.inputs.examples import (
     Validated,
     check_tie_policy,
     good_labels,
-    good_list,
     good_rows,
     nan_unless_valid,
     validated,
@@ -58,10 +58,10 @@ from quotakernels.ops import namespace
 from quotakernels.ranking import (
     Ranking,
     TiePolicy,
+    beside_ideal,
     cumulative_table,
     rank,
     rank_examples,
-    ranked,
     table_of,
     table_of_one_list,
 )
@@ -106,7 +106,6 @@ def _word(option: str, value: Any) -> str:
 
 
 M = TypeVar("M")
-Function: TypeAlias = Callable[..., Any]
 Facts = ParamSpec("Facts")
 Validator: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...] | None]]
 """``validator(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it
@@ -115,21 +114,24 @@ by another name; None where results have no such axis."""
 
 
 _FROM_DATA = inspect.signature(rank).parameters
-GAINS = ("gain", "gain_rejected")
-"""What of these only the measures of gains take."""
-COST = ("cost",)
-"""What only those take that take a budget."""
-TREATMENT = ("treatment",)
-"""What only those of uplift take."""
-CUTS = ("quota", "fraction", "budget")
-"""What may say how many are selected."""
+COLUMNS = ("gain", "gain_rejected", "cost", "treatment")
+"""Keywords of `rank` that measures take only if they need these columns."""
 GROUPS = ("groups", "num_groups")
 """What of these makes groups of examples."""
+CUTS = ("quota", "fraction", "budget")
+"""What may say how many are selected."""
 FEW_CUTS = 8
 """So many cuts of a list take less time than sorting it."""
+_NEEDED = {
+    "gain": ("gain", "what each example brings: pass gain="),
+    "cost": ("cost", "what each example costs: pass cost="),
+    "treatment": ("treated", "which examples were treated: pass treatment="),
+}
+"""The column of a table that each of them becomes, and what messages say of it."""
 
 
-def _no_numbers(*_: Any) -> tuple[tuple[()], None]:
+def no_numbers(*_: Any) -> tuple[tuple[()], None]:
+    """The validator of measures that have no numbers of their own."""
     return (), None
 
 
@@ -138,13 +140,23 @@ class Measure:
 
     The wrapped function computes it from the table of a ranking and from the arrays that the
     validator makes of the measure's own numbers.  The function's keyword-only parameters are
-    options: plain values, for each of which it may be compiled anew.  Each kind of measure is a
-    class with a validator, and with the signature that editors and type checkers show.
+    options: plain values, for each of which it may be compiled anew.  What else is known of the
+    measure are facts, from which its signature, its types and all lists of measures follow.
 
     Parameters
     ----------
     greater_is_better : bool or None
         Whether more is better, or less; None of a measure of which neither is, and of curves.
+    numbers : callable, optional
+        The validator of its own numbers, such as `wanted_masses` of quotas; the default is that of
+        its kind.
+    needs : tuple of str
+        What it has no value without: "gain", "cost" or "treatment"; beside gains, "y_true" if it
+        tells the classes apart.
+    takes : tuple of str
+        Which of these it takes without needing it.  A measure with a budget takes costs.
+    ideal : bool
+        Whether it compares what the examples bring with the order that is best for that.
     advice : str
         What messages say to those who give a direction to a measure that has none.
     monotone : {"", "always", "by default"}
@@ -163,6 +175,8 @@ class Measure:
         Whether what it gives depends on the unit of the masses.
     by_group : bool
         Whether it gives one value for each group of examples; so do all that have `sums`.
+    over_groups : bool
+        Whether one bad value spoils what it says of all groups.
     by_sums : bool
         Whether sums up to each group are all that it reads of the table, as those that have `sums`.
     by_counts : bool
@@ -173,31 +187,23 @@ class Measure:
         The field of a record by which models are compared; empty of a measure without one.
     """
 
-    validator: Validator = staticmethod(_no_numbers)
+    __name__: str
+    validator: Validator = staticmethod(no_numbers)
     at_quota_only = False
     """Whether no more of the scores is needed than those around a quota."""
+    of_numbers = False
+    """Whether its options are numbers, which may be arrays."""
     by_group = False
-    """Whether it gives one value for each group of examples, if there are groups."""
-    over_groups = False
-    """Whether one bad value spoils what it says of all groups."""
-    of_gains = False
-    """Whether it is of what the examples bring."""
-    needs_gains = True
-    """Whether such a measure has no value without gains."""
-    of_costs = False
-    """Whether it is of what the examples cost."""
-    of_arms = False
-    """Whether it compares examples that were treated with controls."""
-    cut_optional = False
-    """Whether it has a value of all examples, where no quota is given."""
-    of_ideal = False
-    """Whether it compares what the examples bring with the order that is best for that."""
 
     def __init__(
         self,
         function: Callable[..., Any],
         *,
         greater_is_better: bool | None,
+        numbers: Validator | None = None,
+        needs: tuple[str, ...] = (),
+        takes: tuple[str, ...] = (),
+        ideal: bool = False,
         advice: str = "",
         monotone: Literal["", "always", "by default"] = "",
         most: float | None = 1.0,
@@ -207,6 +213,7 @@ class Measure:
         by_positives: bool = False,
         in_masses: bool = False,
         by_group: bool = False,
+        over_groups: bool = False,
         by_sums: bool = False,
         by_counts: bool = False,
         sums: Sums | None = None,
@@ -217,32 +224,39 @@ class Measure:
         self.greater_is_better, self.advice, self.headline = greater_is_better, advice, headline
         self.monotone, self.most, self.signed, self.drifting = monotone, most, signed, drifting
         self.by_positives, self.best_of_cuts, self.sums = by_positives, best_of_cuts, sums
-        self.by_group = self.by_group or by_group or sums is not None
+        self.by_group, self.over_groups = self.by_group or by_group or sums is not None, over_groups
         self._by_sums, self._by_counts = by_sums or sums is not None, by_counts
-        scale_free = self.validator in (_no_numbers, wanted_masses, masses_or_all) and not in_masses
+        self.validator, self._in_masses = numbers or self.validator, in_masses
+        self.needs, self.takes, self.ideal = needs, (*needs, *takes), ideal
+        self._follow()
+
+    def _follow(self) -> None:
+        """What follows from the facts and from the signatures of function and validator."""
+        numbers, function = self.validator, self._function
+        self.cut_optional = numbers in (masses_or_all, masses_and_positions)
+        plain = numbers in (no_numbers, wanted_masses, masses_or_all)
+        scale_free = plain and not self._in_masses
         self._of_masses = in_usual_units(function) if scale_free else function
-        numbers, options = _keywords(self.validator), _keywords(function)
-        self._numbers, self._options = (tuple(p.name for p in x) for x in (numbers, options))
-        self._needed = [p.name for p in (*numbers, *options) if p.default is p.empty]
-        self.own_keywords = (*self._numbers, *self._options)
-        self._alone = not self._needed and self._of_nothing_else()
-        data = taken_of_rank(self.of_gains, self.takes_costs, self.of_arms, self.by_group)
-        self.__signature__ = inspect.Signature([*data.values(), *numbers, *options])
+        own = _keywords(numbers), _keywords(function)
+        self._numbers, self.options = (tuple(p.name for p in x) for x in own)
+        self.own_keywords = (*self._numbers, *self.options)
+        self._required = [p.name for x in own for p in x if p.default is p.empty]
+        self.takes += ("cost",) if "budget" in self._numbers else ()
+        self.alone = numbers is no_numbers and not (self._required or self.takes or self.ideal)
+        data = taken_of_rank(self.takes, self.by_group)
+        self.__signature__ = inspect.Signature([*data.values(), *own[0], *own[1]])
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         if (found := self._direct(arguments, keywords)) is not None:
             return found
-        self.check_flags(keywords)
-        numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
-        options = {name: keywords.pop(name) for name in self._options if name in keywords}
+        numbers, options = self.take_own(keywords)
         if keywords:
             refuse_unknown(self.__name__, keywords, ("ranking",), self.__signature__.parameters)
-        beside = flat(numbers)
-        ranking = in_library_of(self._ranking(arguments, keywords, numbers), *beside)
-        for name in self._needed:
-            if name not in numbers and name not in options:
-                raise TypeError(f"{self.__name__} needs {name}")
-        options = {name: _plain(name, x) for name, x in options.items()}
+        beside = flat(numbers | options if self.of_numbers else numbers)
+        ranking = in_library_of(self.ranking(arguments, keywords, numbers), *beside)
+        self.check_required(numbers | options)
+        if not self.of_numbers:
+            options = {name: _plain(name, x) for name, x in options.items()}
         if "threshold" in numbers:
             numbers["threshold"] = in_precision_of(ranking[0], numbers["threshold"])
         if (on_host := host_view(ranking, *beside)) is not None:
@@ -250,47 +264,200 @@ class Measure:
             return from_host_view(found, ranking[0])
         return self._computed(ranking, numbers, options)
 
-    def check_flags(self, keywords: Mapping[str, Any]) -> None:
-        """Raise for an option that is neither True nor False where it must be one of them."""
+    def take_own(self, keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Its numbers and its options, taken out of the keywords, of which the flags are flags."""
         known = self.__signature__.parameters
         for name, value in keywords.items():
             if name in known and isinstance(known[name].default, bool):
                 check_flag(name, value)
+        numbers = {name: keywords.pop(name) for name in self._numbers if name in keywords}
+        return numbers, {name: keywords.pop(name) for name in self.options if name in keywords}
+
+    def check_required(self, own: Mapping[str, Any]) -> None:
+        """Raise unless all that it has no default of is there."""
+        for name in self._required:
+            if name not in own:
+                raise TypeError(f"{self.__name__} needs {name}")
 
     @property
     def is_array(self) -> bool:
         """Whether it gives one array, not a record of several."""
         return self._function.__annotations__.get("return") == "Array"
 
-    @property
-    def takes_costs(self) -> bool:
-        """Whether there may be costs of the examples."""
-        return self.of_costs or "budget" in self._numbers
-
-    def _of_nothing_else(self) -> bool:
-        """Whether it is of labels and scores alone."""
-        others = self.of_gains or self.of_costs or self.of_arms or self.of_ideal
-        return self.validator is _no_numbers and not others
-
     def lacking(self, options: Mapping[str, Any]) -> list[str]:
         """Keywords that it needs beside these, or one of which; empty if it needs none."""
-        absent = [name for name in self._needed if name not in options]
+        absent = [name for name in self._required if name not in options]
         if absent or self.cut_optional:
             return absent[:1]
         cuts = [x for x in (*CUTS, "threshold", "between") if x in self._numbers]
         return [] if any(options.get(x) is not None for x in cuts) else cuts
 
+    # from the arguments to the ranking, or to what serves the measure in its place
+
+    def ranking(
+        self,
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+        numbers: dict[str, Any],
+        caller: str = "",
+    ) -> Any:
+        """The ranking among the arguments, or that of the labels and scores."""
+        caller = caller or self.__name__
+        given = self._named(caller, arguments, keywords)
+        name = "ranking" if "ranking" in given else "y_true"
+        if isinstance(given.get(name), (Ranking, RankingAtQuota)):
+            ranking = given.pop(name)
+            for extra in given:
+                raise TypeError(f"{extra} cannot be combined with a Ranking; pass it to rank")
+            whole = isinstance(ranking, Ranking)
+            return ranking if whole else self._around(ranking, numbers, caller)
+        if "ranking" in given:
+            raise TypeError(f"ranking must be a Ranking; got {type(given[name]).__name__}")
+        self._check_complete(caller, given)
+        ties = given.pop("ties", "expected")
+        check_tie_policy(ties)
+        return self._ranked(self._validated(given, ties), ties, numbers)
+
+    def _named(
+        self, caller: str, arguments: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> dict[str, Any]:
+        """All arguments by name."""
+        names = list(_FROM_DATA)[:2]
+        if len(arguments) > len(names):
+            raise TypeError(
+                f"{caller} takes y_true and y_score, or a Ranking, by position, and all else by "
+                f"keyword{f', such as {self.own_keywords[0]}=' if self.own_keywords else ''}; for "
+                f"scoring= of scikit-learn: quotakernels.adapters.sklearn.scorer({self.__name__})"
+            )
+        given = dict(zip(names, arguments, strict=False))
+        for name in keywords.keys() & given.keys():
+            raise TypeError(f"{caller} got {name} twice")
+        return given | keywords
+
+    def _around(
+        self, at_quota: RankingAtQuota, numbers: dict[str, Any], caller: str
+    ) -> ops.QuotaCut:
+        """What there is at the one quota that is known, of measures that need no more."""
+        if not self.at_quota_only or caller != self.__name__:  # which compares all cuts
+            raise TypeError(f"{caller} needs the whole ranking; rank_at_quota knows one quota only")
+        for name in (name for name, x in numbers.items() if x is not None):
+            raise TypeError(f"{name} cannot be combined with a RankingAtQuota, which has its quota")
+        return at_quota.around
+
+    def _check_complete(self, caller: str, given: dict[str, Any]) -> None:
+        """Raise unless there are labels and scores; or gains in the place of labels."""
+        if not ("y_true" in given and "y_score" in given):
+            raise TypeError(f"{caller} needs y_true and y_score, or a Ranking")
+        gains = "gain" in given if "gain" in self.needs else given.get("gain") is not None
+        if "gain" in self.takes and (gains or given["y_true"] is None):
+            as_column("gain", given.get("gain"))
+        if "y_true" in self.needs and given["y_true"] is None:
+            raise TypeError(f"{caller} needs y_true, which tells the cells apart")
+
+    def _validated(self, given: dict[str, Any], ties: TiePolicy) -> Validated:
+        """The checked examples; what is told of bad labels suits measures that take grades."""
+        try:
+            return validated(**given, by_counts=self._by_counts and ties == "expected")
+        except ValueError as error:
+            what, other, _ = str(error).partition("; for other labels")
+            graded = "gain" in self.takes and "gain" not in self.needs and given.get("gain") is None
+            if not (graded and other):
+                raise
+            raise ValueError(f"{what}; pass grades as gain=, with None as y_true") from None
+
+    def _ranked(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
+        """The ranking of checked examples, or the counts or the one cut that the measure needs."""
+        if self.ideal and "gain" in found.examples.columns:
+            return beside_ideal(found, ties)
+        by_counts = found.to_count is not None or (self._by_sums and found.groups is None)
+        if by_counts and (counts := cumulative_table(found, ties, self.by_positives)) is not None:
+            return counts
+        return self._cut(found, ties, numbers)
+
+    def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
+        """The ranking of checked examples, or what one cut needs of it."""
+        cut = {name: numbers.get(name) for name in CUTS}
+        if not self.at_quota_only or all(x is None for x in cut.values()):
+            return rank_examples(found.masked, ties, found.good, found.groups)
+        return ranking_at(found, ties, **cut, when_short=numbers.get("when_short"))
+
+    # from there to the value
+
+    def _computed(self, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
+        xp = namespace(ranking[0])
+        dtype = result_float(xp, device(ranking[0]))
+        with computing(xp):
+            table = self._table(xp, ranking)
+            arrays, shape = self.validator(xp, table, **numbers)
+            self._check_columns(table)
+            weighted = isinstance(ranking, Ranking) and table.weighted
+            function = self._of_masses if weighted else self._function
+            result: Any = compiled(function, xp, self.options)(table, *arrays, **options)
+            if shape is not None:  # of which K is another name
+                result = tree_map(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
+            result = finished(xp, result, dtype)
+            several = isinstance(result, tuple)  # whose sums may be 0
+            if isinstance(ranking, Ranking) and (several or ranking.groups):
+                good = good_rows(ranking)
+                if self.over_groups and good is not None:
+                    good = xp.all(good, axis=-2)
+                result = nan_unless_valid(xp, result, good)
+            return nan_unless_valid(xp, result, getattr(ranking, "good", None))
+
+    def _table(self, xp: Namespace, ranking: Any) -> Any:
+        """The table of a ranking, of groups too if the measure knows them."""
+        if not self.by_group and isinstance(ranking, Ranking) and ranking.groups:
+            raise TypeError(
+                f"{self.__name__} takes no groups; call it with one group's examples, or with "
+                "where=groups == id"
+            )
+        return table_of(xp, ranking, self.by_group)
+
+    def _check_columns(self, table: Any) -> None:
+        """Raise unless the table has the columns that the measure needs."""
+        for column, what in (_NEEDED[name] for name in self.needs if name in _NEEDED):
+            if column not in table.columns:
+                raise TypeError(f"{self.__name__} needs {what}, or a Ranking that was made with it")
+
+    # The direct way, of calls that say nothing but labels and scores in arrays of NumPy or CPU
+    # tensors, or the ranking of one list, and perhaps a few plain quotas, as most calls do.
+    #
+    # Of these no question is left that the general way has to ask: none about libraries, devices,
+    # weights, masks, groups and invalid rows.  None stands for all other calls, and for those with
+    # an error, which the general way raises.
+
     def _direct(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """The value, of calls that have a direct way to it; None of all others."""
         if keywords:
-            is_cut = self.at_quota_only and self.validator is wanted_masses
-            return _value_at_cuts(self._function, arguments, keywords) if is_cut else None
-        if not self._alone:
+            known = self.at_quota_only and self.validator is wanted_masses and len(arguments) == 2
+            return self._at_known_cuts(*arguments, **keywords) if known else None
+        table: Any = None
+        if len(arguments) == 1 and self.alone:
+            table = table_of_one_list(arguments[0])
+        elif len(arguments) == 2 and self.alone and self._by_sums and self.by_positives:
+            table = _counts_of_lists(*arguments)
+        if table is None:
             return None
-        of_positives = self._by_sums and self.by_positives
-        if len(arguments) == 1:
-            return _value_of_ranking(self._function, arguments)
-        return _value_of_lists(self._function, arguments) if of_positives else None
+        found = by_numpy(self._function, table)
+        return found if len(arguments) == 1 else from_host_view(found, arguments[1])
+
+    def _at_known_cuts(self, labels: Any, scores: Any, **cut: Any) -> Any:
+        """The value at one quota of one list or a few, which need no sorted scores."""
+        if len(cut) != 1 or not (cut.keys() <= {"quota", "fraction"}):
+            return None
+        if (found := _good_lists(labels, scores)) is None or found[0].ndim > 1:
+            return None
+        masses = known_masses(found[0].shape[0], **cut)
+        if masses is None or len(masses) > FEW_CUTS:
+            return None
+        single = type(next(iter(cut.values()))) in (int, float)
+        if single and "quota" in cut and 0 < masses[0] < 1:  # of which there is a warning
+            return None
+        around = namespace(found[0]).cut_of_scores(*found, masses)
+        if around is None:
+            return None
+        value = by_numpy(self._function, around, around.wanted)
+        return from_host_view(value[0] if single else value, scores)
 
     def with_options(self, *, name: str | None = None, **options: Any) -> MeasureWithOptions[Any]:
         """The measure with some of its keyword arguments fixed, like ``functools.partial``.
@@ -327,136 +494,6 @@ class Measure:
         refuse_unknown(f"{self.__name__}.with_options", options, ["name"], known)
         return named(self, name, options)
 
-    def _computed(self, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
-        xp = namespace(ranking[0])
-        dtype = result_float(xp, device(ranking[0]))
-        with computing(xp):
-            table = self._table(xp, ranking)
-            arrays, shape = self.validator(xp, table, **numbers)
-            self._check_amounts(table)
-            weighted = isinstance(ranking, Ranking) and table.weighted
-            function = self._of_masses if weighted else self._function
-            result: Any = compiled(function, xp, self._options)(table, *arrays, **options)
-            if shape is not None:
-                result = _last_axis_as(xp, result, shape)
-            result = finished(xp, result, dtype)
-            several = isinstance(result, tuple)  # whose sums may be 0
-            if isinstance(ranking, Ranking) and (several or ranking.groups):
-                good = good_rows(ranking)
-                if self.over_groups and good is not None:
-                    good = xp.all(good, axis=-2)
-                result = nan_unless_valid(xp, result, good)
-            return nan_unless_valid(xp, result, getattr(ranking, "good", None))
-
-    def _check_amounts(self, table: Any) -> None:
-        """Raise unless the table has the gains, costs and arms that the measure is of."""
-        columns = {
-            "gain": (self.of_gains and self.needs_gains, "what each example brings: pass gain="),
-            "cost": (self.of_costs, "what each example costs: pass cost="),
-            "treated": (self.of_arms, "which examples were treated: pass treatment="),
-        }
-        for name, (needed, what) in columns.items():
-            if needed and name not in table.columns:
-                raise TypeError(f"{self.__name__} needs {what}, or a Ranking that was made with it")
-
-    def _table(self, xp: Namespace, ranking: Any) -> Any:
-        """The table of a ranking, of groups too if the measure knows them."""
-        if self.by_group:
-            return table_of(xp, ranking, by_group=True)
-        if isinstance(ranking, Ranking) and ranking.groups:
-            raise TypeError(
-                f"{self.__name__} takes no groups; call it with one group's examples, or with "
-                "where=groups == id"
-            )
-        return table_of(xp, ranking)
-
-    def _ranking(
-        self,
-        arguments: tuple[Any, ...],
-        keywords: dict[str, Any],
-        numbers: dict[str, Any],
-        caller: str = "",
-    ) -> Any:
-        """The ranking among the arguments, or that of the labels and scores."""
-        plain = len(arguments) == 2 and not keywords and not self.of_gains
-        if plain and (found := good_list(*arguments)) is not None:
-            return self._ranked(found, "expected", numbers)
-        names, caller = list(_FROM_DATA)[:2], caller or self.__name__
-        if len(arguments) > len(names):
-            raise TypeError(
-                f"{caller} takes y_true and y_score, or a Ranking, by position, and all else by "
-                f"keyword{f', such as {self.own_keywords[0]}=' if self.own_keywords else ''}; for "
-                f"scoring= of scikit-learn: quotakernels.adapters.sklearn.scorer({self.__name__})"
-            )
-        given = dict(zip(names[: len(arguments)], arguments, strict=True))
-        for name, value in keywords.items():
-            if name in given:
-                raise TypeError(f"{caller} got {name} twice")
-            given[name] = value
-        name = "ranking" if "ranking" in given else "y_true"
-        if isinstance(given.get(name), (Ranking, RankingAtQuota)):
-            ranking = given.pop(name)
-            for extra in given:
-                raise TypeError(f"{extra} cannot be combined with a Ranking; pass it to rank")
-            whole = isinstance(ranking, Ranking)
-            return ranking if whole else self._around(ranking, numbers, caller)
-        if "ranking" in given:
-            raise TypeError(f"ranking must be a Ranking; got {type(given[name]).__name__}")
-        self._check_complete(caller, given)
-        return self._checked(given, numbers)
-
-    def _around(
-        self, at_quota: RankingAtQuota, numbers: dict[str, Any], caller: str
-    ) -> ops.QuotaCut:
-        """What there is at the one quota that is known, of measures that need no more."""
-        if not self.at_quota_only or caller != self.__name__:  # which compares all cuts
-            raise TypeError(f"{caller} needs the whole ranking; rank_at_quota knows one quota only")
-        for name in (name for name, x in numbers.items() if x is not None):
-            raise TypeError(f"{name} cannot be combined with a RankingAtQuota, which has its quota")
-        return at_quota.around
-
-    def _checked(self, given: dict[str, Any], numbers: dict[str, Any]) -> Any:
-        """The ranking of what is given by name, once it is checked."""
-        graded = self.of_gains and not self.needs_gains and given.get("gain") is None
-        try:
-            return self._ranking_of(given, numbers)
-        except ValueError as error:
-            what, other, _ = str(error).partition("; for other labels")
-            if not (graded and other):
-                raise
-            raise ValueError(f"{what}; pass grades as gain=, with None as y_true") from None
-
-    def _ranking_of(self, given: dict[str, Any], numbers: dict[str, Any]) -> Any:
-        """The ranking of what is given by name; bad labels are told as `rank` tells them."""
-        if self.of_ideal:
-            return ranked(**given, ideal=True)
-        ties = given.pop("ties", "expected")
-        check_tie_policy(ties)
-        by_counts = self._by_counts and ties == "expected"
-        return self._ranked(validated(**given, by_counts=by_counts), ties, numbers)
-
-    def _ranked(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
-        """The ranking of checked examples, or what serves this measure in its place."""
-        by_counts = found.to_count is not None or (self._by_sums and found.groups is None)
-        if by_counts and (counts := cumulative_table(found, ties, self.by_positives)) is not None:
-            return counts
-        return self._cut(found, ties, numbers)
-
-    def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
-        """The ranking of checked examples, or what one cut needs of it."""
-        cut = {name: numbers.get(name) for name in CUTS}
-        if not self.at_quota_only or all(x is None for x in cut.values()):
-            return rank_examples(found.masked, ties, found.good, found.groups)
-        return ranking_at(found, ties, **cut, when_short=numbers.get("when_short"))
-
-    def _check_complete(self, caller: str, given: dict[str, Any]) -> None:
-        """Raise unless there are labels and scores; or gains in the place of labels."""
-        if not ("y_true" in given and "y_score" in given):
-            raise TypeError(f"{caller} needs y_true and y_score, or a Ranking")
-        gains = "gain" in given if self.needs_gains else given.get("gain") is not None
-        if self.of_gains and (gains or given["y_true"] is None):
-            as_column("gain", given.get("gain"))
-
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self
 
@@ -466,21 +503,12 @@ class Measure:
     def __repr__(self) -> str:
         return f"<measure {self.__name__}>"
 
-    __name__: str
-
 
 class QuotaMeasure(Measure):
     """A measure of the rows of the table in which wanted masses, shape (..., K), end."""
 
-    validator = staticmethod(wanted_masses)
+    validator: Validator = staticmethod(wanted_masses)
     at_quota_only = True
-
-
-class CutoffMeasure(Measure):
-    """A measure of the positions within wanted masses, shape (..., K), or of all positions."""
-
-    validator: Validator = staticmethod(masses_or_all)
-    cut_optional = True
 
 
 def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
@@ -509,11 +537,6 @@ def _plain(name: str, value: Any) -> Any:
     return value
 
 
-def _last_axis_as(xp: Namespace, result: Any, shape: tuple[int, ...]) -> Any:
-    """Arrays of shape (..., K) as (..., *shape)."""
-    return tree_map(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
-
-
 def measure(
     kind: Callable[Concatenate[Callable[..., Any], Facts], M],
     *arguments: Facts.args,
@@ -523,65 +546,24 @@ def measure(
     return lambda function: kind(function, *arguments, **facts)
 
 
-def taken_of_rank(
-    of_gains: bool, takes_costs: bool, of_arms: bool, by_group: bool
-) -> dict[str, inspect.Parameter]:
-    """The parameters of `rank` that a measure with these facts takes."""
-    kept = ((GAINS, of_gains), (COST, takes_costs), (TREATMENT, of_arms), (GROUPS, by_group))
-    left_out = {name for names, takes in kept if not takes for name in names}
+def taken_of_rank(takes: tuple[str, ...], by_group: bool) -> dict[str, inspect.Parameter]:
+    """The parameters of `rank` that a measure takes which takes these columns."""
+    left_out = {x for x in COLUMNS if x.removesuffix("_rejected") not in takes}
+    left_out |= set() if by_group else set(GROUPS)
     return {name: p for name, p in _FROM_DATA.items() if name not in left_out}
 
 
-# The direct way, of calls that say nothing but labels and scores in arrays of NumPy or CPU tensors,
-# or the ranking of one list, and perhaps a few plain quotas, as most calls do.
-#
-# Of these no question is left that the general way has to ask: none about libraries, devices,
-# weights, masks, groups and invalid rows.  None stands for all other calls, and for those with an
-# error, which the general way raises.
-
-
-def _value_of_lists(function: Function, arguments: tuple[Any, ...]) -> Any:
-    """Of labels and scores: of cumulative counts."""
-    if (found := _good_lists(arguments)) is None:
+def _counts_of_lists(labels: Any, scores: Any) -> ops.Cumulative | None:
+    """The cumulative counts of good lists, in which rows without positives are one."""
+    if (found := _good_lists(labels, scores)) is None:
         return None
     scores, labels = found
     labels = labels if labels.ndim == scores.ndim else np.broadcast_to(labels, scores.shape)
-    table = namespace(scores).cumulative_groups(scores, labels, None, by_positives=True)
-    return None if table is None else from_host_view(by_numpy(function, table), arguments[1])
+    return namespace(scores).cumulative_groups(scores, labels, None, by_positives=True)
 
 
-def _value_of_ranking(function: Function, arguments: tuple[Any, ...]) -> Any:
-    """Of a ranking."""
-    if not isinstance(arguments[0], Ranking) or (table := table_of_one_list(arguments[0])) is None:
-        return None
-    return by_numpy(function, table)
-
-
-def _value_at_cuts(function: Function, arguments: tuple[Any, ...], cut: dict[str, Any]) -> Any:
-    """Of labels and scores of one list, and one quota or a few, which need no sorted scores."""
-    if len(cut) != 1 or not (cut.keys() <= {"quota", "fraction"}):
-        return None
-    if (found := _good_lists(arguments)) is None or found[0].ndim > 1:
-        return None
-    scores, labels = found
-    masses = known_masses(scores.shape[0], **cut)
-    if masses is None or len(masses) > FEW_CUTS:
-        return None
-    single = type(next(iter(cut.values()))) in (int, float)
-    if single and "quota" in cut and 0 < masses[0] < 1:  # of which there is a warning
-        return None
-    around = namespace(scores).cut_of_scores(scores, labels, masses)
-    if around is None:
-        return None
-    value = by_numpy(function, around, around.wanted)
-    return from_host_view(value[0] if single else value, arguments[1])
-
-
-def _good_lists(arguments: tuple[Any, ...]) -> tuple[Array, Array] | None:
+def _good_lists(labels: Any, scores: Any) -> tuple[Array, Array] | None:
     """Scores and flags in arrays of NumPy, of one list or several; tensors share their memory."""
-    if len(arguments) != 2:
-        return None
-    labels, scores = arguments
     if type(scores) is not np.ndarray or type(labels) is not np.ndarray:
         tensors = is_tensor(scores) and is_tensor(labels)
         on_host = host_view((scores, labels)) if tensors else None

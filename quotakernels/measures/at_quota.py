@@ -725,12 +725,9 @@ def _correlation(xp: Namespace, before: _Moments, part: _Part) -> Array:
     return xp.nan_unless(varies, value)
 
 
-class _Pearson(Measure):
-    validator = staticmethod(wanted_masses)
-
-
 @measure(
-    _Pearson,
+    Measure,
+    numbers=wanted_masses,
     greater_is_better=None,
     by_group=True,
     advice=', and labels="observed": with the expected labels few distinct scores make it large',

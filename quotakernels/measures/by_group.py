@@ -33,12 +33,10 @@ from quotakernels.measures._facts import (
     needs_ideal,
     of_all_groups,
     own_direction,
+    takes,
     title_of,
-    without_arms,
-    without_costs,
-    without_gains,
 )
-from quotakernels.measures._measure import Measure, measure, taken_of_rank
+from quotakernels.measures._measure import COLUMNS, Measure, measure, taken_of_rank
 from quotakernels.measures.at_quota import positives_at
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, ranked, table_of
@@ -166,10 +164,8 @@ class MeanOverGroups:
         self.greater_is_better = own_direction(measure)
         self.headline = ".".join(filter(None, ("value", headline_of(measure))))
         self.own_keywords = keywords_of(measure)
-        self.takes_costs = not without_costs(measure)
-        self.of_gains = not without_gains(measure)
-        self.of_arms = not without_arms(measure)
-        self.of_ideal = needs_ideal(measure)
+        self.takes = tuple(x for x in COLUMNS if takes(measure, x))
+        self.ideal = needs_ideal(measure)
         self.__name__ = f"group_mean({title_of(measure)})"
 
     def __call__(self, y_true: Any, y_score: Any = None, **keywords: Any) -> Any:
@@ -184,13 +180,13 @@ class MeanOverGroups:
         return mean_of_groups(self.of_groups(y_true, **own))
 
     def _ranked(self, y_true: Any, y_score: Any, given: dict[str, Any]) -> Ranking:
-        taken = taken_of_rank(self.of_gains, self.takes_costs, self.of_arms, by_group=True)
+        taken = taken_of_rank(self.takes, by_group=True)
         refuse_unknown(self.__name__, given, list(taken))
         if given.get("groups") is None:
             raise TypeError("group_mean needs groups, the group of each example")
         if y_true is None:
             self.check_unlabelled()
-        return ranked(y_true, y_score, **given, ideal=self.of_ideal)
+        return ranked(y_true, y_score, **given, ideal=self.ideal)
 
     def check_unlabelled(self) -> None:
         """Raise for weights by class, which gains without labels do not tell."""
@@ -320,13 +316,14 @@ def as_mean_over_groups(measure: Any) -> MeanOverGroups:
     return mean_over_groups(measure) or group_mean(measure)
 
 
-def needs_costs(measure: Any, **options: Any) -> str:
-    """The name of a measure, or of one that is averaged over groups, if it needs what each example
-    costs; else empty.
+def needed_columns(measure: Any, **options: Any) -> dict[str, str]:
+    """The gains, costs and treatments that a measure needs, or one that is averaged over groups,
+    and its name for each.
     """
     function, options = without_options(measure, **options)
-    needed = getattr(function, "of_costs", False) or options.get("budget") is not None
-    return title_of(function) if needed else ""
+    paid = ("cost",) if options.get("budget") is not None else ()
+    names = (*getattr(function, "needs", ()), *paid)
+    return {name: title_of(function) for name in COLUMNS if name in names}
 
 
 def without_options(measure: Any, /, **options: Any) -> tuple[Any, dict[str, Any]]:
@@ -488,12 +485,7 @@ def _paid_in_proportion(table: ops.TieTable, wanted: Array, money: Array) -> Arr
     return xp.nan_unless(~undefined, found)
 
 
-class _SelectionByGroup(Measure):
-    validator = staticmethod(_wanted_over_all)
-    over_groups = True
-
-
-@measure(_SelectionByGroup, greater_is_better=None, by_group=True)
+@measure(Measure, numbers=_wanted_over_all, greater_is_better=None, by_group=True, over_groups=True)
 def selection_by_group(table: ops.TieTable, wanted: Array, apart: Array) -> SelectionByGroup[Array]:
     """One quota or budget over all examples, and what each group gets of it.
 

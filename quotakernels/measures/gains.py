@@ -120,19 +120,6 @@ class QuotaImpact(NamedTuple, Generic[T]):
     net: T | Any
 
 
-class GainsAtQuota(Measure):
-    """What quotas bring."""
-
-    validator = staticmethod(wanted_masses)
-    of_gains = True
-
-
-class BestGain(Measure):
-    """The best of all cuts."""
-
-    of_gains = True
-
-
 def _cut_of_cells(
     xp: Namespace,
     table: ops.TieTable,
@@ -161,19 +148,14 @@ def _cut_of_cells(
     return cut_at_thresholds(table, wanted, inclusive), shape
 
 
-class CellGains(Measure):
-    """What the examples of each cell bring at a cut."""
-
-    validator = staticmethod(_cut_of_cells)
-    of_gains = True
-
-    def _check_complete(self, caller: str, given: dict[str, Any]) -> None:
-        super()._check_complete(caller, given)
-        if given["y_true"] is None:
-            raise TypeError(f"{caller} needs y_true, which tells the cells apart")
-
-
-@measure(GainsAtQuota, greater_is_better=True, headline="whole", by_group=True)
+@measure(
+    Measure,
+    numbers=wanted_masses,
+    needs=("gain",),
+    greater_is_better=True,
+    headline="whole",
+    by_group=True,
+)
 def impact_at_quota(table: ops.TieTable, wanted: Array) -> QuotaImpact:
     """Total gain of all decisions at a quota, where each example has its own gain ([EL]).
 
@@ -244,7 +226,14 @@ def _both_classes(table: ops.TieTable) -> tuple[Array, Array | None]:
     return table.columns["gain"].whole, None if rejected is None else rejected.whole
 
 
-@measure(BestGain, greater_is_better=True, in_masses=True, headline="value", by_group=True)
+@measure(
+    Measure,
+    needs=("gain",),
+    greater_is_better=True,
+    in_masses=True,
+    headline="value",
+    by_group=True,
+)
 def best_quota(table: ops.TieTable) -> BestBoundary:
     """The quota with the largest total gain, where each example has its own gain ([EL], B*).
 
@@ -300,7 +289,13 @@ def _rounding(xp: Namespace, table: ops.TieTable) -> Array:
     return tolerance(size, SAME_VALUE) / ops.GAIN_SCALE * whole
 
 
-@measure(CellGains, greater_is_better=None, by_group=True)
+@measure(
+    Measure,
+    numbers=_cut_of_cells,
+    needs=("gain", "y_true"),
+    greater_is_better=None,
+    by_group=True,
+)
 def cell_impacts(table: ops.TieTable, index: Array, part: Array, unit: Array) -> ConfusionTable:
     """Mean gain of the examples in each cell of a confusion table at a cut ([EL] eq. 11).
 
@@ -351,25 +346,14 @@ def cell_impacts(table: ops.TieTable, index: Array, part: Array, unit: Array) ->
 # what the selected cost
 
 
-class _CostMeasure(Measure):
-    """A measure of what the selected cost."""
-
-    validator = staticmethod(wanted_masses)
-    of_costs = True
-
-
-class _GainPerCost(Measure):
-    """What a unit of cost brings."""
-
-    validator = staticmethod(wanted_masses)
-    of_gains = of_costs = True
-
-
-class _BudgetCurve(Measure):
-    of_costs = True
-
-
-@measure(_CostMeasure, greater_is_better=None, in_masses=True, by_group=True)
+@measure(
+    Measure,
+    numbers=wanted_masses,
+    needs=("cost",),
+    greater_is_better=None,
+    in_masses=True,
+    by_group=True,
+)
 def cost_at_quota(table: ops.TieTable, wanted: Array) -> Array:
     """Total cost of the selected examples; a tie group at the edge counts in part.
 
@@ -395,7 +379,14 @@ def cost_at_quota(table: ops.TieTable, wanted: Array) -> Array:
     return namespace(wanted).cost_within(table, wanted)
 
 
-@measure(_CostMeasure, greater_is_better=True, in_masses=True, by_group=True)
+@measure(
+    Measure,
+    numbers=wanted_masses,
+    needs=("cost",),
+    greater_is_better=True,
+    in_masses=True,
+    by_group=True,
+)
 def positives_per_cost(table: ops.TieTable, wanted: Array) -> Array:
     """Positives per unit of cost: T(j) divided by the cost of the selected.
 
@@ -426,7 +417,14 @@ def positives_per_cost(table: ops.TieTable, wanted: Array) -> Array:
     return _per(positives_at(xp, table, wanted), xp.cost_within(table, wanted))
 
 
-@measure(_GainPerCost, greater_is_better=True, in_masses=True, by_group=True)
+@measure(
+    Measure,
+    numbers=wanted_masses,
+    needs=("gain", "cost"),
+    greater_is_better=True,
+    in_masses=True,
+    by_group=True,
+)
 def gain_per_cost(table: ops.TieTable, wanted: Array) -> Array:
     """Gain per unit of cost: `impact_at_quota`'s ``net`` divided by the cost of the selected.
 
@@ -464,7 +462,7 @@ def _per(found: Array, cost: Array) -> Array:
     return xp.nan_unless(~undefined, found / cost)
 
 
-@measure(_BudgetCurve, greater_is_better=None, in_masses=True)
+@measure(Measure, needs=("cost",), greater_is_better=None, in_masses=True)
 def budget_curve(table: ops.TieTable) -> Curve:
     """Total cost of the selected examples at every cut: see `Curve`.
 

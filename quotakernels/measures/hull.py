@@ -811,11 +811,7 @@ def _mass_costs(
     return (xp.nan_unless(known, of_fp), xp.nan_unless(known, of_fn)), shape
 
 
-class _BestOperatingPoint(Measure):
-    validator = staticmethod(_mass_costs)
-
-
-@measure(_BestOperatingPoint, greater_is_better=None)
+@measure(Measure, numbers=_mass_costs, greater_is_better=None)
 def best_operating_point(table: ops.TieTable, of_fp: Array, of_fn: Array) -> OperatingPoint:
     """The cut with the smallest expected cost, for beta_of costs of the two kinds of errors.
 

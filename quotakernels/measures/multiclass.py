@@ -26,7 +26,7 @@ from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._measure import COST, GAINS, GROUPS, TREATMENT, Measure
+from quotakernels.measures._measure import COLUMNS, GROUPS, Measure
 from quotakernels.measures.at_quota import Curve
 from quotakernels.measures.charts import Chart
 from quotakernels.measures.hull import OperatingPoint, RocHull
@@ -82,7 +82,7 @@ class OneVsRest(NamedTuple):
     defined: Any
 
 
-@forwarding(rank, without=("pos_label", *GAINS, *COST, *TREATMENT, *GROUPS))
+@forwarding(rank, without=("pos_label", *COLUMNS, *GROUPS))
 def one_vs_rest(
     measure: Measure | Callable[..., Any],
     y_true: Any,
@@ -195,7 +195,7 @@ def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
         raise ValueError(f"average must be one of {names}; got {show_value(average)}")
     if "pos_label" in own:
         raise TypeError("one_vs_rest takes classes instead of pos_label")
-    for name in (*GROUPS, *GAINS, *COST, *TREATMENT):
+    for name in (*GROUPS, *COLUMNS):
         if name in own:
             instead = "call the measure with y_true == k and y_score[..., k], for each class k"
             raise TypeError(f"one_vs_rest takes no {name}; {instead}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Parameter, Signature
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -11,7 +12,7 @@ from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import check_flag
 from quotakernels.inputs.numbers import RATE, checked, numbers_like
-from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._measure import Measure, Validator, measure
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures.at_quota import Curve, cut_masses, cut_thresholds, real_cuts
 from quotakernels.measures.tables.best_cut import best_of_these
@@ -132,25 +133,25 @@ def _extreme(
     return CurvePoint(at_place(value), at_place(points.threshold), at_place(quota))
 
 
-def _rate(
-    xp: Namespace, table: ops.TieTable, name: str, given: Any
-) -> tuple[tuple[Array], tuple[int, ...]]:
-    value = checked(xp, {name: numbers_like(table.counts, name, given)}, {name: RATE})[name]
-    return (xp.reshape(value, (-1,)),), tuple(value.shape)
+def _rate(name: str) -> Validator:
+    """What checks a wanted rate of that name, one or several."""
+
+    def validator(
+        xp: Namespace, table: ops.TieTable, **given: Any
+    ) -> tuple[tuple[Array], tuple[int, ...]]:
+        number = numbers_like(table.counts, name, given[name])
+        value = checked(xp, {name: number}, {name: RATE})[name]
+        return (xp.reshape(value, (-1,)),), tuple(value.shape)
+
+    parameter = Parameter(name, Parameter.KEYWORD_ONLY, annotation="Any")
+    validator.__signature__ = Signature([parameter])  # type: ignore[attr-defined]
+    return validator
 
 
 # at a rate
 
 
-class _AtPrecision(Measure):
-    @staticmethod
-    def validator(
-        xp: Namespace, table: ops.TieTable, *, precision: Any
-    ) -> tuple[tuple[Array], tuple[int, ...]]:
-        return _rate(xp, table, "precision", precision)
-
-
-@measure(_AtPrecision, greater_is_better=True, headline="value")
+@measure(Measure, numbers=_rate("precision"), greater_is_better=True, headline="value")
 def recall_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
     """The largest recall of the cuts with at least a given precision.
 
@@ -208,15 +209,7 @@ def recall_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) 
     return _extreme(xp, found, xp.rate(found.tp, line.positive))
 
 
-class _AtRecall(Measure):
-    @staticmethod
-    def validator(
-        xp: Namespace, table: ops.TieTable, *, recall: Any
-    ) -> tuple[tuple[Array], tuple[int, ...]]:
-        return _rate(xp, table, "recall", recall)
-
-
-@measure(_AtRecall, greater_is_better=True, headline="value")
+@measure(Measure, numbers=_rate("recall"), greater_is_better=True, headline="value")
 def precision_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
     """The largest precision of the cuts with at least a given recall.
 
@@ -274,15 +267,7 @@ def precision_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = Fals
     return _extreme(xp, found, found.tp / (found.tp + found.fp), most=True)
 
 
-class _AtFpr(Measure):
-    @staticmethod
-    def validator(
-        xp: Namespace, table: ops.TieTable, *, fpr: Any
-    ) -> tuple[tuple[Array], tuple[int, ...]]:
-        return _rate(xp, table, "fpr", fpr)
-
-
-@measure(_AtFpr, greater_is_better=True, headline="value")
+@measure(Measure, numbers=_rate("fpr"), greater_is_better=True, headline="value")
 def tpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
     """The largest true positive rate of the cuts with at most a given false positive rate.
 
@@ -341,15 +326,7 @@ def tpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> 
     return _extreme(xp, found, xp.rate(found.tp, line.positive))
 
 
-class _AtTpr(Measure):
-    @staticmethod
-    def validator(
-        xp: Namespace, table: ops.TieTable, *, tpr: Any
-    ) -> tuple[tuple[Array], tuple[int, ...]]:
-        return _rate(xp, table, "tpr", tpr)
-
-
-@measure(_AtTpr, greater_is_better=False, headline="value")
+@measure(Measure, numbers=_rate("tpr"), greater_is_better=False, headline="value")
 def fpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
     """The smallest false positive rate of the cuts with at least a given true positive rate.
 
@@ -415,20 +392,12 @@ def _one(*_: Any) -> tuple[tuple[()], tuple[()]]:
     return (), ()
 
 
-class _PointMeasure(Measure):
-    validator = staticmethod(_one)
-
-
-class _PointOfEachGroup(Measure):
-    validator = staticmethod(_one)
-
-
 def _where_zero(xp: Namespace, line: _Line, level: Array) -> _Points:
     """The cut, or the point between two cuts, at which what rises along the curve is 0."""
     return _all_of(xp, [_cuts(line, level == 0), _crossings(line, level)])
 
 
-@measure(_PointMeasure, greater_is_better=False, headline="value")
+@measure(Measure, numbers=_one, greater_is_better=False, headline="value")
 def equal_error_rate(table: ops.TieTable) -> CurvePoint:
     """Equal error rate: the false positive rate where it equals the false negative rate.
 
@@ -470,7 +439,7 @@ def _equal_errors(table: ops.TieTable) -> CurvePoint:
     return _extreme(xp, found, xp.rate(found.fp, line.negative))
 
 
-@measure(_PointMeasure, greater_is_better=True, headline="value")
+@measure(Measure, numbers=_one, greater_is_better=True, headline="value")
 def break_even_point(table: ops.TieTable) -> CurvePoint:
     """Break-even point: the precision where it equals the recall, at the quota P.
 
@@ -502,7 +471,7 @@ def break_even_point(table: ops.TieTable) -> CurvePoint:
     return _extreme(xp, found, xp.rate(found.tp, line.positive))
 
 
-@measure(_PointOfEachGroup, greater_is_better=True, headline="value", by_group=True)
+@measure(Measure, numbers=_one, greater_is_better=True, headline="value", by_group=True)
 def kolmogorov_smirnov(table: ops.TieTable) -> CurvePoint:
     """Kolmogorov-Smirnov statistic: the largest TPR - FPR of all cuts, also the empty one.
 

@@ -809,11 +809,14 @@ def _likely(xp: Namespace, table: ops.TieTable, prior: Any, shape: tuple[int, ..
     return xp.reshape(checked(xp, {"prior": given}, {"prior": _PRIOR})["prior"], (size,))
 
 
-class _MeanHitRate(Measure):
-    validator = staticmethod(_quotas)
-
-
-@measure(_MeanHitRate, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
+@measure(
+    Measure,
+    numbers=_quotas,
+    greater_is_better=True,
+    monotone="always",
+    by_positives=True,
+    by_group=True,
+)
 def mean_hit_rate(table: ops.TieTable, *numbers: Array, method: Method = "sum") -> Array:
     """Mean hit rate over a range of quotas, or over quotas with a prior.
 

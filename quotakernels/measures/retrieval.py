@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, wide_float
-from quotakernels.inputs.cuts import masses_and_positions
+from quotakernels.inputs.cuts import masses_and_positions, masses_or_all
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._measure import CutoffMeasure, Measure, measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._sums import Reduction, reduced
 from quotakernels.ops import namespace
 
@@ -174,7 +174,7 @@ def found_before(xp: Namespace, table: ops.TieTable) -> Array:
     return xp.running_total(table, table.positives) - table.positives
 
 
-@measure(CutoffMeasure, greater_is_better=True, by_positives=True, by_group=True)
+@measure(Measure, numbers=masses_or_all, greater_is_better=True, by_positives=True, by_group=True)
 def success(table: ops.TieTable, wanted: Array) -> Array:
     """Success at a cutoff, elsewhere hit rate at k: whether any positive is among the best.
 
@@ -253,13 +253,9 @@ def _some(xp: Namespace, _share: Array, drawn: Array, items: Array, here: Array)
     return chance.some + chance.none * (drawn - whole) * here / left
 
 
-class _PositionMeasure(CutoffMeasure):
-    """A measure of single positions."""
-
-    validator = staticmethod(masses_and_positions)
-
-
-@measure(_PositionMeasure, greater_is_better=True, by_positives=True, by_group=True)
+@measure(
+    Measure, numbers=masses_and_positions, greater_is_better=True, by_positives=True, by_group=True
+)
 def reciprocal_rank(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
     """Reciprocal rank: 1 over the position of the first positive, 0 if there is none.
 
@@ -325,20 +321,19 @@ def reciprocal_rank(table: ops.TieTable, wanted: Array, numbers: Array) -> Array
     return at.sums(wanted, chance / at.rank)[0]
 
 
-class _Dcg(Measure):
-    """A measure of gains, or of labels as gains of 0 and 1."""
-
-    validator = staticmethod(masses_and_positions)
-    of_gains = cut_optional = True
-    needs_gains = False
-
-
 def _discounts(xp: Namespace, at: Positions) -> Array:
     """1/log2(1 + position)."""
     return 1 / xp.log2(at.rank + 1)
 
 
-@measure(_Dcg, greater_is_better=True, most=None, by_group=True)
+@measure(
+    Measure,
+    numbers=masses_and_positions,
+    takes=("gain",),
+    greater_is_better=True,
+    most=None,
+    by_group=True,
+)
 def dcg(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
     """Discounted cumulative gain: the sum of gain/log2(1 + position).
 
@@ -401,13 +396,16 @@ def _mean_gain(table: ops.TieTable, at: Positions) -> Array:
     return at.of_row(table.columns["gain"].whole) / at.items
 
 
-class _Ndcg(_Dcg):
-    """DCG over that of the ideal order, which the rows of a table tell of labels alone."""
-
-    of_ideal = True
-
-
-@measure(_Ndcg, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
+@measure(
+    Measure,
+    numbers=masses_and_positions,
+    takes=("gain",),
+    ideal=True,
+    greater_is_better=True,
+    monotone="always",
+    by_positives=True,
+    by_group=True,
+)
 def ndcg(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
     """Normalized discounted cumulative gain: DCG over the DCG of the ideal order, best gain first.
 

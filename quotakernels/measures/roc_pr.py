@@ -10,6 +10,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
+from quotakernels.inputs.cuts import masses_or_all
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.inputs.numbers import (
     AMOUNT,
@@ -22,7 +23,7 @@ from quotakernels.inputs.numbers import (
     whole_steps,
 )
 from quotakernels.inputs.totals import Totals, divisor
-from quotakernels.measures._measure import CutoffMeasure, Measure, measure
+from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._sums import Reduction, harmonic_sums, log_and_deficit, reduced
 from quotakernels.measures.at_quota import cut_masses, cut_thresholds
 from quotakernels.measures.over_quotas import beside_level
@@ -234,7 +235,7 @@ def average_precision(table: ops.TieTable) -> Array:
     return reduced(xp, table, _over_positives(total, steps))[0]
 
 
-@measure(CutoffMeasure, greater_is_better=True, by_positives=True, by_group=True)
+@measure(Measure, numbers=masses_or_all, greater_is_better=True, by_positives=True, by_group=True)
 def expected_average_precision(table: ops.TieTable, wanted: Array) -> Array:
     """Average precision, expected over all orders of tied examples; at a cutoff AP at k.
 

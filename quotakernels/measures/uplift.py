@@ -15,24 +15,9 @@ from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking
 
 
-class _UpliftAtQuota(Measure):
-    validator = staticmethod(wanted_masses)
-    of_arms = True
-
-
-class _UpliftCurve(Measure):
-    of_arms = True
-
-
-class _UpliftArea(Measure):
-    of_arms = True
-
-
-class _Qini(Measure):
-    of_arms = True
-
-
-@measure(_UpliftAtQuota, greater_is_better=True, by_group=True)
+@measure(
+    Measure, numbers=wanted_masses, needs=("treatment",), greater_is_better=True, by_group=True
+)
 def uplift_at_quota(table: ops.TieTable, wanted: Array) -> Array:
     """The response rate of the treated among the best, minus that of the controls among them.
 
@@ -74,7 +59,7 @@ def uplift_at_quota(table: ops.TieTable, wanted: Array) -> Array:
     return arms.treated_positive / treated - arms.control_positive / control
 
 
-@measure(_UpliftCurve, greater_is_better=None, in_masses=True)
+@measure(Measure, needs=("treatment",), greater_is_better=None, in_masses=True)
 def uplift_curve(table: ops.TieTable) -> Curve:
     """The positives that treating all of the best adds, at every cut: see `Curve`.
 
@@ -109,7 +94,7 @@ def uplift_curve(table: ops.TieTable) -> Curve:
     return _curve(table, "uplift")
 
 
-@measure(_UpliftCurve, greater_is_better=None, in_masses=True)
+@measure(Measure, needs=("treatment",), greater_is_better=None, in_masses=True)
 def qini_curve(table: ops.TieTable) -> Curve:
     """The positives that the treatment has added among the treated, at every cut: see `Curve`.
 
@@ -142,7 +127,7 @@ def qini_curve(table: ops.TieTable) -> Curve:
     return _curve(table, "qini")
 
 
-@measure(_UpliftArea, greater_is_better=True, by_group=True)
+@measure(Measure, needs=("treatment",), greater_is_better=True, by_group=True)
 def auuc(table: ops.TieTable, *, curve: str = "uplift", normalize: str | None = None) -> Array:
     """The area under the uplift curve (AUUC), or under the Qini curve.
 
@@ -209,7 +194,7 @@ def auuc(table: ops.TieTable, *, curve: str = "uplift", normalize: str | None = 
     return _defined(xp, arms, found)
 
 
-@measure(_Qini, greater_is_better=True, by_group=True)
+@measure(Measure, needs=("treatment",), greater_is_better=True, by_group=True)
 def qini_coefficient(table: ops.TieTable, *, negative_effects: bool = True) -> Array:
     """The area between the Qini curve and chance, as a share of that of the best order.
 

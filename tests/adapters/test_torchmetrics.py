@@ -416,7 +416,7 @@ def test_what_a_measure_lacks_is_told_before_the_stream(measure: Any):
     """As the measure itself would after it; what it needs of each example is kept."""
     ones = torch.ones(3)
     beside = {"cost": ones, "treatment": torch.tensor([1, 0, 1])}
-    beside |= {"gain": ones} if measure.of_gains and measure.needs_gains else {}
+    beside |= {"gain": ones} if "gain" in measure.needs else {}
     ranking = qk.rank(torch.tensor([1, 0, 1]), torch.tensor([0.5, 0.2, 0.1]), **beside)
     try:
         measure(ranking)

@@ -91,7 +91,7 @@ def amounts(name: str, measure: Any, own: dict[str, Any]) -> tuple[str, ...]:
     """What a call takes beside labels and scores."""
     takes = inspect.signature(getattr(measure, "func", measure)).parameters
     known = ("gain", "treatment") if "dcg" in name else ("gain", "gain_rejected", "treatment")
-    cost = "budget" in own or getattr(measure, "of_costs", False)
+    cost = "budget" in own or "cost" in getattr(measure, "needs", ())
     return (*(x for x in known if x in takes), *(("cost",) if cost else ()))
 
 

@@ -27,14 +27,13 @@ from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.examples import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import forwarding, refuse_unknown, show_value
-from quotakernels.inputs.numbers import POSITIVE, checked, numbers_like
+from quotakernels.inputs.numbers import POSITIVE, checked, in_library_of, numbers_like
 from quotakernels.measures._facts import direction_of, own_direction, title_of
 from quotakernels.measures._measure import (
-    COST,
-    GAINS,
+    COLUMNS,
     GROUPS,
-    TREATMENT,
     Measure,
+    flat,
     measure,
     taken_of_rank,
 )
@@ -80,7 +79,7 @@ class BestCut(NamedTuple, Generic[T]):
     optima: Any
 
 
-@forwarding(rank, without=(*GAINS, *COST, *TREATMENT, *GROUPS))
+@forwarding(rank, without=(*COLUMNS, *GROUPS))
 def table_curve(measure: Any, *data: Any, **options: Any) -> Curve:
     """A measure of confusion tables at every cut of a ranking.
 
@@ -131,7 +130,7 @@ def table_curve(measure: Any, *data: Any, **options: Any) -> Curve:
         return finished(xp, curve, dtype)
 
 
-@forwarding(rank, without=(*GAINS, *COST, *TREATMENT))
+@forwarding(rank, without=COLUMNS)
 def best_cut(
     measure: Any, *data: Any, greater_is_better: bool | None = None, **options: Any
 ) -> BestCut:
@@ -238,10 +237,11 @@ def _called(
             f"{caller} needs a measure of confusion tables, such as f_score, and it comes first, "
             f"before labels and scores or a Ranking; got {show_value(measure)}"
         )
-    own = measure.take_own(keywords)
-    taken = taken_of_rank(of_gains=False, takes_costs=False, of_arms=False, by_group=by_group)
-    refuse_unknown(caller, keywords, ("ranking",), taken)
-    return measure, measure.ranking(data, keywords, own, caller), own
+    own = {name: keywords.pop(name) for name in measure.options if name in keywords}
+    measure.check_required(own)
+    refuse_unknown(caller, keywords, ("ranking",), taken_of_rank((), by_group))
+    ranking = measure.ranking(data, keywords, {}, caller)
+    return measure, in_library_of(ranking, *flat(own)), own
 
 
 def _of_ones_own(function: Callable[..., Array]) -> TableMeasure:
@@ -443,11 +443,9 @@ def _tuned_to(ratio: Array, cells: ConfusionTable) -> ConfusionTable:
     return tuned(cells, ratio / (1 + ratio), 1 / (1 + ratio))
 
 
-class _BestBoundary(Measure):
-    validator = staticmethod(_impacts_and_ratio)
-
-
-@measure(_BestBoundary, greater_is_better=True, headline="value", by_group=True)
+@measure(
+    Measure, numbers=_impacts_and_ratio, greater_is_better=True, headline="value", by_group=True
+)
 def best_boundary(
     table: ops.TieTable, *numbers: Array, kind: ImpactKind = "impact"
 ) -> BestBoundary:
@@ -532,11 +530,7 @@ def best_boundary(
     return BestBoundary(*best, () if table.segments else curve)
 
 
-class _CutTables(Measure):
-    validator = staticmethod(_validate_ratio)
-
-
-@measure(_CutTables, greater_is_better=None)
+@measure(Measure, numbers=_validate_ratio, greater_is_better=None)
 def cut_tables(table: ops.TieTable, ratio: Array | None = None) -> CutTables:
     """The confusion table at every cut, to publish for readers with their own impacts ([EL]).
 

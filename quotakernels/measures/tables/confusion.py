@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from inspect import Parameter
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -16,8 +15,6 @@ from quotakernels._array import (
     computing,
     device,
     finished,
-    from_host_view,
-    host_view,
     is_compiling,
     is_tensor,
     of_kind,
@@ -54,7 +51,7 @@ from quotakernels.measures._measure import CUTS, Measure, flat, measure
 from quotakernels.measures._scale import in_usual_units, usual_unit
 from quotakernels.measures.at_quota import above_cuts, below_cuts, positives_at
 from quotakernels.ops import namespace
-from quotakernels.ranking import Ranking, TiePolicy, table_of
+from quotakernels.ranking import Ranking, TiePolicy
 
 
 @plainly
@@ -311,7 +308,11 @@ class CellsBeyond(NamedTuple):
 def cells_beyond(
     found: Validated, threshold: Any, inclusive: bool, whole: bool
 ) -> CellsBeyond | None:
-    """The cells of checked examples at one threshold, counts as whole numbers; None of several."""
+    """The cells of checked examples at one threshold; None of several thresholds.
+
+    Those of measures that are free of the unit of the masses are floats, the others' are `whole`
+    numbers, or masses in the caller's unit.
+    """
     examples = in_library_of(found.examples._replace(valid=found.mask), threshold)
     scores, labels, weights, valid, *_ = examples
     xp = namespace(scores)
@@ -326,6 +327,8 @@ def cells_beyond(
         pairs = Predictions(labels, labels, weights, valid, None)
         find = compiled(_cells_beyond, xp, ("inclusive", "whole"))
         cells = find(scores, pairs, wanted, inclusive=inclusive, whole=whole)
+        if weights is not None and not whole:
+            cells = compiled(in_usual_unit, xp)(cells)
         return CellsBeyond._make((*(x[..., None] for x in cells), found.good))
 
 
@@ -424,7 +427,7 @@ class CutMeasure(Measure):
         check_when_short(numbers.get("when_short"))
         if found.groups is None and "threshold" in given and not set(CUTS) & set(given):
             check_flag("inclusive", inclusive := numbers.get("inclusive", True))
-            whole = not isinstance(self, TableMeasure)
+            whole = not isinstance(self, TableMeasure) or self._in_masses
             if cells := cells_beyond(found, numbers["threshold"], inclusive, whole):
                 return cells
         return super()._cut(found, ties, numbers)
@@ -440,6 +443,8 @@ class TableMeasure(CutMeasure):
     the unit of the cells.  `domains` says where the own numbers are good.
     """
 
+    of_numbers = True
+
     def __init__(
         self,
         function: Callable[..., Array],
@@ -451,72 +456,40 @@ class TableMeasure(CutMeasure):
         in_masses: bool = False,
         headline: str = "",
     ):
-        super().__init__(function, greater_is_better=greater_is_better, headline=headline)
+        super().__init__(
+            function, greater_is_better=greater_is_better, in_masses=in_masses, headline=headline
+        )
         self._of_classes, self._domains, self._unit = of_classes, domains or {}, unit
-        self._in_masses = in_masses
-        parameters = self.__signature__.parameters
-        self._defaults = {x: parameters[x].default for x in self._options}
-        self._required = [x for x, value in self._defaults.items() if value is Parameter.empty]
+        self._defaults = {x: self.__signature__.parameters[x].default for x in self.options}
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:  # noqa: D102  the measure's own
-        refuse_unknown(self.__name__, keywords, ("table", "ranking"), self.__signature__.parameters)
-        self.check_flags(keywords)
-        own = self.take_own(keywords)
         if "table" in keywords:
             arguments = (keywords.pop("table"), *arguments)
-        if arguments and isinstance(arguments[0], (ConfusionTable, ClassTable)):
-            if len(arguments) > 1 or keywords:
-                named = ", ".join(keywords) or "another argument"
-                raise TypeError(
-                    f"{self.__name__} of a table takes its own parameters only; got {named}"
-                )
-            return self._of_table(arguments[0], own)
-        cut = {name: keywords.pop(name) for name in self._numbers if name in keywords}
-        weighted = keywords.get("sample_weight") is not None
-        ranking = in_library_of(self.ranking(arguments, keywords, own, **cut), *cut.values())
-        if "threshold" in cut:
-            cut["threshold"] = in_precision_of(ranking[0], cut["threshold"])
-        if (on_host := host_view(ranking, *cut.values(), *flat(own))) is not None:
-            found = self._at_cut(type(ranking)._make(on_host), own, cut, weighted)
-            return from_host_view(found, ranking[0])
-        return self._at_cut(ranking, own, cut, weighted)
+        if not (arguments and isinstance(arguments[0], (ConfusionTable, ClassTable))):
+            return super().__call__(*arguments, **keywords)
+        refuse_unknown(self.__name__, keywords, ("ranking",), self.__signature__.parameters)
+        numbers, own = self.take_own(keywords)
+        if len(arguments) > 1 or numbers or keywords:
+            named = ", ".join(numbers | keywords) or "another argument"
+            raise TypeError(
+                f"{self.__name__} of a table takes its own parameters only; got {named}"
+            )
+        self.check_required(own)
+        return self._of_table(arguments[0], own)
 
-    def _at_cut(
-        self, ranking: Any, own: dict[str, Any], cut: dict[str, Any], weighted: bool
-    ) -> Array:
+    def _computed(self, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
+        """The measure of the cells at a cut, of which K is the last axis until they are cells."""
         xp = namespace(ranking[0])
         dtype = result_float(xp, device(ranking[0]))
         with computing(xp):
-            table = table_of(xp, ranking, by_group=True)
-            cells, shape = cells_at(xp, table, **cut)
+            table = self._table(xp, ranking)
+            cells, shape = cells_at(xp, table, **numbers)
+            weighted = isinstance(ranking, Ranking) and table.weighted
             if isinstance(ranking, Ranking):
-                weighted = table.weighted
                 cells = nan_unless_valid(xp, cells, good_rows(ranking))
             cells = ConfusionTable(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in cells))
-            result = finished(xp, self.value(xp, cells, own, not weighted), dtype)
+            result = finished(xp, self.value(xp, cells, options, not weighted), dtype)
             return nan_unless_valid(xp, result, getattr(ranking, "good", None))
-
-    def take_own(self, keywords: dict[str, Any]) -> dict[str, Any]:
-        """The measure's own numbers, taken out of the keywords."""
-        own = {name: keywords.pop(name) for name in self._options if name in keywords}
-        for name in self._required:
-            if name not in own:
-                raise TypeError(f"{self.__name__} needs {name}")
-        return own
-
-    def ranking(
-        self,
-        arguments: tuple[Any, ...],
-        keywords: dict[str, Any],
-        own: dict[str, Any],
-        caller: str = "",
-        **cut: Any,
-    ) -> Any:
-        """The ranking among the arguments, or of the labels and scores, beside the own numbers.
-
-        Errors are told by the name of the caller, by default the measure's.
-        """
-        return in_library_of(self._ranking(arguments, keywords, cut, caller), *flat(own))
 
     def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
         """The measure of a caller's table."""
