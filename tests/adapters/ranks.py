@@ -214,15 +214,6 @@ def buffers_with_groups_and_costs() -> None:
     refused("num_groups: 2 on rank 0, 3 on rank 1, 4 on rank 2", lambda: reduced(sized))
 
 
-def buffer_of_models() -> None:
-    labels, scores, _, _ = data()
-    both = torch.stack([scores, -scores])
-    state = ScoreBuffer.empty(both)
-    for part in shard():
-        state = state.update(labels[part], both[:, part])
-    assert torch.equal(reduced(state).compute(roc_auc), roc_auc(labels, both))
-
-
 def no_data_at_all() -> None:
     like = torch.empty(0, dtype=torch.float16)
     for state in (ScoreBuffer.empty(like), ScoreHistogram.empty(like)):
@@ -287,42 +278,6 @@ def faults_of_one_rank() -> None:
     assert kind == "TypeError", found
 
 
-def training() -> None:
-    """Evaluation of a model that the ranks train together."""
-    labels, features, _, _ = data()
-    features = torch.stack([features, features.abs(), torch.ones(N)], dim=-1)
-    torch.manual_seed(3)
-    model = torch.nn.Linear(3, 1)
-    for step in range(5):
-        part = slice(100 * step + 30 * dist.get_rank(), 100 * step + 30 * dist.get_rank() + 30)
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(
-            model(features[part])[:, 0], labels[part].float()
-        )
-        gradients = torch.autograd.grad(loss, list(model.parameters()))
-        with torch.no_grad():
-            for parameter, gradient in zip(model.parameters(), gradients, strict=True):
-                dist.all_reduce(gradient)
-                parameter -= 0.5 * gradient / SIZE
-    same_on_all(model.weight.detach())
-    states = [ScoreBuffer.empty(torch.empty(0)), ScoreHistogram.empty(torch.empty(0))]
-    states.append(ScoreHistogram.empty(torch.empty(0, dtype=torch.bfloat16)))
-    seen = []
-    with torch.no_grad():
-        for part in shard():
-            scores = model(features[part])[:, 0]
-            seen.append(scores)
-            given = (scores, scores, scores.bfloat16())
-            states = [x.update(labels[part], s) for x, s in zip(states, given, strict=True)]
-    everything: list[Any] = [None] * SIZE
-    dist.all_gather_object(everything, seen)
-    scores = torch.cat([x for own in everything for x in own])
-    kept, bounded, exact = (reduced(x).compute(MEASURES) for x in states)
-    equal(kept, rank_all(labels, scores))
-    equal(exact, rank_all(labels, scores.bfloat16()))
-    for name, (lower, upper) in bounded.items():
-        assert lower <= kept[name] <= upper, name
-
-
 # metrics
 
 
@@ -376,12 +331,10 @@ CASES = [
     buffer_columns_of_one_rank,
     buffers_with_gains,
     buffers_with_groups_and_costs,
-    buffer_of_models,
     no_data_at_all,
     some_ranks_only,
     misfits,
     faults_of_one_rank,
-    training,
 ]
 METRIC_CASES = [metrics, metrics_that_do_not_fit]
 

@@ -165,14 +165,6 @@ def test_too_many_examples_of_one_device_are_seen_by_all():
 
 
 @pytest.mark.full
-def test_growing_buffers_of_devices_keep_the_order():
-    labels, scores = CASES[2].arrays()
-    state = qk.states.ScoreBuffer.empty(scores[0]).update(labels[0], scores[0])
-    joined, parts = on_each(state, labels, scores, sample_weight=scores + 9)
-    assert same(joined.examples(), parts[0].merge(*parts[1:]).examples())
-
-
-@pytest.mark.full
 def test_growing_buffers_of_devices_keep_gains():
     labels, scores = CASES[2].arrays()
     gains = {"gain": scores * 3 - 1, "gain_rejected": -scores}

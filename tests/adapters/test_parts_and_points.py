@@ -50,17 +50,6 @@ def test_intervals_and_comparisons(measure: Any) -> None:
 
 
 @every
-def test_streams(measure: Any) -> None:
-    """A histogram of half-precision scores is exact."""
-    wanted = measure(Y, S[0])
-    for kind in (qk.states.ScoreHistogram, qk.states.ScoreBuffer):
-        state = kind.empty(S[0])
-        for part in (slice(0, 30), slice(30, None)):
-            state = state.update(Y[part], S[0][part])
-        assert value(state.compute(measure)) == pytest.approx(value(wanted), rel=1e-14)
-
-
-@every
 def test_scorers(measure: Any) -> None:
     linear = pytest.importorskip("sklearn.linear_model")
     from quotakernels.adapters.sklearn import scorer
@@ -84,20 +73,3 @@ def test_torchmetrics(measure: Any) -> None:
     found = metric.compute()
     single = found.get("found", found.get("found_value"))
     assert float(single) == pytest.approx(float(value(measure(Y, S[0]))))
-
-
-@pytest.mark.full
-@every
-def test_states_of_jax(measure: Any) -> None:
-    jnp = pytest.importorskip("jax.numpy")
-    pytest.importorskip("flax")
-    from quotakernels.adapters.flax import RankingMetric
-
-    scores = jnp.asarray(S[0])
-    for state in (
-        qk.states.ScoreHistogram.empty(scores),
-        qk.states.FixedScoreBuffer.empty(scores, capacity=80),
-    ):
-        metric = RankingMetric(measure, state)
-        metric.update(labels=jnp.asarray(Y), logits=scores)
-        assert float(value(metric.compute())) == pytest.approx(float(value(measure(Y, S[0]))), 1e-6)

@@ -15,7 +15,6 @@ if lacking := missing("torch", "torchmetrics"):
 
 import torch
 from torchmetrics import MetricCollection, wrappers
-from torchmetrics.classification import BinaryAUROC
 
 from quotakernels.adapters.torchmetrics import RankingMetric
 
@@ -163,16 +162,6 @@ def test_extremes_over_an_epoch():
     assert metric.compute() == {"raw": seen[-1], "max": max(seen), "min": min(seen)}
 
 
-def test_the_forward_of_extremes_forgets_earlier_batches_of_any_metric():
-    """It resets the metric inside, so the guide tells to call `update` and `compute`."""
-    parts = batches({})
-    for inner in (RankingMetric(qk.roc_auc), BinaryAUROC()):
-        metric = wrappers.MinMaxMetric(inner)
-        for part in parts:
-            assert metric(*part)["raw"] == pytest.approx(auc(part).item(), abs=1e-6)
-        assert metric.compute()["raw"] == pytest.approx(auc(parts[-1]).item(), abs=1e-6)
-
-
 def test_several_quotas_as_classes_by_name():
     parts = batches({})
     measure = qk.hit_rate.with_options(quota=[5, 10])
@@ -190,16 +179,6 @@ def test_several_quotas_as_classes_by_name():
     assert together(scores, labels).keys() == {"auc", "at_five", "at_ten"}
 
 
-def test_columns_of_several_outputs():
-    parts = batches({})
-    metric = wrappers.MultioutputWrapper(RankingMetric(qk.roc_auc), len(parts))
-    scores, labels = (torch.stack(x, dim=1) for x in zip(*parts, strict=True))
-    wanted = torch.stack([auc(part) for part in parts])
-    assert torch.equal(metric(scores, labels), wanted)
-    metric.update(scores, labels)
-    assert torch.allclose(metric.compute(), wanted)
-
-
 def test_classes_are_columns_of_labels_that_are_one_hot():
     draw = torch.Generator().manual_seed(4)
     preds = torch.rand(SIZE, 3, generator=draw)
@@ -209,16 +188,6 @@ def test_classes_are_columns_of_labels_that_are_one_hot():
     assert torch.equal(metric.compute(), qk.one_vs_rest(qk.roc_auc, target, preds).per_class)
     with pytest.raises(ValueError, match=r"one for each column of .* one_hot\(target, K\)$"):
         RankingMetric(qk.roc_auc).update(preds, target)
-
-
-def test_an_index_to_ignore_is_a_mask():
-    scores, labels = batches({})[0]
-    labels[::3] = -1
-    metric = RankingMetric(qk.roc_auc)
-    metric.update(scores, labels, where=labels != -1)
-    theirs = BinaryAUROC(ignore_index=-1)
-    theirs.update(scores, labels)
-    assert metric.compute() == pytest.approx(theirs.compute().item(), abs=1e-6)
 
 
 def test_a_tracker_knows_the_best_epoch():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -302,3 +304,13 @@ def test_options_reach_the_lines(ax: Any):
     assert (display.lines_[0].get_linewidth(), display.lines_[0].get_color()) == (3, "red")
     assert display.hulls_ == []
     assert (ax.get_title(), ax.get_legend()) == ("mine", None)
+
+
+@pytest.mark.full
+def test_figures_of_the_documents_can_be_drawn():
+    folder = Path(__file__).resolve().parents[2] / "docs" / "figures"
+    made = runpy.run_path(str(folder / "plots.py"))
+    figures, folder = made["FIGURES"], made["FOLDER"]
+    assert {draw.__name__ for draw in figures} == {path.stem for path in folder.glob("*.svg")}
+    for draw in figures:
+        assert draw().axes
