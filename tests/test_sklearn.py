@@ -462,7 +462,7 @@ BAD = {
     "qk.hit_rate, budget=-3": "ValueError: budget is -3.0; expected a number from 0",
     "qk.budgets.cost_at_quota, quota=3": "TypeError: cost_at_quota does not say whe",
     "qk.group_mean(qk.gini), average='macro'": "TypeError: average= works only with",
-    "qk.group_mean(qk.accuracy), response_method='predict'": "TypeError: group_mean.accuracy. needs",
+    "qk.group_mean(qk.accuracy), response_method='predict'": "TypeError: group_mean.accuracy. nee",
 }
 
 
