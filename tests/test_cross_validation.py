@@ -172,28 +172,6 @@ def test_two_models_over_the_same_folds():
     assert back.p_value == found.p_value
 
 
-def test_which_of_two_is_the_better_one():
-    """By the difference, and the direction of the measure or the one that is given."""
-    half = {"threshold": 0.5}
-    measures = {
-        "accuracy": functools.partial(qk.accuracy, **half),
-        "errors": functools.partial(qk.tables.misclassification_rate, **half),
-        "bias": functools.partial(qk.tables.bias, **half),
-        "own": lambda ranking: qk.roc_auc(ranking),
-    }
-    right = Y.astype(float)
-    for a, b, sign in ((right, B, 1.0), (B, right, -1.0), (B, B, 0.0)):
-        found = qk.inference.fold_test(measures, Y, [a, b], FOLDS)
-        assert found["accuracy"].better == found["errors"].better == sign
-        assert found["errors"].difference == pytest.approx(-found["accuracy"].difference)
-        assert np.isnan([found["bias"].better, found["own"].better]).all()
-        least = qk.inference.fold_test(measures, Y, [a, b], FOLDS, greater_is_better=False)
-        assert least["own"].better == least["accuracy"].better == -sign
-    with pytest.warns(UserWarning, match="no positives"):
-        nothing = qk.inference.fold_test(qk.roc_auc, Y & False, [A, B], FOLDS)
-    assert np.isnan(nothing.better)
-
-
 def test_models_that_differ_by_the_same_everywhere():
     """Up to rounding; there is nothing to compare the difference with."""
     same = qk.inference.fold_test(qk.roc_auc, Y, [A, A.copy()], FOLDS)

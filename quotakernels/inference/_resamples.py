@@ -18,20 +18,19 @@ from quotakernels._array import (
     computing,
     device,
     host_view,
+    known,
     readable,
     to_numpy,
     tree_map,
 )
 from quotakernels.inference._call import kish
-from quotakernels.inputs.columns import as_column, column_hint, refuse_symbolic
+from quotakernels.inputs.columns import as_column, column_hint, first_bad, refuse_symbolic
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy, table_of
 
 NDArray = np.ndarray[Any, Any]
-_IN_TURN = 8
-"""So many numbers and fewer are summed one after the other by every sum of NumPy."""
 
 
 # tables of resamples: one sort, and other counts
@@ -40,23 +39,17 @@ _IN_TURN = 8
 class Sorted(NamedTuple):
     """Examples best first, and where rows of a ranking end among them.
 
-    `order` holds their places among the examples as they came; `there` is 0 for those that do not
-    count, and None where all do.
+    `order` holds their places among the examples as they came.  Their scores are thresholds; labels
+    are 0 or 1, and so is `valid`.
     """
 
     order: Array
-    thresholds: Array
-    labels: Array
-    weights: Array | None
-    there: Array | None
     last: Array
-    columns: dict[str, Array]
+    examples: Examples
 
     def map(self, function: Callable[[Array], Array]) -> Sorted:
         """With every column that there is put through the function."""
-        own = (None if x is None else function(x) for x in self[:-1])
-        columns = {name: function(x) for name, x in self.columns.items()}
-        return Sorted._make((*own, columns))
+        return Sorted(function(self.order), function(self.last), self.examples.map(function))
 
 
 class Keys(NamedTuple):
@@ -101,29 +94,25 @@ def keys_of(examples: Examples, groups: GroupsOfExamples, good: Array | None) ->
 
 def in_order(examples: Examples, keys: Keys | None = None) -> Sorted:
     """Checked examples, sorted once; those that do not count come last."""
-    xp = namespace(examples.scores)
-    scores, labels, weights, valid, columns = examples
-    key = xp.order_key(scores)
+    xp, valid = namespace(examples.scores), examples.valid
+    key = xp.order_key(examples.scores)
     if keys is not None:
-        key = scores = keys.combined.scores
+        key = keys.combined.scores
+        examples = examples._replace(scores=key)
     elif valid is not None:
-        lowest = xp.min(key, axis=-1, keepdims=True)
-        key = xp.where(valid, key, lowest)
-    labels = cast(xp, labels, xp.int64)
+        key = xp.where(valid, key, xp.min(key, axis=-1, keepdims=True))
+    labels = cast(xp, examples.labels, xp.int64)
     order = xp.argsort(labels, axis=-1, stable=True)  # among ties not as they came
     falling = xp.take_along_axis(key, order, axis=-1)
     falling = xp.argsort(falling, axis=-1, descending=True, stable=True)
     order = xp.take_along_axis(order, falling, axis=-1)
-    key, scores, labels = (xp.take_along_axis(x, order, axis=-1) for x in (key, scores, labels))
-    if valid is not None:
-        valid = cast(xp, valid, xp.int64)
-    weights, valid = (
-        None if x is None else xp.take_along_axis(x, order, axis=-1) for x in (weights, valid)
-    )
-    columns = {name: xp.take_along_axis(x, order, axis=-1) for name, x in columns.items()}
+    valid = None if valid is None else cast(xp, valid, xp.int64)
+    examples = examples._replace(labels=labels, valid=valid)
+    examples = examples.map(lambda x: xp.take_along_axis(x, order, axis=-1))
+    key = xp.take_along_axis(key, order, axis=-1)
     edge = xp.ones((*key.shape[:-1], 1), dtype=xp.bool, device=device(key))
     last = xp.concat([key[..., 1:] != key[..., :-1], edge], axis=-1)
-    return Sorted(order, scores, labels, weights, valid, last, columns)
+    return Sorted(order, last, examples)
 
 
 def by_group(table: ops.TieTable, keys: Keys | None) -> ops.TieTable:
@@ -149,24 +138,24 @@ def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.TieTab
     counts = xp.reshape(counts, (shape[0], *between, shape[-1]))
     examples = examples.map(lambda x: xp.broadcast_to(x, shape))
     counts = xp.take_along_axis(xp.broadcast_to(counts, shape), examples.order, axis=-1)
-    return xp.split_ties(xp.merged(counted(examples, counts), examples.last), ties)
+    return xp.split_ties(xp.merged(counted(examples.examples, counts), examples.last), ties)
 
 
-def counted(examples: Sorted, counts: Array) -> ops.TieTable:
+def counted(examples: Examples, counts: Array) -> ops.TieTable:
     """Each example as a row of a table, so often as it is there."""
-    counts = counts if examples.there is None else counts * examples.there
-    rows = ops.TieTable(examples.thresholds, counts, counts * examples.labels, None, None)
+    counts = counts if examples.valid is None else counts * examples.valid
+    rows = ops.TieTable(examples.scores, counts, counts * examples.labels, None, None)
     return rows._replace(**_sums_of(examples, counts))
 
 
-def _sums_of(examples: Sorted, counts: Array) -> dict[str, Any]:
+def _sums_of(examples: Examples, counts: Array) -> dict[str, Any]:
     """The fields of a table that are floats: masses and further columns, where there are any."""
     xp = namespace(counts)
-    weights, columns, positive = examples.weights, examples.columns, examples.labels > 0
+    _, labels, weights, _, columns = examples
     if weights is None and not columns:
         return {}
     first = next(iter(columns.values())) if weights is None else weights
-    mass, found = cast(xp, counts, first.dtype), {}
+    mass, found, positive = cast(xp, counts, first.dtype), {}, cast(xp, labels, xp.bool)
     if weights is not None:
         mass = mass * weights
         nothing = xp.zeros_like(mass)
@@ -178,29 +167,21 @@ def _sums_of(examples: Sorted, counts: Array) -> dict[str, Any]:
 class _Spans(NamedTuple):
     """Rows of a table among the examples of one model, best first; a row's positives come last.
 
-    `order` is None where the examples already are in that order, and `row`, of which row each
-    example is, where sums by it are those by spans.  Where `merging`, rows without positives become
-    one with their neighbours.
+    `order` is None where the examples already are in that order.  Where `merging`, rows without
+    positives become one with their neighbours.
     """
 
     merging: bool
-    examples: Sorted
+    examples: Examples
     order: NDArray | None
-    row: NDArray | None
     start: NDArray
     positive: NDArray
     stop: NDArray
 
     def sums(self, x: NDArray) -> NDArray:
         """The sum of each row, shape (..., G)."""
-        if len(self.start) == x.shape[-1]:
-            return x
-        if self.row is None:
-            return np.asarray(np.add.reduceat(x, self.start, axis=-1))
-        rows = [
-            np.bincount(self.row, each, len(self.start)) for each in x.reshape(-1, len(self.row))
-        ]
-        return np.reshape(rows, (*x.shape[:-1], len(self.start)))
+        whole = len(self.start) == x.shape[-1]
+        return x if whole else np.asarray(np.add.reduceat(x, self.start, axis=-1))
 
 
 def host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.TieTable]]:
@@ -213,22 +194,21 @@ def host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.T
         yield functools.partial(_host_table, spans, plan.ties, keys)
 
 
-def _spans(examples: Sorted, merging: bool) -> _Spans:
-    ends = np.flatnonzero(examples.last)
-    starts = np.append(0, ends[:-1] + 1)
-    positives = np.add.reduceat(examples.labels, starts)
+def _spans(found: Sorted, merging: bool) -> _Spans:
+    order, last, examples = found
+    labels: NDArray = np.asarray(examples.labels)
+    ends = np.flatnonzero(last)
     merging = merging and examples.weights is None and not examples.columns
     if merging:
+        positives = np.add.reduceat(labels, np.append(0, ends[:-1] + 1))
         ends = ends[_last_of_runs(positives)]
-        starts = np.append(0, ends[:-1] + 1)
-        positives = np.add.reduceat(examples.labels, starts)
-    rows = examples._replace(thresholds=examples.thresholds[ends])
-    order = examples.order
+    starts = np.append(0, ends[:-1] + 1)
+    positives = np.add.reduceat(labels, starts)
     in_place = order[0] == 0 and bool((order[1:] > order[:-1]).all())
-    order_or_none = None if in_place else order
-    sizes = ends + 1 - starts
-    row = np.repeat(np.arange(len(ends)), sizes) if sizes.max() <= _IN_TURN else None
-    return _Spans(merging, rows, order_or_none, row, starts, ends + 1 - positives, ends + 1)
+    rows = examples._replace(scores=examples.scores[ends])
+    return _Spans(
+        merging, rows, None if in_place else order, starts, ends + 1 - positives, ends + 1
+    )
 
 
 def _last_of_runs(positives: NDArray) -> NDArray:
@@ -243,7 +223,7 @@ def _last_of_runs(positives: NDArray) -> NDArray:
 def _host_table(spans: _Spans, ties: TiePolicy, keys: Keys | None, counts: NDArray) -> ops.TieTable:
     examples = spans.examples
     counts = counts if spans.order is None else counts.take(spans.order, axis=-1)
-    counts = counts if examples.there is None else counts * examples.there
+    counts = counts if examples.valid is None else counts * examples.valid
     table = _whole_table(spans, counts)
     sums = tree_map(spans.sums, _sums_of(examples, counts))
     table = table._replace(**sums)
@@ -257,7 +237,7 @@ def _whole_table(spans: _Spans, counts: NDArray) -> ops.TieTable:
     upto = np.empty((*counts.shape[:-1], counts.shape[-1] + 1), dtype=integer)
     upto[..., 0] = 0
     counts.cumsum(axis=-1, out=upto[..., 1:])
-    thresholds, ends = spans.examples.thresholds, upto.take(spans.stop, axis=-1)
+    thresholds, ends = spans.examples.scores, upto.take(spans.stop, axis=-1)
     positives = ends - upto.take(spans.positive, axis=-1)
     if spans.merging and counts.ndim == 1:
         rows = _last_of_runs(positives)
@@ -277,6 +257,8 @@ FEWEST_PARTS, PARTS = 20, 200
 def to_draw_from(examples: Examples, random_state: Any) -> Examples:
     """The examples, of which tensors in host memory become NumPy's where that draws."""
     refuse_symbolic(examples.scores.shape[-1], "resamples")
+    if 0 in examples.scores.shape[:-1]:
+        raise ValueError(f"y_score holds no model: its shape is {tuple(examples.scores.shape)}")
     seeds_numpy = isinstance(random_state, (type(None), int, np.integer, np.random.Generator))
     on_host = host_view(examples) if seeds_numpy else None
     return examples if on_host is None else Examples(*on_host)
@@ -292,11 +274,6 @@ def groups_to_draw_from(found: Validated, random_state: Any) -> Validated:
         groups = GroupsOfExamples(*map(to_numpy, groups))
     good = None if good is None else to_numpy(good)
     return found._replace(examples=examples, groups=groups, good=good)
-
-
-def _unequal(examples: Examples) -> bool:
-    """Whether equally many examples may weigh or cost more or less."""
-    return examples.weights is not None or "cost" in examples.columns
 
 
 def plan_of(
@@ -315,7 +292,6 @@ def plan_of(
     it came.
     """
     xp = namespace(examples.scores)
-    _refuse_no_models(examples.scores)
     with computing(xp):
         source = xp.source_of_draws(random_state, device(examples.scores))
         keys = None if groups is None else keys_of(examples, groups, good)
@@ -323,7 +299,7 @@ def plan_of(
         given, members = examples, None
         if examples.scores.ndim == 1:
             members = ordered.order
-            examples = _in_order_of(xp, examples, members)
+            examples = examples.map(lambda x: xp.take(x, members, axis=-1))
             ordered = ordered._replace(order=xp.arange(members.shape[0], device=device(members)))
         if clusters is not None:
             units, owner = owners(xp, given, clusters, members)
@@ -337,24 +313,9 @@ def plan_of(
             drawn = xp.draws(source, numbers, sizes, like, poisson)
             return drawn if owner is None else xp.take(drawn, owner, axis=-1)
 
-    varies = poisson or clusters is not None or _unequal(examples)
+    unequal = examples.weights is not None or "cost" in examples.columns
+    varies = poisson or clusters is not None or unequal
     return Plan(ordered, counts, ties, varies, units, owner, keys=keys)
-
-
-def _refuse_no_models(scores: Array) -> None:
-    if 0 in scores.shape[:-1]:
-        raise ValueError(f"y_score holds no model: its shape is {tuple(scores.shape)}")
-
-
-def _in_order_of(xp: Namespace, examples: Examples, order: Array) -> Examples:
-    return examples.map(lambda x: xp.take(x, order, axis=-1))
-
-
-def _first_row(x: Array) -> Array:
-    """One list of a batch of lists."""
-    while x.ndim > 1:
-        x = x[0, ...]
-    return x
 
 
 def _strata(
@@ -364,33 +325,23 @@ def _strata(
 
     Examples that do not count come last and are not drawn.
     """
-    valid, length = examples.valid, examples.scores.shape[-1]
+    valid, labels, length = examples.valid, examples.labels, examples.scores.shape[-1]
     if valid is not None:
-        while valid.ndim > 1:
-            valid = xp.any(valid, axis=0)
-        if readable(valid) and bool(xp.all(valid)):
-            valid = None
-    if valid is None and not stratified:
+        valid = xp.any(xp.reshape(valid, (-1, length)), axis=0)
+    if not stratified and (valid is None or known(valid)):
         return (length,), None
     there = xp.ones((length,), dtype=xp.bool, device=device(examples.scores))
-    there = there if valid is None else valid
-    strata = [there]
+    strata = [there := there if valid is None else valid]
     if stratified:
-        positive = _first_row(examples.labels)
-        _check_one_labelling(xp, examples.labels, positive)
+        positive = xp.reshape(labels, (-1, length))[0, ...]
+        if not known(labels == positive) and readable(labels):
+            raise ValueError("stratified needs the same labels for all models")
         strata = [there & positive, there & ~positive]
     number = xp.full((length,), len(strata), dtype=xp.int64, device=device(there))
     for index, flags in enumerate(strata):
         number = xp.where(flags, index, number)
-    sizes = [xp.count_nonzero(flags) for flags in strata]
     places = xp.argsort(xp.argsort(number, stable=True), stable=True)
-    return tuple(sizes), places
-
-
-def _check_one_labelling(xp: Namespace, labels: Array, first: Array) -> None:
-    differ = labels != first
-    if readable(differ) and bool(xp.any(differ)):
-        raise ValueError("stratified needs the same labels for all models")
+    return tuple(xp.count_nonzero(flags) for flags in strata), places
 
 
 def owners(
@@ -410,7 +361,8 @@ def owners(
     if not readable(column):
         raise TypeError("clusters must be readable: pass them as a NumPy array")
     given, there = to_numpy(column), counting(examples)
-    _check_names(given, there)
+    if (nameless := there & (given != given)).any():  # strangers would be put together
+        raise ValueError(first_bad("clusters", given, nameless, "the cluster's name"))
     names = np.unique(given[there])
     if names.shape[0] == 1:
         raise ValueError(
@@ -437,17 +389,6 @@ def counting(examples: Examples) -> np.ndarray[Any, Any]:
         )
     there: np.ndarray[Any, Any] = np.any(to_numpy(examples.valid).reshape(-1, length), axis=0)
     return there
-
-
-def _check_names(names: np.ndarray[Any, Any], there: np.ndarray[Any, Any]) -> None:
-    """Raise for a cluster without a name, which would put strangers together."""
-    nameless = np.flatnonzero(there & (names != names))
-    if nameless.size:
-        first = int(nameless[0])
-        raise ValueError(
-            f"clusters is {str(names[first]).lower()} at position {first}; "
-            "expected the cluster's name"
-        )
 
 
 def parts_left_out(plan: Plan, resamples: int) -> tuple[Plan, range]:
@@ -485,13 +426,13 @@ def freedom_of(plan: Plan, ranking: Ranking, clustered: bool) -> list[Array]:
     Unequal weights amount to fewer examples (Kish), and those of a cluster to one.  Where there is
     one class only, as with gains and no labels, it is one less than all.
     """
-    examples, owner = plan.examples, plan.owner if clustered else None
-    xp = namespace(examples.labels)
+    (order, _, examples), owner = plan.examples, plan.owner if clustered else None
+    xp = namespace(order)
     with computing(xp):
         positive = cast(xp, examples.labels, xp.bool)
-        there = xp.ones_like(positive) if examples.there is None else examples.there > 0
+        there = xp.ones_like(positive) if examples.valid is None else examples.valid > 0
         if owner is not None:
-            owner = xp.take(owner, examples.order, axis=-1)
+            owner = xp.take(owner, order, axis=-1)
         flags = (there & positive, there & ~positive)
         units = [[_units(xp, x, owner, examples.weights) for x in flags]]
         if ranking.groups and not clustered:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +40,7 @@ from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import forwarding, level_of_caller, show_value, silently
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.numbers import plain_number
-from quotakernels.measures._facts import direction_if_any, needs_ideal
+from quotakernels.measures._facts import needs_ideal
 from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, rank, ranked_by_group
 
@@ -237,18 +237,6 @@ def first_less_second(pair: list[Array]) -> Array:
         return xp.where(same, xp.zeros_like(less), less)
 
 
-def ahead(difference: Array, greater_is_better: bool | None) -> Array:
-    """1 where a difference is in favour of the first, -1 of the second, 0 of neither."""
-    xp = namespace(difference)
-    if greater_is_better is None:
-        return xp.full_like(difference, xp.nan)
-    signs = (
-        (difference > 0, difference < 0) if greater_is_better else (difference < 0, difference > 0)
-    )
-    first, second = (cast(xp, x, difference.dtype) for x in signs)
-    return xp.where(xp.isnan(difference), difference, first - second)
-
-
 # the mean over folds, and the difference of two models
 
 
@@ -306,9 +294,6 @@ class FoldTest(NamedTuple):
         How many folds leave one or both undefined.
     values : array, shape (..., k) or (..., repeats, k)
         The difference of each fold.
-    better : array, shape (...)
-        1 where the first model is better by the difference, -1 where the second is, 0 where they
-        are equal.  NaN where the difference is undefined, or the measure has no direction.
     """
 
     difference: Array
@@ -320,7 +305,6 @@ class FoldTest(NamedTuple):
     p_value: Array
     undefined: Array
     values: Array
-    better: Array
 
 
 @forwarding(rank)
@@ -494,7 +478,6 @@ def fold_test(
     models: Any,
     folds: Any,
     *,
-    greater_is_better: bool | None = None,
     confidence_level: float = 0.95,
     n_train: float | None = None,
     **options: Any,
@@ -514,9 +497,6 @@ def fold_test(
         models.
     folds : array, shape (n,) or (repeats, n)
         The fold of each example, as in `fold_summary`; both models were trained on the same.
-    greater_is_better : bool, optional
-        Whether more is better, for the field `better` only.  By default as the measure says; give
-        it for functions of your own.
     confidence_level : float
         Of the interval; above 0 and below 1.
     n_train, groups, num_groups, **options
@@ -528,7 +508,7 @@ def fold_test(
         For a mapping, or a measure that returns a record, the same with a result in place of each
         array.  The statistic and p-value are NaN where all folds have the same difference.  If
         fewer than two folds have a difference, the interval and the standard error are NaN too; if
-        none has one, so are the difference and `better`.
+        none has one, so is the difference.
 
     Raises
     ------
@@ -575,7 +555,7 @@ def fold_test(
             found.append(each_fold(call.measure, data, split, call.ties))
     differences = trees_map(first_less_second, found)
     _warn(measure, differences, data, split)
-    return _each_tested(split, confidence_level, measure, greater_is_better, differences)
+    return tree_map(functools.partial(_tested, split, confidence_level), differences)
 
 
 def _scores(models: Any, y_true: Any) -> Iterable[Array]:
@@ -585,26 +565,7 @@ def _scores(models: Any, y_true: Any) -> Iterable[Array]:
     return adopt(scores)[1].values()
 
 
-def _each_tested(
-    folds: Folds,
-    confidence_level: float,
-    measure: Any,
-    greater_is_better: bool | None,
-    differences: Any,
-) -> Any:
-    """The test of a measure's differences, or those of each in a mapping, by its own direction."""
-    if isinstance(measure, Mapping):
-        return {
-            name: _each_tested(folds, confidence_level, each, greater_is_better, differences[name])
-            for name, each in measure.items()
-        }
-    direction = direction_if_any(measure, greater_is_better)
-    return tree_map(lambda x: _tested(x, folds, confidence_level, direction), differences)
-
-
-def _tested(
-    values: Array, folds: Folds, confidence_level: float, greater_is_better: bool | None
-) -> FoldTest:
+def _tested(folds: Folds, confidence_level: float, values: Array) -> FoldTest:
     xp = namespace(values)
     dtype = values.dtype
     with computing(xp):
@@ -616,5 +577,4 @@ def _tested(
         undefined = values.shape[-1] - 1 - found.freedom
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
         tested = (statistic, found.freedom, p_value, undefined, shaped)
-        test = FoldTest(*found[:4], *tested, ahead(found.mean, greater_is_better))
-        return finished(xp, test, dtype)
+        return finished(xp, FoldTest(*found[:4], *tested), dtype)
