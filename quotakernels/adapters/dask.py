@@ -22,9 +22,9 @@ from quotakernels.adapters._tables import (
 )
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.groups import groups_of
-from quotakernels.inputs.keywords import public
+from quotakernels.inputs.keywords import forwarding
 from quotakernels.ops import namespace
-from quotakernels.ranking import TiePolicy, ranked, table_of
+from quotakernels.ranking import TiePolicy, rank, ranked, table_of
 
 with requiring("Dask", "dask"):
     import dask
@@ -49,21 +49,16 @@ class _Partial(NamedTuple):
     ids: np.ndarray | None
 
 
-@public
+@forwarding(rank, without=("validate", "num_groups"))
 def ranking(
     y_true: Any,
     y_score: Any,
     *,
     data: Any = None,
-    sample_weight: Any = None,
-    where: Any = None,
     pos_label: Any = None,
     ties: TiePolicy = "expected",
-    gain: Any = None,
     gain_rejected: Any = 0,
-    groups: Any = None,
-    cost: Any = None,
-    treatment: Any = None,
+    **columns: Any,
 ) -> Ranking:
     """Rank scores in partitions: `rank` for Dask.
 
@@ -119,10 +114,9 @@ def ranking(
     0.75
     """
     check_grouped_ties(ties)
-    given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     one_for_all = type(gain_rejected) in (int, float)
-    given |= {"gain": gain, "gain_rejected": None if one_for_all else gain_rejected}
-    given |= {"groups": groups, "cost": cost, "treatment": treatment}
+    given = {"y_score": y_score, "y_true": y_true, **columns}
+    given |= {"gain_rejected": None if one_for_all else gain_rejected}
     columns = {name: _column(data, x) for name, x in given.items() if x is not None}
     same = {"y_true": None, "gain_rejected": gain_rejected if one_for_all else 0}
     partitions = enumerate(_partitions(columns))

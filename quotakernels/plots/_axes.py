@@ -163,37 +163,25 @@ class QuotaAxis:
         return 100.0 if self.percent else self.size
 
     def drawn(self, ax: Axes) -> None:
-        """Limits, labels and the second scale."""
-        labels = [f"Quota ({self.unit})", f"Quota (% of {self._whole})"]
+        """Limits, labels and the second scale; thousands and millions as 20k and 3M."""
+        whole = "examples" if self.unit == "examples" else "all weight"
+        labels = [f"Quota ({self.unit})", f"Quota (% of {whole})"]
         below, above = reversed(labels) if self.percent else labels
         ax.set_xlabel(below)
-        if not self.percent:
-            self._shorten(ax)
         if ax.get_xscale() == "linear":
             ax.set_xlim(0, self.end)
         for other in [x for x in ax.child_axes if x.get_gid() == _SECOND]:
             other.remove()
+        scales: list[Any] = [ax]
         beside = ax.get_shared_x_axes().get_siblings(ax)
         if self.same and not any(x.get_gid() == _SECOND for y in beside for x in y.child_axes):
-            self._second(ax, above).set_gid(_SECOND)
-
-    @property
-    def _whole(self) -> str:
-        return "examples" if self.unit == "examples" else "all weight"
-
-    def _second(self, ax: Axes, label: str) -> Any:
-        factor = self.size / 100 if self.percent else 100 / self.size
-        ways = (lambda x: x * factor, lambda x: x / factor)
-        second = ax.secondary_xaxis("top", functions=ways)
-        second.set_xlabel(label)
-        if self.percent:
-            self._shorten(second)
-        return second
-
-    def _shorten(self, ax: Any) -> None:
-        """Thousands and millions as 20k and 3M."""
-        if self.size >= LARGE:
-            ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+            factor = self.size / 100 if self.percent else 100 / self.size
+            ways = (lambda x: x * factor, lambda x: x / factor)
+            scales.append(ax.secondary_xaxis("top", functions=ways))
+            scales[-1].set(xlabel=above, gid=_SECOND)
+        for scale in scales[1:] if self.percent else [ax]:
+            if self.size >= LARGE:
+                scale.xaxis.set_major_formatter(EngFormatter(sep=""))
 
 
 def rate_limits(ax: Axes, *axes: str) -> None:
@@ -215,16 +203,11 @@ def with_legend(ax: Axes, place: str = "best", columns: int = 1) -> None:
     if not entries:
         return
     handles, labels = zip(*entries, strict=True)
-    options: dict[str, Any] = {
-        "fontsize": "small",
-        "framealpha": 0.9,
-        "handlelength": 2.8,
-        "columnspacing": 1.0,
-    }
+    where: dict[str, Any] = {"loc": place, "ncols": columns}
     if len(labels) > MANY:
-        ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1), **options)
-    else:
-        ax.legend(handles, labels, loc=place, ncols=columns, **options)
+        where = {"loc": "upper left", "bbox_to_anchor": (1.01, 1)}
+    look = {"fontsize": "small", "framealpha": 0.9, "handlelength": 2.8, "columnspacing": 1.0}
+    ax.legend(handles, labels, **look, **where)
 
 
 # points of curves

@@ -29,7 +29,6 @@ from quotakernels.plots._axes import (
 )
 from quotakernels.plots._models import (
     Numbers,
-    has_classes,
     named_rankings,
     on_host,
     rankings_of_predictions,
@@ -131,10 +130,8 @@ class Display:
         """
         keywords = {"sample_weight": sample_weight, "where": where, "validate": validate}
         keywords |= {"pos_label": pos_label, "ties": ties, **cls._taken(cls._of_rank, options)}
-        if cls._of_classes and has_classes(y_true, y_score, classes):
-            raise ValueError(cls._of_classes)
-        rankings = rankings_of_predictions(y_true, y_score, name, classes, keywords)
-        return cls._drawn(rankings, ax, options)
+        given = (y_true, y_score, name, classes, keywords, cls._of_classes)
+        return cls._drawn(rankings_of_predictions(*given), ax, options)
 
     @classmethod
     def from_ranking(

@@ -87,9 +87,12 @@ def models_of(given: Any, what: str, name: Any) -> dict[str, Any]:
 
 
 def rankings_of_predictions(
-    y_true: Any, y_score: Any, name: Any, classes: Any, keywords: dict[str, Any]
+    y_true: Any, y_score: Any, name: Any, classes: Any, keywords: dict[str, Any], refusal: str
 ) -> Named:
-    """A ranking for each model and, of several classes, for each class against the rest."""
+    """A ranking for each model and, of several classes, for each class against the rest.
+
+    Where classes cannot be drawn there is a `refusal`.
+    """
     found: Named = {}
     for key, scores in models_of(by_columns(y_score, classes), "models", name).items():
         column = as_column("y_score", scores)
@@ -97,6 +100,8 @@ def rankings_of_predictions(
         if "treatment" in keywords or not _of_classes(y_true, shape, classes):
             ranking = rank(y_true, column, **keywords)
             axes = model_axes(shape[:-1], name)
+        elif refusal:
+            raise ValueError(refusal)
         else:
             ranking = _one_vs_rest(y_true, column, classes, keywords)
             *models, number = ranking.counts.shape[:-1]
@@ -112,13 +117,6 @@ def by_columns(y_score: Any, classes: Any) -> Any:
     if classes is not None or names is None or isinstance(y_score, Mapping):
         return y_score
     return {str(name): y_score[name] for name in names}
-
-
-def has_classes(y_true: Any, y_score: Any, classes: Any) -> bool:
-    """Whether any of the scores have a column for each class."""
-    columns = models_of(by_columns(y_score, classes), "models", None).values()
-    shapes = (tuple(as_column("y_score", x).shape) for x in columns)
-    return any(_of_classes(y_true, shape, classes) for shape in shapes)
 
 
 def _of_classes(y_true: Any, shape: tuple[int, ...], classes: Any) -> bool:

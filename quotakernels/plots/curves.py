@@ -67,6 +67,8 @@ class QuotaDisplay(Display):
     _rates: ClassVar[str] = ""
     _area: ClassVar[Value | None] = None
     _random_alone: str | None = None
+    _relative: ClassVar[bool] = False
+    """Whether hit rates are divided by the prevalence."""
 
     def plot(
         self,
@@ -138,12 +140,12 @@ class QuotaDisplay(Display):
         y[:1] = y[1:2]
         return x, y, (fp, tp, place)
 
-    def _shade(self, axis: QuotaAxis, ranking: Ranking, x: Numbers, y: Numbers) -> None:
-        """Shade what is between the curve of a model and chance."""
-
     def _unit(self, ranking: Ranking) -> float:
         """What hit rates are divided by."""
-        raise NotImplementedError
+        return _prevalence(ranking) if self._relative else 1.0
+
+    def _shade(self, axis: QuotaAxis, ranking: Ranking, x: Numbers, y: Numbers) -> None:
+        """Shade what is between the curve of a model and chance."""
 
     def _random(self, ranking: Ranking) -> Numbers:
         """What a random ranking has, at both ends of the axis."""
@@ -212,9 +214,6 @@ class HitRateDisplay(QuotaDisplay):
         first, *_ = self.rankings.values()
         return f"random (prevalence {formatted(_prevalence(first), '.3g')})"
 
-    def _unit(self, _: Ranking) -> float:
-        return 1.0
-
 
 class LiftDisplay(QuotaDisplay):
     """Cumulative lift against the quota, (T(j)/j)/(P/n), of one model or several.
@@ -251,9 +250,7 @@ class LiftDisplay(QuotaDisplay):
     """
 
     _title, _label = "Lift at every quota", "Lift (hit rate / prevalence)"
-
-    def _unit(self, ranking: Ranking) -> float:
-        return _prevalence(ranking)
+    _relative = True
 
 
 class QrecallDisplay(QuotaDisplay):
