@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import functools
 import sys
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import array_api_compat
@@ -29,9 +27,6 @@ _BACKENDS = {
     for library in ("cupy", "jax", "numpy", "torch")
     for name in (library, f"array_api_compat.{library}", f"{library}.numpy")
 }
-_KINDS = {"b": "bool", "i": "integral", "u": "integral", "f": "real floating"}
-"""By the letters that NumPy has for them; the kinds of its other types are asked for by name."""
-
 _NOT_IN_MEMORY = {
     "dask.array": "a Dask array; take quotakernels.adapters.dask, or pass {}.compute()",
     "scipy.sparse": "a sparse array; pass {}.toarray()",
@@ -99,15 +94,6 @@ def library(x: Array) -> str:
     xp = standard_namespace(x)
     name = backend(xp)
     return str(xp.__name__) if name == "standard" else name
-
-
-def of_kind(xp: Namespace, dtype: Any, kinds: str | tuple[str, ...]) -> bool:
-    """``xp.isdtype``, which in NumPy refuses the extension type bfloat16."""
-    if isinstance(dtype, np.dtype) and dtype.kind in _KINDS:
-        return _KINDS[dtype.kind] in ((kinds,) if isinstance(kinds, str) else kinds)
-    if getattr(dtype, "name", None) == "bfloat16":
-        return "real floating" in kinds
-    return bool(xp.isdtype(dtype, kinds))
 
 
 def device(x: Array) -> Device:
@@ -277,42 +263,6 @@ def from_host_view(result: Any, scores: Array) -> Any:
     return tree_map(tensor, result)
 
 
-def wide_float(xp: Namespace, dev: Device) -> Any:
-    """The widest real float in which the device computes; float64 on JAX inside `computing`."""
-    name = backend(xp)
-    if name == "torch" and getattr(dev, "type", None) == "mps":
-        return xp.float32
-    if name == "jax" and _jax_platform() == "tpu":
-        return xp.float32
-    return xp.float64
-
-
-def _jax_platform() -> str:
-    """What JAX computes or traces for: the mesh in use, which may be abstract, or its default."""
-    jax = sys.modules["jax"]
-    target = jax.sharding.get_abstract_mesh().abstract_device or jax.config.jax_default_device
-    if target is None:
-        return str(jax.default_backend())
-    name: str = getattr(target, "platform", None) or getattr(target, "device_kind", target)
-    return name.lower().split()[0]
-
-
-def constant(xp: Namespace, value: Any, dtype: Any, dev: Device) -> Array:
-    """A plain number, or a list of them, as an array.
-
-    Tensors on a device are filled there: a copy from the host would wait for the device.  So are
-    those of torch.compile, which would compile anew for each number.
-    """
-    library = backend(xp)
-    if library == "numpy":
-        return np.asarray(value, dtype=dtype)  # without the checks of the standard's function
-    if library != "torch" or value == [] or (dev.type == "cpu" and not is_compiling()):
-        return xp.asarray(value, dtype=dtype, device=dev)
-    if not isinstance(value, list):
-        return xp.full((), value, dtype=dtype, device=dev)
-    return xp.stack([xp.full((), x, dtype=dtype, device=dev) for x in value])
-
-
 def is_compiling() -> bool:
     """Whether `torch.compile` traces what runs, so that plain numbers may be symbols."""
     torch = sys.modules.get("torch")
@@ -328,26 +278,6 @@ def tolerance(x: Array, relative: float) -> float:
     return relative if narrower == 1 else min(relative * narrower, 2.0**-20)
 
 
-def result_float(xp: Namespace, dev: Device) -> Any:
-    """The float type of results: the widest that the caller's configuration has.
-
-    To be asked before `computing` is entered, which changes that configuration.
-    """
-    name = backend(xp)
-    if name == "numpy":
-        return xp.float64
-    if name == "jax" and not sys.modules["jax"].config.jax_enable_x64:
-        return xp.float32
-    return wide_float(xp, dev)
-
-
-def float_of(values: Array) -> Any:
-    """The float type of what is made of values; to be asked before `computing` is entered."""
-    xp = standard_namespace(values)
-    is_float = of_kind(xp, values.dtype, "real floating")
-    return values.dtype if is_float else result_float(xp, device(values))
-
-
 def packed(x: Array) -> tuple[Array, bool]:
     """`x` in a form whose pickle keeps every bit, and whether it was a JAX array.
 
@@ -361,137 +291,7 @@ def unpacked(x: Array, is_jax: bool) -> Array:
     """The array that `packed` was given."""
     if not is_jax:
         return x
-    import jax.numpy as xp
+    import jax
 
-    with computing(xp):
-        return xp.asarray(x)
-
-
-def takes_host_arrays(xp: Namespace) -> bool:
-    """Whether NumPy arrays may stand beside those of the library: JAX converts them by itself."""
-    return backend(xp) == "jax"
-
-
-def from_host(xp: Namespace, name: str, x: np.ndarray[Any, Any], is_score: bool) -> Array:
-    """A NumPy array for a library that takes them.
-
-    Scores get the precision that JAX is set to; everything else is kept as the device can.
-    """
-    if not is_score or x.dtype.kind != "f":
-        with computing(xp), np.errstate(over="ignore", under="ignore"):
-            wide = x.dtype == np.float64
-            return xp.asarray(x.astype(wide_float(xp, None), copy=False) if wide else x)
-    widest = np.dtype(result_float(xp, None))
-    if x.dtype.itemsize > widest.itemsize:
-        with np.errstate(over="ignore", under="ignore"):
-            rounded = x.astype(widest)
-        _warn_of_new_ties(name, x, rounded)
-        x = rounded
-    return xp.asarray(x)
-
-
-def _warn_of_new_ties(
-    name: str, scores: np.ndarray[Any, Any], rounded: np.ndarray[Any, Any]
-) -> None:
-    scores, rounded = np.sort(scores, axis=-1), np.sort(rounded, axis=-1)
-    distinct = scores[..., 1:] != scores[..., :-1]
-    lost = np.count_nonzero(distinct & (rounded[..., 1:] == rounded[..., :-1]))
-    if lost:
-        warnings.warn(
-            f"{name} is {scores.dtype} and JAX runs without x64: as {rounded.dtype} the scores "
-            f"have {lost} new ties; call jax.config.update('jax_enable_x64', True) to keep "
-            "them apart",
-            stacklevel=2,
-        )
-
-
-def computing(xp: Namespace) -> Any:
-    """The context in which measures are computed.
-
-    On JAX it switches 64-bit integers and floats on for the enclosed operations, since sums of
-    order n² fit neither int32 nor float32, and mixes types and ranks of arrays as it does by
-    default, whatever the caller forbids.  On NumPy it silences the warnings about 0/0, which
-    here is the definition of an undefined result.
-    """
-    name = backend(xp)
-    if name == "jax":
-        return _computing_in_jax()
-    if name in ("torch", "cupy"):
-        return nullcontext()
-    return np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore")
-
-
-@contextmanager
-def _computing_in_jax() -> Iterator[None]:
-    jax = sys.modules["jax"]
-    types, ranks = jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow")
-    with jax.enable_x64(True), types, ranks:
-        yield
-
-
-@functools.cache
-def _jitted(function: Callable[..., Any], static: tuple[str, ...]) -> Callable[..., Any]:
-    return sys.modules["jax"].jit(function, static_argnames=static)
-
-
-def compiled(function: F, xp: Namespace, static: tuple[str, ...] = ()) -> F:
-    """`function` as one compiled program where the library needs that to be fast (JAX)."""
-    if backend(xp) == "jax":
-        return _jitted(function, static)  # type: ignore[return-value]
-    return function
-
-
-def special(xp: Namespace, name: str) -> Callable[[Array], Array] | None:
-    """A special function of the library, which traces; None of NumPy, and of what has none."""
-    library = backend(xp)
-    if library == "jax":
-        from jax.scipy import special as module
-    elif library == "cupy":
-        from cupyx.scipy import special as module
-    elif library == "torch":
-        from torch import special as module
-    else:
-        return None
-    function: Callable[[Array], Array] = getattr(module, name)
-    return function
-
-
-def cast(xp: Namespace, x: Array, dtype: Any) -> Array:
-    """`x` with the given dtype, not copied if it has it already."""
-    if isinstance(x, np.generic) and dtype is np.float64:
-        return np.float64(x)  # ten times as fast as the array's method
-    if isinstance(x, (np.ndarray, np.generic)):
-        return x.astype(dtype, copy=False)  # without the checks of the standard's function
-    return x if x.dtype == dtype else xp.astype(x, dtype, copy=False)
-
-
-def finish(xp: Namespace, x: Array, dtype: Any) -> Array:
-    """A result as the caller gets it: in the given dtype, a NumPy scalar where NumPy gives one."""
-    x = cast(xp, x, dtype)
-    return x[()] if isinstance(x, np.ndarray) else x
-
-
-def finished(xp: Namespace, result: Any, dtype: Any) -> Any:
-    """Float arrays of a result in the caller's precision; other dtypes stay."""
-    if isinstance(result, np.floating) and result.dtype == dtype:
-        return result
-    return tree_map(lambda x: finish(xp, x, dtype if x.dtype == xp.float64 else x.dtype), result)
-
-
-def by_numpy(function: Callable[..., Any], *tables: Any) -> Any:
-    """What a function makes of tables of NumPy's arrays."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        found = function(*tables)
-    if type(found) is np.float64 or (type(found) is np.ndarray and found.ndim > 0):
-        return found
-    return finished(_host_namespace(), found, np.float64)
-
-
-def computed(function: Callable[..., Any], data: tuple[Any, ...], **options: Any) -> Any:
-    """A function of arrays as one program, in the precision of results; of tensors by NumPy."""
-    if (on_host := host_view(data)) is not None:
-        return from_host_view(computed(function, tuple(on_host), **options), data[0])
-    xp = standard_namespace(data[0])
-    dtype = result_float(xp, device(data[0]))
-    with computing(xp):
-        return finished(xp, compiled(function, xp, tuple(options))(*data, **options), dtype)
+    with jax.enable_x64(True):
+        return jax.numpy.asarray(x)

@@ -8,19 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    compiled,
-    computing,
-    device,
-    is_array,
-    of_kind,
-    packed,
-    unpacked,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, is_array, packed, unpacked
 from quotakernels._types import A, ArrayOf, Generic, Number, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.columns import short_repr
@@ -95,7 +83,7 @@ class Ranking(NamedTuple, Generic[T]):
     def weights(self) -> T | Any:
         """Mass of the group; without weights, `counts`."""
         xp = namespace(self.counts)
-        with computing(xp):
+        with xp.computing():
             positive: Any = self.positive_weights
             return positive + self.negative_weights
 
@@ -217,7 +205,7 @@ class Ranking(NamedTuple, Generic[T]):
         columns = (thresholds, counts, positives, *masses, *others, *treated, groups)
         found = validate_groups(dict(zip(COLUMNS, columns, strict=True)), num_groups)
         xp = namespace(found.table.counts)
-        with computing(xp):
+        with xp.computing():
             return ranking_of(found.parted(xp.split_ties(found.table, ties)), found.good)
 
     @classmethod
@@ -265,7 +253,7 @@ class Ranking(NamedTuple, Generic[T]):
         0.875 0.0385
         """
         table, good = table_of_points(fp, tp, thresholds)
-        with computing(namespace(table.counts)):
+        with namespace(table.counts).computing():
             return ranking_of(table, good)
 
     def at_thresholds(self, thresholds: Number) -> Ranking[T]:
@@ -307,7 +295,7 @@ class Ranking(NamedTuple, Generic[T]):
         [nan 0.9 0.6 0.2] [ nan 0.95 0.65 0.5 ]
         """
         xp = namespace(self.counts)
-        with computing(xp):
+        with xp.computing():
             table = cut_at(xp, table_of(xp, self), thresholds)
             return ranking_of(table, good_rows(self))
 
@@ -475,8 +463,8 @@ def cumulative_table(
 
 def _marked(xp: Namespace, counted: Any, good: Array) -> Any:
     """With 1, or NaN of a list that is not good."""
-    with computing(xp):
-        flag = cast(xp, good[..., 0], wide_float(xp, device(good)))
+    with xp.computing():
+        flag = xp.cast(good[..., 0], xp.wide_float(device(good)))
         return counted._replace(mark=flag / flag)
 
 
@@ -488,8 +476,8 @@ def rank_examples(
 ) -> Ranking:
     """Rank checked examples, with the rows of the batch, or the groups, that it calls good."""
     xp = namespace(examples.scores)
-    with computing(xp):
-        return compiled(_ranked, xp, ("ties",))(examples, good, groups, ties=ties)
+    with xp.computing():
+        return xp.compiled(_ranked, ("ties",))(examples, good, groups, ties=ties)
 
 
 def ranked_by_group(found: Validated, ties: TiePolicy, ideal: bool = False) -> Ranking:
@@ -524,7 +512,7 @@ def _ranked_by_group(
 
 def _emptied(table: ops.TieTable, good: Array) -> ops.TieTable:
     """The table without the examples of rows that are not good."""
-    there = cast(namespace(good), good, table.counts.dtype)
+    there = namespace(good).cast(good, table.counts.dtype)
     return table._replace(counts=table.counts * there, positives=table.positives * there)
 
 
@@ -573,11 +561,11 @@ def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:
         return ranking
     if not by_group:
         refuse_groups(ranking)
-    wide = wide_float(xp, device(ranking.counts))
+    wide = xp.wide_float(device(ranking.counts))
     masses: tuple[Array | None, ...] = (None, None)
-    if not of_kind(xp, ranking.positive_weights.dtype, "integral"):
-        masses = tuple(cast(xp, x, wide) for x in ranking[3:5])
-    columns = ops.map_columns(lambda x: cast(xp, x, wide), ranking.columns)
+    if not xp.of_kind(ranking.positive_weights.dtype, "integral"):
+        masses = tuple(xp.cast(x, wide) for x in ranking[3:5])
+    columns = ops.map_columns(lambda x: xp.cast(x, wide), ranking.columns)
     return ops.TieTable._make((*ranking[:3], *masses, columns, *ranking[6:]))
 
 

@@ -32,6 +32,7 @@ LAYERS = (
     ("ops.binning", "ops.columns"),
     ("ops.standard",),
     ("ops.native",),
+    ("ops.programs",),
     ("ops",),
     ("inputs.columns",),
     ("inputs.groups", "inputs.numbers"),

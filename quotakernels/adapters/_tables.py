@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from quotakernels import Ranking, ops
-from quotakernels._array import computing
 from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.groups import GroupsOfExamples, groups_of
 from quotakernels.ops import namespace
@@ -58,7 +57,7 @@ def _rows(table: ops.TieTable, kept: np.ndarray) -> ops.TieTable:
 def ranking_of_groups(table: ops.TieTable, ties: TiePolicy) -> Ranking:
     """The ranking of a combined table, with counts of the dtype that `rank` gives them."""
     xp = namespace(table.counts)
-    with computing(xp):
+    with xp.computing():
         return ranking_of(xp.split_ties(_with_narrow_counts(table), ties))
 
 
@@ -68,7 +67,7 @@ def ranking_by_group(table: ops.TieTable, groups: GroupsOfExamples, ties: TiePol
         table = table.map(lambda x: np.zeros(1, dtype=x.dtype))
         groups = groups._replace(codes=np.zeros(1, dtype=np.int64))
     xp = namespace(table.counts)
-    with computing(xp):
+    with xp.computing():
         found, both = _combined_by_group(table, groups)
         found = xp.split_ties(_with_narrow_counts(found), ties)
         return ranking_of(xp.parted(found, both, groups.ids))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from quotakernels import ops
-from quotakernels._array import Array, computing, wide_float
+from quotakernels._array import Array
 from quotakernels.adapters import requiring
 from quotakernels.inputs.keywords import public
 from quotakernels.states import FixedScoreBuffer, ScoreBuffer, ScoreHistogram
@@ -72,7 +72,7 @@ def across_devices(state: StateT, axis_name: Any) -> StateT:
     [1. 1.]
     """
     join = _JOINS[_kind(state)]
-    with computing(jnp):
+    with ops.namespace(jnp.zeros(())).computing():
         joined: StateT = join(state, axis_name)
         return joined
 
@@ -100,7 +100,7 @@ def emptied(state: StateT) -> StateT:
     kind, kept = _kind(state), state
     if kind is ScoreBuffer:
         kept = kind(state.like, (), state.bad)
-    with computing(jnp):
+    with ops.namespace(jnp.zeros(())).computing():
         empty: StateT = jax.tree.map(jnp.zeros_like, kept)
         return empty
 
@@ -114,7 +114,8 @@ def _kind(state: Any) -> type[Any]:
 
 
 def _histogram(state: ScoreHistogram, axis_name: Any) -> ScoreHistogram:
-    examples = jnp.sum(state.counts.astype(wide_float(jnp, None)), axis=(-2, -1))
+    wide = ops.namespace(state.counts).wide_float(None)
+    examples = jnp.sum(state.counts.astype(wide), axis=(-2, -1))
     counts, bad, examples = lax.psum((state.counts, state.bad, examples), axis_name)
     too_many = (examples >= 2.0**63) | jnp.any(counts < 0, axis=(-2, -1))
     state = state._replace(like=_nothing(state.like), counts=counts, bad=bad + too_many)

@@ -7,7 +7,6 @@ import json
 from typing import Any, TypeAlias, TypeVar
 
 import quotakernels
-from quotakernels._array import wide_float
 from quotakernels.adapters import requiring
 from quotakernels.inputs.examples import COLUMNS, Examples
 from quotakernels.inputs.keywords import public
@@ -185,7 +184,7 @@ def _joined(state: ScoreBuffer, stated: list[dict[str, Any]], group: Any) -> Sco
 def _filled(name: str, scores: Tensor) -> Tensor:
     """A column that other ranks have: examples count, once, and bring nothing if rejected."""
     types = {"valid": torch.bool, "groups": torch.int64}
-    dtype = types.get(name, wide_float(namespace(scores), scores.device))
+    dtype = types.get(name, namespace(scores).wide_float(scores.device))
     return torch.full_like(scores, name != "gain_rejected", dtype=dtype)
 
 

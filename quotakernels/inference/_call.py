@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, computing, readable, to_numpy
+from quotakernels._array import Array, Namespace, readable, to_numpy
 from quotakernels.inference._distributions import check_level
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.examples import Examples, Validated, check_tie_policy, validated
@@ -319,7 +319,7 @@ def _of_equal_weight(examples: Examples) -> tuple[float, str]:
     """As how many of equal weight the examples of one class tell, the class that has fewer."""
     weights = host_floats(examples.weights)
     xp = namespace(weights)
-    with computing(xp):
+    with xp.computing():
         told = {kind: kish(xp, x, weights) for kind, x in flags_of(examples).items()}
     fewest, kind = min((float(np.min(x)), kind) for kind, x in told.items())
     return round(fewest, 1), f"{kind} of equal weight (Kish)"
@@ -347,10 +347,10 @@ def _fewest(flags: NDArray, clusters: Any, groups: Array | None) -> int:
 def flags_of(examples: Examples) -> dict[str, NDArray]:
     """On the host, which examples are of each class and count for any of the models."""
     xp = namespace(examples.scores)
-    with computing(xp):
-        valid, positive = examples.valid, cast(xp, examples.labels, xp.bool)
+    with xp.computing():
+        valid, positive = examples.valid, xp.cast(examples.labels, xp.bool)
         flags = [x if valid is None else x & valid for x in (positive, ~positive)]
-        both = host_floats(cast(xp, xp.stack(flags), xp.float32))
+        both = host_floats(xp.cast(xp.stack(flags), xp.float32))
     good, bad = np.any(both.reshape(2, -1, both.shape[-1]) > 0, axis=1)
     return {"positives": good, "negatives": bad}
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Array, Namespace, constant, device, special
+from quotakernels._array import Array, Namespace, device
 from quotakernels.inputs.keywords import show_value
 from quotakernels.inputs.models import host_floats
 from quotakernels.ops import namespace
@@ -88,7 +88,7 @@ def least_share(xp: Namespace, tail: float, number: Array) -> Array:
 
 def _special(xp: Namespace, name: str, of_number: Callable[[float], float], x: Array) -> Array:
     """A special function of the library, or one of numbers: these are the few of a result."""
-    function = special(xp, name)
+    function = xp.special(name)
     if function is not None:
         return function(x)
     found = np.vectorize(of_number, otypes=[np.float64])(host_floats(x))
@@ -123,7 +123,7 @@ def student_t(xp: Namespace, confidence_level: float, freedom: Array) -> Array:
     dtype, dev = number.dtype, device(number)
     degree = xp.arange(_DEGREE + 1, dtype=dtype, device=dev)
     polynomials = xp.cos(degree * xp.expand_dims(xp.acos(2 / number - 1), axis=-1))
-    place = xp.total(polynomials * constant(xp, _places(confidence_level), dtype, dev))
+    place = xp.total(polynomials * xp.constant(_places(confidence_level), dtype, dev))
     t = xp.sqrt(number * xp.expm1(2 * place * place / number))
     return xp.nan_unless(known, t)
 

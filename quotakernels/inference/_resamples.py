@@ -14,8 +14,6 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
-    cast,
-    computing,
     device,
     host_view,
     known,
@@ -101,12 +99,12 @@ def in_order(examples: Examples, keys: Keys | None = None) -> Sorted:
         examples = examples._replace(scores=key)
     elif valid is not None:
         key = xp.where(valid, key, xp.min(key, axis=-1, keepdims=True))
-    labels = cast(xp, examples.labels, xp.int64)
+    labels = xp.cast(examples.labels, xp.int64)
     order = xp.argsort(labels, axis=-1, stable=True)  # among ties not as they came
     falling = xp.take_along_axis(key, order, axis=-1)
     falling = xp.argsort(falling, axis=-1, descending=True, stable=True)
     order = xp.take_along_axis(order, falling, axis=-1)
-    valid = None if valid is None else cast(xp, valid, xp.int64)
+    valid = None if valid is None else xp.cast(valid, xp.int64)
     examples = examples._replace(labels=labels, valid=valid)
     examples = examples.map(lambda x: xp.take_along_axis(x, order, axis=-1))
     key = xp.take_along_axis(key, order, axis=-1)
@@ -155,7 +153,7 @@ def _sums_of(examples: Examples, counts: Array) -> dict[str, Any]:
     if weights is None and not columns:
         return {}
     first = next(iter(columns.values())) if weights is None else weights
-    mass, found, positive = cast(xp, counts, first.dtype), {}, cast(xp, labels, xp.bool)
+    mass, found, positive = xp.cast(counts, first.dtype), {}, xp.cast(labels, xp.bool)
     if weights is not None:
         mass = mass * weights
         nothing = xp.zeros_like(mass)
@@ -292,7 +290,7 @@ def plan_of(
     it came.
     """
     xp = namespace(examples.scores)
-    with computing(xp):
+    with xp.computing():
         source = xp.source_of_draws(random_state, device(examples.scores))
         keys = None if groups is None else keys_of(examples, groups, good)
         ordered = in_order(examples, keys)
@@ -309,7 +307,7 @@ def plan_of(
         like = xp.zeros(units, dtype=xp.int8, device=device(examples.scores))
 
     def counts(numbers: range) -> Array:
-        with computing(xp):
+        with xp.computing():
             drawn = xp.draws(source, numbers, sizes, like, poisson)
             return drawn if owner is None else xp.take(drawn, owner, axis=-1)
 
@@ -372,7 +370,7 @@ def owners(
     owner = np.zeros(shape, dtype=np.int64)
     owner[there] = np.searchsorted(names, given[there])
     owner = xp.asarray(owner, device=device(examples.scores))
-    owner = cast(xp, owner, xp.int64)
+    owner = xp.cast(owner, xp.int64)
     units = max(1, names.shape[0])
     return units, owner if order is None else xp.take(owner, order, axis=-1)
 
@@ -407,14 +405,14 @@ def without_parts(
     xp = namespace(like)
     parts = min(units, PARTS, max(resamples, FEWEST_PARTS))
     shuffled = np.random.default_rng(0).permutation(units) % parts
-    with computing(xp):
+    with xp.computing():
         part = xp.asarray(shuffled, device=device(like))
         part = part if owner is None else xp.take(part, owner, axis=-1)
 
     def counts(numbers: range) -> Array:
-        with computing(xp):
+        with xp.computing():
             number = xp.arange(numbers.start, numbers.stop, dtype=part.dtype, device=device(part))
-            return cast(xp, part != xp.expand_dims(number, axis=-1), xp.int64)
+            return xp.cast(part != xp.expand_dims(number, axis=-1), xp.int64)
 
     return counts, range(parts)
 
@@ -428,8 +426,8 @@ def freedom_of(plan: Plan, ranking: Ranking, clustered: bool) -> list[Array]:
     """
     (order, _, examples), owner = plan.examples, plan.owner if clustered else None
     xp = namespace(order)
-    with computing(xp):
-        positive = cast(xp, examples.labels, xp.bool)
+    with xp.computing():
+        positive = xp.cast(examples.labels, xp.bool)
         there = xp.ones_like(positive) if examples.valid is None else examples.valid > 0
         if owner is not None:
             owner = xp.take(owner, order, axis=-1)
@@ -458,4 +456,4 @@ def _units(xp: Namespace, flags: Array, owner: Array | None, weights: Array | No
     own = xp.sort(xp.where(flags, owner, last), axis=-1)
     first = xp.concat([xp.ones_like(flags[..., :1]), own[..., 1:] != own[..., :-1]], axis=-1)
     found = xp.count_nonzero(first & (own < last), axis=-1)
-    return found if weights is None else xp.minimum(number, cast(xp, found, number.dtype))
+    return found if weights is None else xp.minimum(number, xp.cast(found, number.dtype))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, computed, computing, device, wide_float
+from quotakernels._array import Array, Namespace, device
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inference._call import (
@@ -42,6 +42,7 @@ from quotakernels.measures._sums import Reduction, harmonic_sums, reduced
 from quotakernels.measures.over_quotas import average_hit_rate
 from quotakernels.measures.roc_pr import average_precision
 from quotakernels.ops import namespace
+from quotakernels.ops.programs import computed
 from quotakernels.ranking import Ranking, table_of
 
 # the pairs that each example loses, and how much that varies
@@ -82,7 +83,7 @@ def lost_pairs(xp: Namespace, scores: Array, positive: Array, negative: Array) -
     key = xp.order_key(scores)
     key = xp.where(positive | negative, key, xp.zeros_like(key))  # NaN would be its own group
     positives, negatives = twice_below(xp, key, [positive, negative])
-    whole = cast(xp, xp.count(negative), negatives.dtype)
+    whole = xp.cast(xp.count(negative), negatives.dtype)
     return xp.where(positive, 2 * whole - negatives, positives)
 
 
@@ -103,7 +104,7 @@ def twice_below(xp: Namespace, key: Array, flags: list[Array]) -> list[Array]:
 
     found = []
     for flag in flags:
-        x = cast(xp, xp.take_along_axis(flag, order, axis=-1), integer)
+        x = xp.cast(xp.take_along_axis(flag, order, axis=-1), integer)
         above = xp.flip(before(xp.flip(x, axis=-1), last), axis=-1)
         twice = before(x, first) + xp.sum(x, axis=-1, keepdims=True, dtype=integer) - above
         found.append(xp.take_along_axis(twice, back, axis=-1))
@@ -118,10 +119,10 @@ def spread_of(
     It is NaN in rows that are not good.  Deviations from the means are squared, not the numbers;
     these are whole.
     """
-    wide = wide_float(xp, device(lost))
-    lost = cast(xp, lost, wide)
+    wide = xp.wide_float(device(lost))
+    lost = xp.cast(lost, wide)
     flags = (positive, negative)
-    sizes = [cast(xp, xp.count(x)[..., 0], wide) for x in flags]
+    sizes = [xp.cast(xp.count(x)[..., 0], wide) for x in flags]
     defined = ((sizes[0] > 1) & (sizes[1] > 1))[..., None] & good
     nothing, parts = xp.zeros_like(lost), []
     for own, size, other in zip(flags, sizes, sizes[::-1], strict=True):
@@ -389,7 +390,7 @@ def _same_for_all(y_true: Any, validated: Validated, validate: bool) -> tuple[Ar
     labels: Array = validated.examples.labels
     valid, good = validated.examples.valid, validated.good
     xp = namespace(labels)
-    with computing(xp):
+    with xp.computing():
         everything = xp.ones_like(labels)
         good = everything[..., :1] if good is None else good
         valid = everything if valid is None else valid
@@ -767,8 +768,8 @@ class _Changes(NamedTuple):
 
 
 def _rows(xp: Namespace, table: ops.TieTable) -> _Rows:
-    wide = wide_float(xp, device(table.counts))
-    positive, items = (cast(xp, x, wide) for x in (table.positives, table.counts))
+    wide = xp.wide_float(device(table.counts))
+    positive, items = (xp.cast(x, wide) for x in (table.positives, table.counts))
     found, upto = (xp.running_total(table, x, exact=True) for x in (positive, items))
     above = xp.row_before(table, found), xp.row_before(table, upto)
     return _Rows(*above, positive, items)

@@ -10,21 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    compiled,
-    computing,
-    constant,
-    device,
-    finish,
-    finished,
-    readable,
-    to_numpy,
-    tolerance,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, readable, to_numpy, tolerance
 from quotakernels._records import plainly
 from quotakernels.inference._call import IntervalMethod, flags_of, kish, refuse_unused, units_of
 from quotakernels.inference._distributions import least_share
@@ -77,7 +63,7 @@ def tpr_at(table: ops.TieTable, wanted: Array) -> Array:
     NaN where a class is absent.
     """
     xp = namespace(wanted)
-    along, up = (cast(xp, x, wanted.dtype) for x in cut_masses(xp, table))
+    along, up = (xp.cast(x, wanted.dtype) for x in cut_masses(xp, table))
     reached = wanted + tolerance(wanted, MASS_ROUNDING) * along[..., -1:]
     above = xp.bisect(along, reached, beyond=True)  # 1 at least, as the curve begins with 0
     above, below = (xp.clip(x, 0, along.shape[-1] - 1) for x in (above, above - 1))
@@ -243,9 +229,9 @@ def curve_band(
     options["confidence_level"] = confidence_level
     found = bootstrap(measure, y_true, y_score, method=method, **options)
     xp, dtype = namespace(found.resamples), found.resamples.dtype
-    with computing(xp):
-        wide = wide_float(xp, device(found.resamples))
-        found = BootstrapResult(*(x if x is found.undefined else cast(xp, x, wide) for x in found))
+    with xp.computing():
+        wide = xp.wide_float(device(found.resamples))
+        found = BootstrapResult(*(x if x is found.undefined else xp.cast(x, wide) for x in found))
         ends = found.lower, found.upper
         at = numbers_like(found.resamples, name, at)
         if simultaneous:
@@ -256,7 +242,7 @@ def curve_band(
             few = _few(xp, examples, options.get("clusters"), (chosen, name), at)
             ends = _beyond(xp, found.estimate, ends, *few, (1 - confidence_level) / 2)
         band = CurveBand(at, found.estimate, *ends, found.standard_error, found.undefined)
-        return finished(xp, band, dtype)
+        return xp.finished(band, dtype)
 
 
 def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:
@@ -293,8 +279,8 @@ def _few(
     """
     scores, labels, weights, valid, *_ = examples
     there = xp.ones(scores.shape, dtype=xp.bool, device=device(scores)) if valid is None else valid
-    positive = there & cast(xp, labels, xp.bool)
-    counted, found = (cast(xp, xp.count(x), at.dtype) for x in (there, positive))
+    positive = there & xp.cast(labels, xp.bool)
+    counted, found = (xp.cast(xp.count(x), at.dtype) for x in (there, positive))
     mass = counted
     if weights is not None:
         mass = xp.total(xp.where(there, weights, xp.zeros_like(weights)))[..., None]
@@ -558,12 +544,12 @@ class _Cuts:
         cuts = [_Cut(best.value, best.threshold, best.quota, everybody)]
         if self.limits:
             xp, dtype = namespace(curve.value), curve.value.dtype
-            with computing(xp):
+            with xp.computing():
                 table = table_of(xp, ranking)
                 most = xp.concat([_mass(xp, table, limit) for limit in self.limits], axis=-1)
-                within = compiled(_within, xp, ("sign",))(curve, most, sign=self.sign)
+                within = xp.compiled(_within, ("sign",))(curve, most, sign=self.sign)
                 each = ([x[..., k] for x in within] for k in range(most.shape[-1]))
-                cuts += [finished(xp, _Cut(*one), dtype) for one in each]
+                cuts += [xp.finished(_Cut(*one), dtype) for one in each]
         return _Found(nobody, everybody, dict(enumerate(cuts)))
 
 
@@ -589,7 +575,7 @@ def _within(curve: Curve, most: Array, *, sign: int) -> _Cut:
     Up to rounding the first is the best.
     """
     xp = namespace(curve.value)
-    curve = Curve(*(cast(xp, x, wide_float(xp, device(x))) for x in curve))
+    curve = Curve(*(xp.cast(x, xp.wide_float(device(x))) for x in curve))
     worth = sign * curve.value
     worth = xp.where(xp.isnan(worth), xp.full_like(worth, -xp.inf), worth)
     upto = xp.running_max(worth)  # the best of each cut and those before it
@@ -628,9 +614,9 @@ class ValueAt:
         """What each of the cuts brings."""
         curve = self.best(ranking).curve
         xp = namespace(curve.value)
-        at = constant(xp, self.thresholds, curve.value.dtype, device(curve.value))
+        at = xp.constant(self.thresholds, curve.value.dtype, device(curve.value))
         at = xp.broadcast_to(at, (*curve.value.shape[:-1], at.shape[0]))
-        return finish(xp, value_at(curve, at), curve.value.dtype)
+        return xp.finish(value_at(curve, at), curve.value.dtype)
 
 
 def value_at(curve: Curve, threshold: Array) -> Array:
@@ -639,17 +625,17 @@ def value_at(curve: Curve, threshold: Array) -> Array:
     That of NaN selects nobody.
     """
     xp = namespace(threshold)
-    with computing(xp):
-        return compiled(_value_at, xp)(curve, threshold)
+    with xp.computing():
+        return xp.compiled(_value_at)(curve, threshold)
 
 
 def _value_at(curve: Curve, threshold: Array) -> Array:
     xp = namespace(threshold)
-    wide = wide_float(xp, device(threshold))
-    both = (cast(xp, x, wide) for x in (threshold, curve.threshold))
+    wide = xp.wide_float(device(threshold))
+    both = (xp.cast(x, wide) for x in (threshold, curve.threshold))
     threshold, along = (xp.where(xp.isnan(x), xp.full_like(x, xp.inf), x) for x in both)
     taken = xp.bisect(-along[..., 1:], -threshold, beyond=True)
-    return xp.take_along_axis(cast(xp, curve.value, wide), taken, axis=-1)
+    return xp.take_along_axis(xp.cast(curve.value, wide), taken, axis=-1)
 
 
 def _without_choice(
@@ -659,15 +645,15 @@ def _without_choice(
     the same on any examples.
     """
     xp = namespace(value)
-    with computing(xp):
-        more = cast(xp, value, there.dtype) - there
+    with xp.computing():
+        more = xp.cast(value, there.dtype) - there
         sides = (found.nobody, curve.quota[..., 0]), (found.everybody, curve.quota[..., -1])
         for side, quota in sides:
-            values, estimate = (cast(xp, x, more.dtype) for x in (side.resamples, side.estimate))
+            values, estimate = (xp.cast(x, more.dtype) for x in (side.resamples, side.estimate))
             estimate = xp.expand_dims(estimate, axis=-1)
             rounding = tolerance(side.estimate, SAME_VALUE) * xp.abs(estimate)
             alike = xp.all(xp.abs(values - estimate) <= rounding, axis=-1)
-            chosen = places == cast(xp, quota, places.dtype)
+            chosen = places == xp.cast(quota, places.dtype)
             fixed = xp.expand_dims(alike & chosen, axis=-1)
             more = xp.where(fixed, xp.zeros_like(more), more)
     return more
@@ -679,10 +665,10 @@ def _expected(
     """The optimism, and what is left of an estimate that is so much too good."""
     xp = namespace(more)
     dtype = estimate.dtype
-    with computing(xp):
-        number = cast(xp, defined(xp, more), more.dtype)
+    with xp.computing():
+        number = xp.cast(defined(xp, more), more.dtype)
         mean = xp.sum(xp.where(more == more, more, xp.zeros_like(more)), axis=-1) / number
-        wide = cast(xp, estimate, more.dtype)
+        wide = xp.cast(estimate, more.dtype)
         left = xp.expand_dims(wide, axis=-1) - more
-        optimism, centre, left = finished(xp, (mean, wide - mean, left), dtype)
+        optimism, centre, left = xp.finished((mean, wide - mean, left), dtype)
     return optimism, summary("percentile", confidence_level, [centre, left, left])

@@ -16,20 +16,14 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
-    cast,
-    compiled,
-    computing,
     concrete,
     device,
-    finished,
-    float_of,
     from_host_view,
     is_array,
     like_tuple,
     readable,
     to_numpy,
     tree_map,
-    wide_float,
 )
 from quotakernels._text import digits
 from quotakernels.inference._call import (
@@ -77,6 +71,7 @@ from quotakernels.measures._facts import (
 from quotakernels.measures.by_group import GroupValues, mean_of_groups, mean_over_groups
 from quotakernels.measures.over_quotas import in_one_pass, roc_auc, sharing
 from quotakernels.ops import namespace
+from quotakernels.ops.programs import float_of
 from quotakernels.ranking import Ranking, rank, ranked_by_group, ranking_of
 
 NDArray = np.ndarray[Any, Any]
@@ -200,7 +195,7 @@ def _shows_rows(measure: Any, value: Any, ranking: Ranking) -> bool:
         return False
     shapes = []
     for more in (1, 2):
-        with computing(xp):
+        with xp.computing():
             places = xp.arange(rows + more, device=device(ranking.counts))
             places = xp.where(places < rows, places, xp.full_like(places, rows - 1))
             longer = ranking.map(lambda x: xp.take(x, places, axis=-1)[None, ...])  # noqa: B023
@@ -233,7 +228,7 @@ def in_parts(
     for start in range(0, len(numbers), size):
         parts.append(run(numbers[start : start + size]))
         progress(min(start + size, len(numbers)), len(numbers))
-    with computing(xp):
+    with xp.computing():
         return trees_map(lambda x: x[0] if len(x) == 1 else xp.concat(x, axis=-1), parts)
 
 
@@ -255,13 +250,13 @@ def at_once(max_memory: int, length: int) -> int:
 
 def _in_batch(measure: Any, plan: Plan, numbers: range) -> Any:
     xp = namespace(plan.examples.order)
-    with computing(xp):
-        table = compiled(resampled, xp, ("ties",))(
+    with xp.computing():
+        table = xp.compiled(resampled, ("ties",))(
             plan.examples, plan.counts(numbers), ties=plan.ties
         )
         table = by_group(table, plan.keys)
     values = _value_of_table(measure, table)
-    with computing(xp):
+    with xp.computing():
         return trees_map(lambda x: xp.moveaxis(x[0], 0, -1), [values])
 
 
@@ -391,7 +386,7 @@ def whole_groups(found: Validated, clusters: Any) -> WholeGroups | None:
     """
     if found.groups is None:
         return None
-    with computing(namespace(found.examples.scores)):
+    with namespace(found.examples.scores).computing():
         return _each_by_itself(found) if clusters is None else _within_clusters(found, clusters)
 
 
@@ -409,7 +404,7 @@ def _each_by_itself(found: Validated) -> WholeGroups:
         units = int(units)
         if units == 1:
             raise ValueError("groups must have at least two different values; got one")
-    owner = xp.prefix_sum(cast(xp, there, xp.int64)) - 1
+    owner = xp.prefix_sum(xp.cast(there, xp.int64)) - 1
     return WholeGroups(units, xp.clip(owner, min=0))
 
 
@@ -439,13 +434,13 @@ def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) 
     if isinstance(whole.units, int):
         few_groups(whole.units) if how.clusters is None else few_clusters(whole.units)
     xp = namespace(whole.owner)
-    with computing(xp):
+    with xp.computing():
         source = xp.source_of_draws(how.random_state, device(whole.owner))
         places = whole.units if isinstance(whole.units, int) else whole.owner.shape[0]
         like = xp.zeros(places, dtype=xp.int8, device=device(whole.owner))
 
     def drawn(numbers: range) -> Array:
-        with computing(xp):
+        with xp.computing():
             counts = xp.draws(source, numbers, (whole.units,), like, how.poisson)
             return xp.take(counts, whole.owner, axis=-1)
 
@@ -459,7 +454,7 @@ def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) 
     def left_out(resamples: int) -> Any:
         return values(*without_parts(places, whole.owner, like, resamples), silent)
 
-    with computing(xp):
+    with xp.computing():
         freedom = xp.asarray(whole.units, device=device(whole.owner)) - 1
     return Draws(means(None), functools.partial(values, drawn), left_out, [freedom])
 
@@ -492,7 +487,7 @@ def defined(xp: Namespace, values: Array) -> Array:
 def standard_deviation(xp: Namespace, values: Array) -> Array:
     """The standard deviation of the values that are defined; NaN for fewer than two."""
     there = values == values
-    number = cast(xp, xp.count(there), values.dtype)
+    number = xp.cast(xp.count(there), values.dtype)
     mean = xp.sum(xp.where(there, values, xp.zeros_like(values)), axis=-1, keepdims=True) / number
     square = xp.where(there, (values - mean) ** 2, xp.zeros_like(values))
     freedom = number[..., 0] - 1
@@ -522,7 +517,7 @@ def interval(
         if freedom is not None:
             away = away * 0 + student_t(xp, confidence_level, freedom)
         bias, slant = _bias(xp, estimate, values, number), _acceleration(xp, left_out)
-        shifted = compiled(_corrected_share, xp, ("xp",))
+        shifted = xp.compiled(_corrected_share, ("xp",))
         shares = [shifted(xp, bias, slant, x) for x in (-away, away)]
     low, high = (_quantiles(xp, ranked, number, share) for share in shares)
     if method == "basic":
@@ -548,10 +543,10 @@ def _ranked(xp: Namespace, values: Array) -> Array:
 
 def _quantiles(xp: Namespace, ranked: Array, number: Array, share: Array) -> Array:
     """Linear between the order statistics of the first `number` values, as in NumPy."""
-    place = share * cast(xp, number - 1, ranked.dtype)
+    place = share * xp.cast(number - 1, ranked.dtype)
     place = xp.where(place > 0, place, xp.zeros_like(place))  # also for NaN
     below = xp.floor(place)
-    index = cast(xp, below, xp.int64)
+    index = xp.cast(below, xp.int64)
     after = xp.minimum(index + 1, xp.maximum(number - 1, xp.zeros_like(number)))
     low, high = (
         xp.take_along_axis(ranked, xp.expand_dims(x, axis=-1), axis=-1)[..., 0]
@@ -569,9 +564,9 @@ def _bias(xp: Namespace, estimate: Array, values: Array, number: Array) -> Array
     """
     at = xp.expand_dims(estimate, axis=-1)
     below = (xp.count(values < at) + xp.count(values <= at))[..., 0]
-    twice = cast(xp, 2 * number, estimate.dtype)
+    twice = xp.cast(2 * number, estimate.dtype)
     least = xp.ones_like(twice)
-    found = xp.minimum(xp.maximum(cast(xp, below, estimate.dtype), least), twice - least)
+    found = xp.minimum(xp.maximum(xp.cast(below, estimate.dtype), least), twice - least)
     return normal_quantile(xp, found / twice)
 
 
@@ -589,7 +584,7 @@ def _acceleration(xp: Namespace, left_out: Any) -> Array:
     """From the values without one part of the examples each, but for those that are undefined."""
     there = left_out == left_out
     known = xp.where(there, left_out, xp.zeros_like(left_out))
-    number = cast(xp, xp.count(there), left_out.dtype)
+    number = xp.cast(xp.count(there), left_out.dtype)
     some = xp.maximum(number, xp.ones_like(number))
     away = xp.expand_dims(xp.total(known), axis=-1) / some - known
     away = xp.where(there, away, xp.zeros_like(away))
@@ -826,16 +821,16 @@ def summary(
     estimate, values, left_out = found
     xp = namespace(values)
     dtype = float_of(estimate)
-    with computing(xp):
-        wide = wide_float(xp, device(values))
-        estimate, values, left_out = (cast(xp, x, wide) for x in (estimate, values, left_out))
+    with xp.computing():
+        wide = xp.wide_float(device(values))
+        estimate, values, left_out = (xp.cast(x, wide) for x in (estimate, values, left_out))
         number = None
         if freedom is not None:
-            number = cast(xp, _for_each(xp, freedom, estimate), wide)
+            number = xp.cast(_for_each(xp, freedom, estimate), wide)
         ends = interval(xp, method, estimate, values, left_out, confidence_level, number)
         undefined = values.shape[-1] - defined(xp, values)
         result = BootstrapResult(estimate, *ends, standard_deviation(xp, values), undefined, values)
-        return finished(xp, result, dtype)
+        return xp.finished(result, dtype)
 
 
 def _for_each(xp: Namespace, known: Sequence[Array], estimate: Array) -> Array:

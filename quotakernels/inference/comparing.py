@@ -13,16 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from quotakernels._array import (
-    Array,
-    Namespace,
-    computing,
-    device,
-    finished,
-    is_array,
-    result_float,
-    tolerance,
-)
+from quotakernels._array import Array, Namespace, device, is_array, tolerance
 from quotakernels._frames import Library, frame_of
 from quotakernels._records import plainly
 from quotakernels._text import counted, digits, formatted
@@ -301,12 +292,12 @@ def _coins(
 ) -> Callable[[range], Array]:
     """For a range of exchanges the examples, or groups, that take part: those of some units."""
     xp = namespace(like)
-    with computing(xp):
+    with xp.computing():
         source = xp.source_of_draws(random_state, device(like))
         each = xp.zeros(units, dtype=xp.int8, device=device(like))
 
     def flips(numbers: range) -> Array:
-        with computing(xp):
+        with xp.computing():
             coins = xp.coins(source, numbers, each)
             return coins if owner is None else xp.take(coins, owner, axis=-1)
 
@@ -317,7 +308,7 @@ def _of_ranks(models: Compared, found: Validated) -> Exchange:
     """Scores are replaced by twice the mean rank of each tie group, from below, less 1."""
     drawn, examples = models.drawn, found.examples
     xp, length, valid = namespace(examples.scores), examples.scores.shape[-1], examples.valid
-    with computing(xp):
+    with xp.computing():
         key = xp.order_key(examples.scores)
         there = xp.ones_like(key, dtype=xp.bool) if valid is None else valid
         ranks = twice_below(xp, xp.where(there, key, xp.zeros_like(key)), [there])[0]
@@ -327,14 +318,14 @@ def _of_ranks(models: Compared, found: Validated) -> Exchange:
     coins, on_host = _coins(drawn.random_state, ranks, units, owner), isinstance(ranks, np.ndarray)
 
     def measured(scores: Array, valid: Array | None) -> NDArray:
-        with computing(xp):
+        with xp.computing():
             columns = examples.map(lambda x: x[0, ...])._replace(scores=scores, valid=valid)
             columns = columns.map(lambda x: xp.broadcast_to(x, scores.shape))
         return host_floats(value_again(models.measure, rank_examples(columns, drawn.ties)))
 
     def differences(pair: tuple[int, int], numbers: range) -> NDArray:
         (a, b), flips = (ranks[model, ...] for model in pair), coins(numbers)
-        with computing(xp):
+        with xp.computing():
             both = None if valid is None else valid[pair[0], ...] & valid[pair[1], ...]
             swapped = xp.stack([xp.where(flips, b, a), xp.where(flips, a, b)], axis=-2)
         if on_host:  # which is much faster one by one
@@ -364,7 +355,7 @@ def _of_groups(models: Compared, found: Validated) -> Exchange:
     def differences(pair: tuple[int, int], numbers: range) -> NDArray:
         flips, means = coins(numbers), []
         for one, other in (pair, pair[::-1]):
-            with computing(xp):
+            with xp.computing():
                 swapped = [xp.where(flips, x[other, :], x[one, :]) for x in groups]
             means.append(host_floats(mean_of_groups(GroupValues(*swapped)).value))
         return means[0] - means[1]
@@ -986,12 +977,12 @@ def _first_best(worth: NDArray) -> int:
 def _running_means(scores: Sequence[Array]) -> Array:
     """The means of the first X of them, X = 1, 2, …, as the widest floats."""
     xp = namespace(scores[0])
-    dtype = result_float(xp, device(scores[0]))
-    with computing(xp):
+    dtype = xp.result_float(device(scores[0]))
+    with xp.computing():
         total = xp.widened(scores[0])
         means = [total]
         for number, x in enumerate(scores[1:], 2):
             total = total + xp.widened(x)
             means.append(total / number)
-        stacked: Array = finished(xp, xp.stack(means), dtype)
+        stacked: Array = xp.finished(xp.stack(means), dtype)
         return stacked

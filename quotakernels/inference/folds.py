@@ -10,20 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    computing,
-    device,
-    finished,
-    float_of,
-    readable,
-    to_numpy,
-    tolerance,
-    tree_map,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, readable, to_numpy, tolerance, tree_map
 from quotakernels._records import plainly
 from quotakernels.inference._call import call_of, check_groups, warn_of_equal_rates
 from quotakernels.inference._distributions import check_level, student_p_value, student_t
@@ -42,6 +29,7 @@ from quotakernels.inputs.models import two_models
 from quotakernels.inputs.numbers import plain_number
 from quotakernels.measures._facts import needs_ideal
 from quotakernels.ops import namespace
+from quotakernels.ops.programs import float_of
 from quotakernels.ranking import TiePolicy, rank, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
@@ -110,7 +98,7 @@ def _part(xp: Namespace, x: Array, folds: Folds, repeat: int, places: NDArray) -
 
 def _examples_at(found: Validated, folds: Folds, repeat: int, places: NDArray) -> Validated:
     xp, groups, good = namespace(found.examples.scores), found.groups, found.good
-    with computing(xp):
+    with xp.computing():
         examples = found.examples.map(lambda x: _part(xp, x, folds, repeat, places))
         if groups is not None:
             groups = groups._replace(codes=_part(xp, groups.codes, folds, repeat, places))
@@ -214,13 +202,13 @@ def corrected(xp: Namespace, values: Array, ratio: float, confidence_level: floa
     The `ratio` is that of examples tested to examples trained on.
     """
     there, number = values == values, defined(xp, values)
-    counted = cast(xp, number, values.dtype)
+    counted = xp.cast(number, values.dtype)
     mean = xp.sum(xp.where(there, values, xp.zeros_like(values)), axis=-1) / counted
     deviation = standard_deviation(xp, values)
     same = deviation <= tolerance(values, SAME_VALUE) * xp.abs(mean)
     deviation = xp.where(same, xp.zeros_like(deviation), deviation)
     error = deviation * xp.sqrt(1 / counted + ratio)
-    half = student_t(xp, confidence_level, cast(xp, number - 1, values.dtype)) * error
+    half = student_t(xp, confidence_level, xp.cast(number - 1, values.dtype)) * error
     mean = xp.nan_unless(number > 0, mean)
     return Corrected(mean, mean - half, mean + half, error, deviation, number - 1)
 
@@ -230,8 +218,8 @@ def first_less_second(pair: list[Array]) -> Array:
     a, b = pair
     xp = namespace(a)
     dtype = float_of(a)
-    with computing(xp):
-        a, b = (cast(xp, x, dtype) for x in (a, b))
+    with xp.computing():
+        a, b = (xp.cast(x, dtype) for x in (a, b))
         less = a - b
         same = xp.abs(less) <= tolerance(less, SAME_VALUE) * (xp.abs(a) + xp.abs(b))
         return xp.where(same, xp.zeros_like(less), less)
@@ -419,13 +407,13 @@ def _summary(folds: Folds, confidence_level: float, found: list[Array]) -> FoldS
     values, *together = found
     xp = namespace(values)
     dtype = float_of(values)
-    with computing(xp):
-        values = cast(xp, values, wide_float(xp, device(values)))
+    with xp.computing():
+        values = xp.cast(values, xp.wide_float(device(values)))
         *t, freedom = corrected(xp, values, folds.ratio, confidence_level)
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
-        pooled = [xp.mean(cast(xp, x, values.dtype), axis=-1) for x in together] or [None]
+        pooled = [xp.mean(xp.cast(x, values.dtype), axis=-1) for x in together] or [None]
         parts = (*t, values.shape[-1] - 1 - freedom, shaped, *pooled)
-        return finished(xp, FoldSummary._make(parts), dtype)
+        return xp.finished(FoldSummary._make(parts), dtype)
 
 
 def _warn(measure: Any, values: Any, data: Validated, folds: Folds) -> None:
@@ -568,13 +556,13 @@ def _scores(models: Any, y_true: Any) -> Iterable[Array]:
 def _tested(folds: Folds, confidence_level: float, values: Array) -> FoldTest:
     xp = namespace(values)
     dtype = values.dtype
-    with computing(xp):
-        values = cast(xp, values, wide_float(xp, device(values)))
+    with xp.computing():
+        values = xp.cast(values, xp.wide_float(device(values)))
         found = corrected(xp, values, folds.ratio, confidence_level)
         statistic = found.mean / found.error
         statistic = xp.nan_unless(found.error > 0, statistic)
-        p_value = student_p_value(xp, statistic, cast(xp, found.freedom, values.dtype))
+        p_value = student_p_value(xp, statistic, xp.cast(found.freedom, values.dtype))
         undefined = values.shape[-1] - 1 - found.freedom
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
         tested = (statistic, found.freedom, p_value, undefined, shaped)
-        return finished(xp, FoldTest(*found[:4], *tested), dtype)
+        return xp.finished(FoldTest(*found[:4], *tested), dtype)

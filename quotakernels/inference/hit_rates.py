@@ -10,18 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    computing,
-    concrete,
-    constant,
-    device,
-    readable,
-    to_numpy,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, concrete, device, readable, to_numpy
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inference._call import not_one_of, refuse_masses
@@ -304,7 +293,7 @@ def hit_rate_interval(
 
 def moving_cut(xp: Namespace, table: ops.TieTable, wanted: Array) -> tuple[Array, Array]:
     """The rate of positives at the cut, and the share of the examples beyond it."""
-    whole = cast(xp, Totals(xp, table).whole[..., None], wanted.dtype)
+    whole = xp.cast(Totals(xp, table).whole[..., None], wanted.dtype)
     wanted = wanted + xp.zeros_like(whole)
     first, last = around_cut(xp, wanted, whole)
     counted = positives_at(xp, table, xp.concat([first, last], axis=-1))
@@ -368,9 +357,9 @@ def impact_ends(
 
 def _rate_at_cut(ranking: Ranking, quota: float) -> float:
     xp = namespace(ranking.counts)
-    with computing(xp):
+    with xp.computing():
         dev = device(ranking.counts)
-        wanted = constant(xp, [quota], wide_float(xp, dev), dev)
+        wanted = xp.constant([quota], xp.wide_float(dev), dev)
         return float(moving_cut(xp, table_of(xp, ranking), wanted)[0][..., 0])
 
 
@@ -528,7 +517,7 @@ class Selections(NamedTuple):
 
     def _counts(self, first: int, second: int) -> _Counts:
         xp = namespace(self.chosen)
-        with computing(xp):
+        with xp.computing():
             chosen, labels = self.chosen[first, ...], self.labels[first, ...]
             more = chosen - self.chosen[second, ...]
             zero = xp.zeros_like(more)
@@ -537,7 +526,7 @@ class Selections(NamedTuple):
             there = xp.ones_like(labels)
             if self.valid is not None:
                 there = self.valid[first, ...] & self.valid[second, ...]
-            sums = [only[0], *positive, cast(xp, there, more.dtype), chosen]
+            sums = [only[0], *positive, xp.cast(there, more.dtype), chosen]
             numbers = host_floats(xp.stack([xp.sum(x) for x in sums]))
             return _Counts(*map(float, numbers))
 
@@ -578,7 +567,7 @@ def selections(y_true: Any, scores: Array, data: dict[str, Any], at: dict[str, A
     chosen = taken(scores, where=data.get("where"), validate=data.get("validate", True), **at)
     ranking = rank(y_true, scores, **data)
     xp = namespace(scores)
-    with computing(xp):
+    with xp.computing():
         table = table_of(xp, ranking)
         (wanted,), _ = quota_masses(xp, table, **at)
         cuts = host_floats(moving_cut(xp, table, wanted)[0]).ravel().tolist()

@@ -7,18 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    computing,
-    constant,
-    device,
-    of_kind,
-    readable,
-    to_numpy,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, readable, to_numpy
 from quotakernels.inputs.columns import (
     NAMED_LABELS,
     adopt,
@@ -69,13 +58,13 @@ def validate_classes(
     named["y_score"] = namespace(scores).matrix_transpose(scores)
     xp, arrays = adopt(named)
     _check_shapes(arrays)
-    with computing(xp):
+    with xp.computing():
         arrays = one_absent_example(xp, arrays)
         scores = arrays.pop("y_score")
         belongs, invalid = _classified(xp, arrays["y_true"], numbers)
         rows = (*scores.shape[:-2], scores.shape[-1])
         flat = {k: xp.broadcast_to(x, rows) for k, x in (arrays | {"y_true": invalid}).items()}
-        weights, valid = weights_and_mask(xp, flat, wide_float(xp, device(scores)))
+        weights, valid = weights_and_mask(xp, flat, xp.wide_float(device(scores)))
         bad = bad_values(xp, scores, weights) | {"y_true": (flat["y_true"], expected)}
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, by_class=True)
         weights, valid = (_for_all_classes(xp, x, scores.shape) for x in (weights, valid))
@@ -164,10 +153,10 @@ def _classified(xp: Namespace, labels: Array, numbers: list[Any]) -> tuple[Array
 
     Labels are compared by their order keys, as those of two classes are.
     """
-    wanted = constant(xp, numbers, labels.dtype, device(labels))
+    wanted = xp.constant(numbers, labels.dtype, device(labels))
     key = xp.expand_dims(xp.order_key(labels), axis=-2)
     belongs = key == xp.expand_dims(xp.order_key(wanted), axis=-1)
-    return belongs, xp.sum(cast(xp, belongs, xp.int32), axis=-2) != 1
+    return belongs, xp.sum(xp.cast(belongs, xp.int32), axis=-2) != 1
 
 
 def _for_all_classes(xp: Namespace, x: Array | None, shape: tuple[int, ...]) -> Array | None:
@@ -204,11 +193,11 @@ def validate_predictions(
     check_types(named)
     xp, arrays = adopt(named)
     check_shapes(arrays, "y_pred", given)
-    with computing(xp):
+    with xp.computing():
         arrays = one_absent_example(xp, arrays)
         shape = arrays["y_pred"].shape
         columns = {name: xp.broadcast_to(x, shape) for name, x in arrays.items()}
-        weights, valid = weights_and_mask(xp, columns, wide_float(xp, device(columns["y_pred"])))
+        weights, valid = weights_and_mask(xp, columns, xp.wide_float(device(columns["y_pred"])))
         if num_classes is None:
             found, bad = _two_classes(xp, columns, label, valid)
         else:
@@ -251,8 +240,8 @@ def _two_classes(
     """
     first, second = columns["y_true"], columns["y_pred"]
     if first.dtype != second.dtype:
-        wide = wide_float(xp, device(first))
-        first, second = cast(xp, first, wide), cast(xp, second, wide)
+        wide = xp.wide_float(device(first))
+        first, second = xp.cast(first, wide), xp.cast(second, wide)
     size = first.shape[-1]
     twice = None if valid is None else xp.concat([valid, valid], axis=-1)
     joined = xp.concat([first, second], axis=-1)
@@ -271,16 +260,16 @@ def _several_classes(xp: Namespace, columns: dict[str, Array], size: int) -> _Fo
     found, bad = {}, {}
     for name in ("y_true", "y_pred"):
         labels = columns[name]
-        if of_kind(xp, labels.dtype, "bool"):
-            labels = cast(xp, labels, xp.int8)
-        whole = of_kind(xp, labels.dtype, "integral")
-        wide = cast(xp, labels, xp.int64 if whole else wide_float(xp, device(labels)))
-        known = cast(xp, xp.clip(wide, 0, size - 1), xp.int64)
+        if xp.of_kind(labels.dtype, "bool"):
+            labels = xp.cast(labels, xp.int8)
+        whole = xp.of_kind(labels.dtype, "integral")
+        wide = xp.cast(labels, xp.int64 if whole else xp.wide_float(device(labels)))
+        known = xp.cast(xp.clip(wide, 0, size - 1), xp.int64)
         if whole:
             invalid = wide != known
         else:
             key = xp.order_key(labels)
-            invalid = key != xp.order_key(cast(xp, known, labels.dtype))
+            invalid = key != xp.order_key(xp.cast(known, labels.dtype))
         found[name] = known
         bad[name] = (invalid, f"one of the classes 0 to {size - 1}")
     return found, bad

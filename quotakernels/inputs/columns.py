@@ -13,18 +13,14 @@ from quotakernels._array import (
     Array,
     Namespace,
     backend,
-    constant,
     device,
-    from_host,
     instead_of,
     is_array,
     is_tensor,
     library,
-    of_kind,
     placement,
     readable,
     standard_namespace,
-    takes_host_arrays,
     to_numpy,
 )
 from quotakernels.inputs.keywords import warn_once
@@ -221,9 +217,9 @@ def label_number(y_true: Array, label: Any, name: str = "pos_label") -> Any:
     if not isinstance(number, (bool, int, float)):
         known = _that_occur("y_true", y_true)
         raise TypeError(f"{name}={label!r} cannot be compared with y_true, of dtype {dtype}{known}")
-    if of_kind(xp, dtype, "bool"):
+    if xp.of_kind(dtype, "bool"):
         number, fits = bool(number), number in (0, 1)
-    elif of_kind(xp, dtype, "integral"):
+    elif xp.of_kind(dtype, "integral"):
         info = xp.iinfo(dtype)
         fits = number % 1 == 0 and info.min <= number <= info.max
         number = int(number) if fits else number
@@ -256,14 +252,14 @@ def positive_labels(
     key = xp.order_key(labels)
 
     def key_of(label: Any) -> Any:
-        if key is labels and of_kind(xp, labels.dtype, "integral"):
+        if key is labels and xp.of_kind(labels.dtype, "integral"):
             return label
-        return xp.order_key(constant(xp, [label], labels.dtype, device(labels)))
+        return xp.order_key(xp.constant([label], labels.dtype, device(labels)))
 
     if pos_label is None:
         expected = "0 or 1; for other labels pass pos_label"
         positive = key == key_of(1)
-        if key is labels and of_kind(xp, labels.dtype, "integral"):
+        if key is labels and xp.of_kind(labels.dtype, "integral"):
             return positive, (xp.neither(labels, positive), expected)
         return positive, (positive == (key == key_of(0)), expected)
     positive = key == key_of(pos_label)
@@ -272,7 +268,7 @@ def positive_labels(
     places = xp.where(others, places, xp.full_like(places, key.shape[-1] - 1))
     first = xp.min(places, axis=-1, keepdims=True)
     invalid = ~positive & (key != xp.take_last_axis(key, first))
-    if of_kind(xp, labels.dtype, "real floating"):
+    if xp.of_kind(labels.dtype, "real floating"):
         invalid = invalid | xp.isnan(labels)
     return positive, (invalid, ONE_OTHER)
 
@@ -496,13 +492,13 @@ def check_types(named: dict[str, Array]) -> None:
     for name, x in named.items():
         what, kinds = _KINDS.get(name, ("real numbers or booleans", _REAL))
         empty_list = isinstance(x, np.ndarray) and x.shape == (0,)
-        if not (empty_list or of_kind(namespace(x), x.dtype, kinds)):
+        if not (empty_list or namespace(x).of_kind(x.dtype, kinds)):
             raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}{_type_hint(name, x)}")
 
 
 def _type_hint(name: str, x: Array) -> str:
     """What a message adds about a column of the wrong type."""
-    if name == "where" and of_kind(namespace(x), x.dtype, _REAL):
+    if name == "where" and namespace(x).of_kind(x.dtype, _REAL):
         return f"; if it holds 0 and 1 pass {equals(name, x, '1')}"
     if not (isinstance(x, np.ndarray) and x.dtype.kind in NAMED_LABELS):
         return ""
@@ -523,7 +519,7 @@ def adopt(
     first, leader = next(iter(foreign.items()))
     xp = namespace(leader)
     for name, x in named.items():
-        may_join = name not in foreign and takes_host_arrays(xp)
+        may_join = name not in foreign and xp.takes_host_arrays
         if namespace(x) is not xp and not may_join:
             on_host = is_tensor(leader) and name not in foreign
             own, make = library(leader), f"as_tensor({name}, device={first}.device)"
@@ -534,7 +530,7 @@ def adopt(
             )
     check_one_device(foreign)
     return xp, {
-        name: x if name in foreign else from_host(xp, name, x, is_score=name in scores)
+        name: x if name in foreign else xp.from_host(name, x, is_score=name in scores)
         for name, x in named.items()
     }
 

@@ -7,16 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    computing,
-    device,
-    of_kind,
-    tolerance,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels.inputs.columns import (
     MASS_ROUNDING,
     adopt,
@@ -69,7 +60,7 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
     named = {name: as_column(name, x) for name, x in given.items()}
     _check_columns(named)
     xp, columns = adopt(named)
-    with computing(xp):
+    with xp.computing():
         if columns["counts"].shape[-1] == 0:
             columns = {name: _one_empty_row(xp, name, x) for name, x in columns.items()}
         columns = {name: _computable(xp, name, x) for name, x in columns.items()}
@@ -140,7 +131,7 @@ def _sums(xp: Namespace, columns: dict[str, Array], table: ops.TieTable) -> ops.
 
 def _controls(xp: Namespace, treated: Array, members: Array) -> Array:
     """The mass of those that were not treated; what rounding leaves is none."""
-    mass = cast(xp, members, treated.dtype)
+    mass = xp.cast(members, treated.dtype)
     others = mass - treated
     there = others > mass * tolerance(treated, MASS_ROUNDING)
     return xp.where(there, others, xp.zeros_like(others))
@@ -157,7 +148,7 @@ def _check_columns(named: dict[str, Array]) -> None:
         counting = name in _COUNTS
         kinds = ("integral",) if counting else ("integral", "real floating")
         kinds = (*kinds, "bool") if name == "thresholds" else kinds
-        if shape[-1] and not of_kind(namespace(x), x.dtype, kinds):
+        if shape[-1] and not namespace(x).of_kind(x.dtype, kinds):
             what = "integers" if counting else "real numbers"
             raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}")
     refuse_columns({name: tuple(x.shape) for name, x in named.items()}, held="tie groups")
@@ -171,8 +162,8 @@ def _one_empty_row(xp: Namespace, name: str, x: Array) -> Array:
 def _computable(xp: Namespace, name: str, x: Array) -> Array:
     """Masses as wide floats, counts in 64 bits, in which 2**63 and more becomes negative."""
     if name in _FLOATS:
-        return cast(xp, x, wide_float(xp, device(x)))
-    return x if name == "thresholds" else cast(xp, x, xp.int64)
+        return xp.cast(x, xp.wide_float(device(x)))
+    return x if name == "thresholds" else xp.cast(x, xp.int64)
 
 
 def _bad_values(
@@ -183,7 +174,7 @@ def _bad_values(
         columns[name] for name in ("thresholds", "counts", "positives")
     )
     bad: BadValues = {}
-    if of_kind(xp, thresholds.dtype, "real floating"):
+    if xp.of_kind(thresholds.dtype, "real floating"):
         bad["thresholds"] = xp.isnan(thresholds) & (counts > 0), "a number"
     too_many = xp.prefix_sum(counts) < 0
     bad["counts"] = (counts < 0) | too_many, "a count, not negative, and fewer than 2**63 in all"
@@ -239,7 +230,7 @@ def _bad_treated(
     weighted = "weights" in columns
     whole, positive = ("weights", "positive_weights") if weighted else ("counts", "positives")
     mass = columns[positive] if whose == "positives" else columns[whole] - columns[positive]
-    most = cast(xp, mass, x.dtype)
+    most = xp.cast(mass, x.dtype)
     if weighted:
         most = most + columns[whole] * tolerance(x, MASS_ROUNDING)
     right = (x >= 0) & (x <= most)
@@ -268,7 +259,7 @@ def _best_first(
         return columns, None, np.zeros(key.shape, dtype=bool)
     order = xp.argsort(key, axis=-1, descending=True, stable=True)
     padding = xp.take_along_axis(columns["counts"] == 0, order, axis=-1)
-    padding_last = xp.argsort(cast(xp, padding, xp.int8), axis=-1, stable=True)
+    padding_last = xp.argsort(xp.cast(padding, xp.int8), axis=-1, stable=True)
     order = xp.take_along_axis(order, padding_last, axis=-1)
     columns = {name: xp.take_along_axis(x, order, axis=-1) for name, x in columns.items()}
     key = xp.take_along_axis(key, order, axis=-1)
@@ -304,7 +295,7 @@ def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.TieTable, Ar
         named["thresholds"] = as_column("thresholds", thresholds)
     _check_points(named)
     xp, columns = adopt(named)
-    with computing(xp):
+    with xp.computing():
         points = _of_one_type(xp, columns)
         steps = {name: _steps(xp, x) for name, x in points.items()}
         given = columns.get("thresholds")
@@ -331,7 +322,7 @@ def _check_points(named: dict[str, Array]) -> None:
             raise ValueError(
                 f"{name} must have the shape of fp, {shape}; got shape {tuple(x.shape)}"
             )
-        if not of_kind(namespace(x), x.dtype, ("integral", "real floating")):
+        if not namespace(x).of_kind(x.dtype, ("integral", "real floating")):
             raise TypeError(f"{name} must hold real numbers; got dtype {x.dtype}")
     refuse_columns({name: tuple(x.shape) for name, x in named.items()}, held="points")
 
@@ -339,9 +330,9 @@ def _check_points(named: dict[str, Array]) -> None:
 def _of_one_type(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:
     """The points in 64 bits; whole numbers only if both coordinates are."""
     points = {name: columns[name] for name in ("fp", "tp")}
-    whole = all(of_kind(xp, x.dtype, "integral") for x in points.values())
-    dtype = xp.int64 if whole else wide_float(xp, device(points["fp"]))
-    return {name: cast(xp, x, dtype) for name, x in points.items()}
+    whole = all(xp.of_kind(x.dtype, "integral") for x in points.values())
+    dtype = xp.int64 if whole else xp.wide_float(device(points["fp"]))
+    return {name: xp.cast(x, dtype) for name, x in points.items()}
 
 
 def _steps(xp: Namespace, x: Array) -> Array:
@@ -361,7 +352,7 @@ def _not_falling(xp: Namespace, thresholds: Array, steps: dict[str, Array]) -> A
     there = (steps["fp"] > 0) | (steps["tp"] > 0)
     key, higher, has_one = _after_another(xp, thresholds, there)
     invalid = (key >= higher) & has_one
-    if of_kind(xp, thresholds.dtype, "real floating"):
+    if xp.of_kind(thresholds.dtype, "real floating"):
         invalid = invalid | xp.isnan(thresholds)
     return invalid & there
 
@@ -377,15 +368,15 @@ def _after_another(xp: Namespace, thresholds: Array, there: Array) -> tuple[Arra
 
 
 def _is_finite(xp: Namespace, x: Array) -> Array:
-    if of_kind(xp, x.dtype, "real floating"):
+    if xp.of_kind(x.dtype, "real floating"):
         return xp.isfinite(x)
     return xp.ones_like(x, dtype=xp.bool)
 
 
 def _table(xp: Namespace, thresholds: Array, negative: Array, positive: Array) -> ops.TieTable:
     """Whole numbers are counts; of other masses each row counts as one example."""
-    if of_kind(xp, positive.dtype, "integral"):
+    if xp.of_kind(positive.dtype, "integral"):
         return ops.TieTable(thresholds, negative + positive, positive, None, None)
-    there = cast(xp, (negative > 0) | (positive > 0), xp.int64)
-    found = cast(xp, positive > 0, xp.int64)
+    there = xp.cast((negative > 0) | (positive > 0), xp.int64)
+    found = xp.cast(positive > 0, xp.int64)
     return ops.TieTable(thresholds, there, found, positive, negative)

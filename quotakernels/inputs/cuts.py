@@ -14,19 +14,13 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
-    cast,
-    compiled,
-    computing,
     concrete,
-    constant,
     device,
     is_array,
     may_warn,
-    of_kind,
     readable,
     to_numpy,
     tolerance,
-    wide_float,
 )
 from quotakernels._types import WhenShort
 from quotakernels.inputs.columns import (
@@ -151,7 +145,7 @@ def quota_masses(
         most = _most(table, total, name)._replace(name=said)
         wanted, valid = _within(xp, most, value, flat, filled, short)
         if name == "budget":
-            paid = xp.minimum(compiled(_paid, xp)(table, wanted), whole)
+            paid = xp.minimum(xp.compiled(_paid)(table, wanted), whole)
             wanted = xp.where(wanted < most.whole, paid, whole)
     return (xp.nan_unless(valid & filled, wanted),), shape
 
@@ -359,7 +353,7 @@ def in_precision_of(scores: Array, threshold: Any) -> Any:
 
 def _in_type_of(scores: Array, number: int | float) -> int | float:
     xp, dtype = namespace(scores), scores.dtype
-    if type(number) is int and of_kind(xp, dtype, "integral"):
+    if type(number) is int and xp.of_kind(dtype, "integral"):
         info = xp.iinfo(dtype)
         if info.min <= number <= info.max:
             return number
@@ -376,15 +370,15 @@ def thresholds_beside(scores: Array, threshold: Any, name: str = "threshold") ->
     if (found := _of_plain_numbers(scores, threshold)) is not None:
         return found
     column = as_column(name, threshold)
-    flags = ("bool",) if name == "thresholds" or of_kind(xp, scores.dtype, "bool") else ()
+    flags = ("bool",) if name == "thresholds" or xp.of_kind(scores.dtype, "bool") else ()
     kinds = ("integral", "real floating", *flags)
-    if not of_kind(namespace(column), column.dtype, kinds):
+    if not namespace(column).of_kind(column.dtype, kinds):
         raise TypeError(f"{name} must hold real numbers; got {show_value(threshold)}")
-    if getattr(threshold, "weak_type", False) and of_kind(xp, scores.dtype, "real floating"):
-        column = cast(xp, column, scores.dtype)  # which is JAX's mark of a plain number
+    if getattr(threshold, "weak_type", False) and xp.of_kind(scores.dtype, "real floating"):
+        column = xp.cast(column, scores.dtype)  # which is JAX's mark of a plain number
     if isinstance(column, np.ndarray) and column.dtype.kind not in "biu":
         column = column.astype(np.float64)
-        return xp.asarray(column, dtype=wide_float(xp, device(scores)), device=device(scores))
+        return xp.asarray(column, dtype=xp.wide_float(device(scores)), device=device(scores))
     return beside(scores, name, column)
 
 
@@ -395,19 +389,19 @@ def _of_plain_numbers(scores: Array, threshold: Any) -> Array | None:
     if not (types and types <= {int, float}):
         return None
     xp, dev = namespace(scores), device(scores)
-    is_float = of_kind(xp, scores.dtype, "real floating")
+    is_float = xp.of_kind(scores.dtype, "real floating")
     exact = is_float and isinstance(scores.dtype, np.dtype)
-    dtype = scores.dtype if exact or (types == {int} and not is_float) else wide_float(xp, dev)
-    with computing(xp):
-        found = constant(xp, list(threshold) if listed is threshold else threshold, dtype, dev)
-    return cast(xp, found, scores.dtype) if is_float else found
+    dtype = scores.dtype if exact or (types == {int} and not is_float) else xp.wide_float(dev)
+    with xp.computing():
+        found = xp.constant(list(threshold) if listed is threshold else threshold, dtype, dev)
+    return xp.cast(found, scores.dtype) if is_float else found
 
 
 def cut_at(xp: Namespace, table: ops.TieTable, thresholds: Any) -> ops.TieTable:
     """The table with only the cuts ``score >= threshold``, and the rest in one last group."""
     table = xp.filled_first(table)
     ends = cut_ends(xp, table, _many_thresholds_beside(table, thresholds))
-    return xp.without_empty_rows(compiled(_merged, xp)(table, _rows_ending(xp, table, ends)))
+    return xp.without_empty_rows(xp.compiled(_merged)(table, _rows_ending(xp, table, ends)))
 
 
 def _many_thresholds_beside(table: ops.TieTable, thresholds: Any) -> Array:
@@ -448,7 +442,7 @@ def cut_ends(xp: Namespace, table: ops.TieTable, wanted: Array, inclusive: bool 
     if scores.dtype != wanted.dtype:
         scores, wanted = xp.widened(scores), xp.widened(wanted)
     ends = xp.bisect(_falling_key(xp, scores), _falling_key(xp, wanted), beyond=inclusive)
-    if of_kind(xp, wanted.dtype, "real floating"):
+    if xp.of_kind(wanted.dtype, "real floating"):
         ends = xp.where(xp.isnan(wanted), xp.zeros_like(ends), ends)
     return ends
 
@@ -456,4 +450,4 @@ def cut_ends(xp: Namespace, table: ops.TieTable, wanted: Array, inclusive: bool 
 def _falling_key(xp: Namespace, scores: Array) -> Array:
     """Order keys that rise where the scores fall."""
     key = xp.order_key(scores)
-    return -key if of_kind(xp, key.dtype, "real floating") else ~key
+    return -key if xp.of_kind(key.dtype, "real floating") else ~key

@@ -16,19 +16,12 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
-    cast,
-    compiled,
-    computing,
-    constant,
     device,
-    finish,
     from_host_view,
     host_view,
     known,
     known_end,
-    of_kind,
     readable,
-    wide_float,
     with_fields,
 )
 from quotakernels.inputs.columns import (
@@ -209,7 +202,7 @@ def _one_for_all(y_score: Any, gain: Any) -> Any:
             return gain
     scores = as_column("y_score", y_score)
     xp = namespace(scores)
-    with computing(xp):
+    with xp.computing():
         number = numbers_like(scores, "gain_rejected", gain)
         return xp.broadcast_to(number, tuple(scores.shape[-1:]))
 
@@ -264,12 +257,12 @@ def _clean(
 ) -> Validated:
     """Arrays of one library and of fitting shapes, when their values are checked too."""
     xp = namespace(arrays[leader])
-    with computing(xp):
+    with xp.computing():
         arrays = one_absent_example(xp, arrays)
         columns = {name: _stretched(xp, x, arrays[leader].shape) for name, x in arrays.items()}
         scores, labels = columns[leader], columns.get("y_true")
-        wide = wide_float(xp, device(scores))
-        floats = {name: cast(xp, columns[name], wide) for name in COLUMNS if name in columns}
+        wide = xp.wide_float(device(scores))
+        floats = {name: xp.cast(columns[name], wide) for name in COLUMNS if name in columns}
         weights, mask = weights_and_mask(xp, columns, wide)
         by_list = mask is None and ids is None and not (validate and readable(scores))
         counts = by_counts and xp.counts_segments(scores, labels, mask, columns["groups"])
@@ -342,7 +335,7 @@ def weights_and_mask(
     weights, valid = columns.get("sample_weight"), columns.get("where")
     if weights is None:
         return None, valid
-    weights = cast(xp, weights, wide)
+    weights = xp.cast(weights, wide)
     counted = weights != 0
     return weights, counted if valid is None else valid & counted
 
@@ -359,7 +352,7 @@ def bad_values(
     Scores may be looked at `by_list`, which tells of each list only whether it has a bad one.
     """
     bad = {}
-    if of_kind(xp, scores.dtype, "real floating"):
+    if xp.of_kind(scores.dtype, "real floating"):
         invalid = xp.nans(scores) if by_list else xp.isnan(scores)
         bad[leader] = (invalid, "a number, or where=False for an example to leave out")
     return bad if weights is None else bad | bad_weights(xp, weights)
@@ -391,7 +384,7 @@ def unfit_amounts(
     if name != "cost":  # of which there are differences
         return ~(xp.abs(whole) <= most / 2), "a finite number, small enough for a finite sum"
     right = (amount >= 0) & xp.isfinite(amount) & (whole <= most)
-    least = constant(xp, [float(info.smallest_normal)], amount.dtype, device(amount))
+    least = xp.constant([float(info.smallest_normal)], amount.dtype, device(amount))
     lost = xp.order_key(whole) < xp.order_key(least)  # XLA compares with 0 instead
     right = right & ~(lost & (xp.order_key(amount) > 0))
     smallest = f"{float(info.smallest_normal):.1e}"
@@ -456,7 +449,7 @@ def without_negative_gains(found: Validated) -> Validated:
     """The same if no gain is negative; where that is not read, a list or group with one is bad."""
     gain, groups = found.examples.columns["gain"], found.groups
     xp = namespace(gain)
-    with computing(xp):
+    with xp.computing():
         invalid, expected = gain < 0, "a number, not negative"
         if read_without_fault(xp, "gain", gain, invalid, expected, found.good is None):
             return found
@@ -474,10 +467,10 @@ def with_marks(masses: tuple[Array, ...], good: Array | None) -> tuple[Array, ..
     if good is None:
         return masses
     xp = namespace(masses[0])
-    if not of_kind(xp, masses[0].dtype, "integral"):
+    if not xp.of_kind(masses[0].dtype, "integral"):
         nans: dict[Any, Array] = {}
         return tuple(xp.nan_unless(good, x, nans) for x in masses)
-    mark = constant(xp, -1, masses[0].dtype, device(good))
+    mark = xp.constant(-1, masses[0].dtype, device(good))
     return tuple(xp.where(good, x, mark) for x in masses)
 
 
@@ -517,7 +510,7 @@ def nan_unless_valid(xp: Namespace, result: Any, good: Array | None) -> Any:
 
     Whole numbers become the widest floats, which are exact up to 2**53; flags and `NUMBERS` stay.
     """
-    return result if good is None or known(good) else compiled(_with_nan, xp)(result, good)
+    return result if good is None or known(good) else xp.compiled(_with_nan)(result, good)
 
 
 def _with_nan(result: Any, good: Array) -> Any:
@@ -531,10 +524,10 @@ def _masked(result: Any, good: Array, nans: dict[Any, Array]) -> Any:
     if isinstance(result, tuple):
         return tuple(_masked(x, good, nans) for x in result)
     xp = namespace(result)
-    if of_kind(xp, result.dtype, "bool"):
+    if xp.of_kind(result.dtype, "bool"):
         return result
-    if of_kind(xp, result.dtype, "integral"):
-        result = cast(xp, result, wide_float(xp, device(result)))
+    if xp.of_kind(result.dtype, "integral"):
+        result = xp.cast(result, xp.wide_float(device(result)))
     batch = tuple(good.shape[:-1])
     where = xp.reshape(good, (*batch, *(1 for _ in result.shape[len(batch) :])))
-    return finish(xp, xp.nan_unless(where, result, nans), result.dtype)
+    return xp.finish(xp.nan_unless(where, result, nans), result.dtype)

@@ -11,8 +11,6 @@ import numpy as np
 from quotakernels._array import (
     Array,
     Namespace,
-    cast,
-    computing,
     concrete,
     device,
     instead_of,
@@ -20,9 +18,7 @@ from quotakernels._array import (
     is_tensor,
     known_between,
     library,
-    of_kind,
     readable,
-    takes_host_arrays,
 )
 from quotakernels.inputs.columns import adopt, as_column, check_shapes, first_bad, refuse_missing
 from quotakernels.inputs.keywords import show_value
@@ -85,9 +81,9 @@ def with_codes(
     if num_groups is not None:
         if isinstance(column, np.ndarray) and column.dtype.kind not in "biu":
             raise TypeError("with num_groups, groups must be integers from 0 on")
-        with computing(xp):
+        with xp.computing():
             size = size_of("num_groups", num_groups)
-            return given | {"groups": cast(xp, column, xp.int64)}, size
+            return given | {"groups": xp.cast(column, xp.int64)}, size
     codes, ids = numbered(column)
     return given | {"groups": codes}, ids
 
@@ -133,8 +129,8 @@ def ids_of(scores: Array, groups: Any, batched: bool = False) -> Array:
     column = _checked_ids("groups", as_column("groups", groups))
     _refuse_beside_tensors(scores, column)
     xp = namespace(scores)
-    with computing(xp):
-        if not (isinstance(column, np.ndarray) and takes_host_arrays(xp)):
+    with xp.computing():
+        if not (isinstance(column, np.ndarray) and xp.takes_host_arrays):
             adopt({"y_score": scores, "groups": column})
         column = ids_beside(xp, scores, column)
         check_shapes({"y_score": scores, "groups": column}, batched=batched)
@@ -162,9 +158,9 @@ def _checked_ids(name: str, column: Array) -> Array:
             return _plain_ids(name, column.astype(object))
         return column
     xp = namespace(column)
-    if of_kind(xp, column.dtype, ("bool", "integral")):
+    if xp.of_kind(column.dtype, ("bool", "integral")):
         return column
-    if not (of_kind(xp, column.dtype, "real floating") and readable(column)):
+    if not (xp.of_kind(column.dtype, "real floating") and readable(column)):
         raise TypeError(f"{name} must hold integers, strings or dates; got dtype {column.dtype}")
     missing = column != column
     invalid = missing if bool(xp.any(missing)) else ~missing

@@ -10,16 +10,12 @@ import numpy as np
 from quotakernels._array import (
     Array,
     Namespace,
-    cast,
-    computing,
     concrete,
     device,
     instead_of,
     is_array,
-    of_kind,
     readable,
     to_numpy,
-    wide_float,
 )
 from quotakernels._bits import to_bits
 from quotakernels.inputs.columns import (
@@ -123,7 +119,7 @@ def stacked(
     """The scores of all models, shape (M, n), each checked with what is given beside them."""
     columns, _ = validated_models(named, {"y_true": y_true, **data}, pos_label, validate)
     xp, columns = adopt(columns, tuple(columns))
-    with computing(xp):
+    with xp.computing():
         return xp.stack(_of_one_dtype(xp, columns))
 
 
@@ -137,7 +133,7 @@ def stacked_by_name(scores: Any, y_true: Any) -> Any:
     check_types(columns)
     _check_lengths(columns)
     xp, columns = adopt(columns, tuple(columns))
-    with computing(xp):
+    with xp.computing():
         return xp.stack(_of_one_dtype(xp, columns))
 
 
@@ -184,7 +180,7 @@ def _of_one_dtype(xp: Namespace, columns: dict[str, Array]) -> list[Array]:
     if len({x.dtype for x in columns.values()}) == 1:
         return list(columns.values())
     for name, x in columns.items():
-        if of_kind(xp, x.dtype, "integral") and x.shape[0] and readable(x):
+        if xp.of_kind(x.dtype, "integral") and x.shape[0] and readable(x):
             low, high = (int(f(to_numpy(x))) for f in (np.min, np.max))
             if max(high, -low) > _EXACT:
                 raise ValueError(
@@ -197,8 +193,8 @@ def _of_one_dtype(xp: Namespace, columns: dict[str, Array]) -> list[Array]:
 def host_floats(x: Array) -> NDArray:
     """The floats of an array that has values, wherever they are, in NumPy; of integers doubles."""
     xp = namespace(x)
-    if not of_kind(xp, x.dtype, "real floating"):
-        with computing(xp):
-            x = cast(xp, x, wide_float(xp, device(x)))
+    if not xp.of_kind(x.dtype, "real floating"):
+        with xp.computing():
+            x = xp.cast(x, xp.wide_float(device(x)))
     bits = to_bits(x)
     return bits.view(f"f{bits.dtype.itemsize}")

@@ -9,23 +9,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    computing,
-    constant,
-    device,
-    finished,
-    is_array,
-    library,
-    of_kind,
-    readable,
-    result_float,
-    takes_host_arrays,
-    tree_map,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, is_array, library, readable, tree_map
 from quotakernels.inputs.columns import (
     adopt,
     as_column,
@@ -62,11 +46,11 @@ def of_numbers(formula: Callable[..., Any], named: dict[str, Any], domains: Doma
     xp, arrays = validate_numbers(named)
     common_shape(arrays)
     first = next(iter(arrays.values()))
-    dtype = result_float(xp, device(first))
-    with computing(xp):
-        arrays = {name: cast(xp, x, wide_float(xp, device(x))) for name, x in arrays.items()}
+    dtype = xp.result_float(device(first))
+    with xp.computing():
+        arrays = {name: xp.cast(x, xp.wide_float(device(x))) for name, x in arrays.items()}
         arrays = checked(xp, arrays, domains)
-        return finished(xp, formula(xp, *arrays.values()), dtype)
+        return xp.finished(formula(xp, *arrays.values()), dtype)
 
 
 def validate_numbers(named: dict[str, Any]) -> tuple[Namespace, dict[str, Array]]:
@@ -74,12 +58,12 @@ def validate_numbers(named: dict[str, Any]) -> tuple[Namespace, dict[str, Array]
     plain = {name for name, x in named.items() if type(x) in (int, float)}  # no arrays in a trace
     columns = {name: as_column(name, x) for name, x in named.items() if name not in plain}
     for name, x in columns.items():
-        if not of_kind(namespace(x), x.dtype, ("integral", "real floating")):
+        if not namespace(x).of_kind(x.dtype, ("integral", "real floating")):
             raise TypeError(f"{name} must be a number or an array of numbers; got {named[name]!r}")
     single = {name for name, x in columns.items() if isinstance(x, np.ndarray) and x.ndim == 0}
     xp, arrays = adopt({name: x for name, x in columns.items() if name not in single})
     data = next(iter(arrays.values()), np.empty(0))
-    with computing(xp):
+    with xp.computing():
         numbers = {name: numbers_like(data, name, named[name]) for name in plain | single}
     return xp, {name: numbers[name] if name in numbers else arrays[name] for name in named}
 
@@ -123,10 +107,10 @@ def whole_steps(named: dict[str, Any], start: str, stop: str) -> Array:
     first, last = ends
     count = max(math.ceil(last - first), 0) if math.isfinite(last - first) else 1
     xp, arrays = validate_numbers(named)
-    with computing(xp):
+    with xp.computing():
         dev = device(arrays[start])
-        wide = wide_float(xp, dev)
-        steps = cast(xp, xp.arange(count, dtype=xp.int64, device=dev), wide)
+        wide = xp.wide_float(dev)
+        steps = xp.cast(xp.arange(count, dtype=xp.int64, device=dev), wide)
         return xp.concat([steps + first, xp.full((1,), last, dtype=wide, device=dev)])
 
 
@@ -136,8 +120,8 @@ def in_library_of(data: N, *quotas: Any) -> N:
         return data
     for quota in quotas:
         foreign = is_array(quota) and not isinstance(quota, (np.ndarray, np.generic))
-        if foreign and takes_host_arrays(xp := namespace(quota)):
-            with computing(xp):
+        if foreign and (xp := namespace(quota)).takes_host_arrays:
+            with xp.computing():
                 return tree_map(xp.asarray, data)
     return data
 
@@ -145,16 +129,16 @@ def in_library_of(data: N, *quotas: Any) -> N:
 def numbers_like(data: Array, name: str, value: Any) -> Array:
     """Numbers as a wide float array of the library and on the device of the data."""
     xp, dev = namespace(data), device(data)
-    wide = wide_float(xp, dev)
+    wide = xp.wide_float(dev)
     if type(value) in (int, float):
-        return constant(xp, as_float(value), wide, dev)
+        return xp.constant(as_float(value), wide, dev)
     refuse_records(name, value)
     if isinstance(value, (list, tuple)) and all(type(x) in (int, float) for x in value):
-        return constant(xp, [as_float(x) for x in value], wide, dev)
+        return xp.constant([as_float(x) for x in value], wide, dev)
     if isinstance(value, (list, tuple)) and any(isinstance(x, bool) for x in value):
         raise TypeError(f"{name} must be a number or an array of numbers; got {show_value(value)}")
     given, value = value, as_column(name, value)
-    if not of_kind(namespace(value), value.dtype, ("integral", "real floating")):
+    if not namespace(value).of_kind(value.dtype, ("integral", "real floating")):
         percent = name == "quota" and isinstance(given, str) and given.endswith("%")
         hint = "; for 5 % pass fraction=0.05" if percent else ""
         raise TypeError(
@@ -162,7 +146,7 @@ def numbers_like(data: Array, name: str, value: Any) -> Array:
         )
     if isinstance(value, np.ndarray):
         return xp.asarray(value.astype(np.float64), dtype=wide, device=dev)
-    return cast(xp, beside(data, name, value), wide)
+    return xp.cast(beside(data, name, value), wide)
 
 
 def beside(data: Array, name: str, column: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, known, wide_float
+from quotakernels._array import Array, Namespace, device, known
 
 
 def divisor(xp: Namespace, mass: Array) -> Array:
@@ -64,7 +64,7 @@ class Totals:
     def positive_before(self) -> Array:
         """How many positive examples stand before each group of examples."""
         upto = self._xp.prefix_sum(self.positives)
-        return cast(self._xp, upto - self.positives, self.positive.dtype)
+        return self._xp.cast(upto - self.positives, self.positive.dtype)
 
     @property
     def examples(self) -> Array:
@@ -131,4 +131,4 @@ class Totals:
             number = self._read("counts" if name == "whole" else "positives")
         if table.mark is not None:
             return number * table.mark
-        return cast(xp, number, wide_float(xp, device(number)))
+        return xp.cast(number, xp.wide_float(device(number)))

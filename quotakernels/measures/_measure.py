@@ -15,20 +15,12 @@ from quotakernels._array import (
     Across,
     Array,
     Namespace,
-    by_numpy,
-    cast,
-    compiled,
-    computing,
-    constant,
     device,
-    finished,
     from_host_view,
     host_view,
     is_array,
     is_tensor,
-    result_float,
     tree_map,
-    wide_float,
 )
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import as_column, short_repr
@@ -55,6 +47,7 @@ from quotakernels.inputs.numbers import in_library_of
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._sums import Sums
 from quotakernels.ops import namespace
+from quotakernels.ops.programs import by_numpy
 from quotakernels.ranking import (
     Ranking,
     TiePolicy,
@@ -385,17 +378,17 @@ class Measure:
 
     def _computed(self, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
         xp = namespace(ranking[0])
-        dtype = result_float(xp, device(ranking[0]))
-        with computing(xp):
+        dtype = xp.result_float(device(ranking[0]))
+        with xp.computing():
             table = self._table(xp, ranking)
             arrays, shape = self.validator(xp, table, **numbers)
             self._check_columns(table)
             weighted = isinstance(ranking, Ranking) and table.weighted
             function = self._of_masses if weighted else self._function
-            result: Any = compiled(function, xp, self.options)(table, *arrays, **options)
+            result: Any = xp.compiled(function, self.options)(table, *arrays, **options)
             if shape is not None:  # of which K is another name
                 result = tree_map(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
-            result = finished(xp, result, dtype)
+            result = xp.finished(result, dtype)
             several = isinstance(result, tuple)  # whose sums may be 0
             if isinstance(ranking, Ranking) and (several or ranking.groups):
                 good = good_rows(ranking)
@@ -626,7 +619,7 @@ def ranking_at(
     if single and plain and examples.scores.shape[-1]:
         unmasked = in_library_of(found.examples._replace(valid=found.mask), cut)
         xp = namespace(examples.scores)
-        with computing(xp):
+        with xp.computing():
             wanted, place = _wanted(xp, unmasked, quota, fraction, when_short)
             return _around(unmasked, found.good, wanted, place, ties)
     return rank_examples(examples, ties, found.good, found.groups)
@@ -636,7 +629,7 @@ def _around(
     examples: Examples, good: Array | None, wanted: Array, place: Any, ties: TiePolicy
 ) -> ops.QuotaCut:
     """See `around_of`; NumPy counts one list in the memory of a tensor several times faster."""
-    find = compiled(around_of, namespace(examples.scores), ("ties",))
+    find = namespace(examples.scores).compiled(around_of, ("ties",))
     data = (examples[:4], good, wanted)
     on_host = host_view(data) if examples.scores.ndim == 1 else None
     columns, good, wanted = on_host or data
@@ -657,7 +650,7 @@ def _wanted(
     size, dev = scores.shape[-1], device(scores)
     masses = known_masses(size, quota, fraction) if valid is None else None
     if masses is not None:
-        return constant(xp, masses, wide_float(xp, dev), dev), max(math.ceil(masses[0]), 1)
+        return xp.constant(masses, xp.wide_float(dev), dev), max(math.ceil(masses[0]), 1)
     if valid is None:
         counts = xp.full((*scores.shape[:-1], 1), size, dtype=xp.int64, device=dev)
     else:
@@ -670,7 +663,7 @@ def _wanted(
 def last_place(xp: Namespace, wanted: Array) -> Array:
     """The place of the last example, from 1 on, of which a quota takes at least a part."""
     last = xp.where(wanted > 1, wanted, xp.ones_like(wanted))
-    return cast(xp, xp.ceil(last), xp.int64)
+    return xp.cast(xp.ceil(last), xp.int64)
 
 
 def around_of(
@@ -690,7 +683,7 @@ def around_of(
     if not isinstance(place, int):
         place = last_place(xp, wanted)
     thresholds, counts = xp.counts_around(scores, labels, valid, place, across)
-    counts = cast(xp, counts, wanted.dtype)
+    counts = xp.cast(counts, wanted.dtype)
     before, here = counts[..., :2], counts[..., 2:4] - counts[..., :2]
     before, positive_before = before[..., :1], before[..., 1:]
     mass, positive = here[..., :1], here[..., 1:]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, computing, tolerance
+from quotakernels._array import Array, Namespace, tolerance
 from quotakernels._types import T
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.inputs.examples import good_rows
@@ -37,7 +37,7 @@ def family_of(models: Models) -> Family:
     if len(shapes) > 1:
         listed = " and ".join(str(shape) for shape in sorted(shapes))
         raise ValueError(f"models must have the same batch axes; got {listed}")
-    with computing(xp):
+    with xp.computing():
         tables = tuple(table_of(xp, ranking) for ranking in rankings)
         sums = [Totals(xp, table) for table in tables]
         positive = xp.stack([x.positive for x in sums], axis=-1)

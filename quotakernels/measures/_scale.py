@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, known, known_between, of_kind
+from quotakernels._array import Array, Namespace, known, known_between
 from quotakernels.inputs.totals import Totals
 from quotakernels.ops import namespace
 
@@ -83,7 +83,7 @@ def _is_usual(xp: Namespace, mass: Array, most: int, far: int) -> Array:
     """Whether a mass is 0 or near 1; by its bits, since subnormals may be compared equal to 0."""
     key = xp.order_key(mass)
     least, highest = 2.0**-far, 2.0**far
-    if of_kind(xp, key.dtype, "integral"):
+    if xp.of_kind(key.dtype, "integral"):
         least, highest = ((most - 1 + x) << _fraction_bits(xp, mass) for x in (-far, far))
     return ~((key > highest) | ((key < least) & (key > 0)))
 
@@ -91,18 +91,18 @@ def _is_usual(xp: Namespace, mass: Array, most: int, far: int) -> Array:
 def _exponent(xp: Namespace, mass: Array, most: int) -> Array:
     """The exponents of positive floats, from their bits; without these, within one."""
     key = xp.order_key(mass)
-    if of_kind(xp, key.dtype, "integral"):
+    if xp.of_kind(key.dtype, "integral"):
         return (key >> _fraction_bits(xp, mass)) - (most - 1)
     usual = xp.where((mass > 0) & xp.isfinite(mass), mass, xp.ones_like(mass))
-    return cast(xp, xp.floor(xp.log2(usual)), xp.int64)
+    return xp.cast(xp.floor(xp.log2(usual)), xp.int64)
 
 
 def _power(xp: Namespace, exponent: Array, mass: Array, most: int) -> Array:
     """Two to this power, as floats like the mass."""
     key = xp.order_key(mass)
-    if of_kind(xp, key.dtype, "integral"):
+    if xp.of_kind(key.dtype, "integral"):
         bits = (exponent + (most - 1)) << _fraction_bits(xp, mass)
-        return xp.from_order_key(cast(xp, bits, key.dtype), mass.dtype)
+        return xp.from_order_key(xp.cast(bits, key.dtype), mass.dtype)
     power = xp.ones_like(mass)
     step = most // 2
     while step:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast
+from quotakernels._array import Array, Namespace
 from quotakernels.inputs.totals import Totals
 
 
@@ -42,7 +42,7 @@ class Sums(NamedTuple):
 def item_scale(xp: Namespace, table: ops.TieTable, total: Totals) -> Array:
     """The factor that gives masses a mean of one per example."""
     if table.weighted:
-        return cast(xp, total.examples, total.whole.dtype) / total.whole
+        return xp.cast(total.examples, total.whole.dtype) / total.whole
     return xp.ones_like(total.whole)
 
 

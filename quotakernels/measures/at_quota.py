@@ -8,7 +8,7 @@ from itertools import chain, count
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, constant, device, of_kind, wide_float
+from quotakernels._array import Array, Namespace, device
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.cuts import wanted_masses
@@ -447,7 +447,7 @@ def _mass_at_cuts(xp: Namespace, table: ops.TieTable, column: Array) -> Array:
 
 def _cut_positives(xp: Namespace, table: ops.TieTable) -> Array:
     """The selected positive mass at every cut, as floats."""
-    return cast(xp, _mass_at_cuts(xp, table, table.positive), wide_float(xp, device(table.counts)))
+    return xp.cast(_mass_at_cuts(xp, table, table.positive), xp.wide_float(device(table.counts)))
 
 
 def real_cuts(xp: Namespace, table: ops.TieTable) -> Array:
@@ -469,8 +469,8 @@ def cut_thresholds(xp: Namespace, table: ops.TieTable) -> Array:
 
 def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
     """Thresholds in a type that has NaN."""
-    if not of_kind(xp, thresholds.dtype, "real floating"):
-        return cast(xp, thresholds, wide_float(xp, device(thresholds)))
+    if not xp.of_kind(thresholds.dtype, "real floating"):
+        return xp.cast(thresholds, xp.wide_float(device(thresholds)))
     return thresholds
 
 
@@ -500,7 +500,7 @@ def hit_rate_curve(table: ops.TieTable) -> Curve:
     """
     xp = namespace(table.counts)
     quota, positive = cut_quotas(xp, table), _cut_positives(xp, table)
-    value = positive / cast(xp, quota, positive.dtype)
+    value = positive / xp.cast(quota, positive.dtype)
     return Curve(quota, value, cut_thresholds(xp, table))
 
 
@@ -558,7 +558,7 @@ def lift_curve(table: ops.TieTable) -> Curve:
     quota, positive = cut_quotas(xp, table), _cut_positives(xp, table)
     total = Totals(xp, table)
     prevalence = xp.expand_dims(total.positive / total.whole, axis=-1)
-    value = (positive / cast(xp, quota, positive.dtype)) / prevalence
+    value = (positive / xp.cast(quota, positive.dtype)) / prevalence
     # XLA knows that the first numerator is 0, and on the CPU takes (0/0)·x for 0.
     value = xp.nan_unless(quota > 0, value)
     return Curve(quota, value, cut_thresholds(xp, table))
@@ -613,7 +613,7 @@ def _relative_scores(xp: Namespace, parts: list[ops.TieTable]) -> Iterable[Array
     filled = _again(parts, lambda: (part.counts > 0 for part in parts))
     scores = _near_one(xp, parts, filled)
     first = next(iter(scores()))
-    inf = constant(xp, xp.inf, first.dtype, device(first))
+    inf = xp.constant(xp.inf, first.dtype, device(first))
     counted = (xp.where(there, x, -inf) for x, there in zip(scores(), filled(), strict=True))
     best = _largest(xp, parts, counted)
 
@@ -684,7 +684,7 @@ def _moments_before(
 
     The moments are made one after the other, since each may be as long as the table.
     """
-    wide, parts = wide_float(xp, device(table.counts)), xp.in_parts(table)
+    wide, parts = xp.wide_float(device(table.counts)), xp.in_parts(table)
     ends: list[Array | None] = [None] * len(_Moments._fields)
 
     def before(column: int, x: Array) -> Array:
@@ -697,7 +697,7 @@ def _moments_before(
         return sums
 
     for part, score in zip(parts, _relative_scores(xp, parts), strict=True):
-        mass, positive = (cast(xp, x, wide) for x in (part.mass, part.positive))
+        mass, positive = (xp.cast(x, wide) for x in (part.mass, part.positive))
         row = _Part(mass, mass, positive, score, _variance_within(xp, part, labels))
         first = before(0, mass), before(1, mass * score), before(2, positive)
         yield chain(first, map(before, count(3), _moment_steps(xp, *first, row))), row
@@ -709,9 +709,9 @@ def _variance_within(xp: Namespace, table: ops.TieTable, labels: Labels) -> Arra
         return None
     if labels != "observed":
         raise ValueError(f'labels must be "expected" or "observed"; got {show_value(labels)}')
-    wide = wide_float(xp, device(table.counts))
-    mass = divisor(xp, cast(xp, table.mass, wide))
-    positive, negative = (cast(xp, x, wide) / mass for x in (table.positive, table.negative))
+    wide = xp.wide_float(device(table.counts))
+    mass = divisor(xp, xp.cast(table.mass, wide))
+    positive, negative = (xp.cast(x, wide) / mass for x in (table.positive, table.negative))
     return positive * negative
 
 

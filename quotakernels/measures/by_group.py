@@ -9,17 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    compiled,
-    computing,
-    device,
-    finished,
-    result_float,
-    tree_map,
-)
+from quotakernels._array import Array, Namespace, device, tree_map
 from quotakernels._records import plainly
 from quotakernels._types import Generic, Numbers, T
 from quotakernels.inputs.cuts import wanted_masses, whole_if_close
@@ -121,8 +111,8 @@ def group_counts(ranking: Ranking[T]) -> GroupCounts[T]:
     """
     _check_groups(ranking)
     xp = namespace(ranking.counts)
-    with computing(xp):
-        counts = compiled(_counted, xp)(table_of(xp, ranking, by_group=True))
+    with xp.computing():
+        counts = xp.compiled(_counted)(table_of(xp, ranking, by_group=True))
         examples, positives = nan_unless_valid(xp, counts, good_rows(ranking))
         return GroupCounts(ranking.groups.ids, examples, positives)
 
@@ -198,7 +188,7 @@ class MeanOverGroups:
         _check_groups(ranking)
         values = self.measure(ranking, **own)
         xp = namespace(ranking.counts)
-        with computing(xp):
+        with xp.computing():
             size = _weights(xp, table_of(xp, ranking, by_group=True), self.weights)
             if (good := good_rows(ranking)) is not None:
                 size = xp.nan_unless(good[..., 0], size)
@@ -363,11 +353,11 @@ def mean_of_groups(groups: GroupValues, drawn: Array | None = None) -> GroupMean
     """
     values, size = groups
     xp = namespace(size)
-    dtype = result_float(xp, device(size))
-    with computing(xp):
-        mean = tree_map(lambda x: compiled(_average, xp)(x, size, drawn), values)
+    dtype = xp.result_float(device(size))
+    with xp.computing():
+        mean = tree_map(lambda x: xp.compiled(_average)(x, size, drawn), values)
         defined = tree_map(lambda x: _defined(x, size.ndim - 1, drawn), values)
-        return GroupMean(finished(xp, mean, dtype), defined)
+        return GroupMean(xp.finished(mean, dtype), defined)
 
 
 def _average(values: Array, size: Array, drawn: Array | None) -> Array:
@@ -376,7 +366,7 @@ def _average(values: Array, size: Array, drawn: Array | None) -> Array:
     A size that is NaN spoils it.
     """
     xp, axis = namespace(values), size.ndim - 1
-    values = _groups_last(xp, cast(xp, values, size.dtype), axis)
+    values = _groups_last(xp, xp.cast(values, size.dtype), axis)
     between = (1,) * (values.ndim - size.ndim)
     size = xp.reshape(size, (*size.shape[:-1], *between, size.shape[-1]))
     left_out = xp.isnan(values) & ~xp.isnan(size)
@@ -384,7 +374,7 @@ def _average(values: Array, size: Array, drawn: Array | None) -> Array:
     weight = xp.where(left_out, nothing, size)
     sums = (xp.where(left_out, nothing, weight * values), weight)
     if drawn is not None:
-        often = cast(xp, drawn, size.dtype)
+        often = xp.cast(drawn, size.dtype)
         sums = tuple(xp.expand_dims(x, axis=-2) * often for x in sums)
     weighted, weight = (xp.total(x) for x in sums)
     return weighted / weight
@@ -396,7 +386,7 @@ def _defined(values: Array, axis: int, drawn: Array | None) -> Array:
     there = _groups_last(xp, ~xp.isnan(values), axis)
     if drawn is None:
         return xp.count(there)[..., 0]
-    often = cast(xp, xp.expand_dims(there, axis=-2), xp.int64) * cast(xp, drawn, xp.int64)
+    often = xp.cast(xp.expand_dims(there, axis=-2), xp.int64) * xp.cast(drawn, xp.int64)
     return xp.sum(often, axis=-1)
 
 
@@ -457,12 +447,12 @@ def _wanted_over_all(
     if not table.segments:
         raise TypeError("selection_by_group needs groups, the group of each example")
     paid = budget is not None and "cost" in table.columns
-    together = compiled(_together, xp)(table) if paid else table._replace(segments=())
+    together = xp.compiled(_together)(table) if paid else table._replace(segments=())
     (wanted,), shape = wanted_masses(xp, together, quota=quota, fraction=fraction, budget=budget)
     if not paid:
-        return (wanted, compiled(_in_proportion, xp)(table, wanted)), shape
+        return (wanted, xp.compiled(_in_proportion)(table, wanted)), shape
     money = xp.reshape(numbers_like(table.counts, "budget", budget), (-1,))
-    return (wanted, compiled(_paid_in_proportion, xp)(table, wanted, money)), shape
+    return (wanted, xp.compiled(_paid_in_proportion)(table, wanted, money)), shape
 
 
 def _in_proportion(table: ops.TieTable, wanted: Array) -> Array:
@@ -644,7 +634,7 @@ def _shares(xp: Namespace, table: ops.TieTable, edge: _Edge) -> tuple[Array, Arr
     key, dtype = _keys(xp, table), edge.taken.dtype
     there = table.counts > 0
     above, at = there & (key > edge.key), there & (key == edge.key)
-    mass, positive = (cast(xp, x, dtype) for x in (table.mass, table.positive))
+    mass, positive = (xp.cast(x, dtype) for x in (table.mass, table.positive))
     nothing = xp.zeros_like(mass)
 
     def of_groups(rows: Array, x: Array) -> Array:

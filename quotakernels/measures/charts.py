@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
+from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.cuts import ROUNDING
@@ -248,8 +248,8 @@ def powers_chart(table: ops.TieTable, *, kind: ChartKind, smoothing: float = 1.0
     _check_smoothing(smoothing)
     xp = namespace(table.counts)
     table = xp.filled_first(table)
-    wide = wide_float(xp, device(table.counts))
-    cells = ConfusionTable(*(cast(xp, x, wide) for x in cut_cells(xp, table)))
+    wide = xp.wide_float(device(table.counts))
+    cells = ConfusionTable(*(xp.cast(x, wide) for x in cut_cells(xp, table)))
     x, y = coordinates(xp, kind, cells, smoothing)
     if kind == "pr":
         y = pr_vertices(xp, table, "roc").precision
@@ -765,10 +765,10 @@ def auk(table: ops.TieTable, *, kappa: Kappa = "cohen") -> Array:
         known = ", ".join(map(repr, _MEANS))
         raise ValueError(f"kappa must be one of {known}; got {show_value(kappa)}")
     xp = namespace(table.counts)
-    wide = wide_float(xp, device(table.counts))
+    wide = xp.wide_float(device(table.counts))
     _, positive, negative = Totals(xp, table)
-    cells = ConfusionTable(*(cast(xp, x, wide) for x in cut_cells(xp, table)))
-    share = cast(xp, table.negative, wide) / xp.repeat_per_row(table, negative)
+    cells = ConfusionTable(*(xp.cast(x, wide) for x in cut_cells(xp, table)))
+    share = xp.cast(table.negative, wide) / xp.repeat_per_row(table, negative)
     area = xp.group_total(table, share * _MEANS[kappa](partial(row_ends, xp, table), cells))
     defined = (positive > 0) & (negative > 0)
     return xp.nan_unless(defined, area)

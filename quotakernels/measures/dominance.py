@@ -6,20 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    compiled,
-    computing,
-    device,
-    finished,
-    known,
-    readable,
-    result_float,
-    tolerance,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, known, readable, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
@@ -104,12 +91,12 @@ def _steepest_slope(xp: Namespace, left: Array, right: Array, width: Array) -> A
 
 def _side_by_side(xp: Namespace, paths: Sequence[Polyline]) -> Polyline:
     """The paths as one of shape (..., M, V), of floats; they end where the first one does."""
-    wide = wide_float(xp, device(paths[0].x))
+    wide = xp.wide_float(device(paths[0].x))
     size = max(path.x.shape[-1] for path in paths)
-    whole = cast(xp, paths[0].x[..., -1:], wide)
+    whole = xp.cast(paths[0].x[..., -1:], wide)
     columns = []
     for path in paths:
-        x, y = (_padded(xp, cast(xp, z, wide), size) for z in path)
+        x, y = (_padded(xp, xp.cast(z, wide), size) for z in path)
         columns.append((x * (whole / x[..., -1:]), y))
     return Polyline(*(xp.stack(column, axis=-2) for column in zip(*columns, strict=True)))
 
@@ -174,7 +161,7 @@ def _merged(
     first = first | ((index == 0) & ~xp.expand_dims(defined, axis=-1))
     place = xp.flagged_first(first)
     row = xp.arange(place.shape[-1], dtype=xp.int64, device=device(kept))
-    number = xp.sum(cast(xp, first, xp.int64), axis=-1, keepdims=True)
+    number = xp.sum(xp.cast(first, xp.int64), axis=-1, keepdims=True)
     start = xp.take_last_axis(starts, place)
     start = xp.where(row == 0, xp.zeros_like(start), xp.where(row < number, start, whole))
     stop = xp.concat([start[..., 1:], whole], axis=-1)
@@ -234,13 +221,11 @@ def rounding_of(xp: Namespace, sources: Sequence[StepsOrPoints]) -> float:
 def alike(xp: Namespace, sources: Sequence[StepsOrPoints]) -> list[Points]:
     """The points of all curves, in one batch shape and in one type: int64, or wide floats."""
     dev = device(sources[0][0])
-    number = xp.int64 if rounding_of(xp, sources) == 0 else wide_float(xp, dev)
+    number = xp.int64 if rounding_of(xp, sources) == 0 else xp.wide_float(dev)
     batch = _common_shape([tuple(source[0].shape[:-1]) for source in sources])
     columns = []
     for source in sources:
-        fp, tp = (
-            xp.broadcast_to(cast(xp, x, number), (*batch, x.shape[-1])) for x in tuple(source)
-        )
+        fp, tp = (xp.broadcast_to(xp.cast(x, number), (*batch, x.shape[-1])) for x in tuple(source))
         columns.append(Points(fp, tp) if isinstance(source, Points) else _cumulated(xp, fp, tp))
     return columns
 
@@ -336,8 +321,8 @@ def _exceeds(xp: Namespace, a: Array, b: Array, c: Array, d: Array) -> Array:
     """
     if xp.isdtype(a.dtype, "real floating"):
         return a * b > c * d
-    wide = wide_float(xp, device(a))
-    x, y, z, w = (cast(xp, factor, wide) for factor in (a, b, c, d))
+    wide = xp.wide_float(device(a))
+    x, y, z, w = (xp.cast(factor, wide) for factor in (a, b, c, d))
     near = x * y - z * w
     return xp.where(xp.abs(near) < 2.0**62, a * b - c * d > 0, near > 0)
 
@@ -432,10 +417,10 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
     if space not in _SPACES:
         raise ValueError(f'space must be "roc" or "pr"; got {show_value(space)}')
     xp, sources = _admitted({"a": a, "b": b}, curves_too=True)
-    with computing(xp):
-        found, totals = compiled(_dominates, xp, ("space",))(*sources, space=space)
+    with xp.computing():
+        found, totals = xp.compiled(_dominates, ("space",))(*sources, space=space)
         check_same_totals(["a", "b"], *totals)
-        return finished(xp, found, xp.bool)
+        return xp.finished(found, xp.bool)
 
 
 @public
@@ -502,11 +487,11 @@ def compare_curves(
         raise ValueError(f'axis must be "quota", "fpr" or "recall"; got {show_value(axis)}')
     named = named_models(models)
     xp, sources = _admitted(named, curves_too=False)
-    dtype = result_float(xp, device(sources[0][0]))
-    with computing(xp):
-        regions, totals = compiled(_regions, xp, ("axis",))(sources, axis=axis)
+    dtype = xp.result_float(device(sources[0][0]))
+    with xp.computing():
+        regions, totals = xp.compiled(_regions, ("axis",))(sources, axis=axis)
         check_same_totals(list(named), *totals)
-        return Regions(*finished(xp, regions, dtype))
+        return Regions(*xp.finished(regions, dtype))
 
 
 def _admitted(

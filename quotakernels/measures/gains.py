@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
+from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.cuts import cut_ends, wanted_masses
@@ -62,7 +62,7 @@ def cut_at_thresholds(table: ops.TieTable, wanted: Array, inclusive: bool) -> Cu
     wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
     ends = cut_ends(xp, table, wanted, inclusive)
     index = xp.clip(ends, max=table.counts.shape[-1] - 1)
-    part = cast(xp, ends > index, wide_float(xp, device(ends)))
+    part = xp.cast(ends > index, xp.wide_float(device(ends)))
     return CutRows(index, part, xp.ones_like(part))
 
 
@@ -75,7 +75,7 @@ def _groups_cut(xp: Namespace, table: ops.TieTable, wanted: Array, inclusive: bo
         last = xp.last_row(table, xp.expand_dims(first, axis=-1))[..., 0]
         index.append(xp.where(there, first, last))
         part.append(there)
-    whole = cast(xp, ~xp.stack(part, axis=-1), wide_float(xp, device(table.counts)))
+    whole = xp.cast(~xp.stack(part, axis=-1), xp.wide_float(device(table.counts)))
     empty = xp.expand_dims(Totals(xp, table).examples == 0, axis=-1)
     whole = xp.nan_unless(~empty, whole)
     return CutRows(xp.stack(index, axis=-1), whole, xp.ones_like(whole))
@@ -95,7 +95,7 @@ def _beside(
     sums: Callable[..., Array], table: ops.TieTable, column: Array, cut: CutRows, part: Array
 ) -> Array:
     xp = namespace(part)
-    column = cast(xp, column, wide_float(xp, device(column)))
+    column = xp.cast(column, xp.wide_float(device(column)))
     own = xp.column_at(table, column, cut.index)
     return sums(table, column, cut.index) * cut.unit + own * part
 

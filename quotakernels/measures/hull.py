@@ -8,20 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    compiled,
-    computing,
-    concrete,
-    device,
-    finished,
-    of_kind,
-    result_float,
-    tolerance,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, concrete, device, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, Number, NumberOf, T
 from quotakernels.inputs.columns import MASS_ROUNDING
@@ -132,7 +119,7 @@ def hull_vertices(xp: Namespace, table: ops.TieTable, model: Array | None = None
     """The hull of a table of its edges, empty rows at the end; `model` is that of each vertex."""
     curve = roc_vertices(xp, table)
     _, positive, negative = (xp.expand_dims(x, axis=-1) for x in Totals(xp, table))
-    up, along = (cast(xp, x, positive.dtype) for x in (table.positive, table.negative))
+    up, along = (xp.cast(x, positive.dtype) for x in (table.positive, table.negative))
     slope = up * negative / (along * positive)
     slope = xp.where(table.counts > 0, slope, xp.zeros_like(slope))
     slope_min = xp.concat([slope, xp.zeros_like(slope[..., :1])], axis=-1)
@@ -323,9 +310,9 @@ def family_hull(models: Models[T]) -> RocHull[T]:
     """
     family = family_of(models)
     xp = namespace(family.agree)
-    dtype = result_float(xp, device(family.agree))
-    with computing(xp):
-        hull = finished(xp, compiled(_hull_of_family, xp)(family), dtype)
+    dtype = xp.result_float(device(family.agree))
+    with xp.computing():
+        hull = xp.finished(xp.compiled(_hull_of_family)(family), dtype)
         result: RocHull = nan_unless_valid(xp, hull, family.agree[..., None])
     return result
 
@@ -376,9 +363,9 @@ def _of_one_type(xp: Namespace, columns: list[Array]) -> list[Array]:
     dtypes = {x.dtype for x in columns}
     if len(dtypes) == 1:
         return columns
-    whole = all(of_kind(xp, dtype, "integral") for dtype in dtypes)
-    common = xp.int64 if whole else wide_float(xp, device(columns[0]))
-    return [cast(xp, x, common) for x in columns]
+    whole = all(xp.of_kind(dtype, "integral") for dtype in dtypes)
+    common = xp.int64 if whole else xp.wide_float(device(columns[0]))
+    return [xp.cast(x, common) for x in columns]
 
 
 def _to_one_end(xp: Namespace, columns: list[Array]) -> list[Array]:
@@ -394,9 +381,9 @@ def _stairs(xp: Namespace, points: _Points, agree: Array) -> ops.TieTable:
     along, up = (xp.where(agree, x, xp.zeros_like(x)) for x in (along, up))
     place = xp.arange(along.shape[-1], dtype=xp.int64, device=device(along))
     place = xp.broadcast_to(place, along.shape)
-    if of_kind(xp, along.dtype, "integral"):
+    if xp.of_kind(along.dtype, "integral"):
         return ops.TieTable(place, along + up, up, None, None)
-    there, found = (cast(xp, x, xp.int32) for x in ((along > 0) | (up > 0), up > 0))
+    there, found = (xp.cast(x, xp.int32) for x in ((along > 0) | (up > 0), up > 0))
     return ops.TieTable(place, there, found, up, along)
 
 
@@ -459,24 +446,24 @@ def mixture(
         raise TypeError(f"hull must be a RocHull; got {type(hull).__name__}")
     ((name, value),) = named.items()
     xp = namespace(hull.fpr)
-    dtype = result_float(xp, device(hull.fpr))
-    with computing(xp):
+    dtype = xp.result_float(device(hull.fpr))
+    with xp.computing():
         wanted = numbers_like(hull.fpr, name, value)
-        if name == "quota" and of_kind(xp, hull.fp.dtype, "integral") and concrete(hull.fp):
+        if name == "quota" and xp.of_kind(hull.fp.dtype, "integral") and concrete(hull.fp):
             warn_below_one(value)
         along = hull.fp + hull.tp if name == "quota" else getattr(hull, name)
-        along = cast(xp, along, wanted.dtype)
+        along = xp.cast(along, wanted.dtype)
         within = _within(xp, hull, along, name, wanted)
-        mixed = compiled(_mixture, xp)(hull, along, within)
+        mixed = xp.compiled(_mixture)(hull, along, within)
         shape = (*hull.fpr.shape[:-1], *wanted.shape)
-        return finished(xp, Mixture(*(xp.reshape(x, shape) for x in mixed)), dtype)
+        return xp.finished(Mixture(*(xp.reshape(x, shape) for x in mixed)), dtype)
 
 
 def _within(xp: Namespace, hull: RocHull, along: Array, name: str, value: Array) -> Array:
     """The wanted values, shape (..., K); NaN where they are beyond the hull, or it is undefined."""
     whole: Array | int = 1
     highest: Array | int = 1
-    whole_numbers = of_kind(xp, hull.fp.dtype, "integral")
+    whole_numbers = xp.of_kind(hull.fp.dtype, "integral")
     rounded_up = 1.0 if whole_numbers else 1 + tolerance(along, MASS_ROUNDING)
     expected = "a rate, from 0 to 1"
     if name == "quota":
@@ -511,7 +498,7 @@ def _mixture(hull: RocHull, along: Array, wanted: Array) -> Mixture:
         at(x, lower) + share * (at(x, upper) - at(x, lower)) for x in (hull.fpr, hull.tpr)
     )
     cuts = tuple(at(x, place) for x in (hull.threshold, hull.model) for place in (lower, upper))
-    lower, upper = (cast(xp, x, xp.int32) for x in (lower, upper))
+    lower, upper = (xp.cast(x, xp.int32) for x in (lower, upper))
     return Mixture(lower, upper, share, *rates, *cuts)
 
 
@@ -864,7 +851,7 @@ def best_operating_point(table: ops.TieTable, of_fp: Array, of_fn: Array) -> Ope
     """
     xp = namespace(table.counts)
     hull = xp.filled_first(hull_table(xp, table))
-    up, along = (cast(xp, x, of_fp.dtype) for x in (hull.positive, hull.negative))
+    up, along = (xp.cast(x, of_fp.dtype) for x in (hull.positive, hull.negative))
     price = xp.where(up > 0, along / up, xp.full_like(up, xp.inf))
     taken = xp.bisect(price, of_fn / of_fp * (1 - tolerance(price, SAME_COST)))
     unknown = xp.isnan(of_fp)

@@ -6,19 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    compiled,
-    computing,
-    device,
-    finished,
-    of_kind,
-    result_float,
-    tree_map,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, tree_map
 from quotakernels._records import plainly
 from quotakernels._types import TiePolicy
 from quotakernels.inputs.classes import validate_classes
@@ -171,8 +159,8 @@ def one_vs_rest(
     )
     results = _measured(measure, ranking, options, average)
     xp = namespace(ranking.counts)
-    dtype = result_float(xp, device(ranking.counts))
-    with computing(xp):
+    dtype = xp.result_float(device(ranking.counts))
+    with xp.computing():
         if pooled:
             results = tree_map(lambda x: xp.expand_dims(x, axis=0), results)
         axis = examples.scores.ndim - 2
@@ -180,8 +168,8 @@ def one_vs_rest(
         if average is None:
             value, defined = per_class, tree_map(lambda x: _is_defined(xp, x), per_class)
         else:
-            value, defined = compiled(_averages, xp, ("average",))(results, ranking, average)
-        return OneVsRest(*(finished(xp, x, dtype) for x in (value, per_class, defined)))
+            value, defined = xp.compiled(_averages, ("average",))(results, ranking, average)
+        return OneVsRest(*(xp.finished(x, dtype) for x in (value, per_class, defined)))
 
 
 def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
@@ -234,7 +222,7 @@ def _measured(
 def _by_class(examples: Examples) -> Examples:
     """The classes first: (K, ..., n), so that the models stay the last axis of a batch."""
     xp = namespace(examples.scores)
-    with computing(xp):
+    with xp.computing():
         return examples.map(lambda x: _moved(xp, x, -2, 0))
 
 
@@ -252,27 +240,27 @@ def _pooled(examples: Examples) -> Examples:
     def joined(x: Array) -> Array:
         return xp.reshape(xp.matrix_transpose(x), (*x.shape[:-2], x.shape[-2] * x.shape[-1]))
 
-    with computing(xp):
+    with xp.computing():
         return examples.map(joined)
 
 
 def _is_defined(xp: Namespace, x: Array) -> Array:
     """1 for a number, 0 for NaN."""
-    if not of_kind(xp, x.dtype, "real floating"):
+    if not xp.of_kind(x.dtype, "real floating"):
         return xp.ones(x.shape, dtype=xp.int32, device=device(x))
-    return cast(xp, ~xp.isnan(x), xp.int32)
+    return xp.cast(~xp.isnan(x), xp.int32)
 
 
 def _averages(results: Any, ranking: Ranking, average: str) -> tuple[Any, Any]:
     """Over the first axis: the averages of what is defined, and how many are."""
     xp = namespace(ranking.counts)
-    wide = wide_float(xp, device(ranking.counts))
+    wide = xp.wide_float(device(ranking.counts))
     mass = None
     if average == "weighted":
         mass = Totals(xp, table_of(xp, ranking)).positive
 
     def averaged(x: Array) -> Array:
-        there, x = cast(xp, _is_defined(xp, x), wide), cast(xp, x, wide)
+        there, x = xp.cast(_is_defined(xp, x), wide), xp.cast(x, wide)
         weight = there
         if mass is not None:
             shape = (*mass.shape, *(1 for _ in x.shape[mass.ndim :]))

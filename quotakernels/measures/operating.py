@@ -6,7 +6,7 @@ from inspect import Parameter, Signature
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
+from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import MASS_ROUNDING
@@ -70,8 +70,8 @@ class _Line:
     """The cuts of a table, shape (..., 1, V); segments run to each of them but the first."""
 
     def __init__(self, xp: Namespace, table: ops.TieTable):
-        wide = wide_float(xp, device(table.counts))
-        self.fp, self.tp = (cast(xp, x, wide)[..., None, :] for x in cut_masses(xp, table))
+        wide = xp.wide_float(device(table.counts))
+        self.fp, self.tp = (xp.cast(x, wide)[..., None, :] for x in cut_masses(xp, table))
         self.negative, self.positive = self.fp[..., -1:], self.tp[..., -1:]
         self.threshold = cut_thresholds(xp, table)[..., None, :]
         self.slack = tolerance(self.fp, MASS_ROUNDING) if table.weighted else 0.0
@@ -508,8 +508,8 @@ def kolmogorov_smirnov(table: ops.TieTable) -> CurvePoint:
 
 @in_usual_units
 def _largest_distance(table: ops.TieTable) -> CurvePoint:
-    xp, wide = namespace(table.counts), wide_float(namespace(table.counts), device(table.counts))
-    tp, fp, fn, tn = (cast(xp, x, wide) for x in cut_cells(xp, table))
+    xp, wide = namespace(table.counts), namespace(table.counts).wide_float(device(table.counts))
+    tp, fp, fn, tn = (xp.cast(x, wide) for x in cut_cells(xp, table))
     value = (tp * tn - fp * fn) / ((tp + fn) * (fp + tn))
     cuts = Curve(fp + tp, value, cut_thresholds(xp, table))
     best = best_of_these(table, cuts, real_cuts(xp, table))[:3]
@@ -549,6 +549,6 @@ def det_curve(table: ops.TieTable) -> DetCurve:
     """
     xp = namespace(table.counts)
     table = xp.filled_first(table)
-    wide = wide_float(xp, device(table.counts))
-    _, fp, fn, _ = (cast(xp, x, wide) for x in cut_cells(xp, table))
+    wide = xp.wide_float(device(table.counts))
+    _, fp, fn, _ = (xp.cast(x, wide) for x in cut_cells(xp, table))
     return DetCurve(fp / fp[..., -1:], fn / fn[..., :1], cut_thresholds(xp, table))

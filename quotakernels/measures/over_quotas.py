@@ -8,17 +8,7 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    compiled,
-    computing,
-    device,
-    finished,
-    of_kind,
-    result_float,
-)
+from quotakernels._array import Array, Namespace, device
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T, WhenShort
 from quotakernels.inputs.cuts import quota_masses, wanted_masses
@@ -248,7 +238,7 @@ def _won(table: Any) -> Won:
     if isinstance(table, ops.Cumulative) and table.segments:
         twice, pairs = xp.won_twice_by_group(table)
         mark: Any = table.mark
-        return Won(cast(xp, twice, mark.dtype), pairs * mark)
+        return Won(xp.cast(twice, mark.dtype), pairs * mark)
     return reduced(xp, table, pairs_won(xp, table, Totals(xp, table)))[0]
 
 
@@ -714,7 +704,7 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduct
 
     def full_groups(before: Array, items: Array, found: Array, upto: Array) -> tuple[Array, ...]:
         """Without what each group has found, which adds up to what the rest finds."""
-        whole = of_kind(xp, before.dtype, "integral")
+        whole = xp.of_kind(before.dtype, "integral")
         first = total.positives if whole else total.positive
         least = xp.repeat_per_row(table, first + 1 if late else first)
         nothing = xp.zeros_like(least, dtype=before.dtype)
@@ -1124,16 +1114,16 @@ def sharing(measures: Mapping[str, Any]) -> dict[str, Measure]:
 def in_one_pass(measures: Mapping[str, Measure], table: ops.TieTable) -> dict[str, Any]:
     """The values of measures that share a pass, each the one that the measure gives by itself."""
     xp = namespace(table.counts)
-    dtype = result_float(xp, device(table.counts))
+    dtype = xp.result_float(device(table.counts))
     sums = {name: measure.sums for name, measure in measures.items() if measure.sums is not None}
     makes = tuple(dict.fromkeys(each.make for each in sums.values()))
-    with computing(xp):
+    with xp.computing():
         by_positives = all(measure.by_positives for measure in measures.values())
         rows = (by_positives and xp.merged_groups(table)) or table
-        found = compiled(_reduced, xp, ("makes",))(rows, makes=makes)
+        found = xp.compiled(_reduced, ("makes",))(rows, makes=makes)
         values = dict(zip(makes, found, strict=True))
         return {
-            name: finished(xp, each.take(values[each.make]), dtype) for name, each in sums.items()
+            name: xp.finished(each.take(values[each.make]), dtype) for name, each in sums.items()
         }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast, device, wide_float
+from quotakernels._array import Array, Namespace, device
 from quotakernels.inputs.cuts import masses_and_positions, masses_or_all
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
@@ -104,7 +104,7 @@ class Positions:
         number = xp.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0]))
         row = xp.row_of_each(table, ends, numbers)
         self._xp, self._row, self._rows = xp, row, table
-        self._wide = wide_float(xp, device(counts))
+        self._wide = xp.wide_float(device(counts))
         items, end = xp.take_last_axis(counts, row), xp.take_last_axis(ends, row)
         self.there = (items > 0) & (number <= end)
         self.place = self._floating(number - end + items)
@@ -127,7 +127,7 @@ class Positions:
         return ops.TieTable(items, items, items, None, None, segments=segments)
 
     def _floating(self, x: Array) -> Array:
-        return cast(self._xp, x, self._wide)
+        return self._xp.cast(x, self._wide)
 
     def of_row(self, column: Array) -> Array:
         """What a column of the table has in the row of each position, as a float."""

@@ -13,15 +13,9 @@ from quotakernels._array import (
     Across,
     Array,
     Namespace,
-    cast,
-    compiled,
-    computing,
-    constant,
     device,
-    finished,
     is_array,
     readable,
-    result_float,
     to_numpy,
     with_fields,
 )
@@ -202,8 +196,8 @@ def select(
     found = _unlabelled(scores, data, validate, num_groups)
     examples = in_library_of(found.examples, quota, fraction, budget)
     xp = namespace(examples.scores)
-    dtype = result_float(xp, device(examples.scores))
-    with computing(xp):
+    dtype = xp.result_float(device(examples.scores))
+    with xp.computing():
         cut = {"quota": quota, "fraction": fraction, "budget": budget, "when_short": when_short}
         table = table_of(xp, ranking_at(found, "expected", **cut), by_group=True)
         (wanted,), shape = wanted_masses(xp, table, **cut)
@@ -211,8 +205,8 @@ def select(
         if _no_groups(wanted, shape, codes):
             return xp.zeros((*scores.shape[:-1], 0), dtype=dtype, device=device(wanted))
         of = (examples, table, wanted, codes)
-        taken = _whole(*of, random_state) if whole else compiled(_shares, xp)(*of)
-        chosen = finished(xp, taken, dtype)
+        taken = _whole(*of, random_state) if whole else xp.compiled(_shares)(*of)
+        chosen = xp.finished(taken, dtype)
         return chosen if scores.shape[-1] else chosen[..., :0]
 
 
@@ -332,15 +326,15 @@ def quota_threshold(
     found = _unlabelled(y_score, data, validate, num_groups)
     scores = in_library_of(found.examples, quota, fraction, budget).scores
     xp = namespace(scores)
-    dtype = result_float(xp, device(scores))
-    with computing(xp):
+    dtype = xp.result_float(device(scores))
+    with xp.computing():
         cut = {"quota": quota, "fraction": fraction, "budget": budget, "when_short": when_short}
         table = table_of(xp, ranking_at(found, "expected", **cut), by_group=True)
         (wanted,), shape = wanted_masses(xp, table, **cut)
-        result = compiled(_threshold, xp)(table, wanted)
+        result = xp.compiled(_threshold)(table, wanted)
         batch = wanted.shape[:-1]
         shaped = QuotaThreshold(*(xp.reshape(x, (*batch, *shape)) for x in result))
-        return finished(xp, shaped, dtype)
+        return xp.finished(shaped, dtype)
 
 
 def _threshold(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> QuotaThreshold:
@@ -394,10 +388,10 @@ def sound_examples(
     `good` tells the good rows of this shard.
     """
     xp, scores = namespace(examples.scores), examples.scores
-    with computing(xp):
+    with xp.computing():
         invalid = xp.zeros((*scores.shape[:-1], 1), dtype=xp.int64, device=device(scores))
         if good is not None:
-            invalid = invalid + cast(xp, ~good, xp.int64)
+            invalid = invalid + xp.cast(~good, xp.int64)
         own = xp.broadcast_to(_type_marks(xp, scores), (*invalid.shape[:-1], 3))
         sums = across(xp.concat([invalid, own], axis=-1))
         _check_one_type(scores, sums)
@@ -411,7 +405,7 @@ def _type_marks(xp: Namespace, scores: Array) -> Array:
     """1, the number of the scores' type, and its square, to be summed over the shards."""
     name = str(scores.dtype).rpartition(".")[2]
     number = _TYPES.index(name) if name in _TYPES else len(_TYPES)
-    return constant(xp, [1, number, number**2], xp.int64, device(scores))
+    return xp.constant([1, number, number**2], xp.int64, device(scores))
 
 
 def _check_one_type(scores: Array, sums: Array) -> None:
@@ -515,15 +509,15 @@ def rank_at_quota(
         across = checked_sum(across)
         examples, good = sound_examples(examples, good, across)
     xp = namespace(examples.scores)
-    with computing(xp):
+    with xp.computing():
         whole = _program(_in_one_group, xp, across)(examples)
         (wanted,), shape = wanted_masses(xp, whole, quota=quota, fraction=fraction)
         if shape:
             raise ValueError("rank_at_quota takes one quota; got several")
         find = _program(_at_quota, xp, across, ("ties",))
         found: RankingAtQuota = find(examples, good, wanted, ties=ties)
-        dtype = result_float(xp, device(examples.scores))
-        threshold = finished(xp, found.threshold, dtype)
+        dtype = xp.result_float(device(examples.scores))
+        threshold = xp.finished(found.threshold, dtype)
         return with_fields(found, threshold=threshold)
 
 
@@ -531,7 +525,7 @@ def _program(
     function: Callable[..., Any], xp: Namespace, across: Across | None, static: tuple[str, ...] = ()
 ) -> Callable[..., Any]:
     """Outside of a trace shards are summed outside of programs."""
-    return compiled(function, xp, static) if across is None else partial(function, across=across)
+    return xp.compiled(function, static) if across is None else partial(function, across=across)
 
 
 def _in_one_group(examples: Examples, across: Across | None = None) -> ops.TieTable:

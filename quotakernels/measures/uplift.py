@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, cast
+from quotakernels._array import Array, Namespace
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.keywords import show_value
 from quotakernels.measures._measure import Measure, measure
@@ -331,7 +331,7 @@ def _area(xp: Namespace, table: ops.TieTable, curve: str) -> Array:
     """The area under a curve whose cuts are joined by straight lines."""
     value = height(xp, _upto(xp, table), curve)
     both = value + xp.row_before(table, value)
-    return xp.group_total(table, both * cast(xp, table.mass, both.dtype) / 2)
+    return xp.group_total(table, both * xp.cast(table.mass, both.dtype) / 2)
 
 
 def _perfect_area(xp: Namespace, arms: Arms, curve: str) -> Array:

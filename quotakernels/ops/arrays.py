@@ -15,16 +15,18 @@ import numpy as np
 from quotakernels._array import (
     Across,
     Array,
+    Device,
+    F,
     Namespace,
-    cast,
-    constant,
     device,
     is_compiling,
     known,
-    of_kind,
     readable,
-    wide_float,
+    tree_map,
 )
+
+_KINDS = {"b": "bool", "i": "integral", "u": "integral", "f": "real floating"}
+"""By the letters that NumPy has for them; the kinds of its other types are asked for by name."""
 
 
 class Arrays:
@@ -42,6 +44,63 @@ class Arrays:
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
+
+    # types, constants and programs
+
+    takes_host_arrays = False
+    """Whether NumPy arrays may stand beside those of the library."""
+
+    def of_kind(self, dtype: Any, kinds: str | tuple[str, ...]) -> bool:
+        """``isdtype``, which in NumPy refuses the extension type bfloat16."""
+        if isinstance(dtype, np.dtype) and dtype.kind in _KINDS:
+            return _KINDS[dtype.kind] in ((kinds,) if isinstance(kinds, str) else kinds)
+        if getattr(dtype, "name", None) == "bfloat16":
+            return "real floating" in kinds
+        found: bool = self.isdtype(dtype, kinds)
+        return found
+
+    def cast(self, x: Array, dtype: Any) -> Array:
+        """`x` with the given dtype, not copied if it has it already."""
+        return x if x.dtype == dtype else self.astype(x, dtype, copy=False)
+
+    def constant(self, value: Any, dtype: Any, dev: Device) -> Array:
+        """A plain number, or a list of them, as an array."""
+        return self.asarray(value, dtype=dtype, device=dev)
+
+    def wide_float(self, dev: Device) -> Any:
+        """The widest real float in which the device computes; float64 on JAX inside `computing`."""
+        return self.float64
+
+    def result_float(self, dev: Device) -> Any:
+        """The float type of results: the widest that the caller's configuration has.
+
+        To be asked before `computing` is entered, which changes that configuration.
+        """
+        return self.wide_float(dev)
+
+    def computing(self) -> Any:
+        """The context in which measures are computed.
+
+        It silences the warnings about 0/0, which here is the definition of an undefined result.
+        """
+        return np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore")
+
+    def compiled(self, function: F, static: tuple[str, ...] = ()) -> F:
+        """`function` as one compiled program where the library needs that to be fast (JAX)."""
+        return function
+
+    def finish(self, x: Array, dtype: Any) -> Array:
+        """A result as the caller gets it: in the given dtype, and from NumPy as a scalar."""
+        return self.cast(x, dtype)
+
+    def finished(self, result: Any, dtype: Any) -> Any:
+        """Float arrays of a result in the caller's precision; other dtypes stay."""
+        wide = self.float64
+        return tree_map(lambda x: self.finish(x, dtype if x.dtype == wide else x.dtype), result)
+
+    def special(self, name: str) -> Callable[[Array], Array] | None:
+        """A special function of the library, which traces; None where it has none."""
+        return None
 
     # sums and maxima
 
@@ -115,7 +174,7 @@ class Arrays:
         """Sum over the last axis by a balanced tree: the rounding error grows with log n only."""
         if x.shape[-1] == 1:
             return x[..., 0]
-        if of_kind(self, x.dtype, "integral"):
+        if self.of_kind(x.dtype, "integral"):
             return self.sum(x, axis=-1, dtype=x.dtype)
         return sum_of_halves(self, x)
 
@@ -160,7 +219,7 @@ class Arrays:
         length, counted = counts.shape[-1], codes
         if valid is not None:
             counted = self.where(valid, codes, self.full_like(codes, length))
-        raised = counts + cast(self, self.bincount(counted, length), counts.dtype)
+        raised = counts + self.cast(self.bincount(counted, length), counts.dtype)
         return raised, self.take_last_axis(raised, codes)
 
     # places
@@ -204,7 +263,7 @@ class Arrays:
         Of one list that can be read, the places only, if there are any.
         """
         size = flags.shape[-1]
-        upto = self.prefix_sum(cast(self, flags, self.int64))
+        upto = self.prefix_sum(self.cast(flags, self.int64))
         wanted = self.arange(1, size + 1, dtype=self.int64, device=device(flags))
         wanted = self.minimum(self.broadcast_to(wanted, flags.shape), upto[..., -1:])
         return self.clip(self.bisect(upto, wanted), max=max(size - 1, 0))
@@ -232,7 +291,7 @@ class Arrays:
 
         Without access to the bits a float is its own key.
         """
-        return cast(self, scores, self.uint8) if self.isdtype(scores.dtype, "bool") else scores
+        return self.cast(scores, self.uint8) if self.isdtype(scores.dtype, "bool") else scores
 
     def comparable(self, scores: Array) -> Array:
         """The scores themselves where a library compares all floats exactly, else their keys."""
@@ -243,23 +302,23 @@ class Arrays:
 
         Where they are not `counted` floats are 0: the lowest key is that of a NaN.
         """
-        if counted is not None and of_kind(self, dtype, "real floating"):
+        if counted is not None and self.of_kind(dtype, "real floating"):
             key = self.where(counted, key, self.zeros_like(key))
-        return key + 0 if of_kind(self, key.dtype, "real floating") else self.unkeyed(key, dtype)
+        return key + 0 if self.of_kind(key.dtype, "real floating") else self.unkeyed(key, dtype)
 
     def unkeyed(self, key: Array, dtype: Any) -> Array:
         """The scores to which `order_key` gave whole numbers."""
-        return cast(self, key, dtype)
+        return self.cast(key, dtype)
 
     def lowest_key(self, key: Array) -> Array:
         """A key that no score undercuts; examples that do not count are given it."""
-        if of_kind(self, key.dtype, "real floating"):
-            return constant(self, -self.inf, key.dtype, device(key))
-        return constant(self, self.iinfo(key.dtype).min, key.dtype, device(key))
+        if self.of_kind(key.dtype, "real floating"):
+            return self.constant(-self.inf, key.dtype, device(key))
+        return self.constant(self.iinfo(key.dtype).min, key.dtype, device(key))
 
     def widened(self, scores: Array) -> Array:
         """The scores as the widest floats, none of them changed but integers beyond 2**53."""
-        return cast(self, scores, wide_float(self, device(scores)))
+        return self.cast(scores, self.wide_float(device(scores)))
 
     def scaled(self, x: Array, power: Array) -> Array:
         """Floats times powers of two, of one float type; subnormal ones are not taken for 0."""
@@ -270,9 +329,9 @@ class Arrays:
         size = getattr(dtype, "itemsize", None)
         if isinstance(size, int):
             return 8 * size
-        if of_kind(self, dtype, "bool"):
+        if self.of_kind(dtype, "bool"):
             return 8
-        info = self.iinfo if of_kind(self, dtype, "integral") else self.finfo
+        info = self.iinfo if self.of_kind(dtype, "integral") else self.finfo
         width: int = info(dtype).bits
         return width
 
@@ -282,7 +341,7 @@ class Arrays:
 
         It is left to the library where it may be a symbol, and where the scores are no floats.
         """
-        if not of_kind(self, scores.dtype, "real floating") or is_compiling():
+        if not self.of_kind(scores.dtype, "real floating") or is_compiling():
             return number
         if isinstance(scores, np.ndarray) and scores.dtype.kind != "f":
             return number  # bfloat16, of which NumPy knows no limits
@@ -321,12 +380,12 @@ class Arrays:
             found: tuple[Array, ...] = self.sort_with(key, code, *payload)
             return found
         words = (
-            ~cast(self, key, self.int64) << 2
+            ~self.cast(key, self.int64) << 2
         ) | code  # sorted several times faster than gathered
         words = self.sort(
             words, axis=-1, stable=self.stable_sort_is_faster
         )  # equal ones are the same
-        return cast(self, ~(words >> 2), key.dtype), cast(self, words & 3, code.dtype)
+        return self.cast(~(words >> 2), key.dtype), self.cast(words & 3, code.dtype)
 
     def kth_largest(self, key: Array, k: Array | int, across: Across | None = None) -> Array:
         """The k-th largest key, shape (..., 1), where k is 1 for the largest: a number, or
@@ -371,7 +430,7 @@ class Arrays:
         """
         kept = {} if nans is None else nans
         if x.dtype not in kept:
-            kept[x.dtype] = constant(self, self.nan, x.dtype, device(x))
+            kept[x.dtype] = self.constant(self.nan, x.dtype, device(x))
         return self.where(defined, x, kept[x.dtype])
 
     def neither(self, whole: Array, one: Array) -> Array:
@@ -405,7 +464,7 @@ class Arrays:
         """Σ 1/(S+k) and Σ k/(S+k) for k = 1..number, which is `most` at most."""
         ones, ramps = self.zeros_like(before), self.zeros_like(before)
         for k in range(1, most + 1):
-            one = cast(self, k <= number, before.dtype) / (before + k)
+            one = self.cast(k <= number, before.dtype) / (before + k)
             ones, ramps = ones + one, ramps + k * one
         return ones, ramps
 
@@ -433,7 +492,7 @@ def largest_by_bits(
     The smallest integer differs from 0 in the highest bit only, so that also this one is tried by
     flipping it.
     """
-    if of_kind(xp, key.dtype, "real floating"):
+    if xp.of_kind(key.dtype, "real floating"):
         raise TypeError(f"y_score has dtype {key.dtype}, whose bits shards cannot count here")
     width = xp.iinfo(key.dtype).bits
     like = key[..., :1] if isinstance(k, int) else k  # which is the same on all shards
@@ -462,7 +521,7 @@ def all_readable(*arrays: Array | None) -> bool:
 
 def is_float(xp: Namespace, key: Array) -> bool:
     """Whether the keys are the scores themselves, as the library has no access to their bits."""
-    return of_kind(xp, key.dtype, "real floating")
+    return xp.of_kind(key.dtype, "real floating")
 
 
 def key_from_bits(bits: Array, width: int) -> Array:

@@ -11,15 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    constant,
-    device,
-    of_kind,
-    readable,
-)
+from quotakernels._array import Array, Namespace, device, readable
 from quotakernels.ops._table import Few, TieTable
 from quotakernels.ops.arrays import bits_from_key, is_below, is_float
 from quotakernels.ops.tables import Tables
@@ -47,15 +39,15 @@ class Binning(Tables):
         top = _highest_key(self, like.dtype) >> shift
         number = top - self.arange(2**bits, dtype=self.int64, device=device(like))
         lowest = number << shift
-        if of_kind(self, like.dtype, "real floating"):
+        if self.of_kind(like.dtype, "real floating"):
             ends = self.infinite_keys(like)
             lowest = self.maximum(ends[:1], self.minimum(ends[1:], lowest))
-        return self.from_order_key(cast(self, lowest, key.dtype), like.dtype, counted)
+        return self.from_order_key(self.cast(lowest, key.dtype), like.dtype, counted)
 
     def infinite_keys(self, like: Array) -> Array:
         """The order keys of both infinities of a type of floats."""
-        ends = constant(self, [-self.inf, self.inf], like.dtype, device(like))
-        return cast(self, self.order_key(ends), self.int64)
+        ends = self.constant([-self.inf, self.inf], like.dtype, device(like))
+        return self.cast(self.order_key(ends), self.int64)
 
     def bin_rows(self, scores: Array, bits: int) -> Array:
         """The row of the bin of each score, in a table of 2**bits bins, as int32."""
@@ -63,16 +55,16 @@ class Binning(Tables):
         if is_float(self, key):
             falling = self.bin_thresholds(scores, bits)
             wanted = self.reshape(-scores, (-1,))
-            return cast(self, self.reshape(self.bisect(-falling, wanted), scores.shape), self.int32)
+            return self.cast(self.reshape(self.bisect(-falling, wanted), scores.shape), self.int32)
         shift = self.key_bits(scores.dtype) - bits
         top = _highest_key(self, scores.dtype) >> shift
-        return top - cast(self, key >> shift if shift else key, self.int32)
+        return top - self.cast(key >> shift if shift else key, self.int32)
 
     def few_patterns(self, scores: Array) -> bool:
         """Whether scores on a device, or in a program, are more than there are floats of their
         type.
         """
-        if readable(scores) or not of_kind(self, scores.dtype, "real floating"):
+        if readable(scores) or not self.of_kind(scores.dtype, "real floating"):
             return False
         few: bool = is_below(2 ** self.key_bits(scores.dtype), scores.shape[-1])
         return few and self.has_bits
@@ -80,11 +72,11 @@ class Binning(Tables):
     def pattern_groups(self, scores: Array, labels: Array, valid: Array | None) -> TieTable:
         """The tie groups of scores of few bits: a row for each bit pattern, best first."""
         bits, size = self.key_bits(scores.dtype), scores.shape[-1]
-        codes = self.bin_rows(scores, bits) + 2**bits * cast(self, labels, self.int32)
+        codes = self.bin_rows(scores, bits) + 2**bits * self.cast(labels, self.int32)
         if valid is not None:
             codes = self.where(valid, codes, self.full_like(codes, 2 * 2**bits))
         integer = self.int32 if is_below(size, 2**31) else self.int64
-        found = cast(self, self.bincount(codes, 2 * 2**bits), integer)
+        found = self.cast(self.bincount(codes, 2 * 2**bits), integer)
         negatives, positives = found[..., : 2**bits], found[..., 2**bits :]
         counts = negatives + positives
         thresholds = self.bin_thresholds(scores, bits, counts > 0)
@@ -111,8 +103,8 @@ class Binning(Tables):
             rows = self.bin_rows(scores, bits)
             more, sums = _summed(self, rows, 2**bits, labels, weights, valid, columns)
             return counts + more, sums, self.any(self.flat(counts + more) < 0, axis=-1)
-        codes = cast(
-            self, 2 * self.bin_rows(scores, bits) + cast(self, labels, self.int32), self.int64
+        codes = self.cast(
+            2 * self.bin_rows(scores, bits) + self.cast(labels, self.int32), self.int64
         )
         raised, seen = self.increased(self.flat(counts), codes, valid)
         return self.reshape(raised, counts.shape), {}, self.any(seen < 0, axis=-1)
@@ -130,14 +122,14 @@ class Binning(Tables):
     ) -> tuple[Array, dict[str, Array], Array]:
         """`binned` of examples in groups, from 0 to S - 1, with the shape (..., S, 2**bits, 2)."""
         size, bins = counts.shape[-3], 2**bits
-        rows = cast(self, self.bin_rows(scores, bits), self.int64)
+        rows = self.cast(self.bin_rows(scores, bits), self.int64)
         rows = rows + bins * self.clip(groups, min=0, max=size - 1)
         if weights is not None or columns:
             more, sums = _summed(self, rows, size * bins, labels, weights, valid, columns)
             sums = {name: self.reshape(x, counts.shape) for name, x in sums.items()}
             raised = counts + self.reshape(more, counts.shape)
             return raised, sums, self.any(self.flat(raised) < 0, axis=-1)
-        codes = 2 * rows + cast(self, labels, self.int64)
+        codes = 2 * rows + self.cast(labels, self.int64)
         whole = self.reshape(counts, (*counts.shape[:-3], -1))
         raised, seen = self.increased(whole, codes, valid)
         return self.reshape(raised, counts.shape), {}, self.any(seen < 0, axis=-1, keepdims=True)
@@ -160,7 +152,7 @@ class Binning(Tables):
 def _highest_key(xp: Namespace, dtype: Any) -> int:
     """The largest order key of a type: those of floats and signed integers are signed."""
     width = xp.key_bits(dtype)
-    signed = of_kind(xp, dtype, "real floating") or xp.isdtype(dtype, "signed integer")
+    signed = xp.of_kind(dtype, "real floating") or xp.isdtype(dtype, "signed integer")
     highest: int = 2 ** (width - 1) - 1 if signed else 2**width - 1
     return highest
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quotakernels._array import Array, Namespace, cast, device, of_kind, wide_float
+from quotakernels._array import Array, Namespace, device
 from quotakernels.ops._table import Cumulative, Summands, TieTable
 from quotakernels.ops.tables import Tables
 
@@ -32,13 +32,13 @@ class Columns:
     def _whole(self, name: str) -> Array:
         """Sums are wide, as products are made of them."""
         own, is_sum = self._own(name), name.endswith(("_before", "_upto", "_in_list"))
-        whole = of_kind(self._xp, own.dtype, "integral")
-        return cast(self._xp, own, self._xp.int64) if is_sum and whole else own
+        whole = self._xp.of_kind(own.dtype, "integral")
+        return self._xp.cast(own, self._xp.int64) if is_sum and whole else own
 
     def _floating(self, name: str) -> Array:
         key = f"floating {name}"
         if key not in self._made:
-            self._made[key] = cast(self._xp, self._own(name), self._wide)
+            self._made[key] = self._xp.cast(self._own(name), self._wide)
         return self._made[key]
 
     def _own(self, name: str) -> Array:
@@ -80,7 +80,7 @@ class Columns:
         return self._table.counts if base == "items" else getattr(self._table, base)
 
     def _widened(self, x: Array) -> Array:
-        return x if self._table.of_few else cast(self._xp, x, self._wide)
+        return x if self._table.of_few else self._xp.cast(x, self._wide)
 
     def _of_group(self, name: str) -> Array:
         """What the group of each position has."""
@@ -105,7 +105,7 @@ class Columns:
     def _before(self, base: str, upto: Array) -> Array:
         """Differences of whole numbers are exact, and need no copy of the sums."""
         own = self._own(base)
-        if of_kind(self._xp, own.dtype, "integral") or not upto.shape[-1]:
+        if self._xp.of_kind(own.dtype, "integral") or not upto.shape[-1]:
             return upto - own
         before = self._xp.shift_right(upto, 1, 0)
         if not self._table.segments:
@@ -167,7 +167,7 @@ class CumulativeColumns:
         if base != "items":
             found = self._xp.found_down_to(self._table, counted.items)
             sums = found if base == "positive" else sums - found
-        return sums if dtype == self._table.items.dtype else cast(self._xp, sums, dtype)
+        return sums if dtype == self._table.items.dtype else self._xp.cast(sums, dtype)
 
 
 class RowSums(Tables):
@@ -208,14 +208,13 @@ class RowSums(Tables):
         NumPy reads the rows in blocks that stay in the cache, all other libraries the whole
         columns.
         """
-        wide = wide_float(self, device(table[0]))
+        wide = self.wide_float(device(table[0]))
         columns = (CumulativeColumns if isinstance(table, Cumulative) else Columns)(
             self, table, wide
         )
         return [
             tuple(
-                cast(self, self.group_total(table, x), wide)
-                for x in part.terms(*columns.read(part))
+                self.cast(self.group_total(table, x), wide) for x in part.terms(*columns.read(part))
             )
             for part in parts
         ]

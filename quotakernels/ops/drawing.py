@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Array, Device, Namespace, cast, compiled, device, wide_float
+from quotakernels._array import Array, Device, Namespace, device
 from quotakernels.inputs.keywords import show_value
 from quotakernels.ops.arrays import Arrays
 
@@ -35,7 +35,7 @@ class Drawing(Arrays):
         """Numbers from 0 to 1: shape (R, n), where `like` has n places."""
         seeds = [np.random.SeedSequence(source, spawn_key=(number,)) for number in resamples]
         host = np.stack([np.random.default_rng(seed).random(like.shape[-1]) for seed in seeds])
-        return self.asarray(host, dtype=wide_float(self, device(like)), device=device(like))
+        return self.asarray(host, dtype=self.wide_float(device(like)), device=device(like))
 
     def draws(
         self, source: Any, resamples: range, sizes: tuple[Any, ...], like: Array, poisson: bool
@@ -46,7 +46,7 @@ class Drawing(Arrays):
         once on average.
         """
         numbers = self.uniform(source, resamples, like)
-        return compiled(_drawn, self, ("xp", "poisson"))(self, numbers, sizes, poisson)
+        return self.compiled(_drawn, ("xp", "poisson"))(self, numbers, sizes, poisson)
 
     def places_drawn(self, uniform: Array, sizes: tuple[Any, ...]) -> tuple[Array, Array]:
         """Places in the strata that uniform numbers, shape (..., n), draw, and which are drawn at
@@ -62,7 +62,7 @@ class Drawing(Arrays):
             start = self.where(inside, before, start)
             length = self.where(inside, size, length)
             before = before + size
-        within = cast(self, self.floor(uniform * cast(self, length, uniform.dtype)), self.int64)
+        within = self.cast(self.floor(uniform * self.cast(length, uniform.dtype)), self.int64)
         return start + self.minimum(within, length - 1), place < before
 
 
@@ -74,7 +74,7 @@ def _drawn(xp: Namespace, numbers: Array, sizes: tuple[Any, ...], poisson: bool)
         return xp.where(there, counts, xp.zeros_like(counts))
     size = numbers.shape[-1]
     index = xp.where(there, index, xp.full_like(index, size))
-    return cast(xp, xp.bincount(index, size), xp.int64)
+    return xp.cast(xp.bincount(index, size), xp.int64)
 
 
 def entropy(random_state: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from quotakernels._array import Array, Namespace, cast, device, tolerance, wide_float
+from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels.ops._table import EXACT, TOLERANCE, TieTable
 from quotakernels.ops.arrays import Arrays
 
@@ -57,13 +57,13 @@ class Hulls(Arrays):
 
 def _hull_ends(xp: Namespace, table: TieTable) -> Array:
     """The same; in whole numbers where their products fit."""
-    wide = wide_float(xp, device(table.counts))
+    wide = xp.wide_float(device(table.counts))
     if table.weighted:
         return _ends(xp, table, wide, _ROUNDS_OF_MASSES)
     if table.counts.dtype == xp.int32:
         return _ends(xp, table, xp.int64, _ROUNDS)
     positive, negative = (
-        cast(xp, xp.sum(x, axis=-1, keepdims=True, dtype=xp.int64), wide)
+        xp.cast(xp.sum(x, axis=-1, keepdims=True, dtype=xp.int64), wide)
         for x in (table.positive, table.negative)
     )
     exact = positive * negative < EXACT
@@ -81,7 +81,7 @@ def _only(xp: Namespace, table: TieTable, rows: Array) -> TieTable:
 
 
 def _ends(xp: Namespace, table: TieTable, number: Any, rounds: int) -> Array:
-    x, y = (_from_zero(xp, cast(xp, column, number)) for column in (table.negative, table.positive))
+    x, y = (_from_zero(xp, xp.cast(column, number)) for column in (table.negative, table.positive))
     nothing = xp.zeros_like(table.counts[..., :1], dtype=xp.bool)
     points = _Points(x, y, xp.concat([nothing, table.counts > 0], axis=-1))
     index = xp.arange(x.shape[-1], device=device(x))
@@ -113,7 +113,7 @@ def _strict_ends(xp: Namespace, table: TieTable, points: _Points, chain: Array) 
     last = xp.full_like(right[..., :1], chain.shape[-1] - 1)
     after = xp.concat([right[..., 1:], last], axis=-1)
     turns = chain & (_height(xp, *points[:2], before, after) > 0)
-    upto = xp.prefix_sum(cast(xp, table.counts, xp.int64))
+    upto = xp.prefix_sum(xp.cast(table.counts, xp.int64))
     final = (table.counts > 0) & (upto == upto[..., -1:])
     return turns[..., 1:] | final
 

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    device,
-    known,
-    of_kind,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, known
 from quotakernels.ops._table import Cumulative, GroupIndex, QuotaCut, Rows, TieTable
 from quotakernels.ops.arrays import Arrays, is_float
 
@@ -38,7 +30,7 @@ class Segmented(Arrays):
         levels = key[..., :0]
         if is_float(self, key) or self.key_bits(key.dtype) > 32:
             levels, key = self.ranked(key)
-        both = cast(self, codes, self.int64) * -(1 << 32) + key
+        both = self.cast(codes, self.int64) * -(1 << 32) + key
         if offset := _offset(self, levels):
             both = both - offset
         both = both if valid is None else self.where(valid, both, self.lowest_key(both))
@@ -59,10 +51,10 @@ class Segmented(Arrays):
         """The table of the combined scores with scores and groups apart."""
         key, group = self.halves(table.thresholds)
         if offset := _offset(self, given.levels):
-            key = cast(self, key, self.int64) + offset
+            key = self.cast(key, self.int64) + offset
         if (most := given.levels.shape[-1]) > 0:
             key = self.take_last_axis(given.levels, self.clip(key, min=0, max=most - 1))
-        key = cast(self, key, given.levels.dtype)
+        key = self.cast(key, given.levels.dtype)
         thresholds = self.from_order_key(key, given.dtype)
         return table._replace(thresholds=thresholds, segments=self.segments_of(group, ids))
 
@@ -92,7 +84,7 @@ class Segmented(Arrays):
         differs = rising[..., 1:] != rising[..., :-1]
         first = self.ones((*key.shape[:-1], 1), dtype=self.bool, device=device(key))
         first = self.concat([first, differs], axis=-1)
-        place = self.prefix_sum(cast(self, first, self.int64)) - 1
+        place = self.prefix_sum(self.cast(first, self.int64)) - 1
         levels = self.take_last_axis(rising, self.flagged_first(first))
         return levels, self.take_last_axis(place, self.argsort(order, axis=-1))
 
@@ -126,7 +118,7 @@ class Segmented(Arrays):
         if not table.segments:
             return self.total(x)
         starts = self.first_row(table)
-        if of_kind(self, x.dtype, "integral"):
+        if self.of_kind(x.dtype, "integral"):
             at = self.take_last_axis(self.running_sums(x, self.int64), starts)
             return at[..., 1:] - at[..., :-1]
         ends = self.take_last_axis(
@@ -145,7 +137,7 @@ class Segmented(Arrays):
         """The first row of each group of examples that is flagged, shape (..., S), and if there is
         one.
         """
-        upto = self.running_sums(cast(self, flags, self.int64), self.int64)
+        upto = self.running_sums(self.cast(flags, self.int64), self.int64)
         before = self.take_last_axis(upto, table.segments.starts)
         index = self.bisect(upto[..., 1:], before[..., :-1] + 1)
         return _row_of(self, index, flags), before[..., 1:] > before[..., :-1]
@@ -182,7 +174,7 @@ class Segmented(Arrays):
 
         Sums of numbers that are `exact` may cross groups on the way.
         """
-        whole = of_kind(self, x.dtype, "integral")
+        whole = self.of_kind(x.dtype, "integral")
         dtype = self.int64 if whole else x.dtype
         if not table.segments:
             return self.prefix_sum(x, dtype, whole=exact or whole)
@@ -209,7 +201,7 @@ class Segmented(Arrays):
         """The row of each group of examples that owns each wanted mass, shape (..., S, K)."""
         if not table.weighted:
             return _counted_rows_of_groups_at(self, table, wanted)
-        wide = wide_float(self, device(table.counts))
+        wide = self.wide_float(device(table.counts))
         columns = (table.counts, table.mass, table.positive)
         sums = [self.running_total(table, x) for x in columns]
         low, stop = _ends(self, table)
@@ -220,7 +212,7 @@ class Segmented(Arrays):
         first = index <= low
 
         def at(x: Array, place: Array) -> Array:
-            return cast(self, _at(self, x, place), wide)
+            return self.cast(_at(self, x, place), wide)
 
         def before(upto: Array) -> Array:
             found = at(upto, self.clip(index - 1, min=0))
@@ -237,7 +229,7 @@ class Segmented(Arrays):
         if not table.segments:
             return self.full_like(like, table.counts.shape[-1] - 1)
         stop = _ends(self, table)[1]
-        return self.broadcast_to(self.clip(cast(self, stop, like.dtype) - 1, min=0), like.shape)
+        return self.broadcast_to(self.clip(self.cast(stop, like.dtype) - 1, min=0), like.shape)
 
     def sums_before(self, table: TieTable, x: Array, index: Array) -> Array:
         """Sums of the rows before those that `rows_at` found, of groups of examples within each."""
@@ -279,20 +271,20 @@ def _counted_rows_of_groups_at(xp: Namespace, table: TieTable, wanted: Array) ->
 
     All and the positive examples are counted together, in an axis before the others.
     """
-    wide = wide_float(xp, device(table.counts))
+    wide = xp.wide_float(device(table.counts))
     columns = xp.stack([table.counts, table.positives])
     sums = xp.running_sums(columns, xp.int64)
     low, stop = _ends(xp, table)
     begins = _at(xp, sums, xp.expand_dims(low, axis=0))
     whole = _at(xp, sums[0, ...], stop) - begins[0, ...]
-    wanted = xp.minimum(wanted, cast(xp, whole, wanted.dtype))
+    wanted = xp.minimum(wanted, xp.cast(whole, wanted.dtype))
     known = xp.where(xp.isnan(wanted), xp.zeros_like(wanted), wanted)
-    target = begins[0, ...] + cast(xp, xp.ceil(known), xp.int64)
+    target = begins[0, ...] + xp.cast(xp.ceil(known), xp.int64)
     found = xp.reshape(xp.bisect(sums[0, ..., 1:], _flat(xp, target)), target.shape)
     place = _within(xp, found, low, stop)
     index = _row_of(xp, place, table.counts)
-    before = cast(xp, _at(xp, sums, xp.expand_dims(place, axis=0)) - begins, wide)
-    own = cast(xp, _at(xp, columns, xp.expand_dims(index, axis=0)), wide)
+    before = xp.cast(_at(xp, sums, xp.expand_dims(place, axis=0)) - begins, wide)
+    own = xp.cast(_at(xp, columns, xp.expand_dims(index, axis=0)), wide)
     items_before, positive_before = before[0, ...], before[1, ...]
     items, positive = own[0, ...], own[1, ...]
     return index, Rows(items_before, items_before, positive_before, items, items, positive)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quotakernels._array import Across, Array, Namespace, cast, device, of_kind, wide_float
+from quotakernels._array import Across, Array, Namespace, device
 from quotakernels._types import TiePolicy
 from quotakernels.ops._table import (
     ByClass,
@@ -57,7 +57,7 @@ class Tables(Segmented):
 
     def layout_of(self, scores: Array, valid: Array | None, has_bits: bool = True) -> Layout:
         """In place, unless a score may have the key of examples that do not count."""
-        apart = valid is None or (has_bits and of_kind(self, scores.dtype, "real floating"))
+        apart = valid is None or (has_bits and self.of_kind(scores.dtype, "real floating"))
         return InPlace() if apart and scores.shape[-1] and is_below(scores.shape[-1], 2**31) else ()
 
     def columns_by_class(
@@ -132,9 +132,9 @@ class Tables(Segmented):
 
     def table_rows(self, table: TieTable) -> Rows:
         """Every row of the table with what stands before it."""
-        wide = wide_float(self, device(table.counts))
+        wide = self.wide_float(device(table.counts))
         items, mass, positive = (
-            cast(self, x, wide) for x in (table.counts, table.mass, table.positive)
+            self.cast(x, wide) for x in (table.counts, table.mass, table.positive)
         )
         mass_before = self.exclusive(mass)
         items_before = self.exclusive(items) if table.weighted else mass_before
@@ -188,23 +188,23 @@ class Tables(Segmented):
         The numbers of examples before it and down to its end, and of positive ones.  No place is
         behind the last example.  In each list, or group of examples, one place is asked for.
         """
-        wide = wide_float(self, device(place))
+        wide = self.wide_float(device(place))
         if table.segments or not (isinstance(table, Cumulative) or table.in_place):
-            index, row = self.rows_at(table, cast(self, place, wide))
+            index, row = self.rows_at(table, self.cast(place, wide))
             before, found = row.mass_before, row.positive_before
             return index, before, before + row.mass, found, found + row.positive
         if not isinstance(table, Cumulative):
             index = self.owner_in_place(table.counts, place)
             upto = self.running_count(table.positives)
             items, here, positive = (
-                cast(self, self.take_last_axis(x, index), wide)
+                self.cast(self.take_last_axis(x, index), wide)
                 for x in (table.counts, table.positives, upto)
             )
-            end = cast(self, index, wide) + 1
+            end = self.cast(index, wide) + 1
             return index, end - items, end, positive - here, positive
         index = self.bisect(table.items[..., 1:], place)
         ends = self.concat([index, index + 1], axis=-1)
-        sums = (cast(self, self.take_last_axis(x, ends), wide) for x in (table.items, table.found))
+        sums = (self.cast(self.take_last_axis(x, ends), wide) for x in (table.items, table.found))
         size = index.shape[-1]
         return (index, *(part for x in sums for part in (x[..., :size], x[..., size:])))
 
@@ -214,7 +214,7 @@ class Tables(Segmented):
         rows = self.arange(last + 1, dtype=self.int32, device=device(counts))
         reaching = (counts > 0) & (rows >= place - 1)
         row = self.min(self.where(reaching, rows, rows[-1:]), axis=-1, keepdims=True)
-        return cast(self, row, self.int64)
+        return self.cast(row, self.int64)
 
     def filled_first(self, table: TieTable) -> TieTable:
         """The rows that hold examples, in order, and after them empty ones if shapes are fixed."""
@@ -309,10 +309,10 @@ class Tables(Segmented):
         cost = table.columns["cost"].whole
         spent = self.running_total(table, cost)
         index = _row_beyond(self, table, spent, budget)
-        mass = cast(self, self.running_total(table, table.mass), budget.dtype)
+        mass = self.cast(self.running_total(table, table.mass), budget.dtype)
         spent_before, mass_before = (_before(self, table, x, index) for x in (spent, mass))
         own, size = (
-            cast(self, self.column_at(table, x, index), budget.dtype) for x in (cost, table.mass)
+            self.cast(self.column_at(table, x, index), budget.dtype) for x in (cost, table.mass)
         )
         one = self.ones_like(own)
         share = self.where(own > 0, (budget - spent_before) / self.where(own > 0, own, one), one)
@@ -351,7 +351,7 @@ def _sorted_groups(
 ) -> TieTable:
     """See `tie_groups`, of any library."""
     key = xp.order_key(scores)
-    code = cast(xp, labels, xp.int8)
+    code = xp.cast(labels, xp.int8)
     if valid is not None:
         key = xp.where(valid, key, xp.lowest_key(key))
         code = xp.where(valid, code + 2, xp.zeros_like(code))
@@ -361,12 +361,12 @@ def _sorted_groups(
     weights = None if weights is None else found.pop(0)
     columns = dict(zip(columns, found, strict=True))
     integer = xp.int32 if is_below(key.shape[-1], 2**31) else xp.int64
-    positive = cast(xp, code & 1, integer)
-    counts = xp.ones_like(positive) if valid is None else cast(xp, code >> 1, integer)
+    positive = xp.cast(code & 1, integer)
+    counts = xp.ones_like(positive) if valid is None else xp.cast(code >> 1, integer)
     thresholds = xp.from_order_key(key, scores.dtype, None if valid is None else counts > 0)
     mass = weights
     if mass is None and valid is not None and "treatment" in columns:
-        mass = cast(xp, counts, columns["treatment"].dtype)  # what does not count is no control
+        mass = xp.cast(counts, columns["treatment"].dtype)  # what does not count is no control
     masses: Any = (None, None) if weights is None else _by_class(xp, positive > 0, weights)
     sums = xp.columns_by_class(positive > 0, mass, columns)
     examples = TieTable(thresholds, counts, positive, *masses)._replace(columns=sums)
@@ -388,21 +388,21 @@ def _merge_equal(xp: Namespace, key: Array, examples: TieTable) -> TieTable:
 
 def _reached(xp: Namespace, ends: Array, wanted: Array) -> Array:
     """The first row of which the end reaches each wanted mass, or the last row that is filled."""
-    wanted = xp.minimum(wanted, cast(xp, ends[..., -1:], wanted.dtype))
-    if of_kind(xp, ends.dtype, "integral"):  # what a NaN becomes does not matter
-        wanted = cast(xp, xp.ceil(wanted), ends.dtype)
+    wanted = xp.minimum(wanted, xp.cast(ends[..., -1:], wanted.dtype))
+    if xp.of_kind(ends.dtype, "integral"):  # what a NaN becomes does not matter
+        wanted = xp.cast(xp.ceil(wanted), ends.dtype)
     return xp.clip(xp.bisect(ends, wanted), max=ends.shape[-1] - 1)
 
 
 def _counted_rows_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Array, Rows]:
     """Of counts, sums before a row are those up to it without its own: only rows found are read."""
-    wide = wide_float(xp, device(table.counts))
+    wide = xp.wide_float(device(table.counts))
     columns = (table.counts, table.positives)
     few = table.in_place
     upto = [xp.running_count(x) if few else xp.prefix_sum(x, wide, whole=True) for x in columns]
     index = _reached(xp, upto[0], wanted)
     mass, positive, end, found = (
-        cast(xp, xp.take_last_axis(x, index), wide) for x in (*columns, *upto)
+        xp.cast(xp.take_last_axis(x, index), wide) for x in (*columns, *upto)
     )
     before, positive_before = end - mass, found - positive
     return index, Rows(before, before, positive_before, mass, mass, positive)
@@ -410,7 +410,7 @@ def _counted_rows_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Arr
 
 def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     """Of cumulative counts, which are whole numbers: of no mass the row of the first example."""
-    place = xp.clip(cast(xp, xp.ceil(wanted), table.items.dtype), min=1)
+    place = xp.clip(xp.cast(xp.ceil(wanted), table.items.dtype), min=1)
     place = xp.minimum(place, table.items[..., -1:])
     index, before, upto, positive_before, positive_upto = xp.ends_of_row_at(table, place)
     mass, positive = upto - before, positive_upto - positive_before

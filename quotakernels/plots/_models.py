@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from quotakernels import Ranking, rank
-from quotakernels._array import Array, cast, computing, concrete, device, tree_map, wide_float
+from quotakernels._array import Array, concrete, device, tree_map
 from quotakernels._bits import host_array
 from quotakernels._text import formatted
 from quotakernels.inputs.classes import validate_classes
@@ -38,8 +38,8 @@ def on_host(result: Any) -> Any:
 
 def _ranking_on_host(ranking: Ranking) -> Ranking:
     xp = namespace(ranking.counts)
-    with computing(xp):
-        wide = cast(xp, ranking.thresholds, wide_float(xp, device(ranking.counts)))
+    with xp.computing():
+        wide = xp.cast(ranking.thresholds, xp.wide_float(device(ranking.counts)))
     found = ranking._replace(thresholds=wide).map(_values)
     filled = found.counts > 0
     if found.counts.ndim > 1 or filled.all() or not filled.any():

@@ -11,7 +11,6 @@ from matplotlib.lines import Line2D
 
 import quotakernels as qk
 from quotakernels import Ranking
-from quotakernels._array import of_kind
 from quotakernels._text import digits, formatted, plain
 from quotakernels.inputs.keywords import show_value
 from quotakernels.measures.uplift import Arms, arms_of, best_order, height
@@ -50,9 +49,7 @@ MOST_SHADED = 4000
 
 def quota_axis(ax: Axes, rankings: dict[str, Ranking], percent: bool) -> QuotaAxis:
     """The quota axis that these rankings share, drawn."""
-    weighted = any(
-        not of_kind(np, ranking.positive_weights.dtype, "integral") for ranking in rankings.values()
-    )
+    weighted = any(ranking.positive_weights.dtype.kind not in "iu" for ranking in rankings.values())
     axis = QuotaAxis([sum(totals(x)) for x in rankings.values()], weighted, percent)
     axis.drawn(ax)
     return axis
@@ -656,7 +653,7 @@ class ImpactDisplay(Display):
 
     def _axis(self, percent: bool) -> QuotaAxis:
         quotas = [best.curve.quota for best in self.best.values()]
-        weighted = any(not of_kind(np, quota.dtype, "integral") for quota in quotas)
+        weighted = any(quota.dtype.kind not in "iu" for quota in quotas)
         axis = QuotaAxis([float(quota[-1]) for quota in quotas], weighted, percent)
         axis.drawn(self.ax_)
         return axis

@@ -9,21 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    computing,
-    device,
-    from_host,
-    library,
-    of_kind,
-    packed,
-    placement,
-    takes_host_arrays,
-    unpacked,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, library, packed, placement, unpacked
 from quotakernels._bits import dtype_name
 from quotakernels._types import BatchData
 from quotakernels.inputs.columns import (
@@ -61,7 +47,7 @@ def scores_like(like: Any) -> tuple[Namespace, Array]:
         raise TypeError(f"like must be an array of scores, not a type; got {show_value(like)}")
     like = as_column("like", like)
     xp = namespace(like)
-    if like.ndim == 0 or not of_kind(xp, like.dtype, ("bool", "integral", "real floating")):
+    if like.ndim == 0 or not xp.of_kind(like.dtype, ("bool", "integral", "real floating")):
         raise TypeError(
             "like must be an array of scores, of which the last axis holds the examples; got "
             f"dtype {like.dtype} and shape {tuple(like.shape)}"
@@ -149,8 +135,8 @@ def columns_in(data: Mapping[str, Any]) -> list[str]:
 def _scores_for(xp: Namespace, like: Array, y_score: Any) -> Array:
     """Scores as an array that fits the state."""
     y_score = as_column("y_score", y_score)
-    if isinstance(y_score, np.ndarray) and takes_host_arrays(xp):
-        y_score = from_host(xp, "y_score", y_score, is_score=True)
+    if isinstance(y_score, np.ndarray) and xp.takes_host_arrays:
+        y_score = xp.from_host("y_score", y_score, is_score=True)
     check_fits(like, y_score)
     return y_score
 
@@ -160,9 +146,9 @@ def _completed(xp: Namespace, examples: Examples, state: Any) -> Examples:
     they are rejected.
     """
     scores, weights, columns = examples.scores, examples.weights, examples.columns
-    with computing(xp):
+    with xp.computing():
         if weights is None and getattr(state, "weighted", False):
-            wide = wide_float(xp, device(scores))
+            wide = xp.wide_float(device(scores))
             weights = xp.ones(tuple(scores.shape), dtype=wide, device=device(scores))
         if "gain_rejected" in getattr(state, "column_names", ()):
             columns = {"gain_rejected": xp.zeros_like(columns["gain"]), **columns}
@@ -205,7 +191,7 @@ def _list_hint(like: Array, shape: tuple[int, ...]) -> str:
 def with_fault(xp: Namespace, bad: Array, *faults: Array | None) -> Array:
     """The number of faults in each row of the batch, with one more where there is any of these."""
     there = [x for x in faults if x is not None]
-    return bad + cast(xp, functools.reduce(operator.or_, there), bad.dtype) if there else bad
+    return bad + xp.cast(functools.reduce(operator.or_, there), bad.dtype) if there else bad
 
 
 TITLES = {

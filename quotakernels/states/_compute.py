@@ -7,16 +7,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, NamedTuple
 
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    computing,
-    concrete,
-    library,
-    of_kind,
-    tolerance,
-)
+from quotakernels._array import Array, Namespace, concrete, library, tolerance
 from quotakernels._records import plainly
 from quotakernels.inputs.keywords import show_value, silently
 from quotakernels.measures._facts import bounded_by_ties, check_value, refusal
@@ -50,14 +41,14 @@ class Bounds(NamedTuple):
         """The bound of that name, or the midpoint, or both."""
         if bound == "both":
             return self
-        with computing(namespace(self.lower)):
+        with namespace(self.lower).computing():
             middle = (self.lower + self.upper) / 2 if bound == "midpoint" else None
         return middle if bound == "midpoint" else getattr(self, bound)
 
     @property
     def width(self) -> Array:
         """The difference of the bounds."""
-        with computing(namespace(self.lower)):
+        with namespace(self.lower).computing():
             return self.upper - self.lower
 
 
@@ -138,7 +129,7 @@ def bounds_of(
     if mean is not None:  # of weights that no order of ties changes
         lower, upper = lower.value, upper.value
     xp = namespace(lower)
-    with computing(xp):  # only measures of weights may leave their range, by as little
+    with xp.computing():  # only measures of weights may leave their range, by as little
         step = _rounding(xp, best, lower, plain.drifting, mean is not None)
         sizes = (plain.most, plain.most) if plain.signed else (xp.abs(lower), xp.abs(upper))
         least, highest = lower - step * sizes[0], upper + step * sizes[1]
@@ -149,7 +140,7 @@ def bounds_of(
 
 
 def _weighted(ranking: Ranking) -> bool:
-    return of_kind(namespace(ranking.counts), ranking.positive_weights.dtype, "real floating")
+    return namespace(ranking.counts).of_kind(ranking.positive_weights.dtype, "real floating")
 
 
 def _rounding(xp: Namespace, ranking: Ranking, value: Array, drifting: bool, mean: bool) -> Any:
@@ -159,6 +150,6 @@ def _rounding(xp: Namespace, ranking: Ranking, value: Array, drifting: bool, mea
         return (64 if mean else 4) * last
     if not drifting:
         return 64 * last
-    examples = cast(xp, xp.sum(ranking.counts, axis=-1), value.dtype)
+    examples = xp.cast(xp.sum(ranking.counts, axis=-1), value.dtype)
     examples = xp.reshape(examples, (*examples.shape, *(1,) * (value.ndim - examples.ndim)))
     return 64 * last + 256 * tolerance(ranking.positive_weights, 2.0**-52) * examples

@@ -6,17 +6,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from quotakernels._array import (
-    Array,
-    Namespace,
-    computing,
-    device,
-    is_array,
-    kept,
-    known,
-    readable,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, is_array, kept, known, readable
 from quotakernels._types import BatchData
 from quotakernels.inputs.columns import as_column, short_repr, warn_of_other_order
 from quotakernels.inputs.examples import (
@@ -106,7 +96,7 @@ class ScoreBuffer(NamedTuple):
         """
         xp, like = scores_like(like)
         lists = lists_of(like, num_groups)
-        with computing(xp):
+        with xp.computing():
             return cls(like, (), xp.zeros(lists, dtype=xp.int64, device=device(like)))
 
     @forwarding(rank, without=("ties", "num_groups"))
@@ -131,7 +121,7 @@ class ScoreBuffer(NamedTuple):
         if ids is not None:
             batch = _with_ids(batch, ids, as_column("y_score", y_score).shape[-1])
         xp = namespace(self.like)
-        with computing(xp):
+        with xp.computing():
             piece = batch.examples.map(kept)
             bad = with_fault(xp, self.bad, batch.fault)
             more = () if batch.groups is None else (kept(batch.groups),)
@@ -150,7 +140,7 @@ class ScoreBuffer(NamedTuple):
         pieces, bad, groups = self[1:]
         for other in others:
             check_alike(self, other)
-            with computing(namespace(bad)):
+            with namespace(bad).computing():
                 pieces, bad = pieces + other.pieces, bad + other.bad
             groups += other.groups
         return self._replace(pieces=pieces, bad=bad, groups=groups)
@@ -176,7 +166,7 @@ class ScoreBuffer(NamedTuple):
     def examples(self) -> Examples:
         """All examples, in the order in which they came."""
         xp = namespace(self.like)
-        with computing(xp):
+        with xp.computing():
             pieces = self.pieces or (_nothing(xp, self.like),)
             parts = [piece.named() for piece in pieces]
             names = dict.fromkeys(name for part in parts for name in part)
@@ -190,7 +180,7 @@ class ScoreBuffer(NamedTuple):
 
     def _groups_of(self, examples: Examples) -> GroupsOfExamples | None:
         xp = namespace(self.like)
-        with computing(xp):
+        with xp.computing():
             ids = joined_ids(xp, self.groups, len(self.pieces))
             if self.num_groups is not None:
                 if ids is None:
@@ -225,7 +215,7 @@ def ranking_without_faults(
 ) -> Ranking:
     """The ranking of checked examples, invalid where there were bad batches."""
     xp = namespace(bad)
-    with computing(xp):
+    with xp.computing():
         if readable(examples.scores):
             _check_values(xp, examples, groups)
         if known(bad == 0):
@@ -299,7 +289,7 @@ def _joined(xp: Namespace, pieces: list[dict[str, Array]], name: str) -> Array:
     if name in OF_ALL_BATCHES and not all(name in piece for piece in pieces):
         raise ValueError(f"some batches came with {name}= and some without; give it with all")
     place = device(pieces[0]["scores"])
-    dtype = xp.bool if name == "valid" else wide_float(xp, place)
+    dtype = xp.bool if name == "valid" else xp.wide_float(place)
     fill = xp.zeros if name == "gain_rejected" else xp.ones
     whole = [
         piece[name] if name in piece else fill(piece["scores"].shape, dtype=dtype, device=place)

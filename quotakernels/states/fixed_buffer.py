@@ -6,17 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Unpack
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    compiled,
-    computing,
-    device,
-    is_array,
-    readable,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, is_array, readable
 from quotakernels._types import BatchData
 from quotakernels.inputs.columns import short_repr, warn_of_other_order
 from quotakernels.inputs.examples import COLUMNS, Examples, check_tie_policy
@@ -122,8 +112,8 @@ class FixedScoreBuffer(NamedTuple):
         check_flag("weighted", weighted)
         names = [*(["weights"] if weighted else []), *names_of(columns)]
         place, lists = device(like), lists_of(like, num_groups)
-        with computing(xp):
-            types = dict.fromkeys(names, wide_float(xp, place))
+        with xp.computing():
+            types = dict.fromkeys(names, xp.wide_float(place))
             types |= {} if num_groups is None else {"groups": xp.int64}
 
             def kept(dtype: Any) -> Array:  # no array twice: donated once only
@@ -191,8 +181,8 @@ class FixedScoreBuffer(NamedTuple):
         length = batch.examples.scores.shape[-1]
         _check_place(self, length, length)
         xp = namespace(self.scores)
-        with computing(xp):
-            return compiled(_with_batch, xp)(self, batch)
+        with xp.computing():
+            return xp.compiled(_with_batch)(self, batch)
 
     @public
     def merge(self, *others: FixedScoreBuffer) -> FixedScoreBuffer:
@@ -205,11 +195,11 @@ class FixedScoreBuffer(NamedTuple):
         """
         xp = namespace(self.scores)
         merged = self
-        with computing(xp):
+        with xp.computing():
             for other in others:
                 check_alike(self, other)
                 _check_place(merged, other.filled, 0)
-                merged = compiled(_joined, xp)(merged, other)
+                merged = xp.compiled(_joined)(merged, other)
         return merged
 
     def ranking(self, ties: TiePolicy = "expected") -> Ranking:
@@ -225,7 +215,7 @@ class FixedScoreBuffer(NamedTuple):
         _check_not_overfull(self)
         groups = None
         if self.num_groups is not None:
-            with computing(namespace(self.scores)):
+            with namespace(self.scores).computing():
                 groups = numbered_groups(self.columns["groups"], self.num_groups)
         return ranking_without_faults(Examples.of(_kept(self)), self.bad, ties, groups)
 
@@ -291,7 +281,7 @@ def _extended(
     own = {name: x for name, x in found.items() if name in OWN}
     columns = {name: x for name, x in found.items() if name not in OWN}
     no_place = state.filled > state.capacity - length  # where their sum may leave the integers
-    overflow = cast(xp, no_place, xp.int64)
+    overflow = xp.cast(no_place, xp.int64)
     state = state._replace(**own, columns=columns)
     return state._replace(filled=filled, bad=state.bad + overflow)
 

@@ -7,18 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Unpack
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    compiled,
-    computing,
-    device,
-    is_array,
-    of_kind,
-    readable,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, is_array, readable
 from quotakernels._types import BatchData
 from quotakernels.inputs.columns import as_column, refuse_columns, short_repr, warn_of_other_order
 from quotakernels.inputs.examples import COLUMNS, check_tie_policy, warn_of_bad
@@ -129,10 +118,10 @@ class ScoreHistogram(NamedTuple):
         xp, like = scores_like(like)
         check_flag("weighted", weighted)
         given = dict.fromkeys(names_of(columns), 0.0)
-        with computing(xp):
+        with xp.computing():
             place = device(like)
-            if xp.key_bits(like.dtype) > 16 and of_kind(xp, like.dtype, "integral"):
-                like = cast(xp, like, wide_float(xp, place))
+            if xp.key_bits(like.dtype) > 16 and xp.of_kind(like.dtype, "integral"):
+                like = xp.cast(like, xp.wide_float(place))
             width = xp.key_bits(like.dtype)
             bits = _USUAL_BITS.get(width, width) if bits is None else bits
             bits = size_of("bits", bits, most=min(width, MOST_BITS))
@@ -140,7 +129,7 @@ class ScoreHistogram(NamedTuple):
             _check_size(bits, math.prod(lists))
             counts = xp.zeros((*lists, 2**bits, 2), dtype=xp.int64, device=place)
             bad = xp.zeros(lists, dtype=xp.int64, device=place)
-            wide, shape = wide_float(xp, place), (*counts.shape, 2)
+            wide, shape = xp.wide_float(place), (*counts.shape, 2)
             names = [*(["weight"] if weighted else []), *ops.to_sum(given, None)]
             sums = {name: xp.zeros(shape, dtype=wide, device=place) for name in names}
             return cls(like, counts, bad, sums)
@@ -217,8 +206,8 @@ class ScoreHistogram(NamedTuple):
             if found is not None:
                 return self._replace(counts=found[0], bad=with_fault(xp, self.bad, found[1]))
         batch = checked_batch(self, y_true, y_score, data)
-        with computing(xp):
-            return compiled(_with_batch, xp)(self, batch)
+        with xp.computing():
+            return xp.compiled(_with_batch)(self, batch)
 
     @public
     def merge(self, *others: ScoreHistogram) -> ScoreHistogram:
@@ -232,10 +221,10 @@ class ScoreHistogram(NamedTuple):
         xp = namespace(self.like)
         for other in others:
             check_alike(self, other)
-        with computing(xp):
+        with xp.computing():
             merged = self
             for other in others:
-                merged = compiled(_sum, xp)(merged, other)
+                merged = xp.compiled(_sum)(merged, other)
             return merged
 
     @public
@@ -271,12 +260,12 @@ class ScoreHistogram(NamedTuple):
         if not self.weighted:
             raise TypeError("decay needs masses; make the state with weighted=True")
         xp = namespace(self.like)
-        with computing(xp):
+        with xp.computing():
             share = numbers_like(self.counts, "factor", factor)
             if share.ndim:
                 raise ValueError(f"factor must be one number; got shape {tuple(share.shape)}")
             share = checked(xp, {"factor": share}, {"factor": _SHARE})["factor"]
-            return compiled(_decayed, xp)(self, share)
+            return xp.compiled(_decayed)(self, share)
 
     def ranking(self, ties: TiePolicy = "expected") -> Ranking:
         """The ranking of all examples, in which the scores of one bin are tied.
@@ -292,7 +281,7 @@ class ScoreHistogram(NamedTuple):
         if ties == "given":
             raise ValueError('ties="given" needs the order of the examples; use ScoreBuffer')
         xp = namespace(self.like)
-        with computing(xp):
+        with xp.computing():
             good, negative = _countable(xp, self.counts), _negative(xp, self)
             if readable(good) and bool(xp.any(negative)):
                 raise ValueError("the state has negative counts or masses, which no batch brings")
@@ -300,7 +289,7 @@ class ScoreHistogram(NamedTuple):
                 raise ValueError("the state holds 2**63 examples or more")
             warn_of_bad(self.bad)
             good = (good & ~negative & (self.bad == 0))[..., None]
-            return ranking_of(compiled(_table, xp, ("ties",))(self, good, ties=ties), good)
+            return ranking_of(xp.compiled(_table, ("ties",))(self, good, ties=ties), good)
 
     def bounds(self, measure: Any, **options: Any) -> Any:
         """Two numbers between which the measure of the scores themselves lies.
@@ -361,9 +350,9 @@ def _as_counted(like: Array, y_score: Array) -> Array:
     xp = namespace(like)
     if y_score.dtype == like.dtype or namespace(y_score) is not xp:
         return y_score
-    with computing(xp):
-        wide = of_kind(xp, y_score.dtype, "integral") and xp.key_bits(y_score.dtype) > 16
-        return cast(xp, y_score, like.dtype) if wide else y_score
+    with xp.computing():
+        wide = xp.of_kind(y_score.dtype, "integral") and xp.key_bits(y_score.dtype) > 16
+        return xp.cast(y_score, like.dtype) if wide else y_score
 
 
 def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:
@@ -397,7 +386,7 @@ def _sum(state: ScoreHistogram, other: ScoreHistogram) -> ScoreHistogram:
     xp = namespace(state.like)
     counts = state.counts + other.counts
     left = xp.any(xp.flat(counts) < 0, axis=-1)
-    bad = state.bad + other.bad + cast(xp, left, xp.int64)
+    bad = state.bad + other.bad + xp.cast(left, xp.int64)
     columns = {
         name: _raised(xp, x, *(other.columns[name][..., k] for k in (0, 1)))
         for name, x in state.columns.items()

@@ -9,20 +9,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    compiled,
-    computing,
-    device,
-    finished,
-    is_array,
-    result_float,
-    tolerance,
-    tree_map,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, is_array, tolerance, tree_map
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.examples import good_rows, nan_unless_valid
@@ -122,12 +109,12 @@ def table_curve(measure: Any, *data: Any, **options: Any) -> Curve:
     """
     chosen, ranking, own = _called("table_curve", measure, data, options, by_group=False)
     xp = namespace(ranking.counts)
-    dtype = result_float(xp, device(ranking.counts))
-    with computing(xp):
+    dtype = xp.result_float(device(ranking.counts))
+    with xp.computing():
         table, good = table_of(xp, ranking), good_rows(ranking)
         cells, quota, _ = _cuts_of(xp, table, good)
         curve = Curve(quota, chosen.value(xp, cells, own), _thresholds_of(xp, table, good))
-        return finished(xp, curve, dtype)
+        return xp.finished(curve, dtype)
 
 
 @forwarding(rank, without=COLUMNS)
@@ -203,8 +190,8 @@ def best_and_curve(
     chosen, ranking, own = _called(caller, measure, data, keywords, by_group=True)
     largest = direction_of(chosen, greater_is_better)
     xp = namespace(ranking.counts)
-    dtype = result_float(xp, device(ranking.counts))
-    with computing(xp):
+    dtype = xp.result_float(device(ranking.counts))
+    with xp.computing():
         table = table_of(xp, ranking, by_group=True)
         good = good_rows(ranking)
         cells, quota, real = _cuts_of(xp, table, good)
@@ -213,15 +200,15 @@ def best_and_curve(
             raise TypeError(f"{caller} compares single values; {chosen.__name__} has several")
         unit = chosen.unit(xp, cells, own)
         rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
-        best = compiled(_best_of_values, xp, ("greater_is_better",))
+        best = xp.compiled(_best_of_values, ("greater_is_better",))
         found: BestCut = best(table, quota, value, real, rounding, greater_is_better=largest)
 
     def curve() -> Curve:
-        with computing(xp):
+        with xp.computing():
             made = Curve(quota, value, _thresholds_of(xp, table, good))
-            return finished(xp, made, dtype)
+            return xp.finished(made, dtype)
 
-    return finished(xp, found, dtype), curve
+    return xp.finished(found, dtype), curve
 
 
 def _called(
@@ -267,13 +254,13 @@ def _cuts_of(
     xp: Namespace, table: ops.TieTable, good: Array | None
 ) -> tuple[ConfusionTable, Array, Array]:
     """The cells of every cut, its quota, and which cuts are not padding."""
-    cells, quota, real = compiled(cuts_of, xp)(table)
+    cells, quota, real = xp.compiled(cuts_of)(table)
     return *nan_unless_valid(xp, (cells, quota), _good_cuts(xp, table, good)), real
 
 
 def _thresholds_of(xp: Namespace, table: ops.TieTable, good: Array | None) -> Array:
     """The threshold of every cut, NaN for an empty one."""
-    thresholds = compiled(_cut_thresholds, xp)(table)
+    thresholds = xp.compiled(_cut_thresholds)(table)
     found: Array = nan_unless_valid(xp, thresholds, _good_cuts(xp, table, good))
     return found
 
@@ -334,7 +321,7 @@ def best_of_these(
         x = xp.nan_unless(some, x)
         return x if table.segments else x[..., 0]
 
-    quota = cast(xp, curve.quota, wide_float(xp, device(curve.quota)))
+    quota = xp.cast(curve.quota, xp.wide_float(device(curve.quota)))
     value, threshold, quota = (at_first(x) for x in (curve.value, curve.threshold, quota))
     return BestCut(value, threshold, quota, () if table.segments else optima)
 
@@ -511,8 +498,8 @@ def best_boundary(
     xp = namespace(table.counts)
     cells, quota, real = cuts_of(table)
     curve = Curve(quota, quota, cut_thresholds(xp, table))
-    wide = wide_float(xp, device(table.counts))
-    floats = ConfusionTable(*(cast(xp, x, wide) for x in cells))
+    wide = xp.wide_float(device(table.counts))
+    floats = ConfusionTable(*(xp.cast(x, wide) for x in cells))
     floats = in_usual_unit(floats) if table.weighted else floats
     impacts, ratios = numbers[:4], numbers[4:]
     for ratio in ratios:
@@ -573,7 +560,7 @@ def cut_tables(table: ops.TieTable, ratio: Array | None = None) -> CutTables:
     xp = namespace(table.counts)
     cuts, cells = (cut_thresholds(xp, table), cut_quotas(xp, table)), cut_cells(xp, table)
     if ratio is not None:
-        wide = wide_float(xp, device(table.counts))
-        floats = ConfusionTable(*(cast(xp, x, wide) for x in cells))
+        wide = xp.wide_float(device(table.counts))
+        floats = ConfusionTable(*(xp.cast(x, wide) for x in cells))
         cuts, cells = tree_map(partial(_at_each, ratio), cuts), _tuned_to(ratio, floats)
     return CutTables(*cuts, cells)

@@ -7,20 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import (
-    Array,
-    Namespace,
-    cast,
-    compiled,
-    computing,
-    device,
-    finished,
-    is_compiling,
-    is_tensor,
-    of_kind,
-    result_float,
-    wide_float,
-)
+from quotakernels._array import Array, Namespace, device, is_compiling, is_tensor
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.classes import Predictions, validate_predictions
@@ -112,11 +99,11 @@ class ClassTable(NamedTuple, Generic[T]):
         """
         xp, floats = validate_class_cells(self)
         given = as_column("cells", self.cells)
-        dtype = result_float(xp, device(given))
-        with computing(xp):
-            whole = of_kind(xp, given.dtype, "integral")
-            table = _each_class(xp, cast(xp, given, xp.int64) if whole else floats.cells)
-            return finished(xp, table, dtype)
+        dtype = xp.result_float(device(given))
+        with xp.computing():
+            whole = xp.of_kind(given.dtype, "integral")
+            table = _each_class(xp, xp.cast(given, xp.int64) if whole else floats.cells)
+            return xp.finished(table, dtype)
 
 
 def _each_class(xp: Namespace, cells: Array) -> ConfusionTable:
@@ -139,8 +126,8 @@ def validate_cells(table: ConfusionTable) -> tuple[Namespace, ConfusionTable]:
     if len(set(shapes.values())) > 1:
         raise ValueError(f"the cells of a ConfusionTable must have one shape; got {shapes}")
     shape = next(iter(shapes.values()), ())
-    with computing(xp):
-        cells = {name: cast(xp, x, wide_float(xp, device(x))) for name, x in arrays.items()}
+    with xp.computing():
+        cells = {name: xp.cast(x, xp.wide_float(device(x))) for name, x in arrays.items()}
         cells = checked(xp, cells, dict.fromkeys(cells, _CELL))
         return xp, ConfusionTable(*(xp.broadcast_to(x, shape) for x in cells.values()))
 
@@ -153,8 +140,8 @@ def validate_class_cells(table: ClassTable) -> tuple[Namespace, ClassTable]:
         raise ValueError(
             f"cells must have shape (K, K) or (..., K, K); got shape {tuple(cells.shape)}"
         )
-    with computing(xp):
-        cells = cast(xp, cells, wide_float(xp, device(cells)))
+    with xp.computing():
+        cells = xp.cast(cells, xp.wide_float(device(cells)))
         return xp, ClassTable(**checked(xp, {"cells": cells}, {"cells": _CELL}))
 
 
@@ -189,8 +176,8 @@ def cells_at(
         when_short=when_short,
     )
     if threshold is None:
-        return compiled(_CELLS_AT_QUOTAS, xp)(table, wanted), shape
-    find = compiled(_cells_at_thresholds, xp, ("inclusive",))
+        return xp.compiled(_CELLS_AT_QUOTAS)(table, wanted), shape
+    find = xp.compiled(_cells_at_thresholds, ("inclusive",))
     return find(table, wanted, inclusive=inclusive), shape
 
 
@@ -267,7 +254,7 @@ def _cells_of_groups(
 ) -> ConfusionTable:
     """The cells of each group of examples at each threshold, shape (..., S, K)."""
     classes = [
-        x if table.weighted else cast(xp, x, xp.int64) for x in (table.positive, table.negative)
+        x if table.weighted else xp.cast(x, xp.int64) for x in (table.positive, table.negative)
     ]
 
     def found(reached: Array) -> list[Array]:
@@ -290,7 +277,7 @@ def cut_cells(xp: Namespace, table: ops.TieTable) -> ConfusionTable:
     if table.weighted or table.segments:
         tn, fn = (below_cuts(xp, table, x) for x in (table.negative, table.positive))
     else:
-        fp, tp = cast(xp, fp, xp.int64), cast(xp, tp, xp.int64)
+        fp, tp = xp.cast(fp, xp.int64), xp.cast(tp, xp.int64)
         tn, fn = (x[..., -1:] - x for x in (fp, tp))
     return ConfusionTable(tp, fp, fn, tn)
 
@@ -316,19 +303,19 @@ def cells_beyond(
     examples = in_library_of(found.examples._replace(valid=found.mask), threshold)
     scores, labels, weights, valid, *_ = examples
     xp = namespace(scores)
-    with computing(xp):
+    with xp.computing():
         wanted: Any = in_precision_of(scores, threshold)
         plain = type(wanted) is float and is_tensor(scores) and not is_compiling()
-        if not (plain and of_kind(xp, scores.dtype, "real floating")):
+        if not (plain and xp.of_kind(scores.dtype, "real floating")):
             wanted = thresholds_beside(scores, threshold)
             if wanted.ndim:
                 return None
         warn_of_nan(scores, threshold)
         pairs = Predictions(labels, labels, weights, valid, None)
-        find = compiled(_cells_beyond, xp, ("inclusive", "whole"))
+        find = xp.compiled(_cells_beyond, ("inclusive", "whole"))
         cells = find(scores, pairs, wanted, inclusive=inclusive, whole=whole)
         if weights is not None and not whole:
-            cells = compiled(in_usual_unit, xp)(cells)
+            cells = xp.compiled(in_usual_unit)(cells)
         return CellsBeyond._make((*(x[..., None] for x in cells), found.good))
 
 
@@ -349,7 +336,7 @@ def binary_cells(pairs: Predictions, *, whole: bool = True) -> ConfusionTable:
         parts = [hits, predicted, truth]
         counts = xp.counts(parts if valid is None else [*(x & valid for x in parts), valid])
         if not whole:
-            counts = cast(xp, counts, wide_float(xp, device(counts)))
+            counts = xp.cast(counts, xp.wide_float(device(counts)))
         tp, selected, positive, *every = (counts[..., k] for k in range(counts.shape[-1]))
         fp, fn = selected - tp, positive - tp
         rest = every[0] - selected if every else truth.shape[-1] - selected
@@ -367,7 +354,7 @@ def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
     """The cells of a number of classes: the tie groups of the cells' numbers, put in order."""
     xp = namespace(pairs.truth)
     integer = xp.int32 if size**2 < 2**31 else xp.int64
-    cell = cast(xp, pairs.truth * size + pairs.predicted, integer)
+    cell = xp.cast(pairs.truth * size + pairs.predicted, integer)
     everywhere = xp.ones_like(cell, dtype=xp.bool)
     table = xp.tie_groups(cell, everywhere, pairs.weights, pairs.valid, False)
     table = xp.filled_first(table)
@@ -378,7 +365,7 @@ def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
     place = xp.clip(before, max=table.counts.shape[-1] - 1)
     there = (upto > before) & (xp.take_last_axis(table.counts, place) > 0)
     mass = xp.take_last_axis(table.positive, place)
-    mass = mass if table.weighted else cast(xp, mass, xp.int64)
+    mass = mass if table.weighted else xp.cast(mass, xp.int64)
     cells = xp.where(there, mass, xp.zeros_like(mass))
     return ClassTable(xp.reshape(cells, (*batch, size, size)))
 
@@ -480,15 +467,15 @@ class TableMeasure(CutMeasure):
     def _computed(self, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
         """The measure of the cells at a cut, of which K is the last axis until they are cells."""
         xp = namespace(ranking[0])
-        dtype = result_float(xp, device(ranking[0]))
-        with computing(xp):
+        dtype = xp.result_float(device(ranking[0]))
+        with xp.computing():
             table = self._table(xp, ranking)
             cells, shape = cells_at(xp, table, **numbers)
             weighted = isinstance(ranking, Ranking) and table.weighted
             if isinstance(ranking, Ranking):
                 cells = nan_unless_valid(xp, cells, good_rows(ranking))
             cells = ConfusionTable(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in cells))
-            result = finished(xp, self.value(xp, cells, options, not weighted), dtype)
+            result = xp.finished(self.value(xp, cells, options, not weighted), dtype)
             return nan_unless_valid(xp, result, getattr(ranking, "good", None))
 
     def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
@@ -500,9 +487,9 @@ class TableMeasure(CutMeasure):
             xp, cells = validate_class_cells(table)
         cells = in_library_of(cells, *flat(own))
         xp = namespace(cells[0])
-        dtype = result_float(xp, device(cells[0]))
-        with computing(xp):
-            return finished(xp, self.value(xp, cells, own), dtype)
+        dtype = xp.result_float(device(cells[0]))
+        with xp.computing():
+            return xp.finished(self.value(xp, cells, own), dtype)
 
     def value(
         self,
@@ -523,12 +510,12 @@ class TableMeasure(CutMeasure):
                     "example that of ClassTable.by_class()"
                 )
             function = self._of_classes
-        wide = wide_float(xp, device(cells[0]))
+        wide = xp.wide_float(device(cells[0]))
         numbers = self._own_numbers(xp, cells, own)
-        floats = type(cells)(*(cast(xp, x, wide) for x in cells))
+        floats = type(cells)(*(xp.cast(x, wide) for x in cells))
         if not (self._in_masses or counted) and floats[0] is cells[0]:
-            floats = compiled(in_usual_unit, xp)(floats)
-        return compiled(function, xp)(floats, **numbers)
+            floats = xp.compiled(in_usual_unit)(floats)
+        return xp.compiled(function)(floats, **numbers)
 
     def unit(self, xp: Namespace, cells: ConfusionTable, own: dict[str, Any]) -> Array | None:
         """How large values can be in each row of cells, shape (..., 1); None if they are shares."""
@@ -744,13 +731,13 @@ def confusion_table_from_predictions(
         y_true, y_pred, size, sample_weight, where, pos_label, validate
     )
     xp, pairs = validated
-    dtype = result_float(xp, device(pairs.truth))
-    with computing(xp):
+    dtype = xp.result_float(device(pairs.truth))
+    with xp.computing():
         if size is None:
-            table: Any = compiled(binary_cells, xp)(pairs)
+            table: Any = xp.compiled(binary_cells)(pairs)
         else:
-            table = compiled(class_cells, xp, ("size",))(pairs, size=size)
-        table = finished(xp, table, dtype)
+            table = xp.compiled(class_cells, ("size",))(pairs, size=size)
+        table = xp.finished(table, dtype)
         return nan_unless_valid(xp, table, pairs.good)
 
 

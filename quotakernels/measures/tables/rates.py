@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple, TypeVar
 
-from quotakernels._array import Array, Namespace, computing, device, finished, result_float
+from quotakernels._array import Array, Namespace, device
 from quotakernels._records import plainly
 from quotakernels._types import Number
 from quotakernels.inputs.keywords import public
@@ -1224,11 +1224,11 @@ def normalize_table(table: T) -> T:
     if not isinstance(table, ClassTable):
         return tune_ratio(table, 1.0)
     xp, (cells,) = validate_class_cells(table)
-    dtype = result_float(xp, device(cells))
-    with computing(xp):
+    dtype = xp.result_float(device(cells))
+    with xp.computing():
         truth = xp.sum(cells, axis=-1, keepdims=True)
         shares = xp.nan_unless(truth > 0, cells / truth / cells.shape[-1])
-        result: ClassTable = finished(xp, ClassTable(shares), dtype)
+        result: ClassTable = xp.finished(ClassTable(shares), dtype)
     return result
 
 
@@ -1261,11 +1261,11 @@ def tune_ratio(table: ConfusionTable, ratio: Number) -> ConfusionTable:
     if not isinstance(table, ConfusionTable):
         raise TypeError(_no_table(table))
     xp, cells = validate_cells(table)
-    dtype = result_float(xp, device(cells.tp))
-    with computing(xp):
+    dtype = xp.result_float(device(cells.tp))
+    with xp.computing():
         r = numbers_like(cells.tp, "ratio", ratio)
         r = checked(xp, {"ratio": r}, {"ratio": POSITIVE})["ratio"]
-        result: ConfusionTable = finished(xp, tuned(cells, r / (1 + r), 1 / (1 + r)), dtype)
+        result: ConfusionTable = xp.finished(tuned(cells, r / (1 + r), 1 / (1 + r)), dtype)
     return result
 
 

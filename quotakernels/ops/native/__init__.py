@@ -14,7 +14,7 @@ FORMS = 1 if STANDARD_ONLY else 0
 _MADE: dict[str, list[Standard]] = {}
 
 
-def namespace(x: Array) -> Namespace:
+def namespace(x: Array) -> Standard:
     """The array API namespace of one array, with the operations that it lacks."""
     xp = standard_namespace(x)
     made = _MADE.get(xp.__name__)

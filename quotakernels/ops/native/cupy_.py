@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import cupy as cp
+import cupyx.scipy.special
 import numpy as np
 
 from quotakernels._array import Array
@@ -14,6 +17,15 @@ from quotakernels.ops.standard import Standard
 
 class CuPyTypes(Standard):
     """What the standard cannot say of CuPy's arrays."""
+
+    def computing(self) -> Any:
+        """CuPy does not warn of 0/0."""
+        return nullcontext()
+
+    def special(self, name: str) -> Callable[[Array], Array]:
+        """CuPy has those of SciPy."""
+        function: Callable[[Array], Array] = getattr(cupyx.scipy.special, name)
+        return function
 
     has_bits = True
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import jax.scipy.special
 import numpy as np
 from jax.custom_batching import sequential_vmap
 
-from quotakernels._array import Across, Array, computing, concrete, tolerance, wide_float
+from quotakernels._array import Across, Array, Device, F, concrete, tolerance
 from quotakernels.ops._table import EXACT, TOLERANCE, TieTable
 from quotakernels.ops.arrays import (
     bits_from_key,
@@ -28,6 +32,51 @@ FEW = 32
 PARTS = 16
 """Parts in which many codes are counted."""
 _WORDS = {8: jnp.int8, 16: jnp.int16, 32: jnp.int32, 64: jnp.int64}
+
+
+@contextmanager
+def computing() -> Iterator[None]:
+    """With 64-bit integers and floats, as sums of order n² fit neither int32 nor float32.
+
+    Types and ranks of arrays mix as they do by default, whatever the caller forbids.
+    """
+    types, ranks = jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow")
+    with jax.enable_x64(True), types, ranks:
+        yield
+
+
+@functools.cache
+def _jitted(function: Callable[..., Any], static: tuple[str, ...]) -> Callable[..., Any]:
+    return jax.jit(function, static_argnames=static)
+
+
+def _platform() -> str:
+    """What JAX computes or traces for: the mesh in use, which may be abstract, or its default."""
+    target = jax.sharding.get_abstract_mesh().abstract_device or jax.config.jax_default_device
+    if target is None:
+        return str(jax.default_backend())
+    name: str = getattr(target, "platform", None) or getattr(target, "device_kind", target)
+    return name.lower().split()[0]
+
+
+def _wide_float() -> Any:
+    """TPUs have no float64."""
+    return jnp.float32 if _platform() == "tpu" else jnp.float64
+
+
+def _warn_of_new_ties(
+    name: str, scores: np.ndarray[Any, Any], rounded: np.ndarray[Any, Any]
+) -> None:
+    scores, rounded = np.sort(scores, axis=-1), np.sort(rounded, axis=-1)
+    distinct = scores[..., 1:] != scores[..., :-1]
+    lost = np.count_nonzero(distinct & (rounded[..., 1:] == rounded[..., :-1]))
+    if lost:
+        warnings.warn(
+            f"{name} is {scores.dtype} and JAX runs without x64: as {rounded.dtype} the scores "
+            f"have {lost} new ties; call jax.config.update('jax_enable_x64', True) to keep "
+            "them apart",
+            stacklevel=2,
+        )
 
 
 def _is_float(dtype: Any) -> bool:
@@ -84,7 +133,7 @@ def _uniform(source: Any, numbers: Array, like: Array) -> Array:
 
     def one(number: Array) -> Array:
         key, shape = jax.random.fold_in(source, number), (2, like.shape[-1])
-        high, low = jax.random.bits(key, shape, jnp.uint32).astype(wide_float(jnp, None))
+        high, low = jax.random.bits(key, shape, jnp.uint32).astype(_wide_float())
         return (jnp.floor(high / 2**5) * 2.0**26 + jnp.floor(low / 2**6)) * 2.0**-53
 
     return jax.vmap(one)(numbers)
@@ -118,7 +167,7 @@ def _ends_in_turn(table: TieTable) -> Array:
 
 @sequential_vmap  # type: ignore[untyped-decorator]
 def _ends(counts: Array, positive: Array, negative: Array) -> Array:
-    with computing(jnp):  # batches trace this anew
+    with computing():  # batches trace this anew
         size, turns = counts.shape[0], _turning(positive, negative)
 
         def edge_of(row: Array) -> Array:
@@ -220,6 +269,46 @@ _sum_of_halves = jax.jit(partial(sum_of_halves, jnp))
 class JaxTypes(Standard):
     """What the standard cannot say of JAX's arrays, whose lengths may be symbolic."""
 
+    takes_host_arrays = True
+
+    def wide_float(self, dev: Device) -> Any:
+        """TPUs have no float64."""
+        return _wide_float()
+
+    def result_float(self, dev: Device) -> Any:
+        """Without x64 the caller has no float64."""
+        return self.wide_float(dev) if jax.config.jax_enable_x64 else jnp.float32
+
+    def computing(self) -> Any:
+        """As `computing` does."""
+        return computing()
+
+    def compiled(self, function: F, static: tuple[str, ...] = ()) -> F:
+        """One program for each function, shapes and static options."""
+        return _jitted(function, static)  # type: ignore[return-value]
+
+    def special(self, name: str) -> Callable[[Array], Array]:
+        """JAX has them."""
+        function: Callable[[Array], Array] = getattr(jax.scipy.special, name)
+        return function
+
+    def from_host(self, name: str, x: np.ndarray[Any, Any], is_score: bool) -> Array:
+        """A NumPy array as one of JAX.
+
+        Scores get the precision that JAX is set to; everything else is kept as the device can.
+        """
+        if not is_score or x.dtype.kind != "f":
+            with computing(), np.errstate(over="ignore", under="ignore"):
+                wide = x.dtype == np.float64
+                return jnp.asarray(x.astype(self.wide_float(None), copy=False) if wide else x)
+        widest = np.dtype(self.result_float(None))
+        if x.dtype.itemsize > widest.itemsize:
+            with np.errstate(over="ignore", under="ignore"):
+                rounded = x.astype(widest)
+            _warn_of_new_ties(name, x, rounded)
+            x = rounded
+        return jnp.asarray(x)
+
     has_bits = True
 
     def clip(self, x: Array, min: float | None = None, max: float | None = None) -> Array:
@@ -248,7 +337,7 @@ class JaxTypes(Standard):
 
     def widened(self, scores: Array) -> Array:
         """XLA on CPU flushes subnormals, which are made of their bits here."""
-        wide = scores.astype(wide_float(jnp, None))
+        wide = scores.astype(_wide_float())
         if scores.dtype not in (jnp.float32, jnp.bfloat16):
             return wide
         info = jnp.finfo(scores.dtype)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from math import gcd
 from typing import Any
 
@@ -12,8 +14,10 @@ from torch.nn.functional import pad
 from quotakernels._array import (
     Across,
     Array,
+    Device,
     from_host_view,
     host_view,
+    is_compiling,
     readable,
     standard_namespace,
     to_numpy,
@@ -430,6 +434,29 @@ def _partitioned(key: Array, k: Array | int) -> Array:
 
 class TorchTypes(Standard):
     """What the standard cannot say of tensors."""
+
+    def constant(self, value: Any, dtype: Any, dev: Device) -> Array:
+        """Filled on the device: a copy from the host would wait for it.  So are the constants of
+        torch.compile, which would compile anew for each number.
+        """
+        if value == [] or (dev.type == "cpu" and not is_compiling()):
+            return torch.asarray(value, dtype=dtype, device=dev)
+        if not isinstance(value, list):
+            return torch.full((), value, dtype=dtype, device=dev)
+        return torch.stack([torch.full((), x, dtype=dtype, device=dev) for x in value])
+
+    def wide_float(self, dev: Device) -> Any:
+        """MPS has no float64."""
+        return torch.float32 if getattr(dev, "type", None) == "mps" else torch.float64
+
+    def computing(self) -> Any:
+        """PyTorch does not warn of 0/0."""
+        return nullcontext()
+
+    def special(self, name: str) -> Callable[[Array], Array]:
+        """PyTorch has them."""
+        function: Callable[[Array], Array] = getattr(torch.special, name)
+        return function
 
     has_bits = True
 
