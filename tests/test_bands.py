@@ -148,25 +148,6 @@ def test_curves_by_their_measures_and_on_the_usual_grid():
     assert found[1:4] == pytest.approx(np.asarray(small("roc", Y, S[0], stratified=True)[1:4]))
 
 
-def test_the_whole_curve_is_held_as_often_as_promised():
-    """The curve of the population, of 40 samples; they are models that share their resamples."""
-    at, rng = [0.1, 0.3, 0.5], np.random.default_rng(3)
-
-    def sample(*shape: int) -> tuple[np.ndarray, np.ndarray]:
-        labels = rng.random(shape) < 0.4
-        return labels, rng.normal(labels)
-
-    truth = qk.qrecall(*sample(200_000), fraction=at)
-    data = sample(40, 100)
-    held = {}
-    for simultaneous in (False, True):
-        found = small("qrecall", *data, fraction=at, simultaneous=simultaneous, n_resamples=100)
-        inside = (found.lower <= truth) & (truth <= found.upper)
-        held[simultaneous] = np.mean(np.all(inside, axis=-1))
-    assert held[False] < held[True]
-    assert held[True] > 0.9
-
-
 def test_bands_of_what_does_not_vary():
     """A perfect model, drawn by class: all resamples are the same."""
     data = np.arange(8) >= 4, np.arange(8)
@@ -322,13 +303,3 @@ def test_what_nobody_brings_is_certain_unless_the_labels_decide_it():
     )
     assert found.quota.estimate == 0
     assert found.expected.lower < found.expected.upper
-
-
-def test_a_cut_that_is_chosen_among_noise_brings_less_than_it_seems():
-    labels, scores = np.arange(200) % 2, np.random.default_rng(2).random(200)
-    found = qk.inference.best_cut_interval(
-        qk.best_boundary, labels, scores, impacts=(1, -1, 0, 0), n_resamples=300, random_state=1
-    )
-    expected = found.value.estimate - found.optimism
-    assert found.optimism > 0.01
-    assert abs(expected) < abs(found.value.estimate)  # in truth no cut brings anything

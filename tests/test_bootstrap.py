@@ -372,12 +372,6 @@ def test_a_seed_gives_the_same_again_whatever_the_order_and_the_threads():
     assert generator.resamples.shape == (5,)
 
 
-def test_models_are_measured_on_the_same_resamples():
-    found = qk.bootstrap(qk.roc_auc, Y, np.stack([S[0], S[0], -S[0]]), random_state=1)
-    assert np.array_equal(found.resamples[0], found.resamples[1])
-    assert np.allclose(found.resamples[0] + found.resamples[2], 1)
-
-
 def test_models_may_come_by_name():
     models = {"one": S[0], "other": list(-S[0])}
     stacked = np.stack([S[0], -S[0]])

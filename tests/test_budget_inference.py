@@ -108,17 +108,6 @@ def test_resamples_that_cost_less_than_the_budget_are_undefined():
     assert np.all(qk.bootstrap(everybody, Y, S, cost=COST, **given).undefined == 0)
 
 
-@pytest.mark.parametrize(
-    "kind", [{}, {"stratified": True}, {"method": "bca"}, {"clusters": GROUPS}]
-)
-def test_with_costs_of_one_the_interval_is_that_of_the_quota(kind: Any):
-    given = {"n_resamples": R, "random_state": 3, **kind}
-    wanted = qk.bootstrap(qk.hit_rate, Y, S, quota=7, **given)
-    found = qk.bootstrap(qk.hit_rate, Y, S, cost=np.ones(N), budget=7, **given)
-    for name, x in found._asdict().items():
-        np.testing.assert_array_equal(x, getattr(wanted, name), err_msg=name)
-
-
 def test_whole_groups_are_drawn_with_their_budgets():
     rate = qk.group_mean(qk.hit_rate, budget=3)
     given = {"n_resamples": R, "random_state": 3}
@@ -133,20 +122,6 @@ def test_whole_groups_are_drawn_with_their_budgets():
 
 MODELS = {"first": S[0], "second": S[1]}
 FEW = pytest.mark.filterwarnings("ignore:.*cannot tell any")
-
-
-@pytest.mark.full
-@FEW
-@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
-def test_models_are_compared_at_a_budget(test: Any):
-    given = {"test": test, "n_resamples": 200, "random_state": 3}
-    found = qk.compare(qk.hit_rate, Y, MODELS, cost=COST, budget=BUDGET / 2, **given)
-    wanted = [float(qk.hit_rate(Y, MODELS[x], cost=COST, budget=BUDGET / 2)) for x in found.names]
-    np.testing.assert_allclose(found.estimate, wanted)
-    assert wanted == sorted(wanted, reverse=True)
-    ones = qk.compare(qk.hit_rate, Y, MODELS, cost=np.ones(N), budget=7, **given)
-    plain = qk.compare(qk.hit_rate, Y, MODELS, quota=7, **given)
-    np.testing.assert_array_equal(ones.p_value, plain.p_value)
 
 
 @pytest.mark.full

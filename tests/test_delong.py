@@ -205,52 +205,6 @@ def test_intervals_are_nested_and_within_bounds():
         assert (outer[2][kept] <= 1).all()
 
 
-REPLICATIONS = 600
-SHAPES = {"tied": (150, 60, 1.0), "rare": (500, 20, 1.0), "strong": (600, 200, 3.0)}
-"""Examples, positives, and the distance of the means of two normal distributions."""
-
-
-def drawn(dice: np.random.Generator, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    n, positives, shift = SHAPES[kind]
-    y = np.broadcast_to(np.arange(n) < positives, (REPLICATIONS, n))
-    s = dice.normal(size=y.shape) + shift * y
-    return y, np.clip(np.floor(s), -1, 2) if kind == "tied" else s
-
-
-def true_auc(kind: str) -> float:
-    """Four levels where tied."""
-    shift = SHAPES[kind][2]
-    if kind != "tied":
-        return below(shift / math.sqrt(2))
-    positive, negative = (np.diff([0, *(below(x - m) for x in (0, 1, 2)), 1]) for m in (shift, 0))
-    won = np.cumsum(negative) - negative / 2
-    return float(positive @ won)
-
-
-def below(x: float) -> float:
-    return math.erfc(-x / math.sqrt(2)) / 2
-
-
-def assert_covered(share: float) -> None:
-    """Within three standard errors of the simulation."""
-    assert abs(share - 0.95) <= 3 * math.sqrt(0.95 * 0.05 / REPLICATIONS), share
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("kind", SHAPES)
-def test_coverage(kind: str):
-    dice = np.random.default_rng(8)
-    y, s = drawn(dice, kind)
-    other = drawn(dice, kind)[1]
-    found, auc = qk.inference.auc_interval(y, s), true_auc(kind)
-    assert_covered(float(np.mean((found.lower <= auc) & (auc <= found.upper))))
-    unpaired = qk.inference.delong_test_unpaired(qk.rank(y, s), qk.rank(y, other))
-    assert_covered(float(np.mean(unpaired.p_value > 0.05)))
-    if kind != "strong":  # two models of equal AUC that share a part of their scores
-        paired = qk.inference.delong_test(y, [2 * s + other, s + 2 * other])
-        assert_covered(float(np.mean(paired.p_value > 0.05)))
-
-
 # large cases, and the normal distribution
 
 
@@ -335,46 +289,3 @@ def test_one_bad_model_leaves_the_others_alone():
     assert np.isnan(found.covariance[1]).all()
     np.testing.assert_array_equal(found.covariance[::2, ::2], alone.covariance)
     np.testing.assert_array_equal(found.estimate, [0.75, math.nan, 0.5])
-
-
-# relations
-
-
-def test_the_other_class_from_the_other_end_has_the_same_variance():
-    y, s, _ = batch()
-    s = np.nan_to_num(s)
-    for found, turned in (
-        (qk.inference.auc_interval(y, s), qk.inference.auc_interval(1 - y, -s)),
-        (qk.inference.delong_test(y, [s, s**2]), qk.inference.delong_test(1 - y, [-s, -(s**2)])),
-    ):
-        np.testing.assert_allclose(found, turned, 1e-12, 1e-14)
-
-
-def test_a_test_turned_round():
-    y, s, _ = (x[6:, 0] for x in batch())
-    s = np.nan_to_num(s)
-    found, turned = (
-        qk.inference.delong_test(y, [s, -(s**2) + s]),
-        qk.inference.delong_test(y, [-(s**2) + s, s]),
-    )
-    np.testing.assert_array_equal(found.difference, -turned.difference)
-    np.testing.assert_array_equal(found.lower, -turned.upper)
-    np.testing.assert_array_equal(found.p_value, turned.p_value)
-    areas = [qk.rank(y, s), qk.rank(y, -(s**2) + s)]
-    apart = (
-        qk.inference.delong_test_unpaired(*areas),
-        qk.inference.delong_test_unpaired(*areas[::-1]),
-    )
-    np.testing.assert_array_equal(apart[0].statistic, -apart[1].statistic)
-
-
-def test_intervals_of_a_state_and_of_a_counted_table():
-    y, s, _ = (x[8, 0] for x in batch())
-    s = np.nan_to_num(s)
-    wanted = qk.inference.auc_interval(y, s)
-    state = qk.states.ScoreBuffer.empty(s).update(y[:5], s[:5]).update(y[5:], s[5:])
-    np.testing.assert_array_equal(state.compute(qk.inference.auc_interval), wanted)
-    values, place = np.unique(s, return_inverse=True)
-    counts = np.bincount(place), np.bincount(place, weights=y).astype(int)
-    counted = qk.inference.auc_interval(qk.Ranking.from_counts(values, *counts))
-    np.testing.assert_array_equal(counted, wanted)

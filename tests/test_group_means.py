@@ -208,7 +208,8 @@ def test_every_exchange_of_groups(monkeypatch: pytest.MonkeyPatch):
     few = G < 5
     y, s, g = Y[few], S[:, few] * [[1], [-7]], G[few]
     ways = np.asarray(list(itertools.product([False, True], repeat=np.unique(g).size)))
-    monkeypatch.setattr(ops, "coins", lambda _x, _s, some, _l: ways[some.start : some.stop])
+    coins = lambda _xp, _source, some, _like: ways[some.start : some.stop]  # noqa: E731
+    monkeypatch.setattr(type(ops.namespace(Y)), "coins", coins)
     found = qk.compare(MEAN, y, s, groups=g, test="permutation", n_resamples=len(ways))
     values = qk.roc_auc(y, s, groups=g)
     counts = np.bincount(g)[np.unique(g)] * ~np.isnan(values[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -185,77 +184,6 @@ def test_intervals_of_proportions_of_scipy():
             )
             wanted = stats.binomtest(positives, quota).proportion_ci(level, method)
             np.testing.assert_allclose(found[1:], [wanted.low, wanted.high], 1e-10, 1e-14)
-
-
-# coverage, by simulation
-
-REPLICATIONS, QUOTA = 600, 60
-SHARES = {"tied": 0.4, "rare": 0.05, "strong": 0.97}
-
-
-@pytest.mark.parametrize("kind", SHARES)
-def test_coverage(kind: str):
-    """The labels of the selected are drawn, each with the share; the exact one covers more."""
-    dice = np.random.default_rng(5)
-    s = np.tile(np.arange(200) // (10 if kind == "tied" else 1), (REPLICATIONS, 1))
-    y = dice.random(s.shape) < SHARES[kind]
-    rates = {m: covered(y, s, SHARES[kind], method=m) for m in ("score", "wilson", "exact")}
-    error = math.sqrt(0.95 * 0.05 / REPLICATIONS)
-    assert rates["score"] > 0.95 - 3 * error - 0.015
-    assert abs(rates["wilson"] - 0.95) < 3 * error + 0.015  # it oscillates around the level
-    assert rates["exact"] > 0.95 - 3 * error
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("kind", ["strong", "tied", "rare"])
-def test_coverage_of_a_list(kind: str):
-    """Samples of half a list, whose best places have a share that is known."""
-    dice = np.random.default_rng(6)
-    hits = np.arange(120) < round(120 * SHARES[kind])
-    y = np.stack([dice.permutation(hits)[:60] for _ in range(REPLICATIONS)])
-    s = np.zeros(y.shape)
-    error = math.sqrt(0.95 * 0.05 / REPLICATIONS)
-    share = float(np.mean(hits))
-    assert covered(y, s, share, method="exact", population=120) > 0.95 - 3 * error
-    if kind == "tied":  # else the number of positives takes few values, and the normal one is rough
-        assert abs(covered(y, s, share, method="wilson", population=120) - 0.95) < 3 * error + 0.015
-
-
-@pytest.mark.parametrize(
-    ("n", "positive", "apart", "quota"), [(300, 0.1, 4.0, 30), (1000, 0.3, 3.0, 330)]
-)
-def test_coverage_where_the_hit_rate_falls_steeply(n, positive, apart, quota):
-    """A strong model with about as many places as there are positives: the cut moves."""
-    dice = np.random.default_rng(8)
-    y = dice.random((REPLICATIONS, n)) < positive
-    s = dice.normal(size=y.shape) + apart * y
-    share = strong_share(positive, apart, quota / n)
-    assert covered(y, s, share, quota=quota, method="wilson") < 0.85
-    assert covered(y, s, share, quota=quota) > 0.92
-    listed = y.reshape(-1, 2 * n), s.reshape(-1, 2 * n)  # lists of which the first half is drawn
-    rates = np.asarray(qk.hit_rate(*listed, fraction=quota / n))
-    found = qk.inference.hit_rate_interval(
-        *(x[:, :n] for x in listed), quota=quota, population=2 * n
-    )
-    assert np.mean((found.lower <= rates) & (rates <= found.upper)) > 0.9
-
-
-def strong_share(positive: float, apart: float, fraction: float) -> float:
-    """The positives among the best fraction of normal scores, those of positives higher."""
-    above = NormalDist().cdf
-    low, high = -9.0, 9.0 + apart
-    for _ in range(60):
-        middle = (low + high) / 2
-        beyond = positive * above(apart - middle) + (1 - positive) * above(-middle)
-        low, high = (middle, high) if beyond > fraction else (low, middle)
-    return positive * above(apart - low) / fraction
-
-
-def covered(
-    y: np.ndarray, s: np.ndarray, share: float, quota: float = QUOTA, **options: Any
-) -> float:
-    found = qk.inference.hit_rate_interval(y, s, quota=quota, **options)
-    return float(np.mean((found.lower <= share) & (share <= found.upper)))
 
 
 # bad input

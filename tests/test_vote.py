@@ -60,12 +60,6 @@ def test_means_of_other_examples():
     np.testing.assert_array_equal(unnamed.means(others), means)
 
 
-def test_means_of_the_ranked_examples_have_the_votes():
-    found = vote(qk.hit_rate, LABELS, MODELS, quota=6)
-    np.testing.assert_array_equal(found.votes, qk.hit_rate(LABELS, found.means(MODELS), quota=6))
-    np.testing.assert_array_equal(found.mean(MODELS), found.means(MODELS)[found.voters - 1])
-
-
 def test_where_less_is_better_and_measures_of_ones_own():
     cost = vote(qk.expected_cost, LABELS, MODELS, cost_fp=1, cost_fn=3, quota=9)
     assert (np.diff(cost.single) >= 0).all()
