@@ -11,15 +11,7 @@ from quotakernels import __version__
 from quotakernels.cli import options as of
 from quotakernels.cli.options import CommandPage, GroupPage
 from quotakernels.cli.query import Columns, grouped_query
-from quotakernels.cli.run import (
-    EXAMPLES,
-    example_file,
-    print_example,
-    print_file,
-    task_of,
-    write_cuts,
-    write_page,
-)
+from quotakernels.cli.run import example_file, print_evaluated, task_of, write_cuts, write_page
 from quotakernels.cli.selecting import Asked, write_selected
 
 
@@ -46,11 +38,7 @@ def app() -> None:
     """
 
 
-@app.command(
-    cls=CommandPage,
-    params=[of.FILE],
-    sections=of.EVALUATE,
-)
+@app.command(cls=CommandPage, params=[of.FILE], sections=of.EVALUATE)
 def evaluate(
     file: Path | None,
     example: str | None,
@@ -91,14 +79,9 @@ def evaluate(
       Many Parquet files:
         quotakernels evaluate "scores/*.parquet" --label bought --score a
     """
-    if example is not None and (memory_limit, engine) != (None, "auto"):
-        raise click.UsageError("--example cannot be combined with --engine and --memory-limit.")
     output: of.Format = "json" if as_json else "all" if everything else "answer"
     with task_of(file, example, compare, options) as task:
-        if example is None:
-            print_file(task.path, task.settings, output, engine, memory_limit)
-        else:
-            print_example(task.path, task.settings, output)
+        print_evaluated(task, output, engine, memory_limit)
 
 
 @app.command(
@@ -166,15 +149,11 @@ def select(file: Path | None, example: str | None, output: Path, **chosen: Any) 
     if file is not None:
         write_selected(file, output, asked)
         return
-    with example_file(EXAMPLES[str(example)]) as path:
+    with example_file() as path:
         write_selected(path, output, asked)
 
 
-@app.command(
-    cls=CommandPage,
-    params=[of.NEEDED_FILE],
-    sections=of.TABLES,
-)
+@app.command(cls=CommandPage, params=[of.NEEDED_FILE], sections=of.TABLES)
 def tables(
     file: Path, label: str, score: str, ratio: float | None, output: Path, **columns: Any
 ) -> None:

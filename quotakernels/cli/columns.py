@@ -87,7 +87,6 @@ _TREATED = _Two("treatments", "treated", "--treated")
 _ARMS = 2
 _MARKED = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*")
 """A number with marks that are those of thousands or of decimals."""
-_SPACED = re.compile(r"[-+' \u00a0\u2019\u202f]")
 
 
 # columns of numbers, treatments, groups and labels
@@ -286,21 +285,15 @@ def first_text(texts: list[str]) -> tuple[int, str]:
 
 def _hint(text: str) -> str:
     """What may help where the marks of a number are in the way."""
-    if text.endswith("%"):
-        return "; write it without the % sign"
-    if any(sign in text for sign in "$€£¥"):
-        return "; write it without the sign of the currency"
-    asked = given().get("decimal") is not None
-    if not asked and (marked := _MARKED.fullmatch(text)):
+    if given().get("decimal") is None and (marked := _MARKED.fullmatch(text)):
         name, other = ("point", ",") if marked[1] == "." else ("comma", ".")
         either = f"marks thousands, or --decimal {marked[1]} if it marks decimals"
         return f"; give --decimal {other} if its {name} {either}"
     if not any(map(str.isdigit, text)):
         return f"; if it means that there is no value, give --missing {quoted(text)}"
-    if _SPACED.sub("", text).replace(",", "").replace(".", "").isdecimal():
-        more = "" if asked else ", or give the decimal mark with --decimal"
-        return f"; write it without marks of thousands{more}"
-    return ""
+    tell = given().get("decimal") is None and "," in text
+    decimal = ", or give the decimal mark with --decimal" if tell else ""
+    return f"; write it as in 1250.5, without other signs{decimal}"
 
 
 def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, expected: str) -> None:

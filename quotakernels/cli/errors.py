@@ -114,33 +114,18 @@ def missing_value(name: str, row: int, count: int) -> RowError:
 
 def third_label(name: str, number: int | str, values: Sequence[object], place: str) -> str:
     """What is said of labels that are not binary: how many, the first ones, where the third is."""
-    shown = first_values(values)
-    variants = _variants(values)
-    advice = (
-        f"{in_words(list(map(repr, variants)))} differ only in case or spaces: write them alike"
-        if variants
-        else "make a column for each class, with 1 in its rows and 0 in all others"
-    )
-    words = [x for x in values if isinstance(x, str)]
-    more = ", or name the one that means no value with --missing" if words and not variants else ""
+    words = any(isinstance(x, str) for x in values)
+    more = ", or name the one that means no value with --missing" if words else ""
     return (
-        f"column {name!r}: labels are not binary: {number} different values ({shown}; "
-        f"the third one first in {place}); {advice}{more}"
+        f"column {name!r}: labels are not binary: {number} different values "
+        f"({first_values(values)}; the third one first in {place}); write the two labels alike in "
+        f"all rows, or make a column for each class, with 1 in its rows and 0 in all others{more}"
     )
 
 
 def first_values(values: Sequence[object]) -> str:
     """The first values of a column."""
     return ", ".join(map(repr, values[:_SHOWN])) + (", …" if len(values) > _SHOWN else "")
-
-
-def _variants(values: Sequence[object]) -> list[object]:
-    """The first values that are the same word, written in several ways."""
-    words: dict[str, list[object]] = {}
-    for value in values:
-        if isinstance(value, str):
-            words.setdefault(value.strip().casefold(), []).append(value)
-    return next((x for x in words.values() if len(x) > 1), [])
 
 
 def no_groups(name: str, kind: object, fractions: bool) -> InputError:

@@ -377,8 +377,7 @@ SELECT: Sections = {
         _WHERE,
         _DROP_MISSING,
         _flag(
-            "--all-ties",
-            "Write all rows tied at the edge, with their probability, and draw none.",
+            "--all-ties", "Write all rows tied at the edge, with their probability, and draw none."
         ),
         _SEED,
         _example("Select from the shipped example scores."),

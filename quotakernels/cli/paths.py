@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import os
 import shutil
 import stat
 import tempfile
@@ -112,7 +111,6 @@ _BEGINNINGS = {
     b"\x28\xb5\x2f\xfd": ".csv.zst",
 }
 """What tells the format of a file without a name; all else is CSV."""
-_STREAMS = ("/dev/", "/proc/")
 _COPIES = f"{__name__}.copies"
 
 
@@ -140,11 +138,13 @@ def _given(path: Path) -> _Given:
 
 
 def as_file(path: Path, ctx: click.Context) -> Path:
-    """What a path leads to; of a pipe a copy, which is there while the command runs."""
+    """What a path leads to; of a pipe, and of what has no suffix, a copy, which is there while the
+    command runs and whose suffix tells the format.
+    """
     kind = path.stat().st_mode
     if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
         raise InputError(f"{path} is a device or a terminal, not a file")
-    if stat.S_ISDIR(kind) or (stat.S_ISREG(kind) and not _is_open_file(path)):
+    if stat.S_ISDIR(kind) or (stat.S_ISREG(kind) and path.suffix):
         return path
     folder = Path(ctx.with_resource(tempfile.TemporaryDirectory(prefix="quotakernels-")))
     copy = folder / path.name
@@ -155,22 +155,10 @@ def as_file(path: Path, ctx: click.Context) -> Path:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     if not path.suffix:
         copy = copy.rename(copy.with_suffix(_suffix(copy)))
-    ctx.meta.setdefault(_COPIES, {})[copy] = _Given(path, _name(path))
+    name = str(path) if path.is_relative_to("/dev") else path.name
+    name = "standard input" if name == "/dev/stdin" else name
+    ctx.meta.setdefault(_COPIES, {})[copy] = _Given(path, name)
     return copy
-
-
-def _name(stream: Path) -> str:
-    try:
-        if os.path.samestat(stream.stat(), os.fstat(0)):
-            return "standard input"
-    except OSError:  # it is closed
-        pass
-    return str(stream) if _is_open_file(stream) else stream.name
-
-
-def _is_open_file(path: Path) -> bool:
-    """Whether a name without a suffix stands for an open file, as `/dev/stdin` does."""
-    return not path.suffix and str(path.absolute()).startswith(_STREAMS)
 
 
 def _suffix(path: Path) -> str:

@@ -233,10 +233,7 @@ def _print_tests(evaluation: Evaluation, console: Console, starred: bool) -> Non
 
 def _data_line(evaluation: Results) -> str:
     settings = evaluation.settings
-    parts = [
-        counted(evaluation.rows, "row", "rows"),
-        settings.counted(evaluation.positives),
-    ]
+    parts = [counted(evaluation.rows, "row", "rows"), settings.counted(evaluation.positives)]
     if settings.weight is not None:
         parts.append(f"total weight {number(evaluation.total)} ({settings.weight})")
     parts.append(f"prevalence {undefined_or(percent, evaluation.prevalence)}")

@@ -33,23 +33,17 @@ from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.settings import Quota, Resampling, Settings, UnfitError, Unit
 from quotakernels.evaluation.words import command_line
 
-_CREDIT = Settings(
-    source="german_credit_scores.csv",
-    label="repaid",
-    models=("tree", "naive_bayes", "neural_net"),
-    quotas=(Quota(100.0),),
-)
-EXAMPLES = {"credit": _CREDIT}
-ATTRIBUTION = (
-    "Data: Hofmann (1994), Statlog (German Credit Data), UCI repository,\n"
-    "https://doi.org/10.24432/C5NC77, licence CC BY 4.0; scores computed with Weka."
+_CREDIT = {"label": "repaid", "score": ("tree", "naive_bayes", "neural_net")}
+_ATTRIBUTION = (
+    "Data: Hofmann (1994), Statlog (German Credit Data), UCI repository,",
+    "https://doi.org/10.24432/C5NC77, licence CC BY 4.0; scores computed with Weka.",
 )
 
 
 @contextmanager
-def example_file(settings: Settings) -> Iterator[Path]:
-    """Yield the path of an example's file, which may have to be unpacked for the time being."""
-    with as_file(files("quotakernels") / "data" / settings.source) as path:
+def example_file() -> Iterator[Path]:
+    """Yield the path of the shipped file, which may have to be unpacked for the time being."""
+    with as_file(files("quotakernels") / "data" / "german_credit_scores.csv") as path:
         yield path
 
 
@@ -81,17 +75,18 @@ def task_of(
     file: Path | None, example: str | None, compare: bool, options: dict[str, Any]
 ) -> Iterator[Task]:
     """The data and what is asked of them; an example's file is there for the time being."""
-    chosen = _chosen(compare=compare, **options)
     if example is None:
-        path, settings = _of_columns(file, chosen)
+        path, settings = _of_columns(file, _chosen(compare=compare, **options))
         yield Task(path, settings, (str(path_given(path)), *on_the_line()))
         return
-    of_its_own = {"FILE": file, **{f"--{x.replace('_', '-')}": chosen[x] for x in _OF_FILES}}
+    of_its_own = {"FILE": file, **{f"--{x.replace('_', '-')}": options[x] for x in _OF_FILES}}
     if unfit := [name for name, value in of_its_own.items() if value is not None]:
         raise click.UsageError(f"--example cannot be combined with {' and '.join(unfit)}.")
-    settings = _checked(replace(EXAMPLES[example], **{key: x for key, x in chosen.items() if x}))
-    with example_file(settings) as path:
-        yield Task(path, settings, ("--example", example), tuple(ATTRIBUTION.splitlines()))
+    asked = {**options, **_CREDIT, "score": options["score"] or _CREDIT["score"]}
+    asked["quota"] = options["quota"] or (() if options["budget"] else (Quota(100.0),))
+    with example_file() as path:
+        _, settings = _of_columns(path, _chosen(compare=compare, **asked))
+        yield Task(path, settings, ("--example", example), _ATTRIBUTION)
 
 
 def _chosen(
@@ -111,11 +106,10 @@ def _chosen(
 ) -> dict[str, Any]:
     """The settings that options ask for; columns keep their names."""
     models = tuple(dict.fromkeys(score))
-    compared = len(models or EXAMPLES["credit"].models)
     try:
         tune = columns["tune"] or None
         unit = Unit.asked(gain, place_cost, impact, tune, ratio, prevalence)
-        how = confidence, compare, resamples, seed, compared
+        how = confidence, compare, resamples, seed, len(models)
         resampling = Resampling.asked(*how, gains=unit is not None)
     except UnfitError as error:
         raise click.UsageError(f"{in_options(error)}.") from error
@@ -134,17 +128,12 @@ def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settin
         raise click.UsageError(needed + known + select)
     _refuse_label_as_score(chosen["label"], chosen["models"])
     refuse_unread_options(file)
-    source = name_of(file) if file.exists() else str(file)
-    return file, _checked(Settings(source, **chosen))
-
-
-def _checked(settings: Settings) -> Settings:
-    """The settings, unless they do not go together."""
+    settings = Settings(name_of(file) if file.exists() else str(file), **chosen)
     try:
         settings.check()
     except UnfitError as error:
         raise click.UsageError(f"{in_options(error)}.") from error
-    return settings
+    return file, settings
 
 
 def _refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
@@ -173,23 +162,17 @@ def refuse_to_overwrite(file: Path, output: Path) -> None:
 # how it is answered
 
 
-def print_file(
-    path: Path, settings: Settings, output: Format, engine: str, memory_limit: str | None
-) -> None:
+def print_evaluated(task: Task, output: Format, engine: str, memory_limit: str | None) -> None:
     """Evaluate the columns of a file, or of several, and print the result."""
-    settings = replace(settings, brief=output == "answer")
-    if streams(path, settings, engine, memory_limit):
-        _print(_evaluate_stream(path, settings), output)
-    else:
-        _print(evaluate_file(path, settings), output)
-
-
-def print_example(path: Path, settings: Settings, output: Format) -> None:
-    """Evaluate scores that come with the package, and say where they are from."""
-    settings = replace(settings, brief=output == "answer")
-    _print(evaluate_file(path, settings), output)
-    if output != "json":
-        table_console().print(f"\n{ATTRIBUTION}", style="dim")
+    path, settings = task.path, replace(task.settings, brief=output == "answer")
+    as_stream = streams(path, settings, engine, memory_limit)
+    evaluation = (_evaluate_stream if as_stream else evaluate_file)(path, settings)
+    if output == "json":
+        click.echo(evaluation.to_json())
+        return
+    print_evaluation(evaluation, table_console(), output == "all")
+    if task.attribution:
+        table_console().print("\n" + "\n".join(task.attribution), style="dim")
 
 
 def write_page(task: Task, output: Path) -> None:
@@ -244,13 +227,6 @@ def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
             return evaluate_stream(settings, lambda: rows.batches(settings, names), step, found)
     except UnfitError as error:
         raise InputError(in_options(error)) from error
-
-
-def _print(evaluation: Evaluation, output: Format) -> None:
-    if output == "json":
-        click.echo(evaluation.to_json())
-    else:
-        print_evaluation(evaluation, table_console(), output == "all")
 
 
 # the confusion table at every cut

@@ -83,12 +83,7 @@ ERRORS = {
     "hour=3": "column 'hour' holds values of type time",
     "list=1": "column 'list' holds values of type list",
 }
-READ = [
-    ("arrow", "memory"),
-    ("arrow", "stream"),
-    ("parquet", "memory"),
-    ("parquet", "stream"),
-]
+READ = [("arrow", "memory"), ("arrow", "stream"), ("parquet", "memory"), ("parquet", "stream")]
 
 
 @pytest.fixture(scope="module")

@@ -105,11 +105,7 @@ BAD = [
 
 @pytest.mark.parametrize(("columns", "options", "message"), BAD)
 def test_bad_values_tell_their_file_and_row(
-    run: Run,
-    tmp_path: Path,
-    columns: dict[str, list[Any]],
-    options: tuple[str, ...],
-    message: str,
+    run: Run, tmp_path: Path, columns: dict[str, list[Any]], options: tuple[str, ...], message: str
 ) -> None:
     """Also where the statistics of the file, which leave out NaN, would answer."""
     good = {"y": Y, "s": FLOATS, "w": [1.0] * 4}

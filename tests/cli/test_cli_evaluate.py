@@ -127,11 +127,7 @@ def after_the_answer(text: str) -> str:
     ("width", "model_rows"), [(None, 12), (80, 12), (62, 9), (40, 24), (30, 36)]
 )
 def test_every_layout_shows_every_number(
-    run: Run,
-    credit_file: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    width: int | None,
-    model_rows: int,
+    run: Run, credit_file: Path, monkeypatch: pytest.MonkeyPatch, width: int | None, model_rows: int
 ) -> None:
     if width is not None:
         monkeypatch.setenv("COLUMNS", str(width))
