@@ -311,8 +311,8 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
     if any(np.any(ends.lower == ends.upper) for ends in shown):
         yield _NO_WIDTH
     for row, name in enumerate(evaluation.models):
-        undefined = max((int(x.undefined[row]) for x in shown), default=0)
-        if 0 < undefined < resampling.resamples:
+        counts = (int(x.undefined[row]) for x in shown)
+        if undefined := max((x for x in counts if x < resampling.resamples), default=0):
             yield f"Intervals of {name} leave out up to {undefined} resamples that are undefined."
 
 
