@@ -386,7 +386,6 @@ def _unit(evaluation: Results) -> str:
 # what a treatment adds
 
 
-_OTHERS = 3
 _BESIDE = (
     "The answers above do not ask what the treatment causes; to choose whom to treat, go by this "
     "one."
@@ -409,27 +408,23 @@ def what_is_added(evaluation: Results, choice: Choice) -> Said:
         doubt = " It may add nothing." if lower <= 0 <= upper else ""
     are = settings.called or "positive"
     said = [f"So many more of 100 treated than of 100 controls among them are {are}{sure}.{doubt}"]
-    rest = [f"{_of_100(added[k])} by {names[k]}" for k in others[:_OTHERS]]
-    said += [f"Others: {listed(rest)}.", *_adds_most(evaluation, choice)] if rest else []
+    rest = [f"{_of_100(added[k])} by {names[k]}" for k in others[:OTHERS]]
+    said += [f"Others: {listed(rest)}.", *_adds_most(evaluation, choice, names[first])] * bool(rest)
     return most, (*said, _BESIDE)
 
 
-def _adds_most(evaluation: Results, choice: Choice) -> Iterator[str]:
-    """How sure the model is that adds the most, and what to expect of it on other rows."""
-    tests = [
-        x.found
-        for x in evaluation.differences
-        if x.measure == uplift_at_quota.__name__ and x.quota == choice.quota
-    ]
-    best = f"is the best of {len(evaluation.models)} here"
-    resampling = evaluation.settings.resampling
-    if not tests or resampling is None or math.isnan(tests[0].expected):
-        yield f"The first {best}, so probably less on other rows."
+def _adds_most(evaluation: Results, choice: Choice, first: str) -> Iterator[str]:
+    """What to expect of the model that adds the most on other rows, and how sure it is that."""
+    best = f"{first} is the best of {len(evaluation.models)} here"
+    resampling, name = evaluation.settings.resampling, uplift_at_quota.__name__
+    tests = (x for x in evaluation.differences if (x.measure, x.quota) == (name, choice.quota))
+    test = next(tests, None)
+    if test is None or resampling is None or math.isnan(test.found.expected):
+        yield f"{best}, so probably less on other rows."
         return
-    found, first = tests[0], tests[0].names[0]
-    expected = min(found.expected, float(found.estimate[0]))
-    yield f"{first} {best}; expect {_of_100(expected)} on other rows."
-    sure = "Sure" if is_first(found, first, resampling.tested_level) else "Not sure"
+    expected = min(test.found.expected, float(test.found.estimate[0]))
+    yield f"{best}; expect {_of_100(expected)} on other rows."
+    sure = "Sure" if is_first(test.found, first, resampling.tested_level) else "Not sure"
     yield f"{sure} that {first} adds the most."
 
 

@@ -33,7 +33,7 @@ def test_uplift_at_each_quota():
     first = 100 * found.at_quota[found.settings.quotas[0]].of("uplift_at_quota")[0]
     assert answer.verdict == f"{first:.1f} positives per 100 selected by uplift"
     assert "by chance." in answer.sentences[1]
-    assert "The first is the best of 2 here, so probably less on other rows." in answer.sentences
+    assert "uplift is the best of 2 here, so probably less on other rows." in answer.sentences
     assert len(qk.evaluate(BOUGHT, MODELS, quota=60).answers) == 4
 
 
