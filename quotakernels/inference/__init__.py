@@ -1,31 +1,25 @@
 """How sure a measure is: intervals, tests, and which of several models is better."""
 
-from quotakernels.inference.areas import (
-    auc_covariance,
-    auc_interval,
-    average_precision_interval,
-    delong_test,
-    delong_test_unpaired,
-)
-from quotakernels.inference.bands import best_cut_interval, curve_band
-from quotakernels.inference.bootstrapping import bootstrap
-from quotakernels.inference.comparing import compare, vote
-from quotakernels.inference.folds import fold_summary, fold_test
-from quotakernels.inference.hit_rates import compare_selections, hit_rate_interval
+import sys as _sys
 
-__all__ = [
-    "auc_covariance",
-    "auc_interval",
-    "average_precision_interval",
-    "best_cut_interval",
-    "bootstrap",
-    "compare",
-    "compare_selections",
-    "curve_band",
-    "delong_test",
-    "delong_test_unpaired",
-    "fold_summary",
-    "fold_test",
-    "hit_rate_interval",
-    "vote",
-]
+from quotakernels.inference.areas import (
+    auc_covariance as auc_covariance,
+    auc_interval as auc_interval,
+    average_precision_interval as average_precision_interval,
+    delong_test as delong_test,
+    delong_test_unpaired as delong_test_unpaired,
+)
+from quotakernels.inference.bands import (
+    best_cut_interval as best_cut_interval,
+    curve_band as curve_band,
+)
+from quotakernels.inference.bootstrapping import bootstrap as bootstrap
+from quotakernels.inference.comparing import compare as compare, vote as vote
+from quotakernels.inference.folds import fold_summary as fold_summary, fold_test as fold_test
+from quotakernels.inference.hit_rates import (
+    compare_selections as compare_selections,
+    hit_rate_interval as hit_rate_interval,
+)
+
+_NAMES = (x for x in dir() if not x.startswith("_"))
+__all__ = [x for x in _NAMES if f"{__name__}.{x}" not in _sys.modules]

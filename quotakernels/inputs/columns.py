@@ -323,7 +323,7 @@ def warn_of_other_order(given: dict[str, Any]) -> None:
     for name, own in indexes.items():
         if _alike(own, indexes[first]):
             continue
-        if _same_labels(own, indexes[first]):
+        if len(own) == len(indexes[first]) and set(own) == set(indexes[first]):
             warn_once(
                 f"{first} and {name} have the same index in different orders, and are matched by "
                 f"position; pass {name}.reindex({first}.index), or to_numpy() of both if the "
@@ -346,15 +346,6 @@ def _alike(one: Any, other: Any) -> bool:
 def _counts(column: Any) -> bool:
     """Whether its index is the number of each row, as pandas makes it."""
     return _alike(column.index, column.reset_index(drop=True).index)
-
-
-def _same_labels(one: Any, other: Any) -> bool:
-    try:
-        if (len(one), one.min(), one.max()) != (len(other), other.min(), other.max()):
-            return False
-        return _alike(one.sort_values(), other.sort_values())
-    except (TypeError, ValueError):  # which have no order, or of which one has several levels
-        return False
 
 
 def as_column(name: str, x: Any) -> Any:
