@@ -117,7 +117,10 @@ def stacked(
     named: dict[str, Any], y_true: Any, pos_label: Any = None, validate: bool = True, **data: Any
 ) -> Array:
     """The scores of all models, shape (M, n), each checked with what is given beside them."""
-    columns, _ = validated_models(named, {"y_true": y_true, **data}, pos_label, validate)
+    return _stack(validated_models(named, {"y_true": y_true, **data}, pos_label, validate)[0])
+
+
+def _stack(columns: dict[str, Array]) -> Array:
     xp, columns = adopt(columns, tuple(columns))
     with xp.computing():
         return xp.stack(_of_one_dtype(xp, columns))
@@ -130,18 +133,12 @@ def stacked_by_name(scores: Any, y_true: Any) -> Any:
     named = named_scores(scores, y_true, 1)
     warn_of_other_order({"y_true": y_true, **named})
     columns = {f"y_score[{name!r}]": as_column(name, x) for name, x in named.items()}
-    check_types(columns)
-    _check_lengths(columns)
-    xp, columns = adopt(columns, tuple(columns))
-    with xp.computing():
-        return xp.stack(_of_one_dtype(xp, columns))
+    _check_lists(columns)
+    return _stack(columns)
 
 
 def validated_models(
-    named: dict[str, Any],
-    beside: dict[str, Any],
-    pos_label: Any,
-    validate: bool,
+    named: dict[str, Any], beside: dict[str, Any], pos_label: Any, validate: bool
 ) -> tuple[dict[str, Array], list[Validated]]:
     """The scores of each model, shape (n,), and what is let in of them and of what is beside."""
     warn_of_other_order({"y_true": beside.get("y_true"), **named})
@@ -152,15 +149,16 @@ def validated_models(
                 f"{name} is traced, or holds shapes only; this comparison reads values and gives "
                 "its results on the host: call it outside the compiled program"
             )
-    check_types(columns)
-    _check_lengths(columns)
+    _check_lists(columns)
     return columns, [
         validate_columns({name: column, **beside}, pos_label, validate, leader=name)
         for name, column in columns.items()
     ]
 
 
-def _check_lengths(columns: dict[str, Array]) -> None:
+def _check_lists(columns: dict[str, Array]) -> None:
+    """Raise unless all are lists of numbers, of one length."""
+    check_types(columns)
     first, *_ = columns
     for name, x in columns.items():
         if x.ndim != 1:

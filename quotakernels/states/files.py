@@ -22,7 +22,7 @@ import os
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -450,38 +450,22 @@ def _description(archive: ZipFile) -> dict[str, Any]:
     """The object in JSON, which has a version of the format."""
     import json
 
-    try:
-        said = json.loads(archive.read(_DESCRIPTION), parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"its description is not JSON: {error}") from None
+    said = json.loads(archive.read(_DESCRIPTION))
     if not isinstance(said, dict) or type(said.get("format")) is not int:
         raise ValueError(f"its description has no format version; got {reprlib.repr(said)}")
     return said
 
 
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
-
-
 def _told(said: dict[str, Any]) -> dict[str, Any]:
     """What the description tells, as the arrays do not, each of its type."""
-    kind, scores, measures = (said.get(name) for name in ("kind", "scores", "measures"))
+    told = {x: said.get(x) for x in ("kind", "scores", "library", "measures", "notes")}
+    kind, scores, library, measures, _ = told.values()
     are_names = isinstance(measures, list) and all(isinstance(x, str) for x in measures)
-    wanted = {
-        "kind": (kind in list(_KINDS), f"one of {', '.join(_KINDS)}"),
-        "scores": (scores in list(WIDTHS), "the name of a type of numbers"),
-        "library": (isinstance(said.get("library"), str), "a version"),
-        "measures": (measures is None or are_names, "null or a list of names"),
-        "notes": (True, "anything"),
-    }
-    for name, (good, what) in wanted.items():
-        if name not in said:
-            raise ValueError(f"its description has no {name}")
-        if not good:
-            raise ValueError(
-                f"{name} of its description must be {what}; got {reprlib.repr(said[name])}"
-            )
-    return {name: said[name] for name in wanted}
+    of_known = kind in [*_KINDS] and scores in [*WIDTHS] and isinstance(library, str)
+    if not of_known or not (measures is None or are_names):
+        shown = ", ".join(f"{name}={reprlib.repr(x)}" for name, x in told.items())
+        raise ValueError(f"its description is {shown}")
+    return told
 
 
 def _outline(archive: ZipFile, name: str) -> Any:
