@@ -81,7 +81,7 @@ def from_bits(bits: Bits, name: str, beside: Array | None) -> Array:
 
 def _placed(xp: Namespace, x: Bits, beside: Array) -> Array:
     """As a JAX array, divided among devices as `beside` is if both have the same shape."""
-    with xp.computing():
+    with sys.modules["jax"].enable_x64(True):
         made = xp.asarray(x)
         place = placement(beside)
         if place is None:
