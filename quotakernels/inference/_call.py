@@ -35,7 +35,7 @@ from quotakernels.ranking import TiePolicy, rank
 IntervalMethod: TypeAlias = Literal["expanded", "bca", "percentile", "basic"]
 CORRECTED = ("expanded", "bca")
 """Methods that also want to know what the parts of the examples do."""
-_DATA = {
+DATA = {
     name: p.default
     for name, p in inspect.signature(rank).parameters.items()
     if p.kind is p.KEYWORD_ONLY and name != "ties"
@@ -134,8 +134,8 @@ class Call(NamedTuple):
 
 def call_of(measure: Any, y_true: Any, keywords: Mapping[str, Any]) -> Call:
     """The keywords of a call, divided into those of `rank` and options of the measure."""
-    data = {x: keywords[x] for x in _DATA if x in keywords and keywords[x] is not _DATA[x]}
-    options = {x: keywords[x] for x in keywords if x not in _DATA and x != "ties"}
+    data = {x: keywords[x] for x in DATA if x in keywords and keywords[x] is not DATA[x]}
+    options = {x: keywords[x] for x in keywords if x not in DATA and x != "ties"}
     ties = keywords.get("ties", "expected")
     check_tie_policy(ties)
     _check_functions(measure, options)
@@ -362,14 +362,10 @@ def units_of(flags: NDArray, clusters: Any) -> int:
     return int(np.unique(to_numpy(as_column("clusters", clusters))[flags]).shape[0])
 
 
-def few_clusters(units: int) -> bool:
+def few_whole(units: int, what: str = "clusters") -> bool:
     """Whether so few are drawn whole that resamples vary less than others would; warns of it."""
-    return _warn_below(units, "clusters", INTERVALS.wrong, ENOUGH_CLUSTERS)
-
-
-def few_groups(units: int) -> bool:
-    """Whether so few groups are drawn that intervals of their mean are too narrow; warns of it."""
-    return _warn_below(units, "groups", INTERVALS.wrong, ENOUGH_GROUPS)
+    enough = ENOUGH_GROUPS if what == "groups" else ENOUGH_CLUSTERS
+    return _warn_below(units, what, INTERVALS.wrong, enough)
 
 
 def warn_of_equal_rates(measure: Any, values: Any, lists: int, what: str = "resamples") -> None:

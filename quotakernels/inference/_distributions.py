@@ -70,8 +70,11 @@ def normal_quantile(xp: Namespace, share: Array) -> Array:
     return _special(xp, "ndtri", _quantile_of_one, share)
 
 
-def logit_ends(xp: Namespace, share: Array, rest: Array, half: Array) -> tuple[Array, Array]:
-    """Both ends around a share, whose log odds have an error of `half` over share times rest."""
+def logit_ends(
+    xp: Namespace, confidence_level: float, freedom: Array, share: Array, rest: Array, error: Array
+) -> tuple[Array, Array]:
+    """Both ends around a share with this error, by Student's t for its log odds."""
+    half = student_t(xp, confidence_level, freedom) * error
     wide = half > 0
     room = xp.where(wide, share * rest, xp.ones_like(share))
     odds = xp.exp(-half / room)  # not its inverse, which may be infinite

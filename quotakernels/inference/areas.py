@@ -274,8 +274,7 @@ def auc_interval(
         lower, upper = xp.clip(won - half, 0.0), xp.clip(won + half, None, 1.0)
     else:
         fewer = xp.minimum(area.positive, area.negative)
-        half = student_t(xp, confidence_level, fewer - 1) * error
-        lower, upper = logit_ends(xp, won, lost, half)
+        lower, upper = logit_ends(xp, confidence_level, fewer - 1, won, lost, error)
     certain = area.variance == 0
     alike = least_share(xp, (1 - confidence_level) / 2, xp.minimum(area.positive, area.negative))
     lower = xp.where(certain, alike * won, lower)
@@ -738,9 +737,8 @@ def average_precision_interval(
     changes = _of_steps(xp, rows) if name == "average_precision" else _of_positions(xp, rows)
     found, error = _estimated(xp, table, total, rows, changes)
     fewer = xp.minimum(total.positive, total.negative)
-    half = student_t(xp, confidence_level, fewer - 1) * error
-    lost, certain = 1 - found, error == 0
-    lower, upper = logit_ends(xp, found, lost, half)
+    certain = error == 0
+    lower, upper = logit_ends(xp, confidence_level, fewer - 1, found, 1 - found, error)
     likely = least_share(xp, (1 - confidence_level) / 2, total.positive)
     ends = (xp.where(certain, x, y) for x, y in ((likely, lower), (found, upper)))
     return AucInterval(found, *(xp.nan_unless(fewer > 1, x) for x in (*ends, error)))

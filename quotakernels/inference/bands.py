@@ -12,7 +12,14 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, readable, to_numpy, tolerance
 from quotakernels._records import plainly
-from quotakernels.inference._call import IntervalMethod, flags_of, kish, refuse_unused, units_of
+from quotakernels.inference._call import (
+    DATA,
+    IntervalMethod,
+    flags_of,
+    kish,
+    refuse_unused,
+    units_of,
+)
 from quotakernels.inference._distributions import least_share
 from quotakernels.inference.bootstrapping import (
     BootstrapResult,
@@ -39,7 +46,7 @@ from quotakernels.measures.tables.best_cut import (
     best_cut,
 )
 from quotakernels.ops import namespace
-from quotakernels.ranking import Ranking, rank, ranked, table_of
+from quotakernels.ranking import Ranking, ranked, table_of
 
 _RATE = (lambda x: (x >= 0) & (x <= 1), "a rate, from 0 to 1")
 
@@ -469,14 +476,8 @@ def best_cut_interval(
     return optima(best, own, limits, y_true, y_score, method, **resampling)[-1][0]
 
 
-_OF_BOOTSTRAP, _OF_RANK = (
-    [
-        name
-        for name, p in inspect.signature(x).parameters.items()
-        if p.kind is p.KEYWORD_ONLY and name not in ("cost", "treatment")
-    ]
-    for x in (bootstrap, rank)
-)
+_OTHERS = {"measure", "cost", "treatment", "options"}
+_OF_BOOTSTRAP = inspect.signature(bootstrap).parameters.keys() - _OTHERS
 
 
 def optima(
@@ -495,7 +496,7 @@ def optima(
     """
     cuts = _Cuts(best, own, limits)
     found: _Found = bootstrap(cuts, y_true, y_score, method=method, **resampling)
-    data = {name: x for name, x in resampling.items() if name in _OF_RANK}
+    data = {name: x for name, x in resampling.items() if name in (*DATA, "ties")}
     curve = cuts.boundary(ranked(y_true, y_score, **data)).curve
     level = resampling.get("confidence_level", 0.95)
     intervals = []

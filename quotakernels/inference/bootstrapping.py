@@ -33,8 +33,7 @@ from quotakernels.inference._call import (
     IntervalMethod,
     call_of,
     draws_groups,
-    few_clusters,
-    few_groups,
+    few_whole,
     warn_of_equal_rates,
     warn_of_few,
     warn_of_maxima,
@@ -119,7 +118,7 @@ def _warn_of_few(
     measure: Any, ranking: Ranking, found: Validated, how: Drawing, units: int
 ) -> None:
     """Say where intervals are too narrow; of classes where labels decide and can be read."""
-    if how.clusters is not None and few_clusters(units):
+    if how.clusters is not None and few_whole(units):
         return
     if readable(found.examples.labels) and "gain" not in found.examples.columns:
         codes = None if found.groups is None or how.clusters is not None else found.groups.codes
@@ -432,7 +431,7 @@ def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) 
     if means is None or whole is None:
         return None
     if isinstance(whole.units, int):
-        few_groups(whole.units) if how.clusters is None else few_clusters(whole.units)
+        few_whole(whole.units, "groups" if how.clusters is None else "clusters")
     xp = namespace(whole.owner)
     with xp.computing():
         source = xp.source_of_draws(how.random_state, device(whole.owner))
