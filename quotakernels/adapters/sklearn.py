@@ -129,8 +129,9 @@ def scorer(
         kind = type(tried).__name__ if isinstance(tried, tuple) else "several numbers"
         name = title_of(measure)
         raise TypeError(f"a scorer gives one number; with these options {name} gives {kind}")
-    better = direction_of(measure, greater_is_better)
-    return Scorer(measure, options, ties, pos_label, average, response_method, better)
+    own = {"ties": ties, "pos_label": pos_label, "average": average}
+    own |= {"response_method": response_method}
+    return Scorer(measure, options, own, direction_of(measure, greater_is_better))
 
 
 def _check_options(
@@ -240,25 +241,20 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         self,
         measure: Callable[..., Any],
         options: dict[str, Any],
-        ties: str,
-        pos_label: Any,
-        average: str | None,
-        response_method: str | tuple[str, ...] | None,
+        own: dict[str, Any],
         greater_is_better: bool,
     ):
-        self.measure = measure
-        self.options = options
-        self.ties = ties
-        self.pos_label = pos_label
-        self.average = average
-        self.response_method = response_method
+        self.measure, self.options, self.own = measure, options, own
         self.greater_is_better = greater_is_better
+        self.ties, self.average, self.pos_label = own["ties"], own["average"], own["pos_label"]
+        self.response_method = response_method = own["response_method"]
         self._by_group = mean_over_groups(measure) is not None
         self.needs_costs = "cost" in needed_columns(measure, **options)
         self._predicts = response_method == "predict" and lacks_a_cut(measure, options)
         self._sign = 1 if greater_is_better else -1
-        self._kwargs = options if pos_label is None else options | {"pos_label": pos_label}
-        by_default = BINARY if average is None else "predict_proba"
+        named = {} if self.pos_label is None else {"pos_label": self.pos_label}
+        self._kwargs = options | named
+        by_default = BINARY if self.average is None else "predict_proba"
         self._response_method = by_default if response_method is None else response_method
 
     def score(
@@ -431,8 +427,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         name = getattr(self.measure, "__name__", repr(self.measure))
-        own = {"ties": "expected", "pos_label": None, "average": None, "response_method": None}
-        changed = {x: getattr(self, x) for x in own if getattr(self, x) != own[x]}
+        changed = {x: y for x, y in self.own.items() if y != ("expected" if x == "ties" else None)}
         if self.greater_is_better != own_direction(self.measure):
             changed["greater_is_better"] = self.greater_is_better
         named = (f"{x}={value!r}" for x, value in (self.options | changed).items())

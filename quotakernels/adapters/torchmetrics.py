@@ -645,16 +645,10 @@ def check_batch(preds: Any, target: Any, dtype: Any) -> None:
 
 
 def _column_hint(shape: tuple[int, ...]) -> str:
-    if not shape:
-        return "; pass preds.reshape(-1)"
-    if shape[1:] == (1,):
-        return "; pass preds[:, 0]"
+    if not shape or shape[1:] == (1,):
+        return f"; pass {'preds[:, 0]' if shape else 'preds.reshape(-1)'}"
     one = f"pass {of_two_columns('preds')}" if shape[1:] == (2,) else "take a column"
-    return (
-        f"; {one}, or put the metric in "
-        "torchmetrics.wrappers.MultioutputWrapper, which has one for each column of preds and "
-        "target, for classes one_hot(target, K)"
-    )
+    return f"; {one}; {METRIC_OPTIONS['num_classes']}"
 
 
 def check_indexes(indexes: Any, preds: Tensor, grouped: bool) -> None:

@@ -186,7 +186,7 @@ def test_classes_are_columns_of_labels_that_are_one_hot():
     metric = wrappers.MultioutputWrapper(RankingMetric(qk.roc_auc), 3)
     metric.update(preds, torch.nn.functional.one_hot(target, 3))
     assert torch.equal(metric.compute(), qk.one_vs_rest(qk.roc_auc, target, preds).per_class)
-    with pytest.raises(ValueError, match=r"one for each column of .* one_hot\(target, K\)$"):
+    with pytest.raises(ValueError, match=r"one for each of K columns of .* one_hot\(target, K\)$"):
         RankingMetric(qk.roc_auc).update(preds, target)
 
 
