@@ -124,14 +124,19 @@ def scorer(
     fits = isinstance(plain, Measure) and own.keys().isdisjoint(("quota", "budget"))
     ranking = qk.Ranking.from_counts(*(SMALL if fits else LARGE), **costs)
     tried = of_one_group(measure)(ONE_OF_EACH if predicts else ranking, **options)
+    _check_number(measure, tried)
+    own = {"ties": ties, "pos_label": pos_label, "average": average}
+    own |= {"response_method": response_method}
+    return Scorer(measure, options, own, direction_of(measure, greater_is_better))
+
+
+def _check_number(measure: Any, tried: Any) -> None:
+    """Raise for what a measure gives if it is not one number."""
     check_value(measure, tried)
     if isinstance(tried, tuple) or np.ndim(tried):
         kind = type(tried).__name__ if isinstance(tried, tuple) else "several numbers"
         name = title_of(measure)
         raise TypeError(f"a scorer gives one number; with these options {name} gives {kind}")
-    own = {"ties": ties, "pos_label": pos_label, "average": average}
-    own |= {"response_method": response_method}
-    return Scorer(measure, options, own, direction_of(measure, greater_is_better))
 
 
 def _check_options(
