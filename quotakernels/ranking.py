@@ -519,13 +519,12 @@ def _emptied(table: ops.TieTable, good: Array) -> ops.TieTable:
 def grouped(examples: Examples, *, ties: TiePolicy) -> ops.TieTable:
     """The table of checked examples, under a tie policy."""
     xp = namespace(examples.scores)
-    scores, labels, weights, valid, columns = examples
     given = ties == "given"
-    plain = weights is None and not columns and not given
-    if plain and xp.few_patterns(scores):
-        table = xp.pattern_groups(scores, labels, valid)
+    plain = examples.weights is None and not examples.columns and not given
+    if plain and xp.few_patterns(examples.scores):
+        table = xp.pattern_groups(examples.scores, examples.labels, examples.valid)
     else:
-        table = xp.tie_groups(scores, labels, weights, valid, given, columns)
+        table = xp.tie_groups(examples, given)
     return xp.split_ties(table, ties)
 
 

@@ -38,6 +38,11 @@ from quotakernels.ops.native._numpy_summed import Runs
 from quotakernels.ops.native.numpy_ import HOST
 from quotakernels.ranking import table_of
 
+
+def of_ties(xp: Any, *examples: Any, given: bool = False) -> Any:
+    return xp.tie_groups((*examples, {}), given)
+
+
 LIBRARIES = [m for m in MODES if m.name in ("numpy", "strictest", "jax64", "torch", "cupy")]
 RNG = np.random.default_rng(8)
 LENGTHS = (1, 2, 7, 64, 1000)
@@ -143,7 +148,7 @@ def test_tie_groups(library, kind, weighted, masked, batch):
     weights = RNG.random(shape) if weighted else None
     valid = RNG.random(shape) < 0.7 if masked else None
     for given in (False, True):
-        native, plain = both(library, "tie_groups", scores, labels, weights, valid, given=given)
+        native, plain = both(library, of_ties, scores, labels, weights, valid, given=given)
         same(_filled_rows(native), _filled_rows(plain), rtol=1e-14)
 
 
@@ -153,7 +158,7 @@ def test_thresholds_are_of_examples_that_count(library, kind):
     lowest = False if kind == "bool" else np.iinfo(kind).min
     scores = np.array([[1, lowest, 1, 1]] * 2).astype(kind)
     labels, valid = np.ones(scores.shape, dtype=bool), np.array([[True, True, False, False]] * 2)
-    for groups in both(library, "tie_groups", scores, labels, None, valid, given=False):
+    for groups in both(library, of_ties, scores, labels, None, valid):
         for thresholds, *_ in _filled_rows(groups):
             np.testing.assert_array_equal(thresholds, scores[0, :2])
 
@@ -182,7 +187,7 @@ def test_pattern_groups(library, masked, batch):
         xp = namespace(arrays[0])
         with xp.computing():
             scores, labels, *valid = arrays
-            groups = xp.tie_groups(scores, labels, None, *(valid or [None]), False)
+            groups = xp.tie_groups((scores, labels, None, *(valid or [None]), {}))
             return xp.pattern_groups(scores, labels, *(valid or [None]))[:3], groups[:3]
 
     tables = library.run(run, scores, labels, *([valid] if masked else []))
@@ -626,7 +631,7 @@ def test_binned(library, kind, weighted, masked, batch):
     seen = RNG.integers(0, 9, (*batch, 64, 2))
 
     def binned(xp: Any, *arguments: Any) -> tuple[Any, ...]:
-        counts, sums, left = xp.binned(*arguments, {}, 6)
+        counts, sums, left = xp.binned(arguments[0], (*arguments[1:], {}), 6)
         return counts, *sums.values(), left
 
     found = both(library, binned, seen, scores, labels, weights, valid)
@@ -648,7 +653,7 @@ def test_counted_in_one_pass(library, kind, batch):
         xp = namespace(seen)
         with xp.computing():
             found = xp.binned_if_good(seen, scores, labels, 16)
-            raised = xp.binned(seen, scores, labels == 1, None, None, {}, 16)[0]
+            raised = xp.binned(seen, (scores, labels == 1, None, None, {}), 16)[0]
             return (raised if found is None else found[0]), raised
 
     same(*library.run(run, seen, scores, labels))
@@ -1073,7 +1078,7 @@ def test_numbers(library, batch):
         np.testing.assert_array_equal(found, flags.sum(axis=-1, keepdims=True))
 
     def number(xp, scores, labels):
-        table = xp.tie_groups(scores, labels, None, None, False)
+        table = xp.tie_groups((scores, labels, None, None, {}))
         return xp.number(table, table.positives)
 
     scores = RNG.integers(0, 9, (*batch, 40)).astype(np.float32)

@@ -67,6 +67,10 @@ def to_sum(columns: dict[str, Array], mass: Array | None) -> dict[str, Array]:
     return found if mass is None else {name: mass * x for name, x in found.items()}
 
 
+ExampleColumns: TypeAlias = tuple[Array, Array, Array | None, Array | None, dict[str, Array]]
+"""Scores, labels, weights, which examples are valid, and further columns by name."""
+
+
 class InPlace(NamedTuple):
     """The layout of a table in which each group stands in the row of its last example.
 

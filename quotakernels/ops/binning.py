@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from quotakernels._array import Array, Namespace, device, readable
-from quotakernels.ops._table import Few, TieTable
+from quotakernels.ops._table import ExampleColumns, Few, TieTable
 from quotakernels.ops.arrays import bits_from_key, is_below, is_float
 from quotakernels.ops.tables import Tables
 
@@ -84,55 +84,30 @@ class Binning(Tables):
         return TieTable(thresholds, counts, positives, None, None, layout=layout)
 
     def binned(
-        self,
-        counts: Array,
-        scores: Array,
-        labels: Array,
-        weights: Array | None,
-        valid: Array | None,
-        columns: dict[str, Array],
-        bits: int,
+        self, counts: Array, examples: ExampleColumns, bits: int, groups: Array | None = None
     ) -> tuple[Array, dict[str, Array], Array]:
         """The counts of bins with those of more scores, and sums of the weights and of the columns
         of the latter, by name, as far as they have any.
 
-        All have the shape (..., 2**bits, 2): the negatives and the positives of each bin. The third
-        tells of each list whether a count has left the integers.
+        All have the shape (..., 2**bits, 2): the negatives and the positives of each bin; of
+        `groups` of examples, from 0 to S - 1, (..., S, 2**bits, 2).  The third tells of each list
+        whether a count has left the integers.
         """
+        scores, labels, weights, valid, columns = examples
+        rows, size, lists = self.bin_rows(scores, bits), 2**bits, counts.shape[:-2]
+        if groups is not None:
+            *lists, number = lists
+            rows = self.cast(rows, self.int64) + size * self.clip(groups, min=0, max=number - 1)
+            size = number * size
         if weights is not None or columns:
-            rows = self.bin_rows(scores, bits)
-            more, sums = _summed(self, rows, 2**bits, labels, weights, valid, columns)
-            return counts + more, sums, self.any(self.flat(counts + more) < 0, axis=-1)
-        codes = self.cast(
-            2 * self.bin_rows(scores, bits) + self.cast(labels, self.int32), self.int64
-        )
-        raised, seen = self.increased(self.flat(counts), codes, valid)
-        return self.reshape(raised, counts.shape), {}, self.any(seen < 0, axis=-1)
-
-    def binned_by_group(
-        self,
-        counts: Array,
-        groups: Array,
-        scores: Array,
-        labels: Array,
-        weights: Array | None,
-        valid: Array | None,
-        columns: dict[str, Array],
-        bits: int,
-    ) -> tuple[Array, dict[str, Array], Array]:
-        """`binned` of examples in groups, from 0 to S - 1, with the shape (..., S, 2**bits, 2)."""
-        size, bins = counts.shape[-3], 2**bits
-        rows = self.cast(self.bin_rows(scores, bits), self.int64)
-        rows = rows + bins * self.clip(groups, min=0, max=size - 1)
-        if weights is not None or columns:
-            more, sums = _summed(self, rows, size * bins, labels, weights, valid, columns)
+            more, sums = _summed(self, rows, size, labels, weights, valid, columns)
             sums = {name: self.reshape(x, counts.shape) for name, x in sums.items()}
             raised = counts + self.reshape(more, counts.shape)
             return raised, sums, self.any(self.flat(raised) < 0, axis=-1)
-        codes = 2 * rows + self.cast(labels, self.int64)
-        whole = self.reshape(counts, (*counts.shape[:-3], -1))
-        raised, seen = self.increased(whole, codes, valid)
-        return self.reshape(raised, counts.shape), {}, self.any(seen < 0, axis=-1, keepdims=True)
+        codes = self.cast(2 * rows + self.cast(labels, rows.dtype), self.int64)
+        raised, seen = self.increased(self.reshape(counts, (*lists, -1)), codes, valid)
+        left = self.any(seen < 0, axis=-1, keepdims=groups is not None)
+        return self.reshape(raised, counts.shape), {}, left
 
     def binned_if_good(
         self, counts: Array, scores: Array, labels: Any, bits: int
@@ -176,7 +151,7 @@ def _summed(
     columns: dict[str, Array],
 ) -> tuple[Array, dict[str, Array]]:
     """The sums of tie groups that are the bins, of which each example has one of `size` rows."""
-    groups = xp.tie_groups(~rows, labels, weights, valid, False, columns)
+    groups = xp.tie_groups((~rows, labels, weights, valid, columns))
     owners = ~groups.thresholds
     wanted = xp.arange(size, dtype=owners.dtype, device=device(owners))
     wanted = xp.broadcast_to(wanted, (*owners.shape[:-1], size))

@@ -14,6 +14,7 @@ from quotakernels.ops._table import (
     ByClass,
     Columns,
     Cumulative,
+    ExampleColumns,
     InPlace,
     Layout,
     QuotaCut,
@@ -28,15 +29,7 @@ from quotakernels.ops.segments import Segmented
 class Tables(Segmented):
     """Tables of tie groups: how they are made of scores, and how their rows are read."""
 
-    def tie_groups(
-        self,
-        scores: Array,
-        labels: Array,
-        weights: Array | None,
-        valid: Array | None,
-        given: bool,
-        columns: dict[str, Array] | None = None,
-    ) -> TieTable:
+    def tie_groups(self, examples: ExampleColumns, given: bool = False) -> TieTable:
         """The tie groups of the scores, best first, in as many rows as there are examples.
 
         A group stands in the row of its last example; all other rows are empty. With `given` every
@@ -44,7 +37,32 @@ class Tables(Segmented):
         where an example does not count. One list of scores in the host's memory gives a table
         without empty rows.
         """
-        return _sorted_groups(self, scores, labels, weights, valid, given, columns or {})
+        scores, labels, weights, valid, columns = examples
+        key = self.order_key(scores)
+        code = self.cast(labels, self.int8)
+        if valid is not None:
+            key = self.where(valid, key, self.lowest_key(key))
+            code = self.where(valid, code + 2, self.zeros_like(code))
+            weights = (
+                None if weights is None else self.where(valid, weights, self.zeros_like(weights))
+            )
+        payload = (*(() if weights is None else (weights,)), *columns.values())
+        key, code, *found = self.sort_coded(key, code, payload, given)
+        weights = None if weights is None else found.pop(0)
+        columns = dict(zip(columns, found, strict=True))
+        integer = self.int32 if is_below(key.shape[-1], 2**31) else self.int64
+        positive = self.cast(code & 1, integer)
+        counts = self.ones_like(positive) if valid is None else self.cast(code >> 1, integer)
+        thresholds = self.from_order_key(key, scores.dtype, None if valid is None else counts > 0)
+        mass = weights
+        if mass is None and valid is not None and "treatment" in columns:
+            dtype = columns["treatment"].dtype  # what does not count is no control
+            mass = self.cast(counts, dtype)
+        masses: Any = (None, None) if weights is None else _by_class(self, positive > 0, weights)
+        sums = self.columns_by_class(positive > 0, mass, columns)
+        every = TieTable(thresholds, counts, positive, *masses)._replace(columns=sums)
+        groups = every if given or key.shape[-1] == 0 else _merge_equal(self, key, every)
+        return groups._replace(layout=self.layout_of(scores, valid, not is_float(self, key)))
 
     def segmented_groups(
         self,
@@ -338,40 +356,6 @@ class Tables(Segmented):
             return _before(self, table, self.running_total(table, column), index) + share * own
 
         return [within(x) for x in columns]
-
-
-def _sorted_groups(
-    xp: Namespace,
-    scores: Array,
-    labels: Array,
-    weights: Array | None,
-    valid: Array | None,
-    given: bool,
-    columns: dict[str, Array],
-) -> TieTable:
-    """See `tie_groups`, of any library."""
-    key = xp.order_key(scores)
-    code = xp.cast(labels, xp.int8)
-    if valid is not None:
-        key = xp.where(valid, key, xp.lowest_key(key))
-        code = xp.where(valid, code + 2, xp.zeros_like(code))
-        weights = None if weights is None else xp.where(valid, weights, xp.zeros_like(weights))
-    payload = (*(() if weights is None else (weights,)), *columns.values())
-    key, code, *found = xp.sort_coded(key, code, payload, given)
-    weights = None if weights is None else found.pop(0)
-    columns = dict(zip(columns, found, strict=True))
-    integer = xp.int32 if is_below(key.shape[-1], 2**31) else xp.int64
-    positive = xp.cast(code & 1, integer)
-    counts = xp.ones_like(positive) if valid is None else xp.cast(code >> 1, integer)
-    thresholds = xp.from_order_key(key, scores.dtype, None if valid is None else counts > 0)
-    mass = weights
-    if mass is None and valid is not None and "treatment" in columns:
-        mass = xp.cast(counts, columns["treatment"].dtype)  # what does not count is no control
-    masses: Any = (None, None) if weights is None else _by_class(xp, positive > 0, weights)
-    sums = xp.columns_by_class(positive > 0, mass, columns)
-    examples = TieTable(thresholds, counts, positive, *masses)._replace(columns=sums)
-    groups = examples if given or key.shape[-1] == 0 else _merge_equal(xp, key, examples)
-    return groups._replace(layout=xp.layout_of(scores, valid, not is_float(xp, key)))
 
 
 def _by_class(xp: Namespace, positive: Array, x: Array) -> ByClass:

@@ -357,11 +357,7 @@ def _as_counted(like: Array, y_score: Array) -> Array:
 
 def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:
     xp = namespace(state.like)
-    given = (*batch.examples, state.bits)
-    if batch.groups is None:
-        counts, sums, left = xp.binned(state.counts, *given)
-    else:
-        counts, sums, left = xp.binned_by_group(state.counts, batch.groups, *given)
+    counts, sums, left = xp.binned(state.counts, batch.examples, state.bits, batch.groups)
     bad = with_fault(xp, state.bad, batch.fault, left)
     columns = {name: _raised(xp, x, sums[name]) for name, x in state.columns.items()}
     return state._replace(counts=counts, bad=bad, columns=columns)

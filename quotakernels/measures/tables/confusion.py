@@ -356,7 +356,7 @@ def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
     integer = xp.int32 if size**2 < 2**31 else xp.int64
     cell = xp.cast(pairs.truth * size + pairs.predicted, integer)
     everywhere = xp.ones_like(cell, dtype=xp.bool)
-    table = xp.tie_groups(cell, everywhere, pairs.weights, pairs.valid, False)
+    table = xp.tie_groups((cell, everywhere, pairs.weights, pairs.valid, {}))
     table = xp.filled_first(table)
     batch = tuple(table.counts.shape[:-1])
     wanted = xp.arange(size**2, dtype=integer, device=device(cell))

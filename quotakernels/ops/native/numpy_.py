@@ -13,6 +13,7 @@ from quotakernels._array import Across, Array, Device, Namespace, standard_names
 from quotakernels.ops._table import (
     ByClass,
     Cumulative,
+    ExampleColumns,
     QuotaCut,
     Rows,
     Summands,
@@ -65,20 +66,6 @@ def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
     return x if x.shape == shape else np.broadcast_to(x, shape)
 
 
-def _cuts(scores: NDArray, labels: NDArray, masses: list[float]) -> QuotaCut:
-    """See `Tables.cut_of_scores`."""
-    key, size = order_key(scores), scores.shape[0]
-    places = [size - max(math.ceil(mass), 1) for mass in masses]
-    parted = key.copy()
-    parted.partition(places)
-    there = parted[places]
-    before, found_before, end, found = _counts_beside(key, labels, there)
-    here, positive = end - before, found - found_before
-    row = Rows(before, before, found_before, here, here, positive)
-    whole, positives = np.asarray([[size], [np.count_nonzero(labels)]], dtype=np.float64)
-    return QuotaCut(np.asarray(masses), from_order_key(there, scores.dtype), row, whole, positives)
-
-
 def _counts_beside(key: NDArray, labels: NDArray, bounds: NDArray) -> NDArray:
     """How many keys are above each bound, and how many reach it; all of them and positive ones."""
     found = []
@@ -87,35 +74,6 @@ def _counts_beside(key: NDArray, labels: NDArray, bounds: NDArray) -> NDArray:
         flags = (above, above & labels, upto, upto & labels)
         found.append([np.count_nonzero(x) for x in flags])
     return np.asarray(found, dtype=np.float64).T
-
-
-def _tie_groups(
-    scores: NDArray,
-    labels: NDArray,
-    weights: NDArray | None,
-    valid: NDArray | None,
-    given: bool,
-    columns: dict[str, NDArray],
-) -> TieTable:
-    """The table of one list of scores, without empty rows but for that of an empty list."""
-    if valid is not None and not valid.all():
-        scores, labels = scores[valid], labels[valid]
-        weights = None if weights is None else weights[valid]
-        columns = {name: x[valid] for name, x in columns.items()}
-    if scores.shape[0] == 0:
-        return _empty_row(scores, weights, columns)
-    plain = not given and weights is None and not columns
-    if plain and (groups := groups_around_zero(scores, labels)) is not None:
-        return groups
-    key = order_key(scores)
-    if given:
-        groups = each_by_itself(key, labels, weights, columns)
-    elif not plain or key.dtype.kind == "f":
-        groups = by_argsort(key, labels, weights, columns)
-    else:
-        groups = compact_groups(key, labels)
-    thresholds = from_order_key(groups.thresholds, scores.dtype, over=True)
-    return groups._replace(thresholds=thresholds)
 
 
 def _merged_list(scores: NDArray, labels: NDArray) -> Cumulative | None:
@@ -155,21 +113,6 @@ def _filled_rows(table: TieTable) -> TieTable:
     return table.map(lambda x: x[kept])
 
 
-def _ranked(key: NDArray) -> tuple[NDArray, NDArray]:
-    """See `Segmented.ranked`."""
-    order = rising_order(key)
-    rising = key.take(order)
-    first = np.ones(key.shape, dtype=bool)
-    np.not_equal(rising[1:], rising[:-1], out=first[1:])
-    place, before = np.empty(key.shape, dtype=np.int64), -1
-    for block in blocks(key.shape[0]):
-        number = first[block].cumsum(dtype=np.int64)
-        number += before
-        place[order[block]] = number
-        before = int(number[-1])
-    return rising[first], place
-
-
 _INFINITIES = {16: 0x7C00, 32: 0x7F80_0000, 64: 0x7FF0_0000_0000_0000}
 """The bits of infinite floats, by how many there are."""
 
@@ -178,29 +121,6 @@ _FEW_SUMS = 2**12
 
 FEW = 2**20
 """Fewer scores are put in order by themselves, and not their counts."""
-
-
-def _added(
-    counts: NDArray,
-    scores: NDArray,
-    labels: NDArray,
-    valid: NDArray | None,
-    bits: int,
-    rows_of: Callable[[NDArray], NDArray],
-) -> tuple[NDArray, np.bool]:
-    """The counts with those of one list, and whether one has left the integers.
-
-    `rows_of` are the rows of the bins of scores.
-    """
-    if valid is not None and not valid.all():
-        scores, labels = scores[valid], labels[valid]
-    if 4 * scores.shape[0] > counts.size:
-        counts = counts + _binned(scores, labels, bits, rows_of)
-        return counts, counts.min() < 0
-    raised = counts.reshape(-1).copy()
-    codes = 2 * rows_of(scores).astype(np.intp) + labels
-    np.add.at(raised, codes, 1)
-    return raised.reshape(counts.shape), (raised[codes] < 0).any()
 
 
 def _added_if_good(counts: NDArray, scores: NDArray, labels: NDArray, bits: int) -> NDArray | None:
@@ -248,15 +168,6 @@ def _counted(codes_of: Callable[[slice], NDArray], labels: NDArray, bits: int) -
         codes |= labels[block]
         counts += np.bincount(codes, minlength=2 << bits)
     return counts.reshape(-1, 2)
-
-
-def _draws(
-    source: Any, resamples: range, sizes: tuple[Any, ...], like: NDArray, poisson: bool
-) -> NDArray:
-    """Each resample has a stream of its own."""
-    whole = tuple(int(size) for size in sizes)
-    drawn = [_drawn(source, number, whole, like.shape[-1], poisson) for number in resamples]
-    return drawn[0][None] if len(drawn) == 1 else np.stack(drawn)
 
 
 def _drawn(source: Any, number: int, sizes: tuple[int, ...], length: int, poisson: bool) -> NDArray:
@@ -353,7 +264,19 @@ class NumPy(NumPyTypes):
 
     def ranked(self, key: NDArray) -> tuple[Array, Array]:
         """The distinct keys only."""
-        return _ranked(key) if key.ndim == 1 else super().ranked(key)
+        if key.ndim > 1:
+            return super().ranked(key)
+        order = rising_order(key)
+        rising = key.take(order)
+        first = np.ones(key.shape, dtype=bool)
+        np.not_equal(rising[1:], rising[:-1], out=first[1:])
+        place, before = np.empty(key.shape, dtype=np.int64), -1
+        for block in blocks(key.shape[0]):
+            number = first[block].cumsum(dtype=np.int64)
+            number += before
+            place[order[block]] = number
+            before = int(number[-1])
+        return rising[first], place
 
     def group_total(self, table: TieTable | Cumulative, x: NDArray) -> Array:
         """From the start of a group to the next."""
@@ -379,18 +302,29 @@ class NumPy(NumPyTypes):
 
     # tables
 
-    def tie_groups(
-        self,
-        scores: NDArray,
-        labels: NDArray,
-        weights: NDArray | None,
-        valid: NDArray | None,
-        given: bool,
-        columns: dict[str, NDArray] | None = None,
-    ) -> TieTable:
-        """One list gives a table without empty rows."""
-        form = _tie_groups if scores.ndim == 1 else super().tie_groups
-        return form(scores, labels, weights, valid, given, columns or {})
+    def tie_groups(self, examples: ExampleColumns, given: bool = False) -> TieTable:
+        """One list gives a table without empty rows but for that of an empty list."""
+        scores, labels, weights, valid, columns = examples
+        if scores.ndim > 1:
+            return super().tie_groups(examples, given)
+        if valid is not None and not valid.all():
+            scores, labels = scores[valid], labels[valid]
+            weights = None if weights is None else weights[valid]
+            columns = {name: x[valid] for name, x in columns.items()}
+        if scores.shape[0] == 0:
+            return _empty_row(scores, weights, columns)
+        plain = not given and weights is None and not columns
+        if plain and (groups := groups_around_zero(scores, labels)) is not None:
+            return groups
+        key = order_key(scores)
+        if given:
+            groups = each_by_itself(key, labels, weights, columns)
+        elif not plain or key.dtype.kind == "f":
+            groups = by_argsort(key, labels, weights, columns)
+        else:
+            groups = compact_groups(key, labels)
+        thresholds = from_order_key(groups.thresholds, scores.dtype, over=True)
+        return groups._replace(thresholds=thresholds)
 
     def segmented_groups(
         self,
@@ -414,7 +348,18 @@ class NumPy(NumPyTypes):
 
     def cut_of_scores(self, scores: NDArray, labels: NDArray, masses: list[float]) -> QuotaCut:
         """Scores are partitioned."""
-        return _cuts(scores, labels, masses)
+        key, size = order_key(scores), scores.shape[0]
+        places = [size - max(math.ceil(mass), 1) for mass in masses]
+        parted = key.copy()
+        parted.partition(places)
+        there = parted[places]
+        before, found_before, end, found = _counts_beside(key, labels, there)
+        here, positive = end - before, found - found_before
+        row = Rows(before, before, found_before, here, here, positive)
+        whole, positives = np.asarray([[size], [np.count_nonzero(labels)]], dtype=np.float64)
+        return QuotaCut(
+            np.asarray(masses), from_order_key(there, scores.dtype), row, whole, positives
+        )
 
     def rows_at(
         self, table: TieTable | QuotaCut | Cumulative, wanted: NDArray
@@ -492,24 +437,27 @@ class NumPy(NumPyTypes):
         poisson: bool,
     ) -> Array:
         """Each resample has a stream of its own."""
-        return _draws(source, resamples, sizes, like, poisson)
+        whole = tuple(int(size) for size in sizes)
+        drawn = [_drawn(source, number, whole, like.shape[-1], poisson) for number in resamples]
+        return drawn[0][None] if len(drawn) == 1 else np.stack(drawn)
 
     def binned(
-        self,
-        counts: NDArray,
-        scores: NDArray,
-        labels: NDArray,
-        weights: NDArray | None,
-        valid: NDArray | None,
-        columns: dict[str, NDArray],
-        bits: int,
+        self, counts: NDArray, examples: ExampleColumns, bits: int, groups: NDArray | None = None
     ) -> tuple[Array, dict[str, Array], Array]:
         """Many scores of one list are counted in blocks, and few where they belong."""
-        if scores.ndim != 1 or weights is not None or columns:
-            return super().binned(counts, scores, labels, weights, valid, columns, bits)
+        scores, labels, weights, valid, columns = examples
+        if scores.ndim != 1 or weights is not None or columns or groups is not None:
+            return super().binned(counts, examples, bits, groups)
+        if valid is not None and not valid.all():
+            scores, labels = scores[valid], labels[valid]
         rows_of = partial(self.bin_rows, bits=bits)
-        counts, left = _added(counts, scores, labels, valid, bits, rows_of)
-        return counts, {}, left
+        if 4 * scores.shape[0] > counts.size:
+            counts = counts + _binned(scores, labels, bits, rows_of)
+            return counts, {}, counts.min() < 0
+        raised = counts.reshape(-1).copy()
+        codes = 2 * rows_of(scores).astype(np.intp) + labels
+        np.add.at(raised, codes, 1)
+        return raised.reshape(counts.shape), {}, (raised[codes] < 0).any()
 
     def binned_if_good(
         self, counts: NDArray, scores: NDArray, labels: Any, bits: int

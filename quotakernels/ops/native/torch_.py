@@ -21,8 +21,18 @@ from quotakernels._array import (
     readable,
     standard_namespace,
     to_numpy,
+    tree_map,
 )
-from quotakernels.ops._table import Cumulative, Few, InPlace, Parts, QuotaCut, Rows, TieTable
+from quotakernels.ops._table import (
+    Cumulative,
+    ExampleColumns,
+    Few,
+    InPlace,
+    Parts,
+    QuotaCut,
+    Rows,
+    TieTable,
+)
 from quotakernels.ops.arrays import (
     all_readable,
     bits_from_key,
@@ -235,8 +245,8 @@ def are_mapped(*arrays: Array | None) -> bool:
     return not torch.compiler.is_compiling() and any(wrapped(x) for x in given)
 
 
-def _on_host(x: Array | None) -> Any:
-    return None if x is None else to_numpy(x)
+def _on_host(tree: Any) -> Any:
+    return tree_map(to_numpy, tree)
 
 
 def _on_device(scores: Array, *arrays: Array | None) -> bool:
@@ -500,30 +510,21 @@ class Torch(TorchTypes):
 
     # tables
 
-    def tie_groups(
-        self,
-        scores: Array,
-        labels: Array,
-        weights: Array | None,
-        valid: Array | None,
-        given: bool,
-        columns: dict[str, Array] | None = None,
-    ) -> TieTable:
+    def tie_groups(self, examples: ExampleColumns, given: bool = False) -> TieTable:
         """One list in readable memory is ranked by NumPy.
 
         On a device masses of a group are summed in the order of the input, and of no other with it.
         """
-        columns = columns or {}
-        arrays = (scores, labels, weights, valid)
+        *arrays, columns = examples
+        scores, _, weights, valid = arrays
         if scores.ndim == 1 and all_readable(*arrays, *columns.values()):
-            given_keys = (to_numpy(self.order_key(scores)), *map(_on_host, arrays[1:]))
-            host = {name: to_numpy(x) for name, x in columns.items()}
-            table = HOST.tie_groups(*given_keys, given, host).map(torch.from_numpy)
+            host = _on_host((self.order_key(scores), *examples[1:]))
+            table = HOST.tie_groups(host, given).map(torch.from_numpy)
             return table._replace(thresholds=from_order_key(table.thresholds, scores.dtype))
         if columns or given or not _on_device(*arrays):
-            return super().tie_groups(*arrays, given, columns)
+            return super().tie_groups(examples, given)
         key, order = _best_first(scores, valid, stable=weights is not None)
-        table = _table(arrays, key, order, key[..., 1:] != key[..., :-1])
+        table = _table(examples[:4], key, order, key[..., 1:] != key[..., :-1])
         return table._replace(layout=self.layout_of(scores, valid))
 
     def segmented_groups(
@@ -670,25 +671,19 @@ class Torch(TorchTypes):
         return TieTable(thresholds, counts, positives, None, None, layout=layout)
 
     def binned(
-        self,
-        counts: Array,
-        scores: Array,
-        labels: Array,
-        weights: Array | None,
-        valid: Array | None,
-        columns: dict[str, Array],
-        bits: int,
+        self, counts: Array, examples: ExampleColumns, bits: int, groups: Array | None = None
     ) -> tuple[Array, dict[str, Array], Array]:
         """NumPy counts what is in readable memory, by keys of the same number of bits."""
-        arrays, key = (counts, labels, weights, valid), self.order_key(scores)
-        plain = (scores.ndim == 1 or weights is not None) and not columns
-        same = self.key_bits(key.dtype) == self.key_bits(scores.dtype)
-        if not (plain and same and all_readable(scores, *arrays)):
-            return super().binned(counts, scores, labels, weights, valid, columns, bits)
-        counts, labels, weights, valid = map(_on_host, arrays)
-        found = HOST.binned(counts, to_numpy(key), labels, weights, valid, {}, bits)
-        whole: tuple[Array, dict[str, Array], Array] = from_host_view(found, key)
-        return whole
+        scores, _, weights, _, columns = examples
+        plain = (scores.ndim == 1 or weights is not None) and groups is None and not columns
+        if not (plain and all_readable(counts, *examples[:4])):
+            return super().binned(counts, examples, bits, groups)
+        key = self.order_key(scores)
+        if self.key_bits(key.dtype) != self.key_bits(scores.dtype):
+            return super().binned(counts, examples, bits, groups)
+        found = HOST.binned(*_on_host((counts, (key, *examples[1:]))), bits)
+        counts, sums, left = from_host_view(found, counts)
+        return counts, sums, left
 
     def binned_if_good(
         self, counts: Array, scores: Array, labels: Any, bits: int
