@@ -192,15 +192,6 @@ def test_information_near_chance():
     assert y[2] == 0
 
 
-@pytest.mark.parametrize("smoothing", [0.25, 1, 10])
-def test_smoothing(smoothing: float):
-    for (y, s), groups in zip(CASES[::5], GROUPS[::5], strict=True):
-        chart = qk.charts.powers_chart(y, s, kind="bird", smoothing=smoothing)
-        wanted = ex.charts.bird_points(groups, Fraction(smoothing))
-        exact = as_floats(wanted)
-        np.testing.assert_allclose(np.stack(chart[:2], axis=-1), exact, 1e-15, 1e-15)
-
-
 # single points, and several classes
 
 
@@ -230,16 +221,6 @@ def test_points_are_where_the_cuts_are(mode: Mode):
         places = 4 * np.finfo(x.dtype).eps if mode.library == "torch" else 0
         np.testing.assert_allclose(points[kind].x, x, rtol=places, atol=0)
         np.testing.assert_allclose(points[kind].y, y, rtol=places, atol=0)
-
-
-def test_points_that_are_no_whole_numbers():
-    found = qk.charts.chart_points([0.5, np.nan], 2.5, kind="bift", **CLASSES)
-    np.testing.assert_allclose(found.x, [3 / 8, np.nan])
-    np.testing.assert_allclose(found.y, [1 / 2 - 1 / 6, np.nan])
-    rounded = qk.charts.chart_points(0.1 + 0.2, 0, positives=1, negatives=0.3, kind="roc")
-    assert (rounded.x, rounded.y) == (1, 0)
-    many = qk.charts.chart_points(0, 1, positives=[1, 2], negatives=[[1], [2]], kind="roc")
-    assert many.x.shape == many.y.shape == (2, 2)
 
 
 # bad calls

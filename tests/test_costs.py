@@ -10,7 +10,7 @@ import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import LAZY, MODES, QUICK, Mode, available, mode_fixture, parameters
+from backends import LAZY, QUICK, Mode, available, mode_fixture, parameters
 from expected import as_floats, assert_within, ulps
 from test_small_cases import padded_cases
 
@@ -27,7 +27,6 @@ DISTRIBUTIONS = {"prevalence": (), "two": (2, 2), "other": (1, 3)}
 
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
 S = np.asarray([0.875, 0.75, 0.75, 0.5, 0.25, 0.25, 0.125, 0.0])
-W = np.asarray([1.0, 0.5, 2, 0, 3, 0.25, 1, 1])
 
 
 def distribution(name: str) -> Any:
@@ -99,13 +98,6 @@ def check_small_cases(mode: Mode, ties: Any) -> None:
 @pytest.mark.long_program
 def test_every_small_case(mode):
     check_small_cases(mode, "expected")
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
-@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in ("numpy", "jax64")]))
-def test_every_small_case_with_good_or_bad_luck(mode, ties):
-    check_small_cases(mode, ties)
 
 
 @pytest.mark.full

@@ -69,15 +69,6 @@ def test_one_list_of_scores_gives_no_padding():
                 assert len(curve.fp) == len(wanted), name
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("ties", ["optimistic", "pessimistic", "given"])
-def test_tie_policies(ties: Any):
-    for y, s in CASES:
-        found = curves(qk.rank(y, s, ties=ties))
-        for name, wanted in wanted_curves(ex.groups(y, s, ties=ties)).items():
-            assert_vertices(name, found[name], wanted)
-
-
 @pytest.mark.parametrize("length", [2, in_full(3)])
 def test_weights(length: int):
     for y, s, w in ex.weighted_cases(length):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -70,16 +69,6 @@ def test_tensors_take_it_too(dtype: str):
         both_ways(measure, *data, quota=7)
         both_ways(measure, *data, fraction=[0.3, 1])
         assert measure(*data, quota=[7, 8]).shape == (2,)
-
-
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("shape", [(3, 2), (2, 3, 9), (40, 1000)])
-def test_batches(dtype: str, kind: str, shape: tuple[int, ...]):
-    labels, scores = (x.reshape(shape) for x in examples(dtype, kind, math.prod(shape)))
-    for measure in SUMS:
-        both_ways(measure, labels, scores)
-        both_ways(measure, labels[(0,) * (len(shape) - 1)], scores)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -170,21 +169,6 @@ def test_sums_of_weights_that_differ_by_rounding_are_the_same():
 
 
 # mixtures
-
-
-def test_a_quota_beyond_one_hull_of_a_batch_is_undefined_there():
-    hull = qk.roc_hull([Y, Y], [MILD, STRICT], where=[[True] * 6, [True] * 4 + [False] * 2])
-    mixed = qk.mixture(hull, quota=[4, 5, 6])
-    np.testing.assert_array_equal(np.isnan(mixed.share), [[False] * 3, [False, True, True]])
-    np.testing.assert_array_equal(np.isnan(mixed.tpr), [[False] * 3, [False, True, True]])
-
-
-def test_all_the_weight_is_a_quota_in_whatever_order_it_is_added():
-    weights = [0.1, 0.2, 0.3, 0.7, 0.6]
-    for order in ([0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 0, 4, 1, 3]):
-        hull = qk.roc_hull([1, 0, 1, 0, 1], order, sample_weight=weights)
-        for total in (sum(weights), sum(weights[::-1]), math.fsum(weights)):
-            assert qk.mixture(hull, quota=total).tpr == pytest.approx(1, rel=1e-15)
 
 
 @pytest.mark.full

@@ -99,20 +99,6 @@ def test_other_measures_have_none(measure: Any):
         state.compute(measure)
 
 
-def test_bounds_come_together_with_more_bits():
-    rng = np.random.default_rng(3)
-    values = rng.random(2000).astype(np.float32)
-    labels = rng.random(2000) < values
-    widths = [
-        qk.states.ScoreHistogram.of(labels, values, bits=bits).compute(qk.roc_auc).width
-        for bits in (8, 12, 16, 20)
-    ]
-    assert widths == sorted(widths, reverse=True)
-    assert 0 < widths[-1] < 2e-4 < 0.1 < widths[0]
-    exact = qk.states.ScoreHistogram.of(labels, values.astype(np.float16)).bounds(qk.roc_auc)
-    assert exact.width == 0
-
-
 @pytest.mark.full
 def test_bounds_hold_what_rounding_makes_of_weighted_measures():
     """Weights of sixteen magnitudes, of one positive too: 1 comes out some last places off."""

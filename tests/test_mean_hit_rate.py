@@ -118,11 +118,3 @@ def test_long_lists_in_closed_form():
         assert qk.mean_hit_rate(ranking, between=(1000, 60_000)) == pytest.approx(
             float(np.mean(every, dtype=np.longdouble)), rel=1e-14
         )
-
-
-def test_undefined():
-    assert np.isnan(qk.mean_hit_rate([1, 0], [2, 1], between=(1.25, 1.75)))
-    assert np.isnan(qk.mean_hit_rate([1, 0], [2, 1], between=(1, 1), method="area"))
-    assert np.isnan(qk.mean_hit_rate([1, 0], [2, 1], quota=[1, 2], prior=[0, 0]))
-    assert np.isnan(qk.mean_hit_rate([1, 0], [2, 1], quota=[0, 2], prior=[1, 1]))
-    assert np.isnan(qk.mean_hit_rate([], [], between=(0, 0)))

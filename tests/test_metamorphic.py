@@ -140,18 +140,6 @@ def test_order_scale_and_masked_garbage_change_nothing(mode: Mode):
     check_masked(found)
 
 
-@pytest.mark.long_program
-@pytest.mark.parametrize("mode", QUICK)
-def test_order_and_scale_change_nothing_without_a_mask(mode: Mode):
-    rows = batch()
-    kept = rows["kind"] != "mask"
-    found = mode.run(plain, rows["labels"][kept], rows["scores"][kept])
-    whole = {name: np.zeros((kept.size, *x.shape[1:]), x.dtype) for name, x in found.items()}
-    for name, value in found.items():
-        whole[name][kept] = value
-    check_rows(whole, ("order", "map"))
-
-
 @pytest.mark.parametrize("mode", modes("numpy", "torch", "jax32"))
 def test_compact_tables_do_not_depend_on_the_order(mode: Mode):
     """One list at a time takes another path than a batch."""
@@ -165,35 +153,6 @@ def test_compact_tables_do_not_depend_on_the_order(mode: Mode):
                 back = np.argsort(rows["order"][index])
                 value = value[back] if name == "select" else value
                 np.testing.assert_array_equal(value, wanted[name], err_msg=name)
-
-
-@pytest.mark.long_program
-@pytest.mark.parametrize("mode", [*QUICK, *modes("jax32")])
-def test_a_batch_is_a_loop(mode: Mode):
-    """Values that do not grow with the table are the same, whichever rows stand beside them."""
-    rows = {name: x[::29] for name, x in batch().items()}
-    columns = [rows[name] for name in ("labels", "scores", "where")]
-    function = masked if mode.library != "jax" else few
-    found = mode.run(function, *columns)
-    nested = mode.run(function, *(x[:12].reshape(3, 4, N) for x in columns))
-    for index in range(0, 12, 1 if mode.library == "numpy" else 5):
-        alone = mode.run(function, *(x[index] for x in columns))
-        for name, value in alone.items():
-            np.testing.assert_array_equal(nested[name][divmod(index, 4)], found[name][index])
-            if value.shape == found[name].shape[1:]:
-                assert_near(value, found[name][index], name)
-
-
-def few(y: Any, s: Any, where: Any) -> dict[str, Any]:
-    return {"auc": qk.roc_auc(y, s, where=where)}
-
-
-def assert_near(value: np.ndarray, wanted: np.ndarray, name: str) -> None:
-    """Equal where the same numbers are added in the same order, as near as sums are elsewhere."""
-    if "pearson" in name or name.startswith(("s1", "s2", "normalized")):
-        np.testing.assert_allclose(value, wanted, 1e-12, 1e-12, err_msg=name)
-    else:
-        assert ulps(value, wanted) <= 4, name
 
 
 # weights

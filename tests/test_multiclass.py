@@ -12,7 +12,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, in_full, mode_fixture, parameters, tree_map
+from backends import MODES, QUICK, Mode, mode_fixture, parameters, tree_map
 from expected import as_floats, ulps
 from public_names import PUBLIC
 
@@ -142,14 +142,6 @@ def test_weights_are_those_of_the_examples(mode: Mode):
     y, s, w, m = (x[:60] for x in small_cases())
     w = np.where(RNG.random(w.shape) < 0.1, 0, w)
     compare(mode.run(found, y, s, w, m), wanted(y, s, w, m))
-
-
-@pytest.mark.long_program
-@pytest.mark.parametrize("ties", ["optimistic", in_full("pessimistic"), in_full("given")])
-@pytest.mark.parametrize("mode", parameters(FEW[:2]))
-def test_tie_policies(mode: Mode, ties: str):
-    y, s, *_ = (x[:60] for x in small_cases())
-    compare(mode.run(lambda y, s: found(y, s, ties=ties), y, s), wanted(y, s, ties=ties))
 
 
 @pytest.mark.parametrize("mode", parameters([m for m in FEW if m.library != "jax"]))

@@ -69,43 +69,11 @@ def test_weights_everywhere(mode: Mode):
         near(values, [ex.partial_auc(ex.groups(*case), **part) for case in WEIGHTED], 8)
 
 
-@pytest.mark.full
-def test_weights_policies_and_groups():
-    for _ in range(40):
-        n = RNG.integers(4, 14)
-        y, s = RNG.integers(0, 2, n), RNG.integers(0, 6, n).astype(float)
-        w, g = RNG.random(n), RNG.integers(0, 2, n)
-        y[:4], g[:4] = (0, 1, 0, 1), (0, 0, 1, 1)
-        for part in PARTS:
-            groups = ex.groups(y.tolist(), s.tolist(), w.tolist())
-            near(qk.roc_auc(y, s, sample_weight=w, **part), ex.partial_auc(groups, **part), 8)
-            each = [ex.groups(y[g == k].tolist(), s[g == k].tolist()) for k in (0, 1)]
-            near(qk.roc_auc(y, s, groups=g, **part), [ex.partial_auc(x, **part) for x in each])
-            low, middle, high = (
-                qk.roc_auc(y, s, ties=x, **part) for x in ("pessimistic", "expected", "optimistic")
-            )
-            assert low - 1e-15 <= middle <= high + 1e-15
-        for part in PR_PARTS:
-            near(qk.pr_auc(y, s, sample_weight=w, **part), exact_pr(groups, part), 8)
-            near(qk.pr_auc(y, s, groups=g, **part), [exact_pr(x, part) for x in each])
-
-
 def test_areas_of_proc(shared: Path):
     data = columns(shared / "published" / "proc_asah.csv")
     y, wfns = (data[name].astype(float) for name in ("y_true", "wfns"))
     found = qk.roc_auc(y, wfns, max_fpr=0.1, standardized=False)
     assert found == pytest.approx(0.0334417344173, abs=5e-14)
-
-
-def test_areas_of_scikit_learn(shared: Path):
-    metrics = pytest.importorskip("sklearn.metrics")
-    data = columns(shared / "published" / "proc_asah.csv")
-    y = data["y_true"].astype(int)
-    for score in ("wfns", "s100b", "ndka"):
-        for max_fpr in (0.05, 0.1, 0.5, 1.0):
-            wanted = metrics.roc_auc_score(y, data[score].astype(float), max_fpr=max_fpr)
-            found = qk.roc_auc(y, data[score].astype(float), max_fpr=max_fpr)
-            assert found == pytest.approx(wanted, abs=1e-14)
 
 
 NUMBERS = (np.float32, np.float16, np.float64, np.asarray)

@@ -85,18 +85,6 @@ def test_one_list_at_thresholds_has_no_padding(length: int):
             assert_compact(found.counts > 0)
 
 
-@pytest.mark.long_program
-@every.main_modes
-def test_each_row_of_a_batch_has_thresholds_of_its_own(mode: Mode):
-    chosen = np.asarray([[0.8, 0.25], [np.nan, 0.75]])
-    ranking = mode.run(
-        lambda y, s, at: qk.rank(y, s).at_thresholds(at), np.stack([Y, Y]), np.stack([S, S]), chosen
-    )
-    for row in range(2):
-        wanted = ex.at_thresholds(ex.groups(Y.tolist(), S.tolist()), chosen[row].tolist())
-        assert rows(row_of(ranking, row)) == exact_rows(wanted)
-
-
 TYPES = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"]
 EAGER = parameters([m for m in MODES if m.name in ("numpy", "strict", "jax64", "torch")])
 

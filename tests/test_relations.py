@@ -8,7 +8,6 @@ from unittest import mock
 import numpy as np
 import pytest
 from backends import MODES, STANDARD_ONLY, parameters
-from hypothesis import given
 from hypothesis import strategies as st
 from public_names import PUBLIC
 
@@ -53,33 +52,6 @@ def test_the_direct_way_gives_what_the_general_way_gives(measure, levels, preval
             np.testing.assert_array_equal(own, general)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "uint32"])
-@pytest.mark.parametrize("size", [2, 9, 511, 512, 1000, 40_000])
-@pytest.mark.parametrize("scores", ["shares", "both signs", "levels", "one score", "extremes"])
-def test_lists_of_a_batch_are_lists_by_themselves(dtype, size, scores):
-    """Lists may be packed together: best and worst scores of neighbours meet, 0.0 among them."""
-    rng = np.random.default_rng([size, len(dtype), len(scores)])
-    shape, levels = (5, size), rng.integers(0, 5, (5, size))
-    s = {
-        "shares": np.where(rng.random(shape) < 0.01, 0.0, rng.random(shape)),
-        "both signs": rng.normal(size=shape),
-        "levels": levels,
-        "one score": np.zeros(shape) + np.array([[0], [1], [1], [0], [0]]),
-        "extremes": np.array([-1, 0, 1, 100, -100])[levels],
-    }[scores]
-    if dtype[0] in "iu":
-        s = np.abs(100 * s).astype(np.int64) % 128
-    s = s.astype(dtype)
-    if scores == "extremes":
-        s = np.where(levels == 3, np.asarray(np.inf if dtype[0] == "f" else np.iinfo(dtype).max), s)
-        s = s.astype(dtype)
-    labels = rng.random(shape) < np.array([[0.3], [0.5], [1], [0], [0.02]])
-    for measure in (qk.summary, qk.roc_auc, qk.average_qrecall.with_options(start="P+1")):
-        found = np.stack(np.atleast_2d(measure(labels, s)), axis=-1)
-        alone = np.stack([np.atleast_1d(measure(y, x)) for y, x in zip(labels, s, strict=True)])
-        np.testing.assert_allclose(found, alone, rtol=1e-13, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     "mode", parameters([m for m in MODES if m.name in ("strictest", "jax64-jit", "torch-vmap")])
 )
@@ -98,34 +70,6 @@ def test_sums_by_position_are_those_by_row(mode, more):
     found = mode.run(run, rng.integers(0, 2, scores.shape), scores, *(columns[x] for x in more))
     for position, row in zip(*found, strict=True):
         np.testing.assert_allclose(position, row, rtol=1e-13, atol=1e-13)
-
-
-@given(ranked_data(), st.integers(0, 2**32 - 1))
-def test_tie_averages_are_means_over_tie_orders(data, seed):
-    """PEM and AQR are linear in t, and AHR is at most its mean (relation 4)."""
-    labels, scores = data
-    places = np.tile(np.arange(len(labels)), (30, 1))
-    orders = np.random.default_rng(seed).permuted(places, axis=1)
-    orders = np.concatenate([orders, orders[:, ::-1]])
-    shuffled = qk.rank(labels[orders], scores[orders], ties="given")
-    values = {
-        "pem": qk.pem(shuffled),
-        "aqr": qk.average_qrecall(shuffled),
-        "ahr": qk.average_hit_rate(shuffled),
-    }
-    low, high = (
-        {
-            "pem": float(qk.pem(labels, scores, ties=ties)),
-            "aqr": float(qk.average_qrecall(labels, scores, ties=ties)),
-            "ahr": float(qk.average_hit_rate(labels, scores, ties=ties)),
-        }
-        for ties in ("pessimistic", "optimistic")
-    )
-    for name, seen in values.items():
-        assert low[name] - 1e-12 <= min(seen)
-        assert max(seen) <= high[name] + 1e-12
-    # an order and its reverse average to the tie average, by linearity
-    np.testing.assert_allclose(np.mean(values["pem"]), qk.pem(labels, scores), **CLOSE)
 
 
 def test_minmax_marks_compare_models():

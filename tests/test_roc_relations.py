@@ -44,17 +44,6 @@ def test_the_hull_is_above_the_curve_and_its_own_hull(data: Any):
     assert np.all(qk.roc_curve(ranking).tpr <= heights + CLOSE)
 
 
-@given(ranked_data())
-def test_each_vertex_is_best_for_its_slopes(data: Any):
-    curve, hull = qk.roc_curve(*data), qk.roc_hull(*data)
-    assert np.all(hull.slope_max >= hull.slope_min)
-    for fpr, tpr, low, high in zip(hull.fpr, hull.tpr, hull.slope_min, hull.slope_max, strict=True):
-        for slope in {min(low, 1e3), min(high, 1e3), min(low, 1e3) / 2 + min(high, 1e3) / 2}:
-            if low <= slope <= high:
-                gains = curve.tpr - slope * curve.fpr
-                assert tpr - slope * fpr >= gains.max() - 1e-9 * max(slope, 1)
-
-
 # hulls that are hard to find
 
 
@@ -224,14 +213,6 @@ def test_products_beyond_64_bits_beside_others(mode: Mode):
     found = mode.run(hull_of_points, fp, tp)
     for row in range(2):
         assert strictly(row_of(found, row)) == chain(fp[row], tp[row])
-
-
-def test_single_vertices():
-    for fp, tp in (([7], [3]), ([0, 7], [0, 3]), ([7, 7], [0, 3])):
-        hull = qk.roc_hull(qk.Ranking.from_points(fp, tp))
-        assert vertices(hull) == [(0, 0), (7, 3)]
-        assert hull.slope_max.tolist() == [np.inf, 1]
-        assert hull.slope_min.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("make", [circle, parabola, tail])

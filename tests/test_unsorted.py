@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import QUICK, Mode, any_quota, of_fast_forms, parameters
-from hypothesis import given
-from hypothesis import strategies as st
+from backends import QUICK, Mode, of_fast_forms, parameters
 
 import quotakernels as qk
 
@@ -52,19 +50,6 @@ def test_equal_to_the_ranking(mode: Mode) -> None:
     wanted = mode.run(of_rankings, LABELS, SCORES, MASK)
     for name, value in found.items():
         np.testing.assert_array_equal(value, wanted[name], err_msg=name)
-
-
-@pytest.mark.full
-@any_quota
-@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=1), st.data())
-def test_any_quota(rows: list[tuple[bool, int]], data: st.DataObject) -> None:
-    labels, scores = (np.array(x) for x in zip(*rows, strict=True))
-    quota = data.draw(st.floats(0, len(rows)))
-    for ties in ("expected", "optimistic", "pessimistic", "given"):
-        ranking = qk.rank(labels, scores, ties=ties)
-        for measure in (*LOCAL, qk.lift, qk.confusion_table):
-            found = measure(labels, scores, quota=quota, ties=ties)
-            np.testing.assert_array_equal(found, measure(ranking, quota=quota))
 
 
 @of_fast_forms

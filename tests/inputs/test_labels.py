@@ -23,8 +23,6 @@ EAGER = parameters(every.EAGER)
 LIBRARIES = parameters(
     [mode for mode in MODES if mode.name in ("numpy", "strict", "jax64", "torch")]
 )
-NUMBERS = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
-NUMBERS += ["float32", "float64"]
 
 
 def exactly(value: Any, wanted: Any = AUC) -> None:
@@ -32,20 +30,7 @@ def exactly(value: Any, wanted: Any = AUC) -> None:
     np.testing.assert_array_equal(value, np.asarray(wanted, dtype=value.dtype))
 
 
-def auc(y_true: Any, y_score: Any) -> Any:
-    return qk.roc_auc(y_true, y_score)
-
-
 # labels
-
-
-@pytest.mark.parametrize("dtype", NUMBERS)
-@pytest.mark.parametrize("mode", LIBRARIES)
-def test_labels_of_every_dtype(mode: Mode, dtype: str):
-    exactly(mode.run(auc, Y.astype(dtype), S))
-    exactly(mode.run(lambda y, s: qk.roc_auc(y, s, pos_label=1), Y.astype(dtype), S))
-    exactly(mode.run(lambda y, s: qk.roc_auc(y, s, pos_label=True), Y.astype(dtype), S))
-    exactly(mode.run(lambda y, s: qk.roc_auc(y, s, pos_label=np.int8(0)), Y.astype(dtype), -S))
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])

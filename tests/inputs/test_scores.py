@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from typing import Any
 
 import everything as every
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, QUICK, Mode, available, parameters
+from backends import MODES, QUICK, Mode, parameters
 from expected import as_floats
 
 import quotakernels as qk
@@ -75,17 +74,6 @@ def test_every_measure_takes_scores_as_they_are(mode: Mode):
     found = mode.run(every.everything, np.broadcast_to(Y, scores.shape), scores)
     for index, row in enumerate(scores):
         every.assert_exact(every.of_row(found, index), Y, row)
-
-
-@pytest.mark.full
-def test_float32_scores_are_ranked_as_they_are():
-    scores = shapes_of_scores(np.float32)
-    for mode in by_name("numpy", "strict", "jax64", "torch", "torch-vmap"):
-        if available(mode.library):
-            found = mode.run(lambda y, s: (qk.roc_auc(y, s), qk.average_qrecall(y, s)), Y, scores)
-            reference = qk.rank(Y, scores.astype(np.float64))
-            np.testing.assert_array_equal(found[0], qk.roc_auc(reference), err_msg=str(mode))
-            np.testing.assert_array_equal(found[1], qk.average_qrecall(reference))
 
 
 # the total order
@@ -218,15 +206,6 @@ def masked_rank(labels: Any, scores: Any, where: Any) -> Any:
     return qk.rank(labels, scores, where=where)
 
 
-@pytest.mark.parametrize("mode", parameters(by_name("numpy", "strictest", "jax32", "torch")))
-def test_boolean_scores(mode: Mode):
-    scores = np.asarray([True, False, True, False])
-    labels = np.asarray([1, 0, 0, 0])
-    check_order(mode.run(qk.rank, labels, scores), scores, labels, np.dtype(bool))
-    assert mode.run(qk.roc_auc, labels, scores) == np.float32(5 / 6) or not mode.float32
-    assert abs(mode.run(qk.roc_auc, labels, scores) - 5 / 6) < 1e-7
-
-
 def test_integers_beyond_the_floats_are_distinct():
     scores = np.asarray([2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 1])
     assert qk.roc_auc([1, 0, 0, 1], scores) == 0.75
@@ -238,52 +217,6 @@ def test_integers_beyond_the_floats_are_distinct():
 def test_long_doubles_are_ranked_exactly():
     scores = 1 + np.arange(4, dtype=np.longdouble) * np.finfo(np.longdouble).eps
     assert qk.roc_auc([0, 0, 1, 1], scores) == 1
-
-
-# float64 beside JAX without x64
-
-
-@pytest.mark.skipif(not available("jax"), reason="jax is not available")
-class TestDoublesBesideJaxWithoutX64:
-    labels = np.asarray([0, 1, 0, 1])
-    close = 0.5 + 1e-12 * np.arange(4)
-
-    def run(self, scores: Any, traced: bool = False) -> Any:
-        import jax
-
-        with jax.enable_x64(False):
-            labels = jax.numpy.asarray(self.labels)
-            function = jax.jit(lambda y: qk.roc_auc(y, scores)) if traced else qk.roc_auc
-            return np.asarray(function(labels) if traced else function(labels, scores))
-
-    @pytest.mark.parametrize("traced", [False, True])
-    def test_new_ties_are_counted_in_a_warning(self, traced):
-        with pytest.warns(UserWarning, match=r"y_score is float64 .* as float32 .* 3 new ties"):
-            assert self.run(self.close, traced) == 0.5
-
-    def test_ties_are_counted_within_each_row_of_a_batch(self):
-        scores = np.stack([self.close, [1, 2, 3, 3 + 1e-12]])
-        with pytest.warns(UserWarning, match=r"4 new ties"):
-            self.run(scores)
-        self.run(np.asarray([[0.1, 0.2, 0.3, 0.4], [0.1 + 1e-12, 0.2, 0.3, 0.4]]))
-
-    def test_overflow_makes_ties_too(self):
-        with pytest.warns(UserWarning, match=r"1 new ties"):
-            self.run([1e300, 1e301, 1.0, 0.5])
-
-    def test_nothing_is_said_when_nothing_is_lost(self):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert self.run([0.1, 0.2, 0.3, 0.4]) == 0.75
-            assert self.run([0.1, 0.1, 0.3, 0.3]) == 0.5
-            assert self.run(np.asarray([2**53, 2**53 + 1, 5, 4])) == 0.5
-
-    def test_nothing_is_lost_with_x64(self):
-        import jax
-
-        with jax.enable_x64(True):
-            labels = jax.numpy.asarray(self.labels)
-            assert qk.roc_auc(labels, self.close) == 0.75
 
 
 # what is not a real number

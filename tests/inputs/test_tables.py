@@ -197,17 +197,6 @@ def test_thresholds_of_every_kind(thresholds: np.ndarray):
         assert ranking.positives.tolist() == [0, 1]
 
 
-@pytest.mark.long_program
-@every.main_modes
-def test_no_rows(mode: Mode):
-    for shape in ((0,), (2, 0)):
-        empty = (np.zeros(shape), np.zeros(shape, dtype=int), np.zeros(shape, dtype=int))
-        for value in mode.run(of_table, *empty).values():
-            assert value.shape == shape[:-1]
-            assert np.isnan(value).all()
-    assert np.isnan(qk.roc_auc(make([], [], [])))
-
-
 @pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_counts_and_thresholds_beside_jax_are_not_rounded():
