@@ -192,6 +192,15 @@ def test_information_near_chance():
     assert y[2] == 0
 
 
+@pytest.mark.parametrize("smoothing", [0.25, 1, 10])
+def test_smoothing(smoothing: float):
+    for (y, s), groups in zip(CASES[::5], GROUPS[::5], strict=True):
+        chart = qk.charts.powers_chart(y, s, kind="bird", smoothing=smoothing)
+        wanted = ex.charts.bird_points(groups, Fraction(smoothing))
+        exact = as_floats(wanted)
+        np.testing.assert_allclose(np.stack(chart[:2], axis=-1), exact, 1e-15, 1e-15)
+
+
 # single points, and several classes
 
 
