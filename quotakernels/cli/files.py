@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
@@ -213,36 +212,6 @@ def _json_cell(value: Any) -> str | None:
     return value if isinstance(value, str) or value is None else json.dumps(value)
 
 
-def _npz_names(path: Path) -> list[str]:
-    with np.load(path, allow_pickle=False) as archive:
-        return list(archive.files)
-
-
-def _read_npz(path: Path, names: Sequence[str] | None) -> pa.Table:
-    if not zipfile.is_zipfile(path):
-        raise InputError(f"{name_of(path)} is not an NPZ archive")
-    with np.load(path, allow_pickle=False) as archive:
-        picked = picked_columns(path, archive.files, names)
-        columns = {name: _array_column(path, name, archive[name]) for name in picked}
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name}: {length}" for name, length in lengths.items())
-        raise InputError(f"{name_of(path)}: the arrays differ in length ({listed})")
-    return pa.table(columns)
-
-
-def _array_column(path: Path, name: str, array: np.ndarray[Any, Any]) -> pa.Array:
-    if array.ndim != 1:
-        raise InputError(f"{name_of(path)}: array {name!r} has {array.ndim} dimensions, expected 1")
-    native = array.astype(array.dtype.newbyteorder("="), copy=False)
-    try:
-        return pa.array(native)
-    except pa.ArrowException as error:
-        raise InputError(
-            f"{name_of(path)}: array {name!r} of type {array.dtype} is neither numbers nor text"
-        ) from error
-
-
 def _excel_names(path: Path) -> list[str]:
     from quotakernels.cli import excel
 
@@ -262,7 +231,6 @@ _READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]]
     "parquet": (_parquet_names, _read_parquet),
     "arrow": (_arrow_names, _read_arrow),
     "excel": (_excel_names, _read_excel),
-    "npz": (_npz_names, _read_npz),
     "json": (_json_names, _read_json),
 }
 

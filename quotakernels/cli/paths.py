@@ -28,11 +28,10 @@ FORMATS = {
     ".arrow": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
-    ".npz": "npz",
     ".jsonl": "json",
     ".ndjson": "json",
 }
-READABLE = "CSV, TSV, TXT or JSON lines (also .gz, .bz2, .zst), .xlsx, Parquet, Arrow/Feather, NPZ"
+READABLE = "CSV, TSV, TXT or JSON lines (also .gz, .bz2, .zst), .xlsx, Parquet, Arrow/Feather"
 
 WRITABLE = ".csv, .tsv, .xlsx, .parquet, .arrow or .feather"
 
@@ -105,7 +104,7 @@ _BEGINNINGS = {
     b"{": ".jsonl",
     b"ARROW1": ".arrow",
     b"\xff\xff\xff\xff": ".arrow",
-    b"PK\x03\x04": ".npz",
+    b"PK\x03\x04": ".xlsx",
     b"\x1f\x8b": ".csv.gz",
     b"BZh": ".csv.bz2",
     b"\x28\xb5\x2f\xfd": ".csv.zst",

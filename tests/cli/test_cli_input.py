@@ -17,10 +17,6 @@ from pyarrow import feather, parquet
 Run = Callable[..., Any]
 
 
-def write_npz(content: pa.Table, path: Path) -> None:
-    np.savez(path, **{name: content.column(name).to_numpy() for name in content.column_names})
-
-
 def write_stream(content: pa.Table, path: Path) -> None:
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, content.schema) as writer:
         writer.write_table(content)
@@ -52,7 +48,6 @@ def write_gzip(content: pa.Table, path: Path) -> None:
         ("a.parquet", parquet.write_table),
         ("a.feather", lambda content, path: feather.write_feather(content, str(path))),
         ("a.arrow", write_stream),
-        ("a.npz", write_npz),
     ],
 )
 def test_every_format_gives_the_same(
@@ -71,11 +66,11 @@ def test_every_format_gives_the_same(
     assert content == {**expected, "source": name}
 
 
-@pytest.mark.parametrize("dtype", [bool, "u1", "f2", "f4", ">f8", ">i2"])
+@pytest.mark.parametrize("dtype", [bool, "u1", "f2", "f4", "i2"])
 def test_number_types(run: Run, tmp_path: Path, dtype: str) -> None:
     labels, scores = np.array([1, 0, 1, 0]).astype(dtype), np.array([1, 0, 0, 0]).astype(dtype)
-    np.savez(tmp_path / "a.npz", y=labels, s=scores)
-    outcome = run("evaluate", tmp_path / "a.npz", "--label", "y", "--score", "s", "--json")
+    parquet.write_table(pa.table({"y": labels, "s": scores}), tmp_path / "a.parquet")
+    outcome = run("evaluate", tmp_path / "a.parquet", "--label", "y", "--score", "s", "--json")
     assert json.loads(outcome.out)["models"][0]["roc_auc"] == 0.75
 
 
@@ -126,36 +121,13 @@ def test_one_class_with_pos_label(run: Run, table: Callable[..., Path]) -> None:
     assert json.loads(run("evaluate", path, *arguments).out)["positives"] == 0
 
 
-def test_reference_scores(run: Run, shared: Path) -> None:
-    path = shared / "published" / "yardstick_two_class_example.csv"
-    arguments = ("--label", "truth", "--pos-label", "Class1", "--score", "Class1", "--json")
-    model = json.loads(run("evaluate", path, *arguments).out)["models"][0]
-    assert model["roc_auc"] == pytest.approx(0.93931386, abs=5e-9)
-    assert model["pem"] == pytest.approx(0.87862771, abs=5e-9)
-
-
-def test_direct_mail_campaign(run: Run, shared: Path) -> None:
-    path = shared / "quota" / "hillstrom_scores.csv.gz"
-    scores = ("--score", "logistic.score", "--score", "svm.score")
-    quotas = ("--quota", "1000", "--quota", "5%")
-    outcome = run("evaluate", path, "--label", "conversion", *scores, *quotas, "--json")
-    content = json.loads(outcome.out)
-    assert (content["rows"], content["positives"]) == (64000, 578)
-    assert content["models"][1]["quotas"]["5%"]["places"] == 3200
-
-
 def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "header.csv").write_text("y,s\n")
     (tmp_path / "ragged.csv").write_text("y,s\n1,2\n3\n")
     (tmp_path / "twice.csv").write_text("y,s,s\n1,2,3\n")
-    for name in ("a.parquet", "a.arrow", "a.npz", "a.jsonl", "a.ods", "a.xls", "a.zip", "a.doc"):
+    for name in ("a.parquet", "a.arrow", "a.jsonl", "a.ods", "a.xls", "a.zip", "a.doc"):
         (tmp_path / name).write_text("nothing of that kind")
-    np.savez(tmp_path / "square.npz", y=[0, 1], s=np.zeros((2, 2)))
-    np.savez(tmp_path / "uneven.npz", y=[0, 1], s=np.zeros(3))
-    np.savez(tmp_path / "complex.npz", y=[0, 1], s=np.zeros(2, dtype=complex))
-    np.savez(tmp_path / "objects.npz", y=[0, 1], s=np.array([0, None]))
-    np.savez(tmp_path / "dates.npz", y=[0, 1], s=np.array(["2020-01-01"] * 2, "M8[D]"))
     expected = {
         "empty.csv": "Empty CSV file",
         "header.csv": "Error: header.csv has no rows\n",
@@ -164,16 +136,10 @@ def test_files_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
         "a.parquet": "a.parquet cannot be read",
         "a.arrow": "a.arrow cannot be read",
         "a.jsonl": "a.jsonl: line 1 is no JSON: Expecting value",
-        "a.npz": "a.npz is not an NPZ archive",
-        "a.ods": "Parquet, Arrow/Feather, NPZ; save it as .xlsx or as CSV UTF-8\n",
-        "a.xls": "Parquet, Arrow/Feather, NPZ; save it as .xlsx or as CSV UTF-8\n",
-        "a.zip": "Parquet, Arrow/Feather, NPZ; unpack it\n",
+        "a.ods": "Parquet, Arrow/Feather; save it as .xlsx or as CSV UTF-8\n",
+        "a.xls": "Parquet, Arrow/Feather; save it as .xlsx or as CSV UTF-8\n",
+        "a.zip": "Parquet, Arrow/Feather; unpack it\n",
         "a.doc": "unknown file type, expected CSV, TSV, TXT or JSON lines (also .gz",
-        "square.npz": "array 's' has 2 dimensions",
-        "uneven.npz": "differ in length (y: 2, s: 3)",
-        "complex.npz": "array 's' of type complex128",
-        "objects.npz": "objects.npz cannot be read",
-        "dates.npz": "column 's' holds values of type date32[day], expected numbers",
         "absent.csv": "does not exist",
     }
     for name, message in expected.items():

@@ -11,7 +11,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -146,16 +145,16 @@ def test_missing_values_of_types_with_numbers(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--sheet", "1"), "--sheet is for .xlsx files; a.npz is none"),
-        (("--header-row", "2"), "--header-row is for CSV and .xlsx files; a.npz is none"),
-        (("--sep", ";"), "--sep is for CSV files; a.npz is none"),
+        (("--sheet", "1"), "--sheet is for .xlsx files; a.parquet is none"),
+        (("--header-row", "2"), "--header-row is for CSV and .xlsx files; a.parquet is none"),
+        (("--sep", ";"), "--sep is for CSV files; a.parquet is none"),
     ],
 )
 def test_options_for_files_of_other_types(
     run: Run, tmp_path: Path, options: tuple[str, str], said: str
 ) -> None:
-    path, output = tmp_path / "a.npz", tmp_path / "b.csv"
-    np.savez(path, Antwort=["Ja", "Nein"], Wert=[1, 0])
+    path, output = tmp_path / "a.parquet", tmp_path / "b.csv"
+    parquet.write_table(pa.table({"Antwort": ["Ja", "Nein"], "Wert": [1, 0]}), path)
     for words in (
         ("evaluate", path, *GIVEN),
         ("report", path, *GIVEN, "-o", tmp_path / "a.html"),
