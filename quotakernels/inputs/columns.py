@@ -231,15 +231,6 @@ def label_number(y_true: Array, label: Any, name: str = "pos_label") -> Any:
     return number
 
 
-def zero_or_one(labels: Any) -> np.ndarray[Any, Any] | None:
-    """Integers that NumPy sees to be 0 and 1 as booleans; None of all else."""
-    if not (isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and labels.size):
-        return None
-    if np.bitwise_or.reduce(labels, axis=None) >> 1:
-        return None
-    return labels.astype(np.uint8).view(np.bool)  # the faster cast
-
-
 def positive_labels(
     xp: Namespace, labels: Array, pos_label: Any, valid: Array | None
 ) -> tuple[Array, tuple[Array, str]]:

@@ -35,7 +35,6 @@ from quotakernels.inputs.columns import (
     read_without_fault,
     told_of_labels,
     warn_of_other_order,
-    zero_or_one,
 )
 from quotakernels.inputs.groups import (
     GroupsOfExamples,
@@ -244,6 +243,15 @@ def good_labels(scores: NDArray, labels: NDArray) -> NDArray | None:
     if kind == "b":
         return labels
     return zero_or_one(labels)
+
+
+def zero_or_one(labels: Any) -> np.ndarray[Any, Any] | None:
+    """Integers that NumPy sees to be 0 and 1 as booleans; None of all else."""
+    if not (isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and labels.size):
+        return None
+    if np.bitwise_or.reduce(labels, axis=None) >> 1:
+        return None
+    return labels.astype(np.uint8).view(np.bool)  # the faster cast
 
 
 def _clean(
