@@ -276,18 +276,12 @@ def fewer_to_fill(evaluation: Results, choice: Choice) -> Fewer | None:
     """The fewer places that are the answer, unless the best of all cuts is the same."""
     gains = evaluation.gains
     assert gains is not None
-    fewer = _fewer(evaluation, gains, choice)
+    fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
     if fewer is None or not fewer.places or _reaches_best_cut(evaluation, gains, choice):
         return None
-    return fewer
-
-
-def _fewer(evaluation: Results, gains: GainResults, choice: Choice) -> Fewer | None:
-    """The fewer places, or none at all, that bring more than all without a doubt."""
-    fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
-    if fewer is None or choice.quota not in gains.expected_within or not fewer.places:
-        return fewer
-    return None if _of_fewer(evaluation, gains, choice, fewer)[1] else fewer
+    doubted = choice.quota in gains.expected_within
+    doubted = doubted and bool(_of_fewer(evaluation, gains, choice, fewer)[1])
+    return None if doubted else fewer
 
 
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:

@@ -378,7 +378,8 @@ def _tests_of_gains(
             tests = tests_by_rates(labels, scores, data.quotas[quota], worth, level)
         said = notes if tests.resamples is not None else []
         found = comparison_of(models, brings, 1, tests, level)
-        yield differences_of(data, "brings", quota, found, said, resampling.resamples)
+        few = _too_few(data, found, resampling.resamples)
+        yield Differences("brings", quota, found, tuple(said), few)
 
 
 def _tests(data: Resampled) -> Iterator[Differences]:
@@ -401,8 +402,8 @@ def _compared(
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
         found = compare(measure, labels, models, sample_weight=weights, **at)
-    notes = [str(each.message) for each in noted]
-    return differences_of(data, name, quota, found, notes, resamples)
+    notes = tuple(str(each.message) for each in noted)
+    return Differences(name, quota, found, notes, _too_few(data, found, resamples))
 
 
 def _tested(data: Resampled) -> Iterator[tuple[Quota | None, Any, dict[str, Any]]]:
@@ -418,17 +419,9 @@ def _tested(data: Resampled) -> Iterator[tuple[Quota | None, Any, dict[str, Any]
             yield quota, uplift_at_quota, {**at, **data.treated}
 
 
-def differences_of(
-    data: Resampled,
-    measure: str,
-    quota: Quota | None,
-    found: Comparison,
-    notes: Sequence[str],
-    resamples: int,
-) -> Differences:
-    """A test, with what is to be minded of it."""
-    few = found.test == "bootstrap" and data.resampling.few(len(found.names), resamples)
-    return Differences(measure, quota, found, tuple(notes), bool(few))
+def _too_few(data: Resampled, found: Comparison, resamples: int) -> bool:
+    """Whether so many resamples could tell no models apart."""
+    return found.test == "bootstrap" and bool(data.resampling.few(len(found.names), resamples))
 
 
 # groups, drawn whole or by their rows
