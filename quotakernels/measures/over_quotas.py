@@ -130,7 +130,11 @@ def advantage_areas(
 def _advantages(
     xp: Namespace, table: ops.TieTable | ops.Cumulative, whole: Array, positive: Array
 ) -> ops.Summands:
-    """n·P·d of each position, above and below zero; exactly 0 in a group without a slope."""
+    """n·P·d of each position, above and below zero; exactly 0 in a group without a slope.
+
+    A program of fixed shape has a row for each example anyway.  There the few steps of a position
+    take less time than the crossings of `_by_side`, which only few rows have.
+    """
 
     def terms(
         before: Array, found: Array, mass: Array, size: Array, here: Array, place: Array
@@ -146,51 +150,28 @@ def _advantages(
 
 
 def _by_side(
-    xp: Namespace,
-    by_sum: bool,
-    start: Array,
-    change: Array,
-    size: Array,
-) -> tuple[Array, ...]:
+    xp: Namespace, by_sum: bool, start: Array, change: Array, size: Array
+) -> tuple[Array, Array]:
     """Sums, or areas, above zero and below of lines, of which half the heights are given."""
-    crossing = _crossing_sum if by_sum else _crossing_area
-    end = start + change
-    line = size * (start + end) + change if by_sum else size * (start + end)
-    crosses = start * end < 0
+    step, end = float(by_sum), start + change
+    line = size * (start + end) + step * change
 
-    def one(sign: int) -> Array:
-        low, high = (0.0, None) if sign > 0 else (None, 0.0)
-        return xp.piecewise(
-            crosses,
-            lambda start, change, size, _: sign * crossing(xp, sign * start, sign * change, size),
-            lambda *x: xp.clip(x[-1], low, high),
-            *(start, change, size, line),
-        )
+    def crossing(start: Array, change: Array, size: Array, _: Array) -> Array:
+        """Where a line crosses zero: the sum at k = 1..size, or the area, of what is positive.
 
-    return one(1), one(-1)
+        A value so near zero that rounding puts it on the wrong side adds nothing either way.
+        """
+        zero = size * xp.abs(start / change)
+        zero = xp.floor(zero) if by_sum else zero
+        rises = change > 0
+        first = xp.where(rises, zero + step, xp.full_like(size, step))
+        last = xp.where(rises, size, zero)
+        ends = (xp.clip(start + k * (change / size), 0.0) for k in (first, last))
+        return (last - first + step) * sum(ends)
 
-
-def _crossing_area(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
-    """Area above zero of a line that crosses it, of which this is half: start + x·change/size for x
-    in [0, size].
-    """
-    height = xp.maximum(start, start + change)
-    return size * height * (height / xp.abs(change))
-
-
-def _crossing_sum(xp: Namespace, start: Array, change: Array, size: Array) -> Array:
-    """Sum of the positive values, of which these are halves: start + k·change/size, k = 1..size.
-
-    The line crosses zero.
-    A value so near zero that rounding puts it on the wrong side adds nothing either way.
-    """
-    slope = change / size
-    before_zero = xp.floor(size * xp.abs(start / change))
-    rises = change > 0
-    first = xp.where(rises, before_zero + 1, xp.ones_like(size))
-    last = xp.where(rises, size, before_zero)
-    ends = (xp.clip(start + k * slope, 0.0) for k in (first, last))
-    return (last - first + 1) * sum(ends)
+    whole = lambda *x: xp.clip(x[-1], 0.0)  # noqa: E731
+    above = xp.piecewise(start * end < 0, crossing, whole, start, change, size, line)
+    return above, xp.clip(line - above, None, 0.0)
 
 
 class Won(NamedTuple):
@@ -233,11 +214,10 @@ def pairs_won(_xp: Namespace, table: Any, total: Totals) -> Reduction:
 
 
 def _won(table: Any) -> Won:
-    """Of groups of examples on a device of PyTorch in its own steps, which are fewer."""
-    xp = namespace(table[0])
-    if isinstance(table, ops.Cumulative) and table.segments:
+    """Of groups whose values are not read, which PyTorch counts on a device, in fewer steps."""
+    xp, mark = namespace(table[0]), table.mark
+    if table.segments and mark is not None:
         twice, pairs = xp.won_twice_by_group(table)
-        mark: Any = table.mark
         return Won(xp.cast(twice, mark.dtype), pairs * mark)
     return reduced(xp, table, pairs_won(xp, table, Totals(xp, table)))[0]
 
