@@ -153,7 +153,7 @@ def _by_side(
     xp: Namespace, by_sum: bool, start: Array, change: Array, size: Array
 ) -> tuple[Array, Array]:
     """Sums, or areas, above zero and below of lines, of which half the heights are given."""
-    step, end = float(by_sum), start + change
+    step, end = (1.0 if by_sum else 0.0), start + change
     line = size * (start + end) + step * change
 
     def crossing(start: Array, change: Array, size: Array, _: Array) -> Array:
