@@ -285,41 +285,6 @@ def _searched(ends: Array, wanted: Array, beyond: bool = False) -> Array:
     return torch.searchsorted(whole, wanted, right=beyond).clamp(max=ends.shape[-1])
 
 
-def _cumulative_segments(
-    scores: Array,
-    labels: Array,
-    valid: Array | None,
-    codes: Array,
-    ids: Array | int,
-    unfit: Array | None,
-) -> Cumulative:
-    """See `Torch.cumulative_segments`; a tie group ends where a group of examples begins.
-
-    Bad scores are the first ones of their group, and bad codes are before or behind all others.
-    """
-    size, number = scores.shape[0], ids if isinstance(ids, int) else ids.shape[0]
-    scores = scores.detach() if scores.is_floating_point() else scores.to(torch.float64)
-    scores = scores if unfit is None else scores.masked_fill(unfit, torch.nan)
-    codes = codes if valid is None else torch.where(valid, codes, number)
-    key, by_score = torch.sort(scores, descending=True)
-    codes, by_group = torch.sort(torch.gather(codes, -1, by_score), stable=True)
-    key, order = (torch.gather(x, -1, by_group) for x in (key, by_score))
-    positive = torch.gather(labels if valid is None else labels & valid, -1, order)
-    every = torch.arange(number + 1, dtype=codes.dtype, device=codes.device)
-    starts = torch.searchsorted(codes, every)
-    ends = torch.cat([positive[:1], key[1:] != key[:-1], positive[:1]])
-    items = _places(ends.index_fill_(0, starts, True), size)
-    dtype = torch.int32 if size < 2**30 else torch.int64
-    upto = torch.cumsum(pad(positive, (1, 0)), dim=0, dtype=dtype)
-    there: Any = size
-    if valid is not None:
-        items, there = torch.minimum(items, starts[-1]), torch.count_nonzero(valid)
-    first = key[starts[:-1] - size]  # of a group behind all examples it is that of another
-    good = ((first == first) & (starts[-1] - starts[0] == there)).to(torch.float64)
-    parts = Parts(every[:-1] if isinstance(ids, int) else ids, starts, upto, codes)
-    return Cumulative(items, (), mark=good / good, segments=parts)
-
-
 def _rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     """The row of each group that owns each wanted mass.
 
@@ -335,22 +300,6 @@ def _rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     before, mass = torch.diff(ends).to(wanted.dtype).unbind(-1)
     positive_before, positive = torch.diff(parts.upto[ends]).to(wanted.dtype).unbind(-1)
     return row, Rows(before, before, positive_before, mass, mass, positive)
-
-
-def _won_twice_by_group(table: Cumulative) -> tuple[Array, Array]:
-    """Twice the pairs won within each group of examples, and the number of pairs.
-
-    Both are whole.  What stands before a group is taken off at the end.
-    """
-    parts = table.segments
-    found = parts.upto[table.items]
-    won = torch.diff(table.items - found) * (found[1:] + found[:-1])
-    upto = torch.cumsum(torch.cat([table.items[:1], won]), dim=0)
-    before = parts.upto[parts.items]
-    positive = torch.diff(before)
-    negative = torch.diff(parts.items) - positive
-    twice = torch.diff(upto[torch.searchsorted(table.items, parts.items)])
-    return torch.addcmul(twice, before[:-1], negative, value=-2), positive * negative
 
 
 LEVELS = 25
@@ -601,9 +550,32 @@ class Torch(TorchTypes):
     ) -> Cumulative:
         """The tie groups of groups of counted examples, of a list that `counts_segments`.
 
-        Labels may be `unfit`, scores NaN and codes those of no group, which the marks tell.
+        Labels may be `unfit`, scores NaN and codes those of no group, which the marks tell: bad
+        scores are the first ones of their group, and bad codes are before or behind all others.  A
+        tie group ends where a group of examples begins.
         """
-        return _cumulative_segments(*examples, codes, ids, unfit)
+        scores, labels, valid = examples
+        size, number = scores.shape[0], ids if isinstance(ids, int) else ids.shape[0]
+        scores = scores.detach() if scores.is_floating_point() else scores.to(torch.float64)
+        scores = scores if unfit is None else scores.masked_fill(unfit, torch.nan)
+        codes = codes if valid is None else torch.where(valid, codes, number)
+        key, by_score = torch.sort(scores, descending=True)
+        codes, by_group = torch.sort(torch.gather(codes, -1, by_score), stable=True)
+        key, order = (torch.gather(x, -1, by_group) for x in (key, by_score))
+        positive = torch.gather(labels if valid is None else labels & valid, -1, order)
+        every = torch.arange(number + 1, dtype=codes.dtype, device=codes.device)
+        starts = torch.searchsorted(codes, every)
+        ends = torch.cat([positive[:1], key[1:] != key[:-1], positive[:1]])
+        items = _places(ends.index_fill_(0, starts, True), size)
+        dtype = torch.int32 if size < 2**30 else torch.int64
+        upto = torch.cumsum(pad(positive, (1, 0)), dim=0, dtype=dtype)
+        there: Any = size
+        if valid is not None:
+            items, there = torch.minimum(items, starts[-1]), torch.count_nonzero(valid)
+        first = key[starts[:-1] - size]  # of a group behind all examples it is that of another
+        good = ((first == first) & (starts[-1] - starts[0] == there)).to(torch.float64)
+        parts = Parts(every[:-1] if isinstance(ids, int) else ids, starts, upto, codes)
+        return Cumulative(items, (), mark=good / good, segments=parts)
 
     def rows_at(self, table: TieTable | QuotaCut | Cumulative, wanted: Array) -> tuple[Array, Rows]:
         """One search serves the cumulative counts of all groups of examples."""
@@ -612,8 +584,19 @@ class Torch(TorchTypes):
         return super().rows_at(table, wanted)
 
     def won_twice_by_group(self, table: Cumulative) -> tuple[Array, Array]:
-        """Twice the pairs won within each group of examples, ties counted half, and all pairs."""
-        return _won_twice_by_group(table)
+        """Twice the pairs won within each group of examples, ties counted half, and all pairs.
+
+        Both are whole.  What stands before a group is taken off at the end.
+        """
+        parts = table.segments
+        found = parts.upto[table.items]
+        won = torch.diff(table.items - found) * (found[1:] + found[:-1])
+        upto = torch.cumsum(torch.cat([table.items[:1], won]), dim=0)
+        before = parts.upto[parts.items]
+        positive = torch.diff(before)
+        negative = torch.diff(parts.items) - positive
+        twice = torch.diff(upto[torch.searchsorted(table.items, parts.items)])
+        return torch.addcmul(twice, before[:-1], negative, value=-2), positive * negative
 
     def owner_in_place(self, counts: Array, place: Array) -> Array:
         """In one search."""
