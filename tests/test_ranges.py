@@ -20,7 +20,16 @@ OF_TABLES = (
     *("bennett_s", "g_measure", "true_negative_rate", "inverse_precision", "bookmaker_correlation"),
 )
 SIGNED = {
-    *("gini", "pem", "auk", "informedness", "markedness", "cohen_kappa", "matthews_corrcoef"),
+    *(
+        "gini",
+        "pem",
+        "auk",
+        "pearson",
+        "informedness",
+        "markedness",
+        "cohen_kappa",
+        "matthews_corrcoef",
+    ),
     *("scott_pi", "fleiss_kappa", "bennett_s", "bookmaker_correlation"),
 }
 """Measures from -1 to 1; all others are from 0 to 1."""
@@ -56,7 +65,7 @@ def in_range(*given: Any, **data: Any) -> dict[str, Any]:
     found = {}
     for fraction in (0.1, 0.5, 1.0):
         cut = {"fraction": fraction, **data}
-        for name in ("hit_rate", "qrecall", *OF_TABLES):
+        for name in ("hit_rate", "qrecall", "pearson", *OF_TABLES):
             found[f"{name} {fraction}"] = PUBLIC[name](*given, **cut)
     found |= {
         f"lift_table.{f}": getattr(qk.lift_table(*given, bins=3, **data), f)
