@@ -52,10 +52,10 @@ def evaluate(
     r"""Compare the models whose scores are columns of FILE.
 
     FILE is CSV or JSON lines (also compressed), .xlsx, Parquet, Arrow or Feather, a directory or a
-    pattern of such files, or - for the standard input. The answer comes first: which model to
-    take, and how sure that is. A table then shows what each model finds at each --quota. With
-    --gain or --impact the answer also says what that brings, and how many to take. --confidence and
-    --compare say how sure the numbers are. --all prints every measure.
+    pattern of such files, or - for the standard input. The answer comes first: which model to take,
+    and how sure that is. A table shows what each model finds at each quota. With --gain or
+    --impact the answer also says what that brings, and how many to take. How sure the numbers are
+    is told with --confidence and --compare. --all prints every measure.
 
     Examples
     --------
