@@ -107,18 +107,14 @@ def _opened(path: Path) -> Iterator[Any]:
     if not is_zipfile(path):
         what = "is not an .xlsx file, whatever its name; save it as one, or as CSV UTF-8"
         raise InputError(f"{name_of(path)} {what}")
-    book = None
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        yield _sheet(path, book.worksheets)
+        with path.open("rb") as file:  # which openpyxl leaves open if it is damaged
+            yield _sheet(path, openpyxl.load_workbook(file, True, data_only=True).worksheets)
     except InputError:
         raise
     except Exception as error:  # of many kinds: XML, zip, missing parts, values
         said = f"cannot be read: it is damaged, or not an .xlsx file ({error})"
         raise InputError(f"{name_of(path)} {said}; save it again as .xlsx, or as CSV") from error
-    finally:
-        if book is not None:
-            book.close()
 
 
 def _sheet(path: Path, sheets: Sequence[Any]) -> Any:
