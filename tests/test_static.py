@@ -166,7 +166,7 @@ def layer(name: str) -> int:
 def test_every_module_is_in_a_layer():
     assert len(TREES) > 20
     without = [name for name in TREES if layer(name) < 0]
-    assert without == [], "give each a layer in LAYERS, and in the table of docs/design.md"
+    assert without == [], "give each a layer in LAYERS, and a place in docs/design.md"
 
 
 def test_imports_go_down_the_layers_only():
