@@ -249,7 +249,7 @@ def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
 
 
 def from_host_view(result: Any, scores: Array) -> Any:
-    """What NumPy made of host views, as tensors; where it is float32, these are `scores`."""
+    """What NumPy made of host views, as tensors; float32 results get the dtype of `scores`."""
     if isinstance(scores, np.ndarray):
         return result
 

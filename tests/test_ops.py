@@ -787,7 +787,7 @@ OPERATIONS = {
     for path in sorted(Path(ops.__file__).parent.rglob("*.py"))
 }
 HAVE_NO_TWIN = {
-    *("cast", "constant", "wide_float", "result_float"),  # what a library has, not how
+    *("cast", "constant", "from_host", "wide_float", "result_float"),  # what a library has, not how
     *("finish", "finished", "special"),  # likewise
     *("order_key", "unkeyed", "take_last_axis", "widened", "scaled"),  # need bits, or types
     *("source_of_draws", "uniform", "coins", "draws"),  # libraries draw other numbers

@@ -389,7 +389,7 @@ class Measure:
             if shape is not None:  # of which K is another name
                 result = tree_map(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
             result = xp.finished(result, dtype)
-            several = isinstance(result, tuple)  # whose sums may be 0
+            several = isinstance(result, tuple)  # may hold sums, 0 of a bad row; others are NaN
             if isinstance(ranking, Ranking) and (several or ranking.groups):
                 good = good_rows(ranking)
                 if self.over_groups and good is not None:
@@ -435,7 +435,7 @@ class Measure:
         return found if len(arguments) == 1 else from_host_view(found, arguments[1])
 
     def _at_known_cuts(self, labels: Any, scores: Any, **cut: Any) -> Any:
-        """The value at one quota of one list or a few, which need no sorted scores."""
+        """The values at one quota or a few of a single list, which need no sort; None otherwise."""
         if len(cut) != 1 or not (cut.keys() <= {"quota", "fraction"}):
             return None
         if (found := _good_lists(labels, scores)) is None or found[0].ndim > 1:
@@ -498,7 +498,10 @@ class Measure:
 
 
 class QuotaMeasure(Measure):
-    """A measure of the rows of the table in which wanted masses, shape (..., K), end."""
+    """A measure at K quotas: its function gets the table and the masses for which these stand.
+
+    The masses have shape (..., K).
+    """
 
     validator: Validator = staticmethod(wanted_masses)
     at_quota_only = True

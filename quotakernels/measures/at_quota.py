@@ -55,8 +55,9 @@ _Table: TypeAlias = Any
 class _Filled(NamedTuple):
     """Expected positives within each wanted mass as a fraction: ``numerator / denominator``.
 
-    For counts both are whole numbers below 2**53 (n up to 9e7), so that one division of
-    products of them is the exact value rounded once.  The `row` is that in which the mass ends,
+    For counts and whole quotas both are whole numbers below 2**53 (n up to 9e7), so that one
+    division of products of them is the exact value rounded once; other quotas are within a few
+    ulp.  The `row` is that in which the mass ends,
     after a part of it, the mass `within`.
     """
 
@@ -73,13 +74,13 @@ def _filled(xp: Namespace, table: _Table, wanted: Array) -> _Filled:
 
 
 def share_found(xp: Namespace, table: _Table, wanted: Array) -> Array:
-    """T(j) / j, of counts rounded once."""
+    """The hit rate T(j) / j at each wanted mass."""
     return _hit_rate(xp, table, wanted, _filled(xp, table, wanted))
 
 
 def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
-    """Shares that are rounded only where there is more than floats can count, or where floats have
-    32 bits.
+    """Shares of counts, at most 1 also where sums are rounded: in float32, or of more examples than
+    floats can count.
     """
     if share.dtype == xp.float64 and not table.rounded:
         return share
@@ -87,7 +88,7 @@ def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
 
 
 def _hit_rate(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Array:
-    """Exactly 1 where there is no negative down to the row in which the quota ends."""
+    """T(j) / j; exactly 1 where there is no negative down to the row in which the quota ends."""
     rate = filled.numerator / (filled.denominator * wanted)
     if not table.weighted:
         return _of_counts(xp, table, rate)

@@ -302,17 +302,17 @@ class Rows(NamedTuple):
 
 
 class QuotaCut(NamedTuple):
-    """Where one quota ends among unsorted examples; all shapes are (..., 1).
+    """Where K quotas end among unsorted examples, of which no table is made.
 
     Attributes
     ----------
-    wanted : array
-        The mass that the quota stands for; NaN where it stands for none.
-    thresholds : array
+    wanted : array, shape (..., K)
+        The mass that each quota stands for; NaN where it stands for none.
+    thresholds : array, shape (..., K)
         The score at which it ends.
-    row : Rows
-        The examples with that score.
-    whole, positives : arrays
+    row : Rows of shape (..., K)
+        The examples with that score, and what stands before them.
+    whole, positives : arrays, shape (..., 1)
         How many examples there are, and how many positive ones.
     """
 

@@ -50,6 +50,10 @@ class Arrays:
     takes_host_arrays = False
     """Whether NumPy arrays may stand beside those of the library."""
 
+    def from_host(self, name: str, x: np.ndarray[Any, Any], is_score: bool) -> Array:
+        """A NumPy array as one of the library, where that `takes_host_arrays`."""
+        return self.asarray(x)
+
     def of_kind(self, dtype: Any, kinds: str | tuple[str, ...]) -> bool:
         """``isdtype``, which in NumPy refuses the extension type bfloat16."""
         if isinstance(dtype, np.dtype) and dtype.kind in _KINDS:

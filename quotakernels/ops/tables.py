@@ -145,7 +145,9 @@ class Tables(Segmented):
         return self.from_order_key(there, scores.dtype), found if across is None else across(found)
 
     def cut_of_scores(self, scores: Array, labels: Array, masses: list[float]) -> QuotaCut | None:
-        """Where each mass ends in one list of counted scores, if that is found without a sort."""
+        """The tie group in which each mass ends, of one list without weights, where that is found
+        without a sort; None otherwise.
+        """
         return None
 
     def table_rows(self, table: TieTable) -> Rows:
@@ -185,10 +187,10 @@ class Tables(Segmented):
     def part_of_row_at(
         self, table: TieTable | QuotaCut | Cumulative, wanted: Array
     ) -> tuple[Array | None, Rows, Array, Array]:
-        """The row that owns each wanted mass, a number to divide by what it has, and what is wanted
-        of it.
+        """The row in which each wanted mass ends, and how much of it is wanted.
 
-        Of counts each row has something, and no rounded sum goes beyond it.
+        Returns the index of the row, the row, its mass to divide by, which is 1 of an empty row, and
+        ``min(wanted - mass_before, mass)``.  Cumulative counts have no empty row, and are exact.
         """
         if isinstance(table, Cumulative):
             index, row = self.rows_at(table, wanted)

@@ -67,7 +67,7 @@ def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
 
 
 def _counts_beside(key: NDArray, labels: NDArray, bounds: NDArray) -> NDArray:
-    """How many keys are above each bound, and how many reach it; all of them and positive ones."""
+    """Four rows: above each bound all and positive keys, reaching it all and positive ones."""
     found = []
     for bound in bounds:
         above, upto = key > bound, key >= bound
@@ -347,7 +347,10 @@ class NumPy(NumPyTypes):
         return sums._replace(thresholds=table.thresholds[ends])
 
     def cut_of_scores(self, scores: NDArray, labels: NDArray, masses: list[float]) -> QuotaCut:
-        """Scores are partitioned."""
+        """The scores are partitioned, and those above and at each bound are counted.
+
+        A mass below one example ends in the best group; of a quota of 0 the rate there is 0/0.
+        """
         key, size = order_key(scores), scores.shape[0]
         places = [size - max(math.ceil(mass), 1) for mass in masses]
         parted = key.copy()
