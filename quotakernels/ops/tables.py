@@ -189,7 +189,7 @@ class Tables(Segmented):
     ) -> tuple[Array | None, Rows, Array, Array]:
         """The row in which each wanted mass ends, and how much of it is wanted.
 
-        Returns the index of the row, the row, its mass to divide by, which is 1 of an empty row, and
+        Returns the index of the row, the row, its mass to divide by (1 of an empty row), and
         ``min(wanted - mass_before, mass)``.  Cumulative counts have no empty row, and are exact.
         """
         if isinstance(table, Cumulative):
