@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from backends import MODES, Mode, in_full, parameters, random_state
 from expected import ulps
+from public_names import PUBLIC
 
 import quotakernels as qk
 from quotakernels.inference import bootstrapping as values
@@ -40,6 +41,22 @@ MEASURES = {
     "curve": lambda ranking: qk.qrecall(ranking, fraction=[0.1, 0.5]),
 }
 main_modes = [m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax32-jit")]
+
+
+SHARING = {name for name, x in PUBLIC.items() if getattr(x, "sums", None) is not None}
+
+
+@pytest.mark.parametrize("given", [{}, {"sample_weight": W}, {"where": M}])
+@pytest.mark.parametrize("name", sorted(SHARING))
+def test_measures_that_share_a_pass_have_their_own_values(name: str, given: dict[str, Any]):
+    """A function is called for each resample; a measure says of which sums it is made."""
+    measure = PUBLIC[name]
+    models = {"shared": measure, "own": lambda ranking: measure(ranking), "auc": qk.roc_auc}
+    found = qk.bootstrap(
+        models, Y, S[0], n_resamples=20, random_state=3, method="percentile", **given
+    )
+    for shared, own in zip(found["shared"], found["own"], strict=True):
+        np.testing.assert_allclose(shared, own, 1e-13, 1e-14)
 
 
 def plan(scores: Any, **kind: Any) -> tuple[Any, Any]:
