@@ -192,19 +192,23 @@ def test_theorem_3_2(plain, weighted):
 
 @pytest.mark.full
 @given(two_models(), two_models(weighted=True))
-def test_curves_of_one_ranking(plain, weighted):
+def test_hulls_of_one_ranking(plain, weighted):
     for ranking, other in (plain, weighted):
         hulls = (qk.roc_hull(ranking), qk.achievable_pr_curve(ranking))
-        curves = (ranking, qk.roc_curve(ranking), qk.pr_curve(ranking))
+        curves = (ranking, of_points(qk.roc_curve(ranking)), of_points(qk.pr_curve(ranking)))
         for space in SPACES:
             for a, b in product(curves, curves):
                 assert qk.dominates(a, b, space=space)
-            for hull, curve in product(hulls, curves):
+            for hull, curve in product(map(of_points, hulls), curves):
                 assert qk.dominates(hull, curve, space=space)
                 convex = qk.roc_hull_auc(ranking) <= qk.roc_auc(ranking) + 1e-12
                 assert qk.dominates(curve, hull, space=space) == convex
             answer = qk.dominates(other, ranking, space=space)
-            assert qk.dominates(qk.roc_curve(other), curves[2], space=space) == answer
+            assert qk.dominates(of_points(qk.roc_curve(other)), curves[2], space=space) == answer
+
+
+def of_points(curve: Any) -> qk.Ranking:
+    return qk.Ranking.from_points(curve.fp, curve.tp)
 
 
 @pytest.mark.parametrize("mode", EXACT)
@@ -293,13 +297,14 @@ def test_weighted_regions(seed: int):
         assert [qk.dominates(models[i], models[j], space=space) for space in SPACES] == [answer] * 2
 
 
-def test_totals_of_float32_curves():
+def test_totals_of_float32_masses():
     """They are the same to a share of 2**-20, which some roundings of float32 come to."""
-    curve, total = qk.roc_curve([1, 0], [2, 1]), 2.0**23
+    total = 2.0**23
 
     def of_total(negatives: float) -> Any:
-        columns = (np.asarray(x, np.float32) for x in ([0, 0, negatives], [0, total, total]))
-        return curve._replace(**dict(zip(("fp", "tp"), columns, strict=True)))
+        masses = (np.asarray([x], np.float32) for x in (total, negatives))
+        fields = dict(zip(("positive_weights", "negative_weights"), masses, strict=True))
+        return qk.rank([1, 0], [1, 1])._replace(**fields)
 
     assert qk.dominates(of_total(total), of_total(total + 6))
     with pytest.raises(ValueError, match="negatives"):

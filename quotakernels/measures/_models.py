@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, tolerance
+from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._types import T
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.inputs.examples import good_rows
@@ -26,38 +26,56 @@ class Family(NamedTuple):
     agree: Array
 
 
-def family_of(models: Models) -> Family:
-    """Check that the models have ranked the same examples, as far as their totals tell."""
-    named = named_models(models)
+def family_of(named: Mapping[str, Any]) -> tuple[Namespace, Family, float]:
+    """The models, if they rank the same examples, as far as their totals tell; batches broadcast.
+
+    Masses may differ by the last number, relatively, which is 0 for counts.
+    """
     for name, model in named.items():
         if not isinstance(model, Ranking):
             raise TypeError(f"{name} must be a Ranking; got {type(model).__name__}")
     xp, rankings = in_one_library(named)
-    shapes = {tuple(ranking.counts.shape[:-1]) for ranking in rankings}
-    if len(shapes) > 1:
-        listed = " and ".join(str(shape) for shape in sorted(shapes))
-        raise ValueError(f"models must have the same batch axes; got {listed}")
+    batch = _common_shape([tuple(ranking.counts.shape[:-1]) for ranking in rankings])
     with xp.computing():
-        tables = tuple(table_of(xp, ranking) for ranking in rankings)
+        tables = tuple(_in_batch(xp, table_of(xp, ranking), batch) for ranking in rankings)
+        masses = [x.positive_weights for x in rankings]
+        weighted = [x for x in masses if xp.of_kind(x.dtype, "real floating")]
+        rounding = max((tolerance(x, MASS_ROUNDING) for x in weighted), default=0.0)
+        agree = xp.ones(batch, dtype=xp.bool, device=device(masses[0]))
+        for rows in (good_rows(ranking) for ranking in rankings):
+            agree = agree if rows is None else agree & rows[..., 0]
         sums = [Totals(xp, table) for table in tables]
         positive = xp.stack([x.positive for x in sums], axis=-1)
         negative = xp.stack([x.negative for x in sums], axis=-1)
-        differ = _differs(xp, positive) | _differs(xp, negative)
+        differ = _differs(xp, positive, rounding) | _differs(xp, negative, rounding)
+        differ = differ & xp.expand_dims(agree, axis=-1)
         check_same_totals(list(named), negative, positive, differ)
-        agree = ~xp.any(differ, axis=-1)
-        good = [good_rows(ranking) for ranking in rankings]
-        for rows in (x[..., 0] for x in good if x is not None):
-            agree = agree & rows
-        return Family(tables, agree)
+        return xp, Family(tables, agree & ~xp.any(differ, axis=-1)), rounding
 
 
-def _differs(xp: Namespace, masses: Array) -> Array:
-    """Which of the last axis differ from the first by more than the rounding of sums.
+def _in_batch(xp: Namespace, table: ops.TieTable, batch: tuple[int, ...]) -> ops.TieTable:
+    if table.counts.shape[:-1] == batch:
+        return table
+    return table.map(lambda x: xp.broadcast_to(x, (*batch, x.shape[-1])))
 
-    Masses of invalid rows are NaN, and differ from nothing.
-    """
+
+def _common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape to which all of them can be broadcast."""
+    depth = max(len(shape) for shape in shapes)
+    common = []
+    for sizes in zip(*((1,) * (depth - len(shape)) + shape for shape in shapes), strict=True):
+        others = {size for size in sizes if size != 1}
+        if len(others) > 1:
+            named = " and ".join(str(shape) for shape in dict.fromkeys(shapes))
+            raise ValueError(f"curves of batches of different shapes cannot be compared: {named}")
+        common.append(others.pop() if others else 1)
+    return tuple(common)
+
+
+def _differs(xp: Namespace, masses: Array, rounding: float) -> Array:
+    """Which of the last axis differ from the first by more than the rounding of sums."""
     first = masses[..., :1]
-    return xp.abs(masses - first) > tolerance(first, MASS_ROUNDING) * first
+    return xp.abs(masses - first) > rounding * first
 
 
 def in_one_library(named: dict[str, Ranking]) -> tuple[Namespace, list[Ranking]]:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 from quotakernels._array import Array, Namespace, device, known, readable, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
-from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
+from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import public, show_value
-from quotakernels.measures._models import Models, named_models
-from quotakernels.measures.hull import RocHull
-from quotakernels.measures.roc_pr import PrCurve, RocCurve
+from quotakernels.measures._models import Family, Models, family_of, named_models
+from quotakernels.measures.at_quota import cut_masses
 from quotakernels.ops import namespace
-from quotakernels.ranking import Ranking, refuse_groups
+from quotakernels.ranking import Ranking
 
 _AT_ONCE = 2**16
 """Heights of lines."""
@@ -175,91 +174,11 @@ def _taken(xp: Namespace, best: Array, place: Array) -> Array:
     return xp.take_last_axis(best, index)
 
 
-class Steps(NamedTuple):
-    """Negative and positive mass of each tie group, best first; shape (..., G)."""
-
-    negative: Array
-    positive: Array
-
-
-class Points(NamedTuple):
-    """False and true positives at each cut, from the empty one on; shape (..., V)."""
-
-    fp: Array
-    tp: Array
-
-
-StepsOrPoints: TypeAlias = Steps | Points
-
-
 class Polyline(NamedTuple):
     """Points that never fall on the axis `x`, joined by straight lines; shape (..., V)."""
 
     x: Array
     y: Array
-
-
-class CurveTotals(NamedTuple):
-    """Negatives and positives of each of M curves, and which differ from the first one's.
-
-    A curve of no examples at all is not said to differ.  Shape (..., M).
-    """
-
-    negative: Array
-    positive: Array
-    differ: Array
-
-
-def rounding_of(xp: Namespace, sources: Sequence[StepsOrPoints]) -> float:
-    """Relative difference between two masses that is put down to rounding; 0 for counts."""
-    dtypes = [x.dtype for source in sources for x in source]
-    if all(xp.isdtype(dtype, "integral") for dtype in dtypes):
-        return 0.0
-    return 2.0**-20 if xp.float32 in dtypes else MASS_ROUNDING
-
-
-def alike(xp: Namespace, sources: Sequence[StepsOrPoints]) -> list[Points]:
-    """The points of all curves, in one batch shape and in one type: int64, or wide floats."""
-    dev = device(sources[0][0])
-    number = xp.int64 if rounding_of(xp, sources) == 0 else xp.wide_float(dev)
-    batch = _common_shape([tuple(source[0].shape[:-1]) for source in sources])
-    columns = []
-    for source in sources:
-        fp, tp = (xp.broadcast_to(xp.cast(x, number), (*batch, x.shape[-1])) for x in tuple(source))
-        columns.append(Points(fp, tp) if isinstance(source, Points) else _cumulated(xp, fp, tp))
-    return columns
-
-
-def _cumulated(xp: Namespace, negative: Array, positive: Array) -> Points:
-    zero = xp.zeros_like(negative[..., :1])
-    sums = (xp.concat([zero, xp.prefix_sum(x)], axis=-1) for x in (negative, positive))
-    return Points(*sums)
-
-
-def _common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape to which all of them can be broadcast."""
-    depth = max(len(shape) for shape in shapes)
-    common = []
-    for sizes in zip(*((1,) * (depth - len(shape)) + shape for shape in shapes), strict=True):
-        others = {size for size in sizes if size != 1}
-        if len(others) > 1:
-            named = " and ".join(str(shape) for shape in dict.fromkeys(shapes))
-            raise ValueError(f"curves of batches of different shapes cannot be compared: {named}")
-        common.append(others.pop() if others else 1)
-    return tuple(common)
-
-
-def totals_of(xp: Namespace, curves: Sequence[Points], rounding: float) -> CurveTotals:
-    """The last points of the curves, side by side."""
-    negative, positive = (
-        xp.stack([x[..., -1] for x in column], axis=-1) for column in zip(*curves, strict=True)
-    )
-    equal = xp.ones_like(negative, dtype=xp.bool)
-    for x in (negative, positive):
-        first = x[..., :1]
-        equal = equal & (xp.abs(x - first) <= rounding * first if rounding else x == first)
-    filled = (negative > 0) | (positive > 0)
-    return CurveTotals(negative, positive, ~equal & filled & filled[..., :1])
 
 
 def nowhere_above(xp: Namespace, lower: Polyline, upper: Polyline) -> Array:
@@ -362,7 +281,7 @@ class Regions(NamedTuple, Generic[T]):
 
 
 @public
-def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
+def dominates(a: Ranking[T], b: Ranking[T], *, space: Literal["roc", "pr"] = "roc") -> Array:
     """Whether one curve is nowhere lower than another.
 
     In ROC space that is the true positive rate at each false positive rate, in precision-recall
@@ -370,8 +289,9 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
 
     Parameters
     ----------
-    a, b : Ranking, RocCurve, PrCurve or RocHull
-        Curves of the same examples; batch axes are broadcast.
+    a, b : Ranking
+        Rankings of the same examples; batch axes are broadcast.  `Ranking.from_points` makes one of
+        the points of a curve or a hull.
     space : {"roc", "pr"}
         Where to compare.
 
@@ -384,7 +304,7 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
     Raises
     ------
     TypeError
-        Anything but a ranking or a curve.
+        Anything but a ranking.
     ValueError
         Another `space`; batches that cannot be broadcast; curves whose numbers of positives or
         of negatives differ.  Where these cannot be read (in a trace, on an accelerator) the
@@ -398,7 +318,7 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
     -----
     The comparison is made in the chosen space; both always agree, by Theorem 3.2 of [DG].  Without
     weights the answer is exact while PN < 2**112.  With weights, two masses that differ by less
-    than 2**-40, relatively, count as equal (2**-20 if the curve is in float32).
+    than 2**-40, relatively, count as equal (2**-20 if they are in float32).
 
     References
     ----------
@@ -406,21 +326,23 @@ def dominates(a: Any, b: Any, *, space: Literal["roc", "pr"] = "roc") -> Array:
 
     Examples
     --------
-    >>> from quotakernels import dominates, rank, roc_hull
+    >>> from quotakernels import Ranking, dominates, rank, roc_hull
     >>> a = rank([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     >>> b = rank([1, 0, 1, 0], [0.9, 0.9, 0.2, 0.4])
-    >>> print(dominates(a, b), dominates(b, a), dominates(roc_hull(a), a))
-    True False True
+    >>> print(dominates(a, b), dominates(b, a))
+    True False
+    >>> hull = roc_hull(b)
+    >>> print(dominates(Ranking.from_points(hull.fp, hull.tp), b))
+    True
     >>> print(dominates(a, b, space="pr"))
     True
     """
     if space not in _SPACES:
         raise ValueError(f'space must be "roc" or "pr"; got {show_value(space)}')
-    xp, sources = _admitted({"a": a, "b": b}, curves_too=True)
+    xp, family, rounding = family_of({"a": a, "b": b})
     with xp.computing():
-        found, totals = xp.compiled(_dominates, ("space",))(*sources, space=space)
-        check_same_totals(["a", "b"], *totals)
-        return xp.finished(found, xp.bool)
+        compare = xp.compiled(_dominates, ("space", "rounding"))
+        return xp.finished(compare(family, space=space, rounding=rounding), xp.bool)
 
 
 @public
@@ -485,80 +407,57 @@ def compare_curves(
     """
     if axis not in _AXES:
         raise ValueError(f'axis must be "quota", "fpr" or "recall"; got {show_value(axis)}')
-    named = named_models(models)
-    xp, sources = _admitted(named, curves_too=False)
-    dtype = xp.result_float(device(sources[0][0]))
+    xp, family, rounding = family_of(named_models(models))
+    dtype = xp.result_float(device(family.agree))
     with xp.computing():
-        regions, totals = xp.compiled(_regions, ("axis",))(sources, axis=axis)
-        check_same_totals(list(named), *totals)
-        return Regions(*xp.finished(regions, dtype))
+        compare = xp.compiled(_regions, ("axis", "rounding"))
+        found: Regions = compare(family, axis=axis, rounding=rounding)
+        return xp.finished(found, dtype)
 
 
-def _admitted(
-    named: dict[str, Any], curves_too: bool
-) -> tuple[Namespace, tuple[StepsOrPoints, ...]]:
-    """What is compared, in one library and on one device."""
-    columns: dict[str, Array] = {}
-    kinds: list[type[Steps] | type[Points]] = []
-    for name, given in named.items():
-        if isinstance(given, Ranking):
-            refuse_groups(given, name)
-            kinds.append(Steps)
-            columns[f"{name}.negative_weights"] = given.negative_weights
-            columns[f"{name}.positive_weights"] = given.positive_weights
-        elif curves_too and isinstance(given, (RocCurve, PrCurve, RocHull)):
-            kinds.append(Points)
-            columns[f"{name}.fp"], columns[f"{name}.tp"] = given.fp, given.tp
-        else:
-            known = "Ranking, RocCurve, PrCurve or RocHull" if curves_too else "Ranking"
-            raise TypeError(f"{name} must be a {known}; got {type(given).__name__}")
-    xp, columns = adopt(columns)
-    pairs = iter(columns.values())
-    return xp, tuple(kind(next(pairs), next(pairs)) for kind in kinds)
-
-
-def _dominates(a: StepsOrPoints, b: StepsOrPoints, *, space: str) -> tuple[Array, CurveTotals]:
-    """The answer, and the totals of both curves."""
-    xp = namespace(a[0])
-    rounding = rounding_of(xp, (a, b))
-    curves = alike(xp, (a, b))
-    totals = totals_of(xp, curves, rounding)
+def _dominates(family: Family, *, space: str, rounding: float) -> Array:
+    xp = namespace(family.agree)
+    curves = _curves(xp, family, rounding)
     if space == "roc":
-        upper, lower = (Polyline(curve.fp, curve.tp) for curve in curves)
+        upper, lower = curves
     else:  # at each TP the fewest FP are the highest precision
-        lower, upper = (Polyline(curve.tp, curve.fp) for curve in curves)
+        lower, upper = (Polyline(tp, fp) for fp, tp in curves)
     if rounding:
         upper, lower = (Polyline(*(x / x[..., -1:] for x in path)) for path in (upper, lower))
         upper = Polyline(upper.x * (1 - rounding), upper.y * (1 + rounding))
-    return nowhere_above(xp, lower, upper) & _comparable(xp, totals), totals
+    return nowhere_above(xp, lower, upper) & _defined(family, curves)
 
 
-def _comparable(xp: Namespace, totals: CurveTotals) -> Array:
-    """Whether all curves have both classes, and the same totals."""
-    right = ~totals.differ & (totals.negative > 0) & (totals.positive > 0)
-    return xp.all(right, axis=-1)
-
-
-def _regions(models: tuple[StepsOrPoints, ...], *, axis: str) -> tuple[Regions, CurveTotals]:
-    """The regions, and the totals of all models."""
-    xp = namespace(models[0][0])
-    curves = alike(xp, models)
-    rounding = rounding_of(xp, models)
-    totals = totals_of(xp, curves, rounding)
+def _regions(family: Family, *, axis: str, rounding: float) -> Regions:
+    xp = namespace(family.agree)
+    curves = _curves(xp, family, rounding)
+    defined = _defined(family, curves)
     paths = [_path(curve, axis) for curve in curves]
-    defined = _comparable(xp, totals)
     start, stop, best = best_stretches(xp, paths, defined, rounding)
     if axis != "quota":
         whole = stop[..., -1:]
         start, stop = start / whole, stop / whole
     there = xp.expand_dims(defined, axis=-1)
     start, stop = (xp.nan_unless(there, x) for x in (start, stop))
-    return Regions(start, stop, best & xp.expand_dims(there, axis=-1)), totals
+    return Regions(start, stop, best & xp.expand_dims(there, axis=-1))
 
 
-def _path(curve: Points, axis: str) -> Polyline:
+def _curves(xp: Namespace, family: Family, rounding: float) -> list[Polyline]:
+    """True positives over false ones: int64, or masses."""
+    number = xp.wide_float(device(family.agree)) if rounding else xp.int64
+    curves = (cut_masses(xp, table) for table in family.tables)
+    return [Polyline(*(xp.cast(x, number) for x in curve)) for curve in curves]
+
+
+def _defined(family: Family, curves: list[Polyline]) -> Array:
+    """Whether all curves have the same totals, and there are both classes."""
+    fp, tp = curves[0]
+    return family.agree & (fp[..., -1] > 0) & (tp[..., -1] > 0)
+
+
+def _path(curve: Polyline, axis: str) -> Polyline:
     """The curve over the axis, as a path on which higher is better."""
     fp, tp = curve
     if axis == "quota":
         return Polyline(fp + tp, tp)
-    return Polyline(fp, tp) if axis == "fpr" else Polyline(tp, -fp)
+    return curve if axis == "fpr" else Polyline(tp, -fp)

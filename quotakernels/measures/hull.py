@@ -25,7 +25,7 @@ from quotakernels.inputs.numbers import (
 )
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._models import Family, Models, family_of
+from quotakernels.measures._models import Family, Models, family_of, named_models
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._sums import Reduction, reduced
 from quotakernels.measures.at_quota import cut_masses, cut_thresholds
@@ -308,8 +308,7 @@ def family_hull(models: Models[T]) -> RocHull[T]:
     >>> print(hull.fp, hull.tp, hull.model)
     [0 0 1 3] [0 1 3 3] [0 0 1 0]
     """
-    family = family_of(models)
-    xp = namespace(family.agree)
+    xp, family, _ = family_of(named_models(models))
     dtype = xp.result_float(device(family.agree))
     with xp.computing():
         hull = xp.finished(xp.compiled(_hull_of_family)(family), dtype)
