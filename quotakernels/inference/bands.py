@@ -559,7 +559,7 @@ def _of_cuts(
 ) -> BestBoundary:
     """What `best_cut` finds, with its curve."""
     best, curve = best_and_curve(measure, (ranking,), greater_is_better, own)
-    return BestBoundary(*best, curve())
+    return BestBoundary(*best, curve)
 
 
 def _mass(xp: Namespace, table: ops.TieTable, limit: Mapping[str, Any]) -> Array:

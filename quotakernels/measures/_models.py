@@ -26,7 +26,7 @@ class Family(NamedTuple):
     agree: Array
 
 
-def family_of(named: Mapping[str, Any]) -> tuple[Namespace, Family, float]:
+def family_of(named: dict[str, Any]) -> tuple[Namespace, Family, float]:
     """The models, if they rank the same examples, as far as their totals tell; batches broadcast.
 
     Masses may differ by the last number, relatively, which is 0 for counts.

@@ -23,7 +23,12 @@ from quotakernels.measures._sums import Reduction, log_and_remainder, reduced
 from quotakernels.measures.at_quota import cut_quotas, cut_thresholds, row_ends
 from quotakernels.measures.over_quotas import Won, pairs_won
 from quotakernels.measures.roc_pr import CLASSES, POINT_ROUNDING, area_under_pr, pr_vertices
-from quotakernels.measures.tables.confusion import ConfusionTable, TableMeasure, cut_cells
+from quotakernels.measures.tables.confusion import (
+    ConfusionTable,
+    TableMeasure,
+    cells_as_floats,
+    cut_cells,
+)
 from quotakernels.measures.tables.rates import (
     bias,
     false_positive_rate,
@@ -248,8 +253,7 @@ def powers_chart(table: ops.TieTable, *, kind: ChartKind, smoothing: float = 1.0
     _check_smoothing(smoothing)
     xp = namespace(table.counts)
     table = xp.filled_first(table)
-    wide = xp.wide_float(device(table.counts))
-    cells = ConfusionTable(*(xp.cast(x, wide) for x in cut_cells(xp, table)))
+    cells = cells_as_floats(xp, cut_cells(xp, table))
     x, y = coordinates(xp, kind, cells, smoothing)
     if kind == "pr":
         y = pr_vertices(xp, table, "roc").precision
@@ -767,7 +771,7 @@ def auk(table: ops.TieTable, *, kappa: Kappa = "cohen") -> Array:
     xp = namespace(table.counts)
     wide = xp.wide_float(device(table.counts))
     _, positive, negative = Totals(xp, table)
-    cells = ConfusionTable(*(xp.cast(x, wide) for x in cut_cells(xp, table)))
+    cells = cells_as_floats(xp, cut_cells(xp, table))
     share = xp.cast(table.negative, wide) / xp.repeat_per_row(table, negative)
     area = xp.group_total(table, share * _MEANS[kappa](partial(row_ends, xp, table), cells))
     defined = (positive > 0) & (negative > 0)

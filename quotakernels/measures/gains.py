@@ -20,7 +20,6 @@ from quotakernels.measures.at_quota import (
     cut_quotas,
     cut_thresholds,
     positives_at,
-    real_cuts,
 )
 from quotakernels.measures.tables.best_cut import SAME_VALUE, BestBoundary, best_of_these
 from quotakernels.measures.tables.confusion import ConfusionTable, wanted_cut
@@ -278,7 +277,7 @@ def best_quota(table: ops.TieTable) -> BestBoundary:
     nobody = beside_cuts(xp, table, Totals(xp, table).whole) == 0
     value = xp.nan_unless(~nobody, value)
     curve = Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
-    best = best_of_these(table, curve, real_cuts(xp, table), _rounding(xp, table))
+    best = best_of_these(table, curve, _rounding(xp, table))
     return BestBoundary(*best, () if table.segments else curve)
 
 

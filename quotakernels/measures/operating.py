@@ -14,9 +14,9 @@ from quotakernels.inputs.keywords import check_flag
 from quotakernels.inputs.numbers import RATE, checked, numbers_like
 from quotakernels.measures._measure import Measure, Validator, measure
 from quotakernels.measures._scale import in_usual_units
-from quotakernels.measures.at_quota import Curve, cut_masses, cut_thresholds, real_cuts
+from quotakernels.measures.at_quota import Curve, cut_masses, cut_thresholds
 from quotakernels.measures.tables.best_cut import best_of_these
-from quotakernels.measures.tables.confusion import cut_cells
+from quotakernels.measures.tables.confusion import cells_as_floats, cut_cells
 from quotakernels.ops import namespace
 
 SAME_RATE = 2.0**-49
@@ -508,11 +508,11 @@ def kolmogorov_smirnov(table: ops.TieTable) -> CurvePoint:
 
 @in_usual_units
 def _largest_distance(table: ops.TieTable) -> CurvePoint:
-    xp, wide = namespace(table.counts), namespace(table.counts).wide_float(device(table.counts))
-    tp, fp, fn, tn = (xp.cast(x, wide) for x in cut_cells(xp, table))
+    xp = namespace(table.counts)
+    tp, fp, fn, tn = cells_as_floats(xp, cut_cells(xp, table))
     value = (tp * tn - fp * fn) / ((tp + fn) * (fp + tn))
     cuts = Curve(fp + tp, value, cut_thresholds(xp, table))
-    best = best_of_these(table, cuts, real_cuts(xp, table))[:3]
+    best = best_of_these(table, cuts)[:3]
     return CurvePoint(*(xp.expand_dims(x, axis=-1) for x in best))
 
 
@@ -549,6 +549,5 @@ def det_curve(table: ops.TieTable) -> DetCurve:
     """
     xp = namespace(table.counts)
     table = xp.filled_first(table)
-    wide = xp.wide_float(device(table.counts))
-    _, fp, fn, _ = (xp.cast(x, wide) for x in cut_cells(xp, table))
+    _, fp, fn, _ = cells_as_floats(xp, cut_cells(xp, table))
     return DetCurve(fp / fp[..., -1:], fn / fn[..., :1], cut_thresholds(xp, table))

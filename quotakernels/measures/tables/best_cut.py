@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
@@ -29,6 +28,7 @@ from quotakernels.measures.tables.confusion import (
     FINITE,
     ConfusionTable,
     TableMeasure,
+    cells_as_floats,
     cut_cells,
     impacts_like,
     in_usual_unit,
@@ -111,9 +111,8 @@ def table_curve(measure: Any, *data: Any, **options: Any) -> Curve:
     xp = namespace(ranking.counts)
     dtype = xp.result_float(device(ranking.counts))
     with xp.computing():
-        table, good = table_of(xp, ranking), good_rows(ranking)
-        cells, quota, _ = _cuts_of(xp, table, good)
-        curve = Curve(quota, chosen.value(xp, cells, own), _thresholds_of(xp, table, good))
+        threshold, quota, cells = _good_cuts(xp, table_of(xp, ranking), good_rows(ranking))
+        curve = Curve(quota, chosen.value(xp, cells, own), threshold)
         return xp.finished(curve, dtype)
 
 
@@ -176,7 +175,7 @@ def best_cut(
     >>> print(of_each.value, of_each.threshold)
     [1. 0.] [0.9 nan]
     """
-    return best_and_curve(measure, data, greater_is_better, options)[0]  # makes no curve
+    return best_and_curve(measure, data, greater_is_better, options)[0]
 
 
 def best_and_curve(
@@ -185,30 +184,23 @@ def best_and_curve(
     greater_is_better: bool | None,
     keywords: dict[str, Any],
     caller: str = "best_cut",
-) -> tuple[BestCut, Callable[[], Curve]]:
-    """The best cut, and what makes the measure at all cuts, of one ranking made once."""
+) -> tuple[BestCut, Curve]:
+    """The best cut, and the measure at all cuts."""
     chosen, ranking, own = _called(caller, measure, data, keywords, by_group=True)
     largest = direction_of(chosen, greater_is_better)
     xp = namespace(ranking.counts)
     dtype = xp.result_float(device(ranking.counts))
     with xp.computing():
         table = table_of(xp, ranking, by_group=True)
-        good = good_rows(ranking)
-        cells, quota, real = _cuts_of(xp, table, good)
+        threshold, quota, cells = _good_cuts(xp, table, good_rows(ranking))
         value = chosen.value(xp, cells, own)
         if isinstance(value, tuple):
             raise TypeError(f"{caller} compares single values; {chosen.__name__} has several")
         unit = chosen.unit(xp, cells, own)
         rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
-        best = xp.compiled(_best_of_values, ("greater_is_better",))
-        found: BestCut = best(table, quota, value, real, rounding, greater_is_better=largest)
-
-    def curve() -> Curve:
-        with xp.computing():
-            made = Curve(quota, value, _thresholds_of(xp, table, good))
-            return xp.finished(made, dtype)
-
-    return xp.finished(found, dtype), curve
+        curve = Curve(quota, value, threshold)
+        best = xp.compiled(best_of_these, ("greater_is_better",))
+        return xp.finished((best(table, curve, rounding, greater_is_better=largest), curve), dtype)
 
 
 def _called(
@@ -250,62 +242,37 @@ def _of_ones_own(function: Callable[..., Array]) -> TableMeasure:
     return TableMeasure(of_cells, greater_is_better=direction, domains=dict.fromkeys(own, FINITE))
 
 
-def _cuts_of(
-    xp: Namespace, table: ops.TieTable, good: Array | None
-) -> tuple[ConfusionTable, Array, Array]:
-    """The cells of every cut, its quota, and which cuts are not padding."""
-    cells, quota, real = xp.compiled(cuts_of)(table)
-    return *nan_unless_valid(xp, (cells, quota), _good_cuts(xp, table, good)), real
-
-
-def _thresholds_of(xp: Namespace, table: ops.TieTable, good: Array | None) -> Array:
-    """The threshold of every cut, NaN for an empty one."""
-    thresholds = xp.compiled(_cut_thresholds)(table)
-    found: Array = nan_unless_valid(xp, thresholds, _good_cuts(xp, table, good))
+def _good_cuts(xp: Namespace, table: ops.TieTable, good: Array | None) -> CutTables:
+    """The tables of every cut, NaN in rows of the batch, or of groups, with a bad value."""
+    tables = xp.compiled(cuts_of)(table)
+    if good is not None and table.segments:
+        good = xp.expand_dims(beside_cuts(xp, table, good[..., 0]), axis=-1)
+    found: CutTables = nan_unless_valid(xp, tables, good)
     return found
 
 
-def _good_cuts(xp: Namespace, table: ops.TieTable, good: Array | None) -> Array | None:
-    """Which rows of the batch are good, or of groups of examples, which cuts."""
-    if good is None or not table.segments:
-        return good
-    return xp.expand_dims(beside_cuts(xp, table, good[..., 0]), axis=-1)
-
-
-def cuts_of(table: ops.TieTable) -> tuple[ConfusionTable, Array, Array]:
-    """The cells of every cut of a table, its quota, and which cuts are no padding."""
+def cuts_of(table: ops.TieTable) -> CutTables:
+    """The table at every cut."""
     xp = namespace(table.counts)
-    return cut_cells(xp, table), cut_quotas(xp, table), real_cuts(xp, table)
-
-
-def _cut_thresholds(table: ops.TieTable) -> Array:
-    return cut_thresholds(namespace(table.counts), table)
-
-
-def _best_of_values(
-    table: ops.TieTable, quota: Array, value: Array, *marks: Array | None, greater_is_better: bool
-) -> BestCut:
-    """The best of values of all cuts, of which the thresholds stay inside of the program."""
-    curve = Curve(quota, value, _cut_thresholds(table))
-    real, rounding = marks
-    return best_of_these(table, curve, real, rounding, greater_is_better=greater_is_better)
+    return CutTables(cut_thresholds(xp, table), cut_quotas(xp, table), cut_cells(xp, table))
 
 
 def best_of_these(
     table: ops.TieTable,
     curve: Curve,
-    real: Array,
     rounding: Array | None = None,
+    real: Array | None = None,
     *,
     greater_is_better: bool = True,
 ) -> BestCut:
-    """The first of the best points of a curve, or of that of each group, among the real cuts.
+    """The first of the best points of a curve, or of that of each group, among the `real_cuts`.
 
     Values that differ by no more than `rounding`, which is beside the cuts, are equal: by default
     `SAME_VALUE`, or that share of the best value if that is more.
     """
     xp = namespace(curve.value)
     value = curve.value if greater_is_better else -curve.value
+    real = real_cuts(xp, table) if real is None else real
     there = real & ~xp.isnan(value)
     value = xp.where(there, value, xp.full_like(value, -xp.inf))
     top = beside_cuts(xp, table, _highest(xp, table, value))
@@ -415,12 +382,14 @@ def _impacts_and_ratio(
     return (*impacts_like(xp, table.counts, impacts), *given), None
 
 
-def _at_each(ratio: Array, x: Array) -> Array:
-    """An array of shape (..., G + 1) as (..., K, G + 1) for K ratios; for one ratio as it is."""
+def _at_each(ratio: Array, arrays: Any) -> Any:
+    """Arrays of shape (..., G + 1) as (..., K, G + 1) for K ratios; for one ratio as they are."""
     if not ratio.ndim:
-        return x
-    xp = namespace(x)
-    return xp.broadcast_to(x[..., None, :], (*x.shape[:-1], ratio.shape[0], x.shape[-1]))
+        return arrays
+    xp, k = namespace(ratio), ratio.shape[0]
+    return tree_map(
+        lambda x: xp.broadcast_to(x[..., None, :], (*x.shape[:-1], k, x.shape[-1])), arrays
+    )
 
 
 def _tuned_to(ratio: Array, cells: ConfusionTable) -> ConfusionTable:
@@ -496,24 +465,20 @@ def best_boundary(
     if kind not in ("impact", "outcome"):
         raise ValueError(f'kind must be "impact" or "outcome"; got {show_value(kind)}')
     xp = namespace(table.counts)
-    cells, quota, real = cuts_of(table)
-    curve = Curve(quota, quota, cut_thresholds(xp, table))
-    wide = xp.wide_float(device(table.counts))
-    floats = ConfusionTable(*(xp.cast(x, wide) for x in cells))
+    threshold, quota, cells = cuts_of(table)
+    curve, real = Curve(quota, quota, threshold), real_cuts(xp, table)
+    floats = cells_as_floats(xp, cells)
     floats = in_usual_unit(floats) if table.weighted else floats
     impacts, ratios = numbers[:4], numbers[4:]
     for ratio in ratios:
-        curve, real = tree_map(partial(_at_each, ratio), (curve, real))
+        curve, real = _at_each(ratio, (curve, real))
         impacts = tuple(x[..., None, :] if x.ndim and ratio.ndim else x for x in impacts)
-        by_class = kind == "impact"
-        floats = (
-            _tuned_to(ratio, floats) if by_class else tree_map(partial(_at_each, ratio), floats)
-        )
+        floats = (_tuned_to if kind == "impact" else _at_each)(ratio, floats)
     of_cells = mean_impact if kind == "impact" else mean_outcome
     curve = curve._replace(value=of_cells(floats, ConfusionTable(*impacts)))
     unit = largest(*impacts)
     unit = xp.max(unit, axis=-1, keepdims=True) if unit.ndim else unit
-    best = best_of_these(table, curve, real, tolerance(unit, SAME_VALUE) * unit)
+    best = best_of_these(table, curve, tolerance(unit, SAME_VALUE) * unit, real)
     return BestBoundary(*best, () if table.segments else curve)
 
 
@@ -557,10 +522,9 @@ def cut_tables(table: ops.TieTable, ratio: Array | None = None) -> CutTables:
     >>> print(impact(found.table, impacts=(5, -4, 0, 0)).whole)
     [0.  1.  1.2 2.2 1.4]
     """
-    xp = namespace(table.counts)
-    cuts, cells = (cut_thresholds(xp, table), cut_quotas(xp, table)), cut_cells(xp, table)
-    if ratio is not None:
-        wide = xp.wide_float(device(table.counts))
-        floats = ConfusionTable(*(xp.cast(x, wide) for x in cells))
-        cuts, cells = tree_map(partial(_at_each, ratio), cuts), _tuned_to(ratio, floats)
-    return CutTables(*cuts, cells)
+    found = cuts_of(table)
+    if ratio is None:
+        return found
+    *cuts, cells = found
+    floats = cells_as_floats(namespace(table.counts), cells)
+    return CutTables(*_at_each(ratio, tuple(cuts)), _tuned_to(ratio, floats))

@@ -282,6 +282,12 @@ def cut_cells(xp: Namespace, table: ops.TieTable) -> ConfusionTable:
     return ConfusionTable(tp, fp, fn, tn)
 
 
+def cells_as_floats(xp: Namespace, cells: Any) -> Any:
+    """Cells as the widest floats."""
+    wide = xp.wide_float(device(cells[0]))
+    return type(cells)(*(xp.cast(x, wide) for x in cells))
+
+
 class CellsBeyond(NamedTuple):
     """The cells at one threshold, shape (..., 1), and which rows of the batch are good."""
 
@@ -510,9 +516,8 @@ class TableMeasure(CutMeasure):
                     "example that of ClassTable.by_class()"
                 )
             function = self._of_classes
-        wide = xp.wide_float(device(cells[0]))
         numbers = self._own_numbers(xp, cells, own)
-        floats = type(cells)(*(xp.cast(x, wide) for x in cells))
+        floats = cells_as_floats(xp, cells)
         if not (self._in_masses or counted) and floats[0] is cells[0]:
             floats = xp.compiled(in_usual_unit)(floats)
         return xp.compiled(function)(floats, **numbers)
