@@ -468,6 +468,11 @@ def cut_thresholds(xp: Namespace, table: ops.TieTable) -> Array:
     return xp.take_last_axis(thresholds, owner)
 
 
+def curve_of(xp: Namespace, table: ops.TieTable, value: Array) -> Curve:
+    """A value at every cut, with its quota and its threshold."""
+    return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
+
+
 def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
     """Thresholds in a type that has NaN."""
     if not xp.of_kind(thresholds.dtype, "real floating"):
@@ -530,7 +535,7 @@ def qrecall_curve(table: ops.TieTable) -> Curve:
     xp = namespace(table.counts)
     positive = _cut_positives(xp, table)
     value = xp.rate(positive, positive[..., -1:])
-    return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
+    return curve_of(xp, table, value)
 
 
 @measure(Measure, greater_is_better=None)
@@ -833,4 +838,4 @@ def pearson_curve(table: ops.TieTable, *, labels: Labels = "expected") -> Curve:
         for moments, row in _moments_before(xp, table, labels)
     ]
     value = xp.concat([xp.full_like(values[0][..., :1], xp.nan), *values], axis=-1)
-    return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
+    return curve_of(xp, table, value)

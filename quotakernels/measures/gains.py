@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -17,8 +18,7 @@ from quotakernels.measures.at_quota import (
     above_cuts,
     below_cuts,
     beside_cuts,
-    cut_quotas,
-    cut_thresholds,
+    curve_of,
     positives_at,
 )
 from quotakernels.measures.tables.best_cut import SAME_VALUE, BestBoundary, best_of_these
@@ -119,32 +119,16 @@ class QuotaImpact(NamedTuple, Generic[T]):
     net: T | Any
 
 
+@wraps(wanted_cut, assigned=())
 def _cut_of_cells(
-    xp: Namespace,
-    table: ops.TieTable,
-    *,
-    threshold: Any = None,
-    quota: Any = None,
-    fraction: Any = None,
-    budget: Any = None,
-    inclusive: bool = True,
-    when_short: Any = None,
+    xp: Namespace, table: ops.TieTable, **cut: Any
 ) -> tuple[tuple[Array, ...], tuple[int, ...]]:
     """Where the cuts end, shape (..., K), or (..., S, K) of groups, among the `rows_to_cut`."""
-    wanted, shape = wanted_cut(
-        xp,
-        table,
-        threshold=threshold,
-        quota=quota,
-        fraction=fraction,
-        budget=budget,
-        inclusive=inclusive,
-        when_short=when_short,
-    )
+    wanted, shape = wanted_cut(xp, table, **cut)
     table = rows_to_cut(xp, table)
-    if threshold is None:
+    if cut.get("threshold") is None:
         return cut_at_quotas(table, wanted), shape
-    return cut_at_thresholds(table, wanted, inclusive), shape
+    return cut_at_thresholds(table, wanted, cut.get("inclusive", True)), shape
 
 
 @measure(
@@ -276,7 +260,7 @@ def best_quota(table: ops.TieTable) -> BestBoundary:
         value = value + below_cuts(xp, table, if_rejected)
     nobody = beside_cuts(xp, table, Totals(xp, table).whole) == 0
     value = xp.nan_unless(~nobody, value)
-    curve = Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
+    curve = curve_of(xp, table, value)
     best = best_of_these(table, curve, _rounding(xp, table))
     return BestBoundary(*best, () if table.segments else curve)
 
@@ -491,8 +475,4 @@ def budget_curve(table: ops.TieTable) -> Curve:
     [ 0.  2.  6.  7. 11.] [0.    0.333 0.667 1.    1.   ]
     """
     xp = namespace(table.counts)
-    return Curve(
-        cut_quotas(xp, table),
-        above_cuts(xp, table, table.columns["cost"].whole),
-        cut_thresholds(xp, table),
-    )
+    return curve_of(xp, table, above_cuts(xp, table, table.columns["cost"].whole))

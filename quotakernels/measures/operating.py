@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Any, NamedTuple
 
@@ -66,21 +67,6 @@ class DetCurve(NamedTuple, Generic[T]):
 # candidates, and the best of them
 
 
-class _Line:
-    """The cuts of a table, shape (..., 1, V); segments run to each of them but the first."""
-
-    def __init__(self, xp: Namespace, table: ops.TieTable):
-        wide = xp.wide_float(device(table.counts))
-        self.fp, self.tp = (xp.cast(x, wide)[..., None, :] for x in cut_masses(xp, table))
-        self.negative, self.positive = self.fp[..., -1:], self.tp[..., -1:]
-        self.threshold = cut_thresholds(xp, table)[..., None, :]
-        self.slack = tolerance(self.fp, MASS_ROUNDING) if table.weighted else 0.0
-
-    def reaches(self, rate: Array, wanted: Array) -> Array:
-        """Where a rate of the cuts is at least the wanted one, but for the rounding of masses."""
-        return rate >= wanted * (1 - self.slack)
-
-
 class _Points(NamedTuple):
     """Candidates, shape (..., K, V), and which of them are any."""
 
@@ -90,33 +76,53 @@ class _Points(NamedTuple):
     there: Array
 
 
-def _cuts(line: _Line, there: Array) -> _Points:
-    return _Points(line.fp, line.tp, line.threshold, there)
+class _Line:
+    """The cuts of a table, shape (..., 1, V); segments run to each of them but the first.
+
+    Points between two cuts are candidates too if it is to `interpolate`.
+    """
+
+    def __init__(self, table: ops.TieTable, interpolate: bool = True):
+        check_flag("interpolate", interpolate)
+        xp = namespace(table.counts)
+        wide = xp.wide_float(device(table.counts))
+        self.fp, self.tp = (xp.cast(x, wide)[..., None, :] for x in cut_masses(xp, table))
+        self.selected = self.tp + self.fp
+        self.negative, self.positive = self.fp[..., -1:], self.tp[..., -1:]
+        self.threshold = cut_thresholds(xp, table)[..., None, :]
+        self.slack = tolerance(self.fp, MASS_ROUNDING) if table.weighted else 0.0
+        self._xp, self._interpolate = xp, interpolate
+
+    def reaches(self, rate: Array, wanted: Array) -> Array:
+        """Where a rate of the cuts is at least the wanted one, but for the rounding of masses."""
+        return rate >= wanted * (1 - self.slack)
+
+    def points(self, there: Array, level: Callable[[], Array]) -> _Points:
+        """Those of the cuts, and where a level that is linear along each segment is 0."""
+        cuts = _Points(self.fp, self.tp, self.threshold, there)
+        parts = (cuts, self._crossings(level())) if self._interpolate else (cuts,)
+        xp, shape = self._xp, there.shape[:-1]
+        return _Points._make(
+            xp.concat([xp.broadcast_to(x, (*shape, x.shape[-1])) for x in column], axis=-1)
+            for column in zip(*parts, strict=True)
+        )
+
+    def where_zero(self, level: Array) -> _Points:
+        """The cut, or the point between two cuts, at which what rises along the curve is 0."""
+        return self.points(level == 0, lambda: level)
+
+    def _crossings(self, level: Array) -> _Points:
+        """Where what is given at the cuts changes its sign between two of them."""
+        first, last = level[..., :-1], level[..., 1:]
+        share = first / (first - last)
+        fp, tp = (x[..., :-1] + share * (x[..., 1:] - x[..., :-1]) for x in (self.fp, self.tp))
+        changes = (first < 0) & (last > 0) | (first > 0) & (last < 0)
+        return _Points(fp, tp, self.threshold[..., 1:], changes)
 
 
-def _crossings(line: _Line, level: Array) -> _Points:
-    """Where what is given at the cuts, and linear along each segment, changes its sign."""
-    first, last = level[..., :-1], level[..., 1:]
-    share = first / (first - last)
-    fp, tp = (x[..., :-1] + share * (x[..., 1:] - x[..., :-1]) for x in (line.fp, line.tp))
-    return _Points(
-        fp, tp, line.threshold[..., 1:], (first < 0) & (last > 0) | (first > 0) & (last < 0)
-    )
-
-
-def _all_of(xp: Namespace, points: list[_Points]) -> _Points:
-    shape = points[0].there.shape[:-1]
-    columns = zip(*points, strict=True)
-    return _Points._make(
-        xp.concat([xp.broadcast_to(x, (*shape, x.shape[-1])) for x in column], axis=-1)
-        for column in columns
-    )
-
-
-def _extreme(
-    xp: Namespace, points: _Points, value: Array, largest: bool = True, most: bool = False
-) -> CurvePoint:
+def _extreme(points: _Points, value: Array, largest: bool = True, most: bool = False) -> CurvePoint:
     """The largest or smallest value; of equal ones that which selects most, or least."""
+    xp = namespace(value)
     there, quota = points.there & ~xp.isnan(value), points.fp + points.tp
     rank = xp.where(there, value if largest else -value, xp.full_like(value, -xp.inf))
     top = xp.max(rank, axis=-1, keepdims=True)
@@ -198,15 +204,10 @@ def recall_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) 
     >>> print(recall_at(y_true, y_score, precision=0.75, interpolate=True).value.round(4))
     0.8
     """
-    check_flag("interpolate", interpolate)
-    xp = namespace(table.counts)
-    line = _Line(xp, table)
-    wanted = wanted[..., None]
-    points = [_cuts(line, line.reaches(line.tp / (line.tp + line.fp), wanted))]
-    if interpolate:
-        points.append(_crossings(line, line.tp - wanted * (line.tp + line.fp)))
-    found = _all_of(xp, points)
-    return _extreme(xp, found, xp.rate(found.tp, line.positive))
+    line, wanted = _Line(table, interpolate), wanted[..., None]
+    there = line.reaches(line.tp / line.selected, wanted)
+    found = line.points(there, lambda: line.tp - wanted * line.selected)
+    return _extreme(found, namespace(wanted).rate(found.tp, line.positive))
 
 
 @measure(Measure, numbers=_rate("recall"), greater_is_better=True, headline="value")
@@ -256,15 +257,10 @@ def precision_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = Fals
     >>> print(precision_at(y_true, y_score, recall=0.8, interpolate=True).value.round(4))
     0.75
     """
-    check_flag("interpolate", interpolate)
-    xp = namespace(table.counts)
-    line = _Line(xp, table)
-    wanted = wanted[..., None]
-    points = [_cuts(line, line.reaches(line.tp / line.positive, wanted))]
-    if interpolate:
-        points.append(_crossings(line, line.tp - wanted * line.positive))
-    found = _all_of(xp, points)
-    return _extreme(xp, found, found.tp / (found.tp + found.fp), most=True)
+    line, wanted = _Line(table, interpolate), wanted[..., None]
+    there = line.reaches(line.tp / line.positive, wanted)
+    found = line.points(there, lambda: line.tp - wanted * line.positive)
+    return _extreme(found, found.tp / (found.tp + found.fp), most=True)
 
 
 @measure(Measure, numbers=_rate("fpr"), greater_is_better=True, headline="value")
@@ -315,15 +311,10 @@ def tpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> 
     >>> print(tpr_at(y_true, y_score, fpr=0.5, interpolate=True).value.round(4))
     0.9167
     """
-    check_flag("interpolate", interpolate)
-    xp = namespace(table.counts)
-    line = _Line(xp, table)
-    wanted = wanted[..., None]
-    points = [_cuts(line, line.fp / line.negative <= wanted * (1 + line.slack))]
-    if interpolate:
-        points.append(_crossings(line, line.fp - wanted * line.negative))
-    found = _all_of(xp, points)
-    return _extreme(xp, found, xp.rate(found.tp, line.positive))
+    line, wanted = _Line(table, interpolate), wanted[..., None]
+    there = line.fp / line.negative <= wanted * (1 + line.slack)
+    found = line.points(there, lambda: line.fp - wanted * line.negative)
+    return _extreme(found, namespace(wanted).rate(found.tp, line.positive))
 
 
 @measure(Measure, numbers=_rate("tpr"), greater_is_better=False, headline="value")
@@ -373,15 +364,11 @@ def fpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> 
     >>> print(fpr_at(y_true, y_score, tpr=0.8, interpolate=True).value.round(4))
     0.2667
     """
-    check_flag("interpolate", interpolate)
-    xp = namespace(table.counts)
-    line = _Line(xp, table)
-    wanted = wanted[..., None]
-    points = [_cuts(line, line.reaches(line.tp / line.positive, wanted))]
-    if interpolate:
-        points.append(_crossings(line, line.tp - wanted * line.positive))
-    found = _all_of(xp, points)
-    return _extreme(xp, found, xp.rate(found.fp, line.negative), largest=False, most=True)
+    line, wanted = _Line(table, interpolate), wanted[..., None]
+    there = line.reaches(line.tp / line.positive, wanted)
+    found = line.points(there, lambda: line.tp - wanted * line.positive)
+    rate = namespace(wanted).rate(found.fp, line.negative)
+    return _extreme(found, rate, largest=False, most=True)
 
 
 # points that stand out
@@ -390,11 +377,6 @@ def fpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> 
 def _one(*_: Any) -> tuple[tuple[()], tuple[()]]:
     """No rate is wanted, and there is one point."""
     return (), ()
-
-
-def _where_zero(xp: Namespace, line: _Line, level: Array) -> _Points:
-    """The cut, or the point between two cuts, at which what rises along the curve is 0."""
-    return _all_of(xp, [_cuts(line, level == 0), _crossings(line, level)])
 
 
 @measure(Measure, numbers=_one, greater_is_better=False, headline="value")
@@ -432,11 +414,11 @@ def equal_error_rate(table: ops.TieTable) -> CurvePoint:
 @in_usual_units
 def _equal_errors(table: ops.TieTable) -> CurvePoint:
     xp = namespace(table.counts)
-    line = _Line(xp, table)
+    line = _Line(table)
     pairs = line.negative * line.positive
     level = line.fp * line.positive + line.tp * line.negative - pairs
-    found = _where_zero(xp, line, xp.nan_unless(pairs > 0, level))
-    return _extreme(xp, found, xp.rate(found.fp, line.negative))
+    found = line.where_zero(xp.nan_unless(pairs > 0, level))
+    return _extreme(found, xp.rate(found.fp, line.negative))
 
 
 @measure(Measure, numbers=_one, greater_is_better=True, headline="value")
@@ -465,10 +447,9 @@ def break_even_point(table: ops.TieTable) -> CurvePoint:
     >>> print(point.value.round(4), point.threshold, point.quota)
     0.7778 0.8 3.0
     """
-    xp = namespace(table.counts)
-    line = _Line(xp, table)
-    found = _where_zero(xp, line, line.fp + line.tp - line.positive)
-    return _extreme(xp, found, xp.rate(found.tp, line.positive))
+    line = _Line(table)
+    found = line.where_zero(line.selected - line.positive)
+    return _extreme(found, namespace(found.tp).rate(found.tp, line.positive))
 
 
 @measure(Measure, numbers=_one, greater_is_better=True, headline="value", by_group=True)

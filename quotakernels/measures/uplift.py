@@ -10,7 +10,7 @@ from quotakernels._array import Array, Namespace
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.keywords import show_value
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures.at_quota import Curve, cut_quotas, cut_thresholds
+from quotakernels.measures.at_quota import Curve, curve_of
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking
 
@@ -324,7 +324,7 @@ def _curve(table: ops.TieTable, curve: str) -> Curve:
     value = xp.concat([xp.zeros_like(value[..., :1]), value], axis=-1)
     whole = Arms(*(xp.expand_dims(x, axis=-1) for x in _whole(table)))
     value = _defined(xp, whole, value)
-    return Curve(cut_quotas(xp, table), value, cut_thresholds(xp, table))
+    return curve_of(xp, table, value)
 
 
 def _area(xp: Namespace, table: ops.TieTable, curve: str) -> Array:

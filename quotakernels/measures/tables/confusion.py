@@ -151,45 +151,15 @@ def same_class(xp: Namespace, cells: Array) -> Array:
     return number[:, None] == number[None, :]
 
 
-def cells_at(
+def wanted_cut(
     xp: Namespace,
-    table: Any,
+    table: ops.TieTable,
     *,
     threshold: Any = None,
     quota: Any = None,
     fraction: Any = None,
     budget: Any = None,
     inclusive: bool = True,
-    when_short: Any = None,
-) -> tuple[ConfusionTable, tuple[int, ...]]:
-    """The cells at one kind of cut, shape (..., K), and the cuts' own shape, for which K stands."""
-    if isinstance(table, CellsBeyond):
-        return ConfusionTable(*table[:4]), ()
-    wanted, shape = wanted_cut(
-        xp,
-        table,
-        threshold=threshold,
-        quota=quota,
-        fraction=fraction,
-        budget=budget,
-        inclusive=inclusive,
-        when_short=when_short,
-    )
-    if threshold is None:
-        return xp.compiled(_CELLS_AT_QUOTAS)(table, wanted), shape
-    find = xp.compiled(_cells_at_thresholds, ("inclusive",))
-    return find(table, wanted, inclusive=inclusive), shape
-
-
-def wanted_cut(
-    xp: Namespace,
-    table: ops.TieTable,
-    *,
-    threshold: Any,
-    quota: Any,
-    fraction: Any,
-    budget: Any,
-    inclusive: bool,
     when_short: Any = None,
 ) -> tuple[Array, tuple[int, ...]]:
     """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
@@ -217,6 +187,18 @@ def wanted_cut(
         xp, table, quota=quota, fraction=fraction, budget=budget, when_short=when_short
     )
     return wanted, shape
+
+
+@functools.wraps(wanted_cut, assigned=())
+def cells_at(xp: Namespace, table: Any, **cut: Any) -> tuple[ConfusionTable, tuple[int, ...]]:
+    """The cells at one kind of cut, shape (..., K), and the cuts' own shape, for which K stands."""
+    if isinstance(table, CellsBeyond):
+        return ConfusionTable(*table[:4]), ()
+    wanted, shape = wanted_cut(xp, table, **cut)
+    if cut.get("threshold") is None:
+        return xp.compiled(_CELLS_AT_QUOTAS)(table, wanted), shape
+    find = xp.compiled(_cells_at_thresholds, ("inclusive",))
+    return find(table, wanted, inclusive=cut.get("inclusive", True)), shape
 
 
 def _cells_at_quotas(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> ConfusionTable:
