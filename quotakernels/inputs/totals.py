@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -23,6 +24,22 @@ def _smallest_normal(xp: Namespace, dtype: Any) -> Any:
     return xp.finfo(dtype).smallest_normal
 
 
+class _Once:
+    """A property that is made when it is first read, and stays.
+
+    ``functools.cached_property`` has a lock on Python 3.11, which ``torch.compile`` cannot trace.
+    """
+
+    def __init__(self, make: Callable[[Any], Array]):
+        functools.update_wrapper(self, make)  # type: ignore[arg-type]
+        self._make, self._name = make, make.__name__
+
+    def __get__(self, instance: Any, owner: Any) -> Array:
+        value = self._make(instance)
+        setattr(instance, self._name, value)
+        return value
+
+
 class Totals:
     """The masses of a table, each of shape (...), summed when it is first read.
 
@@ -31,7 +48,76 @@ class Totals:
 
     def __init__(self, xp: Namespace, table: Any, summed: bool = False):
         self._xp, self._table, self._summed = xp, table, summed
-        self._made: dict[str, Array] = {}
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter((self.whole, self.positive, self.negative))
+
+    @_Once
+    def whole(self) -> Array:
+        """Mass of all examples."""
+        if self._table.weighted:
+            return self.positive + self.negative
+        return self._as_mass(self.examples)
+
+    @_Once
+    def positive(self) -> Array:
+        """Mass of the positive ones."""
+        if self._table.weighted:
+            return self._xp.group_total(self._table, self._table.positive)
+        return self._as_mass(self.positives)
+
+    @_Once
+    def negative(self) -> Array:
+        """Mass of the negative ones."""
+        if self._table.weighted:
+            return self._xp.group_total(self._table, self._table.negative)
+        if self._table.mark is not None:
+            return self.whole - self.positive
+        return self._as_mass(self.examples - self.positives)
+
+    def _as_mass(self, number: Array) -> Array:
+        """A number of examples as a float, NaN where a value was bad."""
+        if self._table.mark is not None:
+            return number * self._table.mark
+        return self._xp.cast(number, self._xp.wide_float(device(number)))
+
+    @_Once
+    def examples(self) -> Array:
+        """The number of examples, whole, and some number where a value was bad."""
+        return self._xp.number_of(self._table, "counts", self._summed)
+
+    @_Once
+    def positives(self) -> Array:
+        """The number of positive examples, whole, and some number where a value was bad."""
+        return self._xp.number_of(self._table, "positives", self._summed)
+
+    @_Once
+    def cost(self) -> Array:
+        """What all examples cost."""
+        return self._xp.group_total(self._table, self._table.columns["cost"].whole)
+
+    @_Once
+    def positive_before(self) -> Array:
+        """How many positive examples stand before each group of examples."""
+        upto = self._xp.prefix_sum(self.positives)
+        return self._xp.cast(upto - self.positives, self.positive.dtype)
+
+    @_Once
+    def pairs(self) -> Array:
+        """The product of both masses: without weights how many pairs have one of each class."""
+        return self.positive * self.negative
+
+    @_Once
+    def perfect(self) -> Array:
+        """Whether no negative stands above a positive or beside it."""
+        xp = self._xp
+
+        def worse_above(negative: Array, here: Array) -> tuple[Array]:
+            return (xp.where(here > 0, negative, xp.zeros_like(negative)),)
+
+        summands = ops.Summands(("negative_upto", "positive"), worse_above)
+        ((above,),) = xp.sum_rows(self._table, summands)
+        return above == 0
 
     @property
     def rounded(self) -> bool:
@@ -40,58 +126,6 @@ class Totals:
             return False
         return self._table.weighted or not known(self.whole < 2.0**53)
 
-    @property
-    def whole(self) -> Array:
-        """Mass of all examples."""
-        return self._read("whole")
-
-    @property
-    def positive(self) -> Array:
-        """Mass of the positive ones."""
-        return self._read("positive")
-
-    @property
-    def negative(self) -> Array:
-        """Mass of the negative ones."""
-        return self._read("negative")
-
-    @property
-    def positives(self) -> Array:
-        """The number of positive examples, whole, and some number where a value was bad."""
-        return self._read("positives")
-
-    @property
-    def positive_before(self) -> Array:
-        """How many positive examples stand before each group of examples."""
-        upto = self._xp.prefix_sum(self.positives)
-        return self._xp.cast(upto - self.positives, self.positive.dtype)
-
-    @property
-    def examples(self) -> Array:
-        """The number of examples, whole, and some number where a value was bad."""
-        return self._read("counts")
-
-    @property
-    def pairs(self) -> Array:
-        """The product of both masses: without weights how many pairs have one of each class."""
-        if "pairs" not in self._made:
-            self._made["pairs"] = self.positive * self.negative
-        return self._made["pairs"]
-
-    @property
-    def perfect(self) -> Array:
-        """Whether no negative stands above a positive or beside it."""
-        if "perfect" not in self._made:
-            xp, table = self._xp, self._table
-
-            def worse_above(negative: Array, here: Array) -> tuple[Array]:
-                return (xp.where(here > 0, negative, xp.zeros_like(negative)),)
-
-            summands = ops.Summands(("negative_upto", "positive"), worse_above)
-            ((above,),) = xp.sum_rows(table, summands)
-            self._made["perfect"] = above == 0
-        return self._made["perfect"]
-
     def within(self, value: Array, most: Array) -> Array:
         """What is the most of a perfect order, and less of any other, in spite of rounding."""
         return self._xp.at_most(value, most, lambda: self.perfect)
@@ -99,36 +133,3 @@ class Totals:
     def of_sums(self, value: Array, most: Array) -> Array:
         """The same of sums over the rows, which are not rounded where masses are counts."""
         return self.within(value, most) if self.rounded else value
-
-    @property
-    def cost(self) -> Array:
-        """What all examples cost."""
-        return self._read("cost")
-
-    def __iter__(self) -> Iterator[Array]:
-        return iter((self.whole, self.positive, self.negative))
-
-    def _read(self, name: str) -> Array:
-        if name not in self._made:
-            self._made[name] = self._new(name)
-        return self._made[name]
-
-    def _new(self, name: str) -> Array:
-        xp, table = self._xp, self._table
-        if name in ("counts", "positives"):
-            return xp.number_of(table, name, self._summed)
-        if name == "cost":
-            return xp.group_total(table, table.columns["cost"].whole)
-        if table.weighted:
-            if name == "whole":
-                return self.positive + self.negative
-            return xp.group_total(table, getattr(table, name))
-        if name == "negative" and table.mark is not None:
-            return self.whole - self.positive
-        if name == "negative":
-            number = self.examples - self.positives
-        else:
-            number = self._read("counts" if name == "whole" else "positives")
-        if table.mark is not None:
-            return number * table.mark
-        return xp.cast(number, xp.wide_float(device(number)))

@@ -10,6 +10,7 @@ from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._types import T
 from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.inputs.examples import good_rows
+from quotakernels.inputs.numbers import common_shape
 from quotakernels.inputs.totals import Totals
 from quotakernels.ranking import Ranking, refuse_groups, table_of
 
@@ -35,7 +36,8 @@ def family_of(named: dict[str, Any]) -> tuple[Namespace, Family, float]:
         if not isinstance(model, Ranking):
             raise TypeError(f"{name} must be a Ranking; got {type(model).__name__}")
     xp, rankings = in_one_library(named)
-    batch = _common_shape([tuple(ranking.counts.shape[:-1]) for ranking in rankings])
+    lists = (ranking.counts[..., 0] for ranking in rankings)
+    batch = common_shape(dict(zip(named, lists, strict=True)))
     with xp.computing():
         tables = tuple(_in_batch(xp, table_of(xp, ranking), batch) for ranking in rankings)
         masses = [x.positive_weights for x in rankings]
@@ -57,19 +59,6 @@ def _in_batch(xp: Namespace, table: ops.TieTable, batch: tuple[int, ...]) -> ops
     if table.counts.shape[:-1] == batch:
         return table
     return table.map(lambda x: xp.broadcast_to(x, (*batch, x.shape[-1])))
-
-
-def _common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape to which all of them can be broadcast."""
-    depth = max(len(shape) for shape in shapes)
-    common = []
-    for sizes in zip(*((1,) * (depth - len(shape)) + shape for shape in shapes), strict=True):
-        others = {size for size in sizes if size != 1}
-        if len(others) > 1:
-            named = " and ".join(str(shape) for shape in dict.fromkeys(shapes))
-            raise ValueError(f"curves of batches of different shapes cannot be compared: {named}")
-        common.append(others.pop() if others else 1)
-    return tuple(common)
 
 
 def _differs(xp: Namespace, masses: Array, rounding: float) -> Array:

@@ -522,9 +522,8 @@ def cut_tables(table: ops.TieTable, ratio: Array | None = None) -> CutTables:
     >>> print(impact(found.table, impacts=(5, -4, 0, 0)).whole)
     [0.  1.  1.2 2.2 1.4]
     """
-    found = cuts_of(table)
-    if ratio is None:
-        return found
-    *cuts, cells = found
-    floats = cells_as_floats(namespace(table.counts), cells)
-    return CutTables(*_at_each(ratio, tuple(cuts)), _tuned_to(ratio, floats))
+    threshold, quota, cells = cuts_of(table)
+    if ratio is not None:
+        threshold, quota = _at_each(ratio, (threshold, quota))
+        cells = _tuned_to(ratio, cells_as_floats(namespace(table.counts), cells))
+    return CutTables(threshold, quota, cells)
