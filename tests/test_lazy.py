@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+from pathlib import Path
 from typing import Any
 
 import everything as every
@@ -11,10 +13,11 @@ import pytest
 from backends import MODES, Mode, available, parameters
 from capabilities import WITHOUT, Watch, functions
 from copies import host_copies
-from public_names import PUBLIC
+from public_names import MEASURES, PUBLIC
 from table_formulas import PLAIN
 
 import quotakernels as qk
+from quotakernels.measures._measure import Measure
 
 Y = np.asarray([[1, 0, 1, 1, 0], [0, 1, 0, 0, 1]])
 S = np.asarray([[0.9, 0.5, 0.5, 0.2, 0.1], [0.3, 0.3, 0.1, 0.7, 0.6]])
@@ -178,7 +181,17 @@ def folds(y: Any, s: Any) -> dict[str, Any]:
 LINE = {"positives": 4, "negatives": 9}
 
 
-ALONE = ("break_even_point", "det_curve", "equal_error_rate", "kolmogorov_smirnov")
+NAMED = {
+    x for file in (__file__, every.__file__) for x in re.findall(r"\w+", Path(file).read_text())
+}
+ALONE = [
+    name
+    for module in (qk, *MEASURES)
+    for name in module.__all__
+    if name not in NAMED and isinstance(x := PUBLIC[name], Measure) and not x.is_array
+    if not (x.needs or x.lacking({}))
+]
+"""Measures of labels and scores that give a record, and that no other case names."""
 
 
 def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
@@ -193,7 +206,7 @@ def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
     for of in ("skew", "arithmetic_mean", "geometric_mean"):
         found[of] = qk.charts.iso_line(s[..., :2], of=of, kind="pr", points=4, **LINE)
     areas = {kind: qk.charts.chart_area(ranking, kind=kind) for kind in ("pn", "lift")}
-    points = {x: getattr(qk.points, x)(ranking) for x in ALONE}
+    points = {x: PUBLIC[x](y, s) for x in ALONE}
     points["tpr_at"] = qk.points.tpr_at(ranking, fpr=[0.25, 0.5], interpolate=True)
     points["fpr_at"] = qk.points.fpr_at(ranking, tpr=0.5)
     points["recall_at"] = qk.points.recall_at(ranking, precision=0.5, interpolate=True)

@@ -435,9 +435,22 @@ def imported(text: str) -> Iterator[str]:
             yield f"from {homes[word]} import {word}"
 
 
+def directions(page: Path) -> str:
+    """The page of measures, with the names of those of which less is better."""
+    losses = [name for name, x in public_functions().items() if less_is_better(x)]
+    row = f"| `False`, less is better | {', '.join(f'`{name}`' for name in sorted(losses))} |"
+    text = page.read_text(encoding="utf-8")
+    return re.sub(r"^\| `False`, less is better \| .* \|$", row, text, flags=re.MULTILINE)
+
+
+def less_is_better(x: Any) -> bool:
+    """Whether it is a measure that is a loss."""
+    return isinstance(x, Measure) and x.greater_is_better is False
+
+
 def files() -> dict[Path, str]:
     """The text of each file that is written."""
-    package = ROOT / "quotakernels"
+    package, page = ROOT / "quotakernels", ROOT / "docs" / "measures.md"
     families = {name: package / f"{name}.py" for name in FAMILIES}
     return {
         package / "measures" / "public.py": index(),
@@ -445,6 +458,7 @@ def files() -> dict[Path, str]:
         package / "inference" / "__init__.pyi": stub(vars(inference), RECORD),
         **{path: family(name, path) for name, path in families.items()},
         **pages(),
+        page: directions(page),
     }
 
 
