@@ -29,7 +29,7 @@ from quotakernels.inputs.columns import (
     read_without_fault,
     refuse_records,
 )
-from quotakernels.inputs.keywords import show_value, warn_once
+from quotakernels.inputs.keywords import check_choice, show_value, warn_once
 from quotakernels.inputs.numbers import as_float, beside, numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.ops import namespace
@@ -229,8 +229,8 @@ def masses_or_all(
 
 def check_when_short(when_short: Any) -> None:
     """Raise unless it says what happens where there are fewer examples than a quota."""
-    if when_short not in (None, "all", "nan"):
-        raise ValueError(f'when_short must be "all" or "nan"; got {show_value(when_short)}')
+    if when_short is not None:
+        check_choice("when_short", when_short, "all", "nan")
 
 
 def _beside_groups(

@@ -199,6 +199,13 @@ def check_flag(name: str, value: Any) -> None:
         raise TypeError(f"{name} must be True or False; got {show_value(value)}")
 
 
+def check_choice(name: str, value: Any, *choices: Any) -> None:
+    """Raise for what is none of these choices."""
+    if value not in choices:
+        *others, last = (f'"{x}"' if isinstance(x, str) else str(x) for x in choices)
+        raise ValueError(f"{name} must be {', '.join(others)} or {last}; got {show_value(value)}")
+
+
 _SILENT: ContextVar[bool] = ContextVar("_SILENT", default=False)
 
 

@@ -13,7 +13,7 @@ from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.groups import MOST_POINTS, size_of
-from quotakernels.inputs.keywords import show_value
+from quotakernels.inputs.keywords import check_choice
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, QuotaMeasure, measure
 from quotakernels.measures._scale import usual_unit
@@ -713,8 +713,7 @@ def _variance_within(xp: Namespace, table: ops.TieTable, labels: Labels) -> Arra
     """The variance of the labels of each group; None of expected ones, which are all the same."""
     if labels == "expected":
         return None
-    if labels != "observed":
-        raise ValueError(f'labels must be "expected" or "observed"; got {show_value(labels)}')
+    check_choice("labels", labels, "expected", "observed")
     wide = xp.wide_float(device(table.counts))
     mass = divisor(xp, xp.cast(table.mass, wide))
     positive, negative = (xp.cast(x, wide) / mass for x in (table.positive, table.negative))

@@ -14,7 +14,7 @@ from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.cuts import ROUNDING
 from quotakernels.inputs.groups import MOST_POINTS, size_of
-from quotakernels.inputs.keywords import public, show_value
+from quotakernels.inputs.keywords import check_choice, public, show_value
 from quotakernels.inputs.numbers import COST, POSITIVE, Domains, checked, of_numbers, plain_number
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
@@ -141,13 +141,6 @@ _CHARTS: Mapping[str, _Chart] = {
 }
 
 
-def check_kind(kind: Any) -> None:
-    """Refuse what is no kind of chart."""
-    if not isinstance(kind, str) or kind not in _CHARTS:
-        names = ", ".join(map(repr, _CHARTS))
-        raise ValueError(f"kind must be one of {names}; got {show_value(kind)}")
-
-
 def coordinates(
     xp: Namespace, kind: ChartKind, table: ConfusionTable, smoothing: Any
 ) -> tuple[Array, ...]:
@@ -249,7 +242,7 @@ def powers_chart(table: ops.TieTable, *, kind: ChartKind, smoothing: float = 1.0
     >>> print(chart.threshold, chart.quota)
     [nan 0.9 0.8 0.6 0.1] [0 1 3 4 5]
     """
-    check_kind(kind)
+    check_choice("kind", kind, *_CHARTS)
     _check_smoothing(smoothing)
     xp = namespace(table.counts)
     table = xp.filled_first(table)
@@ -322,7 +315,7 @@ def chart_points(
     >>> print(points.x, points.y)
     [0.  0.2] [0.6 0.6]
     """
-    check_kind(kind)
+    check_choice("kind", kind, *_CHARTS)
 
     def points(xp: Namespace, *arrays: Array) -> ChartPoints:
         fp, tp, whole, rest, s = xp.broadcast_arrays(*arrays)
@@ -378,7 +371,7 @@ def chart_area(table: ops.TieTable, *, kind: ChartKind) -> Array:
     >>> print(chart_area(ranking, kind="bift"), chart_area(ranking, kind="lift").round(3))
     0.25 0.6
     """
-    check_kind(kind)
+    check_choice("kind", kind, *_CHARTS)
     _check_area(kind)
     found: Array = (_found_area if kind == "pn" else _SCALE_FREE_AREA)(table, kind=kind)
     return found
@@ -639,7 +632,7 @@ def iso_line(
     >>> print(line.x, line.y)
     [1.  0.5 0. ] [1.  0.5 0. ]
     """
-    check_kind(kind)
+    check_choice("kind", kind, *_CHARTS)
     _check_call(of, level, points, cost_fp, cost_fn)
     named: dict[str, Any] = {"positives": positives, "negatives": negatives}
     named |= {"smoothing": smoothing}
@@ -658,9 +651,7 @@ def iso_line(
 
 
 def _check_call(of: Any, level: Any, points: Any, *costs: Any) -> None:
-    if not isinstance(of, str) or of not in (*_LEVELS, *_WITHOUT_LEVEL):
-        names = ", ".join(map(repr, (*_LEVELS, *_WITHOUT_LEVEL)))
-        raise ValueError(f"of must be one of {names}; got {show_value(of)}")
+    check_choice("of", of, *_LEVELS, *_WITHOUT_LEVEL)
     if (level is None) != (of in _WITHOUT_LEVEL):
         raise TypeError(f"of={of!r} {'needs a' if level is None else 'takes no'} level")
     if any((cost is None) == (of == "cost") for cost in costs):
@@ -765,9 +756,7 @@ def auk(table: ops.TieTable, *, kappa: Kappa = "cohen") -> Array:
     >>> print(auk([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], kappa="scott").round(4))
     0.1842
     """
-    if kappa not in _MEANS:
-        known = ", ".join(map(repr, _MEANS))
-        raise ValueError(f"kappa must be one of {known}; got {show_value(kappa)}")
+    check_choice("kappa", kappa, *_MEANS)
     xp = namespace(table.counts)
     wide = xp.wide_float(device(table.counts))
     _, positive, negative = Totals(xp, table)

@@ -10,7 +10,7 @@ from quotakernels._array import Array, Namespace, device, known, readable, toler
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import MASS_ROUNDING
-from quotakernels.inputs.keywords import public, show_value
+from quotakernels.inputs.keywords import check_choice, public
 from quotakernels.measures._models import Family, Models, family_of, named_models
 from quotakernels.measures.at_quota import cut_masses
 from quotakernels.ops import namespace
@@ -254,10 +254,6 @@ def limits(xp: Namespace, path: Polyline, x: Array, beyond: bool) -> Array:
     return y0 + (y1 - y0) * xp.where(width > 0, share, xp.zeros_like(share))
 
 
-_SPACES = ("roc", "pr")
-_AXES = ("quota", "fpr", "recall")
-
-
 @plainly
 class Regions(NamedTuple, Generic[T]):
     """The stretches of an axis in which the same models are best, from 0 to its end.
@@ -337,8 +333,7 @@ def dominates(a: Ranking[T], b: Ranking[T], *, space: Literal["roc", "pr"] = "ro
     >>> print(dominates(a, b, space="pr"))
     True
     """
-    if space not in _SPACES:
-        raise ValueError(f'space must be "roc" or "pr"; got {show_value(space)}')
+    check_choice("space", space, "roc", "pr")
     xp, family, rounding = family_of({"a": a, "b": b})
     with xp.computing():
         compare = xp.compiled(_dominates, ("space", "rounding"))
@@ -405,8 +400,7 @@ def compare_curves(
      [False  True]
      [ True  True]]
     """
-    if axis not in _AXES:
-        raise ValueError(f'axis must be "quota", "fpr" or "recall"; got {show_value(axis)}')
+    check_choice("axis", axis, "quota", "fpr", "recall")
     xp, family, rounding = family_of(named_models(models))
     dtype = xp.result_float(device(family.agree))
     with xp.computing():

@@ -11,7 +11,7 @@ from quotakernels._records import plainly
 from quotakernels._types import TiePolicy
 from quotakernels.inputs.classes import validate_classes
 from quotakernels.inputs.examples import Examples, check_tie_policy
-from quotakernels.inputs.keywords import forwarding, show_value
+from quotakernels.inputs.keywords import check_choice, forwarding, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import COLUMNS, GROUPS, Measure
@@ -31,7 +31,6 @@ from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, rank_examples, table_of
 
 Average: TypeAlias = Literal["macro", "weighted", "micro"] | None
-AVERAGES = ("macro", "weighted", "micro", None)
 CUTS = (
     BestBoundary,
     Chart,
@@ -178,9 +177,7 @@ def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
             "measure must be a measure of this library, such as roc_auc, with its parameters as "
             f"keywords; got {show_value(measure)}"
         )
-    if average not in AVERAGES:
-        names = ", ".join(map(repr, AVERAGES))
-        raise ValueError(f"average must be one of {names}; got {show_value(average)}")
+    check_choice("average", average, "macro", "weighted", "micro", None)
     if "pos_label" in own:
         raise TypeError("one_vs_rest takes classes instead of pos_label")
     for name in (*GROUPS, *COLUMNS):

@@ -12,7 +12,7 @@ from quotakernels._array import Array, Namespace, device
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T, WhenShort
 from quotakernels.inputs.cuts import quota_masses, wanted_masses
-from quotakernels.inputs.keywords import show_value
+from quotakernels.inputs.keywords import check_choice, show_value
 from quotakernels.inputs.numbers import checked, numbers_like, plain_number
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
@@ -90,8 +90,7 @@ def pem_areas(table: ops.TieTable, *, method: Literal["sum", "area"] = "sum") ->
     >>> print(*pem_areas(y_true, y_score, method="area"))
     0.375 0.375 1.5
     """
-    if method not in ("sum", "area"):
-        raise ValueError(f'method must be "sum" or "area"; got {show_value(method)}')
+    check_choice("method", method, "sum", "area")
     if method == "sum" and table.weighted:
         raise ValueError(
             'with sample weights there are no positions to sum over; use method="area"'
@@ -631,8 +630,7 @@ def average_qrecall(table: ops.TieTable, *, start: Literal["P", "P+1"] = "P") ->
     >>> print(average_qrecall(y_true, y_score, start="P+1"))
     1.0
     """
-    if start not in ("P", "P+1"):
-        raise ValueError(f'start must be "P" or "P+1"; got {show_value(start)}')
+    check_choice("start", start, "P", "P+1")
     if start == "P+1" and table.weighted:
         raise ValueError(
             'start="P+1" is how published tables were computed, without sample weights; '
@@ -844,8 +842,7 @@ def mean_hit_rate(table: ops.TieTable, *numbers: Array, method: Method = "sum") 
     >>> print(mean_hit_rate(y_true, y_score, quota=[2, 4], prior=[0.9, 0.1]))
     0.75
     """
-    if method not in ("sum", "area"):
-        raise ValueError(f'method must be "sum" or "area"; got {show_value(method)}')
+    check_choice("method", method, "sum", "area")
     if len(numbers) == 2:
         if method != "sum":
             raise ValueError("method= goes with between=")
@@ -980,8 +977,7 @@ def normalized_marks(
     >>> print(marks.average_qrecall.round(4), marks.pem.round(4), marks.roc_auc.round(4))
     0.4444 0.3333 0.3333
     """
-    if method not in ("chance", "minmax"):
-        raise ValueError(f'method must be "chance" or "minmax"; got {show_value(method)}')
+    check_choice("method", method, "chance", "minmax")
     xp = namespace(table.counts)
     total = Totals(xp, table)
     won, hit_rate, qrecall = reduced(

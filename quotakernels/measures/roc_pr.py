@@ -11,7 +11,7 @@ from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.cuts import masses_or_all
-from quotakernels.inputs.keywords import public, show_value
+from quotakernels.inputs.keywords import check_choice, public, show_value
 from quotakernels.inputs.numbers import (
     AMOUNT,
     POSITIVE,
@@ -373,8 +373,7 @@ def pr_auc(
     0.3546
     """
     between = _band_of(min_recall, max_recall, method)
-    if method not in ("exact", "trapezoid"):
-        raise ValueError(f'method must be "exact" or "trapezoid"; got {show_value(method)}')
+    check_choice("method", method, "exact", "trapezoid")
     _check_start(start)
     if method == "trapezoid" and table.weighted:
         raise ValueError(
@@ -408,8 +407,7 @@ def _band_of(min_recall: Any, max_recall: Any, method: str) -> tuple[float, floa
 
 
 def _check_start(start: str) -> None:
-    if start not in ("roc", "horizontal"):
-        raise ValueError(f'start must be "roc" or "horizontal"; got {show_value(start)}')
+    check_choice("start", start, "roc", "horizontal")
 
 
 def _over_positives(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from quotakernels import ops
 from quotakernels._array import Array, Namespace
 from quotakernels.inputs.cuts import wanted_masses
-from quotakernels.inputs.keywords import show_value
+from quotakernels.inputs.keywords import check_choice
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota import Curve, curve_of
 from quotakernels.ops import namespace
@@ -248,12 +248,8 @@ def qini_coefficient(table: ops.TieTable, *, negative_effects: bool = True) -> A
 
 
 def _check(curve: str, normalize: str | None) -> None:
-    if curve not in ("uplift", "qini"):
-        raise ValueError(f'curve must be "uplift" or "qini"; got {show_value(curve)}')
-    if normalize not in (None, "total", "perfect"):
-        raise ValueError(
-            f'normalize must be None, "total" or "perfect"; got {show_value(normalize)}'
-        )
+    check_choice("curve", curve, "uplift", "qini")
+    check_choice("normalize", normalize, None, "total", "perfect")
 
 
 class Arms(NamedTuple):

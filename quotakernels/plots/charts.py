@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, get_args
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +12,8 @@ from matplotlib.lines import Line2D
 import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels._text import formatted, plain
-from quotakernels.measures.charts import check_kind
+from quotakernels.inputs.keywords import check_choice
+from quotakernels.measures.charts import ChartKind
 from quotakernels.plots._axes import (
     BREAK_EVEN,
     ISO,
@@ -142,7 +143,7 @@ class PowersChartDisplay(Display):
         self, rankings: Ranking | Mapping[str, Ranking], *, kind: Any, smoothing: float = 1.0
     ):
         super().__init__(rankings)
-        check_kind(kind)
+        check_choice("kind", kind, *get_args(ChartKind))
         self.kind, self.smoothing = kind, smoothing
 
     def plot(

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels._text import digits, formatted, plain
-from quotakernels.inputs.keywords import show_value
+from quotakernels.inputs.keywords import check_choice, show_value
 from quotakernels.measures.uplift import Arms, arms_of, best_order, height
 from quotakernels.ops import namespace
 from quotakernels.plots._axes import (
@@ -636,8 +636,7 @@ class ImpactDisplay(Display):
         -------
         ImpactDisplay
         """
-        if against not in ("quota", "threshold"):
-            raise ValueError(f'against must be "quota" or "threshold"; got {show_value(against)}')
+        check_choice("against", against, "quota", "threshold")
         ax = self._begin(ax)
         self.markers_ = []
         axis = self._axis(percent) if against == "quota" else None

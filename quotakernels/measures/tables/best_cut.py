@@ -12,7 +12,7 @@ from quotakernels._array import Array, Namespace, device, is_array, tolerance, t
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.examples import good_rows, nan_unless_valid
-from quotakernels.inputs.keywords import forwarding, refuse_unknown, show_value
+from quotakernels.inputs.keywords import check_choice, forwarding, refuse_unknown, show_value
 from quotakernels.inputs.numbers import POSITIVE, checked, in_library_of, numbers_like
 from quotakernels.measures._facts import direction_of, own_direction, title_of
 from quotakernels.measures._measure import (
@@ -462,8 +462,7 @@ def best_boundary(
     >>> print(best_boundary(ranking, impacts=(5, -4, 0, 0), ratio=[1 / 4, 1, 4]).quota)
     [1. 4. 4.]
     """
-    if kind not in ("impact", "outcome"):
-        raise ValueError(f'kind must be "impact" or "outcome"; got {show_value(kind)}')
+    check_choice("kind", kind, "impact", "outcome")
     xp = namespace(table.counts)
     threshold, quota, cells = cuts_of(table)
     curve, real = Curve(quota, quota, threshold), real_cuts(xp, table)
