@@ -782,9 +782,9 @@ def _mass_costs(
 
     Both of shape (..., K); NaN where a class is absent or a value is bad.
     """
-    beta_of = {"cost_fp": cost_fp, "cost_fn": cost_fn}
-    beta_of |= {} if prevalence is None else {"prevalence": prevalence}
-    values = {name: numbers_like(table.counts, name, x) for name, x in beta_of.items()}
+    given = {"cost_fp": cost_fp, "cost_fn": cost_fn}
+    given |= {} if prevalence is None else {"prevalence": prevalence}
+    values = {name: numbers_like(table.counts, name, x) for name, x in given.items()}
     shape = common_shape(values)
     values = checked(xp, values, {name: _DOMAINS[name] for name in values})
     flat = {name: xp.reshape(xp.broadcast_to(x, shape), (-1,)) for name, x in values.items()}
@@ -799,7 +799,7 @@ def _mass_costs(
 
 @measure(Measure, numbers=_mass_costs, greater_is_better=None)
 def best_operating_point(table: ops.TieTable, of_fp: Array, of_fn: Array) -> OperatingPoint:
-    """The cut with the smallest expected cost, for beta_of costs of the two kinds of errors.
+    """The cut with the smallest expected cost, for given costs of the two kinds of errors.
 
     The cost per example is cost_fp·(1 - π)·FPR + cost_fn·π·(1 - TPR).
 

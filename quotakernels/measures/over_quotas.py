@@ -517,7 +517,11 @@ def average_hit_rate(table: ops.TieTable) -> Array:
 
 
 def hit_rate_mean(xp: Namespace, table: ops.TieTable, total: Totals) -> Reduction:
-    """AHR: Σ t[j]·HitRate(j) over the positives."""
+    """AHR: Σ t[j]·HitRate(j) over the positives.
+
+    It has two forms.  That of a row is closed, for tie groups of any size, and serves tables of few
+    rows.  In a table in place it would be computed for every position, where one term is enough.
+    """
 
     def several(*row: Array) -> Array:
         before, _, mass, *_ = row
@@ -643,7 +647,11 @@ def average_qrecall(table: ops.TieTable, *, start: Literal["P", "P+1"] = "P") ->
 def qrecall_mean(
     xp: Namespace, table: ops.TieTable, total: Totals, late: bool = False
 ) -> Reduction:
-    """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1."""
+    """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1.
+
+    It has two forms.  Of counts it is a sum over positions, in whole numbers, and rounded once.
+    Weights have no positions, so theirs is an area, whose terms are rounded.
+    """
     by_area = table.weighted
     reduction = _qrecall_area(xp, table, total) if by_area else _qrecall_sum(xp, table, total, late)
     if not (late or table.rounded or table.segments):
