@@ -128,6 +128,11 @@ def no_numbers(*_: Any) -> tuple[tuple[()], None]:
     return (), None
 
 
+def one_value(*_: Any) -> tuple[tuple[()], tuple[()]]:
+    """The validator of those that give one value by an axis K that has no other name."""
+    return (), ()
+
+
 class Measure:
     """A measure, callable on ``(y_true, y_score, ...)`` or on a ``Ranking``.
 
@@ -227,7 +232,7 @@ class Measure:
         """What follows from the facts and from the signatures of function and validator."""
         numbers, function = self.validator, self._function
         self.cut_optional = numbers in (masses_or_all, masses_and_positions)
-        plain = numbers in (no_numbers, wanted_masses, masses_or_all)
+        plain = numbers in (no_numbers, one_value, wanted_masses, masses_or_all)
         scale_free = plain and not self._in_masses
         self._of_masses = in_usual_units(function) if scale_free else function
         own = _keywords(numbers), _keywords(function)

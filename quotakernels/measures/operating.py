@@ -13,8 +13,7 @@ from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import check_flag
 from quotakernels.inputs.numbers import RATE, checked, numbers_like
-from quotakernels.measures._measure import Measure, Validator, measure
-from quotakernels.measures._scale import in_usual_units
+from quotakernels.measures._measure import Measure, Validator, measure, one_value
 from quotakernels.measures.at_quota import Curve, cut_masses, cut_thresholds
 from quotakernels.measures.tables.best_cut import best_of_these
 from quotakernels.measures.tables.confusion import cells_as_floats, cut_cells
@@ -374,12 +373,7 @@ def fpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> 
 # points that stand out
 
 
-def _one(*_: Any) -> tuple[tuple[()], tuple[()]]:
-    """No rate is wanted, and there is one point."""
-    return (), ()
-
-
-@measure(Measure, numbers=_one, greater_is_better=False, headline="value")
+@measure(Measure, numbers=one_value, greater_is_better=False, headline="value")
 def equal_error_rate(table: ops.TieTable) -> CurvePoint:
     """Equal error rate: the false positive rate where it equals the false negative rate.
 
@@ -408,11 +402,6 @@ def equal_error_rate(table: ops.TieTable) -> CurvePoint:
     >>> print(point.value.round(4), point.threshold, point.quota)
     0.2222 0.8 3.0
     """
-    return _equal_errors(table)
-
-
-@in_usual_units
-def _equal_errors(table: ops.TieTable) -> CurvePoint:
     xp = namespace(table.counts)
     line = _Line(table)
     pairs = line.negative * line.positive
@@ -421,7 +410,7 @@ def _equal_errors(table: ops.TieTable) -> CurvePoint:
     return _extreme(found, xp.rate(found.fp, line.negative))
 
 
-@measure(Measure, numbers=_one, greater_is_better=True, headline="value")
+@measure(Measure, numbers=one_value, greater_is_better=True, headline="value")
 def break_even_point(table: ops.TieTable) -> CurvePoint:
     """Break-even point: the precision where it equals the recall, at the quota P.
 
@@ -452,7 +441,7 @@ def break_even_point(table: ops.TieTable) -> CurvePoint:
     return _extreme(found, namespace(found.tp).rate(found.tp, line.positive))
 
 
-@measure(Measure, numbers=_one, greater_is_better=True, headline="value", by_group=True)
+@measure(Measure, numbers=one_value, greater_is_better=True, headline="value", by_group=True)
 def kolmogorov_smirnov(table: ops.TieTable) -> CurvePoint:
     """Kolmogorov-Smirnov statistic: the largest TPR - FPR of all cuts, also the empty one.
 
@@ -484,11 +473,6 @@ def kolmogorov_smirnov(table: ops.TieTable) -> CurvePoint:
     >>> print(*kolmogorov_smirnov(y_true, y_score))
     0.6666666666666666 0.9 2.0
     """
-    return _largest_distance(table)
-
-
-@in_usual_units
-def _largest_distance(table: ops.TieTable) -> CurvePoint:
     xp = namespace(table.counts)
     tp, fp, fn, tn = cells_as_floats(xp, cut_cells(xp, table))
     value = (tp * tn - fp * fn) / ((tp + fn) * (fp + tn))
