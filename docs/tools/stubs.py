@@ -2,7 +2,8 @@
 
 Every measure and every ``@public`` function of a chapter of ``quotakernels/measures`` is public.
 ``measures/public.py`` has it, and so has the family that the chapter belongs to.  Which of
-them stand at the top is said in ``quotakernels/__init__.py``.
+them stand at the top is said in ``quotakernels/__init__.py``.  ``docs/measures.md`` names those of
+which less is better.
 
 A measure knows what it takes: which cuts it has, whether it needs gains, costs or treatments, what
 else stands in its signature.  Its calls follow from these facts: one for each cut, of a ranking and

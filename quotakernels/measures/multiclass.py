@@ -15,36 +15,11 @@ from quotakernels.inputs.keywords import check_choice, forwarding, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import COLUMNS, GROUPS, Measure
-from quotakernels.measures.at_quota import Curve
-from quotakernels.measures.charts import Chart
-from quotakernels.measures.hull import OperatingPoint, RocHull
-from quotakernels.measures.operating import CurvePoint, DetCurve
-from quotakernels.measures.roc_pr import PrCurve, RocCurve
-from quotakernels.measures.tables.best_cut import (
-    BestBoundary,
-    BestCut,
-    CutTables,
-    best_cut,
-    table_curve,
-)
+from quotakernels.measures.tables.best_cut import best_cut, table_curve
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, rank_examples, table_of
 
 Average: TypeAlias = Literal["macro", "weighted", "micro"] | None
-CUTS = (
-    BestBoundary,
-    Chart,
-    Curve,
-    CurvePoint,
-    CutTables,
-    DetCurve,
-    OperatingPoint,
-    BestCut,
-    PrCurve,
-    RocCurve,
-    RocHull,
-)
-"""Results that name cuts, which are others in every class, so that there is no average of them."""
 
 
 @plainly
@@ -210,7 +185,7 @@ def _measured(
     if own.get("method") == "minmax" and average != "micro" and ranking.counts.ndim == 2:
         raise ValueError('method="minmax" compares models; give scores of shape (models, n, K)')
     results = measure(ranking, **own)
-    if isinstance(results, CUTS) and average is not None:
+    if hasattr(results, "threshold") and average is not None:  # the cuts of each class are others
         name = (measure.func if isinstance(measure, partial) else measure).__name__
         raise ValueError(f"{name} gives cuts, which have no average; use average=None")
     return results
