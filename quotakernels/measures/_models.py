@@ -42,7 +42,7 @@ def family_of(named: dict[str, Any]) -> tuple[Namespace, Family, float]:
         tables = tuple(_in_batch(xp, table_of(xp, ranking), batch) for ranking in rankings)
         masses = [x.positive_weights for x in rankings]
         weighted = [x for x in masses if xp.of_kind(x.dtype, "real floating")]
-        rounding = max((tolerance(x, MASS_ROUNDING) for x in weighted), default=0.0)
+        rounding = max([0.0, *(tolerance(x, MASS_ROUNDING) for x in weighted)])
         agree = xp.ones(batch, dtype=xp.bool, device=device(masses[0]))
         for rows in (good_rows(ranking) for ranking in rankings):
             agree = agree if rows is None else agree & rows[..., 0]
