@@ -271,7 +271,8 @@ def family_hull(models: Models[T]) -> RocHull[T]:
     Parameters
     ----------
     models : mapping or sequence of `Ranking`, or one `Ranking` of shape (..., M, G)
-        Rankings of the same examples by M models.  ``model`` counts them from 0 in this order.
+        Rankings of the same examples by M models; batch axes are broadcast.  ``model`` counts the
+        models from 0 in this order.
 
     Returns
     -------
@@ -284,8 +285,8 @@ def family_hull(models: Models[T]) -> RocHull[T]:
     TypeError
         Anything but rankings.
     ValueError
-        No model; models with different numbers of positives or of negatives (NaN instead where they
-        cannot be read).
+        No model; batches that cannot be broadcast; models with different numbers of positives or
+        of negatives (NaN instead where they cannot be read).
 
     See Also
     --------
