@@ -31,7 +31,7 @@ from quotakernels.cli.paths import name_of
 from quotakernels.cli.rendering import progress_bar
 from quotakernels.cli.run import refuse_to_overwrite, refuse_unread_options
 from quotakernels.cli.writing import output_format, write_table
-from quotakernels.evaluation.batches import Batch, counted_cells, opened
+from quotakernels.evaluation.batches import Batch, Key, Pass
 from quotakernels.evaluation.choice import how_filled, how_filled_each
 from quotakernels.evaluation.settings import Quota, UnfitError
 from quotakernels.evaluation.words import Conditions
@@ -247,13 +247,14 @@ def _edge(asked: Asked, quota: Quota, rows: Rows, kind: np.dtype[Any]) -> tuple[
         for scores in rows.read(names, lambda table: scores_of(table, score, kind)):
             yield Batch(np.zeros(len(scores), dtype=bool), {score: scores})
 
-    cells = counted_cells(passes, [score])
-    total = int(cells[score].counts.sum())
+    key: Key = (score, None)
+    found = Pass({}).next(passes, [key], {})
+    total = found.rows
     _check_quota(quota, total, f"the {counted(total, 'row', 'rows')}")
     places = float(asked.places(quota, np.asarray(total)))
-    while not cells[score].ties[end := min(cells[score].ends(places))]:
-        cells = opened(passes, cells, {score: {end}})
-    return cells[score].least[end], total
+    while (ends := (cells := found.cells[key]).at([places]) & cells.loose).any():
+        found = found.next(passes, [key], {key: ends})
+    return cells.least[cells.at([places])][0], total
 
 
 def write_selected(file: Path, output: Path, asked: Asked) -> None:

@@ -1,16 +1,17 @@
 """Models evaluated by passes over batches of rows, in memory that does not grow with them.
 
-The first pass counts the scores of each model in cells of neighbouring ones, whose best and worst
-order bound the measures that never fall where the ROC curve rises.  Further passes find the ties in
-the cells in which quotas end, so that the measures at these are exact, and divide all others.
+Each pass counts the scores of each model in cells of neighbouring ones.  The first divides all
+scores, the second the cells that hold both classes, and any further one those in which quotas end,
+until these hold a single score.  So the measures at quotas are exact.  The best and the worst order
+within the other cells bound the measures that never fall where the ROC curve rises.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +33,9 @@ from quotakernels.ranking import ranking_of
 # batches, and passes over them
 
 
-Key: TypeAlias = str | tuple[str, int]
-"""A model, or a model and one of the groups of rows."""
+Key: TypeAlias = tuple[str, int | None]
+"""A model, and one of the groups of rows or None for all rows."""
+_Amounts: TypeAlias = dict[str, NDArray[Any]]
 
 
 class Batch(NamedTuple):
@@ -50,36 +52,31 @@ class Batch(NamedTuple):
 
     def of(self, keys: Iterable[Key]) -> Iterator[tuple[Key, Examples]]:
         """The rows of each key in turn; those of weight 0 count for nothing."""
-        kept = slice(None) if self.weights is None else self.weights > 0
-        amounts = self._amounts(kept)
-        whole: dict[str, Examples] = {}
-        parted: dict[str, Examples] = {}
+        amounts, parts = self._amounts(), self._parts()
         for key in keys:
-            model, group = (key, None) if isinstance(key, str) else key
-            if model not in whole:
-                whole[model] = Examples(self.labels[kept], self.scores[model][kept], amounts)
-            if group is None or self.groups is None:
-                yield key, whole[model]
-                continue
-            if not parted:
-                groups = self.groups[kept]
-                order = np.argsort(groups, kind="stable")
-                starts = np.searchsorted(groups[order], np.arange(groups.max(initial=0) + 2))
-            if model not in parted:
-                parted[model] = whole[model].where(order)
-            if group + 1 < len(starts) and starts[group] < starts[group + 1]:
-                yield key, parted[model].where(slice(starts[group], starts[group + 1]))
+            model, group = key
+            if group in parts:
+                rows = parts[group]
+                of_rows = {name: x[rows] for name, x in amounts.items()}
+                yield key, Examples(self.labels[rows], self.scores[model][rows], of_rows)
 
-    def _amounts(self, kept: Any) -> _Amounts:
+    def _parts(self) -> dict[int | None, Any]:
+        """The places of all rows that count, and of those of each group."""
+        rows = slice(None) if self.weights is None else np.flatnonzero(self.weights > 0)
+        if self.groups is None:
+            return {None: rows}
+        order = np.arange(len(self.groups))[rows]
+        order = order[np.argsort(self.groups[order], kind="stable")]
+        found, starts = np.unique(self.groups[order], return_index=True)
+        return {None: rows, **dict(zip(found.tolist(), np.split(order, starts[1:]), strict=False))}
+
+    def _amounts(self) -> _Amounts:
         """The weights of rows, and their weighted costs and gains, of what they have."""
         given = {"weight": self.weights, "cost": self.costs, "gain": self.gains}
-        found = {name: x[kept] for name, x in given.items() if x is not None}
-        weights = found.get("weight", np.ones(1))
+        found = {name: x for name, x in given.items() if x is not None}
         with np.errstate(over="ignore"):  # infinite sums are refused
+            weights = found.get("weight", np.ones(1))
             return {name: x if name == "weight" else x * weights for name, x in found.items()}
-
-
-_Amounts = dict[str, NDArray[Any]]
 
 
 class Examples(NamedTuple):
@@ -88,11 +85,6 @@ class Examples(NamedTuple):
     labels: NDArray[np.bool_]
     scores: NDArray[Any]
     amounts: _Amounts
-
-    def where(self, rows: Any) -> Examples:
-        """Some of the rows."""
-        amounts = {name: x[rows] for name, x in self.amounts.items()}
-        return Examples(self.labels[rows], self.scores[rows], amounts)
 
 
 Passes = Callable[[], Iterable[Batch]]
@@ -110,8 +102,10 @@ class ChangedError(ValueError):
 # scores counted in cells of neighbouring ones
 
 
-@dataclass(frozen=True)
-class Cells:
+_BITS = 20
+
+
+class Cells(NamedTuple):
     """How many negatives and positives have scores from the least to the greatest of each cell, and
     the sums of what they weigh, cost and bring, under "weight", "cost" and "gain"; best first.
     """
@@ -133,44 +127,41 @@ class Cells:
         return self.amounts.get("weight", self.counts)
 
     @property
-    def ties(self) -> NDArray[np.bool_]:
-        """In which cells all scores are equal."""
-        found: NDArray[np.bool_] = self.least == self.greatest
-        return found
+    def loose(self) -> NDArray[np.bool_]:
+        """In which cells some scores differ."""
+        return (self.least != self.greatest) & (self.sizes > 0)
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
         """Where the order within a cell matters."""
-        return ~self.ties & (self.counts > 0).all(axis=-1)
+        return self.loose & (self.counts > 0).all(axis=-1)
 
-    @property
-    def loose(self) -> NDArray[np.bool_]:
-        """In which cells some scores differ."""
-        return ~self.ties & (self.sizes > 0)
+    def spent(self, of_costs: bool) -> NDArray[Any]:
+        """How many places, how much weight or how much of a budget each cell takes."""
+        spent: NDArray[Any] = (self.amounts["cost"] if of_costs else self.masses).sum(axis=-1)
+        return spent
 
-    def ends(self, amount: float, of_costs: bool = False) -> set[int]:
-        """The cells in which so many places, or so much weight, end, or a budget of so much; where
-        that is between two, both are told of a budget, as sums are rounded.
+    def at(self, amounts: Iterable[float], of_costs: bool = False) -> NDArray[np.bool_]:
+        """The cells in which so many places, so much weight or a budget of so much end; where that
+        is between two, both, as sums are rounded.
         """
-        reached = (self.amounts["cost"] if of_costs else self.masses).sum(axis=-1).cumsum()
-        sides: tuple[Literal["left", "right"], ...] = ("left", "right")
-        found = {int(np.searchsorted(reached, amount, side=x)) for x in sides[: 1 + of_costs]}
-        return {min(k, len(reached) - 1) for k in found}
+        reached = np.concatenate([[0.0], self.spent(of_costs).cumsum()])
+        found = np.zeros(len(self.counts), dtype=bool)
+        for amount in amounts:
+            end = min(amount, reached[-1])
+            found |= (reached[:-1] <= end) & (end <= reached[1:])
+        return found
 
-    def rankings(self) -> tuple[Ranking, Ranking]:
-        """The worst and the best order of what is not known; one ranking if nothing is."""
-        if not self.unknown.any():
-            return (self._ranking(best=True),) * 2
-        return self._ranking(best=False), self._ranking(best=True)
+    def rows(self, rows: Any) -> Cells:
+        """Some of the cells."""
+        amounts = {name: x[rows] for name, x in self.amounts.items()}
+        return Cells(self.least[rows], self.greatest[rows], self.counts[rows], amounts)
 
-    def _ranking(self, best: bool) -> Ranking:
-        found = self.in_order(best)
-        columns = {name: ops.ByClass(x[:, 1], x[:, 0]) for name, x in found.amounts.items()}
-        positive, negative = columns.pop("weight", (None, None))
-        if "gain" in columns:
-            columns["gain_size"] = columns["gain"].map(lambda x: ops.GAIN_SCALE * np.abs(x))
-        groups = found.least, found.sizes, found.counts[:, 1]
-        return ranking_of(ops.TieTable(*groups, positive, negative, columns))
+    def with_impacts(self, impacts: Sequence[float]) -> Cells:
+        """The cells with what their rows bring by the impacts of the four cells of a table."""
+        tp, fp, fn, tn = impacts
+        gains = {"gain": self.masses * [fp, tp], "gain_rejected": self.masses * [tn, fn]}
+        return self._replace(amounts={**self.amounts, **gains})
 
     def in_order(self, best: bool) -> Cells:
         """Two cells for each: what is not known as one class and the other, all else first.
@@ -180,112 +171,55 @@ class Cells:
 
         def rows(cells: NDArray[Any]) -> NDArray[Any]:
             first = cells.copy()
-            if first.size:
-                first[self.unknown, 0 if best else 1] = 0
-            return np.stack([first, cells - first], axis=1).reshape(2 * len(cells), -1)
+            first[self.unknown, 0 if best else 1] = 0
+            return np.stack([first, cells - first], axis=1).reshape(2 * len(cells), 2)
 
-        there = filled(rows(self.counts))
         first = np.where(self.unknown, self.greatest, self.least)
         ends = np.stack([first, self.least], axis=1).reshape(-1)
         amounts = {name: rows(x) for name, x in self.amounts.items()}
-        return Cells(ends, ends, rows(self.counts), amounts).rows(there)
-
-    def replaced(self, inner: Sequence[Inner]) -> Cells:
-        """The cells, those of which the inner ones are known replaced by them."""
-        places = np.concatenate([x.places for x in inner])
-        inside = np.concatenate([x.cells.sizes for x in inner])
-        sums = np.bincount(places, inside, minlength=len(self.counts))
-        gone = np.concatenate([x.of for x in inner])
-        if (sums[gone] != self.sizes[gone]).any():
-            raise ChangedError
-        left = np.delete(np.arange(len(self.counts)), gone)
-        every = [Inner(left, left, self.rows(left)), *inner]
-        order = np.argsort(np.concatenate([x.places for x in every]), kind="stable")
-        return _joined([x.cells for x in every]).rows(order)
-
-    def rows(self, rows: Any) -> Cells:
-        """Some of the cells."""
-        return self.map(lambda x: x[rows])
-
-    def map(self, function: Callable[[NDArray[Any]], NDArray[Any]]) -> Cells:
-        """The cells with other columns."""
-        least, greatest, counts = map(function, (self.least, self.greatest, self.counts))
-        return Cells(least, greatest, counts, {k: function(x) for k, x in self.amounts.items()})
-
-    def emptied(self) -> Cells:
-        """A cell without any examples."""
-        found = self.rows(slice(1)).map(np.zeros_like)
-        return replace(found, least=self.least[:1], greatest=self.greatest[:1])
+        return _filled(Cells(ends, ends, rows(self.counts), amounts))
 
 
-def _joined(parts: Sequence[Cells]) -> Cells:
-    """The cells of several, one after the other."""
-    columns = zip(*((x.least, x.greatest, x.counts) for x in parts), strict=True)
-    least, greatest, counts = map(np.concatenate, columns)
-    names = parts[0].amounts
-    amounts = {name: np.concatenate([x.amounts[name] for x in parts]) for name in names}
-    return Cells(least, greatest, counts, amounts)
-
-
-def rankings_of_groups(of_each: Sequence[Cells]) -> tuple[Ranking, Ranking]:
-    """The worst and the best order of what is not known, of a ranking of groups."""
-    worst = _ranking_of_groups([x.in_order(best=False) for x in of_each])
-    if not any(x.unknown.any() for x in of_each):
-        return worst, worst
-    return worst, _ranking_of_groups([x.in_order(best=True) for x in of_each])
-
-
-def _ranking_of_groups(of_each: Sequence[Cells]) -> Ranking:
-    groups = np.repeat(np.arange(len(of_each)), [len(x.counts) for x in of_each])
-    every = _joined(of_each)
-    masses: dict[str, Any] = {}
-    if "weight" in every.amounts:
-        masses = {"weights": every.masses.sum(axis=-1), "positive_weights": every.masses[:, 1]}
-    if (costs := every.amounts.get("cost")) is not None:
-        masses |= {"positive_costs": costs[:, 1], "negative_costs": costs[:, 0]}
-    counts = every.sizes, every.counts[:, 1]
-    beside = {"groups": groups, "num_groups": len(of_each), **masses}
-    return Ranking.from_counts(every.least, *counts, **beside)
-
-
-class Inner(NamedTuple):
-    """Cells, the places of those that were divided, and of that of which each is a part."""
-
-    of: NDArray[np.intp]
-    places: NDArray[np.intp]
-    cells: Cells
-
-
-def filled(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which cells hold examples; where none does, the first, since no table is without rows."""
-    there: NDArray[np.bool_] = np.asarray(counts.any(axis=-1))
-    if not there.any():
-        there[:1] = True
-    return there
-
-
-# passes that count and divide cells
-
-
-_BITS = 20
-_AT_ONCE = 2**22
-"""Scores of one cell that are kept; cells of more are divided until they are few."""
+def _filled(cells: Cells) -> Cells:
+    """The cells that hold examples; if none does, the first, since no table is without rows."""
+    there = np.asarray(cells.counts.any(axis=-1))
+    there[:1] |= not there.any()
+    return cells.rows(there)
 
 
 class _Counter:
-    """Counts examples in numbered cells, best first, and knows the ends of each."""
+    """Counts the examples of former cells in parts of these, each as wide as a power of 2.
 
-    def __init__(self, size: int, like: Examples) -> None:
-        dtype = like.scores.dtype
-        whole = np.iinfo(dtype if dtype.kind in "iu" else np.int8)
-        ends = (np.inf, -np.inf) if dtype.kind == "f" else (whole.max, whole.min)
+    A cell that is wanted has the more parts the more examples it has.
+    """
+
+    def __init__(self, former: Cells, wanted: NDArray[np.bool_], like: Examples, bits: int) -> None:
+        self.top = _keys(former.greatest)
+        span = (self.top - _keys(former.least)).view(np.uint64)
+        known = former.sizes[wanted].sum()
+        parts = 2.0**bits * (former.sizes / known if known else np.ones(len(span)))
+        halved = np.log2(np.maximum(parts, 2)).astype(int)
+        width = np.maximum(np.frexp(span.astype(np.float64))[1] - halved, 0)
+        self.shift = width.astype(np.uint64)
+        self.parts = np.where(wanted, (span >> self.shift).astype(np.int64), 0) + 1
+        self.span, self.sizes = span, former.sizes
+        self.starts = np.cumsum(self.parts) - self.parts
+        size = int(self.parts.sum())
         self.counts = np.zeros((size, 2), dtype=np.int64)
         self.amounts = {name: np.zeros((size, 2)) for name in like.amounts}
-        self.least, self.greatest = (np.full(size, x, dtype=dtype) for x in ends)
+        ends = former.greatest, former.least  # beyond all scores of the cell
+        self.least, self.greatest = (x.repeat(self.parts) for x in ends)
 
-    def add(self, cells: NDArray[Any], examples: Examples) -> None:
+    def add(self, examples: Examples) -> None:
         """Count examples in their cells."""
-        codes = 2 * cells.astype(np.int64) + examples.labels
+        keys = _keys(examples.scores)
+        cell = len(self.top) - 1 - np.searchsorted(self.top[::-1], keys)
+        below = (self.top[cell] - keys).view(np.uint64)
+        if (below > self.span[cell]).any():
+            raise ChangedError
+        part = np.minimum(below >> self.shift[cell], (self.parts[cell] - 1).view(np.uint64))
+        place = self.starts[cell] + part.astype(np.int64)
+        codes = 2 * place + examples.labels
 
         def summed(amounts: NDArray[Any] | None = None) -> NDArray[Any]:
             found = np.bincount(codes, amounts, minlength=self.counts.size)
@@ -295,111 +229,16 @@ class _Counter:
         with np.errstate(over="ignore", invalid="ignore"):  # infinite sums are refused
             for name, amounts in examples.amounts.items():
                 self.amounts[name] += summed(amounts)
-        np.minimum.at(self.least, cells, examples.scores)
-        np.maximum.at(self.greatest, cells, examples.scores)
+        np.minimum.at(self.least, place, examples.scores)
+        np.maximum.at(self.greatest, place, examples.scores)
 
     @property
     def cells(self) -> Cells:
-        """The cells that hold examples."""
+        """The cells that hold examples, as many of each former one as before."""
         found = Cells(self.least, self.greatest, self.counts, self.amounts)
-        return found.rows(self.there)
-
-    @property
-    def there(self) -> NDArray[np.bool_]:
-        """Which cells these are."""
-        return filled(self.counts)
-
-
-def counted_cells(passes: Passes, keys: Sequence[Key], groups: int = 1) -> dict[Key, Cells]:
-    """The cells of every key, after one pass; one of a group has the fewer the more groups are."""
-    counters: dict[Key, _Counter] = {}
-    for batch in passes():
-        for key, examples in batch.of(keys):
-            bins, number = _bins(examples.scores, _bits(key, groups))
-            if key not in counters:
-                counters[key] = _Counter(number, examples)
-            counters[key].add(bins, examples)
-    found = {key: x.cells for key, x in counters.items()}
-    for key in keys:
-        if key not in found:  # a group of which no row has any weight
-            found[key] = found[key[0]].emptied()
-    return found
-
-
-def _bits(key: Key, groups: int) -> int:
-    """How finely scores are counted: all groups together have as many cells as all rows."""
-    return _BITS if isinstance(key, str) else max(_BITS - (groups - 1).bit_length(), 1)
-
-
-def _bins(scores: NDArray[Any], bits: int) -> tuple[NDArray[Any], int]:
-    """The cell of each score in the first pass, and how many there are."""
-    xp = namespace(scores)
-    bits = min(bits, xp.key_bits(scores.dtype))
-    return xp.bin_rows(scores, bits), 2**bits
-
-
-class _Kept:
-    """The examples of one cell in a further pass."""
-
-    def __init__(self, cells: Cells, place: int) -> None:
-        self.place, self.ends = place, (cells.least[place], cells.greatest[place])
-        self.examples: list[Examples] = []
-
-    def add(self, examples: Examples) -> None:
-        """Keep those examples of a batch that are of the cell."""
-        scores = examples.scores
-        self.examples.append(examples.where((scores >= self.ends[0]) & (scores <= self.ends[1])))
-
-    def inner(self) -> Inner:
-        """The ties of the cell."""
-        if not self.examples:
+        if self.sizes[0] and (np.add.reduceat(found.sizes, self.starts) != self.sizes).any():
             raise ChangedError
-        ties = np.unique(np.concatenate([x.scores for x in self.examples]))
-        counter = _Counter(max(len(ties), 1), self.examples[0])
-        for examples in self.examples:
-            counter.add(len(ties) - 1 - np.searchsorted(ties, examples.scores), examples)
-        found = counter.cells
-        return Inner(np.array([self.place]), np.full(len(found.counts), self.place), found)
-
-
-class _Divided:
-    """The examples of several cells in a further pass, counted in finer cells.
-
-    A cell is divided by the bits of its scores, into the more parts the more examples it has.
-    """
-
-    def __init__(self, cells: Cells, places: NDArray[np.intp], bits: int) -> None:
-        chosen = cells.rows(places)
-        self.places, self.find = places, _finder(cells, bits)
-        self.number = np.full(len(cells.counts), -1)
-        self.number[places] = np.arange(len(places))
-        self.top = _keys(chosen.greatest)
-        span = (self.top - _keys(chosen.least)).view(np.uint64)
-        parts = 2**bits * chosen.sizes / chosen.sizes.sum()
-        width = np.frexp(span.astype(np.float64))[1] - np.maximum(np.log2(parts), 1).astype(int)
-        self.shift = np.maximum(width, 0).astype(np.uint64)
-        self.sizes = (span >> self.shift).astype(np.int64) + 1
-        self.starts = np.cumsum(self.sizes) - self.sizes
-        self.counter: _Counter | None = None
-
-    def add(self, examples: Examples) -> None:
-        """Count those examples of a batch that are of the cells."""
-        number = self.number[self.find(examples.scores)]
-        inside = np.flatnonzero(number >= 0)
-        examples, number = examples.where(inside), number[inside]
-        below = (self.top[number] - _keys(examples.scores)).view(np.uint64) >> self.shift[number]
-        if (below >= self.sizes[number].view(np.uint64)).any():
-            raise ChangedError
-        if self.counter is None:
-            self.counter = _Counter(int(self.sizes.sum()), examples)
-        self.counter.add(self.starts[number] + below.astype(np.int64), examples)
-
-    def inner(self) -> Inner:
-        """The finer cells that hold examples."""
-        if self.counter is None:
-            raise ChangedError
-        places = self.places.repeat(self.sizes)[self.counter.there]
-        return Inner(self.places, places, self.counter.cells)
+        return _filled(found)
 
 
 def _keys(scores: NDArray[Any]) -> NDArray[np.int64]:
@@ -407,37 +246,57 @@ def _keys(scores: NDArray[Any]) -> NDArray[np.int64]:
     return keys
 
 
-def _finder(cells: Cells, bits: int) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    """What tells the places of the cells of scores: by a table as long as each has its own bin."""
-    bins, number = _bins(cells.least, bits)
-    if (np.diff(bins) > 0).all():
-        place = np.zeros(number, dtype=np.int32)
-        place[bins] = np.arange(len(bins))
-        return lambda scores: place[_bins(scores, bits)[0]]
-    rising, last = cells.least[::-1].copy(), len(bins) - 1
-    return lambda scores: last - np.maximum(np.searchsorted(rising, scores, side="right") - 1, 0)
+def _all_scores(dtype: np.dtype[Any]) -> Cells:
+    """A cell for all scores of a type, of which none is counted yet."""
+    whole = None if dtype.kind == "f" else np.iinfo(dtype)
+    worst, best = (-np.inf, np.inf) if whole is None else (whole.min, whole.max)
+    least, greatest = (np.asarray([x], dtype=dtype) for x in (worst, best))
+    return Cells(least, greatest, np.zeros((1, 2), dtype=np.int64), {})
 
 
-def opened(
-    passes: Passes, cells: Mapping[Key, Cells], ends: Mapping[Key, set[int]], groups: int = 1
-) -> dict[Key, Cells]:
-    """The cells of every key after one more pass: ties where these end, and finer cells."""
-    openings: dict[Key, list[_Kept | _Divided]] = {}
-    for key, x in cells.items():
-        bits = _bits(key, groups)
-        kept = [k for k in sorted(ends.get(key, ())) if x.sizes[k] <= _AT_ONCE >> (_BITS - bits)]
-        openings[key] = [_Kept(x, k) for k in kept]
-        wanted = x.unknown
-        wanted[list(ends.get(key, ()))] = True
-        wanted[kept] = False
-        if wanted.any():
-            openings[key].append(_Divided(x, np.flatnonzero(wanted), bits))
-    for batch in passes():
-        for key, examples in batch.of(key for key, of_key in openings.items() if of_key):
-            for opening in openings[key]:
-                opening.add(examples)
-    inner = {key: [x.inner() for x in of_key] for key, of_key in openings.items()}
-    return {key: x.replaced(inner[key]) if inner[key] else x for key, x in cells.items()}
+class Pass(NamedTuple):
+    """The cells of every key after a pass, and how many rows and positive ones it went over."""
+
+    cells: dict[Key, Cells]
+    rows: int = 0
+    positives: int = 0
+
+    def next(
+        self,
+        passes: Passes,
+        keys: Sequence[Key],
+        wanted: Mapping[Key, NDArray[np.bool_]],
+        groups: int = 1,
+    ) -> Pass:
+        """One more pass, in which the wanted cells are divided; the first divides all scores.
+
+        All groups together have as many cells as all rows.
+        """
+        counters: dict[Key, _Counter] = {}
+        rows = positives = 0
+        for batch in passes():
+            rows, positives = rows + len(batch.labels), positives + int(batch.labels.sum())
+            for key, examples in batch.of(keys):
+                if key not in counters:
+                    bits = _BITS if key[1] is None else max(_BITS - (groups - 1).bit_length(), 1)
+                    former = self.cells.get(key) or _all_scores(examples.scores.dtype)
+                    every = np.ones(len(former.counts), dtype=bool)
+                    counters[key] = _Counter(former, wanted.get(key, every), examples, bits)
+                counters[key].add(examples)
+        cells = {key: x.cells for key, x in counters.items()}
+        if self.cells and (rows, positives) != (self.rows, self.positives):
+            raise ChangedError
+        for key in keys:
+            if key not in cells:  # a group of which no row has any weight
+                cells[key] = _emptied(cells[key[0], None])
+        return Pass(cells, rows, positives)
+
+
+def _emptied(cells: Cells) -> Cells:
+    """A cell without any examples."""
+    found = cells.rows(slice(1))
+    nothing = {name: np.zeros_like(x) for name, x in found.amounts.items()}
+    return found._replace(counts=np.zeros_like(found.counts), amounts=nothing)
 
 
 # an evaluation
@@ -457,136 +316,107 @@ def evaluate_stream(
     if settings.resampling is not None:
         drawn = replace(settings.resampling, resamples=0, test_resamples=0)
         settings = replace(settings, resampling=drawn)
+    groups = range(0 if names is None else len(names))
+    of_each: list[list[Key]] = [[(x, k) for k in groups] for x in settings.models]
+    keys: list[Key] = [(x, None) for x in settings.models]
     on_step("counting scores")
-    groups = 0 if names is None else len(names)
-    keys: list[Key] = [*settings.models, *((x, k) for x in settings.models for k in range(groups))]
-    cells, rows = _counted_rows(passes, keys, groups)
-    counts = _counts(cells[settings.models[0]], *rows)
-    if settings.per is None:
-        settings.check_quotas(counts.most)
-    ends_of = _Ends(settings, counts, names is not None)
-    cells = _narrowed(cells, keys[len(settings.models) :], ends_of, passes, groups, on_step)
-    both = {x: cells[x].rankings() for x in settings.models}
-    if settings.unit is not None and (impacts := settings.unit.tuned(counts.total, counts[3])):
-        both = {x: _with_impacts(two, impacts) for x, two in both.items()}
+    cells, counts = _counted(settings, passes, [*keys, *(x for y in of_each for x in y)], on_step)
+    if settings.unit is not None and (
+        impacts := settings.unit.tuned(counts.total, counts.positive_total)
+    ):
+        cells = {key: x.with_impacts(impacts) for key, x in cells.items()}
+    both = {x: _rankings([cells[x, None]]) for x in settings.models}
     found = evaluate_rankings(settings, counts, both.__getitem__, exact=False)
     if settings.resampling is not None:
         found = with_closed_forms(found, [worst for worst, _ in both.values()])
     if names is None:
         return found
-    of_each = ([cells[x, k] for k in range(len(names))] for x in settings.models)
-    by_group = [rankings_of_groups(x) for x in of_each]
+    by_group = [_rankings([cells[key] for key in keys], grouped=True) for keys in of_each]
     return with_groups(found, group_results(settings, by_group, names, exact=False))
 
 
-def _counted_rows(
-    passes: Passes, keys: Sequence[Key], groups: int
-) -> tuple[dict[Key, Cells], tuple[int, int]]:
-    """The cells after the first pass, and how many rows and positive ones it went over."""
-    rows = positives = 0
+def _counted(
+    settings: Settings, passes: Passes, keys: Sequence[Key], on_step: Callable[[str], object]
+) -> tuple[dict[Key, Cells], Counts]:
+    """The cells of every key, divided until it is known where quotas end, and all in numbers."""
+    groups = len(keys) // len(settings.models) - 1
+    found = Pass({}).next(passes, keys, {}, groups)
+    counts = _counts(found)
+    if settings.per is None:
+        settings.check_quotas(counts.most)
+    wanted = {key: x.unknown for key, x in found.cells.items()}
+    ends = _where_quotas_end(settings, counts, found.cells)
+    wanted = {key: x | ends[key] for key, x in wanted.items()}
+    while any(x.any() for x in wanted.values()):
+        on_step("opening the cells in which quotas end")
+        found = found.next(passes, keys, wanted, groups)
+        wanted = _where_quotas_end(settings, counts, found.cells)
+    return found.cells, counts
 
-    def counting() -> Iterator[Batch]:
-        nonlocal rows, positives
-        for batch in passes():
-            rows, positives = rows + len(batch.labels), positives + int(batch.labels.sum())
-            yield batch
 
-    cells = counted_cells(counting, keys, groups)
-    return cells, (rows, positives)
-
-
-def _counts(cells: Cells, rows: int, positives: int) -> Counts:
+def _counts(found: Pass) -> Counts:
     """All rows in numbers, those without weight too."""
+    cells = next(iter(found.cells.values()))
     for name, amounts in cells.amounts.items():
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite(np.abs(amounts).sum()):
                 raise UnfitError(f"the sum of the {name}s is too large for a number")
     negative, positive = (float(x) for x in cells.masses.sum(axis=0))
     cost = float(cells.amounts["cost"].sum()) if "cost" in cells.amounts else math.nan
-    return Counts(rows, positives, negative + positive, positive, cost)
+    return Counts(found.rows, found.positives, negative + positive, positive, cost)
 
 
-def _with_impacts(both: Orders, impacts: Sequence[float]) -> Orders:
-    """The rankings with what rows bring by the impacts of the four cells."""
-    worst, best = (_bringing(x, *impacts) for x in both)
-    return worst, worst if both[0] is both[1] else best
+def _where_quotas_end(
+    settings: Settings, counts: Counts, cells: Mapping[Key, Cells]
+) -> dict[Key, NDArray[np.bool_]]:
+    """The cells of several scores in which quotas end.
+
+    Of groups these are the ends of their own quotas, or of their shares of one over all, and the
+    cells with scores on both sides of its end.
+    """
+    of_costs, found = settings.cost is not None, {}
+    over_all = [x.places(counts.most) for x in settings.quotas_over_all if counts.total]
+    around = around_cut(np, np.asarray(over_all), np.asarray(counts.total))
+    sure = np.concatenate(around).tolist() if settings.resampling is not None else []
+    for (model, group), x in cells.items():
+        of_group = x.spent(of_costs).sum()
+        if group is None:
+            ends = x.at([*over_all, *sure], of_costs)
+        elif settings.per is not None:
+            ends = x.at([float(q.of_each(of_group)) for q in settings.quotas], of_costs)
+        else:
+            share, whole = of_group / (counts.most or 1.0), cells[model, None]
+            ends = x.at([share * places for places in over_all], of_costs)
+            for end in np.flatnonzero(whole.at(over_all, of_costs)):
+                ends |= (x.least <= whole.greatest[end]) & (x.greatest >= whole.least[end])
+        found[model, group] = ends & x.loose
+    return found
 
 
-def _bringing(ranking: Ranking, tp: float, fp: float, fn: float, tn: float) -> Ranking:
-    masses = ranking.positive_weights, ranking.negative_weights
-    positive, negative = (np.asarray(x, np.float64) for x in masses)
-    gain = ops.ByClass(tp * positive, fp * negative)
-    rejected = ops.ByClass(fn * positive, tn * negative)
-    size = ops.ByClass((abs(tp) + abs(fn)) * positive, (abs(fp) + abs(tn)) * negative)
-    columns = {"gain": gain, "gain_rejected": rejected}
-    columns["gain_size"] = size.map(lambda x: ops.GAIN_SCALE * x)
-    return ranking._replace(columns={**ranking.columns, **columns})
+def _rankings(of_each: Sequence[Cells], grouped: bool = False) -> Orders:
+    """The worst and the best order of what is not known, of groups if the cells are of groups."""
+    worst = _ranking([x.in_order(best=False) for x in of_each], grouped)
+    if not any(x.unknown.any() for x in of_each):
+        return worst, worst
+    return worst, _ranking([x.in_order(best=True) for x in of_each], grouped)
 
 
-class _Ends:
-    """In which cells quotas end, of those that passes over the rows have to open."""
-
-    def __init__(self, settings: Settings, counts: Counts, grouped: bool) -> None:
-        self.quotas = settings.quotas if counts.total else ()
-        self.per, self.counts = settings.per is not None, counts
-        self.over_all = () if self.per else self.quotas
-        self.of_costs = settings.cost is not None
-        self.amounts = self.of_costs or settings.gain is not None
-        self.shared = grouped and not self.per
-        self.sure = settings.resampling is not None
-
-    def wanted(self, cells: Mapping[Key, Cells]) -> dict[Key, set[int]]:
-        """The cells of every key that are to be opened, if there are any."""
-        found: dict[Key, set[int]] = {}
-        for key, x in cells.items():
-            if isinstance(key, str):
-                found[key] = self._of_all(x)
-            elif x.masses.any():
-                found[key] = self._of_group(x, cells[key[0]])
-        return {key: places for key, places in found.items() if places}
-
-    def _at_ends(self, x: Cells, quotas: Iterable[float]) -> set[int]:
-        """Where quotas end in the order of a cell that matters: of one class alone only if rows
-        cost or bring something, or groups share the quota.
-        """
-        ends = set().union(*(x.ends(quota, self.of_costs) for quota in quotas))
-        open_ones = x.loose if self.amounts or self.shared else x.unknown
-        return {k for k in ends if open_ones[k]}
-
-    def _of_all(self, x: Cells) -> set[int]:
-        places = np.asarray([quota.places(self.counts.most) for quota in self.over_all])
-        if not self.sure:
-            return self._at_ends(x, places)
-        around = around_cut(namespace(places), places, np.asarray(self.counts.total))
-        return self._at_ends(x, np.concatenate([places, *around]))
-
-    def _of_group(self, x: Cells, whole: Cells) -> set[int]:
-        """Those of a group: where its own quota ends, or its share of one over all, and where its
-        scores are on both sides of the end of that.
-        """
-        most = (x.amounts["cost"] if self.of_costs else x.masses).sum()
-        if self.per:
-            return self._at_ends(x, (float(quota.of_each(most)) for quota in self.quotas))
-        share = most / self.counts.most if self.counts.most else 0.0
-        over_all = [quota.places(self.counts.most) for quota in self.over_all]
-        found = self._at_ends(x, (share * quota for quota in over_all))
-        for end in set().union(*(whole.ends(quota, self.of_costs) for quota in over_all)):
-            across = (x.least <= whole.greatest[end]) & (x.greatest >= whole.least[end])
-            found |= set(np.flatnonzero(across & x.loose).tolist())
-        return found
-
-
-def _narrowed(
-    cells: dict[Key, Cells],
-    of_groups: Sequence[Key],
-    ends_of: _Ends,
-    passes: Passes,
-    groups: int,
-    on_step: Callable[[str], object],
-) -> dict[Key, Cells]:
-    """The cells, opened until it is known where the quotas end and what the groups have."""
-    narrowed = not any(cells[key].unknown.any() for key in of_groups)
-    while (wanted := ends_of.wanted(cells)) or not narrowed:
-        on_step("opening the cells in which quotas end")
-        cells, narrowed = opened(passes, cells, wanted, groups), True
-    return cells
+def _ranking(of_each: Sequence[Cells], grouped: bool) -> Ranking:
+    least, _, counts, amounts = zip(*of_each, strict=True)
+    thresholds, counts = np.concatenate(least), np.concatenate(counts)
+    columns = {}
+    for name in amounts[0]:
+        sums = np.concatenate([x[name] for x in amounts])
+        columns[name] = ops.ByClass(sums[:, 1], sums[:, 0])
+    positive, negative = columns.pop("weight", (None, None))
+    if "gain" in columns:
+        gains = [columns[x].map(np.abs) for x in ("gain", "gain_rejected") if x in columns]
+        columns["gain_size"] = ops.ByClass(
+            *(ops.GAIN_SCALE * sum(x) for x in zip(*gains, strict=True))
+        )
+    segments: Any = ()
+    if grouped:
+        group = np.repeat(np.arange(len(of_each)), [len(x.counts) for x in of_each])
+        segments = namespace(group).segments_of(group, np.arange(len(of_each)), behind=False)
+    table = ops.TieTable(thresholds, counts.sum(axis=-1), counts[:, 1], positive, negative, columns)
+    return ranking_of(table._replace(segments=segments))

@@ -122,7 +122,6 @@ BY_GROUP = [
 ]
 
 
-@pytest.mark.parametrize("kept", [2**22, in_full(2)])
 @pytest.mark.parametrize(("name", "options"), [BY_GROUP[0], *(in_full(*x) for x in BY_GROUP[1:])])
 def test_groups_are_those_of_other_engines(
     run: Run,
@@ -130,10 +129,8 @@ def test_groups_are_those_of_other_engines(
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     options: tuple[str, ...],
-    kept: int,
 ) -> None:
     monkeypatch.setattr(passes, "_BITS", 11)
-    monkeypatch.setattr(passes, "_AT_ONCE", kept)
     given = (*GIVEN, *options, "--json")
     exact = run("evaluate", data / "all.parquet", *given, "--engine", "memory").out
     found = run("evaluate", data / name, *given, "--engine", "stream")
@@ -185,7 +182,6 @@ MONEY = [
 ]
 
 
-@pytest.mark.parametrize("kept", [2**22, in_full(2)])
 @pytest.mark.parametrize(("name", "options"), [MONEY[0], MONEY[3], *(in_full(*x) for x in MONEY)])
 def test_gains_and_budgets_are_those_of_other_engines(
     run: Run,
@@ -193,10 +189,8 @@ def test_gains_and_budgets_are_those_of_other_engines(
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     options: tuple[str, ...],
-    kept: int,
 ) -> None:
     monkeypatch.setattr(passes, "_BITS", 9)
-    monkeypatch.setattr(passes, "_AT_ONCE", kept)
     given = (*GIVEN, "--score", "t", *options)
     exact = run("evaluate", data / "all.parquet", *given, "--json", "--engine", "memory").out
     found = run("evaluate", data / name, *given, "--json", "--engine", "stream")
@@ -215,13 +209,11 @@ def test_gains_and_budgets_are_those_of_other_engines(
             assert ("brings" in at_quota) == ("--gain" in options or "--impact" in options)
 
 
-@pytest.mark.parametrize("kept", [2**22, in_full(2)])
 @pytest.mark.parametrize("options", [(), ("--impact", "3,-1,-0.5,0.25", "--ratio", "2")])
 def test_intervals_at_quotas_are_those_of_other_engines(
-    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], kept: int
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(passes, "_BITS", 6)
-    monkeypatch.setattr(passes, "_AT_ONCE", kept)
     given = (*GIVEN, "--score", "t", "--quota", "40", "--quota", "7.5%", "--quota", "0", *options)
     given = (*given, "--confidence", "90%")
     exact = run("evaluate", data / "all.parquet", *given, "--json", "--engine", "memory").out

@@ -11,6 +11,7 @@ import pytest
 
 import quotakernels as qk
 from contracts.snapshots import agrees
+from quotakernels.evaluation import batches as streams
 from quotakernels.evaluation.answers import what_will_it_bring as what
 from quotakernels.evaluation.answers import which_model
 from quotakernels.evaluation.batches import Batch, evaluate_stream
@@ -159,8 +160,9 @@ def batches(options: dict[str, Any], codes: Any) -> Callable[[], Iterator[Batch]
 
 
 @pytest.mark.parametrize("name", BATCHED)
-def test_evaluations_in_batches(name: str) -> None:
+def test_evaluations_in_batches(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     pytest.importorskip("pandas")
+    monkeypatch.setattr(streams, "_BITS", 6)  # so that bounds are left
     options = {"quotas": (Quota(30), Quota(5, "percent")), **BATCHED[name]}
     settings = Settings("rows", "y", tuple(TWO), **options)
     regions, codes = np.unique(REGION, return_inverse=True)
