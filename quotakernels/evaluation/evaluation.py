@@ -11,7 +11,7 @@ from html import escape
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, get_args, overload
+from typing import Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 
@@ -21,12 +21,9 @@ from quotakernels.evaluation.answers import Answer, answers
 from quotakernels.evaluation.certainty import notes_of_hit_rates, notes_of_intervals, pairs_of
 from quotakernels.evaluation.intervals import CLOSED_FORMS
 from quotakernels.evaluation.results import (
-    APART,
     Differences,
     GroupResults,
-    GroupValues,
     Results,
-    Values,
     dominant,
 )
 from quotakernels.evaluation.settings import Quota
@@ -64,11 +61,16 @@ def as_dict(results: Results) -> dict[str, Any]:
     record |= _record_of_groups(results) | _record_of_confidence(results)
     if gains is not None:
         record |= {"brought_by_nobody": gains.nobody, "brought_by_all": gains.everybody}
-    record["models"] = [
-        {"score": name, **_record_of_model(results, row)} for row, name in enumerate(results.models)
-    ]
+    record["models"] = results.models
+    record["places"] = {str(x): results.places_at_random(x) for x in settings.quotas}
+    names = _names(results)
+    record["values"] = [dict(zip(names, map(_named, x), strict=True)) for x in _values(results)]
     found: dict[str, Any] = _plain(record | _record_of_best(results))
     return found
+
+
+def _named(x: Any) -> Any:
+    return str(x) if isinstance(x, Quota) else x
 
 
 def _plain(x: Any) -> Any:
@@ -108,67 +110,6 @@ def _record_of_groups(results: Results) -> dict[str, Any]:
         "positive_weight": groups.positive_masses,
     }
     return {"groups": found}
-
-
-def _in_groups(values: GroupValues, row: int) -> dict[str, Any]:
-    """What a model has in the groups: of each measure the mean over them, the spread and all."""
-    found: dict[str, Any] = {}
-    for name in (x.name for x in values.measures):
-        if name in values.bounds:
-            both = [_in_groups(values.at_bound(k), row)[name] for k in (0, 1)]
-            found[name] = {"bounds": both}
-            continue
-        found[name] = {
-            "mean": values.mean(name, row),
-            "groups": len(values.defined(name, row)),
-            "spread": values.spread(name, row),
-            "values": values.of(name)[row].tolist(),
-        }
-        if name in values.mean_ends:
-            found[name]["interval"] = values.mean_interval(name, row)
-        if name in values.ends:
-            found[name]["intervals"] = values.ends[name][:, row].T
-    return found
-
-
-def _between(groups: GroupResults, quota: Quota, row: int) -> dict[str, Any]:
-    """How far groups are apart by a model, and the intervals of that, if there are."""
-    names = [x.name for x in APART]
-    found: dict[str, Any] = dict(zip(names, groups.apart[quota][row], strict=True))
-    if quota in groups.apart_ends:
-        ends = groups.apart_ends[quota][:, row].T
-        found["intervals"] = dict(zip(names, ends, strict=True))
-    return found
-
-
-def _record_of_model(results: Results, row: int) -> dict[str, Any]:
-    """What a model has of all tables: values first, then their intervals."""
-    content: dict[str, Any] = {}
-    quotas: dict[str, Any] = {
-        str(quota): {"places": float(results.places(quota)[row])} for quota in results.at_quota
-    }
-    best_cut: dict[str, Any] = {}
-    sure: list[tuple[dict[str, Any], Values]] = []
-    for part, quota, values in results.sections:
-        over_all = best_cut if part == "gains" else content
-        target = over_all if quota is None else quotas[str(quota)]
-        target |= values.of_model(row)
-        if bounds := values.bounds_of_model(row):
-            target["bounds"] = {**target.get("bounds", {}), **bounds}
-        sure.append((target, values))
-    for target, values in sure:
-        for name, ends in values.ends.items():
-            target.setdefault("intervals", {})[name] = values.interval(name, row)
-            target.setdefault("undefined", {})[name] = int(ends.undefined[row])
-    if results.groups is not None:
-        for quota, in_groups in results.groups.values.items():
-            target = content if quota is None else quotas[str(quota)]
-            target["groups"] = _in_groups(in_groups, row)
-        for quota in results.groups.apart:
-            quotas[str(quota)]["between_groups"] = _between(results.groups, quota, row)
-    at = "quotas" if results.settings.cost is None else "budgets"
-    parts = {"best_cut": best_cut, at: quotas}
-    return content | {name: part for name, part in parts.items() if part}
 
 
 def _record_of_confidence(results: Results) -> dict[str, Any]:
@@ -217,22 +158,19 @@ def _record_of_tests(differences: Differences) -> dict[str, Any]:
     }
 
 
+_Row: TypeAlias = tuple[str, Quota | None, Any, str, float, float, float]
+
+
 def as_rows(results: Results) -> dict[str, list[Any]]:
-    """Every value by columns: model, quota or budget, measure, value and both ends of its interval;
-    behind the quota the group, if there are groups, which is None of all rows.
-    """
-    rows = [
-        (name, _places(results, quota), None, measure, value, *values.interval(measure, row))
-        for _, quota, values in results.sections
-        for row, name in enumerate(results.models)
-        for measure, value in values.of_model(row).items()
-    ]
-    if results.groups is not None:
-        rows += _rows_of_groups(results, results.groups)
-    at = "quota" if results.settings.cost is None else "budget"
-    names = ("model", at, "group", "measure", "value", "lower", "upper")
-    columns = zip(names, map(list, zip(*rows, strict=True)), strict=True)
+    """Every value by columns, as data frames have it: quotas are numbers of places."""
+    rows = ((name, _places(results, quota), *more) for name, quota, *more in _values(results))
+    columns = zip(_names(results), map(list, zip(*rows, strict=True)), strict=True)
     return {name: x for name, x in columns if name != "group" or results.groups is not None}
+
+
+def _names(results: Results) -> tuple[str, ...]:
+    at = "quota" if results.settings.cost is None else "budget"
+    return "model", at, "group", "measure", "value", "lower", "upper"
 
 
 def _places(results: Results, quota: Quota | None) -> float:
@@ -241,17 +179,30 @@ def _places(results: Results, quota: Quota | None) -> float:
     return quota.amount if quota.is_budget else results.places_at_random(quota)
 
 
-def _rows_of_groups(results: Results, groups: GroupResults) -> Iterator[tuple[Any, ...]]:
-    for over_all, apart in groups.apart.items():
-        for (row, k), value in np.ndenumerate(apart):
-            between = (results.models[row], _places(results, over_all), None, APART[k].name)
-            yield (*between, float(value), *groups.apart_interval(over_all, row, k))
-    for quota, values in groups.values.items():
-        places = _places(results, quota)
-        for (k, row, m), value in np.ndenumerate(np.moveaxis(values.array, -1, 0)):
-            measure, name = values.measures[k].name, str(groups.names[m])
-            ends = values.interval(measure, row, m)
-            yield (results.models[row], places, name, measure, float(value), *ends)
+def _values(results: Results) -> Iterator[_Row]:
+    """Every value: its model, quota, group and measure, and both ends of its interval.
+
+    Of a measure that is not known exactly, the value is NaN and the ends are its bounds.
+    """
+    for _, quota, values in results.sections:
+        for row, name in enumerate(results.models):
+            for measure in (x.name for x in values.measures):
+                yield (name, quota, None, measure, *values.known(measure, row)[:3])
+    if results.groups is not None:
+        yield from _values_of_groups(results, results.groups)
+
+
+def _values_of_groups(results: Results, groups: GroupResults) -> Iterator[_Row]:
+    """How far groups are apart, means over groups, and every group."""
+    for row, name in enumerate(results.models):
+        for quota in groups.apart:
+            for measure, known in groups.apart_by(quota, row):
+                yield (name, quota, None, measure.name, *known[:3])
+        for at, values in groups.values.items():
+            for x in (x.name for x in values.measures):
+                yield (name, at, None, f"mean_{x}", *values.mean(x, row)[:3])
+                for m, group in enumerate(groups.names):
+                    yield (name, at, str(group), x, *values.known(x, row, m)[:3])
 
 
 # the evaluation
@@ -329,7 +280,10 @@ class Evaluation(Results):
         return list(notes_of_intervals(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in one record of plain values, None where undefined or infinite."""
+        """Everything in one record of plain values, None where undefined or infinite.
+
+        Its ``"values"`` are the rows of `to_frame`, with each quota as it was given.
+        """
         return as_dict(self)
 
     def to_json(self) -> str:
@@ -339,9 +293,9 @@ class Evaluation(Results):
     def to_frame(self, library: Library | None = None) -> Any:
         """Every value as a data frame: a row for each model, quota and measure, with its interval.
 
-        With `per` or `by` there is also a row for each group, by its name.  The quota is a number
-        of places, NaN for measures over all quotas and for best cuts; of budgets the column is
-        "budget".  By default the frame is one
+        With `per` or `by` there are also means over groups, such as "mean_roc_auc", and a row for
+        each group, by its name.  The quota is a number of places, NaN for measures over all quotas
+        and for best cuts; of budgets the column is "budget".  By default the frame is one
         of the library that is imported, of pandas if both are.
         """
         return frame_of(as_rows(self), library)

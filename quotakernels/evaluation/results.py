@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -236,12 +236,34 @@ _SAME = 1e-12  # equal rankings whose weights are summed in another order
 _SUMMED, _ROUNDING = 1e-12, 1e-9
 
 
+class Known(NamedTuple):
+    """What is known of a value: both ends of its interval, NaN of what has none or is undefined; or
+    else the bounds between which it lies, and is then NaN.
+    """
+
+    value: float
+    lower: float = math.nan
+    upper: float = math.nan
+    bounded: bool = False
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """Both ends of the interval, if there is one."""
+        ends = self[1:3]
+        return () if self.bounded or any(map(math.isnan, ends)) else ends
+
+
 def _both_ends(ends: Mapping[Any, Any], key: Any, *place: int) -> tuple[float, float]:
     """The lower and the upper end of an interval, NaN of what has none."""
     if key not in ends:
         return np.nan, np.nan
     lower, upper = (float(x[place]) for x in ends[key][:2])
     return lower, upper
+
+
+def _between(lower: float, upper: float) -> Known:
+    """What lies between bounds; it is known where they agree."""
+    return Known(math.nan, lower, upper, True) if lower < upper else Known(lower)
 
 
 def most(worth: Floats, nothing: Floats | float = 0.0) -> NDArray[np.bool_]:
@@ -297,15 +319,16 @@ class Values:
         column: Floats = self.array[..., [m.name for m in self.measures].index(name)]
         return column
 
+    def known(self, name: str, *place: int) -> Known:
+        """What is known of a measure of a model, or of one in a group."""
+        if name in self.bounds:
+            return _between(*_both_ends(self.bounds, name, *place))
+        value = float(self.of(name)[place])
+        return Known(value) if math.isnan(value) else Known(value, *self.interval(name, *place))
+
     def of_model(self, model: int) -> dict[str, float]:
         """Return what a model has of each measure; NaN of those of which only bounds are known."""
-        found = {m.name: float(x) for m, x in zip(self.measures, self.array[model], strict=True)}
-        return found | dict.fromkeys(self.bounds_of_model(model), math.nan)
-
-    def bounds_of_model(self, model: int) -> dict[str, tuple[float, float]]:
-        """Return both bounds of each measure of a model that is not known exactly."""
-        both = {k: (float(x[model]), float(y[model])) for k, (x, y) in self.bounds.items()}
-        return {name: (lower, upper) for name, (lower, upper) in both.items() if lower < upper}
+        return {x.name: self.known(x.name, model).value for x in self.measures}
 
     def interval(self, name: str, *place: int) -> tuple[float, float]:
         """Both ends of a measure of a model, or of one in a group; NaN if it has no interval."""
@@ -331,10 +354,8 @@ class Values:
         worth = np.where(smaller, -self.array, self.array)
         # What is best when 0 is a sum over the rows, so that rounding can leave that much of it.
         marked = most(worth, nothing=np.where(smaller, _SUMMED * rows, 0.0))
-        bounded = {name for k in range(len(self.array)) for name in self.bounds_of_model(k)}
-        marked &= np.array(
-            [x.compared and x.name not in bounded for x in self.measures], dtype=bool
-        )
+        bounded = {name for name, (lower, upper) in self.bounds.items() if np.any(lower < upper)}
+        marked &= np.array([x.compared and x.name not in bounded for x in self.measures])
         return marked
 
 
@@ -386,18 +407,6 @@ class GroupValues(Values):
 
     mean_ends: Mapping[str, Floats] = field(default_factory=dict)
 
-    def at_bound(self, which: int) -> GroupValues:
-        """Return the record with the lower bounds (0) or the upper ones (1) as values."""
-        columns = [
-            self.bounds[x.name][which] if x.name in self.bounds else self.of(x.name)
-            for x in self.measures
-        ]
-        return replace(self, array=np.stack(columns, axis=-1), bounds={})
-
-    def mean_interval(self, name: str, model: int) -> tuple[float, float]:
-        """Both ends of the interval of the mean; NaN of one that has none."""
-        return _both_ends(self.mean_ends, name, model)
-
     def best_of(self, measure: Column) -> NDArray[np.bool_]:
         """Tell which models have the most in each group, shape (M, S)."""
         values = self.of(measure.name)
@@ -406,20 +415,39 @@ class GroupValues(Values):
 
     def defined(self, name: str, model: int) -> Floats:
         """Return a model's values of the groups in which a measure is defined."""
-        values = self.of(name)[model]
-        kept: Floats = values[~np.isnan(values)]
-        return kept
+        return _defined(self.of(name)[model])
 
-    def mean(self, name: str, model: int) -> float:
+    def mean(self, name: str, model: int) -> Known:
         """The mean over those groups; NaN of none."""
-        values = self.defined(name, model)
-        return float(np.mean(values)) if len(values) else np.nan
+        if name in self.bounds:
+            return _between(*(_mean(x[model]) for x in self.bounds[name]))
+        return Known(_mean(self.of(name)[model]), *self.mean_interval(name, model))
 
-    def spread(self, name: str, model: int) -> list[float]:
+    def mean_interval(self, name: str, model: int) -> tuple[float, float]:
+        """Both ends of the interval of the mean; NaN of one that has none."""
+        return _both_ends(self.mean_ends, name, model)
+
+    def spread(self, name: str, model: int) -> list[Known]:
         """The lowest value of those groups, the three quartiles, and the highest."""
-        values = self.defined(name, model)
-        found = np.quantile(values, _SPREAD) if len(values) else np.full(len(_SPREAD), np.nan)
-        return list(map(float, found))
+        if name in self.bounds:
+            both = (_spread(x[model]) for x in self.bounds[name])
+            return [_between(*x) for x in zip(*both, strict=True)]
+        return [Known(x) for x in _spread(self.of(name)[model])]
+
+
+def _defined(values: Floats) -> Floats:
+    return values[~np.isnan(values)]
+
+
+def _mean(values: Floats) -> float:
+    values = _defined(values)
+    return float(np.mean(values)) if len(values) else np.nan
+
+
+def _spread(values: Floats) -> list[float]:
+    values = _defined(values)
+    found = np.quantile(values, _SPREAD) if len(values) else np.full(len(_SPREAD), np.nan)
+    return list(map(float, found))
 
 
 @dataclass(frozen=True)
@@ -455,9 +483,11 @@ class GroupResults:
     apart: Mapping[Quota, Floats] = field(default_factory=dict)
     apart_ends: Mapping[Quota, Floats] = field(default_factory=dict)
 
-    def apart_interval(self, quota: Quota, model: int, k: int) -> tuple[float, float]:
-        """Both ends of one of APART; NaN of one that has no interval."""
-        return _both_ends(self.apart_ends, quota, model, k)
+    def apart_by(self, quota: Quota, model: int) -> list[tuple[Column, Known]]:
+        """How far groups are apart by a model."""
+        values = self.apart[quota][model].tolist()
+        ends = (_both_ends(self.apart_ends, quota, model, k) for k in range(len(APART)))
+        return [(x, Known(y, *both)) for x, y, both in zip(APART, values, ends, strict=True)]
 
     @property
     def most(self) -> float:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from quotakernels.evaluation.results import (
     Differences,
     GroupResults,
     GroupValues,
+    Known,
     Results,
     Section,
     Values,
@@ -135,6 +136,14 @@ def signed(text: str) -> str:
 # values
 
 
+def cell_of(measure: Column, known: Known, best: Any = False) -> Cell:
+    """A value with its interval, or its bounds."""
+    if known.bounded:
+        return Cell(between(known.lower, known.upper).replace("-", MINUS), best=bool(best))
+    ends = tuple(signed(measure.end_form(x)) for x in known.ends)
+    return Cell(signed(measure.text(known.value)), ends, bool(best))
+
+
 def measure_tables(evaluation: Results) -> Iterator[Table]:
     """All measures of every model: at each quota, over all quotas, and of ROC and PR space."""
     over_all, areas, *others = evaluation.sections
@@ -155,18 +164,12 @@ def values_table(evaluation: Results, section: Section) -> Table:
     values = section.values
     best = values.best(evaluation.rows)
 
-    def cell(model: int, k: int, measure: Column) -> Cell:
-        ends = values.interval(measure.name, model)
-        interval = () if any(map(math.isnan, ends)) else ends
-        shown = tuple(signed(measure.end_form(x)) for x in interval)
-        bounds = values.bounds_of_model(model).get(measure.name)
-        text = signed(measure.text(values.array[model, k]))
-        text = text if bounds is None else between(*bounds).replace("-", MINUS)
-        return Cell(text, shown, bool(best[model, k]))
-
     shown = [(k, measure) for k, measure in enumerate(values.measures) if measure.heading]
     rows = tuple(
-        (Cell(name, words=True), *(cell(model, *x) for x in shown))
+        (
+            Cell(name, words=True),
+            *(cell_of(x, values.known(x.name, model), best[model, k]) for k, x in shown),
+        )
         for model, name in enumerate(evaluation.models)
     )
     head = ("model", *(measure.heading for _, measure in shown))
@@ -387,14 +390,13 @@ def _spread(evaluation: Results, groups: GroupResults, quota: Quota | None) -> T
         if not measure.compared:
             continue
         means = [values.mean(measure.name, model) for model in range(len(evaluation.models))]
-        best = most(np.asarray(means)) & (measure.name not in values.bounds)
+        best = most(np.asarray([x.value for x in means])) & (measure.name not in values.bounds)
         for model, name in enumerate(evaluation.models):
             defined = number(len(values.defined(measure.name, model)))
-            middle, *spread = _texts(values, measure, partial(_mean_and_spread, measure, model))
-            ends = _written_ends(measure, *values.mean_interval(measure.name, model))
-            mean = Cell(middle, ends, bool(best[model]))
+            spread = (cell_of(measure, x) for x in values.spread(measure.name, model))
             words = (Cell(name, words=True), Cell(measure.title, words=True))
-            rows.append((*words, mean, Cell(defined), *map(Cell, spread)))
+            mean = cell_of(measure, means[model], best[model])
+            rows.append((*words, mean, Cell(defined), *spread))
     column = evaluation.settings.grouped_by
     where = _caption_of_groups(evaluation, quota)
     caption = f"{where}: means over {column} ({number(len(groups.names))})"
@@ -418,14 +420,10 @@ def _notes_of_groups(
 
 def _apart(evaluation: Results, groups: GroupResults, quota: Quota) -> Table:
     """How far the groups are apart by each model, and what a quota of each would cost."""
-    rows = []
-    for model, name in enumerate(evaluation.models):
-        values = groups.apart[quota][model].tolist()
-        cells = (
-            Cell(signed(x.text(value)), _written_ends(x, *groups.apart_interval(quota, model, k)))
-            for k, (x, value) in enumerate(zip(APART, values, strict=True))
-        )
-        rows.append((Cell(name, words=True), *cells))
+    rows = [
+        (Cell(name, words=True), *(cell_of(*x) for x in groups.apart_by(quota, model)))
+        for model, name in enumerate(evaluation.models)
+    ]
     column = evaluation.settings.grouped_by
     caption = f"{_caption_of_groups(evaluation, quota)}: how far the groups of {column} are apart"
     notes = (_OF_APART, _ENDS_APART) if groups.apart_ends else (_OF_APART,)
@@ -457,7 +455,10 @@ def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, mode
             Cell(str(groups.names[k]), words=True),
             Cell(number(groups.rows[k])),
             Cell(number(groups.positives[k])),
-            *(_cell(*x, model, k) for x in columns),
+            *(
+                cell_of(x, found.known(x.name, model, k), found.best_of(x)[model, k])
+                for found, x in columns
+            ),
         )
         for k in shown
     ]
@@ -466,30 +467,3 @@ def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, mode
     which = "" if all_of_them else f", the {half} lowest and the {half} highest by {measure.title}"
     caption = f"{_caption_of_groups(evaluation, quota)} by {evaluation.models[model]}{which}"
     return Table(caption, (*head, *(x.heading for _, x in columns)), tuple(rows))
-
-
-def _cell(values: GroupValues, measure: Column, model: int, group: int) -> Cell:
-    (text,) = _texts(values, measure, lambda x: [float(x.of(measure.name)[model, group])])
-    ends = _written_ends(measure, *values.interval(measure.name, model, group))
-    return Cell(text, ends, bool(values.best_of(measure)[model, group]))
-
-
-def _mean_and_spread(measure: Column, model: int, values: GroupValues) -> list[float]:
-    return [values.mean(measure.name, model), *values.spread(measure.name, model)]
-
-
-def _texts(
-    values: GroupValues, measure: Column, found: Callable[[GroupValues], list[float]]
-) -> list[str]:
-    """What is found in the values of a measure, or between its bounds."""
-    if measure.name not in values.bounds:
-        return [signed(measure.text(x)) for x in found(values)]
-    both = zip(found(values.at_bound(0)), found(values.at_bound(1)), strict=True)
-    return [between(*x).replace("-", MINUS) for x in both]
-
-
-def _written_ends(measure: Column, lower: float, upper: float) -> tuple[str, ...]:
-    """Both ends as they are written, of what has some."""
-    if math.isnan(lower) or math.isnan(upper):
-        return ()
-    return signed(measure.end_form(lower)), signed(measure.end_form(upper))

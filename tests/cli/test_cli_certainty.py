@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from records import by_model
 
 import quotakernels as qk
 
@@ -22,7 +22,7 @@ def test_json_holds_the_intervals_of_the_library(
 ) -> None:
     asked = ("--confidence", 0.9, "--quota", "5%", "--compare", "--json")
     outcome = run(*EXAMPLE, "--score", "tree", "--score", "neural_net", *asked)
-    content = json.loads(outcome.out)
+    content = by_model(outcome.out)
     names = ("roc_auc", "gini", "pem", "average_precision", "average_hit_rate")
     closed = dict.fromkeys(names, "logit") | {"hit_rate": "score"}
     asked_for = {"level": 0.9, "resamples": 40, "seed": 3}
@@ -63,7 +63,7 @@ def test_what_the_best_cut_and_a_quota_bring(
     """As far as other resamples of the rows agree; impacts of all rows, not of one."""
     asked = ("--confidence", 0.9, "--impact", "0,-5,-1,0", "--resamples", 600, "--json")
     outcome = run(*EXAMPLE, *asked, "--quota", 100, "--score", "naive_bayes")
-    (model,) = json.loads(outcome.out)["models"]
+    (model,) = by_model(outcome.out)["models"]
     best = model["best_cut"]
     wanted = qk.inference.best_cut_interval(
         qk.best_boundary,
@@ -90,7 +90,7 @@ def test_what_a_quota_brings_by_two_hit_rates(
     y, s = np.asarray([1, 1, 1 - top, 1, 1] + [0, 1, 0] * 5), np.arange(20, 0, -1)
     arguments = ("evaluate", table(y=y, s=s), "--label", "y", "--score", "s", "--quota", 5)
     asked = ("--impact", "5,-4,-1,0.5", "--confidence", 0.9, "--resamples", 5, "--json")
-    (model,) = json.loads(run(*arguments, *asked).out)["models"]
+    (model,) = by_model(run(*arguments, *asked).out)["models"]
     given: dict[str, Any] = {"method": "wilson", "confidence_level": 0.9}
     chosen = qk.inference.hit_rate_interval(y, s, quota=5, **given)
     others = qk.inference.hit_rate_interval(y, -s, quota=15, **given)

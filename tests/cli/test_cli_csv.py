@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 import pytest
+from records import by_model
 
 from quotakernels.cli.options import parse_number
 
@@ -30,7 +31,7 @@ def written(separator: str = ",", decimal: str = ".", records: list[list[str]] =
 def auc(run: Run, path: Path, *options: str) -> float:
     outcome = run("evaluate", path, *GIVEN, "--json", *options)
     assert outcome.status == 0, outcome.err
-    found: float = json.loads(outcome.out)["models"][0]["roc_auc"]
+    found: float = by_model(outcome.out)["models"][0]["roc_auc"]
     return found
 
 
@@ -77,7 +78,7 @@ def test_what_can_be_told(run: Run, tmp_path: Path, content: str, options: tuple
     given = ("--label", "y", *(() if "--score" in options else ("--score", "s")), *options)
     outcome = run("evaluate", tmp_path / "a.csv", *given, "--json")
     assert outcome.status == 0, outcome.err
-    assert json.loads(outcome.out)["models"][0]["roc_auc"] == 1
+    assert by_model(outcome.out)["models"][0]["roc_auc"] == 1
 
 
 def test_a_long_file_is_told_by_its_beginning(run: Run, tmp_path: Path) -> None:

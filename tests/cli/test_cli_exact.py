@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
+from records import by_model
 
 Run = Callable[..., Any]
 Y = [0, 1, 0, 1]
@@ -68,7 +68,7 @@ def test_wide_decimals(run: Run, tmp_path: Path, step: str, tied: bool) -> None:
     if tied:
         assert "column 's': as 64-bit floats the scores have 3 more ties" in outcome.error
     else:
-        assert json.loads(outcome.out)["models"][0]["roc_auc"] == 1
+        assert by_model(outcome.out)["models"][0]["roc_auc"] == 1
 
 
 def test_decimals_in_arrow_files(run: Run, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 from collections.abc import Callable
 from datetime import datetime
@@ -14,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from records import by_model
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -46,7 +46,7 @@ def test_evaluate(run: Run, sheet: Path) -> None:
         "evaluate", sheet, *ASKED, "--where", "day<2026-01-04", "--drop-missing", "--json"
     )
     assert "the sheet 'Sheet' is read, the first of several" in outcome.err
-    content = json.loads(outcome.out)
+    content = by_model(outcome.out)
     assert (content["rows"], content["positives"]) == (3, 2)
     assert content["models"][0]["roc_auc"] == 1
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from records import by_model
 
 from quotakernels.evaluation.compute import BROUGHT
 from quotakernels.evaluation.results import Values
@@ -31,7 +32,7 @@ def arguments(table: Callable[..., Path]) -> list[Any]:
 def models(run: Run, *arguments: Any) -> dict[str, Any]:
     outcome = run(*arguments, "--json")
     assert outcome.status == 0, outcome.err
-    return {model["score"]: model for model in json.loads(outcome.out)["models"]}
+    return {model["score"]: model for model in by_model(outcome.out)["models"]}
 
 
 def test_gains_of_rows(run: Run, arguments: list[Any]) -> None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
+from records import by_model
 
 Run = Callable[..., Any]
 
@@ -71,7 +72,7 @@ def test_number_types(run: Run, tmp_path: Path, dtype: str) -> None:
     labels, scores = np.array([1, 0, 1, 0]).astype(dtype), np.array([1, 0, 0, 0]).astype(dtype)
     parquet.write_table(pa.table({"y": labels, "s": scores}), tmp_path / "a.parquet")
     outcome = run("evaluate", tmp_path / "a.parquet", "--label", "y", "--score", "s", "--json")
-    assert json.loads(outcome.out)["models"][0]["roc_auc"] == 0.75
+    assert by_model(outcome.out)["models"][0]["roc_auc"] == 0.75
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_label_types(run: Run, tmp_path: Path, column: pa.Array) -> None:
     write_stream(pa.table({"y": column, "s": [0.1, 0.9, 0.5]}), tmp_path / "a.arrow")
     positive = "true" if pa.types.is_boolean(column.type) else "yes"
     arguments = ("--label", "y", "--score", "s", "--pos-label", positive, "--json")
-    content = json.loads(run("evaluate", tmp_path / "a.arrow", *arguments).out)
+    content = by_model(run("evaluate", tmp_path / "a.arrow", *arguments).out)
     assert (content["positives"], content["pos_label"]) == (1, positive)
     assert content["models"][0]["roc_auc"] == 1
 
@@ -98,7 +99,7 @@ def test_parquet_column_beside_its_namesake(run: Run, tmp_path: Path) -> None:
     for score, auc in (("s", 1), ("s.x", 0)):
         arguments = ("--label", "y", "--score", score, "--json")
         outcome = run("evaluate", tmp_path / "a.parquet", *arguments)
-        assert json.loads(outcome.out)["models"][0]["roc_auc"] == auc
+        assert by_model(outcome.out)["models"][0]["roc_auc"] == auc
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_pos_label(
 ) -> None:
     path = table(y=labels, s=[0.1, 0.9, 0.5])
     arguments = ("--label", "y", "--score", "s", "--pos-label", positive, "--json")
-    content = json.loads(run("evaluate", path, *arguments).out)
+    content = by_model(run("evaluate", path, *arguments).out)
     assert content["positives"] == 1
     assert content["models"][0]["roc_auc"] == 1
 

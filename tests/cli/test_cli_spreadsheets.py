@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 import shlex
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from records import by_model
 
 from quotakernels.cli import csv_files
 from quotakernels.cli.app import app
@@ -52,7 +52,7 @@ WRITERS: dict[str, Callable[..., Path]] = {"a.csv": write_csv, "a.xlsx": write_e
 def auc(run: Run, path: Path, *options: object) -> float:
     outcome = run("evaluate", path, *GIVEN, "--json", *options)
     assert outcome.status == 0, outcome.err
-    found: float = json.loads(outcome.out)["models"][0]["roc_auc"]
+    found: float = by_model(outcome.out)["models"][0]["roc_auc"]
     return found
 
 
@@ -123,7 +123,7 @@ def test_words_for_missing_values(run: Run, tmp_path: Path, name: str) -> None:
     assert "column 'Antwort': missing value at row 5; fill" in run(*given, *words).error
     kept = run(*given, *words, "--drop-missing", "--json")
     assert "3 of 6 rows have a missing value and are left out: 1 in 'Antwort', 2 in" in kept.err
-    assert json.loads(kept.out)["models"][0]["roc_auc"] == 1
+    assert by_model(kept.out)["models"][0]["roc_auc"] == 1
     output = tmp_path / "b.csv"
     chosen = ("select", path, "--score", "Wert", "--quota", 5, "--drop-missing", "-o", output)
     assert "--quota 5 is more than the 4 rows" in run(*chosen, *words).error

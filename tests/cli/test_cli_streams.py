@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
+from records import by_model
 
 from quotakernels.cli import rendering
 
@@ -60,7 +61,7 @@ def test_pipes_are_read_as_what_they_are(
     path = tmp_path / (f"pipe.{suffix}" if named else "pipe")
     outcome = piped(run, path, CONTENTS[suffix], "--label", "y", "--json")
     assert outcome.status == 0, outcome.err
-    found = json.loads(outcome.out)
+    found = by_model(outcome.out)
     assert found["source"] == path.name
     assert found["models"][0]["roc_auc"] == 1
 
@@ -156,7 +157,7 @@ def test_names_and_values_do_not_control_the_terminal(run: Run, table: Callable[
         assert r"\x1b" in error
     content = run("evaluate", path, "--label", label, *models, "--json").out
     assert controls(content) == set()
-    assert json.loads(content)["models"][0]["score"] == EVIL
+    assert by_model(content)["models"][0]["score"] == EVIL
 
 
 def test_styles_still_reach_a_terminal() -> None:

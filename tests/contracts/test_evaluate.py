@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from records import by_model
 
 import quotakernels as qk
 from contracts.snapshots import agrees
@@ -98,7 +99,7 @@ def numbers(found: qk.results.Evaluation) -> str:
     """The tables, the frame and the record, a line for each part and each model."""
     tables = ["\n".join([*x.lines(12), *x.notes]) for x in found.tables]
     frame = [" | ".join(map(str, row)) for row in columns(found)]
-    record = found.to_dict()
+    record = by_model(found.to_dict())
     models = [json.dumps(x) for x in record.pop("models")]
     parts = [f"{key}: {json.dumps(x)}" for key, x in record.items()]
     return "\n\n".join([*tables, "\n".join(frame), "\n".join([*parts, *models])])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from records import by_model
 
 import quotakernels as qk
 from quotakernels.uplift import uplift_at_quota
@@ -109,14 +109,14 @@ def test_the_command(tmp_path: Path):
 
     path = written(tmp_path / "rows.csv", MAILED)
     wanted = uplift_at_quota(BOUGHT, MODELS["uplift"], treatment=MAILED, quota=60)
-    content = json.loads(run(path, "--quota", "60", "--json").output)
+    content = by_model(run(path, "--quota", "60", "--json").output)
     assert content["treatment"] == "mailed"
-    assert f'"uplift_at_quota": {float(wanted)!r}' in json.dumps(content)
+    assert content["models"][0]["quotas"]["60"]["uplift_at_quota"] == float(wanted)
     words = written(tmp_path / "words.csv", np.where(MAILED, "Mail", "none yet"))
     either = "treatments are 'Mail' and 'none yet', expected 0 and 1; say which one is treated with"
     assert either in failed(words).replace("'none yet' and 'Mail'", "'Mail' and 'none yet'")
     assert "did you mean --treated Mail?" in failed(words, "--treated", "mail")
-    by_words = json.loads(run(words, "--quota", "60", "--json", "--treated", "Mail").output)
+    by_words = by_model(run(words, "--quota", "60", "--json", "--treated", "Mail").output)
     assert by_words == {**content, "source": "words.csv", "treated": "Mail"}
-    turned = run(path, "--quota", "60", "--json", "--treated", "0").output
-    assert f'"uplift_at_quota": {-float(wanted)!r}' in turned
+    turned = by_model(run(path, "--quota", "60", "--json", "--treated", "0").output)
+    assert turned["models"][0]["quotas"]["60"]["uplift_at_quota"] == -float(wanted)
