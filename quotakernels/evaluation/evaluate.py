@@ -164,47 +164,54 @@ def evaluate(
     """
     beside = _asked(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
     beside |= _asked(per=per, by=by, cost=cost, treatment=treatment)
-    quotas = _quotas(quota=quota, fraction=fraction, budget=budget)
-    unit = _unit(place_cost, impacts, tune, ratio, prevalence)
-    how = _number("confidence_level", confidence_level), compare, n_resamples, random_state
-    words = {"called": _word("positives", positives), "currency": _word("currency", currency)}
-    return _found(y_true, models, beside, quotas, (unit, how, pos_label, progress), words)
+    said = {"called": _word("positives", positives), "currency": _word("currency", currency)}
+    quotas = {"quotas": _quotas(quota=quota, fraction=fraction, budget=budget)}
+    unit = _unit(place_cost, impacts=_cells(impacts), ratio=ratio, prevalence=prevalence)
+    how = _asked(level=confidence_level, compare=compare, resamples=n_resamples, seed=random_state)
+    return _found(y_true, models, beside, unit, how, {**said, **quotas}, pos_label, progress)
+
+
+def _unit(place_cost: Any, **unit: Any) -> dict[str, Any]:
+    """What is said of what a selection brings."""
+    unit |= {name: _number(name, unit[name]) for name in ("ratio", "prevalence")}
+    return {"place_cost": _number("place_cost", place_cost) or None, **unit}
 
 
 def _found(
     y_true: Any,
     models: Any,
     beside: dict[str, Any],
-    quotas: tuple[Quota, ...],
-    wanted: tuple[tuple[Any, ...], tuple[Any, ...], Any, Any],
+    unit: dict[str, Any],
+    how: dict[str, Any],
     words: dict[str, Any],
+    pos_label: Any,
+    progress: Any,
 ) -> Evaluation:
     """What rankings tell, or labels and scores, with what callers ask for beside quotas."""
-    unit, (level, compare, number, seed), pos_label, progress = wanted
+    level, compare = _number("confidence_level", how.pop("level", None)), how.get("compare")
     if models is None:
-        _, impacts, _, ratio, prevalence = unit
-        beside |= _asked(impacts=impacts, ratio=ratio, prevalence=prevalence, pos_label=pos_label)
-        beside |= _asked(confidence_level=level, compare=compare)
-        return _of_rankings(y_true, quotas, beside, words)
+        refused = _asked(**{k: x for k, x in unit.items() if k != "place_cost"})
+        refused |= _asked(pos_label=pos_label, confidence_level=level, compare=compare)
+        return _of_rankings(y_true, beside | refused, words)
     given = _given(models, {"y_true": y_true, **beside})
-    gains = Unit.asked(given.titles.get("gain"), *unit)
-    seeded = seed if compare or level is not None else None
-    how = (level, compare, number, seeded, len(given.scores), gains is not None)
-    words |= {"unit": gains, "resampling": Resampling.asked(*how), "lines": given.lines}
+    gains = Unit.asked(given.titles.get("gain"), tune=beside.get("tune"), **unit)
+    if level is None and not compare:
+        how.pop("seed", None)
+    drawn = Resampling.asked(level, models=len(given.scores), gains=gains is not None, **how)
+    words |= {"unit": gains, "resampling": drawn}
     words |= {"pos_label": None if pos_label is None else str(pos_label)}
-    settings = _settings(given, quotas, words)
     tell = reporter(progress, "evaluate")
-    evaluation = evaluate_sample(settings, *_samples(given, pos_label), tell=tell)
+    evaluation = evaluate_sample(_settings(given, words), *_samples(given, pos_label), tell=tell)
     return replace(evaluation, rows_read=len(given.arrays["y_true"]))
 
 
-def _settings(given: _Given, quotas: tuple[Quota, ...], more: dict[str, Any]) -> Settings:
+def _settings(given: _Given, asked: dict[str, Any]) -> Settings:
     """What is asked, and what everything is called."""
     title = given.titles.get
-    more |= {x: title(x) for x in ("cost", "per", "by", "treatment")}
-    more |= {x: _true_in(title(x)) for x in ("where", "tune")}
-    models = tuple(given.scores)
-    settings = Settings("", given.titles["y_true"], models, quotas, title("sample_weight"), **more)
+    named: dict[str, Any] = {x: title(x) for x in ("cost", "per", "by", "treatment")}
+    named |= {x: _true_in(title(x)) for x in ("where", "tune")}
+    named |= {"weight": title("sample_weight"), "lines": given.lines}
+    settings = Settings("", given.titles["y_true"], tuple(given.scores), **named, **asked)
     settings.check()
     return settings
 
@@ -224,9 +231,7 @@ def _asked(**given: Any) -> dict[str, Any]:
     return {name: x for name, x in given.items() if not (x is None or x is False)}
 
 
-def _of_rankings(
-    rankings: Any, quotas: tuple[Quota, ...], beside: dict[str, Any], words: dict[str, Any]
-) -> Evaluation:
+def _of_rankings(rankings: Any, beside: dict[str, Any], words: dict[str, Any]) -> Evaluation:
     """What rankings alone tell, all of the same examples."""
     if not (isinstance(rankings, Mapping) and rankings):
         raise TypeError("evaluate takes labels and models, or a mapping from names to rankings")
@@ -239,16 +244,16 @@ def _of_rankings(
     with_gains = {"gain" in ranking.columns for ranking in hosted.values()}
     if len(with_gains) > 1:
         raise TypeError("rankings must all have gains, or none of them")
-    priced = any(x.is_budget for x in quotas) and all("cost" in x.columns for x in hosted.values())
+    budgets = any(x.is_budget for x in words["quotas"])
+    priced = budgets and all("cost" in x.columns for x in hosted.values())
     first = next(iter(hosted.values()))
     counts, weighted = _counts_of(first, priced), first.positive_weights.dtype.kind == "f"
     settings = Settings(
         "",
         "y_true",
         tuple(hosted),
-        quotas,
-        "sample_weight" if weighted else None,
-        "cost" if priced else None,
+        weight="sample_weight" if weighted else None,
+        cost="cost" if priced else None,
         unit=Unit("gain") if with_gains == {True} else None,
         lines=Lines(tuple(f"scores[{x!r}]" for x in hosted), why="scores are what was ranked."),
         **words,
@@ -402,12 +407,6 @@ def _quotas_of(name: str, given: Any) -> list[Quota]:
         else:
             found.append(Quota(x, "budget" if name == "budget" else "places"))
     return found
-
-
-def _unit(place_cost: Any, impacts: Any, tune: Any, ratio: Any, prevalence: Any) -> tuple[Any, ...]:
-    """What is said of what a selection brings, in the order that `Unit.asked` takes it."""
-    ratio, prevalence = _number("ratio", ratio), _number("prevalence", prevalence)
-    return _number("place_cost", place_cost) or None, _cells(impacts), tune, ratio, prevalence
 
 
 def _cells(impacts: Sequence[float] | None) -> tuple[float, ...] | None:

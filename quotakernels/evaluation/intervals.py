@@ -35,7 +35,6 @@ from quotakernels.evaluation.results import (
     Floats,
     GainResults,
     GroupResults,
-    GroupValues,
     Results,
     Values,
     certain_ends,
@@ -73,10 +72,8 @@ def _impacts(results: Results) -> tuple[float, ...]:
 
 def impact_ends_at(quota: Quota, results: Results, rankings: Sequence[Ranking]) -> Ends:
     """The intervals of what a quota brings."""
-    assert results.settings.resampling is not None
-    at, level = results.places_at_random(quota), results.settings.resampling.tested_level
-    impacts = _impacts(results)
-    return certain_ends(np.stack([impact_ends(x, impacts, at, level) for x in rankings]))
+    at, impacts = results.places_at_random(quota), _impacts(results)
+    return certain_ends(np.stack([impact_ends(x, impacts, at, results.level) for x in rankings]))
 
 
 def worth_of_rates(quota: Quota, results: Results) -> float:
@@ -188,14 +185,18 @@ def with_certainty(
 
 def _with_ends(results: _R, ends: dict[_Key, Ends]) -> _R:
     """The results with ends of intervals, by the names of measures, behind their quotas."""
-
-    def sure(values: Values, *quota: Quota) -> Values:
-        names = [x.name for x in values.measures if (*quota, x.name) in ends]
-        return replace(values, ends={name: ends[*quota, name] for name in names})
-
-    at_quota = {quota: sure(values, quota) for quota, values in results.at_quota.items()}
-    over_all, areas = sure(results.over_all), sure(results.areas)
+    at_quota = {quota: _sure(values, ends, quota) for quota, values in results.at_quota.items()}
+    over_all, areas = _sure(results.over_all, ends), _sure(results.areas, ends)
     return replace(results, over_all=over_all, areas=areas, at_quota=at_quota)
+
+
+def _named(values: Values, ends: Mapping[_Key, Ends], *key: Any) -> dict[str, Ends]:
+    """Those of the measures, which are told by more than their names."""
+    return {x.name: ends[*key, x.name] for x in values.measures if (*key, x.name) in ends}
+
+
+def _sure(values: Values, ends: Mapping[_Key, Ends], *key: Any) -> Values:
+    return replace(values, ends={**values.ends, **_named(values, ends, *key)})
 
 
 def with_closed_forms(results: _R, rankings: Sequence[Ranking]) -> _R:
@@ -214,11 +215,6 @@ def _of_all(data: Resampled, of_model: Callable[[Resampled, str], _Found]) -> di
     """The ends of all models, of what is found for each."""
     models = [of_model(data, name) for name in data.settings.models]
     return {key: _ends([found[key] for found in models]) for key in models[0]}
-
-
-def _three(x: Any) -> tuple[float, float, float]:
-    """Both ends, and how many resamples are undefined; closed forms have none."""
-    return float(x.lower), float(x.upper), float(getattr(x, "undefined", 0.0))
 
 
 def _bootstrapped(data: Resampled, measures: dict[_Key, Any], given: dict[str, Any]) -> _Found:
@@ -240,9 +236,8 @@ def _intervals_of_model(data: Resampled, name: str) -> _Found:
 
 def _closed_forms(results: Results) -> dict[_Key, Ends]:
     """The intervals of measures over all quotas that need no resamples."""
-    assert results.settings.resampling is not None
     closed: dict[_Key, Ends] = {}
-    how = {"confidence_level": results.settings.resampling.tested_level}
+    how = {"confidence_level": results.level}
     for name in () if results.settings.brief else (*_BY_PAIRS, *_BY_PRECISION):
         interval: Any = auc_interval if name in _BY_PAIRS else average_precision_interval
         closed[name,] = _ends([interval(x, measure=name, **how) for x in results.rankings])
@@ -251,19 +246,18 @@ def _closed_forms(results: Results) -> dict[_Key, Ends]:
 
 def _hit_rate_ends(results: Results, rankings: Sequence[Ranking]) -> dict[_Key, Ends]:
     """The intervals of hit rates at quotas; the places of a budget are not fixed."""
-    assert results.settings.resampling is not None
-    how = {"confidence_level": results.settings.resampling.tested_level}
     ends: dict[_Key, Ends] = {}
     for quota in results.settings.quotas_over_all:
         if not quota.is_budget:
-            at = {**how, **quota.argument(results.total)}
+            at = {"confidence_level": results.level, **quota.argument(results.total)}
             ends[quota, "hit_rate"] = _ends([hit_rate_interval(x, **at) for x in rankings])
     return ends
 
 
 def _ends(found: Sequence[Any]) -> Ends:
     """The ends of all models' intervals; closed forms have no resamples that are undefined."""
-    return Ends(*np.transpose([_three(x) for x in found]))
+    ends = [(float(x.lower), float(x.upper), getattr(x, "undefined", 0)) for x in found]
+    return Ends(*np.transpose(ends))
 
 
 def _measures(data: Resampled) -> dict[_Key, Any]:
@@ -294,12 +288,6 @@ class ResampledGains(NamedTuple):
     totals: dict[Quota | None, BootstrapResult]
     best: BestCutInterval | None = None
     within: Mapping[Quota, BestCutInterval] = {}
-
-    @property
-    def expected(self) -> NDArray[np.float64]:
-        """What each model's best cut will bring on other rows."""
-        assert self.best is not None
-        return _no_more_than_here(self.best)
 
 
 def _no_more_than_here(best: BestCutInterval) -> NDArray[np.float64]:
@@ -336,7 +324,7 @@ def _with_ends_of_gains(gains: GainResults, drawn: ResampledGains, results: Resu
     if best is None:
         at_best_cut = replace(at_best_cut, ends={"brings": _ends_of(drawn.totals[None])})
     else:
-        values = np.column_stack([at_best_cut.array, drawn.expected])
+        values = np.column_stack([at_best_cut.array, _no_more_than_here(best)])
         ends = {"threshold": _ends_of(best.threshold), "quota": _ends_of(best.quota)}
         ends["expected"] = _ends_of(best.expected)
         at_best_cut = Values((*AT_BEST_CUT, EXPECTED), values, ends)
@@ -436,8 +424,11 @@ def with_groups_drawn(results: _R, data: Resampled) -> _R:
     assert groups is not None
     if data.resampling.level is not None:
         ends = _of_all(data, partial(_means_of_model, groups=groups))
-        at_quota = {k: _sure_together(x, ends, k) for k, x in results.at_quota.items()}
-        values = {quota: _sure_means(x, ends, quota) for quota, x in groups.values.items()}
+        at_quota = {k: _sure(x, ends, _TOGETHER, k) for k, x in results.at_quota.items()}
+        values = {
+            quota: replace(x, mean_ends=_named(x, ends, quota))
+            for quota, x in groups.values.items()
+        }
         apart = {quota: _ends_apart(data, groups, quota) for quota in groups.apart}
         groups = replace(groups, values=values, apart_ends=apart)
         results = replace(results, at_quota=at_quota, groups=groups)
@@ -493,17 +484,6 @@ def _ends_apart(data: Resampled, groups: GroupResults, quota: Quota) -> Floats:
     return np.swapaxes(np.asarray(ends), 0, 1)
 
 
-def _sure_means(values: GroupValues, ends: dict[Any, Ends], quota: Quota | None) -> GroupValues:
-    names = [x.name for x in values.measures if (quota, x.name) in ends]
-    found = {name: ends[quota, name] for name in names}
-    return replace(values, mean_ends={k: np.stack([x.lower, x.upper]) for k, x in found.items()})
-
-
-def _sure_together(values: Values, ends: dict[Any, Ends], quota: Quota) -> Values:
-    names = [x.name for x in values.measures if (_TOGETHER, quota, x.name) in ends]
-    return replace(values, ends={**values.ends, **{x: ends[_TOGETHER, quota, x] for x in names}})
-
-
 def _tests_of_groups(data: Resampled, groups: GroupResults) -> Iterator[Differences]:
     """The tests of all pairs of models by what their quotas of groups find together."""
     at, step = {**data.costs, "groups": data.groups}, "comparing what quotas of groups find"
@@ -525,14 +505,11 @@ def hit_rate_band(evaluation: Results, model: int) -> CurveBand | None:
     None without a confidence, without positives, and of rows with weights, for which there is no
     such formula.
     """
-    resampling = evaluation.settings.resampling
-    if resampling is None or not evaluation.has_intervals or evaluation.weighted:
-        return None
-    if not evaluation.positives:
+    if not evaluation.has_intervals or evaluation.weighted or not evaluation.positives:
         return None
     at = np.unique(np.geomspace(1, evaluation.rows, _PLACES).round())
     found = hit_rate_interval(
-        evaluation.rankings[model], quota=at, confidence_level=resampling.tested_level
+        evaluation.rankings[model], quota=at, confidence_level=evaluation.level
     )
     undefined = np.zeros(at.shape, dtype=np.int64)
     nothing = np.full(at.shape, np.nan)

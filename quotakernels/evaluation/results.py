@@ -398,14 +398,14 @@ class GroupValues(Values):
         The values of K measures of M models in S groups.
     ends : mapping from name to array, shape (2, M, S)
         Lower and upper ends of each group's interval, of the measures that have intervals.
-    mean_ends : mapping from name to array, shape (2, M)
+    mean_ends : mapping from name to a named tuple of arrays, shape (M,)
         Those of the means over the groups.
     bounds : mapping from name to array, shape (2, M, S)
         Lower and upper bounds of measures that are not known exactly; the values are then the lower
         ones.
     """
 
-    mean_ends: Mapping[str, Floats] = field(default_factory=dict)
+    mean_ends: Mapping[str, Ends] = field(default_factory=dict)
 
     def best_of(self, measure: Column) -> NDArray[np.bool_]:
         """Tell which models have the most in each group, shape (M, S)."""
@@ -658,6 +658,12 @@ class Results:
         """Whether a confidence was given."""
         resampling = self.settings.resampling
         return resampling is not None and resampling.level is not None
+
+    @property
+    def level(self) -> float:
+        """The level of intervals and tests; NaN without any."""
+        resampling = self.settings.resampling
+        return math.nan if resampling is None else resampling.tested_level
 
     def size(self, places: float) -> Size:
         """So many places, or so much weight, in words."""

@@ -221,11 +221,11 @@ class Resampling:
     def asked(
         cls,
         level: float | None,
-        compare: bool,
-        resamples: int | None,
-        seed: int | None,
-        models: int,
-        gains: bool,
+        compare: bool = False,
+        resamples: int | None = None,
+        seed: int | None = None,
+        models: int = 1,
+        gains: bool = False,
     ) -> Resampling | None:
         """As many resamples as are asked for, or else as many as so many models need.
 
