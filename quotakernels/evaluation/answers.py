@@ -151,15 +151,19 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
     if evaluation.settings.tune:
         return _tuned(evaluation, gains, choice)
     if no_row_is_a_loss(evaluation, gains):
-        return _free(evaluation, choice)
+        give = "; give place_cost= if places cost something"
+        give = give if evaluation.settings.cost is None else ""
+        verdict = "All" if choice is None or not choice.places else _all_of(evaluation, choice)
+        return verdict, (f"No row is a loss, so more places never bring less{give}.",)
     verdict, said = _best_cut(evaluation, gains)
-    if choice is not None and choice.places:
-        verdict, within = _within(evaluation, gains, choice)
-        if _reaches_best_cut(evaluation, gains, choice):
-            said = within
-        else:
-            said = (*within, *(x.replace("The most", "Without a limit the most", 1) for x in said))
-    return verdict, said
+    if choice is None or not choice.places:
+        return verdict, said
+    fewer = fewer_places(evaluation, choice.quota)
+    verdict, within = _within(evaluation, choice, fewer)
+    if not _reaches_best_cut(gains, fewer):
+        without = (x.replace("The most", "Without a limit the most", 1) for x in said)
+        within = (*within, *without)
+    return verdict, within
 
 
 def no_row_is_a_loss(evaluation: Results, gains: GainResults) -> bool:
@@ -169,27 +173,16 @@ def no_row_is_a_loss(evaluation: Results, gains: GainResults) -> bool:
     return unit.column is not None and not unit.place_cost and not gains.losses
 
 
-def _free(evaluation: Results, choice: Choice | None) -> Said:
-    """Where no row is a loss there is no reason to select fewer."""
-    give = "; give place_cost= if places cost something"
-    give = give if evaluation.settings.cost is None else ""
-    said = (f"No row is a loss, so more places never bring less{give}.",)
-    if choice is None or not choice.places:
-        return "All", said
-    return sentence(_all_of(evaluation, choice)), said
-
-
 def _all_of(evaluation: Results, choice: Choice) -> str:
     """All places of a quota, or all that a budget pays for."""
     paid = " that the budget pays for" if choice.quota.is_budget else ""
-    return f"{evaluation.size(choice.places).all}{paid}"
+    return sentence(f"{evaluation.size(choice.places).all}{paid}")
 
 
-def _reaches_best_cut(evaluation: Results, gains: GainResults, choice: Choice) -> bool:
+def _reaches_best_cut(gains: GainResults, fewer: Fewer | None) -> bool:
     """Whether the quota leaves room for the best of all cuts."""
-    fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
-    model = gains.best_model
-    return fewer is not None and same(fewer.brings, float(gains.at_best_cut.of("brings")[model]))
+    best = gains.at_best_cut.of("brings")[gains.best_model]
+    return fewer is not None and same(fewer.brings, float(best))
 
 
 def at_best_cuts(evaluation: Results, gains: GainResults) -> Said:
@@ -220,33 +213,35 @@ def _best_cut(evaluation: Results, gains: GainResults) -> Said:
         return "All", (f"The most comes from selecting all: {brings}.",)
     size, share = evaluation.size(quota), percent(found["fraction"])
     said = f"The most comes from the {size.first()} of {name} ({share} of all): {brings}."
-    expected = found.get("expected")
-    if expected is None:
-        return f"{number(quota)}, by {name}", (said,)
-    also, doubt = _on_other_rows(evaluation, expected, gains.nobody, gains.everybody, "all")
-    return doubt or f"{number(quota)}, by {name}", (said, also)
+    expected, verdict = found.get("expected", math.nan), f"{number(quota)}, by {name}"
+    return _on_other_rows(evaluation, (verdict, (said,)), expected, gains.everybody, "all")
 
 
 def _on_other_rows(
-    evaluation: Results, expected: float, nobody: float, whole: float, all_of_it: str
-) -> tuple[str, str]:
-    """What to expect of a cut that was chosen here, and the doubt whether it is worth choosing."""
-    said = f"Expect {evaluation.amount(expected)} on as many other rows"
+    evaluation: Results, here: Said, expected: float, whole: float, all_of_it: str
+) -> Said:
+    """What is said of a cut that was chosen here, with what to expect of it elsewhere, or the doubt
+    whether it is worth choosing.
+    """
+    verdict, said = here
+    assert evaluation.gains is not None
+    nobody, elsewhere = evaluation.gains.nobody, f"Expect {evaluation.amount(expected)} on as many"
+    if math.isnan(expected):
+        return here
     if expected <= nobody and nobody >= whole:
-        less = f"{said}: not more than selecting nobody brings ({evaluation.amount(nobody)})."
-        return less, "Not clear that any number pays"
+        less = f"not more than selecting nobody brings ({evaluation.amount(nobody)})."
+        return "Not clear that any number pays", (*said, f"{elsewhere} other rows: {less}")
     if expected <= whole:
         less = f"On other rows expect no more from them than from {all_of_it}."
-        return less, f"{sentence(all_of_it)}: not clear that fewer are better"
-    return f"{said}.", ""
+        return f"{sentence(all_of_it)}: not clear that fewer are better", (*said, less)
+    return verdict, (*said, f"{elsewhere} other rows.")
 
 
-def _within(evaluation: Results, gains: GainResults, choice: Choice) -> Said:
+def _within(evaluation: Results, choice: Choice, fewer: Fewer | None) -> Said:
     """Whether all places of the quota are worth filling."""
     size = evaluation.size(choice.places)
-    fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
     if fewer is None:
-        return sentence(_all_of(evaluation, choice)), ("No smaller number brings more.",)
+        return _all_of(evaluation, choice), ("No smaller number brings more.",)
     if not fewer.places:
         limit = "budget" if choice.quota.is_budget else "quota"
         said = f"No number of places within the {limit} brings more than selecting nobody."
@@ -255,32 +250,17 @@ def _within(evaluation: Results, gains: GainResults, choice: Choice) -> Said:
     bring, do = "brings" if best.is_one else "bring", "does" if size.weighted else "do"
     more = f"{bring} {evaluation.amount(fewer.brings)}, more than {size.all} {do}"
     said = f"The {best.first()} of {name} {more}."
-    verdict = f"{number(fewer.places)} of {size.the}"
-    if choice.quota not in gains.expected_within:
-        return verdict, (said,)
-    also, doubt = _of_fewer(evaluation, gains, choice, fewer)
-    return doubt or verdict, (said, also)
-
-
-def _of_fewer(
-    evaluation: Results, gains: GainResults, choice: Choice, fewer: Fewer
-) -> tuple[str, str]:
-    """What to expect of fewer places on other rows, and the doubt whether they are better."""
-    expected = float(gains.expected_within[choice.quota][fewer.model])
-    whole = float(np.nanmax(gains.at_quota[choice.quota].of("brings")))
-    size = evaluation.size(choice.places)
-    return _on_other_rows(evaluation, expected, gains.nobody, whole, size.all)
+    here = f"{number(fewer.places)} of {size.the}", (said,)
+    return _on_other_rows(evaluation, here, fewer.expected, fewer.whole, size.all)
 
 
 def fewer_to_fill(evaluation: Results, choice: Choice) -> Fewer | None:
     """The fewer places that are the answer, unless the best of all cuts is the same."""
-    gains = evaluation.gains
+    gains, fewer = evaluation.gains, fewer_places(evaluation, choice.quota)
     assert gains is not None
-    fewer = fewer_places(evaluation, gains.at_quota[choice.quota])
-    if fewer is None or not fewer.places or _reaches_best_cut(evaluation, gains, choice):
+    if fewer is None or not fewer.places or _reaches_best_cut(gains, fewer):
         return None
-    doubted = choice.quota in gains.expected_within
-    doubted = doubted and bool(_of_fewer(evaluation, gains, choice, fewer)[1])
+    doubted = fewer.expected <= max(gains.nobody, fewer.whole)
     return None if doubted else fewer
 
 
@@ -303,11 +283,10 @@ def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Sa
     if found["quota"] < choice.places:
         why = "Rows below that cut brought less there, so the other places stay empty."
         return f"{reached} of {size.the}", (said, why)
-    if choice.quota.is_budget:
-        enough = "That is no less than the budget pays for, so all of it is spent."
-    else:
-        enough = "That is no less than the quota, so all of it is filled."
-    return sentence(_all_of(evaluation, choice)), (said, enough)
+    budget = choice.quota.is_budget
+    what, done = ("the budget pays for", "spent") if budget else ("the quota", "filled")
+    enough = f"That is no less than {what}, so all of it is {done}."
+    return _all_of(evaluation, choice), (said, enough)
 
 
 def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from quotakernels import Ranking, qrecall_curve, quota_threshold
 from quotakernels._text import counted, formatted, number
-from quotakernels.evaluation.results import GainResults, Results, Values
+from quotakernels.evaluation.results import GainResults, Results
 from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.words import Size
 
@@ -85,26 +85,34 @@ def at_random(evaluation: Results, gains: GainResults, places: float) -> float:
 
 
 class Fewer(NamedTuple):
-    """A model that brings more with fewer places than any does with all of them."""
+    """A model that brings more with fewer places than any does with the `whole` quota; and what to
+    expect of these places on other rows, NaN where that is not known.
+    """
 
     model: int
     places: float
     brings: float
+    whole: float
+    expected: float
 
 
-def fewer_places(evaluation: Results, values: Values) -> Fewer | None:
+def fewer_places(evaluation: Results, quota: Quota) -> Fewer | None:
     """The best use of fewer places than a quota's, if that is better than to fill them all.
 
     None if the cuts may not be chosen on these rows.
     """
-    if evaluation.settings.tune:
+    gains = evaluation.gains
+    if evaluation.settings.tune or gains is None:
         return None
+    values = gains.at_quota[quota]
     model = int(np.nanargmax(values.of("best_places_bring")))
     best, total = (float(values.of(x)[model]) for x in ("best_places_bring", "brings"))
     most = float(np.nanmax(values.of("brings")))
     if best - most <= _SAME * max(abs(best), abs(most)) or best <= total:
         return None
-    return Fewer(model, float(values.of("best_places")[model]), best)
+    expected = gains.expected_within.get(quota)
+    elsewhere = math.nan if expected is None else float(expected[model])
+    return Fewer(model, float(values.of("best_places")[model]), best, most, elsewhere)
 
 
 def choice_at(evaluation: Results, quota: Quota) -> Choice:

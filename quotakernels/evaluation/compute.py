@@ -148,9 +148,11 @@ def group_results(
     resampling = settings.resampling
     closed = resampling is not None and settings.weight is None  # intervals of single rows
     level = resampling.level if resampling is not None and closed else None
-    values: dict[Quota | None, GroupValues] = {
-        None: _groups_over_all(rankings, level) if exact else _groups_between(both)
-    }
+    over_all = GroupValues(*_measured(OVER_ALL_IN_GROUPS, both, exact))
+    if level is not None:
+        areas = [auc_interval(x, confidence_level=level) for x in rankings]
+        over_all = replace(over_all, ends={"roc_auc": _ends_of_groups(areas)})
+    values: dict[Quota | None, GroupValues] = {None: over_all}
     apart: dict[Quota, Floats] = {}
     for quota in settings.quotas:
         if settings.per is not None:
@@ -165,32 +167,12 @@ def group_results(
     return GroupResults(tuple(names.tolist()), rows, positives, masses, found, costs, values, apart)
 
 
-def _groups_between(both: Sequence[Orders]) -> GroupValues:
-    measures = _bounded(OVER_ALL_IN_GROUPS)
-    lower, upper = _bounds(measures, both)
-    bounds = {x.name: np.stack([lower[..., k], upper[..., k]]) for k, x in enumerate(measures)}
-    return GroupValues(measures, lower, bounds=bounds)
-
-
 def _places_of_groups(ranking: Ranking, quota: Quota, masses: Floats) -> Floats:
     """How many places each group fills."""
     if not quota.is_budget:
         return quota.of_each(masses)
     paid: Floats = np.asarray(places(ranking, budget=quota.amount), dtype=np.float64)
     return np.where(masses > 0, paid, 0.0)
-
-
-def _groups_over_all(rankings: Sequence[Ranking], level: float | None) -> GroupValues:
-    values = np.stack(
-        [np.stack([m.function(x) for m in OVER_ALL_IN_GROUPS], axis=-1) for x in rankings]
-    )
-    if level is None:
-        return GroupValues(OVER_ALL_IN_GROUPS, values)
-    return GroupValues(
-        OVER_ALL_IN_GROUPS,
-        values,
-        {"roc_auc": _ends_of_groups([auc_interval(x, confidence_level=level) for x in rankings])},
-    )
 
 
 def _masses_of_groups(ranking: Ranking) -> tuple[Floats, Floats, Floats]:
@@ -237,30 +219,25 @@ Orders = tuple[Ranking, Ranking]
 """The worst and the best order of what is not known; twice one ranking where all is known."""
 
 
-def _bounded(measures: Sequence[Column]) -> tuple[Column, ...]:
-    """Those that never fall where the order gets better."""
-    return tuple(x for x in measures if bounded_by_ties(x.function, {}))
+def _measured(
+    measures: Sequence[Column], both: Sequence[Orders], exact: bool = True, **cut: Any
+) -> tuple[tuple[Column, ...], Floats, dict[str, Any], dict[str, tuple[Floats, Floats]]]:
+    """What each model has, as `Values` take it.
 
-
-def _bounds(measures: Sequence[Column], both: Sequence[Orders]) -> tuple[Floats, Floats]:
-    """The lower and the upper bounds of all models, with the measures along the last axis."""
+    Of what is not `exact`, only measures that never fall where the order gets better: the lower
+    bounds as values, and both bounds.
+    """
+    known = tuple(x for x in measures if exact or bounded_by_ties(x.function, {}))
 
     def of(measure: Column, worst: Ranking, best: Ranking) -> Any:
         if worst is best:
-            return (measure.function(worst),) * 2
-        return bounds_of(measure.function, {}, worst, best)
+            return (measure.function(worst, **cut),) * 2
+        return bounds_of(measure.function, cut, worst, best)
 
-    found = np.asarray([[of(x, *two) for x in measures] for two in both])
+    found = np.asarray([[of(x, *two) for x in known] for two in both], dtype=np.float64)
     lower, upper = np.moveaxis(found, (1, 2), (-1, 0))
-    return lower, upper
-
-
-def _values_between(measures: Sequence[Column], both: Sequence[Orders]) -> Values:
-    """The lower bounds as values, beside both bounds."""
-    measures = _bounded(measures)
-    lower, upper = _bounds(measures, both)
-    bounds = {x.name: (lower[:, k], upper[:, k]) for k, x in enumerate(measures)}
-    return Values(measures, lower, bounds=bounds)
+    bounds = {} if exact else {x.name: (lower[..., k], upper[..., k]) for k, x in enumerate(known)}
+    return known, lower, {}, bounds
 
 
 # an evaluation
@@ -309,15 +286,6 @@ def evaluate_sample(
     return evaluation if groups is None else with_groups_drawn(evaluation, data)
 
 
-def values_at(
-    quota: Quota, measures: tuple[Column, ...], counts: Counts, rankings: Sequence[Ranking]
-) -> Values:
-    """What each model has at a quota."""
-    argument = quota.argument(counts.most)
-    rows = [[x.value(ranking, **argument) for x in measures] for ranking in rankings]
-    return Values(measures, np.asarray(rows))
-
-
 def with_groups(evaluation: Evaluation, groups: GroupResults) -> Evaluation:
     """The evaluation with what groups of rows have; quotas of theirs are filled together."""
     own = groups.values if evaluation.settings.per is not None else ()
@@ -351,13 +319,13 @@ def evaluate_rankings(
         found = [summary(x) for x in rankings]
         rows = [[float(getattr(x, m.name)) for m in OVER_ALL] for x in found]
         over_all = Values(OVER_ALL, np.asarray(rows))
-        areas = Values(AREAS, np.asarray([[m.value(x) for m in AREAS] for x in rankings]))
     else:
-        over_all, areas = (_values_between(x, both) for x in (OVER_ALL, AREAS))
-    at_quota = {
-        x: values_at(x, measures_at(x, settings.treatment is not None, exact), counts, rankings)
-        for x in settings.quotas_over_all
-    }
+        over_all = Values(*_measured(OVER_ALL, both, exact))
+    areas, at_quota = Values(*_measured(AREAS, both, exact)), {}
+    for quota in settings.quotas_over_all:
+        measures = measures_at(quota, settings.treatment is not None, exact)
+        ends, cut = [(x, x) for x in rankings], quota.argument(counts.most)
+        at_quota[quota] = Values(*_measured(measures, ends, **cut))
     evaluation = Evaluation(
         settings,
         *counts,

@@ -76,10 +76,6 @@ class Column:
         """A value as tables show it."""
         return undefined_or(self.form, value)
 
-    def value(self, ranking: Ranking, **quota: Any) -> float:
-        """The measure of a ranking."""
-        return float(self.function(ranking, **quota))
-
 
 def undefined_or(form: Callable[[float], str], value: float) -> str:
     """A value in a form, if it has one."""
@@ -400,7 +396,7 @@ class GroupValues(Values):
         Lower and upper ends of each group's interval, of the measures that have intervals.
     mean_ends : mapping from name to a named tuple of arrays, shape (M,)
         Those of the means over the groups.
-    bounds : mapping from name to array, shape (2, M, S)
+    bounds : mapping from name to two arrays, shape (M, S)
         Lower and upper bounds of measures that are not known exactly; the values are then the lower
         ones.
     """

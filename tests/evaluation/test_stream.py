@@ -113,7 +113,7 @@ def test_groups_have_exact_quotas_and_bounds(
                 np.testing.assert_allclose(found.apart[quota][k, 2], shared.split_cost, atol=1e-12)
             rates = qk.hit_rate(ranking, quota=taken[:, None])[:, 0]
             np.testing.assert_allclose(found.values[quota].of("hit_rate")[k], rates, rtol=1e-14)
-        lower, upper = found.values[None].bounds["roc_auc"][:, k]
+        lower, upper = (x[k] for x in found.values[None].bounds["roc_auc"])
         exact = qk.roc_auc(ranking)
         there = np.arange(5) != 3
         assert (lower <= exact)[there].all()

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
-from quotakernels.evaluation.intervals import Resampled, resampled_gains
-from quotakernels.evaluation.settings import Resampling, Settings, resamples_for
+from quotakernels.evaluation.settings import Resampling, resamples_for
 from quotakernels.evaluation.words import amount
 
 from .conftest import write
@@ -112,13 +111,10 @@ def test_fewer_places_have_a_command(made: Made, tmp_path: Path) -> None:
 
 
 def test_no_more_is_expected_of_a_best_cut_than_it_brings() -> None:
-    gains = {"gain": np.asarray([1.0, 1, -1, 1])}
-    scores = np.asarray([4.0, 3, 2, 1])
-    given = {}, lambda _: {"y_score": scores}, lambda _: None, lambda *_: None
+    gains, drawn = [1.0, 1, -1, 1], {"confidence_level": 0.95, "n_resamples": 2}
     for seed in range(20):
-        settings = Settings("", "y", ("s",), resampling=Resampling(0.95, False, 2, seed, 2))
-        data = Resampled(settings, *given)
-        assert resampled_gains(data, gains, None).expected[0] <= 2
+        found = qk.evaluate([1, 0, 1, 0], [4, 3, 2, 1], gain=gains, random_state=seed, **drawn)
+        assert found.gains.at_best_cut.of("expected")[0] <= 2
 
 
 @pytest.mark.full
