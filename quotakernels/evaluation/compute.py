@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels import (
-    Ranking,
-    best_quota,
-    group_counts,
-    impact_at_quota,
-    rank,
-    summary,
-)
+import quotakernels as qk
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.intervals import Resampled, Tell, with_certainty, with_groups_drawn
 from quotakernels.evaluation.results import (
@@ -59,18 +52,18 @@ _ROUNDING = 1e-12
 
 
 def gain_results(
-    results: Results, rankings: Sequence[Ranking], counts: Counts, thresholds: list[float] | None
+    results: Results, rankings: Sequence[qk.Ranking], counts: Counts, thresholds: list[float] | None
 ) -> GainResults:
     """What each model brings at quotas, and at its best cut or at a threshold chosen elsewhere.
 
     Best cuts are known where whole rankings are, not only where quotas end.
     """
     nobody, everybody, losses = _whole_gains(rankings[0].columns)
-    cuts = [best_quota(x) for x in rankings] if results.rankings and counts.total else []
+    cuts = [qk.best_quota(x) for x in rankings] if results.rankings and counts.total else []
 
     def at_quota(quota: Quota) -> Values:
         argument, filled = quota.argument(counts.most), results.places(quota)
-        brings = [float(impact_at_quota(x, **argument).whole) for x in rankings]
+        brings = [float(qk.impact_at_quota(x, **argument).whole) for x in rankings]
         rows = [[x, _per_place(x - nobody, y)] for x, y in zip(brings, filled, strict=True)]
         if not cuts:
             return Values(BROUGHT[:2], np.asarray(rows))
@@ -140,7 +133,7 @@ def group_results(
 ) -> GroupResults:
     """Measure each model in each group, by its ranking of groups, and call these by their names."""
     rankings = [worst for worst, _ in both]
-    _, rows, positives = group_counts(rankings[0])
+    _, rows, positives = qk.group_counts(rankings[0])
     masses, found, costs = _masses_of_groups(rankings[0])
     whole = costs if settings.cost is not None else masses
     if settings.per is not None:
@@ -167,7 +160,7 @@ def group_results(
     return GroupResults(tuple(names.tolist()), rows, positives, masses, found, costs, values, apart)
 
 
-def _places_of_groups(ranking: Ranking, quota: Quota, masses: Floats) -> Floats:
+def _places_of_groups(ranking: qk.Ranking, quota: Quota, masses: Floats) -> Floats:
     """How many places each group fills."""
     if not quota.is_budget:
         return quota.of_each(masses)
@@ -175,7 +168,7 @@ def _places_of_groups(ranking: Ranking, quota: Quota, masses: Floats) -> Floats:
     return np.where(masses > 0, paid, 0.0)
 
 
-def _masses_of_groups(ranking: Ranking) -> tuple[Floats, Floats, Floats]:
+def _masses_of_groups(ranking: qk.Ranking) -> tuple[Floats, Floats, Floats]:
     """The mass of each group, that of its positives, and what it costs; NaN without costs."""
     xp = namespace(ranking.counts)
     total = Totals(xp, table_of(xp, ranking, by_group=True))
@@ -185,14 +178,14 @@ def _masses_of_groups(ranking: Ranking) -> tuple[Floats, Floats, Floats]:
 
 
 def _groups_at_quota(
-    rankings: Sequence[Ranking], filled: Sequence[Floats], masses: Floats, level: float | None
+    rankings: Sequence[qk.Ranking], filled: Sequence[Floats], masses: Floats, level: float | None
 ) -> GroupValues:
     """The measures of groups in which each model fills so many places, by its own order there."""
     measures, values = (*FILLED, *AT_QUOTA_IN_GROUPS), []
     paid = [BRINGS] if rankings and "gain" in rankings[0].columns else []
     for ranking, taken in zip(rankings, filled, strict=True):
         of_each = [x.function(ranking, quota=taken[:, None])[:, 0] for x in AT_QUOTA_IN_GROUPS]
-        of_each += [impact_at_quota(ranking, quota=taken[:, None]).whole[:, 0] for _ in paid]
+        of_each += [qk.impact_at_quota(ranking, quota=taken[:, None]).whole[:, 0] for _ in paid]
         with np.errstate(invalid="ignore"):
             rate = of_each[[x.name for x in AT_QUOTA_IN_GROUPS].index("hit_rate")]
             found = np.where(taken == 0, taken, taken * rate)
@@ -215,7 +208,7 @@ def _ends_of_groups(found: Sequence[Any]) -> Floats:
 # what is known of rankings whose order is known in part
 
 
-Orders = tuple[Ranking, Ranking]
+Orders = tuple[qk.Ranking, qk.Ranking]
 """The worst and the best order of what is not known; twice one ranking where all is known."""
 
 
@@ -229,7 +222,7 @@ def _measured(
     """
     known = tuple(x for x in measures if exact or bounded_by_ties(x.function, {}))
 
-    def of(measure: Column, worst: Ranking, best: Ranking) -> Any:
+    def of(measure: Column, worst: qk.Ranking, best: qk.Ranking) -> Any:
         if worst is best:
             return (measure.function(worst, **cut),) * 2
         return bounds_of(measure.function, cut, worst, best)
@@ -266,14 +259,14 @@ def evaluate_sample(
     groups = None
     if sample.groups is not None:
         codes, names = sample.groups
-        by_group = [rank(**sample.of(model) | brings, groups=codes) for model in settings.models]
+        by_group = [qk.rank(**sample.of(model) | brings, groups=codes) for model in settings.models]
         groups = group_results(settings, [(x, x) for x in by_group], names)
     thresholds = None if tuning is None else _best_thresholds(settings, tuning)
     treated = {} if sample.treatment is None else {"treatment": sample.treatment}
 
     def ranked(model: str) -> Orders:
         on_step(f"evaluating {model}")
-        return (rank(**sample.of(model) | brings | treated),) * 2
+        return (qk.rank(**sample.of(model) | brings | treated),) * 2
 
     evaluation = evaluate_rankings(settings, counts, ranked, thresholds)
     evaluation = evaluation if groups is None else with_groups(evaluation, groups)
@@ -298,7 +291,7 @@ def _best_thresholds(settings: Settings, tuning: Sample) -> list[float]:
     assert settings.unit is not None
     brings = gains_of(settings.unit, tuning)
     models = (tuning.scores[name] for name in settings.models)
-    return [float(best_quota(None, scores, **brings).threshold) for scores in models]
+    return [float(qk.best_quota(None, scores, **brings).threshold) for scores in models]
 
 
 def evaluate_rankings(
@@ -316,7 +309,7 @@ def evaluate_rankings(
     both = [ranked(name) for name in settings.models]
     rankings = [worst for worst, _ in both]
     if exact:
-        found = [summary(x) for x in rankings]
+        found = [qk.summary(x) for x in rankings]
         rows = [[float(getattr(x, m.name)) for m in OVER_ALL] for x in found]
         over_all = Values(OVER_ALL, np.asarray(rows))
     else:

@@ -11,18 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels import (
-    Ranking,
-    best_quota,
-    bootstrap,
-    compare,
-    group_mean,
-    hit_rate,
-    impact_at_quota,
-    qrecall,
-    roc_auc,
-    summary,
-)
+import quotakernels as qk
 from quotakernels.evaluation.results import (
     APART,
     AREAS,
@@ -70,7 +59,7 @@ def _impacts(results: Results) -> tuple[float, ...]:
     return impacts
 
 
-def impact_ends_at(quota: Quota, results: Results, rankings: Sequence[Ranking]) -> Ends:
+def impact_ends_at(quota: Quota, results: Results, rankings: Sequence[qk.Ranking]) -> Ends:
     """The intervals of what a quota brings."""
     at, impacts = results.places_at_random(quota), _impacts(results)
     return certain_ends(np.stack([impact_ends(x, impacts, at, results.level) for x in rankings]))
@@ -199,7 +188,7 @@ def _sure(values: Values, ends: Mapping[_Key, Ends], *key: Any) -> Values:
     return replace(values, ends={**values.ends, **_named(values, ends, *key)})
 
 
-def with_closed_forms(results: _R, rankings: Sequence[Ranking]) -> _R:
+def with_closed_forms(results: _R, rankings: Sequence[qk.Ranking]) -> _R:
     """The results with those intervals at quotas that need no resamples."""
     found = _with_ends(results, _hit_rate_ends(results, rankings))
     if found.gains is None:
@@ -219,7 +208,7 @@ def _of_all(data: Resampled, of_model: Callable[[Resampled, str], _Found]) -> di
 
 def _bootstrapped(data: Resampled, measures: dict[_Key, Any], given: dict[str, Any]) -> _Found:
     with silently():  # the notes tell
-        found: _Found = bootstrap(measures, **given, **data.drawn(data.resampling.resamples))
+        found: _Found = qk.bootstrap(measures, **given, **data.drawn(data.resampling.resamples))
     return found
 
 
@@ -244,7 +233,7 @@ def _closed_forms(results: Results) -> dict[_Key, Ends]:
     return closed
 
 
-def _hit_rate_ends(results: Results, rankings: Sequence[Ranking]) -> dict[_Key, Ends]:
+def _hit_rate_ends(results: Results, rankings: Sequence[qk.Ranking]) -> dict[_Key, Ends]:
     """The intervals of hit rates at quotas; the places of a budget are not fixed."""
     ends: dict[_Key, Ends] = {}
     for quota in results.settings.quotas_over_all:
@@ -265,7 +254,7 @@ def _measures(data: Resampled) -> dict[_Key, Any]:
     that it tells.
     """
     brief, closed = data.settings.brief, CLOSED_FORMS if data.settings.weight is None else ()
-    measures: dict[_Key, Any] = {} if brief else {_SUMMARY: summary}
+    measures: dict[_Key, Any] = {} if brief else {_SUMMARY: qk.summary}
     areas = (x for x in AREAS if x.resampled and not brief and x.name not in closed)
     measures |= {(measure.name,): measure.function for measure in areas}
     for quota, argument in data.quotas.items():
@@ -305,15 +294,17 @@ def resampled_gains(
     data.on_step("resampling what they bring")
     given = {**brings, **data.costs, **data.drawn(data.resampling.resamples)}
     if thresholds is None:
-        (best, _), *within = optima(best_quota, {}, [*data.quotas.values()], None, scores, **given)
+        (best, _), *within = optima(
+            qk.best_quota, {}, [*data.quotas.values()], None, scores, **given
+        )
         by_quota = dict(zip(data.quotas, within, strict=True))
         totals: dict[Quota | None, BootstrapResult] = {None: best.value}
         totals |= {quota: filled for quota, (_, filled) in by_quota.items()}
         return ResampledGains(totals, best, {quota: x for quota, (x, _) in by_quota.items()})
-    chosen: dict[Any, Any] = {None: ValueAt(best_quota, thresholds)}
-    chosen |= {quota: partial(impact_at_quota, **x) for quota, x in data.quotas.items()}
+    chosen: dict[Any, Any] = {None: ValueAt(qk.best_quota, thresholds)}
+    chosen |= {quota: partial(qk.impact_at_quota, **x) for quota, x in data.quotas.items()}
     with silently():
-        found = bootstrap(chosen, None, scores, method="percentile", **given)
+        found = qk.bootstrap(chosen, None, scores, method="percentile", **given)
     own = np.arange(len(thresholds))  # each with the cut that was chosen for it
     best_cut = BootstrapResult(*(x[own, own] for x in found.pop(None)))
     return ResampledGains({None: best_cut, **{quota: x.whole for quota, x in found.items()}})
@@ -389,7 +380,7 @@ def _compared(
     at = {**at, **data.drawn(resamples)}
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
-        found = compare(measure, labels, models, sample_weight=weights, **at)
+        found = qk.compare(measure, labels, models, sample_weight=weights, **at)
     notes = tuple(str(each.message) for each in noted)
     return Differences(name, quota, found, notes, _too_few(data, found, resamples))
 
@@ -398,10 +389,10 @@ def _tested(data: Resampled) -> Iterator[tuple[Quota | None, Any, dict[str, Any]
     """By what models are tested at which quota, and its arguments; of a budget by Qrecall, as the
     same money finds most where that is.
     """
-    yield None, roc_auc, {}
+    yield None, qk.roc_auc, {}
     given = {x: {**at, **(data.costs if x.is_budget else {})} for x, at in data.quotas.items()}
     for quota, at in given.items():
-        yield quota, qrecall if quota.is_budget else hit_rate, at
+        yield quota, qk.qrecall if quota.is_budget else qk.hit_rate, at
     if data.treated:
         for quota, at in given.items():
             yield quota, uplift_at_quota, {**at, **data.treated}
@@ -444,21 +435,23 @@ def _hit_rate_together(groups: GroupResults, quota: Quota, model: int = 0) -> An
     Only of a budget models fill other places.
     """
     places = groups.values[quota].of("places")[model]
-    return group_mean(hit_rate, weights=places, **quota.argument(groups.most))
+    return qk.group_mean(qk.hit_rate, weights=places, **quota.argument(groups.most))
 
 
 def _qrecall_together(groups: GroupResults, quota: Quota) -> Any:
-    return group_mean(qrecall, weights="positives", **quota.argument(groups.most))
+    return qk.group_mean(qk.qrecall, weights="positives", **quota.argument(groups.most))
 
 
 def _means_of_model(data: Resampled, name: str, groups: GroupResults) -> _Found:
     """The intervals of its means; of one quota over all, whose parts are not of groups, none."""
     data.on_step(f"drawing groups of {name}")
-    measures: dict[_Key, Any] = {(None, x.name): group_mean(x.function) for x in OVER_ALL_IN_GROUPS}
+    measures: dict[_Key, Any] = {
+        (None, x.name): qk.group_mean(x.function) for x in OVER_ALL_IN_GROUPS
+    }
     for quota in data.settings.quotas if data.settings.per is not None else ():
         argument = quota.argument(groups.most)
         for measure in AT_QUOTA_IN_GROUPS:
-            measures[quota, measure.name] = group_mean(measure.function, **argument)
+            measures[quota, measure.name] = qk.group_mean(measure.function, **argument)
         model = data.settings.models.index(name)
         measures[_TOGETHER, quota, "hit_rate"] = _hit_rate_together(groups, quota, model)
         measures[_TOGETHER, quota, "qrecall"] = _qrecall_together(groups, quota)
@@ -478,7 +471,7 @@ def _ends_apart(data: Resampled, groups: GroupResults, quota: Quota) -> Floats:
     for name in data.settings.models:
         given = {**data.examples(name), "groups": data.groups, **argument, **drawn}
         with silently():
-            found = bootstrap(selection_by_group, **given)
+            found = qk.bootstrap(selection_by_group, **given)
         each = [getattr(found, x.name) for x in APART]
         ends.append([[float(x.lower) for x in each], [float(x.upper) for x in each]])
     return np.swapaxes(np.asarray(ends), 0, 1)

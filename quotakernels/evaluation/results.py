@@ -14,24 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels import (
-    Ranking,
-    achievable_pr_auc,
-    average_hit_rate,
-    average_precision,
-    average_qrecall,
-    compare_curves,
-    confusion_table,
-    gini,
-    hit_rate,
-    lift,
-    pearson,
-    pem,
-    pr_auc,
-    qrecall,
-    roc_auc,
-    roc_hull_auc,
-)
+import quotakernels as qk
 from quotakernels._records import plainly
 from quotakernels._text import digits, fixed, money, number, percent
 from quotakernels.budgets import positives_per_cost
@@ -83,37 +66,37 @@ def undefined_or(form: Callable[[float], str], value: float) -> str:
 
 
 # With expected labels the fewest distinct scores would be the best.
-_PEARSON = pearson.with_options(labels="observed")
+_PEARSON = qk.pearson.with_options(labels="observed")
 
 OVER_ALL = (
-    Column("roc_auc", "AUC", roc_auc),
-    Column("gini", "Gini\n= PEM", gini),
-    Column("pem", "", pem),
-    Column("average_hit_rate", "average\nhit rate", average_hit_rate),
-    Column("average_qrecall", "average\nQrecall", average_qrecall),
+    Column("roc_auc", "AUC", qk.roc_auc),
+    Column("gini", "Gini\n= PEM", qk.gini),
+    Column("pem", "", qk.pem),
+    Column("average_hit_rate", "average\nhit rate", qk.average_hit_rate),
+    Column("average_qrecall", "average\nQrecall", qk.average_qrecall),
     Column("s1", "S1"),
     Column("s2", "S2", greater_is_better=False),
     Column("s3"),
 )
 AREAS = (
-    Column("roc_hull_auc", "hull\nAUC", roc_hull_auc, resampled=False),
-    Column("pr_auc", "AUC-PR", pr_auc),
-    Column("achievable_pr_auc", "achievable\nAUC-PR", achievable_pr_auc, resampled=False),
-    Column("average_precision", "average\nprecision", average_precision),
+    Column("roc_hull_auc", "hull\nAUC", qk.roc_hull_auc, resampled=False),
+    Column("pr_auc", "AUC-PR", qk.pr_auc),
+    Column("achievable_pr_auc", "achievable\nAUC-PR", qk.achievable_pr_auc, resampled=False),
+    Column("average_precision", "average\nprecision", qk.average_precision),
 )
 AT_QUOTA = (
-    Column("hit_rate", "hit rate", hit_rate),
-    Column("qrecall", "Qrecall", qrecall),
-    Column("lift", "lift", lift),
+    Column("hit_rate", "hit rate", qk.hit_rate),
+    Column("qrecall", "Qrecall", qk.qrecall),
+    Column("lift", "lift", qk.lift),
     Column(_PEARSON.__name__, "Pearson", _PEARSON),
 )
 
 BRINGS = Column("brings", "brings", form=money, end_form=money)
 
 
-def places(ranking: Ranking, **cut: Any) -> Any:
+def places(ranking: qk.Ranking, **cut: Any) -> Any:
     """How many examples, or how much weight, are selected."""
-    selected = confusion_table(ranking, **cut)
+    selected = qk.confusion_table(ranking, **cut)
     return selected.tp + selected.fp
 
 
@@ -180,11 +163,11 @@ class Segment(NamedTuple):
         return self.stop - self.start
 
 
-def best_by_quota(rankings: Sequence[Ranking]) -> list[Segment]:
+def best_by_quota(rankings: Sequence[qk.Ranking]) -> list[Segment]:
     """Return all segments, in order; none for a single model or without both classes."""
     if len(rankings) < 2:
         return []
-    regions = compare_curves(rankings, axis="quota")
+    regions = qk.compare_curves(rankings, axis="quota")
     columns = (x.tolist() for x in regions)
     segments = [
         Segment(start, stop, tuple(model for model, is_best in enumerate(best) if is_best))
@@ -612,7 +595,7 @@ class Results:
     areas: Values
     at_quota: dict[Quota, Values]
     best: list[Segment]
-    rankings: list[Ranking]
+    rankings: list[qk.Ranking]
     rows_read: int = 0
     rows_missing: int = 0
     gains: GainResults | None = None
