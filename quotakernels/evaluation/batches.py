@@ -103,6 +103,8 @@ class ChangedError(ValueError):
 
 
 _BITS = 20
+_OF_ALL = 4
+"""The cell in which a quota ends is divided as if it had one of so many parts of all examples."""
 
 
 class Cells(NamedTuple):
@@ -190,18 +192,17 @@ def _filled(cells: Cells) -> Cells:
 class _Counter:
     """Counts the examples of former cells in parts of these, each as wide as a power of 2.
 
-    A cell that is wanted has the more parts the more examples it has.
+    A cell has the more parts the more it is wanted.
     """
 
-    def __init__(self, former: Cells, wanted: NDArray[np.bool_], like: Examples, bits: int) -> None:
+    def __init__(self, former: Cells, wanted: NDArray[Any], like: Examples, bits: int) -> None:
         self.top = _keys(former.greatest)
         span = (self.top - _keys(former.least)).view(np.uint64)
-        known = former.sizes[wanted].sum()
-        parts = 2.0**bits * (former.sizes / known if known else np.ones(len(span)))
+        parts = 2.0**bits * wanted / max(wanted.sum(), 1)
         halved = np.log2(np.maximum(parts, 2)).astype(int)
         width = np.maximum(np.frexp(span.astype(np.float64))[1] - halved, 0)
         self.shift = width.astype(np.uint64)
-        self.parts = np.where(wanted, (span >> self.shift).astype(np.int64), 0) + 1
+        self.parts = np.where(wanted > 0, (span >> self.shift).astype(np.int64), 0) + 1
         self.span, self.sizes = span, former.sizes
         self.starts = np.cumsum(self.parts) - self.parts
         size = int(self.parts.sum())
@@ -265,10 +266,10 @@ class Pass(NamedTuple):
         self,
         passes: Passes,
         keys: Sequence[Key],
-        wanted: Mapping[Key, NDArray[np.bool_]],
+        wanted: Mapping[Key, NDArray[Any]],
         groups: int = 1,
     ) -> Pass:
-        """One more pass, in which the wanted cells are divided; the first divides all scores.
+        """One more pass, which divides cells by how much they are wanted; the first, all scores.
 
         All groups together have as many cells as all rows.
         """
@@ -344,13 +345,13 @@ def _counted(
     counts = _counts(found)
     if settings.per is None:
         settings.check_quotas(counts.most)
-    wanted = {key: x.unknown for key, x in found.cells.items()}
-    ends = _where_quotas_end(settings, counts, found.cells)
-    wanted = {key: x | ends[key] for key, x in wanted.items()}
+    wanted: dict[Key, NDArray[Any]] = _where_quotas_end(settings, counts, found.cells)
+    for key, x in found.cells.items():
+        wanted[key] = wanted[key] * x.sizes.sum() / _OF_ALL + x.unknown * x.sizes
     while any(x.any() for x in wanted.values()):
         on_step("opening the cells in which quotas end")
         found = found.next(passes, keys, wanted, groups)
-        wanted = _where_quotas_end(settings, counts, found.cells)
+        wanted = {**_where_quotas_end(settings, counts, found.cells)}
     return found.cells, counts
 
 
