@@ -90,16 +90,12 @@ def _finding(evaluation: Results) -> Callable[[float], str]:
 
 def _found_from_to(evaluation: Results, choice: Choice) -> str:
     """Between what numbers the best of several models finds; of one the hit rate is told."""
-    resampling = evaluation.settings.resampling
-    if len(evaluation.models) == 1 or resampling is None or not evaluation.has_intervals:
+    if len(evaluation.models) == 1 or choice.quota.is_budget:  # whose places are not fixed
         return ""
-    if choice.quota.is_budget:  # whose places are not fixed
-        return ""
-    ends = evaluation.at_quota[choice.quota].interval("hit_rate", choice.order[0])
-    lower, upper = (choice.places * x for x in ends)
-    if math.isnan(lower) or same(lower, upper) or too_few_groups(evaluation):
-        return ""
-    return f" ({resampling.percent} interval {number(lower)} to {number(upper)})"
+    rates = evaluation.at_quota[choice.quota].interval("hit_rate", choice.order[0])
+    ends = [choice.places * x for x in rates]
+    said = evaluation.interval(ends, number)
+    return f" ({said})" if said and not (same(*ends) or too_few_groups(evaluation)) else ""
 
 
 def _by_choice(evaluation: Results, choice: Choice, form: Callable[[float], str]) -> str:
@@ -308,8 +304,8 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
     per_place = (total - gains.nobody) / choice.places
     size = evaluation.size(choice.places)
     return f"{brings}, at random {evaluation.amount(choice.random_brings)}", (
-        f"With {size}{_interval(evaluation, choice)}. Selecting nobody brings {nobody}, selecting "
-        f"all {everybody}; each place adds {evaluation.amount(per_place)} on average.",
+        f"With {size}{_interval(evaluation, gains, choice)}. Selecting nobody brings {nobody}, "
+        f"selecting all {everybody}; each place adds {evaluation.amount(per_place)} on average.",
         *_may_not_pay(evaluation, choice),
         _unit(evaluation),
     )
@@ -326,18 +322,15 @@ def _may_not_pay(evaluation: Results, choice: Choice) -> Iterator[str]:
         yield f"On other rows {size} may bring less than selecting nobody."
 
 
-def _interval(evaluation: Results, choice: Choice) -> str:
+def _interval(evaluation: Results, gains: GainResults, choice: Choice) -> str:
     """How far that may be off."""
-    gains, resampling = evaluation.gains, evaluation.settings.resampling
-    if resampling is None or gains is None or not evaluation.has_intervals:
-        return ""
-    if gains.cuts and nothing_matters(gains):
-        return ""
     ends = gains.at_quota[choice.quota].interval("brings", choice.order[0])
-    lower, upper = map(evaluation.amount, ends)
-    if lower == upper and gains.cuts:
+    said = evaluation.interval(ends, evaluation.amount)
+    if not said or (gains.cuts and nothing_matters(gains)):
+        return ""
+    if gains.cuts and evaluation.amount(ends[0]) == evaluation.amount(ends[1]):
         return ", the same in all resamples, so they do not show how sure it is"
-    return f" ({plain(100 * resampling.tested_level)}% interval {lower} to {upper})"
+    return f" ({said})"
 
 
 def _unit(evaluation: Results) -> str:
@@ -374,16 +367,15 @@ def what_is_added(evaluation: Results, choice: Choice) -> Said:
     first, *others = np.argsort(-added, kind="stable").tolist()
     settings = evaluation.settings
     most = f"{_of_100(added[first])} {settings.positives} per 100 selected by {names[first]}"
-    (lower, upper), resampling = values.interval("uplift_at_quota", first), settings.resampling
-    sure = doubt = ""
-    if resampling is not None and not math.isnan(lower):
-        sure = f" ({resampling.percent} interval {_of_100(lower)} to {_of_100(upper)})"
-        doubt = " It may add nothing." if lower <= 0 <= upper else ""
+    ends = values.interval("uplift_at_quota", first)
+    said = evaluation.interval(ends, _of_100)
+    sure = f" ({said})" if said else ""
+    doubt = " It may add nothing." if ends[0] <= 0 <= ends[1] else ""
     are = settings.called or "positive"
-    said = [f"So many more of 100 treated than of 100 controls among them are {are}{sure}.{doubt}"]
+    told = [f"So many more of 100 treated than of 100 controls among them are {are}{sure}.{doubt}"]
     rest = [f"{_of_100(added[k])} by {names[k]}" for k in others[:OTHERS]]
-    said += [f"Others: {listed(rest)}.", *_adds_most(evaluation, choice, names[first])] * bool(rest)
-    return most, (*said, _BESIDE)
+    told += [f"Others: {listed(rest)}.", *_adds_most(evaluation, choice, names[first])] * bool(rest)
+    return most, (*told, _BESIDE)
 
 
 def _adds_most(evaluation: Results, choice: Choice, first: str) -> Iterator[str]:

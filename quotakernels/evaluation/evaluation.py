@@ -40,11 +40,13 @@ from quotakernels.evaluation.tables import (
 
 
 _CONTROL = re.compile(r"[\x7f-\x9f]")
+_INNER = re.compile(r"\n {6,}|\n {4}(?=[]}])")
 
 
 def as_json(content: dict[str, Any]) -> str:
-    """A record as JSON, in which no text controls a terminal."""
+    """A record as JSON, with each value in a line, in which no text controls a terminal."""
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    text = _INNER.sub(" ", text)
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -135,24 +137,22 @@ def _record_of_confidence(results: Results) -> dict[str, Any]:
     return {"confidence": drawn, **({"differences": tests} if tests else {})}
 
 
+_OF_PAIRS = ("difference", "lower", "upper", "p_value", "p_adjusted")
+
+
 def _record_of_tests(differences: Differences) -> dict[str, Any]:
     found, quota = differences.found, differences.quota
+    pairs = [
+        {"better": found.names[i], "worse": found.names[j]}
+        | {name: getattr(found, name)[i, j] for name in _OF_PAIRS}
+        for i, j in pairs_of(differences)
+    ]
     return {
         "measure": differences.measure,
         "budget" if quota is not None and quota.is_budget else "quota": quota and str(quota),
         "test": found.test,
         "expected": found.expected,
-        "pairs": [
-            {
-                "better": found.names[i],
-                "worse": found.names[j],
-                "difference": found.difference[i, j],
-                "interval": [found.lower[i, j], found.upper[i, j]],
-                "p_value": found.p_value[i, j],
-                "p_adjusted": found.p_adjusted[i, j],
-            }
-            for i, j in pairs_of(differences)
-        ],
+        "pairs": pairs,
         "notes": differences.notes,
         "not_told_apart": [group for group in found.groups if len(group) > 1],
     }

@@ -644,6 +644,13 @@ class Results:
         resampling = self.settings.resampling
         return math.nan if resampling is None else resampling.tested_level
 
+    def interval(self, ends: Sequence[float], form: Callable[[float], str]) -> str:
+        """Both ends of an interval in words, or nothing without intervals."""
+        resampling, (lower, upper) = self.settings.resampling, map(form, ends)
+        if resampling is None or math.isnan(ends[0]):
+            return ""
+        return f"{resampling.percent} interval {lower} to {upper}"
+
     def size(self, places: float) -> Size:
         """So many places, or so much weight, in words."""
         return Size(places, self.weighted)

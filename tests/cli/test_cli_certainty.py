@@ -52,7 +52,7 @@ def test_json_holds_the_intervals_of_the_library(
     wanted = qk.compare(qk.roc_auc, credit["repaid"], models, **drawn)
     (pair,) = by_auc["pairs"]
     assert (pair["better"], pair["worse"]) == ("neural_net", "tree") == wanted.names
-    assert pair["interval"] == [wanted.lower[0, 1], wanted.upper[0, 1]]
+    assert [pair["lower"], pair["upper"]] == [wanted.lower[0, 1], wanted.upper[0, 1]]
     assert pair["p_adjusted"] == wanted.p_adjusted[0, 1]
     assert (by_rate["measure"], by_rate["quota"]) == ("hit_rate", "5%")
 
