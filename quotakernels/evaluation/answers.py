@@ -32,7 +32,6 @@ from quotakernels.evaluation.words import (
     signed,
     whole,
 )
-from quotakernels.uplift import uplift_at_quota
 
 # what the models find or bring
 
@@ -381,15 +380,13 @@ def what_is_added(evaluation: Results, choice: Choice) -> Said:
 def _adds_most(evaluation: Results, choice: Choice, first: str) -> Iterator[str]:
     """What to expect of the model that adds the most on other rows, and how sure it is that."""
     best = f"{first} is the best of {len(evaluation.models)} here"
-    resampling, name = evaluation.settings.resampling, uplift_at_quota.__name__
-    tests = (x for x in evaluation.differences if (x.measure, x.quota) == (name, choice.quota))
-    test = next(tests, None)
-    if test is None or resampling is None or math.isnan(test.found.expected):
+    test = evaluation.test_at(choice.quota, "uplift_at_quota")
+    if test is None or math.isnan(test.found.expected):
         yield f"{best}, so probably less on other rows."
         return
     expected = min(test.found.expected, float(test.found.estimate[0]))
     yield f"{best}; expect {_of_100(expected)} on other rows."
-    sure = "Sure" if is_first(test.found, first, resampling.tested_level) else "Not sure"
+    sure = "Sure" if is_first(test.found, first, evaluation.level) else "Not sure"
     yield f"{sure} that {first} adds the most."
 
 

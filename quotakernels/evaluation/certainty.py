@@ -11,7 +11,7 @@ import numpy as np
 from quotakernels._text import counted, fixed, formatted, number, percent
 from quotakernels.evaluation.choice import Choice, no_best_cut, same
 from quotakernels.evaluation.results import Differences, GainResults, Results
-from quotakernels.evaluation.settings import Quota, Resampling
+from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.words import MINUS, Said, at_most_three, listed, places_found, sentence
 from quotakernels.inference._call import ENOUGH_GROUPS, INTERVALS, NEAR_ONE, enough_near_one
 from quotakernels.results import Comparison
@@ -29,7 +29,6 @@ _BESIDE_CHANCE = {
 
 def how_sure(evaluation: Results, choice: Choice | None) -> Said:
     """Whether the first model is ahead by more than chance, by what made it the first."""
-    resampling = evaluation.settings.resampling
     if len(evaluation.models) == 1:
         return _of_one(evaluation, choice)
     if choice is not None and not choice.defined:
@@ -41,27 +40,19 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
         return "That cannot be said", (
             "The test compares positives found, and no row is positive.",
         )
-    test = _test_of(evaluation, choice)
-    if resampling is None or test is None:
+    test = evaluation.test_at(None if choice is None else choice.quota)
+    if test is None:
         return "That cannot be said", ("The models were not tested; compare=True tests them.",)
-    return _of_test(evaluation, choice, test, resampling)
+    return _of_test(evaluation, choice, test)
 
 
 def is_unsure(evaluation: Results, choice: Choice) -> bool:
     """Whether the models were tested, and the first may be that by chance."""
-    resampling, test = evaluation.settings.resampling, _test_of(evaluation, choice)
-    if resampling is None or test is None or any(map(math.isnan, test.found.estimate)):
+    test = evaluation.test_at(choice.quota)
+    if test is None or any(map(math.isnan, test.found.estimate)):
         return False
-    first = evaluation.models[choice.order[0]]
-    sure = is_first(test.found, first, resampling.tested_level)
+    sure = is_first(test.found, evaluation.models[choice.order[0]], evaluation.level)
     return not sure or bool(too_few_groups(evaluation))
-
-
-def _test_of(evaluation: Results, choice: Choice | None) -> Differences | None:
-    """The test by what made a model the first."""
-    quota = None if choice is None else choice.quota
-    tested = evaluation.differences if evaluation.gains is None else evaluation.gains.tests
-    return next((x for x in tested if x.quota == quota), None)
 
 
 def _of_one(evaluation: Results, choice: Choice | None) -> Said:
@@ -123,15 +114,13 @@ def is_first(found: Comparison, first: str, level: float) -> bool:
     return bool(ahead[others].all())
 
 
-def _of_test(
-    evaluation: Results, choice: Choice | None, test: Differences, resampling: Resampling
-) -> Said:
+def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> Said:
     found = test.found
     if any(math.isnan(x) for x in found.estimate):
         return "That cannot be said", (f"{sentence(_COMPARED[test.measure])} is undefined.",)
     first = found.names[0] if choice is None else evaluation.models[choice.order[0]]
-    said = _found_more(evaluation, choice, test, first, resampling.percent)
-    sure = is_first(found, first, resampling.tested_level)
+    said = _found_more(evaluation, choice, test, first)
+    sure = is_first(found, first, evaluation.level)
     if test.too_few and not sure:
         return "Too few resamples to tell", (said, *(f"{sentence(x)}." for x in test.notes))
     if sure and (groups := too_few_groups(evaluation)):
@@ -157,9 +146,7 @@ def too_few_groups(evaluation: Results) -> str:
     return counted(groups, "group", "groups") if groups < ENOUGH_GROUPS else ""
 
 
-def _found_more(
-    evaluation: Results, choice: Choice | None, test: Differences, first: str, level: str
-) -> str:
+def _found_more(evaluation: Results, choice: Choice | None, test: Differences, first: str) -> str:
     """How much more the first model finds or brings than the next, or less, with the interval."""
     found = test.found
     i = found.names.index(first)
@@ -192,7 +179,7 @@ def _found_more(
     if lower == upper:
         return f"{said}, the same in all resamples."
     p = f"p = {formatted(found.p_value[i, j], '.2g')}"
-    return f"{said} ({level} interval {form(lower)} to {form(upper)}, {p})."
+    return f"{said} ({evaluation.interval((lower, upper), form)}, {p})."
 
 
 # notes

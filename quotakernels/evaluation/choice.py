@@ -145,13 +145,11 @@ def expected_elsewhere(evaluation: Results, choice: Choice) -> float:
 
     NaN without resamples of all models.
     """
-    gains = evaluation.gains
-    tested = evaluation.differences if gains is None else gains.tests
-    tests = [x.found for x in tested if x.quota == choice.quota]
-    if not tests or tests[0].names[0] != evaluation.models[choice.order[0]]:
+    test = evaluation.test_at(choice.quota)
+    if test is None or test.found.names[0] != evaluation.models[choice.order[0]]:
         return math.nan
     # chance in the resamples is no reason to expect more than there was
-    return min(tests[0].expected, float(tests[0].estimate[0]))
+    return min(test.found.expected, float(test.found.estimate[0]))
 
 
 def first_choice(evaluation: Results) -> Choice | None:

@@ -644,6 +644,12 @@ class Results:
         resampling = self.settings.resampling
         return math.nan if resampling is None else resampling.tested_level
 
+    def test_at(self, quota: Quota | None, measure: str = "") -> Differences | None:
+        """The test at a quota by a measure, or by that which makes a model the first."""
+        tested = self.differences if measure or self.gains is None else self.gains.tests
+        found = (x for x in tested if x.quota == quota and x.measure == (measure or x.measure))
+        return next(found, None)
+
     def interval(self, ends: Sequence[float], form: Callable[[float], str]) -> str:
         """Both ends of an interval in words, or nothing without intervals."""
         resampling, (lower, upper) = self.settings.resampling, map(form, ends)
