@@ -26,7 +26,6 @@ from quotakernels.evaluation.results import (
     GroupResults,
     Results,
     Values,
-    certain_ends,
     measures_at,
 )
 from quotakernels.evaluation.settings import Quota, QuotaArgument, Resampling, Settings
@@ -62,7 +61,8 @@ def _impacts(results: Results) -> tuple[float, ...]:
 def impact_ends_at(quota: Quota, results: Results, rankings: Sequence[qk.Ranking]) -> Ends:
     """The intervals of what a quota brings."""
     at, impacts = results.places_at_random(quota), _impacts(results)
-    return certain_ends(np.stack([impact_ends(x, impacts, at, results.level) for x in rankings]))
+    ends = np.stack([impact_ends(x, impacts, at, results.level) for x in rankings])
+    return Ends(ends[:, 0], ends[:, 1], np.zeros(len(ends), dtype=np.int64))
 
 
 def worth_of_rates(quota: Quota, results: Results) -> float:

@@ -265,11 +265,6 @@ class Ends(NamedTuple):
     undefined: NDArray[np.int64]
 
 
-def certain_ends(both: NDArray[np.float64]) -> Ends:
-    """Ends of intervals without resamples, lower and upper ones of each model, shape (M, 2)."""
-    return Ends(both[:, 0], both[:, 1], np.zeros(len(both), dtype=np.int64))
-
-
 @dataclass(frozen=True)
 class Values:
     """One value per model (row) and measure (column), NaN where undefined.
