@@ -170,10 +170,9 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
     console.print(_data_line(evaluation))
     for answer in _answers(evaluation, bounded):
         _print_answer(answer, console)
-    for table in brief_tables(evaluation):
-        print_table(table, console)
+    brief = () if everything and not evaluation.settings.quotas else brief_tables(evaluation)
     of_all = evaluation.sections if everything else []
-    tables = [*(values_table(evaluation, x) for x in of_all), *group_tables(evaluation)]
+    tables = [*brief, *(values_table(evaluation, x) for x in of_all), *group_tables(evaluation)]
     for table in tables:
         print_table(table, console)
     starred = any(x.starred for x in tables)

@@ -263,17 +263,18 @@ def _row(heading: str, numbers: Sequence[str]) -> tuple[Cell, ...]:
 
 
 _THREE = fixed(3)
-_WITHOUT_QUOTA = ("roc_auc", "gini", "average_hit_rate", "average_qrecall")
 
 
 def brief_tables(evaluation: Results) -> Iterator[Table]:
     """What each model finds at each quota or budget; without any, what its best cut brings, or
-    else how it ranks over all quotas.
+    else the measures over all quotas.
     """
     for quota in evaluation.settings.quotas:
         yield _brief_at_quota(evaluation, choice_at(evaluation, quota))
     if not evaluation.settings.quotas:
-        yield next(gain_tables(evaluation), None) or _brief_over_all(evaluation)
+        yield next(gain_tables(evaluation), None) or values_table(
+            evaluation, evaluation.sections[0]
+        )
 
 
 def _brief_at_quota(evaluation: Results, choice: Choice) -> Table:
@@ -295,17 +296,6 @@ def _brief_at_quota(evaluation: Results, choice: Choice) -> Table:
         columns["uplift"] = _each(_THREE, values.of("uplift_at_quota"))
     columns["AUC"] = _areas(evaluation.over_all, "roc_auc")
     return _brief_table(heading_of(evaluation, choice.quota), columns, choice.order)
-
-
-def _brief_over_all(evaluation: Results) -> Table:
-    """The areas and the averages over all quotas."""
-    found = evaluation.over_all
-    columns = {"model": evaluation.models} | {
-        x.title: _areas(found, x.name) for x in found.measures if x.name in _WITHOUT_QUOTA
-    }
-    area = found.of("roc_auc").tolist()
-    best_first = sorted(range(len(area)), key=lambda k: (math.isnan(area[k]), -area[k]))
-    return _brief_table("Over all quotas", columns, best_first)
 
 
 def _each(form: Callable[[float], str], values: Iterable[float]) -> tuple[str, ...]:
