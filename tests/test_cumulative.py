@@ -9,6 +9,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from backends import of_fast_forms, tree_map
+from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -17,23 +18,15 @@ from quotakernels.ops.native.torch_ import Torch  # noqa: E402
 
 pytestmark = of_fast_forms
 
-EXACT = {
-    "roc_auc": qk.roc_auc,
-    "gini": qk.gini,
-    "average_qrecall": qk.average_qrecall,
+EXACT = ("roc_auc", "gini", "average_qrecall", "late", "lift_table", "threes")
+MEASURES = {name: x for name, x in PUBLIC.items() if getattr(x, "_by_sums", False)} | {
     "late": qk.average_qrecall.with_options(start="P+1"),
-    "lift_table": qk.lift_table.with_options(bins=3),
-}
-NEAR = {
-    "average_hit_rate": qk.average_hit_rate,
-    "pem_areas": qk.pem_areas,
+    "threes": qk.lift_table.with_options(bins=3),
     "areas": qk.pem_areas.with_options(method="area"),
-    "pr_auc": qk.pr_auc,
     "horizontal": qk.pr_auc.with_options(start="horizontal"),
     "trapezoids": qk.pr_auc.with_options(method="trapezoid"),
-    "summary": qk.summary,
 }
-MEASURES = EXACT | NEAR
+"""Those that are `by_sums`, and their options."""
 TYPES = ("float16", "float32", "float64", "int32", "uint8", "bool")
 
 
@@ -107,18 +100,18 @@ def test_bad_values(name: str, size: int):
 
 
 BY_GROUP = {
-    "roc_auc": qk.roc_auc,
-    "gini": qk.gini,
-    "pem": qk.pem,
+    name: x.with_options(quota=[0, 0.5, 4.25, 30]) if "quota" in x.own_keywords else x
+    for name, x in PUBLIC.items()
+    if getattr(x, "_by_counts", False)
+} | {
     "part": qk.roc_auc.with_options(max_fpr=0.4),
-    "average_qrecall": qk.average_qrecall,
     "late": qk.average_qrecall.with_options(start="P+1"),
-    "hit_rate": qk.hit_rate.with_options(quota=3),
-    "several": qk.hit_rate.with_options(quota=[0, 0.5, 4.25, 30]),
-    "qrecall": qk.qrecall.with_options(fraction=0.3),
-    "lift": qk.lift.with_options(quota=2, when_short="nan"),
-    "lift_table": qk.lift_table.with_options(bins=3),
+    "hit_rate at 3": qk.hit_rate.with_options(quota=3),
+    "qrecall at 0.3": qk.qrecall.with_options(fraction=0.3),
+    "lift at 2": qk.lift.with_options(quota=2, when_short="nan"),
+    "threes": qk.lift_table.with_options(bins=3),
 }
+"""Those that are `by_counts`, and their options."""
 GROUPS = 6
 
 

@@ -28,7 +28,9 @@ def ranked_data(draw: Any, both_classes: bool = True) -> tuple[np.ndarray, np.nd
     return labels, scores
 
 
-ALONE = [x for x in PUBLIC.values() if isinstance(x, Measure) and x.alone]
+MEASURES = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure)}
+ALONE = [x for x in MEASURES.values() if x.alone]
+CUTS = ({"quota": [1, 2, 6.5, 7, 11]}, {"fraction": [0.1, 0.9]})
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -50,6 +52,16 @@ def test_the_direct_way_gives_what_the_general_way_gives(measure, levels, preval
         parts = (x if isinstance(x, tuple) else (x,) for x in each)
         for own, general in zip(*parts, strict=True):
             np.testing.assert_array_equal(own, general)
+
+
+@pytest.mark.parametrize("name", [x for x in MEASURES if MEASURES[x].by_positives])
+def test_neighbours_without_positives_may_be_one_row(name: str):
+    """Of a measure that is `by_positives`."""
+    labels, scores = [0, 0, 1, 0, 1, 0, 0, 0, 1, 1, 0, 0], [9, 8, 7, 6, 5, 4, 3, 3, 2, 2, 1, 0]
+    merged = [9, 9, 7, 6, 5, 4, 4, 4, 2, 2, 1, 1]
+    for own in CUTS if "quota" in MEASURES[name].own_keywords else ({},):
+        found, wanted = (MEASURES[name](labels, s, **own) for s in (merged, scores))
+        np.testing.assert_allclose(found, wanted, rtol=4e-16, err_msg=f"{name} {own}")
 
 
 @pytest.mark.parametrize(
