@@ -206,7 +206,7 @@ def drawn(y: Any, s: Any, w: Any) -> dict[str, Any]:
     for of in ("skew", "arithmetic_mean", "geometric_mean"):
         found[of] = qk.charts.iso_line(s[..., :2], of=of, kind="pr", points=4, **LINE)
     areas = {kind: qk.charts.chart_area(ranking, kind=kind) for kind in ("pn", "lift")}
-    points = {x: PUBLIC[x](y, s) for x in ALONE}
+    points = {x: PUBLIC[x](ranking) for x in ALONE}
     points["tpr_at"] = qk.points.tpr_at(ranking, fpr=[0.25, 0.5], interpolate=True)
     points["fpr_at"] = qk.points.fpr_at(ranking, tpr=0.5)
     points["recall_at"] = qk.points.recall_at(ranking, precision=0.5, interpolate=True)

@@ -558,7 +558,7 @@ def _of_cuts(
     ranking: Ranking, *, measure: Any = None, greater_is_better: bool | None = None, **own: Any
 ) -> BestBoundary:
     """What `best_cut` finds, with its curve."""
-    best, curve = best_and_curve(measure, (ranking,), greater_is_better, own)
+    best, curve = best_and_curve(measure, (ranking,), greater_is_better, own, thresholds=True)
     return BestBoundary(*best, curve)
 
 

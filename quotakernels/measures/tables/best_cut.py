@@ -111,7 +111,7 @@ def table_curve(measure: Any, *data: Any, **options: Any) -> Curve:
     xp = namespace(ranking.counts)
     dtype = xp.result_float(device(ranking.counts))
     with xp.computing():
-        threshold, quota, cells = _good_cuts(xp, table_of(xp, ranking), good_rows(ranking))
+        threshold, quota, cells = _good_cuts(xp, table_of(xp, ranking), good_rows(ranking), cuts_of)
         curve = Curve(quota, chosen.value(xp, cells, own), threshold)
         return xp.finished(curve, dtype)
 
@@ -182,25 +182,28 @@ def best_and_curve(
     measure: TableMeasure | None,
     data: tuple[Any, ...],
     greater_is_better: bool | None,
-    keywords: dict[str, Any],
-    caller: str = "best_cut",
+    options: dict[str, Any],
+    thresholds: bool = False,
 ) -> tuple[BestCut, Curve]:
-    """The best cut, and the measure at all cuts."""
-    chosen, ranking, own = _called(caller, measure, data, keywords, by_group=True)
+    """The best cut, and the measure at all cuts; their thresholds begin with NaN, so where JAX is
+    to stop at NaN no program may give them out unless they are wanted.
+    """
+    chosen, ranking, own = _called("best_cut", measure, data, options, by_group=True)
     largest = direction_of(chosen, greater_is_better)
     xp = namespace(ranking.counts)
     dtype = xp.result_float(device(ranking.counts))
     with xp.computing():
         table = table_of(xp, ranking, by_group=True)
-        threshold, quota, cells = _good_cuts(xp, table, good_rows(ranking))
+        quota, cells = _good_cuts(xp, table, good_rows(ranking), _without_thresholds)
         value = chosen.value(xp, cells, own)
         if isinstance(value, tuple):
-            raise TypeError(f"{caller} compares single values; {chosen.__name__} has several")
+            raise TypeError(f"best_cut compares single values; {chosen.__name__} has several")
         unit = chosen.unit(xp, cells, own)
         rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
-        curve = Curve(quota, value, threshold)
-        best = xp.compiled(best_of_these, ("greater_is_better",))
-        return xp.finished((best(table, curve, rounding, greater_is_better=largest), curve), dtype)
+        best = xp.compiled(_best_of_values, ("greater_is_better",))
+        found = best(table, quota, value, rounding, greater_is_better=largest)
+        curve = Curve(quota, value, cut_thresholds(xp, table) if thresholds else ())
+        return xp.finished((found, curve), dtype)
 
 
 def _called(
@@ -242,19 +245,38 @@ def _of_ones_own(function: Callable[..., Array]) -> TableMeasure:
     return TableMeasure(of_cells, greater_is_better=direction, domains=dict.fromkeys(own, FINITE))
 
 
-def _good_cuts(xp: Namespace, table: ops.TieTable, good: Array | None) -> CutTables:
-    """The tables of every cut, NaN in rows of the batch, or of groups, with a bad value."""
-    tables = xp.compiled(cuts_of)(table)
+def _good_cuts(
+    xp: Namespace, table: ops.TieTable, good: Array | None, make: Callable[..., Any]
+) -> Any:
+    """What is made of every cut, NaN in rows of the batch, or of groups, with a bad value."""
+    found = xp.compiled(make)(table)
     if good is not None and table.segments:
         good = xp.expand_dims(beside_cuts(xp, table, good[..., 0]), axis=-1)
-    found: CutTables = nan_unless_valid(xp, tables, good)
-    return found
+    return nan_unless_valid(xp, found, good)
 
 
 def cuts_of(table: ops.TieTable) -> CutTables:
     """The table at every cut."""
     xp = namespace(table.counts)
-    return CutTables(cut_thresholds(xp, table), cut_quotas(xp, table), cut_cells(xp, table))
+    return CutTables(cut_thresholds(xp, table), *_without_thresholds(table))
+
+
+def _without_thresholds(table: ops.TieTable) -> tuple[Array, ConfusionTable]:
+    xp = namespace(table.counts)
+    return cut_quotas(xp, table), cut_cells(xp, table)
+
+
+def _best_of_values(
+    table: ops.TieTable,
+    quota: Array,
+    value: Array,
+    rounding: Array | None,
+    *,
+    greater_is_better: bool,
+) -> BestCut:
+    """The best cut; that of no examples has no threshold, which no program may give out."""
+    curve = Curve(quota, value, cut_thresholds(namespace(value), table))
+    return best_of_these(table, curve, rounding, greater_is_better=greater_is_better)
 
 
 def best_of_these(
