@@ -54,7 +54,7 @@ def fastest(call: Callable[[], Any]) -> float:
 
 
 def cost(kind: str, rows: int) -> Cost:
-    from quotakernels.adapters._tables import combined
+    from quotakernels.adapters._tables import merged
     from quotakernels.ops import namespace
     from quotakernels.ranking import table_of
 
@@ -69,7 +69,7 @@ def cost(kind: str, rows: int) -> Cost:
         groups,
         fastest(lambda: qk.rank(y_true, y_score)) / rows * 1e9,
         *_duckdb(y_true, y_score),
-        fastest(lambda: combined([table] * FAN_IN)) / (FAN_IN * groups) * 1e9,
+        fastest(lambda: merged([table] * FAN_IN)) / (FAN_IN * groups) * 1e9,
         fastest(lambda: qk.summary(ranking)) / groups * 1e9,
         ranking.thresholds.itemsize + 2 * np.dtype(np.int64).itemsize,
     )

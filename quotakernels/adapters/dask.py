@@ -13,15 +13,8 @@ import numpy as np
 from quotakernels import Ranking, ops
 from quotakernels._array import library
 from quotakernels.adapters import requiring
-from quotakernels.adapters._tables import (
-    check_grouped_ties,
-    combined,
-    ranking_by_group,
-    ranking_of_groups,
-    rows_by_group,
-)
+from quotakernels.adapters._tables import Ids, check_grouped_ties, merged, ranking_of_merged
 from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.groups import groups_of
 from quotakernels.inputs.keywords import forwarding
 from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, rank, ranked, table_of
@@ -44,9 +37,9 @@ class _Partial(NamedTuple):
     """
 
     number: int
-    table: ops.TieTable
     negative: tuple[Any, int] | None
-    ids: np.ndarray | None
+    table: ops.TieTable
+    ids: Ids
 
 
 @forwarding(rank, without=("validate", "num_groups"))
@@ -125,9 +118,7 @@ def ranking(
         starts = range(0, len(parts), _COMBINED_AT_ONCE)
         parts = [dask.delayed(_together)(parts[k : k + _COMBINED_AT_ONCE]) for k in starts]
     (found,) = dask.compute(*parts)
-    if found.ids is None:
-        return ranking_of_groups(found.table, ties)
-    return ranking_by_group(found.table, groups_of("groups", found.ids), ties)
+    return ranking_of_merged(found.table, found.ids, ties)
 
 
 def _column(data: Any, x: Any) -> Any:
@@ -198,11 +189,10 @@ def _partial(number: int, part: dict[str, Any], pos_label: Any, same: dict[str, 
     found = None if negative is None else (negative[0], number)
     rows = table_of(namespace(table.counts), table, by_group=True)
     if not rows.segments:
-        return _Partial(number, combined([rows]), found, None)
+        return _Partial(number, found, *merged([rows]))
     ids, of_row = rows.segments.ids, rows.segments.of_row
-    of_row = ids[of_row] if len(ids) else np.zeros(len(of_row), ids.dtype)
-    merged, of_row = rows_by_group([rows.map(lambda x: x)], [of_row])
-    return _Partial(number, merged, found, of_row)
+    named = ids[of_row] if len(ids) else np.zeros(len(of_row), ids.dtype)
+    return _Partial(number, found, *merged([rows], [named]))
 
 
 def _on_host(name: str, x: Any) -> np.ndarray:
@@ -231,14 +221,10 @@ def _together(parts: list[_Partial]) -> _Partial:
                 f"{found[0][1]}; expected one label beside pos_label"
             )
     _check_types("y_score", {part.number: part.table.thresholds.dtype for part in parts})
-    negative, tables = found[0] if found else None, [part.table for part in parts]
-    if parts[0].ids is None:
-        return _Partial(parts[0].number, combined(tables), negative, None)
-    ids = {part.number: x for part in parts if (x := part.ids) is not None}
-    kinds = {number: _kind(x) for number, x in ids.items() if len(x)}
-    _check_types("groups", kinds)
-    table, of_row = rows_by_group(tables, list(ids.values()))
-    return _Partial(parts[0].number, table, negative, of_row)
+    ids = {part.number: part.ids for part in parts if part.ids is not None}
+    _check_types("groups", {number: _kind(x) for number, x in ids.items() if len(x)})
+    rows = merged([part.table for part in parts], [*ids.values()])
+    return _Partial(parts[0].number, found[0] if found else None, *rows)
 
 
 def _kind(ids: np.ndarray) -> str:

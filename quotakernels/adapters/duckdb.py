@@ -7,21 +7,14 @@ returns one row per distinct score.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Required, TypedDict, Unpack, overload
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quotakernels import Ranking, ops
 from quotakernels.adapters import requiring
-from quotakernels.adapters._tables import (
-    check_grouped_ties,
-    combined,
-    ranking_by_group,
-    ranking_of_groups,
-)
-from quotakernels.inputs.groups import GroupsOfExamples, groups_of
+from quotakernels.adapters._tables import check_grouped_ties, merged, ranking_of_merged
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import TiePolicy
 
@@ -31,34 +24,13 @@ with requiring("DuckDB", "duckdb"):
 __all__ = ["ranking"]
 
 
-class _Columns(TypedDict, total=False):
-    label: Required[str | None]
-    weight: str | None
-    where: str | None
-    pos_label: Any
-    ties: TiePolicy
-    gain: str | None
-    gain_rejected: str | float
-    group: str | None
-    cost: str | None
-    treatment: str | None
-
-
-@overload
-def ranking(
-    connection: Any, source: Any, *, score: str, **columns: Unpack[_Columns]
-) -> Ranking: ...
-@overload
-def ranking(
-    connection: Any, source: Any, *, score: Sequence[str], **columns: Unpack[_Columns]
-) -> dict[str, Ranking]: ...
 @public
 def ranking(
     connection: Any,
     source: Any,
     *,
     label: str | None,
-    score: str | Sequence[str],
+    score: str,
     weight: str | None = None,
     where: str | None = None,
     pos_label: Any = None,
@@ -68,11 +40,11 @@ def ranking(
     group: str | None = None,
     cost: str | None = None,
     treatment: str | None = None,
-) -> Ranking | dict[str, Ranking]:
+) -> Ranking:
     """Rank scores by ``SELECT score, COUNT(*), … GROUP BY score``: `rank` for DuckDB.
 
     Without weights the result equals that of `rank` on the columns, bit for bit.  The database
-    reads the source once for each column of scores, and again to describe an error.
+    reads the source once, and again to describe an error.
 
     Parameters
     ----------
@@ -83,8 +55,8 @@ def ranking(
     label, weight : str
         Columns of the labels and of the weights; names are never run as SQL.  With gains the label
         may be None.
-    score : str or sequence of str
-        Column of the scores, or those of several models.
+    score : str
+        Column of the scores.
     where : str, optional
         An SQL condition for the rows to use, as after WHERE.  Only this argument, and a query, are
         run as SQL.
@@ -95,8 +67,8 @@ def ranking(
         `gain_rejected` may be one number.
     group : str, optional
         Column of the group of each row, integers, text, dates or timestamps without a time zone:
-        `groups` of `rank`, by ``GROUP BY group, score``.  A group whose rows are all left out by
-        `where` does not appear.
+        `groups` of `rank`, by ``GROUP BY group, score``.  A group whose rows are all left out, or
+        have no weight, does not appear.
     cost : str, optional
         Column of what each row costs if it is selected, as `rank` takes it.
     treatment : str, optional
@@ -104,7 +76,7 @@ def ranking(
 
     Returns
     -------
-    Ranking, or dict of Ranking by column
+    Ranking
         Of NumPy arrays.  Thresholds have the type of the column; DECIMAL becomes float64.  Masses
         are the exact sums of the weights within a few ulp, and gains within a few ulp of the sum of
         their absolute values.  They do not depend on the order of rows or threads.
@@ -131,21 +103,21 @@ def ranking(
     0.5
     """
     check_grouped_ties(ties)
-    names = [score] if isinstance(score, str) else list(score)
     relation = _relation(connection, source)
     amounts = _amounts_of(weight, gain, gain_rejected, cost, treatment)
-    others = [name for name in (label, group) if name is not None]
-    every = _rows_of(relation, [*others, *names], amounts, where)
-    rows = _counted_rows(every, amounts)
-    empty = _groups_there(every, group) if group is not None and weight is not None else None
-    groups = None if group is None else _Named(group, _is_date(rows, group), empty)
-    scores = {name: _score_of(rows, name) for name in names}
+    named = [name for name in (label, group, score) if name is not None]
+    rows = _rows_of(relation, named, amounts, where)
+    column = _score_of(rows, score)
     labels = _labels_of(rows, label, pos_label) if label is not None else _all_positive(gain)
-    found = {
-        name: _ranking(rows, name, column, labels, amounts, groups, ties)
-        for name, column in scores.items()
-    }
-    return found[score] if isinstance(score, str) else found
+    found = _grouped(rows, column, labels, amounts, group)
+    _refuse_bad(rows, found, score, labels, amounts)
+    of_rows = []
+    if group is not None:
+        if np.ma.getmaskarray(found["segment"]).any():
+            _refuse(rows, group, f"{_identifier(group)} IS NULL", "a group")
+        ids = np.asarray(found["segment"])
+        of_rows = [ids.astype("datetime64[D]") if _type(rows, group).id == "date" else ids]
+    return ranking_of_merged(*merged([_table(found, amounts)], of_rows), ties)
 
 
 def _relation(connection: Any, source: Any) -> Any:
@@ -164,59 +136,16 @@ def _relation(connection: Any, source: Any) -> Any:
     return connection.sql(source)
 
 
-def _ranking(
-    rows: Any,
-    name: str,
-    score: str,
-    labels: Labels,
-    amounts: list[Amounts],
-    groups: _Named | None,
-    ties: TiePolicy,
-) -> Ranking:
-    """The ranking of one column of scores, which is `score` in SQL."""
-    columns = _grouped(rows, score, labels, amounts, groups)
-    _refuse_bad(rows, columns, name, labels, amounts)
-    if groups is not None and np.ma.getmaskarray(columns["segment"]).any():
-        _refuse(rows, groups.column, f"{_identifier(groups.column)} IS NULL", "a group")
-    sums = _sums(columns, amounts)
-    counted: Any = [np.asarray(columns[x]) for x in ("score", "counts", "positives")]
-    masses: Any = sums.pop("weight", (None, None))
-    table = ops.TieTable(*counted, *masses)._replace(columns=sums)
-    if groups is None:
-        return ranking_of_groups(combined([table]), ties)
-    return ranking_by_group(table, groups.of_rows(np.asarray(columns["segment"])), ties)
-
-
-class _Named(NamedTuple):
-    """The column of groups, and what names them where some may have no weight."""
-
-    column: str
-    has_days: bool
-    there: np.ndarray | None
-
-    def of_rows(self, ids: np.ndarray) -> GroupsOfExamples:
-        """The group of each row that has an id."""
-        every = ids if self.there is None else np.concatenate([ids, self.there])
-        every = every.astype("datetime64[D]") if self.has_days else every
-        codes, names = groups_of("group", every)
-        return GroupsOfExamples(codes[: len(ids)], names)
-
-
 def _grouped(
-    rows: Any, score: str, labels: Labels, amounts: list[Amounts], groups: _Named | None
+    rows: Any, score: str, labels: Labels, amounts: list[Amounts], group: str | None
 ) -> dict[str, Any]:
-    """What the database groups by score, by units of amounts, and by group if there are any."""
+    """What the database groups by score, and by group if there are any."""
     wanted = [f"{score} AS score", f"{labels.positive} AS positive"]
-    keys = ["score", *(f"{x.name}_scale" for x in amounts)]
-    if groups is not None:
-        wanted.append(f"{_group_of(rows, groups.column)} AS segment")
-        keys.append("segment")
-    for x in amounts:
-        wanted += [f"{x.value} AS {x.name}", f"{_scale(x.value, x.fits)} AS {x.name}_scale"]
-    aggregates = [x for each in amounts for x in _exact_sums(each.name)]
-    found = rows.project(", ".join(wanted)).aggregate(
-        ", ".join([*keys, *_COUNTS, *aggregates]), ", ".join(keys)
-    )
+    wanted += [f"{x.value} AS {x.name}, {x.fits} AS {x.name}_fits" for x in amounts]
+    wanted += [] if group is None else [f"{_group_of(rows, group)} AS segment"]
+    keys = "score" if group is None else "score, segment"
+    sums = [column for x in amounts for column in _sums_of(x.name)]
+    found = rows.project(", ".join(wanted)).aggregate(", ".join([keys, *_COUNTS, *sums]), keys)
     columns: dict[str, Any] = found.fetchnumpy()
     return columns
 
@@ -228,38 +157,29 @@ _COUNTS = (
 )
 
 
-def _exact_sums(name: str) -> list[str]:
-    """Sums of units of the positives and of the negatives; of gains also of their sizes."""
-    units = _units(name, f"{name}_scale")
-    summed = [units, f"abs({units})"] if name.startswith("gain") else [units]
-    sums = [f"sum({x}) FILTER ({which})" for x in summed for which in ("positive", "NOT positive")]
-    return [f"CAST(coalesce({x}, 0) AS DOUBLE) AS {name}_{k}" for k, x in enumerate(sums)]
+def _sums_of(name: str) -> Iterator[str]:
+    """The sums of the positives and of the negatives, and how many amounts do not fit.
+
+    A sum in one order is the same in every run, and a compensated one is exact within an ulp or
+    two.
+    """
+    for key, which in (("a", "positive"), ("b", "NOT positive")):
+        total = f"fsum({name} ORDER BY {name}) FILTER ({which})"
+        yield f"coalesce({total}, 0) AS {name}_{key}"
+    yield f"count(*) FILTER (NOT {name}_fits) AS {name}_unfit"
 
 
-def _sums(columns: dict[str, Any], amounts: list[Amounts]) -> ops.Columns:
-    """The sums of each amount by class; the rows of a score come into an order of their own."""
-    scales = {x.name: np.asarray(columns[f"{x.name}_scale"], dtype=np.int64) for x in amounts}
-    if scales:
-        order = np.lexsort([*scales.values()][::-1])
-        for name in columns:
-            columns[name] = columns[name][order]
-
-    def by_class(name: str, first: int) -> ops.ByClass:
-        found = (np.asarray(columns[f"{name}_{k}"]) for k in (first, first + 1))
-        return ops.ByClass(*(_mass(x, scales[name][order]) for x in found))
-
-    found, sizes = {}, []
+def _table(columns: dict[str, Any], amounts: list[Amounts]) -> ops.TieTable:
+    """The table of what was grouped, in any order."""
+    sums: ops.Columns = {}
     for x in amounts:
-        sums = [by_class(x.name, k) for k in ((0, 2) if x.name.startswith("gain") else (0,))]
-        with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(np.sum(sums)):
-                what = f"column {x.column!r}: the sum of the {x.name.partition('_')[0]}s"
-                raise ValueError(f"{what} is too large for a number")
-        found[x.name] = sums[0]
-        sizes += [size.map(lambda own: ops.GAIN_SCALE * own) for size in sums[1:]]
-    if sizes:
-        found["gain_size"] = ops.ByClass(*(sum(own) for own in zip(*sizes, strict=True)))
-    return found
+        sums[x.name] = ops.ByClass(*(np.asarray(columns[f"{x.name}_{k}"]) for k in "ab"))
+        if not np.isfinite(np.sum(sums[x.name])):
+            what = f"column {x.column!r}: the sum of the {x.name.partition('_')[0]}s"
+            raise ValueError(f"{what} is too large for a number")
+    masses: Any = sums.pop("weight", (None, None))
+    counted: Any = [np.asarray(columns[x]) for x in ("score", "counts", "positives")]
+    return ops.TieTable(*counted, *masses)._replace(columns=sums)
 
 
 def _refuse_bad(
@@ -277,7 +197,7 @@ def _refuse_bad(
     if columns["unlabelled"].any():
         _refuse(rows, labels.name, f"{labels.positive} IS NULL", labels.expected)
     for x in amounts:
-        if np.ma.getmaskarray(columns[f"{x.name}_scale"]).any():
+        if columns[f"{x.name}_unfit"].any():
             _refuse(rows, x.column, f"NOT {x.fits}", x.expected)
 
 
@@ -292,18 +212,11 @@ def _refuse(rows: Any, name: str, condition: str, expected: str) -> None:
     )
 
 
-# SQL: names, values, checked columns, and sums of floats that lose nothing
-#
-# A weight is a whole number of units of a power of two, and sums of whole numbers are exact in any
-# order. Weights that lie within a factor of 2**32 have the same unit; those of another unit are
-# summed apart, and 128 bits hold the sum of 2**41 of them. So it is with gains, which have signs.
+# SQL: names, values, checked columns
 
 
 _EXACT_DIGITS = 15
 """Decimal numbers of so many digits are rounded once to DOUBLE, stay distinct and in order."""
-
-_SCALE_BITS = 32
-_UNIT_BITS = 53
 
 
 def _identifier(name: str) -> str:
@@ -333,29 +246,6 @@ def _by_value(column: str, kind: str) -> str:
     """
     floats = kind.lower() in ("float", "double")
     return f"({column} + CAST(0 * random() AS {kind}))" if floats else column
-
-
-def _scale(amount: str, fits: str) -> str:
-    """The number of the unit of a weight or gain; NULL for what does not fit."""
-    magnitude = f"coalesce(nullif(abs({amount}), 0), 1)"  # 0 is a whole number of any unit
-    return f"CASE WHEN {fits} THEN CAST(floor(log2({magnitude}) / {_SCALE_BITS}) AS INTEGER) END"
-
-
-def _units(amount: str, scale: str) -> str:
-    """How many units a weight or gain is: a whole number, since one bit is spare for log2's sake.
-
-    The power of two is in two factors, as that of the least weights is beyond a DOUBLE.
-    """
-    half = _SCALE_BITS // 2
-    factors = (f"pow(2.0, {_UNIT_BITS // 2 + k} - {half} * {scale})" for k in (1, 0))
-    return f"CAST({amount} * {' * '.join(factors)} AS HUGEINT)"
-
-
-def _mass(units: NDArray[np.float64], scale: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Units of a scale as sums of weights."""
-    with np.errstate(over="ignore"):
-        masses: NDArray[np.float64] = np.ldexp(units, _SCALE_BITS * scale - _UNIT_BITS)
-    return masses
 
 
 _WHOLE = {f"{sign}{size}int" for sign in ("", "u") for size in ("tiny", "small", "big")}
@@ -427,40 +317,26 @@ def _amounts_of(
         tested = value if of_flag else f"{value}{times}"
         fits = f"coalesce({fits.format(tested)}, false)"
         found.append(Amounts(name, column, f"{amount}{times}", fits, expected))
+    if sizes := [f"abs({x.value})" for x in found if x.name.startswith("gain")]:
+        size = f"({' + '.join(sizes)}) * {_literal(ops.GAIN_SCALE)}"
+        found.append(Amounts("gain_size", str(gain), size, "true", ""))
     return found
 
 
 def _rows_of(relation: Any, names: list[str], amounts: list[Amounts], where: str | None) -> Any:
-    """The rows to use, when the columns are there."""
+    """The rows to use, whose weight is not 0, when the columns are there."""
     if where is not None or amounts:
         relation = _rows_by_value(relation)
     if where is not None:
         relation = relation.filter(where)
     for name in [*names, *(x.column for x in amounts)]:
-        if name.lower() not in [column.lower() for column in relation.columns]:
+        if str(name).lower() not in [column.lower() for column in relation.columns]:
             raise ValueError(f"there is no column {name!r}; there are {relation.columns}")
     for x in amounts:
         if _type(relation, x.column).id not in _NUMBERS:
             raise TypeError(_holds(relation, x.column, "numbers"))
-    return relation
-
-
-def _counted_rows(relation: Any, amounts: list[Amounts]) -> Any:
-    """Those whose weight is not 0."""
     weighted = [f"{x.value} IS DISTINCT FROM 0" for x in amounts if x.name == "weight"]
     return relation.filter(*weighted) if weighted else relation
-
-
-def _is_date(relation: Any, name: str) -> bool:
-    """Whether a column has days, of which NumPy would make times."""
-    return bool(_type(relation, name).id == "date")
-
-
-def _groups_there(relation: Any, group: str) -> np.ndarray:
-    """What names the groups of all rows, also of those without weight."""
-    named = relation.project(f"{_group_of(relation, group)} AS segment")
-    found = named.filter("segment IS NOT NULL").distinct().fetchnumpy()["segment"]
-    return np.asarray(found)
 
 
 def _rows_by_value(relation: Any) -> Any:
