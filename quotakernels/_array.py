@@ -276,22 +276,3 @@ def tolerance(x: Array, relative: float) -> float:
     """
     narrower = float(standard_namespace(x).finfo(x.dtype).eps) * 2**52
     return relative if narrower == 1 else min(relative * narrower, 2.0**-20)
-
-
-def packed(x: Array) -> tuple[Array, bool]:
-    """`x` in a form whose pickle keeps every bit, and whether it was a JAX array.
-
-    JAX reads its own pickles back as its x64 flag says.
-    """
-    is_jax = array_api_compat.is_jax_array(x)
-    return (to_numpy(x) if is_jax else x), is_jax
-
-
-def unpacked(x: Array, is_jax: bool) -> Array:
-    """The array that `packed` was given."""
-    if not is_jax:
-        return x
-    import jax
-
-    with jax.enable_x64(True):
-        return jax.numpy.asarray(x)

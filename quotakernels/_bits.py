@@ -1,8 +1,9 @@
-"""The bits of any array in host memory, and arrays made of bits: for files, which keep them."""
+"""The bits of any array in host memory, and arrays made of bits: for files and pickles."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,11 @@ from quotakernels._array import (
     backend,
     concrete,
     device,
+    is_array,
+    library,
     placement,
     standard_namespace,
+    to_numpy,
 )
 
 Bits = np.ndarray[Any, Any]
@@ -48,14 +52,14 @@ def to_bits(x: Array) -> Bits:
 
 
 def _on_host(x: Array) -> Any:
-    library = backend(standard_namespace(x))
-    if library == "torch":
+    own = backend(standard_namespace(x))
+    if own == "torch":
         torch = sys.modules["torch"]
         words = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
         return x.detach().cpu().contiguous().view(words[x.element_size()]).numpy()
-    if library == "cupy":
+    if own == "cupy":
         return x.get()
-    if library == "standard":
+    if own == "standard":
         return x.to_device(standard_namespace(x).__array_namespace_info__().default_device())
     return x
 
@@ -117,3 +121,38 @@ def host_array(x: Array) -> np.ndarray[Any, Any]:
             "outside the compiled program"
         )
     return np.asarray(from_bits(to_bits(x), dtype_name(x.dtype), None))
+
+
+def pickled(record: Any) -> Any:
+    """What ``__reduce__`` of a named tuple of arrays has to return, so that every bit is kept.
+
+    JAX reads its own pickles back as its x64 flag says.
+    """
+    return _restored, _packed(record)
+
+
+def _packed(x: Any) -> Any:
+    """A tuple as its type and its packed fields; an array of JAX as what makes it of NumPy's."""
+    if isinstance(x, tuple):
+        return (type(x), *map(_packed, x))
+    if isinstance(x, dict):
+        return {name: _packed(column) for name, column in x.items()}
+    return (_of_jax, to_numpy(x)) if is_array(x) and library(x) == "jax" else x
+
+
+def _restored(make: Callable[..., Any], *fields: Any) -> Any:
+    parts = map(_unpacked, fields)
+    return tuple(parts) if make is tuple else make(*parts)
+
+
+def _unpacked(x: Any) -> Any:
+    if isinstance(x, dict):
+        return {name: _unpacked(column) for name, column in x.items()}
+    return _restored(*x) if isinstance(x, tuple) else x
+
+
+def _of_jax(x: Bits) -> Array:
+    import jax
+
+    with jax.enable_x64(True):
+        return jax.numpy.asarray(x)

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import glob
 import os
 import stat
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
-
-try:
-    import fcntl
-except ModuleNotFoundError:  # on Windows, where a file that is open cannot be removed
-    fcntl = None  # type: ignore[assignment]
-
-_NEW_S = 60.0
-_NAME_BYTES = 200
-"""Of the file's name in that of its part; a name has 255 at most."""
 
 
 @contextlib.contextmanager
@@ -28,22 +17,19 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Yield a file to write; all of it then takes the place of the file at `path`, if any.
 
     Readers see the old file or the new one, also after an error, a kill or a loss of power. A kill
-    can leave the part that was written, as ``.NAME.XXXXXXXX.part`` beside it; the next call for
-    the same file removes it. The mode and the owner of the old file are kept. Links are followed. A
-    pipe, a device or the standard output is written as it is, since nothing can take its place.
+    can leave the part that was written, as ``.XXXXXXXX.part`` beside it. The mode and the owner of
+    the old file are kept. Links are followed. A pipe, a device or the standard output is written as
+    it is, since nothing can take its place.
     """
     if is_stream(path):
         with _stream(path) as file:
             yield file
         return
     target = Path(os.path.realpath(path))
-    part = _part_of(target)
-    _remove_parts(target)
+    part = target.with_name(f".{os.urandom(4).hex()}.part")
     try:
         old = _replaceable(target)
         with open(part, "xb", opener=_private if old else None) as file:
-            with contextlib.suppress(OSError):
-                _lock(file)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -55,7 +41,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if isinstance(error, OSError) and error.errno:
             error.filename, error.filename2 = os.fspath(path), None
         raise
-    _sync_directory(target.parent)
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
@@ -81,34 +66,6 @@ def _stream(path: str | os.PathLike[str]) -> BinaryIO:
     return open(os.dup(1), "wb")
 
 
-def _part_of(target: Path) -> Path:
-    """A new name beside a file, which says whose part it is."""
-    return target.with_name(f"{_start_of_parts(target)}{os.urandom(4).hex()}.part")
-
-
-def _start_of_parts(target: Path) -> str:
-    name = os.fsencode(target.name)[:_NAME_BYTES].decode(errors="ignore")
-    return f".{name}."
-
-
-def _remove_parts(target: Path) -> None:
-    """Remove the parts of a file that killed programs left: those that no program is writing."""
-    start = glob.escape(_start_of_parts(target))
-    for part in target.parent.glob(f"{start}????????.part"):
-        # A part that is locked is being written, and a new one may not be locked yet.
-        with contextlib.suppress(OSError):
-            if time.time() - part.stat().st_mtime > _NEW_S:
-                with open(part, "rb") if fcntl else contextlib.nullcontext() as file:
-                    _lock(file)
-                    part.unlink()
-
-
-def _lock(file: BinaryIO | None) -> None:
-    """Lock a file for as long as it is open, where the system can; OSError if another has it."""
-    if fcntl and file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 def _replaceable(target: Path) -> os.stat_result | None:
     """What is to be replaced, if anything; a file that may not be written is an error."""
     if not target.exists():
@@ -128,12 +85,3 @@ def _pass_on(old: os.stat_result, part: Path) -> None:
         with contextlib.suppress(OSError):
             os.chown(part, old.st_uid, old.st_gid)
     part.chmod(stat.S_IMODE(old.st_mode))
-
-
-def _sync_directory(directory: Path) -> None:
-    with contextlib.suppress(OSError):  # where directories cannot be opened
-        opened = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)

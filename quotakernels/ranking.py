@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, device, is_array, packed, unpacked
+from quotakernels._array import Array, Namespace, device, is_array
+from quotakernels._bits import pickled
 from quotakernels._types import A, ArrayOf, Generic, Number, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.columns import short_repr
@@ -105,9 +106,7 @@ class Ranking(NamedTuple, Generic[T]):
         return short_repr("Ranking", self.counts, shape, *examples, *beside)
 
     def __reduce__(self) -> Any:
-        columns = {name: tuple(map(packed, x)) for name, x in self.columns.items()}
-        groups = tuple(packed(x) for x in self.groups if not isinstance(x, tuple))
-        return _unpickled, (*map(packed, self[:5]), columns, self.layout, groups)
+        return pickled(self)
 
     @classmethod
     @public
@@ -302,13 +301,6 @@ class Ranking(NamedTuple, Generic[T]):
 
 _PARTS = {"gain": "gains", "cost": "costs", "treated": "arms"}
 """What `repr` calls the columns that a ranking may have."""
-
-
-def _unpickled(*packed_columns: Any) -> Ranking:
-    *own, columns, layout, groups = packed_columns
-    sums = {name: ops.ByClass(*(unpacked(*x) for x in pair)) for name, pair in columns.items()}
-    segments = ops.GroupIndex(*(unpacked(*x) for x in groups)) if groups else ()
-    return Ranking._make((*(unpacked(*x) for x in own), sums, layout, segments, ()))
 
 
 @public

@@ -174,7 +174,7 @@ def test_other_files_and_other_versions_of_the_format_are_refused(tmp_path: Path
     changed = "is damaged or incomplete: its SHA-256 does not match its contents; or it is not a"
     refused = {
         "foreign.npz": (b"", changed),
-        "text": (b"", "is not a state file, or the beginning of it is damaged"),
+        "text": (b"", changed),
         "longer": (whole + b"\0", changed),
         "later": (later(whole), "has format version 2; this library reads version 1"),
     }
@@ -222,7 +222,7 @@ def test_what_differs_is_named(tmp_path: Path):
     check_same(qk.states.load_state(path, measures=["rate", "auc"]), histogram)
     for names in ("auc", [], {"auc": 1, "pem": 2}):
         with pytest.raises(
-            ValueError, match=r"measures: the file has \['auc', 'rate'\], and asked"
+            ValueError, match=r"measures: the file has \('auc', 'rate'\), and asked"
         ):
             qk.states.load_state(path, measures=names)
     weighted = qk.states.ScoreHistogram.of([1], np.float32([0.9]), bits=8, sample_weight=[2])
@@ -365,5 +365,5 @@ def test_killed_programs_go_on_to_the_same_bits(kind: str, tmp_path: Path):
     kills, reached, same = done.stdout.split()
     assert (kills, same) == ("25", "True")
     assert int(reached) > 10
-    left = [x for x in os.listdir(tmp_path) if not re.fullmatch(r"\.state\.[0-9a-f]{8}\.part", x)]
+    left = [x for x in os.listdir(tmp_path) if not re.fullmatch(r"\.[0-9a-f]{8}\.part", x)]
     assert left == ["state"]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from quotakernels._array import Array, Namespace, device, is_array, kept, known, readable
+from quotakernels._bits import pickled
 from quotakernels._types import BatchData
 from quotakernels.inputs.columns import as_column, short_repr, warn_of_other_order
 from quotakernels.inputs.examples import (
@@ -33,7 +34,6 @@ from quotakernels.states._batch import (
     checked_batch,
     groups_of_state,
     lists_of,
-    pickled,
     scores_like,
     with_fault,
 )

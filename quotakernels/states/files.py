@@ -2,27 +2,25 @@
 
 A file is an ``.npz`` file, so ``numpy.load`` opens it.  It is a zip of
 
-- ``state.json``, uncompressed: the version of the format, and what `state_info` tells beside what
-  follows from the arrays, such as a capacity
+- ``state.json``, uncompressed: the version of the format, and what `state_info` tells
 - an ``.npy`` file for each array; scores of a type that NumPy lacks are their bits, as integers
 - the comment at its end: the SHA-256 of every byte before it, as 64 hexadecimal digits
 
 The comment and the version of the format stay as they are in later versions.
 
-The checksum shows that a file is as somebody wrote it, not that this library did.  So the
-description, and the type and shape of every array, are checked before an array is read.
+The checksum shows that a file is as somebody wrote it, not that this library did.  So the names,
+types and shapes of the arrays are compared with those of an empty state of that description.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
-import math
 import os
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -38,17 +36,11 @@ from quotakernels.states.buffer import ScoreBuffer, joined_ids
 from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
 
-if TYPE_CHECKING:
-    from zipfile import ZipFile
-
 State: TypeAlias = ScoreHistogram | ScoreBuffer | FixedScoreBuffer
 _FORMAT = 1
 _DESCRIPTION = "state.json"
 _DIGEST_BYTES = 64
-_START = b"PK\3\4"
 _FASTEST = 1
-_DEFLATE_RATIO = 1032
-"""No zlib stream decompresses to more than so many times its bytes."""
 _OF_NUMPY = {
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64"),
@@ -106,7 +98,7 @@ def save_state(
     """Write a state to a file, replacing an old file whole or not at all.
 
     Another process that reads the file sees the old file or the new one, also if this process is
-    killed or the machine stops.  Then a hidden file ``.NAME.….part`` may stay beside it.  The new
+    killed or the machine stops.  Then a hidden file ``.….part`` may stay beside it.  The new
     file has the mode and, where possible, the owner of the old one.  Links are followed; a pipe or
     a device is written directly.
 
@@ -146,16 +138,8 @@ def save_state(
     >>> print(state.update([0], [0.0]).compute(roc_auc).lower.round(4), first)
     0.75 1
     """
-    facts = _facts("state", state)
-    said = {
-        "format": _FORMAT,
-        "library": __version__,
-        "kind": facts["kind"],
-        "scores": facts["scores"],
-        "measures": _names(measures),
-        "notes": notes,
-    }
-    _write(path, said, _arrays(state))
+    said = {"format": _FORMAT, "library": __version__, **_facts("state", state)}
+    _write(path, said | {"measures": _names(measures), "notes": notes}, _arrays(state))
 
 
 @public
@@ -213,14 +197,19 @@ def load_state(
     expected = {} if like is None else _facts("like", like)
     if measures is not None:
         expected["measures"] = _names(measures)
-    stored, beside = _read(path), {} if like is None else _arrays(like)
-    _check_equal(stored.said, expected)
-    _check_types(stored.types, beside)
+    (said, archive), beside = _read(path), {} if like is None else _arrays(like)
+    _check_equal(said, expected)
+    with _as_damaged(path):
+        arrays = {x: _array(archive, x) for x in archive.files if x != _DESCRIPTION}
+        _check_arrays(said, arrays)
+    types = {name: x.dtype.name for name, x in arrays.items()}
+    types |= dict.fromkeys(types.keys() & {"like", "scores"}, said.scores)
+    _check_types(types, beside)
     found = {
-        name: from_bits(x, stored.types[name], beside.get(name, beside.get("bad")))
-        for name, x in stored.arrays().items()
+        name: from_bits(x, types[name], beside.get(name, beside.get("bad")))
+        for name, x in arrays.items()
     }
-    return _made(_KINDS[stored.said["kind"]], found)
+    return _made(_KINDS[said.kind], found)
 
 
 @public
@@ -239,7 +228,7 @@ def state_info(path: str | os.PathLike[str]) -> StateInfo:
     Raises
     ------
     DamagedFileError, ValueError, OSError
-        As `load_state`; the whole file is checked.
+        As `load_state`, but for arrays that do not match the description.
 
     See Also
     --------
@@ -255,11 +244,7 @@ def state_info(path: str | os.PathLike[str]) -> StateInfo:
     >>> print(info.kind, info.scores, info.capacity, info.measures)
     FixedScoreBuffer float64 100 ('roc_auc',)
     """
-    said = _read(path).said
-    found = {name: said.get(name) for name in StateInfo._fields}
-    if said["measures"] is not None:
-        found["measures"] = tuple(said["measures"])
-    return StateInfo(**found)  # type: ignore[arg-type]
+    return _read(path)[0]
 
 
 def _facts(name: str, state: Any) -> dict[str, Any]:
@@ -269,7 +254,7 @@ def _facts(name: str, state: Any) -> dict[str, Any]:
     return facts_of(state)
 
 
-def _names(measures: Iterable[str] | None) -> list[str] | None:
+def _names(measures: Iterable[str] | None) -> tuple[str, ...] | None:
     if measures is None:
         return None
     names = [measures] if isinstance(measures, str) else list(measures)
@@ -277,17 +262,17 @@ def _names(measures: Iterable[str] | None) -> list[str] | None:
         raise TypeError(
             f"measures must be names, or a mapping from names; got {show_value(measures)}"
         )
-    return sorted(set(names))
+    return tuple(sorted(set(names)))
 
 
-def _check_equal(said: Mapping[str, Any], expected: dict[str, Any]) -> None:
+def _check_equal(said: StateInfo, expected: dict[str, Any]) -> None:
     """Raise at the first fact in which a file and what is expected differ."""
     for name, wanted in expected.items():
-        if said[name] != wanted:
+        if (found := getattr(said, name)) != wanted:
             asked = "asked for are" if name == "measures" else "like has"
             raise ValueError(
                 f"the states differ in {TITLES.get(name, name)}: "
-                f"the file has {said[name]}, and {asked} {wanted}"
+                f"the file has {found}, and {asked} {wanted}"
             )
 
 
@@ -362,25 +347,11 @@ def _write(
         file.writelines((body, sha256(body).hexdigest().encode()))
 
 
-class _Stored(NamedTuple):
-    """A file that is whole: what it says of its state, and the types of its arrays, by name."""
-
-    path: str | os.PathLike[str]
-    said: dict[str, Any]
-    types: dict[str, str]
-    archive: ZipFile
-
-    def arrays(self) -> dict[str, Any]:
-        """All arrays as they are stored, in memory of their own."""
-        with _as_damaged(self.path):
-            return {name: self._array(name) for name in self.types}
-
-    def _array(self, name: str) -> Any:
-        with self.archive.open(f"{name}.npy") as member:
-            found = np.lib.format.read_array(member, allow_pickle=False)
-        if found.dtype == np.bool and found.view(np.uint8).max(initial=0) > 1:
-            raise ValueError(f"array {name!r} has bytes that are neither 0 nor 1")
-        return found.astype(found.dtype.newbyteorder("="), copy=False)
+def _array(archive: Any, name: str) -> Any:
+    found = archive[name]
+    if found.dtype == np.bool and found.view(np.uint8).max(initial=0) > 1:
+        raise ValueError(f"array {name!r} has bytes that are neither 0 nor 1")
+    return found.astype(found.dtype.newbyteorder("="), copy=False)
 
 
 @contextlib.contextmanager
@@ -396,14 +367,12 @@ def _as_damaged(path: str | os.PathLike[str]) -> Iterator[None]:
         ) from error
 
 
-def _read(path: str | os.PathLike[str]) -> _Stored:
-    """A file that nothing has changed, and that has the arrays of the state that it tells of."""
+def _read(path: str | os.PathLike[str]) -> tuple[StateInfo, Any]:
+    """What a file that nothing has changed says of its state, and the arrays for NumPy to load."""
+    import json
     from hashlib import sha256
-    from zipfile import ZipFile
 
     data = Path(path).read_bytes()
-    if not data.startswith(_START):
-        raise DamagedFileError(f"{path} is not a state file, or the beginning of it is damaged")
     body = memoryview(data)[:-_DIGEST_BYTES]
     if sha256(body).hexdigest().encode() != data[-_DIGEST_BYTES:]:
         raise DamagedFileError(
@@ -411,139 +380,57 @@ def _read(path: str | os.PathLike[str]) -> _Stored:
             "not a state file"
         )
     with _as_damaged(path):
-        archive = ZipFile(io.BytesIO(data))
-        _check_members(archive, len(data))
-        said = _description(archive)
-    if said["format"] != _FORMAT:
+        archive: Any = np.load(io.BytesIO(data), allow_pickle=False)
+        said = json.loads(archive[_DESCRIPTION])
+        version = said["format"]
+    if version != _FORMAT:
         raise ValueError(
-            f"{path} has format version {said['format']}; this library reads version {_FORMAT}"
+            f"{path} has format version {version}; this library reads version {_FORMAT}"
         )
+    several = ("batch", "column_names", "measures")
     with _as_damaged(path):
-        told = _told(said)
-        names = [x.removesuffix(".npy") for x in archive.namelist() if x != _DESCRIPTION]
-        outlines = {name: _outline(archive, name) for name in names}
-        state = _outlined(_KINDS[told["kind"]], told["scores"], outlines)
-    types = {name: x.dtype.name for name, x in outlines.items()}
-    types |= dict.fromkeys(types.keys() & {"like", "scores"}, told["scores"])
-    return _Stored(path, _facts("state", state) | told, types, archive)
+        said |= {name: tuple(said[name]) for name in several if said.get(name) is not None}
+        return StateInfo(*map(said.get, StateInfo._fields)), archive
 
 
-def _check_members(archive: ZipFile, room: int) -> None:
-    """Raise if what a file holds can be out of proportion to its size."""
-    from zipfile import ZIP_DEFLATED, ZIP_STORED
-
-    members, names = archive.infolist(), archive.namelist()
-    if len(set(names)) < len(names):
-        raise ValueError(f"two members have one name among {reprlib.repr(names)}")
-    if sum(x.compress_size for x in members) > room:
-        raise ValueError("its members have more bytes than the file")
-    ratios = {ZIP_STORED: 1, ZIP_DEFLATED: _DEFLATE_RATIO}
-    for x in members:
-        ratio = 1 if x.filename == _DESCRIPTION else ratios.get(x.compress_type, 0)
-        if x.file_size > ratio * x.compress_size:
-            raise ValueError(
-                f"{reprlib.repr(x.filename)} cannot have {x.file_size} bytes in {x.compress_size}"
-            )
-
-
-def _description(archive: ZipFile) -> dict[str, Any]:
-    """The object in JSON, which has a version of the format."""
-    import json
-
-    said = json.loads(archive.read(_DESCRIPTION))
-    if not isinstance(said, dict) or type(said.get("format")) is not int:
-        raise ValueError(f"its description has no format version; got {reprlib.repr(said)}")
-    return said
-
-
-def _told(said: dict[str, Any]) -> dict[str, Any]:
-    """What the description tells, as the arrays do not, each of its type."""
-    told = {x: said.get(x) for x in ("kind", "scores", "library", "measures", "notes")}
-    kind, scores, library, measures, _ = told.values()
-    are_names = isinstance(measures, list) and all(isinstance(x, str) for x in measures)
-    of_known = kind in [*_KINDS] and scores in [*WIDTHS] and isinstance(library, str)
-    if not of_known or not (measures is None or are_names):
-        shown = ", ".join(f"{name}={reprlib.repr(x)}" for name, x in told.items())
-        raise ValueError(f"its description is {shown}")
-    return told
-
-
-def _outline(archive: ZipFile, name: str) -> Any:
-    """An array of the type and shape of one in the file, which takes no memory."""
-    with archive.open(f"{name}.npy") as member:
-        if np.lib.format.read_magic(member) != (1, 0):
-            raise ValueError(f"array {name!r} is of another version of NumPy's format")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(member)
-        start = member.tell()
-    if dtype.name not in _OF_NUMPY:
-        raise ValueError(f"array {name!r} must have numbers; got {reprlib.repr(dtype.name)}")
-    size, wanted = archive.getinfo(f"{name}.npy").file_size - start, math.prod(shape)
-    if size != wanted * dtype.itemsize:
-        raise ValueError(
-            f"array {name!r} has {size} bytes, which cannot be the {wanted * dtype.itemsize} that "
-            f"its shape {reprlib.repr(shape)} needs"
-        )
-    return np.broadcast_to(np.zeros((), dtype.newbyteorder("=")), shape)
-
-
-def _outlined(kind: Any, scores: str, outlines: dict[str, Any]) -> State:
-    """The state of arrays without memory, which must be those of a state with its options."""
-    needed = [name for name in kind._fields if name != "columns"]
-    if kind is ScoreBuffer:
-        needed = ["like", "bad", *(["scores", "labels"] if len(outlines) > 2 else [])]
-    if missing := [name for name in needed if name not in outlines]:
-        raise ValueError(f"it has no array {missing[0]!r}")
-    state = _made(kind, outlines)
-    if state.like.dtype != _as_stored(scores):
-        raise ValueError(f"its scores are of {state.like.dtype} and said to be of {scores}")
-    wanted = _empty_arrays(state)
-    if wanted.keys() != outlines.keys():
-        raise ValueError(f"its arrays are {reprlib.repr(list(outlines))}; expected {list(wanted)}")
+def _check_arrays(said: StateInfo, arrays: dict[str, Any]) -> None:
+    """Raise unless these are the arrays of such a state, by name, type and shape."""
+    wanted = _expected(said, arrays)
+    if wanted.keys() != arrays.keys():
+        raise ValueError(f"its arrays are {reprlib.repr(list(arrays))}; expected {list(wanted)}")
     for name, x in wanted.items():
-        found, narrow = outlines[name], x.dtype == np.float64 and name not in ("like", "scores")
+        found, narrow = arrays[name], x.dtype == np.float64 and name not in ("like", "scores")
         types = {x.dtype.name, "float32"} if narrow else {x.dtype.name}
         if found.dtype.name not in types or found.shape != x.shape:
             raise ValueError(
                 f"array {name!r} must have type {x.dtype} and shape {x.shape}; got {found.dtype} "
                 f"and {reprlib.repr(found.shape)}"
             )
-    return state
 
 
-def _empty_arrays(state: State) -> dict[str, Any]:
-    """The arrays of an empty state with the options of another.
-
-    Its sizes are checked before so far that it takes no more memory than that state may have.
-    """
-    batch, lists = state.like.shape[:-1], state.bad.shape
-    apart = isinstance(state, ScoreHistogram) and state.counts.shape[:-2] != lists
-    if lists[: len(batch)] != batch or apart:
-        raise ValueError("its arrays are of different numbers of lists")
-    options: dict[str, Any] = {"num_groups": state.num_groups}
-    if isinstance(state, ScoreBuffer):
-        empty = _arrays(ScoreBuffer.empty(state.like, **options))
-        return empty if not state.pieces else empty | _empty_examples(state)
-    options |= {"weighted": state.weighted, "columns": state.column_names}
-    if isinstance(state, ScoreHistogram):
-        return _arrays(ScoreHistogram.empty(state.like, bits=state.bits, **options))
-    found = _arrays(FixedScoreBuffer.empty(state.like, capacity=state.capacity, **options))
-    several = batch[: state.filled.ndim]  # of states that vmap has put side by side
+def _expected(said: StateInfo, arrays: dict[str, Any]) -> dict[str, Any]:
+    """The arrays of an empty state with these options; of a buffer with these examples."""
+    kind, like = _KINDS[said.kind], np.zeros((*said.batch, 0), _as_stored(said.scores))
+    options: dict[str, Any] = {"num_groups": said.num_groups}
+    if kind is ScoreBuffer:
+        empty = _arrays(kind.empty(like, **options))
+        return empty | _expected_examples(said, arrays) if "scores" in arrays else empty
+    options |= {"weighted": said.weighted, "columns": said.column_names}
+    if kind is ScoreHistogram:
+        return _arrays(kind.empty(like, bits=said.bits, **options))
+    found = _arrays(kind.empty(like, capacity=said.capacity, **options))
+    several = said.batch[: arrays["filled"].ndim]  # of states that vmap has put side by side
     return found | {"filled": np.zeros(several, np.int64)}
 
 
-def _empty_examples(state: ScoreBuffer) -> dict[str, Any]:
-    """The arrays of a fixed buffer for as many examples, as far as the state may have them."""
-    examples, groups = state.pieces[0].named(), state.num_groups
-    fixed = FixedScoreBuffer.empty(
-        state.like,
-        capacity=examples["scores"].shape[-1],
-        weighted=True,
-        num_groups=groups,
-        columns=COLUMNS,
-    )
-    found = {name: x for name, x in _arrays(fixed).items() if name in examples}
-    if groups is not None:
-        found["groups"] = fixed.columns["groups"]
-    elif state.groups and state.groups[0].dtype.kind in "biu":
-        found["groups"] = fixed.labels.astype(state.groups[0].dtype)
-    return found
+def _expected_examples(said: StateInfo, arrays: dict[str, Any]) -> dict[str, Any]:
+    """As many examples as there are scores, with those of their columns that there are."""
+    types: dict[str, Any] = dict.fromkeys(("weights", *COLUMNS), np.float64)
+    types |= {"scores": _as_stored(said.scores), "labels": np.bool, "valid": np.bool}
+    if said.num_groups is not None:
+        types["groups"] = np.int64
+    elif "groups" in arrays and arrays["groups"].dtype.kind in "biu":
+        types["groups"] = arrays["groups"].dtype
+    shape = (*said.batch, *arrays["scores"].shape[-1:])
+    names = (arrays.keys() | {"labels"}) & types.keys()
+    return {name: np.zeros(shape, types[name]) for name in names}

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Unpack
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, is_array, readable
+from quotakernels._bits import pickled
 from quotakernels._types import BatchData
 from quotakernels.inputs.columns import short_repr, warn_of_other_order
 from quotakernels.inputs.examples import COLUMNS, Examples, check_tie_policy
@@ -22,7 +23,6 @@ from quotakernels.states._batch import (
     groups_of_state,
     lists_of,
     names_of,
-    pickled,
     scores_like,
     with_fault,
 )

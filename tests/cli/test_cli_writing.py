@@ -91,49 +91,7 @@ def test_a_kill_leaves_the_old_file_and_a_part(data: Path, tmp_path: Path, name:
     assert done.returncode == -9, done.stderr
     assert output.read_text() == "old"
     (part,) = listing(tmp_path) - {"data.csv", name}
-    assert part.startswith(f".{name}.")
     assert part.endswith(".part")
-    os.utime(tmp_path / part, (0, 0))
-    assert (
-        subprocess.run([sys.executable, "-m", "quotakernels", *given[3:]], check=False).returncode
-        == 0
-    )
-    assert listing(tmp_path) == {"data.csv", name}
-
-
-LEAVING = """
-import os, signal, sys
-import quotakernels as qk
-
-def killed(number):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-os.fsync = killed
-qk.states.save_state(qk.states.ScoreBuffer.empty([0.0]), sys.argv[1])
-"""
-
-
-def test_the_next_save_removes_what_a_kill_left(tmp_path: Path) -> None:
-    """And nothing that is being written, or that is new, or that is of another file."""
-    path = tmp_path / "s[1]"
-    subprocess.run([sys.executable, "-c", LEAVING, str(path)], check=False)
-    (left,) = listing(tmp_path)
-    kept = {".s1.0a1b2c3d.part", ".s[1].0a1b2c3d.other", ".s[1].0.part", "s[1].0a1b2c3d.part"}
-    for name in kept:
-        (tmp_path / name).touch()
-        os.utime(tmp_path / name, (0, 0))
-    state = qk.states.ScoreBuffer.empty([0.0])
-    qk.states.save_state(state, path)
-    assert listing(tmp_path) == {left, "s[1]", *kept}
-    os.utime(tmp_path / left, (0, 0))
-    with _replacing.replacing(path) as file:
-        file.write(b"new")
-        (part,) = listing(tmp_path) - {"s[1]", *kept}
-        os.utime(tmp_path / part, (0, 0))
-        qk.states.save_state(state, path)
-        assert part in listing(tmp_path)
-    assert path.read_bytes() == b"new"
-    assert listing(tmp_path) == {"s[1]", *kept}
 
 
 @every_table
