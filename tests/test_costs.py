@@ -23,7 +23,7 @@ COSTS = ((1, 1), (0, 1), (2, 1), (0.5, 1.5), (1, 0), (0, 0), (3, 4))
 PREVALENCES = (0.5, 0.25, 1.0, 0.0, 0.75, 0.5, 0.125)
 COST_FP, COST_FN = (np.array(column, dtype=float) for column in zip(*COSTS, strict=True))
 SHARES = np.array(PREVALENCES)
-DISTRIBUTIONS = {"prevalence": (), "two": (2, 2), "other": (1, 3)}
+DISTRIBUTIONS = {"prevalence": (), "two": (2, 2)}
 
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
 S = np.asarray([0.875, 0.75, 0.75, 0.5, 0.25, 0.25, 0.125, 0.0])

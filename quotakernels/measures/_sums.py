@@ -10,6 +10,9 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace
 from quotakernels.inputs.totals import Totals
 
+ROWS = ("mass_before", "positive_before", "mass", "positive")
+"""The columns that most sums read: what stands before a row, and its own."""
+
 
 class Reduction(NamedTuple):
     """A value made of sums over the rows, or over the positions.

@@ -341,23 +341,13 @@ def lift_table(table: ops.TieTable, *, bins: int = 10) -> LiftTable:
     start, stop = edges[..., :-1], edges[..., 1:]
     size = stop - start
     inside = xp.minimum(found[..., 1:] - found[..., :-1], size)
+    cumulative, recall = found[..., 1:] / stop, found[..., 1:] / positives
     if total.rounded:
         inside = xp.clip(inside, min=0.0)
-        cumulative = _hit_rate(xp, table, edges, filled)[..., 1:]
-        recall = _qrecall(xp, table, edges, filled)[..., 1:]
-    else:
-        cumulative, recall = found[..., 1:] / stop, found[..., 1:] / positives
+        cumulative, recall = (f(xp, table, edges, filled)[..., 1:] for f in (_hit_rate, _qrecall))
     share, prevalence = inside / size, positives / whole
-    return LiftTable(
-        start,
-        stop,
-        inside,
-        share,
-        share / prevalence,
-        cumulative,
-        cumulative / prevalence,
-        recall,
-    )
+    lifts = share / prevalence, cumulative / prevalence
+    return LiftTable(start, stop, inside, share, lifts[0], cumulative, lifts[1], recall)
 
 
 # curves: the values at every cut

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
-
-import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, concrete, device, tolerance
@@ -14,7 +14,7 @@ from quotakernels._types import A, Generic, Number, NumberOf, T
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.cuts import warn_below_one
 from quotakernels.inputs.examples import nan_unless_valid
-from quotakernels.inputs.keywords import public, show_value
+from quotakernels.inputs.keywords import check_choice, public
 from quotakernels.inputs.numbers import (
     COST,
     Domains,
@@ -505,65 +505,42 @@ def _mixture(hull: RocHull, along: Array, wanted: Array) -> Mixture:
 # cuts for given costs
 
 
-AROUND_ROUNDS = 10
+ROUNDS = 10
 """Rounds of the continued fraction that are enough for parameters from 1 to 2."""
+Losses: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
 
 
-class Beta(NamedTuple):
-    """Beta(a, b): its parameters, the logarithm of B(a, b), and the rounds that it takes."""
+def _expected_losses(
+    xp: Namespace, cost_distribution: CostDistribution, share: Array, other: Array
+) -> Losses:
+    """What gives expected losses of a negative and of a positive, times a + b, of v and 1 - v.
 
-    a: Any
-    b: Any
-    log_normaliser: Any
-    rounds: int
-
-
-def beta_of(a: float, b: float) -> Beta:
-    """Beta(a, b) of two numbers; no rounds for Beta(2, 2), of which all is known."""
-    if a == b == 2:
-        return Beta(a, b, -math.log(6), 0)
-    return Beta(a, b, _log_beta(a, b), AROUND_ROUNDS + math.ceil(3 * math.sqrt(max(a, b))))
-
-
-def _log_beta(a: float, b: float) -> float:
-    """The logarithm of B(a, b), by steps of one from the parameters' fractions in (0, 1].
-
-    Differences of large log-gammas would lose digits.
+    With Beta(a, b) they are A = a·I_v(a + 1, b) and B = b·I_{1-v}(b + 1, a) with the regularised
+    incomplete beta function I.  The expectation of min(c·(1 - v), (1 - c)·v) over c is (1 - v)·A +
+    v·B, whose slope is B - A.  The parameters are 1 + π and 2 - π of a share π of positives, for
+    which B(a, b) = π(1 - π)·(pi/2)/sin(pi·π); or both are 2.
     """
-    above_a, above_b = math.ceil(a) - 1, math.ceil(b) - 1
-    x, y = a - above_a, b - above_b
-    steps = [math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)]
-    steps += [math.log((x + k) / (x + y + k)) for k in range(above_a)]
-    steps += [math.log((y + k) / (a + y + k)) for k in range(above_b)]
-    return math.fsum(steps)
+    if cost_distribution != "prevalence":
+        return lambda v, rest: (2 * v**3 * (1 + 3 * rest), 2 * rest**3 * (1 + 3 * v))
+    angle = math.pi * xp.minimum(share, other)
+    log_normaliser = xp.log(xp.maximum(share, other) * (angle / xp.sin(angle)) / 2)
+    return partial(_losses_around, xp, 1 + share, 1 + other, log_normaliser)
 
 
-def beta_around(xp: Namespace, share: Array, other: Array) -> Beta:
-    """Beta(1 + π, 2 - π) of a share π and 1 - π: B = π(1 - π)·(pi/2)/sin(pi·π)."""
-    small, large = xp.minimum(share, other), xp.maximum(share, other)
-    angle = math.pi * small
-    normaliser = large * (angle / xp.sin(angle)) / 2
-    return Beta(1 + share, 1 + other, xp.log(normaliser), AROUND_ROUNDS)
+def _losses_around(
+    xp: Namespace, a: Array, b: Array, log_normaliser: Array, share: Array, other: Array
+) -> tuple[Array, Array]:
+    """The losses change places with v and 1 - v.
 
-
-def expected_losses(xp: Namespace, beta: Beta, share: Array, other: Array) -> tuple[Array, Array]:
-    """Expected losses of a negative and of a positive, times a + b, of shares v and 1 - v.
-
-    They are A = a·I_v(a + 1, b) and B = b·I_{1-v}(b + 1, a) with the regularised incomplete beta
-    function I.  The expectation of min(c·(1 - v), (1 - c)·v) over c is (1 - v)·A + v·B, whose slope
-    is B - A.  The two change places with v and 1 - v.  For v below the mean, roughly, the continued
-    fraction of the first is quick, and the second follows from it without loss.
+    For v below the mean, roughly, the continued fraction of the first is quick, and the second
+    follows from it without loss.
     """
-    a, b, log_normaliser, rounds = beta
-    if rounds == 0:
-        return 2 * share**3 * (1 + 3 * other), 2 * other**3 * (1 + 3 * share)
     swapped = share * (a + b + 2) > a + 1
     v, rest = xp.where(swapped, other, share), xp.where(swapped, share, other)
-    a, b = a + xp.zeros_like(v), b + xp.zeros_like(v)
     a, b = xp.where(swapped, b, a), xp.where(swapped, a, b)
     exponent = a * _log(xp, v, rest) + b * _log(xp, rest, v) - log_normaliser
     density = xp.exp(exponent) * (1 / a + 1 / b)
-    first = v * b * density / ((a + 1) * _fraction(xp, a + 1, b, v, rest, rounds))
+    first = v * b * density / ((a + 1) * _fraction(xp, a + 1, b, v, rest))
     negative, positive = a * first, b * (1 - density - first)
     return xp.where(swapped, positive, negative), xp.where(swapped, negative, positive)
 
@@ -573,13 +550,13 @@ def _log(xp: Namespace, share: Array, other: Array) -> Array:
     return xp.where(share > 0.5, xp.log1p(-other), xp.log(share))
 
 
-def _fraction(xp: Namespace, a: Array, b: Array, x: Array, rest: Array, rounds: int) -> Array:
+def _fraction(xp: Namespace, a: Array, b: Array, x: Array, rest: Array) -> Array:
     """The continued fraction 1 + d₁/(1 + d₂/(1 + …)) in I_x(a, b) (DLMF 8.17.22), from its tail.
 
     The coefficients d tend to -x/4, of which the tail is made.
     """
     value = (1 + xp.sqrt(rest)) / 2
-    for m in range(rounds, 0, -1):
+    for m in range(ROUNDS, 0, -1):
         value = 1 + m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)) / value
         k = m - 1
         value = 1 - (a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1)) / value
@@ -587,9 +564,6 @@ def _fraction(xp: Namespace, a: Array, b: Array, x: Array, rest: Array, rounds: 
 
 
 CostDistribution: TypeAlias = Literal["prevalence"] | tuple[float, float]
-NUMBERS = (int, float, np.integer, np.floating)
-SMALLEST, LARGEST = 0.1, 1000
-"""Of the parameters of the cost distribution, between which the accuracy holds."""
 
 
 @measure(Measure, greater_is_better=True)
@@ -603,10 +577,9 @@ def h_measure(table: ops.TieTable, *, cost_distribution: CostDistribution = "pre
 
     Parameters
     ----------
-    cost_distribution : "prevalence" or (a, b)
+    cost_distribution : "prevalence" or (2, 2)
         The distribution of c, the cost of a false positive as a share of the costs of both
-        errors: Beta(1 + π, 2 - π), with its mode at π, or Beta(a, b), with a and b from 0.1 to
-        1000.
+        errors: Beta(1 + π, 2 - π), with its mode at π, or Beta(2, 2).
 
     Returns
     -------
@@ -625,10 +598,10 @@ def h_measure(table: ops.TieTable, *, cost_distribution: CostDistribution = "pre
 
     With the edges of the ROC hull, m examples of which the share v is positive, L = Σ (m/n)·g(v)
     and Lmax = g(π), where g(v) is the expectation of min(c·(1 - v), (1 - c)·v).  For Beta(2, 2)
-    g(v) = v(1 - v)(1 + v(1 - v))/2; in general it takes the incomplete beta function.  In float64
-    the absolute error is below 1e-13, and below 1e-12 where a or b exceeds 100.  With weights m,
-    n and π are masses, and sums in another order, as of a batch, can move H by 1e-15, so a
-    small H has few certain digits.  The optimistic and the pessimistic policy give bounds.
+    g(v) = v(1 - v)(1 + v(1 - v))/2; the other takes the incomplete beta function.  In float64 the
+    absolute error is below 1e-13.  With weights m, n and π are masses, and sums in another order,
+    as of a batch, can move H by 1e-15, so a small H has few certain digits.  The optimistic and
+    the pessimistic policy give bounds.
 
     References
     ----------
@@ -645,19 +618,16 @@ def h_measure(table: ops.TieTable, *, cost_distribution: CostDistribution = "pre
     >>> print(h_measure(y_true, [0.5] * 5))
     0.0
     """
-    parameters = _parameters(cost_distribution)
+    check_choice("cost_distribution", cost_distribution, "prevalence", (2, 2))
     xp = namespace(table.counts)
     hull = hull_table(xp, table)
     total = Totals(xp, hull)
     whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in total)
-    if parameters is None:
-        beta = beta_around(xp, positive / whole, negative / whole)
-    else:
-        beta = beta_of(*parameters)
+    of_shares = _expected_losses(xp, cost_distribution, positive / whole, negative / whole)
 
     def losses(mass: Array, positive: Array, negative: Array) -> tuple[Array, Array]:
         divisor = xp.where(mass > 0, mass, xp.ones_like(mass))
-        return expected_losses(xp, beta, positive / divisor, negative / divisor)
+        return of_shares(positive / divisor, negative / divisor)
 
     chance = losses(whole, positive, negative)
 
@@ -673,21 +643,6 @@ def h_measure(table: ops.TieTable, *, cost_distribution: CostDistribution = "pre
         return total.within(found, worst) / worst
 
     return reduced(xp, hull, Reduction(("mass", "positive", "negative"), saved, value))[0]
-
-
-def _parameters(cost_distribution: Any) -> tuple[float, float] | None:
-    """The numbers a and b, None where they follow the prevalence."""
-    if isinstance(cost_distribution, str) and cost_distribution == "prevalence":
-        return None
-    if isinstance(cost_distribution, tuple) and len(cost_distribution) == 2:
-        numbers = [x for x in cost_distribution if type(x) is not bool and isinstance(x, NUMBERS)]
-        if len(numbers) == 2 and all(SMALLEST <= x <= LARGEST for x in numbers):
-            a, b = (math.fabs(x) for x in numbers)  # Python's floats
-            return a, b
-    raise ValueError(
-        f'cost_distribution must be "prevalence" or two numbers (a, b) from {SMALLEST} to '
-        f"{LARGEST}; got {show_value(cost_distribution)}"
-    )
 
 
 SAME_COST = 2.0**-48

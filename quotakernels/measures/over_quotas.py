@@ -18,6 +18,7 @@ from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._sums import (
+    ROWS,
     WIDE,
     Reduction,
     Sums,
@@ -119,11 +120,8 @@ def advantage_areas(
             unit, optimum = unit / scale, optimum * scale
         return PemAreas(above / unit, xp.abs(below) / unit, optimum)
 
-    columns = ("mass_before", "positive_before", "mass", "positive")
-    if not by_sum:
-        return Reduction(columns, terms, value)
-    by_position = _advantages(xp, table, whole, positive)
-    return Reduction(columns, terms, value, False, by_position)
+    by_position = _advantages(xp, table, whole, positive) if by_sum else None
+    return Reduction(ROWS, terms, value, by_position=by_position)
 
 
 def _advantages(
@@ -467,15 +465,57 @@ def _left_and_above(
 
 EXACT = 2.0**53
 """Whole numbers below this are exact in float64."""
-_COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 
 
-@measure(
-    Measure,
-    greater_is_better=True,
-    by_positives=True,
-    sums=Sums(lambda xp, table, total: hit_rate_mean(xp, table, total)),  # noqa: PLW0108  defined below
-)
+def _of_ties(xp: Namespace, sums: Callable[..., tuple[Array, Array]], *row: Array) -> Array:
+    """What a tie group of any size adds, by its harmonic sums."""
+    before, _, mass, found, _, here, items = row
+    mass, items = divisor(xp, mass), divisor(xp, items)
+    ones, ramps = sums(xp, before * (items / mass), items)
+    return here / mass * (found * ones + here / items * ramps)
+
+
+def hit_rate_mean(xp: Namespace, table: ops.TieTable, total: Totals) -> Reduction:
+    """AHR: Σ t[j]·HitRate(j) over the positives.
+
+    It has two forms.  That of a row is closed, for tie groups of any size, and serves tables of few
+    rows.  In a table in place it would be computed for every position, where one term is enough.
+    """
+
+    def alone(*row: Array) -> Array:
+        _, mass_upto, _, _, found_upto, here, _ = row
+        return here * (found_upto / divisor(xp, mass_upto))
+
+    def several(*row: Array) -> Array:
+        before, _, mass, *_ = row
+        is_wide = before < WIDE * divisor(xp, mass)
+        wide, narrow = (partial(_of_ties, xp, sums) for sums in (harmonic_sums, narrow_sums))
+        return xp.piecewise(is_wide, wide, narrow, *row)
+
+    def terms(*row: Array) -> tuple[Array]:
+        *_, here, items = row
+        is_tied = (items > 1) & (here > 0)  # without positives any formula gives 0
+        return (xp.piecewise(is_tied, several, alone, *row),)
+
+    def each(
+        found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array
+    ) -> tuple[Array]:
+        share = here / items
+        if table.weighted:
+            before, mass = masses
+            quota = divisor(xp, before + mass * (place / items))
+        return (share * ((found + share * place) / quota),)
+
+    value = lambda x: total.of_sums(x, total.positive) / total.positive  # noqa: E731
+    sums = ("mass_before", "mass_upto", "mass", "positive_before", "positive_upto")
+    columns = (*sums, "positive", "items")
+    masses = ("group_mass_before", "group_mass") if table.weighted else ()
+    of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
+    by_position = ops.Summands((*of_position, *masses), each)
+    return Reduction(columns, terms, value, False, by_position)
+
+
+@measure(Measure, greater_is_better=True, by_positives=True, sums=Sums(hit_rate_mean))
 def average_hit_rate(table: ops.TieTable) -> Array:
     """Average hit rate: the mean of HitRate(j) over the positives ([AR] eq. 12).
 
@@ -516,134 +556,6 @@ def average_hit_rate(table: ops.TieTable) -> Array:
     return reduced(xp, table, hit_rate_mean(xp, table, Totals(xp, table)))[0]
 
 
-def hit_rate_mean(xp: Namespace, table: ops.TieTable, total: Totals) -> Reduction:
-    """AHR: Σ t[j]·HitRate(j) over the positives.
-
-    It has two forms.  That of a row is closed, for tie groups of any size, and serves tables of few
-    rows.  In a table in place it would be computed for every position, where one term is enough.
-    """
-
-    def several(*row: Array) -> Array:
-        before, _, mass, *_ = row
-        is_wide = before < WIDE * divisor(xp, mass)
-        wide, narrow = (partial(_tied_share, xp, sums) for sums in (harmonic_sums, narrow_sums))
-        return xp.piecewise(is_wide, wide, narrow, *row)
-
-    def terms(*row: Array) -> tuple[Array]:
-        *_, here, items = row
-        tied = (items > 1) & (here > 0)  # without positives any formula gives 0
-        return (xp.piecewise(tied, several, partial(_single_share, xp), *row),)
-
-    def each(
-        found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array
-    ) -> tuple[Array]:
-        share = here / items
-        if table.weighted:
-            before, mass = masses
-            quota = divisor(xp, before + mass * (place / items))
-        return (share * ((found + share * place) / quota),)
-
-    value = lambda x: total.of_sums(x, total.positive) / total.positive  # noqa: E731
-    sums = ("mass_before", "mass_upto", "mass", "positive_before", "positive_upto")
-    columns = (*sums, "positive", "items")
-    masses = ("group_mass_before", "group_mass") if table.weighted else ()
-    of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
-    by_position = ops.Summands((*of_position, *masses), each)
-    return Reduction(columns, terms, value, False, by_position)
-
-
-def _single_share(
-    xp: Namespace,
-    _before: Array,
-    mass_upto: Array,
-    _mass: Array,
-    _found: Array,
-    found_upto: Array,
-    here: Array,
-    _items: Array,
-) -> Array:
-    """t[j]·HitRate(j) of a group of one."""
-    return here * (found_upto / divisor(xp, mass_upto))
-
-
-def _tied_share(
-    xp: Namespace,
-    sums: Callable[..., tuple[Array, Array]],
-    mass_before: Array,
-    _upto: Array,
-    mass: Array,
-    found: Array,
-    _found_upto: Array,
-    here: Array,
-    items: Array,
-) -> Array:
-    """The share that a tie group of any size adds, of its harmonic sums."""
-    mass, items = divisor(xp, mass), divisor(xp, items)
-    ones, ramps = sums(xp, mass_before * (items / mass), items)
-    return here / mass * (found * ones + here / items * ramps)
-
-
-@measure(
-    Measure,
-    greater_is_better=True,
-    monotone="always",
-    drifting=True,
-    by_positives=True,
-    by_counts=True,
-    sums=Sums(lambda xp, table, total: qrecall_mean(xp, table, total)),  # noqa: PLW0108
-)
-def average_qrecall(table: ops.TieTable, *, start: Literal["P", "P+1"] = "P") -> Array:
-    """Average Qrecall: the mean of Q(j) over the quotas that can hold all positives ([AR] eq. 13).
-
-    AQR = Σ Q(j) / (N + 1) over j = P..n.
-
-    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
-
-    Parameters
-    ----------
-    start : {"P", "P+1"}
-        The first quota of the sum.  "P" is eq. 13.  "P+1" starts one later and divides by N, as
-        the published tables 8 and 9 do; it takes no sample weights.
-
-    Returns
-    -------
-    array, shape (...)
-        Above 0 and at most 1; NaN where there are no positives and, with ``start="P+1"``, where
-        there are no negatives; and, without weights, from n = 2**53 on, where floats do not tell
-        positions apart.
-
-    Notes
-    -----
-    AQR is 1 exactly where all positives are ranked above all negatives.  It is not a function of
-    the AUC.  All scores equal: (1 + P/n) / 2.  It is linear in the expected labels, so it is the
-    mean over all tie orders, and the optimistic and the pessimistic policy give bounds.
-
-    With weights, masses are rescaled to a mean of one per example, and the sum is the area
-    [∫ T(x)dx from P to n + (T(P) + P)/2] / (P(N + 1)), which for constant weights equals eq. 13.
-
-    References
-    ----------
-    [AR] eq. 13.
-
-    Examples
-    --------
-    >>> from quotakernels import average_qrecall
-    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1]
-    >>> print(average_qrecall(y_true, y_score).round(4))
-    0.8889
-    >>> print(average_qrecall(y_true, y_score, start="P+1"))
-    1.0
-    """
-    check_choice("start", start, "P", "P+1")
-    if start == "P+1" and table.weighted:
-        raise ValueError(
-            'start="P+1" is how published tables were computed, without sample weights; '
-            'use start="P"'
-        )
-    xp = namespace(table[0])
-    return reduced(xp, table, qrecall_mean(xp, table, Totals(xp, table), start == "P+1"))[0]
-
-
 def qrecall_mean(
     xp: Namespace, table: ops.TieTable, total: Totals, late: bool = False
 ) -> Reduction:
@@ -665,12 +577,6 @@ def qrecall_mean(
         return xp.nan_unless(defined, reduction.value(*sums))
 
     return reduction._replace(value=value)
-
-
-def _owner(xp: Namespace, table: ops.TieTable, wanted: Array) -> tuple[Array, ...]:
-    """The row that owns one wanted mass per row of the batch: what is before it, and its own."""
-    _, row = xp.rows_at(table, xp.expand_dims(wanted, axis=-1))
-    return tuple(x[..., 0] for x in (row.mass_before, row.mass, row.positive_before, row.positive))
 
 
 def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tuple[Array, ...]:
@@ -724,12 +630,74 @@ def _qrecall_area(xp: Namespace, table: ops.TieTable, total: Totals) -> Reductio
 
     def value(below: Array) -> Array:
         scale = item_scale(xp, table, total)
-        before, mass, found, here = _owner(xp, table, total.positive)
+        _, row = xp.rows_at(table, total.positive[..., None])
+        _, before, found, _, mass, here = (x[..., 0] for x in row)
         found = found + (total.positive - before) / divisor(xp, mass) * here
         most = total.positive * (scale * total.negative + 1)
         return total.within(below * scale + (total.positive + found) / 2, most) / most
 
-    return Reduction(_COLUMNS, area, value)
+    return Reduction(ROWS, area, value)
+
+
+@measure(
+    Measure,
+    greater_is_better=True,
+    monotone="always",
+    drifting=True,
+    by_positives=True,
+    by_counts=True,
+    sums=Sums(qrecall_mean),
+)
+def average_qrecall(table: ops.TieTable, *, start: Literal["P", "P+1"] = "P") -> Array:
+    """Average Qrecall: the mean of Q(j) over the quotas that can hold all positives ([AR] eq. 13).
+
+    AQR = Σ Q(j) / (N + 1) over j = P..n.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    start : {"P", "P+1"}
+        The first quota of the sum.  "P" is eq. 13.  "P+1" starts one later and divides by N, as
+        the published tables 8 and 9 do; it takes no sample weights.
+
+    Returns
+    -------
+    array, shape (...)
+        Above 0 and at most 1; NaN where there are no positives and, with ``start="P+1"``, where
+        there are no negatives; and, without weights, from n = 2**53 on, where floats do not tell
+        positions apart.
+
+    Notes
+    -----
+    AQR is 1 exactly where all positives are ranked above all negatives.  It is not a function of
+    the AUC.  All scores equal: (1 + P/n) / 2.  It is linear in the expected labels, so it is the
+    mean over all tie orders, and the optimistic and the pessimistic policy give bounds.
+
+    With weights, masses are rescaled to a mean of one per example, and the sum is the area
+    [∫ T(x)dx from P to n + (T(P) + P)/2] / (P(N + 1)), which for constant weights equals eq. 13.
+
+    References
+    ----------
+    [AR] eq. 13.
+
+    Examples
+    --------
+    >>> from quotakernels import average_qrecall
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.1]
+    >>> print(average_qrecall(y_true, y_score).round(4))
+    0.8889
+    >>> print(average_qrecall(y_true, y_score, start="P+1"))
+    1.0
+    """
+    check_choice("start", start, "P", "P+1")
+    if start == "P+1" and table.weighted:
+        raise ValueError(
+            'start="P+1" is how published tables were computed, without sample weights; '
+            'use start="P"'
+        )
+    xp = namespace(table[0])
+    return reduced(xp, table, qrecall_mean(xp, table, Totals(xp, table), start == "P+1"))[0]
 
 
 Method: TypeAlias = Literal["sum", "area"]
@@ -783,6 +751,50 @@ def _likely(xp: Namespace, table: ops.TieTable, prior: Any, shape: tuple[int, ..
             f"prior must have a number for each of {size} quotas; got shape {tuple(given.shape)}"
         )
     return xp.reshape(checked(xp, {"prior": given}, {"prior": _PRIOR})["prior"], (size,))
+
+
+def _expected(rates: Array, prior: Array) -> Array:
+    """The mean of the rates; those that are out of the question may be undefined."""
+    xp = namespace(rates)
+    weighed = xp.where(prior > 0, prior * rates, xp.zeros_like(rates))
+    return xp.total(weighed) / xp.total(prior)
+
+
+_RATES = in_usual_units(lambda table, wanted: share_found(namespace(wanted), table, wanted))
+
+
+def _log_sums(xp: Namespace, before: Array, size: Array) -> tuple[Array, Array]:
+    """∫ 1/(S+x) dx and ∫ x/(S+x) dx for x from 0 to the size; at S = 0 the second alone."""
+    some = before > 0
+    place = xp.where(some, before, xp.ones_like(before))
+    log, remainder = log_and_remainder(xp, size / place)
+    return xp.where(some, log, xp.zeros_like(log)), xp.where(some, place * remainder, size)
+
+
+def _mean_between(table: ops.TieTable, ends: Array, *, method: Method) -> Array:
+    """Σ or ∫ of T(j)/j from the first end to the last, over its length."""
+    xp, by_sum = namespace(table.counts), method == "sum"
+    start, stop = ends[..., 0], ends[..., 1]
+    if by_sum:  # over (start, stop] of whole numbers
+        start, stop = xp.clip(xp.ceil(start) - 1, 0.0), xp.floor(stop)
+    low, high = (xp.repeat_per_row(table, x) for x in (start, stop))
+
+    def terms(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array, Array]:
+        first = xp.maximum(before, low)
+        size = xp.clip(xp.minimum(before + mass, high) - first, 0.0)
+        share = here / divisor(xp, mass)
+        ones, ramps = (harmonic_sums if by_sum else _log_sums)(xp, first, size)
+        part = (found + (first - before) * share) * ones + share * ramps
+        pure = (found >= before) & (here >= mass)
+        part = xp.where(pure, size, xp.minimum(part, size))
+        nothing = xp.zeros_like(size)
+        return xp.where(size > 0, part, nothing), xp.where(size > 0, size, nothing)
+
+    mean: Array = reduced(xp, table, Reduction(ROWS, terms, lambda x, size: x / size))[0]
+    return mean
+
+
+_BETWEEN = in_usual_units(_mean_between)
 
 
 @measure(
@@ -860,66 +872,6 @@ def mean_hit_rate(table: ops.TieTable, *numbers: Array, method: Method = "sum") 
         raise ValueError('with sample weights there are no whole quotas; use method="area"')
     mean: Array = _BETWEEN(table, *numbers, method=method)
     return mean
-
-
-def _expected(rates: Array, prior: Array) -> Array:
-    """The mean of the rates; those that are out of the question may be undefined."""
-    xp = namespace(rates)
-    weighed = xp.where(prior > 0, prior * rates, xp.zeros_like(rates))
-    return xp.total(weighed) / xp.total(prior)
-
-
-_RATES = in_usual_units(lambda table, wanted: share_found(namespace(wanted), table, wanted))
-_BETWEEN = in_usual_units(lambda table, ends, method: _mean_between(table, ends, method))  # noqa: PLW0108
-
-
-def _mean_between(table: ops.TieTable, ends: Array, method: Method) -> Array:
-    xp = namespace(table.counts)
-    start, stop = ends[..., 0], ends[..., 1]
-    if method == "sum":  # over (start, stop] of whole numbers
-        start = xp.clip(xp.ceil(start) - 1, 0.0)
-        stop = xp.floor(stop)
-    mean: Array = reduced(xp, table, _range_mean(xp, table, start, stop, method == "sum"))[0]
-    return mean
-
-
-def _range_mean(
-    xp: Namespace, table: ops.TieTable, start: Array, stop: Array, whole: bool
-) -> Reduction:
-    """Σ or ∫ of T(j)/j from start to stop, over its length, in the parts of it that are summed."""
-    low, high = (xp.repeat_per_row(table, x) for x in (start, stop))
-    sums = harmonic_sums if whole else _log_sums
-
-    def terms(before: Array, mass: Array, found: Array, here: Array) -> tuple[Array, Array]:
-        first = xp.maximum(before, low)
-        size = xp.clip(xp.minimum(before + mass, high) - first, 0.0)
-        share = here / divisor(xp, mass)
-        ones, ramps = sums(xp, first, size)
-        part = (found + (first - before) * share) * ones + share * ramps
-        pure = (found >= before) & (here >= mass)
-        part = xp.where(pure, size, xp.minimum(part, size))
-        nothing = xp.zeros_like(size)
-        return xp.where(size > 0, part, nothing), xp.where(size > 0, size, nothing)
-
-    def each(
-        found: Array, here: Array, items: Array, place: Array, at: Array
-    ) -> tuple[Array, Array]:
-        rate = (found + here * place / items) / at
-        inside, nothing = (at > low) & (at <= high), xp.zeros_like(rate)
-        return xp.where(inside, rate, nothing), xp.where(inside, xp.ones_like(rate), nothing)
-
-    columns = ("mass_before", "mass", "positive_before", "positive")
-    of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
-    by_position = ops.Summands(of_position, each) if whole else None
-    return Reduction(columns, terms, lambda sums, size: sums / size, by_position=by_position)
-
-
-def _log_sums(xp: Namespace, before: Array, size: Array) -> tuple[Array, Array]:
-    """∫ 1/(S+x) dx and ∫ x/(S+x) dx for x from 0 to the size; at S = 0 the second alone."""
-    some = before > 0
-    place = xp.where(some, before, xp.ones_like(before))
-    log, remainder = log_and_remainder(xp, size / place)
-    return xp.where(some, log, xp.zeros_like(log)), xp.where(some, place * remainder, size)
 
 
 # several in one pass

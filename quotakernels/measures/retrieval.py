@@ -9,7 +9,7 @@ from quotakernels._array import Array, Namespace, device
 from quotakernels.inputs.cuts import masses_and_positions, masses_or_all
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._sums import Reduction, reduced
+from quotakernels.measures._sums import ROWS, Reduction, reduced
 from quotakernels.ops import namespace
 
 NEAR = 8
@@ -236,13 +236,10 @@ def success(table: ops.TieTable, wanted: Array) -> Array:
 
     def of(limit: Array) -> Reduction:
         limit = xp.repeat_per_row(table, xp.where(limit == limit, limit, xp.zeros_like(limit)))
-        return Reduction(_COLUMNS, lambda *row: (chance(limit, *row),), lambda x: x)
+        return Reduction(ROWS, lambda *row: (chance(limit, *row),), lambda x: x)
 
     sums = reduced(xp, table, *(of(wanted[..., k]) for k in range(wanted.shape[-1])))
     return xp.where(xp.isnan(wanted), wanted, xp.stack(sums, axis=-1))
-
-
-_COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 
 
 def _some(xp: Namespace, _share: Array, drawn: Array, items: Array, here: Array) -> Array:

@@ -24,7 +24,7 @@ from quotakernels.inputs.numbers import (
 )
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._sums import Reduction, harmonic_sums, log_and_deficit, reduced
+from quotakernels.measures._sums import ROWS, Reduction, harmonic_sums, log_and_deficit, reduced
 from quotakernels.measures.at_quota import cut_masses, cut_thresholds
 from quotakernels.measures.over_quotas import beside_level
 from quotakernels.ops import namespace
@@ -109,7 +109,6 @@ def roc_vertices(xp: Namespace, table: ops.TieTable) -> RocCurve:
 
 
 Start = Literal["roc", "horizontal"]
-_COLUMNS = ("mass_before", "positive_before", "mass", "positive")
 
 
 @plainly
@@ -286,7 +285,7 @@ def expected_average_precision(table: ops.TieTable, wanted: Array) -> Array:
     total = Totals(xp, table)
     parts = (
         Reduction(
-            _COLUMNS,
+            ROWS,
             partial(_precisions, xp, xp.repeat_per_row(table, wanted[..., k])),
             lambda value: value / total.positive,  # a perfect order may be cut
         )
@@ -421,7 +420,7 @@ def _over_positives(
         most = total.positive * part
         return total.within(found, most) / most
 
-    return Reduction(_COLUMNS, terms, value)
+    return Reduction(ROWS, terms, value)
 
 
 def area_under_pr(

@@ -28,7 +28,7 @@ def numbers(y: NDArray[np.int64], s: NDArray[np.float32], w: Floats) -> None:
     assert_type(qk.pem(y_true=y, y_score=s, validate=False), Floats)
     assert_type(qk.average_qrecall(y, s, start="P+1"), Floats)
     assert_type(qk.pr_auc(y, s, method="trapezoid", sample_weight=w), Floats)
-    assert_type(qk.h_measure(ranking, cost_distribution=(2.0, 3.0)), Floats)
+    assert_type(qk.h_measure(ranking, cost_distribution=(2.0, 2.0)), Floats)
     print(float(qk.gini(y, s)) + 1, qk.roc_auc(y, s).round(3), f"{charts.auk(y, s):.3f}")
     qk.roc_auc(y, s, quta=3)  # wrong
     qk.roc_auc(y)  # wrong
