@@ -94,8 +94,9 @@ _CURVES = {
     "impact_at_quota": impact_at_quota,
 }
 _DATA = ("sample_weight", "where", "pos_label", "validate")
+_OF_GROUPS = dict.fromkeys(GROUPS, "; call it with one group's examples")
 _REFUSED = {
-    **dict.fromkeys(GROUPS, "; call it with one group's examples"),
+    **_OF_GROUPS,
     "cost": ": it is drawn over quotas and rates",
     "treatment": "; bootstrap takes it, with uplift_at_quota at several quotas",
 }
@@ -131,7 +132,7 @@ class CurveBand(NamedTuple):
     undefined: Array
 
 
-@forwarding(bootstrap, without=tuple(_REFUSED))
+@forwarding(bootstrap, without=_REFUSED)
 def curve_band(
     curve: Any,
     y_true: Any,
@@ -228,8 +229,6 @@ def curve_band(
     >>> print(whole.lower.round(2), whole.upper.round(2))
     [0.17 0.63] [0.31 0.81]
     """
-    for name in (x for x in _REFUSED if options.get(x) is not None):
-        raise TypeError(f"curve_band takes no {name}{_REFUSED[name]}")
     places = {"fraction": fraction, "quota": quota, "fpr": fpr}
     chosen, name, at = _chosen(curve, {k: x for k, x in places.items() if x is not None})
     measure = compared(functools.partial(_CURVES[chosen], **{name: at}))
@@ -382,7 +381,7 @@ class BestCutInterval(NamedTuple):
     expected: BootstrapResult
 
 
-@forwarding(bootstrap, without=GROUPS)
+@forwarding(bootstrap, without=_OF_GROUPS)
 def best_cut_interval(
     best: Any,
     y_true: Any,
@@ -466,8 +465,6 @@ def best_cut_interval(
     if not any(best is one for one in (best_boundary, best_cut, best_quota)):
         wanted = "best_boundary, best_cut or best_quota"
         raise TypeError(f"best must be {wanted}; got {show_value(best)}")
-    for name in (x for x in GROUPS if options.get(x) is not None):
-        raise TypeError(f"best_cut_interval takes no {name}; call it with one group's examples")
     refuse_unused(options.get("measure", best), {"gain": options.get("gain")})
     limit = {name: x for name, x in (("quota", quota), ("fraction", fraction)) if x is not None}
     own = {name: x for name, x in options.items() if name not in _OF_BOOTSTRAP}

@@ -9,7 +9,7 @@ import itertools
 import reprlib
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -31,12 +31,12 @@ def show_value(value: Any) -> str:
     return f"an array of shape {tuple(shape)}" if shape else _shown.repr(value)
 
 
-def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Callable[[F], F]:
+def forwarding(*others: Callable[..., Any], without: Collection[str] = ()) -> Callable[[F], F]:
     """Make a function public that hands keywords on: to these public functions, and to measures.
 
     Its signature shows their parameters in the place of ``*`` and ``**``, without those that it
-    refuses.  Where a function from elsewhere is among its arguments, what that takes is left to be
-    seen.
+    refuses; a mapping says why it does.  Where a function from elsewhere is among its arguments,
+    what that takes is left to be seen.
     """
 
     def decorated(function: F) -> F:
@@ -47,10 +47,9 @@ def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Ca
         positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         needed = [x for x in positional if signature.parameters[x].default is _ABSENT]
         handed_on = inspect.Parameter.VAR_KEYWORD in kinds
-        known += ["ranking"] if handed_on or inspect.Parameter.VAR_POSITIONAL in kinds else []
-        known += [x for other in others for x in keywords_of(other) or ()]
-        if others:
-            signature = _handing_on(signature, others, without)
+        known += [] if {*_MEASURES}.isdisjoint(known) else ["ranking"]
+        known += [x for x in _all_of(others) or () if x not in without]
+        signature = _handing_on(signature, others, without) if others else signature
         flags = {p.name for p in signature.parameters.values() if p.annotation == "bool"}
 
         @functools.wraps(function)
@@ -62,9 +61,10 @@ def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Ca
                 if name in flags:
                     check_flag(name, value)
                 elif name not in known:
-                    also = map(keywords_of, _measures(arguments, keywords) if handed_on else ())
-                    if not (handed_on and _misplaced(name, positional, arguments, keywords)):
-                        refuse_unknown(function.__name__, [name], known, *also)
+                    given = _measures(arguments, keywords) if handed_on else ()
+                    misplaced = handed_on and _misplaced(name, positional, arguments, keywords)
+                    if name in without or not misplaced:
+                        _refuse(function.__name__, name, without, known, given)
             return function(*arguments, **keywords)
 
         checked.own_keywords = tuple(known)  # type: ignore[attr-defined]
@@ -77,6 +77,15 @@ def forwarding(*others: Callable[..., Any], without: tuple[str, ...] = ()) -> Ca
 def public(function: F) -> F:
     """Make a function public: it tells a misspelt keyword, and a flag that is no boolean."""
     return forwarding()(function)
+
+
+def _refuse(
+    caller: str, name: str, without: Collection[str], known: list[str], measures: Iterable[Any]
+) -> None:
+    """Raise for a keyword that is not handed on, for which a mapping has the reason, or unknown."""
+    if name in without and isinstance(without, Mapping):
+        raise TypeError(f"{caller} takes no {name}{without[name]}")
+    refuse_unknown(caller, [name], known, *map(keywords_of, () if name in without else measures))
 
 
 def _check_places(
@@ -107,7 +116,7 @@ def _too_many(name: str, positional: list[str]) -> str:
 
 
 def _handing_on(
-    signature: inspect.Signature, others: Iterable[Callable[..., Any]], without: tuple[str, ...]
+    signature: inspect.Signature, others: Iterable[Callable[..., Any]], without: Iterable[str]
 ) -> inspect.Signature:
     """With other functions' parameters for ``*`` and ``**``, which a measure keeps."""
     own = signature.parameters

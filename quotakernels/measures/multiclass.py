@@ -44,7 +44,11 @@ class OneVsRest(NamedTuple):
     defined: Any
 
 
-@forwarding(rank, without=("pos_label", *COLUMNS, *GROUPS))
+_CALL_EACH = "; call the measure with y_true == k and y_score[..., k], for each class k"
+_REFUSED = {"pos_label": ", but classes", **dict.fromkeys((*GROUPS, *COLUMNS), _CALL_EACH)}
+
+
+@forwarding(rank, without=_REFUSED)
 def one_vs_rest(
     measure: Measure | Callable[..., Any],
     y_true: Any,
@@ -153,12 +157,6 @@ def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
             f"keywords; got {show_value(measure)}"
         )
     check_choice("average", average, "macro", "weighted", "micro", None)
-    if "pos_label" in own:
-        raise TypeError("one_vs_rest takes classes instead of pos_label")
-    for name in (*GROUPS, *COLUMNS):
-        if name in own:
-            instead = "call the measure with y_true == k and y_score[..., k], for each class k"
-            raise TypeError(f"one_vs_rest takes no {name}; {instead}")
     if "ranking" in own:
         raise TypeError("one_vs_rest takes y_true and y_score, and no Ranking")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -23,14 +24,14 @@ from quotakernels._records import plainly
 from quotakernels._types import Generic, T, WhenShort
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
 from quotakernels.inputs.cuts import wanted_masses
-from quotakernels.inputs.examples import Examples, Validated, check_tie_policy, validate_columns
-from quotakernels.inputs.keywords import public, show_value
+from quotakernels.inputs.examples import Examples, check_tie_policy, validate_columns
+from quotakernels.inputs.keywords import forwarding, public, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._measure import RankingAtQuota, around_of, last_place, ranking_at
+from quotakernels.measures._measure import CUTS, RankingAtQuota, around_of, last_place, ranking_at
 from quotakernels.measures.at_quota import float_thresholds
 from quotakernels.ops import namespace
-from quotakernels.ranking import TiePolicy, table_of
+from quotakernels.ranking import TiePolicy, rank, table_of
 
 NDArray = np.ndarray[Any, Any]
 
@@ -99,33 +100,46 @@ class QuotaThreshold(NamedTuple, Generic[T]):
     tied: Any
 
 
-def _unlabelled(
-    y_score: Any, data: dict[str, Any], validate: bool, num_groups: int | None
-) -> Validated:
-    """Checked scores that come without labels, as those of negative examples."""
-    found = validate_columns({"y_score": y_score, **data}, None, validate, num_groups=num_groups)
+_UNUSED = ("y_true", "pos_label", "ties", "gain", "gain_rejected", "treatment")
+
+
+def _at_cut(
+    y_score: Any, cut: dict[str, Any], data: dict[str, Any], answer: Callable[..., Any]
+) -> Any:
+    """``answer(examples, table, wanted, shape, codes)`` of checked scores and where the cut ends.
+
+    They come without labels, as those of negative examples.
+    """
+    if data.get("cost") is not None and cut["budget"] is None:
+        raise TypeError("cost has no meaning without budget=")
+    flags = {name: x for name, x in data.items() if name in ("validate", "num_groups")}
+    found = validate_columns({"y_score": y_score, **data}, **flags)
     scores = found.examples.scores
-    xp = namespace(scores)
-    labels = xp.zeros(scores.shape, dtype=xp.bool, device=device(scores))
-    return found._replace(examples=found.examples._replace(labels=labels))
+    labels = namespace(scores).zeros(
+        scores.shape, dtype=namespace(scores).bool, device=device(scores)
+    )
+    found = found._replace(examples=found.examples._replace(labels=labels))
+    examples = in_library_of(found.examples, *(cut[name] for name in CUTS))
+    xp = namespace(examples.scores)
+    dtype = xp.result_float(device(examples.scores))
+    with xp.computing():
+        table = table_of(xp, ranking_at(found, "expected", **cut), by_group=True)
+        (wanted,), shape = wanted_masses(xp, table, **cut)
+        codes = None if found.groups is None else found.groups.codes
+        return xp.finished(answer(examples, table, wanted, shape, codes), dtype)
 
 
-@public
+@forwarding(rank, without=_UNUSED)
 def select(
     y_score: Any,
     *,
     quota: Any = None,
     fraction: Any = None,
     budget: Any = None,
-    cost: Any = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    validate: bool = True,
-    groups: Any = None,
-    num_groups: int | None = None,
     when_short: WhenShort | None = None,
     whole: bool = False,
     random_state: Any = None,
+    **data: Any,
 ) -> Array:
     """The probability that each example is among the j best, when ties are broken at random.
 
@@ -190,31 +204,21 @@ def select(
     >>> print(select([0.1, 0.5, 0.9, 0.7], cost=[1, 3, 2, 3], budget=4, whole=True))
     [1. 0. 1. 0.]
     """
-    _refuse_unused(cost=(cost, "budget=", budget), random_state=(random_state, "whole=True", whole))
+    if random_state is not None and not whole:
+        raise TypeError("random_state has no meaning without whole=True")
     scores = y_score if hasattr(y_score, "shape") else as_column("y_score", y_score)
-    data = {"sample_weight": sample_weight, "where": where, "groups": groups, "cost": cost}
-    found = _unlabelled(scores, data, validate, num_groups)
-    examples = in_library_of(found.examples, quota, fraction, budget)
-    xp = namespace(examples.scores)
-    dtype = xp.result_float(device(examples.scores))
-    with xp.computing():
-        cut = {"quota": quota, "fraction": fraction, "budget": budget, "when_short": when_short}
-        table = table_of(xp, ranking_at(found, "expected", **cut), by_group=True)
-        (wanted,), shape = wanted_masses(xp, table, **cut)
-        codes = None if found.groups is None else found.groups.codes
+    cut = {"quota": quota, "fraction": fraction, "budget": budget, "when_short": when_short}
+
+    def taken(examples: Examples, table: Any, wanted: Array, shape: Any, codes: Any) -> Array:
+        xp = namespace(wanted)
         if _no_groups(wanted, shape, codes):
-            return xp.zeros((*scores.shape[:-1], 0), dtype=dtype, device=device(wanted))
-        of = (examples, table, wanted, codes)
-        taken = _whole(*of, random_state) if whole else xp.compiled(_shares)(*of)
-        chosen = xp.finished(taken, dtype)
-        return chosen if scores.shape[-1] else chosen[..., :0]
+            return xp.zeros((*scores.shape[:-1], 0), dtype=wanted.dtype, device=device(wanted))
+        if whole:
+            return _whole(examples, table, wanted, codes, random_state)
+        return xp.compiled(_shares)(examples, table, wanted, codes)
 
-
-def _refuse_unused(**given: tuple[Any, str, Any]) -> None:
-    """Refuse what would change nothing without another keyword."""
-    for name, (value, needed, there) in given.items():
-        if value is not None and (there is None or there is False):
-            raise TypeError(f"{name} has no meaning without {needed}")
+    chosen: Array = _at_cut(scores, cut, data, taken)
+    return chosen if scores.shape[-1] else chosen[..., :0]
 
 
 def _no_groups(wanted: Array, shape: tuple[int, ...], codes: Array | None) -> bool:
@@ -274,20 +278,15 @@ def _share_of_each(xp: Namespace, examples: Examples, edge: _Edge) -> Array:
     return xp.where(xp.isnan(wanted), wanted, within)
 
 
-@public
+@forwarding(rank, without=_UNUSED)
 def quota_threshold(
     y_score: Any,
     *,
     quota: Any = None,
     fraction: Any = None,
     budget: Any = None,
-    cost: Any = None,
-    sample_weight: Any = None,
-    where: Any = None,
-    validate: bool = True,
-    groups: Any = None,
-    num_groups: int | None = None,
     when_short: WhenShort | None = None,
+    **data: Any,
 ) -> QuotaThreshold:
     """The score at which a quota ends, how many examples are above it, and how many are tied at it.
 
@@ -321,20 +320,15 @@ def quota_threshold(
     >>> print(end.threshold, end.above, end.tied)
     0.5 1.0 2.0
     """
-    _refuse_unused(cost=(cost, "budget=", budget))
-    data = {"sample_weight": sample_weight, "where": where, "groups": groups, "cost": cost}
-    found = _unlabelled(y_score, data, validate, num_groups)
-    scores = in_library_of(found.examples, quota, fraction, budget).scores
-    xp = namespace(scores)
-    dtype = xp.result_float(device(scores))
-    with xp.computing():
-        cut = {"quota": quota, "fraction": fraction, "budget": budget, "when_short": when_short}
-        table = table_of(xp, ranking_at(found, "expected", **cut), by_group=True)
-        (wanted,), shape = wanted_masses(xp, table, **cut)
-        result = xp.compiled(_threshold)(table, wanted)
-        batch = wanted.shape[:-1]
-        shaped = QuotaThreshold(*(xp.reshape(x, (*batch, *shape)) for x in result))
-        return xp.finished(shaped, dtype)
+    cut = {"quota": quota, "fraction": fraction, "budget": budget, "when_short": when_short}
+
+    def ends(_: Any, table: Any, wanted: Array, shape: tuple[int, ...], __: Any) -> QuotaThreshold:
+        xp = namespace(wanted)
+        of_each = xp.compiled(_threshold)(table, wanted)
+        return QuotaThreshold(*(xp.reshape(x, (*wanted.shape[:-1], *shape)) for x in of_each))
+
+    found: QuotaThreshold = _at_cut(y_score, cut, data, ends)
+    return found
 
 
 def _threshold(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> QuotaThreshold:
@@ -348,12 +342,6 @@ def _threshold(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> QuotaThresh
         xp.where(filled, row.mass_before, unknown),
         xp.where(filled, row.mass, unknown),
     )
-
-
-_TYPES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "bfloat16", "float32", "float64"),
-)
 
 
 def checked_sum(across: Any) -> Across:
@@ -402,9 +390,8 @@ def sound_examples(
 
 
 def _type_marks(xp: Namespace, scores: Array) -> Array:
-    """1, the number of the scores' type, and its square, to be summed over the shards."""
-    name = str(scores.dtype).rpartition(".")[2]
-    number = _TYPES.index(name) if name in _TYPES else len(_TYPES)
+    """1, a number for the type of the scores, and its square, to be summed over the shards."""
+    number = crc32(str(scores.dtype).rpartition(".")[2].encode()) % 2**16
     return xp.constant([1, number, number**2], xp.int64, device(scores))
 
 
