@@ -278,23 +278,6 @@ def test_measures_of_a_mapping_that_use_no_gains_may_come_too():
 # streams and partitions
 
 
-@pytest.mark.long_program
-@every.main_modes
-def test_a_buffer_keeps_gains(mode: Mode):
-    def run(y: Any, s: Any, g: Any, r: Any) -> Any:
-        state = qk.states.ScoreBuffer.empty(s)
-        state = state.update(y[..., :9], s[..., :9], gain=g[..., :9], gain_rejected=r[..., :9])
-        other = qk.states.ScoreBuffer.empty(s)
-        other = other.update(y[..., 9:], s[..., 9:], gain=g[..., 9:])
-        return state.merge(other).compute(qk.impact_at_quota, quota=[2, 7])
-
-    rest = np.where(np.arange(N) < 9, R, 0.0)
-    found = mode.run(run, Y, S, G, R)
-    wanted = qk.impact_at_quota(None, S, gain=G, gain_rejected=rest, quota=[2, 7])
-    for x, z in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(x, z, rtol=1e-6, atol=1e-6)
-
-
 @pytest.mark.skipif(not available("dask"), reason="dask is not available")
 @pytest.mark.parametrize("rejected", ["none", "one for all", "column"])
 def test_partitions_of_dask_have_gains(rejected: str):

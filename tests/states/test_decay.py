@@ -47,3 +47,12 @@ def test_forgetting_goes_with_merging_and_ends_in_nothing():
         one = one.decay(2.0**-500)
     empty = ScoreHistogram.empty(S[0], weighted=True)
     np.testing.assert_equal(one._asdict(), empty._asdict())
+
+
+def test_columns_decay_with_the_masses():
+    cost = np.abs(S)
+    state = ScoreHistogram.empty(S[0], weighted=True, columns=["cost"])
+    state = state.update(Y[0], S[0], cost=cost[0]).decay(0.25)
+    given = {"cost": cost[0], "sample_weight": np.full(SIZE, 0.25)}
+    wanted = qk.budgets.cost_at_quota(Y[0], S[0], quota=2.5, **given)
+    np.testing.assert_allclose(state.compute(qk.budgets.cost_at_quota, quota=2.5), wanted)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import functools
-import pickle
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from backends import MODES, Mode, parameters
-from expected import filled, ulps
+from expected import filled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,80 +19,23 @@ from quotakernels._bits import from_bits
 
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1])
 S = np.asarray([9, 9, 7, 7, 7, 5, 4, 4, 4, 4, -3, -8], dtype=np.int8)
-W = np.asarray([1, 2, 0.5, 3, 1, 1, 0, 2, 1, 1, 4, 0.25])
-M = np.arange(12) != 3
-ENDS = (0, 5, 7, 12)
 EAGER = parameters([m for m in MODES if m.name in ("numpy", "strict", "jax32", "torch", "cupy")])
 LAZY = parameters([m for m in MODES if m.name in ("strictest-device1", "jax32-jit", "cupy")])
-MOST = ("numpy", "strictest-device1", "jax32-vmap", "torch", "torch-vmap", "cupy")
 
 Make = Callable[..., Any]
 STATES: dict[str, Make] = {
-    "histogram": lambda like, weighted: qk.states.ScoreHistogram.empty(like, weighted=weighted),
-    "buffer": lambda like, weighted: qk.states.ScoreBuffer.empty(like),
-    "fixed": lambda like, weighted: qk.states.FixedScoreBuffer.empty(
-        like, capacity=15, weighted=weighted
+    "histogram": lambda like, weighted, **more: qk.states.ScoreHistogram.empty(
+        like, weighted=weighted, **more
+    ),
+    "buffer": lambda like, weighted, **_: qk.states.ScoreBuffer.empty(like),
+    "fixed": lambda like, weighted, **more: qk.states.FixedScoreBuffer.empty(
+        like, capacity=15, weighted=weighted, **more
     ),
 }
-MEASURES = {"auc": qk.roc_auc, "hits": lambda x: qk.hit_rate(x, quota=4.5)}
 every_state = pytest.mark.parametrize("name", STATES)
 
 
-def streamed(make: Make, y: Any, s: Any, w: Any = None, m: Any = None) -> Any:
-    """The state of three batches, of which the last one comes from another state."""
-
-    def batch(start: int, stop: int) -> dict[str, Any]:
-        part = {"y_true": y, "y_score": s, "sample_weight": w, "where": m}
-        return {k: None if x is None else x[..., start:stop] for k, x in part.items()}
-
-    first, second, third = (batch(*ends) for ends in pairwise(ENDS))
-    one = make(s, w is not None).update(**first).update(**second)
-    return one.merge(make(s, w is not None).update(**third))
-
-
-def close(found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    for name, value in wanted.items():
-        assert np.all(ulps(np.asarray(found[name]), np.asarray(value)) <= 4), name
-
-
 # one stream, one result
-
-
-@pytest.mark.long_program
-@every_state
-@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name in MOST]))
-def test_a_stream_is_measured_as_a_whole(mode: Mode, name: str):
-    def both(y: Any, s: Any, w: Any, m: Any) -> dict[str, Any]:
-        plain = streamed(STATES[name], y, s, None, m).compute(MEASURES)
-        weighted = streamed(STATES[name], y, s, w, m).compute(MEASURES)
-        return plain | {f"w {key}": x for key, x in weighted.items()}
-
-    twice = (np.stack([Y, 1 - Y]), *(np.stack([x, x]) for x in (S, W, M)))
-    found = mode.run(both, *twice)
-    for row, labels in enumerate((Y, 1 - Y)):
-        wanted = {}
-        for prefix, weights in (("", None), ("w ", W)):
-            ranking = qk.rank(labels, S, sample_weight=weights, where=M)
-            wanted |= {prefix + key: measure(ranking) for key, measure in MEASURES.items()}
-        if mode.float32:
-            wanted = {key: np.float32(x) for key, x in wanted.items()}
-        close({key: x[row] for key, x in found.items()}, wanted)
-
-
-@every_state
-def test_on_the_host_the_ranking_is_that_of_rank(name: str):
-    for weights in (None, W):
-        found = filled(streamed(STATES[name], Y, S, weights).ranking())
-        wanted = filled(qk.rank(Y, S, sample_weight=weights))
-        assert all(np.array_equal(x, y) for x, y in zip(found, wanted, strict=True))
-
-
-@every_state
-@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
-def test_tie_policies_are_those_of_rank(name: str, ties: str):
-    found = filled(streamed(STATES[name], Y, S).ranking(ties))
-    wanted = filled(qk.rank(Y, S, ties=ties))
-    assert all(np.array_equal(x, y) for x, y in zip(found, wanted, strict=True))
 
 
 @every_state
@@ -103,13 +44,6 @@ def test_nothing_seen_is_undefined(name: str):
     assert np.array_equal(state.compute(qk.roc_auc), [np.nan, np.nan], equal_nan=True)
     state = state.update(np.zeros((2, 0)), np.zeros((2, 0), dtype=np.int8))
     assert np.array_equal(state.compute(qk.qrecall, quota=0), [np.nan, np.nan], equal_nan=True)
-
-
-@every_state
-def test_states_are_pickled(name: str):
-    state = streamed(STATES[name], Y, S, W)
-    again = pickle.loads(pickle.dumps(state))
-    assert again.compute(qk.roc_auc) == state.compute(qk.roc_auc)
 
 
 @pytest.mark.parametrize("mode", EAGER)
