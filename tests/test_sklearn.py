@@ -452,7 +452,7 @@ BAD = {
     "lambda x: 1.0": "TypeError: <lambda> does not say whether more is better",
     "qk.gini, greater_is_better=1": "TypeError: greater_is_better must be True, False",
     "len": "TypeError: measure must give a float or arrays; len gives ",
-    "qk.gini, ties='random'": "ValueError: ties must be one of",
+    "qk.gini, ties='random'": 'ValueError: ties must be "expected"',
     "qk.gini, average='samples'": "ValueError: average must be one of macro",
     "qk.gini, average='macro', pos_label=1": "TypeError: pos_label names one class",
     "lambda x: 1.0, average='macro'": "TypeError: average= works only with quota",

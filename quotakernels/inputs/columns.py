@@ -12,7 +12,6 @@ from quotakernels import ops
 from quotakernels._array import (
     Array,
     Namespace,
-    backend,
     device,
     instead_of,
     is_array,
@@ -20,7 +19,6 @@ from quotakernels._array import (
     library,
     placement,
     readable,
-    standard_namespace,
     to_numpy,
 )
 from quotakernels.inputs.keywords import warn_once
@@ -267,10 +265,6 @@ def positive_labels(
 MASS_ROUNDING = 2.0**-40
 """Relative difference between two sums of the same weights that is put down to rounding."""
 
-_OLDEST = "2024.12"
-"""The first version of the standard that has all operations, such as ``take_along_axis``."""
-
-
 _COLUMNS = (
     *("y_true", "y_score", "y_pred", "sample_weight", "where"),
     *("gain", "gain_rejected", "cost", "treatment", "groups"),
@@ -312,18 +306,14 @@ def warn_of_other_order(given: dict[str, Any]) -> None:
     }
     first = "y_true" if "y_true" in indexes else next(iter(indexes), "")
     for name, own in indexes.items():
-        if _alike(own, indexes[first]):
+        if len(own) != len(indexes[first]) or _alike(own, indexes[first]):
             continue
-        if len(own) == len(indexes[first]) and set(own) == set(indexes[first]):
+        reordered = set(own) == set(indexes[first])
+        if reordered or not any(_counts(given[x]) for x in (first, name)):
+            instead = f"{name}.reindex({first}.index), or " if reordered else ""
             warn_once(
-                f"{first} and {name} have the same index in different orders, and are matched by "
-                f"position; pass {name}.reindex({first}.index), or to_numpy() of both if the "
-                "positions are right"
-            )
-        elif len(own) == len(indexes[first]) and not any(_counts(given[x]) for x in (first, name)):
-            warn_once(
-                f"{first} and {name} have indexes that differ, and are matched by position; pass "
-                "to_numpy() of both if the positions are right"
+                f"{first} and {name} have different indexes, and are matched by position; pass "
+                f"{instead}to_numpy() of both if the positions are right"
             )
 
 
@@ -351,7 +341,6 @@ def as_column(name: str, x: Any) -> Any:
         return x
     refuse_records(name, x)
     if is_array(x) and not isinstance(x, (np.ndarray, np.generic)):
-        _refuse_unknown_size_or_old_standard(name, x)
         return _in_own_precision(x)
     _refuse_list_of_arrays(name, x)
     refuse_missing(name, _nulls(x))
@@ -360,38 +349,13 @@ def as_column(name: str, x: Any) -> Any:
     try:
         column = np.asarray(x)
     except ValueError as error:
-        why = _way_out(name, x) if name in _COLUMNS else ""
-        raise ValueError(f"{name} must be an array of numbers: {why or error}") from None
+        raise ValueError(f"{name} must be an array of numbers: {error}") from None
     if column.dtype.kind == "U" and isinstance(x, (list, tuple)):
         column = _as_given(column, x)
     if column.dtype.kind == "O":
         lacking = [_is_missing(value) for value in column.ravel()]
         refuse_missing(name, np.reshape(lacking, column.shape))
     return column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
-
-
-def _refuse_unknown_size_or_old_standard(name: str, x: Array) -> None:
-    """Raise for an array whose size is not known, and for a library of an older standard."""
-    if x.shape is None or any(size is None for size in x.shape):
-        raise TypeError(
-            f"{name} has the shape {x.shape}, in which a size is not known; pass arrays with values"
-        )
-    xp = standard_namespace(x)
-    version = getattr(xp, "__array_api_version__", _OLDEST)
-    if backend(xp) == "standard" and version < _OLDEST:
-        raise TypeError(
-            f"{name} is an array of {xp.__name__} in version {version} of the array API standard; "
-            f"versions from {_OLDEST} on are supported"
-        )
-
-
-def _way_out(name: str, x: Any) -> str:
-    """What to do with parts of different shapes: batches, or all that a model has put out."""
-    if not isinstance(x, (list, tuple)):
-        return ""
-    if all(hasattr(part, "__len__") and getattr(part, "ndim", 1) == 1 for part in x):
-        return f"pass numpy.concatenate({name}) of batches of different lengths"
-    return f"pass one part of the tuple, such as {name}[0]" if isinstance(x, tuple) else ""
 
 
 def _refuse_list_of_arrays(name: str, x: Any) -> None:

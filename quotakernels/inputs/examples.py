@@ -19,6 +19,7 @@ from quotakernels._array import (
     device,
     from_host_view,
     host_view,
+    is_tensor,
     known,
     known_end,
     readable,
@@ -44,7 +45,7 @@ from quotakernels.inputs.groups import (
     of_their_group,
     with_codes,
 )
-from quotakernels.inputs.keywords import check_flag, show_value, warn_once
+from quotakernels.inputs.keywords import check_choice, check_flag, warn_once
 from quotakernels.inputs.numbers import numbers_like
 from quotakernels.ops import namespace
 
@@ -113,8 +114,7 @@ class Validated(NamedTuple):
 
 def check_tie_policy(ties: str) -> None:
     """Raise unless `ties` names a tie policy."""
-    if ties not in TIE_POLICIES:
-        raise ValueError(f"ties must be one of {', '.join(TIE_POLICIES)}; got {show_value(ties)}")
+    check_choice("ties", ties, *TIE_POLICIES)
 
 
 def validated(
@@ -152,8 +152,10 @@ def validate_columns(
     check_flag("validate", validate)
     given = _what_is_there(given, leader)
     alone = given.keys() == {"y_score", "y_true"} and validate and pos_label is None is num_groups
-    if alone and (good := good_list(given["y_true"], given["y_score"])) is not None:
-        return good
+    if alone and (good := good_lists(given["y_true"], given["y_score"])) and good[0].ndim == 1:
+        labels, scores = given["y_true"], given["y_score"]
+        flags = labels if good[1] is labels else from_host_view(good[1], scores)
+        return Validated(Examples(scores, flags, None, None), None, None)
     warn_of_other_order(given)
     given, ids = with_codes(given, num_groups)
     named = example_columns(given)
@@ -206,23 +208,22 @@ def _one_for_all(y_score: Any, gain: Any) -> Any:
         return xp.broadcast_to(number, tuple(scores.shape[-1:]))
 
 
-def good_list(labels: Any, scores: Any) -> Validated | None:
-    """Good scores and whole labels in one list each, with nothing beside them, as most calls have.
+def good_lists(labels: Any, scores: Any) -> tuple[NDArray, NDArray] | None:
+    """Good scores and flags in arrays of NumPy, of one list or several, as most calls have.
 
-    None for all else: of that `validate_columns` finds what it is, or what is wrong with it.
+    Tensors share their memory.  None for all else: of that `validate_columns` finds what it is, or
+    what is wrong with it.
     """
-    plain = type(scores) is np.ndarray and type(labels) is np.ndarray
-    pair: Any = (scores, labels) if plain else host_view((scores, labels)) or (None, None)
-    if not all(isinstance(x, np.ndarray) and x.ndim == 1 for x in pair):
-        return None
-    if (good := good_labels(*pair)) is None:
-        return None
-    if good is not pair[1]:
-        labels = from_host_view(good, scores)
-    return Validated(Examples(scores, labels, None, None), None, None)
+    if type(scores) is not np.ndarray or type(labels) is not np.ndarray:
+        on_host = host_view((scores, labels)) if is_tensor(scores) and is_tensor(labels) else None
+        if on_host is None:
+            return None
+        scores, labels = on_host
+    flags = _good_labels(scores, labels)
+    return None if flags is None else (scores, flags)
 
 
-def good_labels(scores: NDArray, labels: NDArray) -> NDArray | None:
+def _good_labels(scores: NDArray, labels: NDArray) -> NDArray | None:
     """The labels of lists of NumPy as flags, None unless they and the scores are good.
 
     Lists of one batch may have the same labels.
@@ -504,12 +505,11 @@ def warn_of_bad(bad: Array) -> None:
     host = known_end(bad[..., None])
     if host is None or not host.any():
         return
-    batches, lists = host.sum(), (host > 0).sum()
-    number = "1 batch" if batches == 1 else f"{batches} batches"
-    what = "all measures" if bad.ndim == 0 else f"the measures of {lists} of {host.size} lists"
+    few = f"the measures of {(host > 0).sum()} of {host.size} lists"
+    batches = "1 batch" if host.sum() == 1 else f"{host.sum()} batches"
     warn_once(
-        f"{what} of this state are NaN: {number} held a bad value, such as a NaN score or a wrong "
-        "label, which a program or validate=False let pass"
+        f"{few if bad.ndim else 'all measures'} of this state are NaN: {batches} held a bad value, "
+        "such as a NaN score or a wrong label, which a program or validate=False let pass"
     )
 
 

@@ -19,7 +19,6 @@ from quotakernels._array import (
     from_host_view,
     host_view,
     is_array,
-    is_tensor,
     tree_map,
 )
 from quotakernels._types import Generic, T
@@ -37,7 +36,7 @@ from quotakernels.inputs.examples import (
     Examples,
     Validated,
     check_tie_policy,
-    good_labels,
+    good_lists,
     good_rows,
     nan_unless_valid,
     validated,
@@ -443,7 +442,7 @@ class Measure:
         """The values at one quota or a few of a single list, which need no sort; None otherwise."""
         if len(cut) != 1 or not (cut.keys() <= {"quota", "fraction"}):
             return None
-        if (found := _good_lists(labels, scores)) is None or found[0].ndim > 1:
+        if (found := good_lists(labels, scores)) is None or found[0].ndim > 1:
             return None
         masses = known_masses(found[0].shape[0], **cut)
         if masses is None or len(masses) > FEW_CUTS:
@@ -556,23 +555,11 @@ def taken_of_rank(takes: tuple[str, ...], by_group: bool) -> dict[str, inspect.P
 
 def _counts_of_lists(labels: Any, scores: Any) -> ops.Cumulative | None:
     """The cumulative counts of good lists, in which rows without positives are one."""
-    if (found := _good_lists(labels, scores)) is None:
+    if (found := good_lists(labels, scores)) is None:
         return None
     scores, labels = found
     labels = labels if labels.ndim == scores.ndim else np.broadcast_to(labels, scores.shape)
     return namespace(scores).cumulative_groups(scores, labels, None, by_positives=True)
-
-
-def _good_lists(labels: Any, scores: Any) -> tuple[Array, Array] | None:
-    """Scores and flags in arrays of NumPy, of one list or several; tensors share their memory."""
-    if type(scores) is not np.ndarray or type(labels) is not np.ndarray:
-        tensors = is_tensor(scores) and is_tensor(labels)
-        on_host = host_view((scores, labels)) if tensors else None
-        if on_host is None:
-            return None
-        scores, labels = on_host
-    flags = good_labels(scores, labels)
-    return None if flags is None else (scores, flags)
 
 
 # One quota of scores that are not sorted

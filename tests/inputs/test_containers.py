@@ -78,8 +78,8 @@ ORDERED = pd.Series(S, index=[4, 3, 2, 1, 0])
 )
 def test_an_index_in_another_order_is_told(name: str, call: Any):
     message = (
-        f"y_true and {name} have the same index in different orders, and are matched by "
-        f"position; pass {name}.reindex(y_true.index), or to_numpy() of both"
+        f"y_true and {name} have different indexes, and are matched by position; pass "
+        f"{name}.reindex(y_true.index), or to_numpy() of both"
     )
     with pytest.warns(UserWarning, match=f"^{re.escape(message)}"):
         call()
@@ -112,7 +112,7 @@ def test_indexes_that_name_other_rows_are_told(index: Any):
     if isinstance(index[0], list):
         index = pd.MultiIndex.from_tuples(index)
     other = pd.Series(S, index=[1, 2, 3, 4, 5])
-    message = "^y_true and y_score have indexes that differ, and are matched by position; pass to_n"
+    message = "^y_true and y_score have different indexes, and are matched by position; pass to_n"
     with pytest.warns(UserWarning, match=message):
         assert qk.roc_auc(pd.Series(Y, index=index), other) == qk.roc_auc(Y, S)
 
