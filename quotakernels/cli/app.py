@@ -124,9 +124,8 @@ def select(file: Path | None, example: str | None, output: Path, **chosen: Any) 
     A quota of 200 writes 200 rows. If more rows are tied at the edge than places are left, it draws
     some of them. 5% of the rows is rounded down. A budget skips rows that cost more than the money
     left. --all-ties writes all tied rows, with the column selection_probability. It is 1 above the
-    edge; at the edge it is the share of the tied rows that the quota or budget selects. With
-    several or large Parquet files, --quota and --threshold hold only the selected rows in memory.
-    The name of the output gives its format: .csv, .tsv, .xlsx, .parquet, .arrow or .feather.
+    edge; at the edge it is the share of the tied rows that the quota or budget selects. The name of
+    the output gives its format: .csv, .tsv, .xlsx, .parquet, .arrow or .feather.
 
     Examples
     --------

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
 from functools import partial, reduce
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -39,17 +38,32 @@ from quotakernels.inputs.groups import GroupsOfExamples
 _FILES, _ROW = "quotakernels files", "quotakernels row"
 
 
-def of_files(table: pa.Table, rows: Mapping[Path, int]) -> pa.Table:
-    """The table, which knows from which files its rows are, and how many of each."""
-    found = json.dumps([(str(file), count) for file, count in rows.items()])
-    return table.replace_schema_metadata({_FILES: found})
+Origin = tuple[str, int, int]
+"""Where rows are from: how their file is called, how many come before in it, how many they are."""
+
+
+def placed(table: pa.Table, origins: Sequence[Origin]) -> pa.Table:
+    """The table, which knows where its rows are from."""
+    return table.replace_schema_metadata({_FILES: json.dumps(origins)})
+
+
+def origins(table: pa.Table) -> list[Origin]:
+    """Where the rows of a table are from, if it knows."""
+    found: list[Origin] = json.loads((table.schema.metadata or {}).get(_FILES.encode(), "[]"))
+    return found
 
 
 def filtered(table: pa.Table, kept: pa.Array | pa.ChunkedArray) -> pa.Table:
     """The rows that are kept, each with the number that it had."""
     if _ROW not in table.column_names:
-        table = table.append_column(_ROW, pa.array(np.arange(1, table.num_rows + 1)))
+        table = table.append_column(_ROW, pa.array(row_numbers(table)))
     return table.filter(kept)
+
+
+def row_numbers(table: pa.Table) -> NDArray[np.int64]:
+    """The number that each row had before others were left out, from 1 on."""
+    known = _ROW in table.column_names
+    return np.asarray(table[_ROW]) if known else np.arange(1, table.num_rows + 1)
 
 
 @contextmanager
@@ -62,11 +76,10 @@ def placing(table: pa.Table) -> Iterator[None]:
 
 
 def _place(table: pa.Table, row: int) -> str:
-    if _ROW in table.column_names:
-        row = table.column(_ROW)[row - 1].as_py()
-    for file, count in json.loads((table.schema.metadata or {}).get(_FILES.encode(), "[]")):
+    row = int(row_numbers(table)[row - 1])
+    for file, before, count in origins(table):
         if row <= count:
-            return f"row {row} of {file}"
+            return f"row {before + row}" + (f" of {file}" if file else "")
         row -= count
     return f"row {row}"
 
@@ -226,24 +239,26 @@ def are_positive(column: pa.ChunkedArray, positive: _Value) -> NDArray[np.bool_]
 
 
 def complete(table: pa.Table, name: str) -> pa.ChunkedArray:
-    """Return a column without missing values, in a type that Arrow can compute with."""
-    column = _plain(table.column(name))
+    """Return a column without missing values."""
+    column = table.column(name)
     if column.null_count:
         row = pc.index(column.is_null(), True).as_py() + 1
         raise missing_value(name, row, column.null_count)
     return column
 
 
-def _plain(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
-    """Replace categories by what they stand for, views of texts by the texts, and half floats."""
-    if pa.types.is_dictionary(column.type):
-        coded = column.combine_chunks()
-        return pa.chunked_array([_plain(coded.dictionary).take(coded.indices)])
-    if pa.types.is_string_view(column.type):
-        return column.cast(pa.large_string())
-    if pa.types.is_float16(column.type):  # Arrow cannot compare them; float32 holds each exactly
-        return column.cast(pa.float32())
-    return column
+def plain(table: pa.Table) -> pa.Table:
+    """The table in types that Arrow can compare."""
+    fields = [pa.field(x.name, _plain(x.type)) for x in table.schema]
+    return table.cast(pa.schema(fields, table.schema.metadata))
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """That of texts for views of them, of values for categories, and of floats for half floats."""
+    if pa.types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    others = {pa.string_view(): pa.large_string(), pa.float16(): pa.float32()}
+    return others.get(kind, kind)
 
 
 def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

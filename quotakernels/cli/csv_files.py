@@ -5,11 +5,9 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +22,6 @@ from quotakernels.cli.paths import (
     BLOCK_BYTES,
     blocks_of,
     name_of,
-    picked_columns,
     refuse_other_kinds,
     suffix_of,
 )
@@ -195,31 +192,16 @@ def written_like(output: Path, source: Path | None) -> Dialect:
 # its columns, as they are written
 
 
-def csv_names(path: Path) -> list[str]:
-    """The names in the first line that counts."""
-    with _decoding(path), arrow_csv.open_csv(path, **_options(csv_dialect(path))) as first_block:
-        return list(first_block.schema.names)
-
-
-def csv_texts(path: Path, names: Sequence[str] | None) -> pa.Table:
-    """The named columns of a file, or all of them, whose cells are as they are written."""
-    options = _options(csv_dialect(path), picked_columns(path, csv_names(path), names))
-    with _decoding(path):
-        return arrow_csv.read_csv(path, **options)
-
-
-def csv_batches(path: Path, names: Sequence[str], scores: Sequence[str]) -> Iterator[pa.Table]:
-    """Go over the named columns of a file once; scores among them stay distinct as floats."""
+def open_csv(path: Path) -> tuple[list[str], Callable[[list[str]], Iterator[pa.RecordBatch]]]:
+    """The names of the columns, and what reads some of them, as they are written."""
     dialect = csv_dialect(path)
-    dialect.refuse_doubtful(names)
-    with _decoding(path), arrow_csv.open_csv(path, **_options(dialect, names)) as reader:
-        for batch in reader:
-            if batch.num_rows:
-                texts = pa.Table.from_batches([batch])
-                table = typed(texts, dialect.decimal)
-                for name in set(scores) & set(names):
-                    _refuse_long(name, texts[name], table[name], dialect.decimal)
-                yield table
+
+    def read(names: list[str]) -> Iterator[pa.RecordBatch]:
+        with _decoding(path), arrow_csv.open_csv(path, **_options(dialect, names)) as reader:
+            yield from reader
+
+    with _decoding(path), arrow_csv.open_csv(path, **_options(dialect)) as first_block:
+        return list(first_block.schema.names), read
 
 
 def _options(dialect: Dialect, names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -281,9 +263,6 @@ def _refuse_stray_quotes(path: Path, dialect: Dialect) -> None:
 # texts as numbers
 
 
-_SURE_LENGTH = 16  # fifteen digits and a decimal point stay distinct as floats
-
-
 def typed(texts: pa.Table, decimal: str) -> pa.Table:
     """Numbers, or true and false, where all cells of a column of texts are, without those that
     mean no value.
@@ -298,7 +277,7 @@ def typed(texts: pa.Table, decimal: str) -> pa.Table:
 
 
 def _typed(cells: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
-    plain = as_decimals(cells, decimal)
+    plain = _as_decimals(cells, decimal)
     for kind in (pa.int64(), pa.float64(), pa.bool_()):
         try:
             return plain.cast(kind)
@@ -307,7 +286,7 @@ def _typed(cells: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
     return cells
 
 
-def as_decimals(cells: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+def _as_decimals(cells: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
     """Texts of numbers with a decimal point and without marks of thousands; the other mark makes a
     text no number where it may be one of decimals, too.
     """
@@ -329,37 +308,6 @@ def _are_grouped(texts: pa.ChunkedArray, decimal: str, other: str) -> bool:
         return False
     number = rf"^[+-]?([1-9]\d{{0,2}}({group}\d{{3}})+|\d+)({point}\d+)?$"
     return pc.all(pc.match_substring_regex(texts, number)).as_py() is not False
-
-
-def has_marked_numbers(table: pa.Table) -> bool:
-    """Whether some texts of a table are numbers with points or commas."""
-    number = r"^\s*[+-]?[\d,]*[.,]\d+([eE][+-]?\d+)?\s*$"
-    texts = (x for x in table.itercolumns() if pa.types.is_string(x.type))
-    return any(pc.any(pc.match_substring_regex(x, number)).as_py() for x in texts)
-
-
-def _refuse_long(name: str, texts: pa.ChunkedArray, numbers: pa.ChunkedArray, mark: str) -> None:
-    """Raise for a number of more digits than a float has, which may tie with one of other rows."""
-    if not pa.types.is_floating(numbers.type):
-        return
-    extreme = pc.or_(pc.equal(numbers, 0.0), pc.is_inf(numbers))
-    unsure = pc.or_(pc.greater(pc.utf8_length(texts), _SURE_LENGTH), extreme)
-    for text in pc.unique(as_decimals(texts, mark).filter(unsure)).to_pylist():
-        if not _is_rounded(text):
-            raise InputError(
-                f"column {name!r}: {text} has more digits than a 64-bit float, and --engine stream "
-                "cannot tell such numbers apart; write fewer digits"
-            )
-
-
-def _is_rounded(text: str) -> bool:
-    """Whether a number is a float, rounded to as many digits as are written."""
-    value = float(text)
-    if not math.isfinite(value):
-        return "inf" in text.lower() or "nan" in text.lower()
-    written = Decimal(text)
-    digits = max(len(written.as_tuple().digits), 1)
-    return written == Decimal(format(value, f".{digits}g"))
 
 
 # texts that spreadsheets run as formulas

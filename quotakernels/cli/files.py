@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -16,17 +14,11 @@ import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from quotakernels._text import counted, number
-from quotakernels.cli.columns import filtered, of_files
-from quotakernels.cli.csv_files import (
-    as_decimals,
-    csv_dialect,
-    csv_names,
-    csv_texts,
-    has_marked_numbers,
-    typed,
-)
+from quotakernels.cli.columns import filtered, origins, placed, plain
+from quotakernels.cli.csv_files import csv_dialect, open_csv, typed
 from quotakernels.cli.errors import InputError, no_rows
 from quotakernels.cli.given import given
 from quotakernels.cli.paths import (
@@ -40,73 +32,89 @@ from quotakernels.cli.paths import (
     unknown_kind,
 )
 
+_ROWS_AT_ONCE = 2**18
+_Opened = tuple[list[str], Callable[[list[str]], Iterable[pa.RecordBatch]]]
+"""The names of a file's columns, and what reads some of them."""
+
+
+def read_batches(path: Path, names: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """Go over the rows of a file, or of several, as they are: all columns, or the named ones in
+    types that Arrow can compare, which know where their rows are from.
+
+    Cells of text files are as they are written there.
+    """
+    several = means_files(path)
+    for file in files_of(path):
+        with refusing(file):
+            available, read = _opened(file)
+            told = _told_by_folders(file, available, names) if several else {}
+            own = None if names is None else [x for x in names if x not in told]
+            picked, before = picked_columns(file, available, own), 0
+            for batch in read(picked):
+                whole = pa.Table.from_batches([batch]).select(picked)
+                for part in whole.to_batches(_ROWS_AT_ONCE):
+                    table = _with_told(pa.Table.from_batches([part]), told)
+                    origin = (str(file) if several else "", before, table.num_rows)
+                    yield table if names is None else placed(plain(table), [origin])
+                    before += table.num_rows
+
 
 def read_table(
-    path: Path,
-    names: Sequence[str] | None = None,
-    scores: Sequence[str] = (),
-    *,
-    as_text: bool = False,
+    path: Path, names: Sequence[str] | None = None, *, as_text: bool = False
 ) -> pa.Table:
-    """Read the named columns of a file, or all of them; scores that become equal as floats are an
-    error.
+    """Read the named columns of a file, or all of them.
 
     `as_text` keeps the cells of text files exactly as they are written there.
     """
+    if not (parts := list(read_batches(path, names))):
+        raise no_rows(name_of(path))
     with refusing(path):
-        parts = {x: _part(x, names, means_files(path)) for x in files_of(path)}
-        table = _together(parts)
-        if not table.num_rows:
-            raise no_rows(name_of(path))
-        if file_format(path) in ("csv", "json"):
-            decimal = _decimal(parts) if file_format(path) == "csv" else "."
-            table = table if as_text else _of_texts(parts, table, decimal, scores)
-        for name in scores:
-            if pa.types.is_decimal(table[name].type):
-                texts = table[name].cast(pa.string())
-                _refuse_merged(name, texts, texts.cast(pa.float64()))
+        table = pa.concat_tables(parts, promote_options="permissive")
+    if not as_text:
+        table = values_of(path)(table)
     if names is None:  # all is written, and has no errors to place
         return table
-    rows = {file: x.num_rows for file, x in parts.items()}
-    return without_words(of_files(table, rows) if means_files(path) else table)
+    return _without_words(placed(table, [x for part in parts for x in origins(part)]))
 
 
-def _part(file: Path, names: Sequence[str] | None, in_folders: bool) -> pa.Table:
-    """The columns of one file, with those that the folders of a directory tell."""
-    names_of, read = _reader(file)
-    with refusing(file):
-        told = told_by_folders(file, names_of(file), names) if in_folders else {}
-        own = names if names is None else [x for x in names if x not in told]
-        return with_told(read(file, own), told)
+def read_rows(path: Path, rows: NDArray[np.intp], *, as_text: bool) -> pa.Table:
+    """The rows at these places, in this order; of Parquet and Arrow files few others are read."""
+    if file_format(path) not in ("parquet", "arrow"):
+        return read_table(path, as_text=as_text).take(rows)
+    order, found, before = np.argsort(rows), [], 0
+    for table in read_batches(path):
+        first, last = np.searchsorted(rows, [before, before + table.num_rows], sorter=order)
+        found.append(table.take(rows[order[first:last]] - before))
+        before += table.num_rows
+    with refusing(path):
+        return pa.concat_tables(found, promote_options="permissive").take(np.argsort(order))
 
 
-def _decimal(parts: Mapping[Path, pa.Table]) -> str:
-    """The decimal mark of CSV files; one without decimals goes with any other."""
-    commas = [x for x in parts if csv_dialect(x).decimal == ","]
-    for file, part in parts.items() if commas else ():
-        if file not in commas and has_marked_numbers(part):
-            raise InputError(
-                f"the decimal mark of {commas[0]} is a comma and that of {file} is a point; "
-                "write them alike"
-            )
-    return "," if commas else "."
+def values_of(path: Path) -> Callable[[pa.Table], pa.Table]:
+    """What makes values of the cells of text files; one of them tells the decimal mark of all."""
+    if file_format(path) == "json":
+        return lambda texts: typed(texts, ".")
+    if file_format(path) != "csv":
+        return lambda table: table
+    dialects = [csv_dialect(x) for x in files_of(path)]
+    decimal = "," if any(x.decimal == "," for x in dialects) else "."
+
+    def values(texts: pa.Table) -> pa.Table:
+        for dialect in dialects:
+            dialect.refuse_doubtful(texts.column_names)
+        return typed(texts, decimal)
+
+    return values
 
 
-def _of_texts(
-    parts: Mapping[Path, pa.Table], texts: pa.Table, decimal: str, scores: Sequence[str]
-) -> pa.Table:
-    """The values of cells, of which scores stay distinct."""
-    for file, part in parts.items():
-        if file_format(file) == "csv":
-            csv_dialect(file).refuse_doubtful(part.column_names)
-    table = typed(texts, decimal)
-    for name in scores:
-        if pa.types.is_float64(table[name].type):
-            _refuse_merged(name, as_decimals(texts[name], decimal), table[name])
-    return table
+def column_names(path: Path) -> list[str]:
+    """Return the names of a file's columns, of several files the first one's."""
+    with refusing(first := files_of(path)[0]):
+        names, _ = _opened(first)
+        return [*names, *_told_by_folders(first, names, None)] if means_files(path) else names
 
 
-def told_by_folders(
+def _told_by_folders(
     file: Path, available: Sequence[str], names: Sequence[str] | None
 ) -> dict[str, str]:
     """Columns that are in the names of folders, such as `day=7`, and not in the file, as texts."""
@@ -116,60 +124,43 @@ def told_by_folders(
     return {name: told[name] for name in wanted if name in told and name not in available}
 
 
-def with_told(table: pa.Table, told: Mapping[str, str]) -> pa.Table:
-    """The table with the same category in every row for each column that folders tell."""
+def _with_told(table: pa.Table, told: Mapping[str, str]) -> pa.Table:
+    """The table with the same text in every row for each column that folders tell."""
     for name, text in told.items():
-        rows = pa.array(np.zeros(table.num_rows, dtype=np.int32))
-        column = pa.DictionaryArray.from_arrays(rows, pa.array([text]))
-        table = table.append_column(name, column)
+        table = table.append_column(name, pa.repeat(text, table.num_rows))
     return table
 
 
-def column_names(path: Path) -> list[str]:
-    """Return the names of a file's columns, of several files the first one's."""
-    with refusing(first := files_of(path)[0]):
-        names = list(_reader(first)[0](first))
-        return [*names, *told_by_folders(first, names, None)] if means_files(path) else names
-
-
-def _reader(path: Path) -> tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]:
-    """What reads the names of the columns, and what reads columns."""
+def _opened(path: Path) -> _Opened:
     try:
-        return _READERS[file_format(path)]
+        return _OPENERS[file_format(path)](path)
     except KeyError:
         raise unknown_kind(path, READABLE) from None
 
 
-def _parquet_names(path: Path) -> list[str]:
+def _parquet(path: Path) -> _Opened:
     from pyarrow import parquet
 
-    return list(parquet.read_schema(path).names)
+    file = parquet.ParquetFile(path)
+    # Parquet takes `a` for the parent of `a.b` as well.
+    return file.schema_arrow.names, lambda names: file.iter_batches(_ROWS_AT_ONCE, columns=names)
 
 
-def _read_parquet(path: Path, names: Sequence[str] | None) -> pa.Table:
-    from pyarrow import parquet
+def _arrow(path: Path) -> _Opened:
+    source = pa.memory_map(str(path))
+    available = _open_arrow(source).schema.names
 
-    with parquet.ParquetFile(path) as file:
-        picked = picked_columns(path, file.schema_arrow.names, names)
-        # Parquet takes `a` for the parent of `a.b` as well, hence the selection afterwards.
-        return file.read(columns=picked).select(picked)
+    def read(names: list[str]) -> Iterable[pa.RecordBatch]:
+        fields = [available.index(name) for name in names]
+        reader = _open_arrow(source, pa.ipc.IpcReadOptions(included_fields=fields))
+        if isinstance(reader, pa.ipc.RecordBatchFileReader):
+            return map(reader.get_batch, range(reader.num_record_batches))
+        return reader
 
-
-def _arrow_names(path: Path) -> list[str]:
-    with pa.memory_map(str(path)) as source:
-        return list(open_arrow(source).schema.names)
-
-
-def _read_arrow(path: Path, names: Sequence[str] | None) -> pa.Table:
-    with pa.memory_map(str(path)) as source:
-        available = open_arrow(source).schema.names
-        picked = picked_columns(path, available, names)
-        fields = [available.index(name) for name in picked]
-        options = pa.ipc.IpcReadOptions(included_fields=fields)
-        return open_arrow(source, options).read_all().select(picked)
+    return available, read
 
 
-def open_arrow(source: pa.NativeFile, options: pa.ipc.IpcReadOptions | None = None) -> Any:
+def _open_arrow(source: pa.NativeFile, options: pa.ipc.IpcReadOptions | None = None) -> Any:
     """Open the layout for files, or else the one for streams, which carries the same suffix."""
     for opener in (pa.ipc.open_file, pa.ipc.open_stream):
         source.seek(0)
@@ -180,16 +171,15 @@ def open_arrow(source: pa.NativeFile, options: pa.ipc.IpcReadOptions | None = No
     raise failure
 
 
-def _json_names(path: Path) -> list[str]:
-    return list(dict.fromkeys(name for row in _json_rows(path) for name in row))
-
-
-def _read_json(path: Path, names: Sequence[str] | None) -> pa.Table:
+def _json(path: Path) -> _Opened:
     rows = list(_json_rows(path))
-    picked = picked_columns(path, list(dict.fromkeys(name for row in rows for name in row)), names)
-    return pa.table(
-        {x: pa.array([_json_cell(y.get(x)) for y in rows], pa.string()) for x in picked}
-    )
+    available = list(dict.fromkeys(name for row in rows for name in row))
+
+    def read(names: list[str]) -> Iterable[pa.RecordBatch]:
+        cells = [pa.array([_json_cell(x.get(name)) for x in rows], pa.string()) for name in names]
+        return [pa.record_batch(cells, names)]
+
+    return available, read
 
 
 def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -212,88 +202,29 @@ def _json_cell(value: Any) -> str | None:
     return value if isinstance(value, str) or value is None else json.dumps(value)
 
 
-def _excel_names(path: Path) -> list[str]:
+def _excel(path: Path) -> _Opened:
     from quotakernels.cli import excel
 
-    return excel.names(path)
+    def read(names: list[str]) -> Iterable[pa.RecordBatch]:
+        table, decimal = excel.read(path, names), given().get("decimal")
+        return (table if decimal is None else typed(table, decimal)).to_batches()
+
+    return excel.names(path), read
 
 
-def _read_excel(path: Path, names: Sequence[str] | None) -> pa.Table:
-    from quotakernels.cli import excel
-
-    table = excel.read(path, picked_columns(path, excel.names(path), names))
-    decimal = given().get("decimal")
-    return table if decimal is None else typed(table, decimal)
-
-
-_READERS: dict[str, tuple[Callable[[Path], list[str]], Callable[..., pa.Table]]] = {
-    "csv": (csv_names, csv_texts),
-    "parquet": (_parquet_names, _read_parquet),
-    "arrow": (_arrow_names, _read_arrow),
-    "excel": (_excel_names, _read_excel),
-    "json": (_json_names, _read_json),
+_OPENERS: dict[str, Callable[[Path], _Opened]] = {
+    "csv": open_csv,
+    "parquet": _parquet,
+    "arrow": _arrow,
+    "excel": _excel,
+    "json": _json,
 }
-
-
-# several files as one table
-
-
-_Kinds = Mapping[pa.DataType, Path]
-"""The types of a column, each with the first file that has it."""
-
-
-def _together(parts: Mapping[Path, pa.Table]) -> pa.Table:
-    """The rows of all files; those that have none need no types that fit."""
-    filled = {file: x for file, x in parts.items() if x.num_rows} or dict(list(parts.items())[:1])
-    names = dict.fromkeys(name for x in filled.values() for name in x.column_names)
-    known = {name: _kinds(name, filled) for name in names}
-    tables = {file: _as_others(table, known) for file, table in filled.items()}
-    for name in names:
-        kinds = _kinds(name, tables)
-        for one, other in combinations(kinds, 2):
-            if not _go_together(one, other):
-                held = f"{one} in {kinds[one]} and {other} in {kinds[other]}"
-                raise InputError(f"column {name!r} holds {held}; write it alike in both")
-    return pa.concat_tables(tables.values(), promote_options="permissive")
-
-
-def _kinds(name: str, parts: Mapping[Path, pa.Table]) -> _Kinds:
-    found: dict[pa.DataType, Path] = {}
-    for file, part in parts.items():
-        if name in part.column_names:
-            found.setdefault(part.schema.field(name).type, file)
-    return found
-
-
-def _as_others(table: pa.Table, known: Mapping[str, _Kinds]) -> pa.Table:
-    """The table with plain values for categories, and 0 and 1 for booleans, where others differ."""
-    for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
-        if len(known[name]) > 1:
-            kind = column.type
-            if pa.types.is_dictionary(kind):
-                kind = kind.value_type
-            elif pa.types.is_boolean(kind):
-                kind = pa.int8()
-            table = table.set_column(place, name, column.cast(kind))
-    return table
-
-
-def _go_together(one: pa.DataType, other: pa.DataType) -> bool:
-    """Whether a type holds the values of two; floats do not hold those of decimals."""
-    pair = one, other
-    if any(map(pa.types.is_decimal, pair)) and any(map(pa.types.is_floating, pair)):
-        return False
-    try:
-        pa.unify_schemas([pa.schema([("", x)]) for x in pair], promote_options="permissive")
-    except pa.ArrowException:
-        return False
-    return True
 
 
 # rows with missing values
 
 
-def without_words(table: pa.Table) -> pa.Table:
+def _without_words(table: pa.Table) -> pa.Table:
     """The table with no value where a cell, as text, is what the user says means so."""
     words, rows = given().get("missing"), pa.array(range(table.num_rows))
     for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
@@ -305,55 +236,18 @@ def without_words(table: pa.Table) -> pa.Table:
     return table
 
 
-def kept_rows(table: pa.Table) -> pa.Array | None:
-    """Which rows have a value in every column, where others are left out; their number is said."""
+def without_missing(table: pa.Table) -> pa.Table:
+    """The rows with a value in every column, where others are left out; their number is said."""
     if not given().get("drop_missing"):
-        return None
-    missing = {name: _is_missing(table.column(name)) for name in table.column_names}
-    counts = {name: pc.sum(column).as_py() or 0 for name, column in missing.items()}
-    left_out = reduce(pc.or_, missing.values())
+        return table
+    missing = [pc.is_null(x, nan_is_null=True) for x in table.columns]
+    left_out = reduce(pc.or_, missing)
     if rows := pc.sum(left_out).as_py():
-        where = ", ".join(f"{number(n)} in {name!r}" for name, n in counts.items() if n)
+        counts = zip(table.column_names, (pc.sum(x).as_py() for x in missing), strict=True)
+        where = ", ".join(f"{number(n)} in {name!r}" for name, n in counts if n)
         have = "has a missing value and is" if rows == 1 else "have a missing value and are"
         of_all = f"{number(rows)} of {counted(table.num_rows, 'row', 'rows')}"
         if rows == table.num_rows:
             raise InputError(f"no row is left: all have a missing value: {where}")
         click.echo(f"{of_all} {have} left out: {where}", err=True)
-    return pc.invert(left_out)
-
-
-def without_missing(table: pa.Table) -> pa.Table:
-    """The rows that have a value in every column, where others are left out."""
-    kept = kept_rows(table)
-    return table if kept is None else filtered(table, kept)
-
-
-def _is_missing(column: pa.ChunkedArray) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    return pc.is_null(column.combine_chunks(), nan_is_null=pa.types.is_floating(column.type))
-
-
-# scores with more digits than floats of 64 bits have
-
-
-def _refuse_merged(name: str, texts: pa.ChunkedArray, floats: pa.ChunkedArray) -> None:
-    """Raise if different numbers, as they are written, are the same float."""
-    if pc.count_distinct(texts) == pc.count_distinct(floats):
-        return
-    pairs = pa.table({"text": texts, "float": floats}).group_by(["text", "float"]).aggregate([])
-    pairs = pairs.filter(pc.invert(pc.is_nan(pairs["float"])))  # nor what is missing
-    counts = pairs.group_by("float").aggregate([("text", "count")])
-    several = counts.filter(pc.greater(counts["text_count"], 1))["float"]
-    pairs = pairs.filter(pc.is_in(pairs["float"], several))
-    numbers: dict[float, set[Decimal]] = {}
-    for pair in pairs.to_pylist():
-        numbers.setdefault(pair["float"], set()).add(Decimal(pair["text"]))
-    merged = [sorted(found) for found in numbers.values() if len(found) > 1]
-    if merged:
-        low, high, *_ = min(merged)
-        ties = counted(sum(len(found) - 1 for found in merged), "more tie", "more ties")
-        raise InputError(
-            f"column {name!r}: as 64-bit floats the scores have {ties} than in the file, such as "
-            f"{low} and {high}; write fewer digits, or ranks"
-        )
+    return filtered(table, pc.invert(left_out))

@@ -198,7 +198,7 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
     """Evaluate the columns of a file, and tell the progress on stderr."""
     with progress_bar(settings.steps) as step:
         step(f"reading {name_of(path)}")
-        given = read_table(path, columns_read(settings), settings.models)
+        given = read_table(path, columns_read(settings))
         table = without_missing(given)
         tuning = None
         if settings.tune:
@@ -215,7 +215,7 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
 def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
     from quotakernels.evaluation.batches import evaluate_stream
 
-    rows = Rows(settings.source, path, settings.where, settings.models)
+    rows = Rows(path, settings.where)
     column = settings.grouped_by
     try:
         with progress_bar(2 if column is None else 3) as step:
@@ -242,7 +242,7 @@ def write_cuts(
     settings = Settings("", label, (score,), **columns)
     with progress_bar(1) as step:
         step(f"reading {name_of(file)}")
-        table = without_missing(read_table(file, columns_read(settings), [score]))
+        table = without_missing(read_table(file, columns_read(settings)))
         cuts = of_rows(table, settings.where, lambda rows: _rows_of_cuts(rows, settings, ratio))
     write_table(output, cuts)
     count = number(cuts.num_rows)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,23 +16,20 @@ from numpy.typing import NDArray
 import quotakernels as qk
 from quotakernels._replacing import is_stdout
 from quotakernels._text import counted, number
-from quotakernels.cli.batches import Rows, score_kind, scores_of, selects_in_passes
 from quotakernels.cli.columns import (
-    chosen_rows,
     cost_column,
-    filtered,
     group_column,
     of_rows,
+    row_numbers,
     score_column,
 )
 from quotakernels.cli.errors import InputError, in_options, printable
-from quotakernels.cli.files import kept_rows, read_table
+from quotakernels.cli.files import read_rows, read_table, without_missing
 from quotakernels.cli.given import given
 from quotakernels.cli.paths import name_of
 from quotakernels.cli.rendering import progress_bar
 from quotakernels.cli.run import refuse_to_overwrite, refuse_unread_options
 from quotakernels.cli.writing import output_format, write_table
-from quotakernels.evaluation.batches import Batch, Key, Pass
 from quotakernels.evaluation.choice import how_filled, how_filled_each
 from quotakernels.evaluation.settings import Quota, UnfitError
 from quotakernels.evaluation.words import Conditions
@@ -101,9 +99,10 @@ class Asked(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The rows to select from: all that is written of them, and the columns that decide."""
+    """The rows to select from: their places, what reads rows at places, and what decides."""
 
-    table: pa.Table
+    places: NDArray[np.intp]
+    read: Callable[[NDArray[np.intp]], pa.Table]
     scores: NDArray[Any]
     costs: NDArray[np.float64] | None = None
     groups: GroupsOfExamples | None = None
@@ -127,9 +126,9 @@ class Selection(NamedTuple):
     drawn: str = ""
 
 
-def _fill(asked: Asked, rows: Candidates, total: int | None = None) -> Selection:
-    """The rows that fill a quota; it is of `total` rows, where only the best of them are there."""
-    quota, total = asked.quota_of(rows.scores), len(rows.scores) if total is None else total
+def _fill(asked: Asked, rows: Candidates) -> Selection:
+    """The rows that fill a quota."""
+    quota, total = asked.quota_of(rows.scores), len(rows.scores)
     of_all = counted(total, "row", "rows")
     _check_quota(quota, total, f"the {of_all}")
     places = float(asked.places(quota, np.asarray(total)))
@@ -188,9 +187,9 @@ def _selection(
 ) -> Selection:
     """The selected rows of the table, where all ties share with the probability of each."""
     best = rows.best_first(parts)
-    found = rows.table.take(best)
+    found = rows.read(rows.places[best])
     if asked.all_ties:
-        if _PROBABILITY in rows.table.schema.names:
+        if _PROBABILITY in found.column_names:
             raise InputError(f"the file has a column {_PROBABILITY!r} already")
         return Selection(found.append_column(_PROBABILITY, pa.array(parts[best])), said, order)
     codes = 0 if rows.groups is None else rows.groups.codes
@@ -220,43 +219,6 @@ def _check_quota(quota: Quota, most: int, what: str) -> None:
         raise InputError(in_options(error)) from error
 
 
-def _select_in_passes(asked: Asked, file: Path) -> Selection:
-    """The rows that fill a quota, or reach a threshold, in passes over all rows.
-
-    Only the selected rows, and those that are tied with the last of them, are held in memory.
-    """
-    rows, score = Rows(str(file), file, asked.where, (asked.score,)), asked.score
-    kind = score_kind(rows, score)
-    edge, total = asked.threshold, None
-    if asked.quota is not None:
-        edge, total = _edge(asked, asked.quota, rows, kind)
-
-    def candidates(table: pa.Table) -> pa.Table:
-        return table.filter(pa.array(scores_of(table, score, kind) >= edge))
-
-    table = pa.concat_tables(rows.read(None, candidates), promote_options="permissive")
-    return _fill(asked, Candidates(table, score_column(table, score)), total)
-
-
-def _edge(asked: Asked, quota: Quota, rows: Rows, kind: np.dtype[Any]) -> tuple[Any, int]:
-    """The score at which a quota ends, and of how many rows it is."""
-    score = asked.score
-    names = [score, *(x.column for x in asked.where)]
-
-    def passes() -> Iterator[Batch]:
-        for scores in rows.read(names, lambda table: scores_of(table, score, kind)):
-            yield Batch(np.zeros(len(scores), dtype=bool), {score: scores})
-
-    key: Key = (score, None)
-    found = Pass({}).next(passes, [key], {})
-    total = found.rows
-    _check_quota(quota, total, f"the {counted(total, 'row', 'rows')}")
-    places = float(asked.places(quota, np.asarray(total)))
-    while (ends := (cells := found.cells[key]).at([places]) & cells.loose).any():
-        found = found.next(passes, [key], {key: ends})
-    return cells.least[cells.at([places])][0], total
-
-
 def write_selected(file: Path, output: Path, asked: Asked) -> None:
     """Write the rows that fill a quota, spend a budget or reach a threshold, and say so."""
     asked.check()
@@ -266,8 +228,7 @@ def write_selected(file: Path, output: Path, asked: Asked) -> None:
         raise click.UsageError(f"--escape-formulas is for CSV; {output.name} keeps texts as texts.")
     with progress_bar(1) as step:
         step(f"selecting rows of {name_of(file)}")
-        in_passes = asked.budget is None and asked.per is None and selects_in_passes(file)
-        selection = _select_in_passes(asked, file) if in_passes else _select(asked, file, output)
+        selection = _select(asked, file, output)
     write_table(output, selection.table, file)
     to_stderr = is_stdout(output)
     click.echo(printable(selection.said), err=to_stderr)
@@ -278,26 +239,18 @@ def write_selected(file: Path, output: Path, asked: Asked) -> None:
 
 
 def _select(asked: Asked, file: Path, output: Path) -> Selection:
-    """The rows, selected of all in memory."""
-    rows = _candidates(asked, file, output)
+    """The rows, selected of all by the columns that decide, which are held in memory."""
+    beside = [x for x in (asked.per, asked.cost) if x is not None]
+    names = [asked.score, *beside, *(x.column for x in asked.where)]
+    read = partial(read_rows, file, as_text=output_format(output) == "csv")
+
+    def candidates(table: pa.Table) -> Candidates:
+        places, scores = row_numbers(table) - 1, score_column(table, asked.score)
+        groups = None if asked.per is None else group_column(table, asked.per)
+        costs = None if asked.cost is None else cost_column(table, asked.cost)
+        return Candidates(places, read, scores, costs, groups)
+
+    rows = of_rows(without_missing(read_table(file, names)), asked.where, candidates)
     if asked.budget is not None and rows.costs is not None:
         return _spend(asked, rows, asked.budget, rows.costs)
     return _fill(asked, rows) if rows.groups is None else _fill_each(asked, rows, rows.groups)
-
-
-def _candidates(asked: Asked, file: Path, output: Path) -> Candidates:
-    """All rows, as they are written, with the columns that decide."""
-    beside = [x for x in (asked.per, asked.cost) if x is not None]
-    names = [asked.score, *beside, *(x.column for x in asked.where)]
-    typed = read_table(file, names, [asked.score])
-    table = read_table(file, as_text=output_format(output) == "csv")
-    if (kept := kept_rows(typed)) is not None:
-        typed, table = filtered(typed, kept), table.filter(kept)
-
-    def read(kind: Callable[[pa.Table, str], Any], name: str | None) -> Any:
-        return None if name is None else of_rows(typed, asked.where, lambda rows: kind(rows, name))
-
-    scores = read(score_column, asked.score)
-    table = table.filter(chosen_rows(typed, asked.where)) if asked.where else table
-    groups = read(group_column, asked.per)
-    return Candidates(table, scores, read(cost_column, asked.cost), groups)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -20,24 +19,6 @@ GIVEN = ("--label", "y", "--score", "s", "--json")
 def lines(scores: list[str], more: str = "null") -> str:
     rows = (f'{{"y": {k % 2}, "s": {x}, "more": {more}}}\n' for k, x in enumerate(scores))
     return "".join(rows)
-
-
-@pytest.mark.parametrize(
-    "scores",
-    [
-        ["9007199254740993", "9007199254740992", "0.5"],
-        ["12345678901234567890", "12345678901234567891", "1"],
-        ["0.12345678901234567891", "0.12345678901234567892", "1"],
-    ],
-)
-def test_scores_do_not_merge(run: Run, tmp_path: Path, scores: list[str]) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text(lines(scores))
-    said = "column 's': as 64-bit floats the scores have 1 more tie than in the file, such as "
-    assert said in run("evaluate", path, *GIVEN).error
-    packed = tmp_path / "a.jsonl.gz"
-    packed.write_bytes(gzip.compress(path.read_bytes()))
-    assert said in run("select", packed, "--score", "s", "--quota", 1, "-o", "b.csv").error
 
 
 def test_bytes_in_other_columns_are_not_read(run: Run, tmp_path: Path) -> None:

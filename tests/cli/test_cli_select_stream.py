@@ -12,8 +12,7 @@ import pytest
 from backends import in_full
 from pyarrow import parquet
 
-from quotakernels.cli import batches
-from quotakernels.evaluation import batches as passes
+from quotakernels.cli import files
 
 Run = Callable[..., Any]
 N = 400
@@ -32,8 +31,7 @@ ROWS = pa.table(
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same rows, in the same order, as one file and as two."""
-    monkeypatch.setattr(batches, "_ROWS_AT_ONCE", 64)
-    monkeypatch.setattr(passes, "_BITS", 10)
+    monkeypatch.setattr(files, "_ROWS_AT_ONCE", 64)
     parquet.write_table(ROWS, tmp_path / "all.parquet")
     parquet.write_to_dataset(ROWS, tmp_path / "parts", partition_cols=["part"])
     return tmp_path

@@ -16,7 +16,7 @@ from pyarrow import feather, parquet
 from records import by_model
 
 import quotakernels as qk
-from quotakernels.cli import batches, csv_files
+from quotakernels.cli import batches, csv_files, files
 from quotakernels.evaluation import batches as passes
 
 Run = Callable[..., Any]
@@ -46,7 +46,7 @@ QUOTAS = ("--quota", "40", "--quota", "5%")
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "_ROWS_AT_ONCE", 128)
+    monkeypatch.setattr(files, "_ROWS_AT_ONCE", 128)
     monkeypatch.setattr(batches, "_GROUPS", 400)
     monkeypatch.setattr(passes, "_BITS", 17)
 
@@ -277,13 +277,6 @@ def test_what_a_stream_cannot_do(
 ) -> None:
     given = ("--label", "y", "--score", "a", "--engine", "stream", *options)
     assert message in " ".join(run("evaluate", data / "all.parquet", *given).error.split())
-
-
-def test_other_files_are_refused(run: Run, table: Callable[..., Path]) -> None:
-    given = ("--label", "y", "--score", "s", "--engine", "stream")
-    path = table("data.csv", y=[0, 1], s=[1, 2])
-    path = path.rename(path.with_suffix(".jsonl"))
-    assert "reads Parquet, Arrow and CSV files only" in run("evaluate", path, *given).error
 
 
 @pytest.mark.parametrize(("separator", "decimal"), [in_full(",", "."), (";", ",")])
