@@ -166,7 +166,7 @@ def table_console() -> Console:
 
 def print_evaluation(evaluation: Evaluation, console: Console, everything: bool) -> None:
     """Print what the data are, the answers, and the tables that these need, or else all of them."""
-    bounded = bool(evaluation.over_all.bounds)
+    bounded = evaluation.over_all.bounded
     console.print(_data_line(evaluation))
     for answer in _answers(evaluation, bounded):
         _print_answer(answer, console)

@@ -314,7 +314,7 @@ def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:
     if not evaluation.has_intervals or evaluation.weighted:
         return
     positives, areas = evaluation.positives, evaluation.over_all
-    area = areas.bounds["roc_auc"][1] if "roc_auc" in areas.bounds else areas.of("roc_auc")
+    area = areas.ends["roc_auc"].upper if areas.bounded else areas.of("roc_auc")
     late = any(
         evaluation.places_at_random(q) > positives for q in evaluation.settings.quotas_over_all
     )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.intervals import Resampled, Tell, with_certainty, with_groups_drawn
+from quotakernels.evaluation.intervals import Resampled, Tell, with_certainty
 from quotakernels.evaluation.results import (
     APART,
     AREAS,
@@ -24,6 +24,7 @@ from quotakernels.evaluation.results import (
     OVER_ALL,
     OVER_ALL_IN_GROUPS,
     Column,
+    Ends,
     Floats,
     GainResults,
     GroupResults,
@@ -142,11 +143,11 @@ def group_results(
     closed = resampling is not None and settings.weight is None  # intervals of single rows
     level = resampling.level if resampling is not None and closed else None
     over_all = GroupValues(*_measured(OVER_ALL_IN_GROUPS, both, exact))
-    if level is not None:
+    if level is not None and exact:
         areas = [auc_interval(x, confidence_level=level) for x in rankings]
-        over_all = replace(over_all, ends={"roc_auc": _ends_of_groups(areas)})
+        over_all = replace(over_all, ends={"roc_auc": Ends.of(areas)})
     values: dict[Quota | None, GroupValues] = {None: over_all}
-    apart: dict[Quota, Floats] = {}
+    apart: dict[Quota, Values] = {}
     for quota in settings.quotas:
         if settings.per is not None:
             filled = [_places_of_groups(ranking, quota, masses) for ranking in rankings]
@@ -154,7 +155,8 @@ def group_results(
             argument = quota.argument(float(whole.sum()))
             shared = [selection_by_group(ranking, **argument) for ranking in rankings]
             filled = [np.asarray(x.selected) for x in shared]
-            apart[quota] = np.asarray([[getattr(x, m.name) for m in APART] for x in shared])
+            far = [[getattr(x, m.name) for m in APART] for x in shared]
+            apart[quota] = Values(APART, np.asarray(far, dtype=np.float64))
         fixed = None if quota.is_budget else level  # the places of a budget are not fixed
         values[quota] = _groups_at_quota(rankings, filled, masses, fixed)
     return GroupResults(tuple(names.tolist()), rows, positives, masses, found, costs, values, apart)
@@ -196,13 +198,9 @@ def _groups_at_quota(
             hit_rate_interval(ranking, quota=taken[:, None], confidence_level=level)
             for ranking, taken in zip(rankings, filled, strict=True)
         ]
-        ends = {"hit_rate": _ends_of_groups(rates)}
+        lower, upper, _ = Ends.of(rates)
+        ends = {"hit_rate": Ends(lower[..., 0], upper[..., 0])}
     return GroupValues((*measures, *paid), np.stack(values), ends)
-
-
-def _ends_of_groups(found: Sequence[Any]) -> Floats:
-    """Both ends of the intervals of each model and group."""
-    return np.stack([[np.ravel(x.lower) for x in found], [np.ravel(x.upper) for x in found]])
 
 
 # what is known of rankings whose order is known in part
@@ -214,7 +212,7 @@ Orders = tuple[qk.Ranking, qk.Ranking]
 
 def _measured(
     measures: Sequence[Column], both: Sequence[Orders], exact: bool = True, **cut: Any
-) -> tuple[tuple[Column, ...], Floats, dict[str, Any], dict[str, tuple[Floats, Floats]]]:
+) -> tuple[tuple[Column, ...], Floats, dict[str, Ends], bool]:
     """What each model has, as `Values` take it.
 
     Of what is not `exact`, only measures that never fall where the order gets better: the lower
@@ -229,8 +227,8 @@ def _measured(
 
     found = np.asarray([[of(x, *two) for x in known] for two in both], dtype=np.float64)
     lower, upper = np.moveaxis(found, (1, 2), (-1, 0))
-    bounds = {} if exact else {x.name: (lower[..., k], upper[..., k]) for k, x in enumerate(known)}
-    return known, lower, {}, bounds
+    bounds = {x.name: Ends(lower[..., k], upper[..., k]) for k, x in enumerate(known)}
+    return known, lower, {} if exact else bounds, not exact
 
 
 # an evaluation
@@ -259,24 +257,22 @@ def evaluate_sample(
     groups = None
     if sample.groups is not None:
         codes, names = sample.groups
-        by_group = [qk.rank(**sample.of(model) | brings, groups=codes) for model in settings.models]
+        beside = {**sample.cost, **brings, "groups": codes}
+        by_group = [qk.rank(**sample.of(model) | beside) for model in settings.models]
         groups = group_results(settings, [(x, x) for x in by_group], names)
     thresholds = None if tuning is None else _best_thresholds(settings, tuning)
-    treated = {} if sample.treatment is None else {"treatment": sample.treatment}
 
     def ranked(model: str) -> Orders:
         on_step(f"evaluating {model}")
-        return (qk.rank(**sample.of(model) | brings | treated),) * 2
+        return (qk.rank(**sample.of(model) | sample.cost | brings | sample.treated),) * 2
 
     evaluation = evaluate_rankings(settings, counts, ranked, thresholds)
     evaluation = evaluation if groups is None else with_groups(evaluation, groups)
     if settings.resampling is None:
         return evaluation
     quotas = {quota: quota.argument(counts.most) for quota in settings.quotas_over_all}
-    codes = None if sample.groups is None else sample.groups.codes
-    data = Resampled(settings, quotas, sample.of, on_step, tell, codes, treated)
-    evaluation = with_certainty(evaluation, data, brings, thresholds)
-    return evaluation if groups is None else with_groups_drawn(evaluation, data)
+    data = Resampled(settings, sample, quotas, on_step, tell)
+    return with_certainty(evaluation, data, brings, thresholds)
 
 
 def with_groups(evaluation: Evaluation, groups: GroupResults) -> Evaluation:

@@ -22,8 +22,8 @@ from quotakernels.evaluation.certainty import notes_of_hit_rates, notes_of_inter
 from quotakernels.evaluation.intervals import CLOSED_FORMS
 from quotakernels.evaluation.results import (
     Differences,
-    GroupResults,
     Results,
+    Values,
     dominant,
 )
 from quotakernels.evaluation.settings import Quota
@@ -186,23 +186,23 @@ def _values(results: Results) -> Iterator[_Row]:
     """
     for _, quota, values in results.sections:
         for row, name in enumerate(results.models):
-            for measure in (x.name for x in values.measures):
-                yield (name, quota, None, measure, *values.known(measure, row)[:3])
-    if results.groups is not None:
-        yield from _values_of_groups(results, results.groups)
-
-
-def _values_of_groups(results: Results, groups: GroupResults) -> Iterator[_Row]:
-    """How far groups are apart, means over groups, and every group."""
+            yield from _of_model(name, row, quota, values)
+    if (groups := results.groups) is None:
+        return
     for row, name in enumerate(results.models):
-        for quota in groups.apart:
-            for measure, known in groups.apart_by(quota, row):
-                yield (name, quota, None, measure.name, *known[:3])
-        for at, values in groups.values.items():
-            for x in (x.name for x in values.measures):
-                yield (name, at, None, f"mean_{x}", *values.mean(x, row)[:3])
+        for quota, apart in groups.apart.items():
+            yield from _of_model(name, row, quota, apart)
+        for at, of_groups in groups.values.items():
+            means = of_groups.means
+            for x in (x.name for x in of_groups.measures):
+                yield (name, at, None, f"mean_{x}", *means.known(x, row)[:3])
                 for m, group in enumerate(groups.names):
-                    yield (name, at, str(group), x, *values.known(x, row, m)[:3])
+                    yield (name, at, str(group), x, *of_groups.known(x, row, m)[:3])
+
+
+def _of_model(name: str, row: int, quota: Quota | None, values: Values) -> Iterator[_Row]:
+    for measure in (x.name for x in values.measures):
+        yield (name, quota, None, measure, *values.known(measure, row)[:3])
 
 
 # the evaluation

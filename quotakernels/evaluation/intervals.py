@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -21,14 +21,13 @@ from quotakernels.evaluation.results import (
     OVER_ALL_IN_GROUPS,
     Differences,
     Ends,
-    Floats,
     GainResults,
     GroupResults,
     Results,
     Values,
     measures_at,
 )
-from quotakernels.evaluation.settings import Quota, QuotaArgument, Resampling, Settings
+from quotakernels.evaluation.settings import Quota, QuotaArgument, Resampling, Sample, Settings
 from quotakernels.groups import selection_by_group
 from quotakernels.inference import auc_interval, average_precision_interval, hit_rate_interval
 from quotakernels.inference.areas import PrecisionName
@@ -43,7 +42,7 @@ from quotakernels.uplift import uplift_at_quota
 # what quotas bring where labels alone decide it
 
 
-def by_labels(quota: Quota, results: Results) -> bool:
+def by_labels(results: Results, quota: Quota) -> bool:
     """Whether it is so: by impacts, of rows without weights, in a fixed number of places."""
     unit = results.settings.unit
     impacts = unit is not None and unit.impacts is not None
@@ -67,7 +66,7 @@ def impact_ends_at(quota: Quota, results: Results, rankings: Sequence[qk.Ranking
 
 def worth_of_rates(quota: Quota, results: Results) -> float:
     """How much more a quota brings with a hit rate that is 1 more; 0 where it is not so."""
-    if not by_labels(quota, results):
+    if not by_labels(results, quota):
         return 0.0
     tp, fp, fn, tn = _impacts(results)
     return (tp - fp - fn + tn) * results.places_at_random(quota)
@@ -96,30 +95,30 @@ _BY_PAIRS: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "
 _BY_PRECISION: tuple[PrecisionName, ...] = ("average_precision", "average_hit_rate")
 CLOSED_FORMS = dict.fromkeys((*_BY_PAIRS, *_BY_PRECISION), "logit") | {"hit_rate": "score"}
 """Measures of rows without weights whose intervals are not of resamples, and their method."""
-_Key = tuple[Any, ...]  # the name of a measure, behind its quota if it has one
+_VALUES, _GAINS, _MEANS, _APART = "values", "gains", "means", "apart"
+_Key = tuple[str, Quota | None, str]
+"""Of what part of the results something is, at which quota, and of which measure."""
 _Found = dict[_Key, Any]
-"""What has a lower and an upper end, by the key of its measure."""
-_SUMMARY = ("summary",)
+"""What has a lower and an upper end."""
+_SUMMARY: _Key = (_VALUES, None, "summary")
 _TOLD = ("hit_rate", "uplift_at_quota")
 """Of what the answer tells an interval; the first one has a formula where rows have no weights."""
 _R = TypeVar("_R", bound=Results)
+_V = TypeVar("_V", bound=Values)
 
 
 @dataclass(frozen=True)
 class Resampled:
-    """What is resampled: models, quotas over all, the labels, scores and weights of each model, and
-    the group of each row.
+    """What is resampled: a sample, and the quotas that one ranking of its rows fills.
 
     `on_step` hears about each step before it begins, and `tell` how much of it is done.
     """
 
     settings: Settings
+    sample: Sample
     quotas: Mapping[Quota, QuotaArgument]
-    examples: Callable[[str], dict[str, Any]]
     on_step: Callable[[str], object]
     tell: Tell
-    groups: NDArray[np.int64] | None = None
-    treated: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def resampling(self) -> Resampling:
@@ -128,10 +127,9 @@ class Resampled:
         return self.settings.resampling
 
     @property
-    def costs(self) -> dict[str, Any]:
-        """What each row costs, if anything, as a keyword."""
-        first = self.examples(self.settings.models[0])
-        return {"cost": first["cost"]} if "cost" in first else {}
+    def groups(self) -> dict[str, Any]:
+        """The group of each row, as a keyword."""
+        return {} if self.sample.groups is None else {"groups": self.sample.groups.codes}
 
     def drawn(self, resamples: int) -> dict[str, Any]:
         """The keywords of functions that resample."""
@@ -143,67 +141,70 @@ class Resampled:
         }
 
 
-def without_costs(examples: dict[str, Any]) -> dict[str, Any]:
-    """Examples for measures that are of no budget, which take no costs."""
-    return {name: x for name, x in examples.items() if name != "cost"}
-
-
 def with_certainty(
     results: _R, data: Resampled, brings: dict[str, Any], thresholds: list[float] | None
 ) -> _R:
     """The results with the intervals and the tests that were asked for."""
-    resampling, gains = data.resampling, results.gains
+    resampling, groups, ends = data.resampling, results.groups, {}
     if resampling.level is not None:
         ends = _of_all(data, _intervals_of_model)
         if not results.weighted:  # which the formulas are for
             ends |= _closed_forms(results) | _hit_rate_ends(results, results.rankings)
-        results = _with_ends(results, ends)
-    if gains is not None and results.total:
-        drawn = resampled_gains(data, brings, thresholds)
-        gains = replace(gains, tests=tuple(_tests_of_gains(gains, drawn, data, results)))
-        if resampling.level is not None:
-            gains = _with_ends_of_gains(gains, drawn, results)
+    if results.gains is not None and results.total:
+        gains, ends_of_gains = _sure_gains(results.gains, data, results, brings, thresholds)
         results = replace(results, gains=gains)
-    if not resampling.compare:
-        return results
-    return replace(results, differences=(*_tests(data), *(() if gains is None else gains.tests)))
+        ends |= ends_of_gains
+    if resampling.compare:
+        of_gains = () if results.gains is None else results.gains.tests
+        results = replace(results, differences=(*_tests(data), *of_gains))
+    if groups is not None and resampling.level is not None:
+        ends |= _of_all(data, partial(_means_of_model, groups=groups))
+        ends |= {key: x for quota in groups.apart for key, x in _apart(data, groups, quota)}
+    if groups is not None and resampling.compare and data.settings.per is not None:
+        tests = _tests_of_groups(data, groups)
+        results = replace(results, differences=(*results.differences, *tests))
+    return _with_ends(results, ends)
+
+
+def with_closed_forms(results: _R, rankings: Sequence[qk.Ranking]) -> _R:
+    """The results with those intervals at quotas that need no resamples."""
+    quotas = () if results.gains is None else results.gains.at_quota
+    of_gains = {(_GAINS, x, "brings"): impact_ends_at(x, results, rankings) for x in quotas}
+    return _with_ends(results, _hit_rate_ends(results, rankings) | of_gains)
+
+
+def _with_ends(results: _R, ends: Mapping[_Key, Ends]) -> _R:
+    """The results with the ends of intervals, where they belong."""
+
+    def of(part: str, quota: Quota | None, values: Values) -> dict[str, Ends]:
+        names = (x.name for x in values.measures)
+        return {x: ends[part, quota, x] for x in names if (part, quota, x) in ends}
+
+    def sure(part: str, quota: Quota | None, values: _V) -> _V:
+        return replace(values, ends={**values.ends, **of(part, quota, values)})
+
+    def all_sure(part: str, at: Mapping[Quota, Values]) -> dict[Quota, Values]:
+        return {quota: sure(part, quota, values) for quota, values in at.items()}
+
+    over_all, areas = (sure(_VALUES, None, x) for x in (results.over_all, results.areas))
+    gains, groups = results.gains, results.groups
+    if gains is not None:
+        best_cut = sure(_GAINS, None, gains.at_best_cut)
+        gains = replace(gains, at_best_cut=best_cut, at_quota=all_sure(_GAINS, gains.at_quota))
+    if groups is not None:
+        values = {k: replace(x, mean_ends=of(_MEANS, k, x)) for k, x in groups.values.items()}
+        groups = replace(groups, values=values, apart=all_sure(_APART, groups.apart))
+    results = replace(results, over_all=over_all, areas=areas, gains=gains, groups=groups)
+    return replace(results, at_quota=all_sure(_VALUES, results.at_quota))
 
 
 # measures
 
 
-def _with_ends(results: _R, ends: dict[_Key, Ends]) -> _R:
-    """The results with ends of intervals, by the names of measures, behind their quotas."""
-    at_quota = {quota: _sure(values, ends, quota) for quota, values in results.at_quota.items()}
-    over_all, areas = _sure(results.over_all, ends), _sure(results.areas, ends)
-    return replace(results, over_all=over_all, areas=areas, at_quota=at_quota)
-
-
-def _named(values: Values, ends: Mapping[_Key, Ends], *key: Any) -> dict[str, Ends]:
-    """Those of the measures, which are told by more than their names."""
-    return {x.name: ends[*key, x.name] for x in values.measures if (*key, x.name) in ends}
-
-
-def _sure(values: Values, ends: Mapping[_Key, Ends], *key: Any) -> Values:
-    return replace(values, ends={**values.ends, **_named(values, ends, *key)})
-
-
-def with_closed_forms(results: _R, rankings: Sequence[qk.Ranking]) -> _R:
-    """The results with those intervals at quotas that need no resamples."""
-    found = _with_ends(results, _hit_rate_ends(results, rankings))
-    if found.gains is None:
-        return found
-    at_quota = {
-        quota: replace(values, ends={"brings": impact_ends_at(quota, results, rankings)})
-        for quota, values in found.gains.at_quota.items()
-    }
-    return replace(found, gains=replace(found.gains, at_quota=at_quota))
-
-
 def _of_all(data: Resampled, of_model: Callable[[Resampled, str], _Found]) -> dict[_Key, Ends]:
     """The ends of all models, of what is found for each."""
     models = [of_model(data, name) for name in data.settings.models]
-    return {key: _ends([found[key] for found in models]) for key in models[0]}
+    return {key: Ends.of([found[key] for found in models]) for key in models[0]}
 
 
 def _bootstrapped(data: Resampled, measures: dict[_Key, Any], given: dict[str, Any]) -> _Found:
@@ -215,11 +216,12 @@ def _bootstrapped(data: Resampled, measures: dict[_Key, Any], given: dict[str, A
 def _intervals_of_model(data: Resampled, name: str) -> _Found:
     """Intervals by resamples."""
     data.on_step(f"resampling {name}")
-    examples, measures = data.examples(name), _measures(data)
-    given = examples if data.quotas else without_costs(examples)
-    found = _bootstrapped(data, measures, {**given, **data.treated}) if measures else {}
+    sample, measures = data.sample, _measures(data)
+    given = {**sample.of(name), **(sample.cost if data.quotas else {}), **sample.treated}
+    found = _bootstrapped(data, measures, given) if measures else {}
     if _SUMMARY in found:
-        found |= {(x,): result for x, result in found.pop(_SUMMARY)._asdict().items()}
+        summary = found.pop(_SUMMARY)._asdict()
+        found |= {(_VALUES, None, x): result for x, result in summary.items()}
     return found
 
 
@@ -229,7 +231,8 @@ def _closed_forms(results: Results) -> dict[_Key, Ends]:
     how = {"confidence_level": results.level}
     for name in () if results.settings.brief else (*_BY_PAIRS, *_BY_PRECISION):
         interval: Any = auc_interval if name in _BY_PAIRS else average_precision_interval
-        closed[name,] = _ends([interval(x, measure=name, **how) for x in results.rankings])
+        found = [interval(x, measure=name, **how) for x in results.rankings]
+        closed[_VALUES, None, name] = Ends.of(found)
     return closed
 
 
@@ -239,14 +242,9 @@ def _hit_rate_ends(results: Results, rankings: Sequence[qk.Ranking]) -> dict[_Ke
     for quota in results.settings.quotas_over_all:
         if not quota.is_budget:
             at = {"confidence_level": results.level, **quota.argument(results.total)}
-            ends[quota, "hit_rate"] = _ends([hit_rate_interval(x, **at) for x in rankings])
+            found = [hit_rate_interval(x, **at) for x in rankings]
+            ends[_VALUES, quota, "hit_rate"] = Ends.of(found)
     return ends
-
-
-def _ends(found: Sequence[Any]) -> Ends:
-    """The ends of all models' intervals; closed forms have no resamples that are undefined."""
-    ends = [(float(x.lower), float(x.upper), getattr(x, "undefined", 0)) for x in found]
-    return Ends(*np.transpose(ends))
 
 
 def _measures(data: Resampled) -> dict[_Key, Any]:
@@ -256,12 +254,12 @@ def _measures(data: Resampled) -> dict[_Key, Any]:
     brief, closed = data.settings.brief, CLOSED_FORMS if data.settings.weight is None else ()
     measures: dict[_Key, Any] = {} if brief else {_SUMMARY: qk.summary}
     areas = (x for x in AREAS if x.resampled and not brief and x.name not in closed)
-    measures |= {(measure.name,): measure.function for measure in areas}
+    measures |= {(_VALUES, None, measure.name): measure.function for measure in areas}
     for quota, argument in data.quotas.items():
         told = _TOLD if quota.is_budget or not closed else _TOLD[1:]
-        for measure in measures_at(quota, bool(data.treated)):
+        for measure in measures_at(quota, bool(data.sample.treated)):
             if measure.resampled and (not brief or measure.name in told):
-                measures[quota, measure.name] = partial(measure.function, **argument)
+                measures[_VALUES, quota, measure.name] = partial(measure.function, **argument)
     return measures
 
 
@@ -289,10 +287,9 @@ def resampled_gains(
     data: Resampled, brings: dict[str, Any], thresholds: list[float] | None
 ) -> ResampledGains:
     """What models bring on resamples; by cuts at thresholds that were chosen elsewhere, if any."""
-    models = {name: data.examples(name)["y_score"] for name in data.settings.models}
-    scores = stacked(models, None, **brings)
+    scores = stacked(data.sample.scores, None, **brings)
     data.on_step("resampling what they bring")
-    given = {**brings, **data.costs, **data.drawn(data.resampling.resamples)}
+    given = {**brings, **data.sample.cost, **data.drawn(data.resampling.resamples)}
     if thresholds is None:
         (best, _), *within = optima(
             qk.best_quota, {}, [*data.quotas.values()], None, scores, **given
@@ -310,32 +307,29 @@ def resampled_gains(
     return ResampledGains({None: best_cut, **{quota: x.whole for quota, x in found.items()}})
 
 
-def _with_ends_of_gains(gains: GainResults, drawn: ResampledGains, results: Results) -> GainResults:
-    best, at_best_cut = drawn.best, gains.at_best_cut
-    if best is None:
-        at_best_cut = replace(at_best_cut, ends={"brings": _ends_of(drawn.totals[None])})
-    else:
-        values = np.column_stack([at_best_cut.array, _no_more_than_here(best)])
-        ends = {"threshold": _ends_of(best.threshold), "quota": _ends_of(best.quota)}
-        ends["expected"] = _ends_of(best.expected)
-        at_best_cut = Values((*AT_BEST_CUT, EXPECTED), values, ends)
-    at_quota = {
-        quota: replace(values, ends={"brings": _ends_at(quota, drawn, results)})
-        for quota, values in gains.at_quota.items()
-    }
+def _sure_gains(
+    gains: GainResults,
+    data: Resampled,
+    results: Results,
+    brings: dict[str, Any],
+    thresholds: list[float] | None,
+) -> tuple[GainResults, dict[_Key, Ends]]:
+    """What models bring with tests, and with intervals what to expect; and the ends of these."""
+    drawn = resampled_gains(data, brings, thresholds)
+    gains = replace(gains, tests=tuple(_tests_of_gains(gains, drawn, data, results)))
+    if data.resampling.level is None:
+        return gains, {}
+    ends = {(_GAINS, quota, "brings"): Ends.of(x) for quota, x in drawn.totals.items()}
+    for quota in filter(partial(by_labels, results), gains.at_quota):
+        ends[_GAINS, quota, "brings"] = impact_ends_at(quota, results, results.rankings)
+    if (best := drawn.best) is not None:
+        known = {"threshold": best.threshold, "quota": best.quota, "expected": best.expected}
+        del ends[_GAINS, None, "brings"]
+        ends |= {(_GAINS, None, name): Ends.of(x) for name, x in known.items()}
+        values = np.column_stack([gains.at_best_cut.array, _no_more_than_here(best)])
+        gains = replace(gains, at_best_cut=Values((*AT_BEST_CUT, EXPECTED), values))
     within = {quota: _no_more_than_here(x) for quota, x in drawn.within.items()}
-    return replace(gains, at_best_cut=at_best_cut, at_quota=at_quota, expected_within=within)
-
-
-def _ends_of(found: BootstrapResult) -> Ends:
-    return Ends(found.lower, found.upper, found.undefined)
-
-
-def _ends_at(quota: Quota, drawn: ResampledGains, results: Results) -> Ends:
-    """Of what a quota brings; where labels alone decide, from those of two hit rates."""
-    if not by_labels(quota, results):
-        return _ends_of(drawn.totals[quota])
-    return impact_ends_at(quota, results, results.rankings)
+    return replace(gains, expected_within=within), ends
 
 
 # tests
@@ -347,8 +341,7 @@ def _tests_of_gains(
     """The tests by what the best cuts bring, and by what each quota does."""
     resampling, models = data.resampling, list(data.settings.models)
     level, notes = resampling.tested_level, [*resampling.notes_of_gains(len(models))]
-    labels = data.examples(models[0])["y_true"]
-    scores = {name: data.examples(name)["y_score"] for name in models}
+    labels, scores = data.sample.labels, data.sample.scores
     for quota in (None, *gains.at_quota) if len(models) > 1 else ():
         brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
         total = drawn.totals[quota]
@@ -362,40 +355,31 @@ def _tests_of_gains(
 
 
 def _tests(data: Resampled) -> Iterator[Differences]:
-    """The tests by AUC, by the hit rate at every quota, and of a treatment by the uplift there."""
-    for quota, measure, at in _tested(data):
-        name = measure.__name__
-        yield _compared(data, f"comparing {name}", name, quota, measure, at)
+    """The tests by AUC, by the hit rate at every quota, and of a treatment by the uplift there; of
+    a budget by Qrecall, as the same money finds most where that is.
+    """
+    yield _compared(data, None, qk.roc_auc, {})
+    cost, treated = data.sample.cost, data.sample.treated
+    given = {x: {**at, **(cost if x.is_budget else {})} for x, at in data.quotas.items()}
+    for quota, at in given.items():
+        yield _compared(data, quota, qk.qrecall if quota.is_budget else qk.hit_rate, at)
+    for quota, at in given.items() if treated else ():
+        yield _compared(data, quota, uplift_at_quota, {**at, **treated})
 
 
 def _compared(
-    data: Resampled, step: str, name: str, quota: Quota | None, measure: Any, at: dict[str, Any]
+    data: Resampled, quota: Quota | None, measure: Any, at: dict[str, Any], name: str = ""
 ) -> Differences:
     """The test of all pairs of models by a measure, and what it warns of as notes."""
-    data.on_step(step)
-    given = {model: data.examples(model) for model in data.settings.models}
-    models = {model: columns["y_score"] for model, columns in given.items()}
-    labels, weights = (given[data.settings.models[0]][x] for x in ("y_true", "sample_weight"))
-    resamples = data.resampling.test_resamples
-    at = {**at, **data.drawn(resamples)}
+    name = name or measure.__name__
+    data.on_step(f"comparing {name}")
+    sample, resamples = data.sample, data.resampling.test_resamples
+    at = {"sample_weight": sample.weights, **at, **data.drawn(resamples)}
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
-        found = qk.compare(measure, labels, models, sample_weight=weights, **at)
+        found = qk.compare(measure, sample.labels, sample.scores, **at)
     notes = tuple(str(each.message) for each in noted)
     return Differences(name, quota, found, notes, _too_few(data, found, resamples))
-
-
-def _tested(data: Resampled) -> Iterator[tuple[Quota | None, Any, dict[str, Any]]]:
-    """By what models are tested at which quota, and its arguments; of a budget by Qrecall, as the
-    same money finds most where that is.
-    """
-    yield None, qk.roc_auc, {}
-    given = {x: {**at, **(data.costs if x.is_budget else {})} for x, at in data.quotas.items()}
-    for quota, at in given.items():
-        yield quota, qk.qrecall if quota.is_budget else qk.hit_rate, at
-    if data.treated:
-        for quota, at in given.items():
-            yield quota, uplift_at_quota, {**at, **data.treated}
 
 
 def _too_few(data: Resampled, found: Comparison, resamples: int) -> bool:
@@ -404,29 +388,6 @@ def _too_few(data: Resampled, found: Comparison, resamples: int) -> bool:
 
 
 # groups, drawn whole or by their rows
-
-
-_TOGETHER = "together"
-
-
-def with_groups_drawn(results: _R, data: Resampled) -> _R:
-    """The results with intervals of means over groups, and tests of what their quotas find."""
-    groups = results.groups
-    assert groups is not None
-    if data.resampling.level is not None:
-        ends = _of_all(data, partial(_means_of_model, groups=groups))
-        at_quota = {k: _sure(x, ends, _TOGETHER, k) for k, x in results.at_quota.items()}
-        values = {
-            quota: replace(x, mean_ends=_named(x, ends, quota))
-            for quota, x in groups.values.items()
-        }
-        apart = {quota: _ends_apart(data, groups, quota) for quota in groups.apart}
-        groups = replace(groups, values=values, apart_ends=apart)
-        results = replace(results, at_quota=at_quota, groups=groups)
-    if data.resampling.compare and data.settings.per is not None:
-        tests = _tests_of_groups(data, groups)
-        results = replace(results, differences=(*results.differences, *tests))
-    return results
 
 
 def _hit_rate_together(groups: GroupResults, quota: Quota, model: int = 0) -> Any:
@@ -446,44 +407,40 @@ def _means_of_model(data: Resampled, name: str, groups: GroupResults) -> _Found:
     """The intervals of its means; of one quota over all, whose parts are not of groups, none."""
     data.on_step(f"drawing groups of {name}")
     measures: dict[_Key, Any] = {
-        (None, x.name): qk.group_mean(x.function) for x in OVER_ALL_IN_GROUPS
+        (_MEANS, None, x.name): qk.group_mean(x.function) for x in OVER_ALL_IN_GROUPS
     }
     for quota in data.settings.quotas if data.settings.per is not None else ():
         argument = quota.argument(groups.most)
         for measure in AT_QUOTA_IN_GROUPS:
-            measures[quota, measure.name] = qk.group_mean(measure.function, **argument)
+            measures[_MEANS, quota, measure.name] = qk.group_mean(measure.function, **argument)
         model = data.settings.models.index(name)
-        measures[_TOGETHER, quota, "hit_rate"] = _hit_rate_together(groups, quota, model)
-        measures[_TOGETHER, quota, "qrecall"] = _qrecall_together(groups, quota)
-    examples = data.examples(name)
-    examples = without_costs(examples) if data.settings.per is None else examples
-    drawn = _bootstrapped(data, measures, {**examples, "groups": data.groups})
+        measures[_VALUES, quota, "hit_rate"] = _hit_rate_together(groups, quota, model)
+        measures[_VALUES, quota, "qrecall"] = _qrecall_together(groups, quota)
+    cost = {} if data.settings.per is None else data.sample.cost
+    drawn = _bootstrapped(data, measures, {**data.sample.of(name), **cost, **data.groups})
     return {key: x.value for key, x in drawn.items()}
 
 
-def _ends_apart(data: Resampled, groups: GroupResults, quota: Quota) -> Floats:
+def _apart(data: Resampled, groups: GroupResults, quota: Quota) -> Iterator[tuple[_Key, Ends]]:
     """The intervals of how far groups are apart by each model, on resamples of rows."""
     data.on_step("drawing rows of groups that share a quota")
     whole = groups.masses if data.settings.cost is None else groups.costs
-    argument = quota.argument(float(whole.sum()))
-    drawn = data.drawn(data.resampling.resamples)
-    ends = []
-    for name in data.settings.models:
-        given = {**data.examples(name), "groups": data.groups, **argument, **drawn}
-        with silently():
-            found = qk.bootstrap(selection_by_group, **given)
-        each = [getattr(found, x.name) for x in APART]
-        ends.append([[float(x.lower) for x in each], [float(x.upper) for x in each]])
-    return np.swapaxes(np.asarray(ends), 0, 1)
+    given = {**data.sample.cost, **data.groups, **quota.argument(float(whole.sum()))}
+    given |= data.drawn(data.resampling.resamples)
+    with silently():
+        models = (data.sample.of(name) for name in data.settings.models)
+        found = [qk.bootstrap(selection_by_group, **x, **given) for x in models]
+    for x in APART:
+        yield (_APART, quota, x.name), Ends.of([getattr(each, x.name) for each in found])
 
 
 def _tests_of_groups(data: Resampled, groups: GroupResults) -> Iterator[Differences]:
     """The tests of all pairs of models by what their quotas of groups find together."""
-    at, step = {**data.costs, "groups": data.groups}, "comparing what quotas of groups find"
+    at = {**data.sample.cost, **data.groups}
     for quota in data.settings.quotas:
         of_all = _qrecall_together if quota.is_budget else _hit_rate_together
         name = "qrecall" if quota.is_budget else "hit_rate"
-        yield _compared(data, step, name, quota, of_all(groups, quota), at)
+        yield _compared(data, quota, of_all(groups, quota), at, name)
 
 
 # bands of curves

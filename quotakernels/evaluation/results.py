@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -232,19 +232,6 @@ class Known(NamedTuple):
         return () if self.bounded or any(map(math.isnan, ends)) else ends
 
 
-def _both_ends(ends: Mapping[Any, Any], key: Any, *place: int) -> tuple[float, float]:
-    """The lower and the upper end of an interval, NaN of what has none."""
-    if key not in ends:
-        return np.nan, np.nan
-    lower, upper = (float(x[place]) for x in ends[key][:2])
-    return lower, upper
-
-
-def _between(lower: float, upper: float) -> Known:
-    """What lies between bounds; it is known where they agree."""
-    return Known(math.nan, lower, upper, True) if lower < upper else Known(lower)
-
-
 def most(worth: Floats, nothing: Floats | float = 0.0) -> NDArray[np.bool_]:
     """Tell which models, along the first axis, have the most; none where all of them do.
 
@@ -258,35 +245,47 @@ def most(worth: Floats, nothing: Floats | float = 0.0) -> NDArray[np.bool_]:
 
 
 class Ends(NamedTuple):
-    """Both ends of each model's interval, and how many resamples leave its measure undefined."""
+    """Both ends of each interval, and how many resamples leave the measure undefined; or bounds."""
 
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    undefined: NDArray[np.int64]
+    lower: Floats
+    upper: Floats
+    undefined: Any = 0
+
+    @classmethod
+    def of(cls, found: Any) -> Ends:
+        """Those of an interval with an axis of models, or of an interval for each of them.
+
+        Closed forms have no resamples that are undefined.
+        """
+        if hasattr(found, "lower"):
+            return cls(found.lower, found.upper, found.undefined)
+        lower, upper = (np.asarray([getattr(x, end) for x in found]) for end in cls._fields[:2])
+        return cls(lower, upper, np.asarray([getattr(x, "undefined", 0) for x in found]))
 
 
 @dataclass(frozen=True)
 class Values:
-    """One value per model (row) and measure (column), NaN where undefined.
+    """One value per model (row) and measure (column), NaN where undefined; in groups there is an
+    axis of these between the two.
 
     Attributes
     ----------
     measures : tuple of columns
         What the measures are; each column has a `name`, that of the library's function.
-    array : array, shape (models, measures)
+    array : array, shape (models, measures) or (models, groups, measures)
         The values.
-    ends : mapping from name to a named tuple of arrays, shape (models,)
+    ends : mapping from name to a named tuple of arrays, shape (models,) or (models, groups)
         The `lower` and `upper` ends of the measures that have intervals, and how many resamples
         leave them `undefined`.
-    bounds : mapping from name to two arrays, shape (models,)
-        Lower and upper bounds of measures that are not known exactly; the values are then the lower
-        ones.
+    bounded : bool
+        Whether these are bounds instead, as the measures are not known exactly; the values are then
+        the lower ones.
     """
 
     measures: tuple[Column, ...]
-    array: NDArray[np.float64]
-    ends: Mapping[str, Any] = field(default_factory=dict)
-    bounds: Mapping[str, Any] = field(default_factory=dict)
+    array: Floats
+    ends: Mapping[str, Ends] = field(default_factory=dict)
+    bounded: bool = False
 
     def of(self, name: str) -> Floats:
         """Return what each model has of a measure; of groups, in each."""
@@ -295,10 +294,10 @@ class Values:
 
     def known(self, name: str, *place: int) -> Known:
         """What is known of a measure of a model, or of one in a group."""
-        if name in self.bounds:
-            return _between(*_both_ends(self.bounds, name, *place))
-        value = float(self.of(name)[place])
-        return Known(value) if math.isnan(value) else Known(value, *self.interval(name, *place))
+        value, ends = float(self.of(name)[place]), self.interval(name, *place)
+        if self.bounded and ends[0] < ends[1]:
+            return Known(math.nan, *ends, bounded=True)
+        return Known(value) if self.bounded or math.isnan(value) else Known(value, *ends)
 
     def of_model(self, model: int) -> dict[str, float]:
         """Return what a model has of each measure; NaN of those of which only bounds are known."""
@@ -306,7 +305,10 @@ class Values:
 
     def interval(self, name: str, *place: int) -> tuple[float, float]:
         """Both ends of a measure of a model, or of one in a group; NaN if it has no interval."""
-        return _both_ends(self.ends, name, *place)
+        if name not in self.ends:
+            return math.nan, math.nan
+        lower, upper, _ = self.ends[name]
+        return float(lower[place]), float(upper[place])
 
     @property
     def shown(self) -> tuple[Column, ...]:
@@ -321,15 +323,16 @@ class Values:
         return int(np.argmax(brings >= top - _ROUNDING * np.abs(top)))
 
     def best(self, rows: int) -> NDArray[np.bool_]:
-        """Tell which values are the best of their column, unless all of it are, or there are bounds
-        of some.
+        """Tell which values are the best of their column, of groups in each, unless all of it are,
+        or there are bounds of some.
         """
         smaller = np.array([measure.less_is_better for measure in self.measures])
         worth = np.where(smaller, -self.array, self.array)
         # What is best when 0 is a sum over the rows, so that rounding can leave that much of it.
         marked = most(worth, nothing=np.where(smaller, _SUMMED * rows, 0.0))
-        bounded = {name for name, (lower, upper) in self.bounds.items() if np.any(lower < upper)}
-        marked &= np.array([x.compared and x.name not in bounded for x in self.measures])
+        bounds = self.ends if self.bounded else {}
+        unknown = {name for name, x in bounds.items() if np.any(x.lower < x.upper)}
+        marked &= np.array([x.compared and x.name not in unknown for x in self.measures])
         return marked
 
 
@@ -366,62 +369,39 @@ class GroupValues(Values):
 
     Attributes
     ----------
-    measures : tuple of columns
-        What the measures are; each column has a `name`, that of the library's function.
-    array : array, shape (M, S, K)
-        The values of K measures of M models in S groups.
-    ends : mapping from name to array, shape (2, M, S)
-        Lower and upper ends of each group's interval, of the measures that have intervals.
-    mean_ends : mapping from name to a named tuple of arrays, shape (M,)
-        Those of the means over the groups.
-    bounds : mapping from name to two arrays, shape (M, S)
-        Lower and upper bounds of measures that are not known exactly; the values are then the lower
-        ones.
+    measures, array, ends, bounded
+        As of `Values`.
+    mean_ends : mapping from name to a named tuple of arrays, shape (models,)
+        The ends of the means over the groups.
     """
 
     mean_ends: Mapping[str, Ends] = field(default_factory=dict)
 
-    def best_of(self, measure: Column) -> NDArray[np.bool_]:
-        """Tell which models have the most in each group, shape (M, S)."""
-        values = self.of(measure.name)
-        known = measure.compared and measure.name not in self.bounds
-        return most(values) if known else np.zeros(values.shape, dtype=bool)
+    @property
+    def means(self) -> Values:
+        """The means over the groups in which a measure is defined."""
+        found = self._of_defined(np.mean)
+        return found if self.bounded else replace(found, ends=self.mean_ends)
 
-    def defined(self, name: str, model: int) -> Floats:
-        """Return a model's values of the groups in which a measure is defined."""
-        return _defined(self.of(name)[model])
+    @property
+    def spread(self) -> Values:
+        """The lowest value of those groups, the three quartiles, and the highest, in their axis."""
+        return self._of_defined(lambda x: np.quantile(x, _SPREAD))
 
-    def mean(self, name: str, model: int) -> Known:
-        """The mean over those groups; NaN of none."""
-        if name in self.bounds:
-            return _between(*(_mean(x[model]) for x in self.bounds[name]))
-        return Known(_mean(self.of(name)[model]), *self.mean_interval(name, model))
+    def _of_defined(self, summed: Callable[[Floats], Any]) -> Values:
+        """What is made of the values of the groups in which a measure is defined; NaN of none."""
 
-    def mean_interval(self, name: str, model: int) -> tuple[float, float]:
-        """Both ends of the interval of the mean; NaN of one that has none."""
-        return _both_ends(self.mean_ends, name, model)
+        def of_all(values: Floats) -> Floats:
+            known = values[~np.isnan(values)]
+            return np.asarray(summed(known) if len(known) else np.nan * summed(np.zeros(1)))
 
-    def spread(self, name: str, model: int) -> list[Known]:
-        """The lowest value of those groups, the three quartiles, and the highest."""
-        if name in self.bounds:
-            both = (_spread(x[model]) for x in self.bounds[name])
-            return [_between(*x) for x in zip(*both, strict=True)]
-        return [Known(x) for x in _spread(self.of(name)[model])]
+        def made(array: Floats) -> Floats:
+            found: Floats = np.apply_along_axis(of_all, 1, array)
+            return found
 
-
-def _defined(values: Floats) -> Floats:
-    return values[~np.isnan(values)]
-
-
-def _mean(values: Floats) -> float:
-    values = _defined(values)
-    return float(np.mean(values)) if len(values) else np.nan
-
-
-def _spread(values: Floats) -> list[float]:
-    values = _defined(values)
-    found = np.quantile(values, _SPREAD) if len(values) else np.full(len(_SPREAD), np.nan)
-    return list(map(float, found))
+        bounds = self.ends if self.bounded else {}
+        ends = {name: Ends(made(x.lower), made(x.upper)) for name, x in bounds.items()}
+        return Values(self.measures, made(self.array), ends, self.bounded)
 
 
 @dataclass(frozen=True)
@@ -440,11 +420,9 @@ class GroupResults:
         With budgets what the rows of each group cost; else NaN.
     values : mapping from Quota, or None, to GroupValues
         The measures at each quota, and under None those over all quotas.
-    apart : mapping from Quota to an array, shape (M, 3)
+    apart : mapping from Quota to Values
         At each quota over all: demographic parity ratio, equal opportunity difference and split
         cost, as in `SelectionByGroup`.
-    apart_ends : mapping from Quota to an array, shape (2, M, 3)
-        Lower and upper ends of their intervals.
     """
 
     names: tuple[Any, ...]
@@ -454,14 +432,7 @@ class GroupResults:
     positive_masses: Floats
     costs: Floats
     values: Mapping[Quota | None, GroupValues]
-    apart: Mapping[Quota, Floats] = field(default_factory=dict)
-    apart_ends: Mapping[Quota, Floats] = field(default_factory=dict)
-
-    def apart_by(self, quota: Quota, model: int) -> list[tuple[Column, Known]]:
-        """How far groups are apart by a model."""
-        values = self.apart[quota][model].tolist()
-        ends = (_both_ends(self.apart_ends, quota, model, k) for k in range(len(APART)))
-        return [(x, Known(y, *both)) for x, y, both in zip(APART, values, ends, strict=True)]
+    apart: Mapping[Quota, Values] = field(default_factory=dict)
 
     @property
     def most(self) -> float:

@@ -524,7 +524,7 @@ class Sample(NamedTuple):
     """
 
     labels: NDArray[np.bool_]
-    scores: Mapping[str, NDArray[Any]]
+    scores: dict[str, NDArray[Any]]
     weights: NDArray[np.float64] | None = None
     gains: NDArray[np.float64] | None = None
     groups: GroupsOfExamples | None = None
@@ -548,7 +548,16 @@ class Sample(NamedTuple):
         return math.fsum(self.costs if self.weights is None else self.costs * self.weights)
 
     def of(self, model: str) -> dict[str, Any]:
-        """The labels, scores, weights and costs of a model, by the names of measures' arguments."""
-        scores, weights = self.scores[model], self.weights
-        examples = {"y_true": self.labels, "y_score": scores, "sample_weight": weights}
-        return examples if self.costs is None else {**examples, "cost": self.costs}
+        """The labels, scores and weights of a model, by the names of measures' arguments."""
+        scores = self.scores[model]
+        return {"y_true": self.labels, "y_score": scores, "sample_weight": self.weights}
+
+    @property
+    def cost(self) -> dict[str, Any]:
+        """What rows cost, if anything, by the name of measures' argument."""
+        return {} if self.costs is None else {"cost": self.costs}
+
+    @property
+    def treated(self) -> dict[str, Any]:
+        """Who was treated, if somebody was, by the name of measures' argument."""
+        return {} if self.treatment is None else {"treatment": self.treatment}

@@ -6,10 +6,12 @@ The terminal, the page and notebooks show the same tables.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
-from typing import Any
+from itertools import islice
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,7 +19,6 @@ from quotakernels._text import between, fixed, formatted, money, number, percent
 from quotakernels.evaluation.certainty import compared_by, heading_of, in_sentences, pairs_of
 from quotakernels.evaluation.choice import Choice, choice_at, end_of
 from quotakernels.evaluation.results import (
-    APART,
     Column,
     Differences,
     GroupResults,
@@ -26,11 +27,10 @@ from quotakernels.evaluation.results import (
     Results,
     Section,
     Values,
-    most,
     undefined_or,
 )
 from quotakernels.evaluation.settings import Quota, Settings
-from quotakernels.evaluation.words import MINUS, amount, in_words
+from quotakernels.evaluation.words import MINUS, in_words
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,32 @@ def signed(text: str) -> str:
     return text.replace("-", MINUS, 1)
 
 
-# values
+# columns of cells
+
+
+_Columns: TypeAlias = Iterable[tuple[str, Iterable[Cell]]]
+
+
+def _table(caption: str, columns: _Columns, notes: Iterable[str] = ()) -> Table:
+    """A table of columns below their headings."""
+    head, cells = zip(*columns, strict=True)
+    return Table(caption, head, tuple(zip(*cells, strict=True)), tuple(notes))
+
+
+def _words(texts: Iterable[Any]) -> list[Cell]:
+    return [Cell(str(x), words=True) for x in texts]
+
+
+def _numbers(form: Callable[[float], str], values: Iterable[float]) -> list[Cell]:
+    return [Cell(signed(undefined_or(form, float(x)))) for x in values]
+
+
+def _measures(values: Values, rows: int, places: Sequence[tuple[int, ...]]) -> _Columns:
+    """A column for each measure, with the values of some models, or of one in some groups."""
+    best = values.best(rows)
+    for k, x in enumerate(values.measures):
+        if x.heading:
+            yield x.heading, [cell_of(x, values.known(x.name, *at), best[*at, k]) for at in places]
 
 
 def cell_of(measure: Column, known: Known, best: Any = False) -> Cell:
@@ -142,6 +167,9 @@ def cell_of(measure: Column, known: Known, best: Any = False) -> Cell:
         return Cell(between(known.lower, known.upper).replace("-", MINUS), best=bool(best))
     ends = tuple(signed(measure.end_form(x)) for x in known.ends)
     return Cell(signed(measure.text(known.value)), ends, bool(best))
+
+
+# values
 
 
 def measure_tables(evaluation: Results) -> Iterator[Table]:
@@ -161,19 +189,16 @@ def gain_tables(evaluation: Results) -> Iterator[Table]:
 
 def values_table(evaluation: Results, section: Section) -> Table:
     """The measures of a section: a row for each model, stars where one is the best."""
-    values = section.values
-    best = values.best(evaluation.rows)
+    caption, notes = _caption(evaluation, section), _notes(evaluation, section)
+    return _of_models(evaluation, caption, section.values, notes)
 
-    shown = [(k, measure) for k, measure in enumerate(values.measures) if measure.heading]
-    rows = tuple(
-        (
-            Cell(name, words=True),
-            *(cell_of(x, values.known(x.name, model), best[model, k]) for k, x in shown),
-        )
-        for model, name in enumerate(evaluation.models)
-    )
-    head = ("model", *(measure.heading for _, measure in shown))
-    return Table(_caption(evaluation, section), head, rows, tuple(_notes(evaluation, section)))
+
+def _of_models(
+    evaluation: Results, caption: str, values: Values, notes: Iterable[str] = ()
+) -> Table:
+    places = [(model,) for model in range(len(evaluation.models))]
+    columns = _measures(values, evaluation.rows, places)
+    return _table(caption, [("model", _words(evaluation.models)), *columns], notes)
 
 
 def _caption(evaluation: Results, section: Section) -> str:
@@ -242,27 +267,27 @@ def _p_value(p: float) -> str:
 
 def ends_of_quotas(evaluation: Results) -> Iterator[Table]:
     """For each quota the score at which each model's places end."""
-    head = ("model", "threshold", "above it", "tied at it", "places for these")
+    models = range(len(evaluation.models))
     for quota in evaluation.settings.quotas_over_all:
         filled = evaluation.places(quota)
         if not filled.any() or not evaluation.total:
             continue
-        rows = []
-        for model, name in enumerate(evaluation.models):
-            end = end_of(evaluation, model, quota)
-            counts = map(number, (end.above, end.tied, filled[model] - end.above))
-            rows.append(_row(name, (end.threshold, *counts)))
-        yield Table(f"Where {quota.named} ends", head, tuple(rows))
-
-
-def _row(heading: str, numbers: Sequence[str]) -> tuple[Cell, ...]:
-    return (Cell(heading, words=True), *map(Cell, numbers))
+        ends = [end_of(evaluation, model, quota) for model in models]
+        columns = [
+            ("model", _words(evaluation.models)),
+            ("threshold", [Cell(x.threshold) for x in ends]),
+            ("above it", _numbers(number, [x.above for x in ends])),
+            ("tied at it", _numbers(number, [x.tied for x in ends])),
+            ("places for these", _numbers(number, filled - [x.above for x in ends])),
+        ]
+        yield _table(f"Where {quota.named} ends", columns)
 
 
 # the table that a decision needs
 
 
 _THREE = fixed(3)
+_AREA = Column("roc_auc", form=_THREE)
 
 
 def brief_tables(evaluation: Results) -> Iterator[Table]:
@@ -272,59 +297,36 @@ def brief_tables(evaluation: Results) -> Iterator[Table]:
     for quota in evaluation.settings.quotas:
         yield _brief_at_quota(evaluation, choice_at(evaluation, quota))
     if not evaluation.settings.quotas:
-        yield next(gain_tables(evaluation), None) or values_table(
-            evaluation, evaluation.sections[0]
-        )
+        over_all = evaluation.sections[0]
+        yield next(gain_tables(evaluation), None) or values_table(evaluation, over_all)
 
 
 def _brief_at_quota(evaluation: Results, choice: Choice) -> Table:
     """Positives found, hit rate with its interval, lift or what that brings, and AUC."""
-    values = evaluation.at_quota[choice.quota]
-    resampling = evaluation.settings.resampling
-    columns = {"model": evaluation.models}
+    table = _table(heading_of(evaluation, choice.quota), _brief_columns(evaluation, choice))
+    return replace(table, rows=tuple(table.rows[k] for k in choice.order))
+
+
+def _brief_columns(evaluation: Results, choice: Choice) -> _Columns:
+    values, settings = evaluation.at_quota[choice.quota], evaluation.settings
+    yield "model", _words(evaluation.models)
     if choice.quota.is_budget:
-        columns["places"] = _each(number, choice.filled)
-    columns["found"] = _each(number, choice.found)
-    columns["hit rate"] = _each(percent, values.of("hit_rate"))
-    if resampling is not None and evaluation.has_intervals:
-        columns[f"{resampling.percent} interval"] = _intervals(values, len(evaluation.models))
+        yield "places", _numbers(number, choice.filled)
+    yield "found", _numbers(number, choice.found)
+    yield "hit rate", _numbers(percent, values.of("hit_rate"))
+    models = range(len(evaluation.models))
+    if settings.resampling is not None and evaluation.has_intervals:
+        ends = (map(percent, values.known("hit_rate", model).ends) for model in models)
+        texts = (" to ".join(x) or "undefined" for x in ends)
+        yield f"{settings.resampling.percent} interval", map(Cell, texts)
     if choice.brings is not None:
-        columns[evaluation.settings.in_currency("brings")] = _each(amount, choice.brings)
+        yield settings.in_currency("brings"), _numbers(money, choice.brings)
     elif "lift" in (x.name for x in values.measures):  # groups and budgets have none
-        columns["lift"] = _each(lambda x: formatted(x, ".3g"), values.of("lift"))
-    if evaluation.settings.treatment is not None:
-        columns["uplift"] = _each(_THREE, values.of("uplift_at_quota"))
-    columns["AUC"] = _areas(evaluation.over_all, "roc_auc")
-    return _brief_table(heading_of(evaluation, choice.quota), columns, choice.order)
-
-
-def _each(form: Callable[[float], str], values: Iterable[float]) -> tuple[str, ...]:
-    return tuple(undefined_or(form, float(x)) for x in values)
-
-
-def _areas(values: Values, name: str) -> tuple[str, ...]:
-    """The values, or the bounds of what is not known exactly, rounded outwards."""
-    if name not in values.bounds:
-        return _each(_THREE, values.of(name))
-    return tuple(between(*map(float, x)) for x in zip(*values.bounds[name], strict=True))
-
-
-def _intervals(values: Values, models: int) -> tuple[str, ...]:
-    ends = (values.interval("hit_rate", model) for model in range(models))
-    return tuple(
-        "undefined" if math.isnan(lower) else f"{percent(lower)} to {percent(upper)}"
-        for lower, upper in ends
-    )
-
-
-def _brief_table(
-    caption: str, columns: Mapping[str, tuple[str, ...]], order: Sequence[int]
-) -> Table:
-    rows = tuple(
-        tuple(Cell(texts[k], words=head == "model") for head, texts in columns.items())
-        for k in order
-    )
-    return Table(caption, tuple(columns), rows)
+        yield "lift", _numbers(partial(formatted, form=".3g"), values.of("lift"))
+    if settings.treatment is not None:
+        yield "uplift", _numbers(_THREE, values.of("uplift_at_quota"))
+    areas = (evaluation.over_all.known("roc_auc", model) for model in models)
+    yield "AUC", (cell_of(_AREA, x if x.bounded else Known(x.value)) for x in areas)
 
 
 # groups
@@ -333,6 +335,7 @@ def _brief_table(
 MANY = 30
 """Groups, of which a table or a drawing has all."""
 _EXTREMES = 5
+_QUARTILES = ("lowest", "quartile", "median", "quartile", "highest")
 _OF_APART = (
     "Parity ratio: the smallest selection rate over the largest. Equal opportunity difference: the "
     "largest Qrecall less the smallest. Split cost: how many fewer positives are found if each "
@@ -374,25 +377,22 @@ def _caption_of_groups(evaluation: Results, quota: Quota | None) -> str:
 
 def _spread(evaluation: Results, groups: GroupResults, quota: Quota | None) -> Table:
     """The mean of each measure and its quartiles; of means the best is marked."""
-    head = ("model", "measure", "mean", "groups", "lowest", "quartile", "median", "quartile")
     rows = []
     for values, measure in columns_at(groups, quota):
-        if not measure.compared:
-            continue
-        means = [values.mean(measure.name, model) for model in range(len(evaluation.models))]
-        best = most(np.asarray([x.value for x in means])) & (measure.name not in values.bounds)
-        for model, name in enumerate(evaluation.models):
-            defined = number(len(values.defined(measure.name, model)))
-            spread = (cell_of(measure, x) for x in values.spread(measure.name, model))
-            words = (Cell(name, words=True), Cell(measure.title, words=True))
-            mean = cell_of(measure, means[model], best[model])
-            rows.append((*words, mean, Cell(defined), *spread))
-    column = evaluation.settings.grouped_by
-    where = _caption_of_groups(evaluation, quota)
-    caption = f"{where}: means over {column} ({number(len(groups.names))})"
-    return Table(
-        caption, (*head, "highest"), tuple(rows), tuple(_notes_of_groups(evaluation, groups, quota))
+        means, spread, name = values.means, values.spread, measure.name
+        best = means.best(evaluation.rows)[:, values.measures.index(measure)]
+        for model in range(len(evaluation.models)) if measure.compared else ():
+            words = _words([evaluation.models[model], measure.title])
+            mean = cell_of(measure, means.known(name, model), best[model])
+            defined = Cell(number(np.count_nonzero(~np.isnan(values.of(name)[model]))))
+            each = (cell_of(measure, spread.known(name, model, k)) for k in range(len(_QUARTILES)))
+            rows.append((*words, mean, defined, *each))
+    caption = (
+        f"{_caption_of_groups(evaluation, quota)}: means over {evaluation.settings.grouped_by}"
     )
+    notes = tuple(_notes_of_groups(evaluation, groups, quota))
+    head = ("model", "measure", "mean", "groups", *_QUARTILES)
+    return Table(f"{caption} ({number(len(groups.names))})", head, tuple(rows), notes)
 
 
 def _notes_of_groups(
@@ -410,14 +410,10 @@ def _notes_of_groups(
 
 def _apart(evaluation: Results, groups: GroupResults, quota: Quota) -> Table:
     """How far the groups are apart by each model, and what a quota of each would cost."""
-    rows = [
-        (Cell(name, words=True), *(cell_of(*x) for x in groups.apart_by(quota, model)))
-        for model, name in enumerate(evaluation.models)
-    ]
-    column = evaluation.settings.grouped_by
+    column, values = evaluation.settings.grouped_by, groups.apart[quota]
     caption = f"{_caption_of_groups(evaluation, quota)}: how far the groups of {column} are apart"
-    notes = (_OF_APART, _ENDS_APART) if groups.apart_ends else (_OF_APART,)
-    return Table(caption, ("model", *(x.heading for x in APART)), tuple(rows), notes)
+    notes = (_OF_APART, _ENDS_APART) if values.ends else (_OF_APART,)
+    return _of_models(evaluation, caption, values, notes)
 
 
 def shown_groups(values: GroupValues, measure: Column, model: int) -> list[int]:
@@ -436,24 +432,20 @@ def shown_groups(values: GroupValues, measure: Column, model: int) -> list[int]:
 
 def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, model: int) -> Table:
     """What each group has by a model; a star where no other model has more there."""
-    columns = columns_at(groups, quota)
-    values, measure = next(x for x in columns if x[1].compared)
+    values, measure = next(x for x in columns_at(groups, quota) if x[1].compared)
     shown = shown_groups(values, measure, model)
-    head = (str(evaluation.settings.grouped_by), "rows", evaluation.settings.positives)
-    rows = [
-        (
-            Cell(str(groups.names[k]), words=True),
-            Cell(number(groups.rows[k])),
-            Cell(number(groups.positives[k])),
-            *(
-                cell_of(x, found.known(x.name, model, k), found.best_of(x)[model, k])
-                for found, x in columns
-            ),
-        )
-        for k in shown
-    ]
-    all_of_them = len(shown) == len(groups.names)
-    half = number(len(shown) // 2)
-    which = "" if all_of_them else f", the {half} lowest and the {half} highest by {measure.title}"
+    places = [(model, k) for k in shown]
+    which = ""
+    if len(shown) < len(groups.names):
+        half = number(len(shown) // 2)
+        which = f", the {half} lowest and the {half} highest by {measure.title}"
     caption = f"{_caption_of_groups(evaluation, quota)} by {evaluation.models[model]}{which}"
-    return Table(caption, (*head, *(x.heading for _, x in columns)), tuple(rows))
+    columns = [
+        (str(evaluation.settings.grouped_by), _words(groups.names[k] for k in shown)),
+        ("rows", _numbers(number, groups.rows[shown])),
+        (evaluation.settings.positives, _numbers(number, groups.positives[shown])),
+        *_measures(values, evaluation.rows, places),
+    ]
+    if quota is not None:
+        columns += islice(_measures(groups.values[None], evaluation.rows, places), 1)
+    return _table(caption, columns)

@@ -472,7 +472,7 @@ def draw_dots(ax: Axes, groups: GroupResults, values: GroupValues, measure: Colu
         heights = rows + _APART * ((model + 0.5) / models - 0.5)
         colour = colour_of(model)
         if measure.name in values.ends:
-            lower, upper = values.ends[measure.name][:, model]
+            lower, upper = (x[model] for x in values.ends[measure.name][:2])
             ax.hlines(heights, lower, upper, color=colour, linewidth=1.4)
         marker = MARKERS[model % len(MARKERS)]
         ax.plot(column[model], heights, marker, color=colour, markersize=4.5)

@@ -126,15 +126,13 @@ def test_quotas_of_each_group_are_those_of_the_library(quota: dict[str, Any]) ->
         for measure in (qk.hit_rate, qk.qrecall, qk.lift):
             exact, mean = measure(ranking, **quota), qk.group_mean(measure, ranking, **quota)
             np.testing.assert_allclose(rates.of(measure.__name__)[k], exact, rtol=1e-14)
-            np.testing.assert_allclose(
-                rates.mean(measure.__name__, k).value, mean.value, rtol=1e-14
-            )
-            assert len(rates.defined(measure.__name__, k)) == mean.defined
+            np.testing.assert_allclose(rates.means.of(measure.__name__)[k], mean.value, rtol=1e-14)
         np.testing.assert_array_equal(areas.of("roc_auc")[k], qk.roc_auc(ranking))
         auc = qk.inference.auc_interval(ranking, confidence_level=0.9)
         rate = qk.inference.hit_rate_interval(ranking, confidence_level=0.9, **quota)
-        np.testing.assert_array_equal(areas.ends["roc_auc"][:, k], [auc.lower, auc.upper])
-        np.testing.assert_allclose(rates.ends["hit_rate"][:, k], [rate.lower, rate.upper], 1e-14)
+        ends = [[x[k] for x in y[:2]] for y in (areas.ends["roc_auc"], rates.ends["hit_rate"])]
+        np.testing.assert_array_equal(ends[0], [auc.lower, auc.upper])
+        np.testing.assert_allclose(ends[1], [rate.lower, rate.upper], 1e-14)
         chosen = qk.select(ROWS[name], groups=ROWS["branch"], **quota)
         positives = chosen @ ROWS["y"]
         assert together.of("hit_rate")[k] == pytest.approx(positives / chosen.sum(), rel=1e-14)
@@ -234,7 +232,7 @@ def test_means_and_what_is_found_together_are_drawn_by_groups() -> None:
             (quota, qk.lift, {"quota": 2}),
         ):
             mean = qk.bootstrap(qk.group_mean(measure, **own), ROWS["y"], ROWS[name], **drawn).value
-            ends = groups.values[key].mean_interval(measure.__name__, k)
+            ends = groups.values[key].means.interval(measure.__name__, k)
             assert ends == (float(mean.lower), float(mean.upper))
         whole = qk.bootstrap(together, ROWS["y"], ROWS[name], **drawn).value
         assert found.at_quota[quota].interval("hit_rate", k) == (whole.lower, whole.upper)

@@ -59,7 +59,7 @@ def test_quotas_are_exact_and_bounds_hold(monkeypatch: pytest.MonkeyPatch, bits:
             cut = quota.argument(N)
             wanted = [f(ranking, **cut) for f in (qk.hit_rate, qk.qrecall, qk.lift)]
             assert found.at_quota[quota].array[k].tolist() == wanted
-        for name, (lower, upper) in found.over_all.bounds.items():
+        for name, (lower, upper, _) in found.over_all.ends.items():
             assert lower[k] <= getattr(qk, name)(ranking) <= upper[k], name
 
 
@@ -79,8 +79,8 @@ def test_weights_count_as_in_memory(monkeypatch: pytest.MonkeyPatch, bits: int) 
             cut = quota.argument(weights.sum())
             wanted = [f(ranking, **cut) for f in (qk.hit_rate, qk.qrecall, qk.lift)]
             np.testing.assert_allclose(found.at_quota[quota].array[k], wanted, rtol=1e-12)
-        for name, ends in {**found.over_all.bounds, **found.areas.bounds}.items():
-            lower, upper = (x[k] for x in ends)
+        for name, ends in {**found.over_all.ends, **found.areas.ends}.items():
+            lower, upper = (x[k] for x in ends[:2])
             exact = getattr(qk, name)(ranking)
             assert lower - 1e-12 <= exact <= upper + 1e-12, name
             narrow += bool(upper - lower < 0.2)
@@ -109,11 +109,13 @@ def test_groups_have_exact_quotas_and_bounds(
                 shared = selection_by_group(ranking, **quota.argument(N))
                 taken = shared.selected
                 wanted = [shared.demographic_parity_ratio, shared.equal_opportunity_difference]
-                np.testing.assert_allclose(found.apart[quota][k, :2], wanted, rtol=1e-14)
-                np.testing.assert_allclose(found.apart[quota][k, 2], shared.split_cost, atol=1e-12)
+                np.testing.assert_allclose(found.apart[quota].array[k, :2], wanted, rtol=1e-14)
+                np.testing.assert_allclose(
+                    found.apart[quota].array[k, 2], shared.split_cost, atol=1e-12
+                )
             rates = qk.hit_rate(ranking, quota=taken[:, None])[:, 0]
             np.testing.assert_allclose(found.values[quota].of("hit_rate")[k], rates, rtol=1e-14)
-        lower, upper = (x[k] for x in found.values[None].bounds["roc_auc"])
+        lower, upper = (x[k] for x in found.values[None].ends["roc_auc"][:2])
         exact = qk.roc_auc(ranking)
         there = np.arange(5) != 3
         assert (lower <= exact)[there].all()
@@ -127,7 +129,7 @@ def test_groups_have_exact_quotas_and_bounds(
 def test_rows_without_any_weight_are_undefined() -> None:
     settings = Settings("", "y", ("normal",), (Quota(5, "percent"),), weight="w")
     found = batches.evaluate_stream(settings, Passes(weights=np.zeros(N)))
-    assert np.isnan(found.over_all.bounds["roc_auc"]).all()
+    assert np.isnan(found.over_all.ends["roc_auc"][:2]).all()
     assert (found.rows, found.total) == (N, 0)
     with pytest.raises(UnfitError, match="the sum of the weights is too large for a number"):
         batches.evaluate_stream(settings, Passes(weights=np.full(N, 1e308)))
@@ -135,7 +137,7 @@ def test_rows_without_any_weight_are_undefined() -> None:
 
 def test_ties_alone_leave_nothing_unknown() -> None:
     found = batches.evaluate_stream(Settings("", "y", ("half", "tied", "bytes")), Passes())
-    lower, upper = found.over_all.bounds["roc_auc"]
+    lower, upper, _ = found.over_all.ends["roc_auc"]
     assert lower.tolist() == upper.tolist()
     assert lower[1] == qk.roc_auc(LABELS, SCORES["tied"])
 
@@ -143,7 +145,7 @@ def test_ties_alone_leave_nothing_unknown() -> None:
 @pytest.mark.parametrize("labels", [np.ones(N, bool), np.zeros(N, bool)])
 def test_one_class_is_undefined(labels: Any) -> None:
     found = batches.evaluate_stream(Settings("", "y", ("near",), QUOTAS[:1]), Passes(labels))
-    assert np.isnan(found.over_all.bounds["roc_auc"]).all()
+    assert np.isnan(found.over_all.ends["roc_auc"][:2]).all()
     assert found.at_quota[found.settings.quotas[0]].of("hit_rate") == labels[0]
 
 
@@ -168,6 +170,6 @@ def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_second_pass_narrows_the_bounds(quotas: tuple[Quota, ...]) -> None:
     passes = Passes()
     found = batches.evaluate_stream(Settings("", "y", ("near",), quotas), passes)
-    lower, upper = found.over_all.bounds["roc_auc"]
+    lower, upper, _ = found.over_all.ends["roc_auc"]
     assert upper[0] - lower[0] < 1e-4
     assert passes.number >= 2
