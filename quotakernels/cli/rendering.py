@@ -48,36 +48,15 @@ class TextConsole(Console):
 
 UNLIMITED = 100_000
 _FOLDED_NAME = 20
-_UNDEFINED = "undefined"
 
 
 def print_table(table: Table, console: Console) -> None:
-    """Print a table, the intervals of its values as another one below, and its notes."""
+    """Print a table, the intervals below the values, and its notes."""
     console.print(f"\n{table.caption}", style="bold")
-    intervals = _intervals(table)
-    first, *others = _fitting(table, console) + (_fitting(intervals, console) if intervals else [])
+    first, *others = _fitting(table, console)
     console.print(Group(first, *(x for part in others for x in ("", part))))
     if table.notes:
         console.print("\n" + in_options("\n".join(table.notes)).replace(MINUS, "-"))
-
-
-def _intervals(table: Table) -> Table | None:
-    """The intervals of the columns and rows in which values have some."""
-    columns = [
-        k
-        for k in range(len(table.head))
-        if any(row[k].text and row[k].interval for row in table.rows)
-    ]
-    if not columns:
-        return None
-    undefined = (_UNDEFINED,)
-    words = [k for k in range(len(table.head)) if table.holds_words(k)]
-    rows = [
-        (*(row[k] for k in words), *(Cell("", row[k].interval or undefined) for k in columns))
-        for row in table.rows
-        if any(row[k].interval for k in columns)
-    ]
-    return replace(table, head=tuple(table.head[k] for k in (*words, *columns)), rows=tuple(rows))
 
 
 def _turned(table: Table) -> Table:
@@ -116,22 +95,22 @@ def _rich(
         else:
             look = {"justify": "right", "no_wrap": True}
         rich.add_column(Text(table.head[k]), vertical="bottom", **look)
-    starred = table.starred
     for row in table.rows:
-        rich.add_row(*(_text(row[k], starred) for k in columns))
+        tall = any(cell.text and cell.interval for cell in row)
+        rich.add_row(*(_text(row[k], table.starred, tall) for k in columns))
     return rich
 
 
-def _text(cell: Cell, starred: bool) -> Text:
+def _text(cell: Cell, starred: bool, tall: bool) -> Text:
+    """The value, in tall rows above its interval, with room for the star that others have."""
+    ends = f"[{', '.join(cell.interval)}]" if cell.interval else ""
+    shown, *below = [cell.text, ends] if tall else [cell.text or ends]
     if cell.words:
-        return Text(cell.text)
-    ends = ", ".join(cell.interval)
-    bracketed = f"[{ends}]" if len(cell.interval) > 1 else ends
-    shown = (cell.text or bracketed).replace(MINUS, "-")
-    if cell.best:
-        return Text(f"{shown}*", style="bold")
-    # The space keeps the digits of a column in line with those of the marked value.
-    return Text(shown + " " * starred, style="dim" if shown == _UNDEFINED else "")
+        return Text("\n".join([shown, *below]))
+    room = " " * starred
+    lines = [f"{shown}{'*' if cell.best else room}", *(x + room for x in below)]
+    style = "bold" if cell.best else "dim" if shown == "undefined" else ""
+    return Text("\n".join(lines).replace(MINUS, "-"), style)
 
 
 def _fits(table: RichTable, console: Console) -> bool:
