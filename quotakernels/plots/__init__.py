@@ -7,13 +7,16 @@ except ImportError as error:
         "quotakernels.plots needs Matplotlib: pip install 'quotakernels[plots]'", name=error.name
     ) from error
 
-from quotakernels.plots.bars import DominanceDisplay, LiftTableDisplay
-from quotakernels.plots.charts import PowersChartDisplay, PrecisionRecallDisplay, RocDisplay
-from quotakernels.plots.curves import (
+from quotakernels.plots.displays import (
+    DominanceDisplay,
     HitRateDisplay,
     ImpactDisplay,
     LiftDisplay,
+    LiftTableDisplay,
+    PowersChartDisplay,
+    PrecisionRecallDisplay,
     QrecallDisplay,
+    RocDisplay,
     UpliftDisplay,
 )
 

@@ -1,54 +1,440 @@
-"""What all displays have in common: the ways in, and the lines of models."""
+"""What all displays share: looks, names of models, the quota axis, and the ways in."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
+from matplotlib.ticker import EngFormatter
 
-from quotakernels import Ranking
-from quotakernels.inputs.keywords import flagged
-from quotakernels.plots._axes import (
-    COLOURS,
-    RANDOM,
-    Place,
-    axes_for,
-    curved,
-    label_once,
-    line_style,
-    marked,
-    marks,
-    next_model,
-    position_on,
-    titled,
-    with_legend,
-)
-from quotakernels.plots._models import (
-    Numbers,
-    named_rankings,
-    on_host,
-    rankings_of_predictions,
-    written,
-)
+from quotakernels import Ranking, rank
+from quotakernels._array import Array, concrete, device, tree_map
+from quotakernels._bits import host_array
+from quotakernels._text import formatted, number
+from quotakernels.inputs.classes import validate_classes
+from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.examples import check_tie_policy
+from quotakernels.inputs.keywords import flagged, keywords_of, show_value
+from quotakernels.ops import namespace
+from quotakernels.ranking import rank_examples
 from quotakernels.results import CurveBand
 
+Numbers = np.ndarray[Any, Any]
 
-def cuts(ranking: Ranking) -> tuple[Numbers, Numbers]:
-    """False and true positives at every cut, as floats."""
-    masses = (ranking.negative_weights, ranking.positive_weights)
-    fp, tp = (np.concatenate([[0.0], np.cumsum(x, dtype=np.float64)]) for x in masses)
-    return fp, tp
+# colours, dashes and hatches that tell models apart in print and for the colour-blind
 
 
-def totals(ranking: Ranking) -> tuple[float, float]:
-    """P and N, or their masses."""
-    masses = (ranking.positive_weights, ranking.negative_weights)
-    positives, negatives = (float(x.sum(dtype=np.float64)) for x in masses)
-    return positives, negatives
+COLOURS = ("#0072B2", "#D55E00", "#007E5A", "#A0508A", "#000000")
+"""Of Okabe and Ito, the green and the purple darker, so that all stand out from white."""
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (6, 1.5, 1, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.5, 1, 1.5, 1, 1.5)),
+    (0, (9, 2.5)),
+    (0, (3, 1, 3, 1, 1, 1)),
+)
+"""Their number has no divisor in common with that of the colours, so that 35 lines differ."""
+HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+REFERENCE = "#595959"
+"""The colour of lines that belong to no model."""
+RANDOM = {"color": REFERENCE, "linewidth": 1.0, "linestyle": (0, (2, 3)), "zorder": 1.5}
+OPTIMAL = {"color": REFERENCE, "linewidth": 1.0, "linestyle": "-", "zorder": 1.5}
+BREAK_EVEN = {"color": REFERENCE, "linewidth": 1.0, "linestyle": (0, (8, 3, 1, 3)), "zorder": 1.5}
+ISO = {"color": "#767676", "linewidth": 0.7, "linestyle": "-", "zorder": 1.4}
+
+
+def colour_of(model: int) -> str:
+    """The colour of the model with this number."""
+    return COLOURS[model % len(COLOURS)]
+
+
+def line_style(model: int) -> dict[str, Any]:
+    """How the line of the model with this number looks."""
+    dashes = DASHES[model % len(DASHES)]
+    return {"color": colour_of(model), "linestyle": dashes, "linewidth": 1.6}
+
+
+# what displays on the same axes share
+
+
+_MARK = "_quotakernels_mark"
+
+
+class _Mark(NamedTuple):
+    """What something is, the number of its model on the axes, and what it was drawn from."""
+
+    role: str = ""
+    model: int = -1
+    source: Any = None
+
+
+def marks(artist: Any, role: str, model: int = -1, source: Any = None) -> Any:
+    """The artist, from now on known as what it is."""
+    setattr(artist, _MARK, _Mark(role, model, source))
+    return artist
+
+
+def mark_of(artist: Any) -> _Mark:
+    """What is known of an artist."""
+    mark: _Mark = getattr(artist, _MARK, _Mark())
+    return mark
+
+
+def marked(ax: Axes, role: str) -> list[Any]:
+    """The artists on the axes that are known as this."""
+    return [x for x in (*ax.get_children(), *ax.containers) if mark_of(x).role == role]
+
+
+def next_model(ax: Axes) -> int:
+    """The number of the next model on the axes: one more than that of any before."""
+    return 1 + max((mark_of(x).model for x in (*ax.get_children(), *ax.containers)), default=-1)
+
+
+def label_once(ax: Axes, role: str, alone: str, together: str) -> str | None:
+    """The label of the next artist with this role, about to be drawn.
+
+    The first is labelled as one alone.  That label becomes one for all as soon as there is another,
+    which gets none.
+    """
+    for artist in marked(ax, role):
+        if not str(artist.get_label()).startswith("_"):
+            artist.set_label(together)
+            return None
+    return alone
+
+
+# axes
+
+
+MANY = 8
+"""Entries of a legend that find no room inside the axes."""
+LARGE = 10_000
+"""A quota from which on ticks are abbreviated."""
+_SECOND = "second quota axis"
+
+
+def axes_for(ax: Any, size: tuple[float, float] | None = None) -> Axes:
+    """The axes to draw on: those given, or new ones, in a figure of that size in inches."""
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        new: Axes = plt.figure(figsize=size, layout="constrained").add_subplot()
+        return new
+    if not isinstance(ax, Axes):
+        raise TypeError(f"ax must be a Matplotlib Axes; got {type(ax).__name__}")
+    return ax
+
+
+def position_on(ax: Axes) -> Callable[[Numbers], Numbers]:
+    """Where on the scale of the x axis numbers are; not finite where it has no place for them."""
+    transform, has_zero = ax.xaxis.get_transform(), ax.get_xscale() != "log"
+
+    def position(x: Numbers) -> Numbers:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where((x > 0) | has_zero, transform.transform(x), np.nan)
+
+    return position
+
+
+class QuotaAxis:
+    """The x axis of quotas, drawn: examples or per cent of them, the other on a second scale.
+
+    Parameters
+    ----------
+    ax : Axes
+        Whose axis it is.
+    sizes : list of numbers of NumPy
+        All examples of each ranking; a float is the mass of all.
+    percent : bool
+        Per cent below and examples above.  Rankings of different sizes need it.
+    """
+
+    def __init__(self, ax: Axes, sizes: list[Any], percent: bool):
+        unit = "sample weight" if any(x.dtype.kind == "f" for x in sizes) else "examples"
+        sizes = [float(size) for size in sizes if size > 0]
+        same = not sizes or np.ptp(sizes) <= 2.0**-40 * max(sizes)
+        if not (same or percent):
+            raise ValueError(
+                "rankings of different numbers of examples need percent=True; "
+                f"got {number(min(sizes))} and {number(max(sizes))} examples"
+            )
+        self.size, self.percent = max(sizes, default=1.0), percent
+        self.end = 100.0 if percent else self.size
+        """The place of the quota of all examples."""
+        self._draw(ax, unit, same)
+
+    def of(self, quota: Any, size: float) -> Any:
+        """Places of quotas of so many examples on the axis."""
+        return 100 * quota / size if self.percent and size > 0 else quota
+
+    def _draw(self, ax: Axes, unit: str, same: bool) -> None:
+        """Limits, labels and the second scale; thousands and millions as 20k and 3M."""
+        whole = "examples" if unit == "examples" else "all weight"
+        labels = [f"Quota ({unit})", f"Quota (% of {whole})"]
+        below, above = reversed(labels) if self.percent else labels
+        ax.set_xlabel(below)
+        if ax.get_xscale() == "linear":
+            ax.set_xlim(0, self.end)
+        for other in [x for x in ax.child_axes if x.get_gid() == _SECOND]:
+            other.remove()
+        scales: list[Any] = [ax]
+        beside = ax.get_shared_x_axes().get_siblings(ax)
+        if same and not any(x.get_gid() == _SECOND for y in beside for x in y.child_axes):
+            factor = self.size / 100 if self.percent else 100 / self.size
+            ways = (lambda x: x * factor, lambda x: x / factor)
+            scales.append(ax.secondary_xaxis("top", functions=ways))
+            scales[-1].set(xlabel=above, gid=_SECOND)
+        for scale in scales[1:] if self.percent else [ax]:
+            if self.size >= LARGE:
+                scale.xaxis.set_major_formatter(EngFormatter(sep=""))
+
+
+def rate_limits(ax: Axes, *axes: str) -> None:
+    """From 0 to 1, with room for the lines along the edges."""
+    for axis in axes:
+        ax.set(**{f"{axis}lim": (-0.02, 1.02)})
+
+
+def with_legend(ax: Axes, place: str = "best", columns: int = 1) -> None:
+    """A legend of what has a label, models first; beside the axes if there is much of it."""
+    entries = list(zip(*ax.get_legend_handles_labels(), strict=True))
+    entries.sort(key=lambda entry: mark_of(entry[0]).role not in ("model", "bars"))
+    if not entries:
+        return
+    handles, labels = zip(*entries, strict=True)
+    where: dict[str, Any] = {"loc": place, "ncols": columns}
+    if len(labels) > MANY:
+        where = {"loc": "upper left", "bbox_to_anchor": (1.01, 1)}
+    look = {"fontsize": "small", "framealpha": 0.9, "handlelength": 2.8, "columnspacing": 1.0}
+    ax.legend(handles, labels, **look, **where)
+
+
+# arrays of any library as NumPy's
+
+
+def on_host(result: Any) -> Any:
+    """The arrays of a ranking or of any other named tuple, in NumPy.
+
+    The thresholds of a ranking become floats that NumPy has, and rows without examples go.
+    """
+    if not isinstance(result, Ranking):
+        return tree_map(_values, result)
+    xp = namespace(result.counts)
+    with xp.computing():
+        wide = xp.cast(result.thresholds, xp.wide_float(device(result.counts)))
+    found = result._replace(thresholds=wide).map(_values)
+    filled = found.counts > 0
+    return found.map(lambda x: x[filled]) if filled.ndim == 1 and filled.any() else found
+
+
+def _values(x: Array) -> Numbers:
+    if not concrete(x):
+        raise TypeError("traced arrays, and arrays of shapes only, have no values to draw")
+    return host_array(x)
+
+
+# models
+
+
+Named = dict[str, Ranking]
+
+
+def named_rankings(rankings: Any, name: Any = None) -> Named:
+    """Rankings in NumPy, each of one list of scores, under their names; one alone may be ''."""
+    found: Named = {}
+    for key, ranking in models_of(rankings, "rankings", name).items():
+        if not isinstance(ranking, Ranking):
+            label = f"rankings[{key!r}]" if isinstance(rankings, Mapping) else "rankings"
+            raise TypeError(
+                f"{label} must be a Ranking, or a mapping from names to Rankings; "
+                f"got {type(ranking).__name__}"
+            )
+        shape = ranking.counts.shape[:-1]
+        found |= apart(key, ranking, shape, names_along(shape, name))
+    return found
+
+
+def models_of(given: Any, what: str, name: Any) -> dict[str, Any]:
+    """What is given for each model, by name; one thing alone has no name yet."""
+    if not isinstance(given, Mapping):
+        return {"": given}
+    if name is not None:
+        raise TypeError(f"name cannot be combined with a mapping, whose keys name the {what}")
+    if not given:
+        raise ValueError(f"{what} must hold at least one model; got none")
+    return {str(key): each for key, each in given.items()}
+
+
+def rankings_of_predictions(
+    y_true: Any, y_score: Any, name: Any, classes: Any, keywords: dict[str, Any], refusal: str
+) -> Named:
+    """A ranking for each model and, of several classes, for each class against the rest.
+
+    Where classes cannot be drawn there is a `refusal`.
+    """
+    found: Named = {}
+    for key, scores in models_of(by_columns(y_score, classes), "models", name).items():
+        column = as_column("y_score", scores)
+        shape, inner = tuple(column.shape), []
+        if "treatment" in keywords or not _of_classes(y_true, shape, classes):
+            ranking = rank(y_true, column, **keywords)
+        elif refusal:
+            raise ValueError(refusal)
+        else:
+            ranking, shape = _one_vs_rest(y_true, column, classes, **keywords), shape[:-1]
+            labels = range(ranking.counts.shape[-2]) if classes is None else classes
+            inner = [[str(label) for label in labels]]
+        axes = [*names_along(shape[:-1], name), *inner]
+        found |= apart(key, ranking, ranking.counts.shape[:-1], axes)
+    return found
+
+
+def by_columns(y_score: Any, classes: Any) -> Any:
+    """The columns of a data frame as models, unless they are said to be classes."""
+    names = getattr(y_score, "columns", None)
+    if classes is not None or names is None or isinstance(y_score, Mapping):
+        return y_score
+    return {str(name): y_score[name] for name in names}
+
+
+def _of_classes(y_true: Any, shape: tuple[int, ...], classes: Any) -> bool:
+    """Whether it is said so, or the last axis of the scores is not that of the labels."""
+    if classes is not None:
+        return True
+    size = tuple(as_column("y_true", y_true).shape)[-1:]
+    by_columns = len(shape) > 1 and shape[-1:] != size and shape[-2:-1] == size
+    if by_columns and shape[-1] == 2:
+        raise ValueError(
+            f"y_score of shape {shape} may be of two models or of two classes: models are on the "
+            "first axis, or in a mapping from names to scores; for classes pass classes"
+        )
+    return by_columns
+
+
+def _one_vs_rest(
+    y_true: Any,
+    y_score: Any,
+    classes: Any,
+    ties: Any = "expected",
+    pos_label: Any = None,
+    **data: Any,
+) -> Ranking:
+    if pos_label is not None:
+        raise TypeError("scores of several classes take classes instead of pos_label")
+    check_tie_policy(ties)
+    return rank_examples(validate_classes(y_true, y_score, classes, **data)[0], ties)
+
+
+def names_along(shape: Any, name: Any = None) -> list[list[str]]:
+    """The names along the axis of models, if there is one."""
+    if len(shape) > 1:
+        raise ValueError(f"models must be one leading axis; got axes of shape {tuple(shape)}")
+    number = shape[0] if shape else 1
+    if name is None:
+        return [[f"model {m}" for m in range(number)]] if shape else []
+    names = [name] if isinstance(name, str) else name
+    if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
+        raise TypeError(f"name must be a string, or one for each model; got {show_value(name)}")
+    if len(names) != number:
+        raise ValueError(f"name must hold {number} names, one for each model; got {len(names)}")
+    return [list(names)]
+
+
+def apart(key: str, result: Any, shape: Any, axes: list[list[str]]) -> dict[str, Any]:
+    """What is known of a batch of that shape one by one, by names made of those along its axes."""
+    found, names = on_host(result), itertools.product(*axes)
+    return {
+        label_of(key, *each): on_host(tree_map(itemgetter(index), found))
+        for index, each in zip(np.ndindex(*shape), names, strict=True)
+    }
+
+
+def label_of(*parts: str) -> str:
+    """A name in the legend made of several."""
+    return ", ".join(part for part in parts if part)
+
+
+Value = tuple[str, Any]
+"""A measure by the short name that legends have for it."""
+
+
+def with_value(name: str, value: Value | None, ranking: Ranking) -> str:
+    """A model's name with what it has of a measure."""
+    if value is None or not name:
+        return name
+    short, measure = value
+    return f"{name} ({short} = {formatted(measure(ranking), '.3f')})"
+
+
+def written(text: str) -> str:
+    """Text that Matplotlib shows as it is.
+
+    Dollars would begin mathematics, and what begins with an underscore is left out of legends.
+    """
+    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
+# lines
+
+
+Place = Callable[[Numbers], tuple[Numbers, Numbers]]
+"""The coordinates of sums of masses, of which each class has a row."""
+STEPS = 200
+"""A piece of a curve that is drawn straight has at most this part of the axis."""
+HALVINGS = 24
+
+
+def sums_of(*masses: Numbers) -> Numbers:
+    """The sum of each of the masses at every cut, from none to all, in a row each."""
+    return np.stack([np.concatenate([[0.0], np.cumsum(x, dtype=np.float64)]) for x in masses])
+
+
+def cuts(ranking: Ranking) -> Numbers:
+    """False and true positives at every cut."""
+    return sums_of(ranking.negative_weights, ranking.positive_weights)
+
+
+def from_the_start(y: Numbers) -> Numbers:
+    """Heights of cuts; if the empty one has none, that of the next."""
+    return np.concatenate([y[1:2], y[1:]]) if len(y) > 1 and np.isnan(y[0]) else y
+
+
+def curved(
+    ax: Axes, x: Numbers, y: Numbers, between: tuple[Numbers, Place] | None
+) -> list[Numbers]:
+    """The points of cuts, with more between any two of them that are far apart.
+
+    On the way from one cut to the next the masses grow in proportion.  Their middle is added until
+    no two points are further apart along the axis than a 200th of it, whatever scale it has.
+    Nothing is added unless the sums at the cuts are given, and the place of any sums.
+    """
+    points = [x, y]
+    if between is None:
+        return points
+    sums, place = between
+    scale, has_zero = ax.xaxis.get_transform(), ax.get_xscale() != "log"
+    for _ in range(HALVINGS):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            along = np.where((points[0] > 0) | has_zero, scale.transform(points[0]), np.nan)
+            step = np.abs(np.diff(along))
+        seen = along[np.isfinite(along)]
+        farthest = np.ptp(seen) / STEPS if len(seen) else 0.0
+        wide = 1 + np.flatnonzero(np.isfinite(step) & (step > farthest))
+        if not len(wide):
+            break
+        middle = (sums[:, wide - 1] + sums[:, wide]) / 2
+        sums = np.insert(sums, wide, middle, axis=1)
+        points = [np.insert(a, wide, b) for a, b in zip(points, place(middle), strict=True)]
+    return points
 
 
 class Display:
@@ -66,10 +452,6 @@ class Display:
 
     _own: ClassVar[tuple[str, ...]] = ()
     """Keywords of the display itself; all others go to `plot`."""
-    _needed: ClassVar[tuple[str, ...]] = ()
-    """Keywords without which it cannot be drawn."""
-    _of_rank: ClassVar[tuple[str, ...]] = ()
-    """Keywords of `rank` beside those that all displays take."""
     _of_classes: ClassVar[str] = ""
     """Why scores of several classes cannot be drawn, if they cannot."""
 
@@ -93,11 +475,6 @@ class Display:
         *,
         name: Any = None,
         classes: Any = None,
-        sample_weight: Any = None,
-        where: Any = None,
-        pos_label: Any = None,
-        ties: Any = "expected",
-        validate: bool = True,
         ax: Axes | None = None,
         **options: Any,
     ) -> Self:
@@ -116,20 +493,18 @@ class Display:
             The classes in the order of the columns, if they are not 0 to K - 1.  With it the last
             axis holds the classes also where it is as long as the labels.  Needed for two columns,
             and for a data frame whose columns are classes.
-        sample_weight, where, pos_label, ties, validate : optional
-            As in `quotakernels.rank`.
         ax : Axes, optional
             Where to draw; by default on a new figure.
         **options : optional
-            What the display takes beside rankings, and what its `plot` takes.
+            What `quotakernels.rank` takes, such as `sample_weight`, `where`, `pos_label` and
+            `ties`; what the display takes beside rankings; and what its `plot` takes.
 
         Returns
         -------
         display
             With ``ax_``, ``figure_`` and ``lines_``.
         """
-        keywords = {"sample_weight": sample_weight, "where": where, "validate": validate}
-        keywords |= {"pos_label": pos_label, "ties": ties, **cls._taken(cls._of_rank, options)}
+        keywords = {x: options.pop(x) for x in keywords_of(rank) or () if x in options}
         given = (y_true, y_score, name, classes, keywords, cls._of_classes)
         return cls._drawn(rankings_of_predictions(*given), ax, options)
 
@@ -163,16 +538,9 @@ class Display:
         return cls._drawn(named_rankings(ranking, name), ax, options)
 
     @classmethod
-    def _taken(cls, names: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
-        """Some of the options, which are no longer among them."""
-        for name in names:
-            if name in cls._needed and name not in options:
-                raise TypeError(f"{cls.__name__} needs {name}")
-        return {name: options.pop(name) for name in names if name in options}
-
-    @classmethod
     def _drawn(cls, rankings: dict[str, Ranking], ax: Axes | None, options: dict[str, Any]) -> Self:
-        return cls._made(rankings, **cls._taken(cls._own, options)).plot(ax=ax, **options)
+        own = {x: options.pop(x) for x in cls._own if x in options}
+        return cls._made(rankings, **own).plot(ax=ax, **options)
 
     @classmethod
     def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:
@@ -196,22 +564,23 @@ class Display:
         y: Numbers,
         label: str,
         options: dict[str, Any],
-        counts: tuple[Numbers, Numbers, Place] | None = None,
+        between: tuple[Numbers, Place] | None = None,
         hulls: list[Line2D] | None = None,
-    ) -> tuple[Numbers, Numbers]:
-        """Draw a model's curve, or its hull, curved between cuts if `counts` says how."""
-        if counts is not None:
-            x, y = curved(x, y, counts, position_on(self.ax_))
+    ) -> list[Numbers]:
+        """Draw a model's curve, or its hull, curved `between` cuts if their sums and places are
+        given.
+        """
+        points = curved(self.ax_, x, y, between)
         lines, role = (self.lines_, "model") if hulls is None else (hulls, "hull")
         model = self._before + len(lines)
         style = line_style(model) | normalize_kwargs(options, Line2D)
-        (line,) = self.ax_.plot(x, y, **{"label": written(label) or None, **style})
+        (line,) = self.ax_.plot(*points, **{"label": written(label) or None, **style})
         lines.append(marks(line, role, model))
-        return x, y
+        return points
 
     def _references(
         self,
-        lines: list[tuple[Any, Any]],
+        lines: list[Any],
         label: str,
         style: Any = RANDOM,
         alone: str | None = None,
@@ -222,16 +591,16 @@ class Display:
         Those count that other displays have drawn on the axes.  `alone` is the label of a single
         one.  The limits of the axes follow them if they are `limiting`.
         """
-        there = [x.get_data() for x in marked(self.ax_, label)]
+        there = {mark_of(x).source for x in marked(self.ax_, label)}
         drawn: list[Line2D] = []
         for x, y in lines:
-            points = (np.asarray(x, dtype=float), np.asarray(y, dtype=float))
-            if not any(_alike(points, other) for other in there):
-                there.append(points)
+            points = tuple(formatted(number, ".9g") for number in (*x, *y))
+            if points not in there:
+                there.add(points)
                 shown = label_once(self.ax_, label, alone or label, label)
-                line = Line2D(*points, **style, label=shown)
+                line = Line2D(x, y, **style, label=shown)
                 self.ax_.add_line(line) if limiting else self.ax_.add_artist(line)
-                drawn.append(marks(line, label))
+                drawn.append(marks(line, label, source=points))
         if limiting:
             self.ax_.autoscale_view()
         return drawn
@@ -240,56 +609,40 @@ class Display:
         self, title: str, label: str, legend: bool, place: str = "best", columns: int = 1
     ) -> None:
         """Label the y axis; give the axes a title unless they have one, and a legend if asked."""
-        self.ax_.set_ylabel(label)
-        titled(self.ax_, title)
+        self.ax_.set(ylabel=label, title=self.ax_.get_title() or title)
         if legend:
             with_legend(self.ax_, place, columns)
 
     def _bands(self, band: Any, place: Any) -> None:
         """Shade the band of each model; `place` puts its points on the x axis."""
-        said = "confidence band"
-        for model, (name, each) in enumerate(_bands_of(band, list(self.rankings)).items()):
-            if each is not None:
-                shade = self.ax_.fill_between(
-                    place(np.asarray(each.at), name),
-                    each.lower,
-                    each.upper,
-                    color=COLOURS[(self._before + model) % len(COLOURS)],
-                    alpha=0.18,
-                    linewidth=0,
-                    label=label_once(self.ax_, said, said, said),
-                )
-                marks(shade, said)
+        said, names = "confidence band", list(self.rankings)
+        for name, (at, lower, upper) in _bands_of(band, names).items():
+            model = self._before + names.index(name)
+            look: dict[str, Any] = {"color": colour_of(model), "alpha": 0.18, "linewidth": 0}
+            look["label"] = label_once(self.ax_, said, said, said)
+            marks(self.ax_.fill_between(place(at, name), lower, upper, **look), said)
 
 
-def _alike(one: tuple[Numbers, Numbers], other: tuple[Numbers, Numbers]) -> bool:
-    return all(
-        a.shape == b.shape and np.allclose(a, b, rtol=1e-9, equal_nan=True)
-        for a, b in zip(one, other, strict=True)
-    )
-
-
-def _bands_of(band: Any, names: list[str]) -> dict[str, CurveBand | None]:
-    """The band of each model, or None; the leading axis of a single one is that of the models."""
-    several = isinstance(band, Mapping)
-    for each in band.values() if several else [band]:
-        if each is not None and not isinstance(each, CurveBand):
+def _bands_of(band: Any, names: list[str]) -> dict[str, Any]:
+    """The places and both edges of each band; the leading axis of one alone is that of models."""
+    bands = band if isinstance(band, Mapping) else {"": band}
+    found = {}
+    for name, each in bands.items():
+        if not isinstance(each, CurveBand | None):
             raise TypeError(
                 "band must be a CurveBand, or a mapping from names to CurveBands; "
                 f"got {type(each).__name__}"
             )
-    if several:
-        strangers = [key for key in band if key not in names]
-        if strangers:
-            raise ValueError(f"band has {strangers[0]!r}, which is none of {', '.join(names)}")
-        return {x: None if band.get(x) is None else on_host(band[x]) for x in names}
-    if band is None:
-        return dict.fromkeys(names)
-    at, *edges = on_host(band)
-    if edges[0].ndim == 1 and len(names) == 1:
-        return {names[0]: CurveBand(at, *edges)}
-    if edges[0].shape[:-1] != (len(names),):
+        if bands is band and name not in names:
+            raise ValueError(f"band has {name!r}, which is none of {', '.join(names)}")
+        if each is not None:
+            found[name] = [on_host(x) for x in (each.at, each.lower, each.upper)]
+    if bands is band or not found:
+        return found
+    at, *edges = found[""]
+    rows = [np.atleast_2d(x) for x in edges]
+    if rows[0].shape[:-1] != (len(names),):
         raise ValueError(
             f"band must have a row for each of {len(names)} models; got shape {edges[0].shape}"
         )
-    return {x: CurveBand(at, *each) for x, *each in zip(names, *edges, strict=True)}
+    return {name: (at, *each) for name, *each in zip(names, *rows, strict=True)}

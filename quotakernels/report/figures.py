@@ -24,7 +24,7 @@ from quotakernels.evaluation.intervals import hit_rate_band
 from quotakernels.evaluation.results import Column, GroupResults, GroupValues, Results
 from quotakernels.evaluation.tables import MANY, columns_at
 from quotakernels.evaluation.words import listed, sentence
-from quotakernels.plots._axes import (
+from quotakernels.plots._display import (
     COLOURS,
     MARKERS,
     OPTIMAL,
@@ -32,8 +32,8 @@ from quotakernels.plots._axes import (
     REFERENCE,
     line_style,
     marked,
+    written,
 )
-from quotakernels.plots._models import written
 
 _STYLE = {
     "svg.fonttype": "none",

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 import quotakernels as qk
 from plots.conftest import LABELS, SCORES, TIED
 from quotakernels import plots
-from quotakernels.plots._axes import COLOURS, line_style
+from quotakernels.plots._display import COLOURS, line_style
 
 STACKED = np.stack([*SCORES.values()])
 PR = plots.PrecisionRecallDisplay
