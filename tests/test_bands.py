@@ -11,11 +11,10 @@ import pytest
 from backends import MODES, Mode, parameters, random_state
 from hypothesis import given
 from hypothesis import strategies as st
+from resamples import counts_drawn
 
 import quotakernels as qk
-from quotakernels.inference._resamples import plan_of
 from quotakernels.inference.bands import tpr_at
-from quotakernels.inputs.examples import validated
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(7)
@@ -221,11 +220,8 @@ def test_the_best_cut_of_each_resample(best: Any, own: dict[str, Any], weights: 
     """Of rows that are really repeated, and what its threshold brings on all examples."""
     given = {"sample_weight": weights, "random_state": 3}
     found = qk.inference.best_cut_interval(best, Y, S, n_resamples=30, **given, **own)
-    plan = plan_of(
-        validated(Y, S, sample_weight=weights).examples, None, False, False, 3, "expected"
-    )
     more = np.empty((2, 30))
-    for number, counts in enumerate(plan.counts(range(30))):
+    for number, counts in enumerate(counts_drawn(Y, 30, weights)):
         rows = np.repeat(np.arange(N), counts)
         taken = None if weights is None else weights[rows]
         for model, scores in enumerate(S):

@@ -12,14 +12,12 @@ import pytest
 from backends import MODES, Mode, in_full, parameters, random_state
 from expected import ulps
 from public_names import PUBLIC
+from resamples import counts_drawn
 
 import quotakernels as qk
 from quotakernels.inference import bootstrapping as values
-from quotakernels.inference._resamples import parts_left_out, plan_of, without_parts
-from quotakernels.inference.bootstrapping import interval, values_of
-from quotakernels.inputs.examples import validated
+from quotakernels.inference.bootstrapping import interval
 from quotakernels.ops import namespace
-from quotakernels.ranking import rank_examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(7)
@@ -59,14 +57,6 @@ def test_measures_that_share_a_pass_have_their_own_values(name: str, given: dict
         np.testing.assert_allclose(shared, own, 1e-13, 1e-14)
 
 
-def plan(scores: Any, **kind: Any) -> tuple[Any, Any]:
-    """The plan of resamples of the examples above, and the examples."""
-    given = {name: kind.pop(name, None) for name in ("sample_weight", "where")}
-    examples = validated(Y, scores, **given).examples
-    options = {"clusters": None, "stratified": False, "poisson": False} | kind
-    return plan_of(examples, random_state=3, ties="expected", **options), examples
-
-
 def repeated(scores: np.ndarray, counts: np.ndarray, weights: Any) -> qk.Ranking:
     index = np.repeat(np.arange(N), counts)
     return qk.rank(
@@ -84,6 +74,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:roc_hull_auc takes the best")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("few", [0, 64 * N], ids=["lists", "batch"])
 def test_a_resample_is_measured_as_rows_that_are_repeated(
@@ -91,19 +82,16 @@ def test_a_resample_is_measured_as_rows_that_are_repeated(
 ):
     """In the order of the input: several models, of which each has an order of its own."""
     monkeypatch.setattr(values, "LONG", few)
-    given = dict(KINDS[kind])
-    made, examples = plan(S, **given)
+    given = KINDS[kind]
     single = dict(MEASURES)
     if kind == "weighted":
         del single["eap"]  # which needs positions
-    estimate = {name: f(rank_examples(examples, "expected")) for name, f in single.items()}
-    numbers = range(4)
-    counts = made.counts(numbers)
+    drawn = {name: x for name, x in given.items() if name != "sample_weight"}
+    counts = counts_drawn(Y, 4, **{"where": given.get("sample_weight")} | drawn)
     for name, measure in single.items():  # one by one, since some merge rows and others may not
-        found = values_of(measure, estimate[name], 2**20, made, numbers, lambda *_: None)
-        for number in numbers:
+        found = qk.bootstrap(measure, Y, S, n_resamples=4, random_state=3, **given).resamples
+        for number, taken in enumerate(counts):
             for model, scores in enumerate(S):
-                taken = counts[number] * (M if kind == "masked" else 1)
                 wanted = measure(repeated(scores, taken, given.get("sample_weight")))
                 value = found[model, ..., number]
                 near = np.abs(value - wanted) <= 2**-50  # Pearson's sums cancel where it is near 0
@@ -111,39 +99,46 @@ def test_a_resample_is_measured_as_rows_that_are_repeated(
 
 
 def test_resamples_have_the_size_that_they_should():
-    counts = plan(S)[0].counts(range(200))
+    counts = counts_drawn(Y, 200)
     assert np.all(counts.sum(axis=-1) == N)
     assert np.all(np.abs(counts.mean(axis=0) - 1) < 0.4)
-    stratified = plan(S, stratified=True)[0].counts(range(20))
+    stratified = counts_drawn(Y, 20, stratified=True)
     assert np.all(stratified[:, Y].sum(axis=-1) == Y.sum())
     assert np.all(stratified.sum(axis=-1) == N)
-    masked = plan(S, where=M)[0].counts(range(20))
-    assert np.all(masked.sum(axis=-1) == M.sum())
-    assert np.all(masked[:, ~M] == 0)
-    grouped = plan(S, clusters=CLUSTERS)[0].counts(range(20))
+    grouped = counts_drawn(Y, 20, clusters=CLUSTERS)
     assert all(np.ptp(grouped[:, g == CLUSTERS], axis=-1).max() == 0 for g in range(11))
     assert np.all(
         grouped[:, [np.flatnonzero(g == CLUSTERS)[0] for g in range(11)]].sum(axis=-1) == 11
     )
-    poisson = plan(S, poisson=True)[0].counts(range(300))
+    poisson = counts_drawn(Y, 300, poisson=True)
     assert 0.9 < poisson.mean() < 1.1
     assert 0.9 < poisson.var() < 1.1
 
 
-def test_what_is_left_out_for_bca():
-    lacking, numbers = parts_left_out(plan(S)[0], 99)
-    assert len(numbers) == N
-    assert np.array_equal(np.sort((1 - lacking.counts(numbers)).argmax(axis=-1)), np.arange(N))
-    lacking, numbers = parts_left_out(plan(S, clusters=CLUSTERS)[0], 99)
-    assert len(numbers) == 11
-    assert np.all((1 - lacking.counts(numbers)).sum(axis=0) == 1)
+@pytest.mark.parametrize(
+    ("length", "resamples", "parts", "clusters"),
+    [
+        (N, 99, N, None),
+        (N, 99, 11, CLUSTERS),
+        *((300, resamples, parts, None) for resamples, parts in ((2, 20), (50, 50), (250, 200))),
+    ],
+)
+def test_as_many_parts_are_left_out_for_bca_as_there_are_resamples(
+    length: int, resamples: int, parts: int, clusters: Any
+):
+    """Each example, or cluster, is in one of them."""
+    lacking: list[np.ndarray] = []
 
+    def measure(ranking: qk.Ranking) -> Any:
+        lacking.append(1 - ranking.counts)
+        return qk.roc_auc(ranking)
 
-@pytest.mark.parametrize(("resamples", "parts"), [(2, 20), (50, 50), (9999, 200)])
-def test_as_many_parts_are_left_out_as_there_are_resamples(resamples: int, parts: int):
-    counts, numbers = without_parts(300, None, np.zeros(300), resamples)
-    assert len(numbers) == parts
-    assert np.all((1 - counts(numbers)).sum(axis=0) == 1)
+    labels = np.resize(Y, length)
+    qk.bootstrap(
+        measure, labels, np.arange(length), clusters=clusters, method="bca", n_resamples=resamples
+    )
+    assert len(lacking) == 1 + resamples + parts
+    assert np.all(np.sum(lacking[1 + resamples :], axis=0) == 1)
 
 
 @pytest.mark.parametrize("method", ["percentile", "expanded"])
@@ -278,7 +273,7 @@ def test_few_examples_near_an_area_of_1_are_warned_of(pairs: tuple[int, ...], en
     assert qk.roc_auc(labels, scores) == pytest.approx(1 - sum(pairs) / 2000)
     few = f"only 40 positives: intervals near an AUC of 1 are too narrow with fewer than {enough}"
     weights = np.where(np.arange(90) < 20, 2.0, 1.0)
-    kish = "only 36.0 positives of equal weight (Kish): intervals near an AUC of 1"
+    kish = "only 36 positives of equal weight (Kish): intervals near an AUC of 1"
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
         qk.bootstrap(qk.average_hit_rate, labels, [scores, -scores], n_resamples=5)
@@ -441,33 +436,13 @@ def test_records_and_mappings_keep_their_form():
     assert found["all"].pem.lower <= found["all"].pem.estimate
 
 
-@pytest.mark.parametrize("mode", parameters([m for m in main_modes if "jit" not in m.name]))
-@pytest.mark.parametrize("long", [0, 64_000])
-def test_curves_of_lists_with_ties(mode: Mode, long: int, monkeypatch: pytest.MonkeyPatch):
-    """Each resample has a value for every point; the best of them is the best cut's."""
-    monkeypatch.setattr(values, "LONG", long)
-    gain = np.where(Y, 3.0, -1.0)
-
-    def curves(y: Any, s: Any, g: Any) -> Any:
-        given: dict[str, Any] = {"n_resamples": 4, "random_state": random_state(mode)}
-        several = [qk.bootstrap(qk.best_quota, y, x, gain=g, **given) for x in (s[0, ...], s)]
-        split = qk.bootstrap(qk.roc_curve, y, s[0, ...], ties="optimistic", **given)
-        return tuple((x.value[:], x.curve.value[:], x.curve.quota[:]) for x in several), split[:2]
-
-    found, (fpr, tpr) = mode.run(curves, Y, S[:2].round(1), gain)
-    for (value, along, quota), scores in zip(found, (S[0], S[:2]), strict=True):
-        wanted = qk.best_quota(Y, scores.round(1), gain=gain)
-        np.testing.assert_allclose(value[0], wanted.value, rtol=1e-6)
-        np.testing.assert_allclose(along[0].max(-1), wanted.value, rtol=1e-6)
-        np.testing.assert_allclose(along[5].max(-2), value[5], rtol=1e-6)
-        np.testing.assert_array_equal(quota[0][..., -1], N)
-        np.testing.assert_array_equal(quota[5][..., -1, :], N)
-        assert along[5].shape[:-1] == along[0].shape
-    own = qk.best_quota(Y, S[0].round(1), gain=gain).curve
-    if mode.name == "numpy":
-        np.testing.assert_array_equal(found[0][1][0], own.value)
-    assert np.all(np.diff(fpr[5], axis=0) >= 0)
-    np.testing.assert_array_equal(tpr[5][-1], 1)
+def test_a_curve_of_every_cut_is_refused_for_several_models():
+    """They have as many cuts as they have scores; one field of the record fits."""
+    given: dict[str, Any] = {"gain": np.where(Y, 3.0, -1.0), "n_resamples": 9, "random_state": 3}
+    with pytest.raises(ValueError, match="pass one field: lambda ranking: best_quota"):
+        qk.bootstrap(qk.best_quota, Y, S, **given)
+    found = qk.bootstrap(lambda ranking: qk.best_quota(ranking).value, Y, S, **given)
+    assert found.resamples.shape == (3, 9)
 
 
 # where a measure is undefined

@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 from backends import MODES, Mode, mode_fixture
 from exact.budgets import priced, priced_groups, quota_of_budget
+from resamples import counts_drawn
 
 import quotakernels as qk
 from quotakernels.inference import fold_summary, fold_test
-from quotakernels.inference._resamples import plan_of
-from quotakernels.inputs.examples import validated
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(31)
@@ -35,14 +34,6 @@ MEASURES = {
 mode = mode_fixture(
     [m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax64")]
 )
-
-
-def counts_drawn(seed: int = 3, weights: Any = None, **kind: Any) -> np.ndarray:
-    """How often each example is in each resample."""
-    examples = validated(Y, S, sample_weight=weights, cost=COST).examples
-    how = {"clusters": None, "stratified": False, "poisson": False} | kind
-    plan = plan_of(examples, **how, random_state=seed, ties="expected")
-    return plan.counts(range(R))
 
 
 def exact(name: str, scores: np.ndarray, index: np.ndarray, weights: Any) -> float:
@@ -69,7 +60,7 @@ def exact(name: str, scores: np.ndarray, index: np.ndarray, weights: Any) -> flo
 def test_a_resample_spends_the_budget_on_rows_that_are_repeated(kind: Any, weights: Any):
     given = {"sample_weight": weights, "random_state": 3, "n_resamples": R, **kind}
     found = qk.bootstrap(MEASURES, Y, S, cost=COST, **given)
-    counts = counts_drawn(weights=weights, **kind)
+    counts = counts_drawn(Y, R, weights, **kind)
     for name, (model, scores), k in itertools.product(MEASURES, enumerate(S), range(R)):
         index = np.repeat(np.arange(N), counts[k])
         again = None if weights is None else weights[index]
@@ -102,7 +93,7 @@ def test_resamples_that_cost_less_than_the_budget_are_undefined():
         found = qk.bootstrap(rate, Y, scores, cost=COST, **given)
         assert np.all((found.undefined > 0) & (found.undefined < R))
         np.testing.assert_allclose(found.estimate, Y.mean())
-    costs = counts_drawn() @ COST
+    costs = counts_drawn(Y, R) @ COST
     assert np.all(qk.bootstrap(rate, Y, S, cost=COST, **given).undefined == (costs < whole).sum())
     everybody = functools.partial(rate, when_short="all")
     assert np.all(qk.bootstrap(everybody, Y, S, cost=COST, **given).undefined == 0)

@@ -308,7 +308,7 @@ def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
             **given,
         )
     half, heavy = np.arange(N) < N // 2, np.where(np.arange(N) % 2, 1e-9, 1.0)
-    with pytest.warns(UserWarning, match=r"only 15\.0 negatives of equal weight \(Kish\): p-"):
+    with pytest.warns(UserWarning, match=r"only 15 negatives of equal weight \(Kish\): p-"):
         qk.compare(qk.roc_auc, half, models, sample_weight=heavy, **given)
     qk.compare(qk.roc_auc, labels, models, test="permutation", **given)
     large, near = np.arange(90) < 40, np.r_[np.arange(90.0)[:0:-1], 25.5]

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from backends import MODES, Mode, in_full, mode_fixture
 from exact import uplift as ex
+from resamples import counts_drawn
 
 import quotakernels as qk
 from quotakernels.inference import fold_summary, fold_test
-from quotakernels.inference._resamples import plan_of
-from quotakernels.inputs.examples import validated
 from quotakernels.uplift import auuc, qini_coefficient, uplift_at_quota
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
@@ -59,9 +58,7 @@ def exact(name: str, rows: list[ex.Person]) -> float:
 def test_a_resample_is_of_rows_that_are_repeated(kind: Any, weights: Any):
     given = {"sample_weight": weights, "random_state": 3, "n_resamples": R, **kind}
     found = qk.bootstrap(MEASURES, Y, S, treatment=T, **given)
-    how = {"clusters": None, "stratified": False, "poisson": False} | kind
-    examples = validated(Y, S, sample_weight=weights, treatment=T).examples
-    counts = plan_of(examples, **how, random_state=3, ties="expected").counts(range(R))
+    counts = counts_drawn(Y, R, weights, **kind)
     for (model, scores), k in itertools.product(enumerate(S), range(0, R, 3)):
         index = np.repeat(np.arange(N), counts[k])
         beside = {} if weights is None else {"sample_weight": weights[index].tolist()}

@@ -12,10 +12,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, readable, to_numpy
+from quotakernels._array import Array, readable
 from quotakernels.inference._distributions import check_level
-from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import Examples, Validated, check_tie_policy, validated
+from quotakernels.inputs.examples import Validated, check_tie_policy, validated
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import show_value, warn_once
 from quotakernels.inputs.models import host_floats
@@ -29,7 +28,6 @@ from quotakernels.measures._facts import (
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.by_group import mean_over_groups
 from quotakernels.measures.over_quotas import gini, pem, roc_auc
-from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, rank
 
 IntervalMethod: TypeAlias = Literal["expanded", "bca", "percentile", "basic"]
@@ -278,88 +276,33 @@ TESTS = Purpose(
 
 def warn_of_few(
     purpose: Purpose,
-    examples: Examples,
-    clusters: Any = None,
-    groups: Array | None = None,
-    unit: str = "cluster",
+    units: tuple[Array, Array],
+    unit: str = "",
+    where: str = "",
     area: float = 0.5,
 ) -> None:
-    """Warn of few examples of a class, of few clusters that have one, or few in one of the groups.
+    """Warn of few positives or negatives in a list or group that has both, or few units with one.
 
-    Where there are none of a class there is nothing to say.  Examples of unequal weights amount to
-    fewer (Kish).  The nearer the `area` under the ROC curve is to 1, the more are few.
+    The nearer the `area` under the ROC curve is to 1, the more are few.
     """
-    fewest, kind = min(
-        (_fewest(flags, clusters, groups), kind) for kind, flags in flags_of(examples).items()
-    )
-    if fewest == 0:
+    negatives_first = np.stack([host_floats(x).ravel() for x in reversed(units)])
+    both = negatives_first[:, np.all(negatives_first > 0, axis=0)]
+    if not both.size:
         return
-    some = kind if fewest > 1 else kind.removesuffix("s")
-    if clusters is not None:
-        _warn_below(
-            fewest, f"{unit}{'s' * (fewest > 1)} with {kind}", purpose.wrong, purpose.clusters
-        )
-    elif groups is not None:
-        _warn_below(fewest, f"{some} in a group", purpose.wrong, purpose.examples)
+    fewest, kind = min(zip(both.min(axis=1).tolist(), ("negatives", "positives"), strict=True))
+    if unit:
+        units_with = f"{unit}{'s' * (fewest > 1)} with {kind}"
+        _warn_below(fewest, units_with, purpose.wrong, purpose.clusters)
     else:
-        counts: list[tuple[float, str]] = [(fewest, some)]
-        if examples.weights is not None:
-            counts.append(_of_equal_weight(examples))
-        if not any(_warn_below(*x, purpose.wrong, purpose.examples) for x in counts):
-            near = "intervals near an AUC of 1 are too narrow"
-            _warn_below(*counts[-1], near, enough_near_one(area))
+        some = f"{kind.removesuffix('s') if fewest == 1 else kind}{where}"
+        near = "intervals near an AUC of 1 are too narrow"
+        if not _warn_below(fewest, some, purpose.wrong, purpose.examples):
+            _warn_below(fewest, some, near, enough_near_one(area))
 
 
 def enough_near_one(area: float) -> int:
     """How many examples of a class are enough near an AUC of 1; 0 elsewhere."""
     return math.ceil(ENOUGH_LOST / (1 - min(area, NEAREST))) if area > NEAR_ONE else 0
-
-
-def _of_equal_weight(examples: Examples) -> tuple[float, str]:
-    """As how many of equal weight the examples of one class tell, the class that has fewer."""
-    weights = host_floats(examples.weights)
-    xp = namespace(weights)
-    with xp.computing():
-        told = {kind: kish(xp, x, weights) for kind, x in flags_of(examples).items()}
-    fewest, kind = min((float(np.min(x)), kind) for kind, x in told.items())
-    return round(fewest, 1), f"{kind} of equal weight (Kish)"
-
-
-def kish(xp: Namespace, flags: Array, weights: Array) -> Array:
-    """How many equal weights tell as much as those of the raised flags, shape (..., 1); NaN of
-    none.
-    """
-    own = xp.where(flags, weights, xp.zeros_like(weights))
-    own = own / xp.max(own, axis=-1, keepdims=True)
-    total, squares = (xp.total(x)[..., None] for x in (own, own * own))
-    return total * total / squares
-
-
-def _fewest(flags: NDArray, clusters: Any, groups: Array | None) -> int:
-    """How many there are; in the group that has the fewest of those that have some."""
-    if groups is None:
-        return units_of(flags, clusters)
-    own = host_floats(groups).reshape(-1, flags.shape[-1])[0].astype(np.int64)
-    each = np.bincount(own[flags])
-    return int(each[each > 0].min(initial=flags.shape[-1])) if flags.any() else 0
-
-
-def flags_of(examples: Examples) -> dict[str, NDArray]:
-    """On the host, which examples are of each class and count for any of the models."""
-    xp = namespace(examples.scores)
-    with xp.computing():
-        valid, positive = examples.valid, xp.cast(examples.labels, xp.bool)
-        flags = [x if valid is None else x & valid for x in (positive, ~positive)]
-        both = host_floats(xp.cast(xp.stack(flags), xp.float32))
-    good, bad = np.any(both.reshape(2, -1, both.shape[-1]) > 0, axis=1)
-    return {"positives": good, "negatives": bad}
-
-
-def units_of(flags: NDArray, clusters: Any) -> int:
-    """How many examples these are, or how many clusters have one of them."""
-    if clusters is None:
-        return int(np.count_nonzero(flags))
-    return int(np.unique(to_numpy(as_column("clusters", clusters))[flags]).shape[0])
 
 
 def few_whole(units: int, what: str = "clusters") -> bool:
@@ -390,5 +333,5 @@ def warn_of_equal_rates(measure: Any, values: Any, lists: int, what: str = "resa
 
 def _warn_below(number: float, what: str, wrong: str, enough: int) -> bool:
     if number < enough:
-        warn_once(f"only {number} {what}: {wrong} with fewer than {enough}")
+        warn_once(f"only {round(number, 1):g} {what}: {wrong} with fewer than {enough}")
     return number < enough

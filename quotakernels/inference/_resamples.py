@@ -6,7 +6,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from quotakernels._array import (
     to_numpy,
     tree_map,
 )
-from quotakernels.inference._call import kish
 from quotakernels.inputs.columns import as_column, column_hint, first_bad, refuse_symbolic
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.groups import GroupsOfExamples
@@ -29,6 +28,8 @@ from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy, table_of
 
 NDArray = np.ndarray[Any, Any]
+FEWEST_PARTS, PARTS = 20, 200
+"""Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
 
 
 # tables of resamples: one sort, and other counts
@@ -64,24 +65,77 @@ class Keys(NamedTuple):
         return self._replace(combined=self.combined._replace(levels=levels))
 
 
-class Plan(NamedTuple):
-    """What is drawn, and of what.
+Counts: TypeAlias = Callable[[range], Array]
+"""For a range of resamples, how often each example or group is in them, shape (R, n)."""
 
-    ``counts(numbers)`` gives, for a range of resamples, how often each example is in them, shape
-    (R, n).  Where their size `varies`, a quota may be more than there is, and is undefined then.
-    Each of so many `units` is drawn whole; the `owner` of an example is the unit that it is in.
-    Measured `by_row`, all tables have the same rows, since these show in the measure.  With `keys`
-    tables are of groups of examples.
+
+class Units(NamedTuple):
+    """What is drawn whole: single examples, clusters or groups.
+
+    Strata of such `sizes` stand one after the other in so many `places`; what stands behind them is
+    never drawn.  The `owner` of an example, or of a group, is the place that it is drawn with; None
+    where each has its own.
     """
 
-    examples: Sorted
-    counts: Callable[[range], Array]
-    ties: TiePolicy
-    varies: bool
-    units: int
+    sizes: tuple[Any, ...]
+    places: int
     owner: Array | None
-    by_row: bool = False
-    keys: Keys | None = None
+
+    def drawn(self, like: Array, random_state: Any, poisson: bool) -> Counts:
+        """Those of resamples, in the library and on the device of an array."""
+        xp = namespace(like)
+
+        def draws(source: Any, numbers: range, each: Array) -> Array:
+            return xp.draws(source, numbers, self.sizes, each, poisson)
+
+        return self._each(like, random_state, draws)
+
+    def coins(self, like: Array, random_state: Any) -> Counts:
+        """Heads or tails for each example or group, the same for those of one owner."""
+        return self._each(like, random_state, namespace(like).coins)
+
+    def _each(self, like: Array, random_state: Any, drawn: Callable[..., Array]) -> Counts:
+        xp, dev = namespace(like), device(like)
+        with xp.computing():
+            source = xp.source_of_draws(random_state, dev)
+            each = xp.zeros(self.places, dtype=xp.int8, device=dev)
+
+        def counts(numbers: range) -> Array:
+            with xp.computing():
+                found = drawn(source, numbers, each)
+                return found if self.owner is None else xp.take(found, self.owner, axis=-1)
+
+        return counts
+
+    def without_parts(self, like: Array, resamples: int) -> tuple[Counts, range]:
+        """0 or 1, without each part of the units, and the numbers of the parts.
+
+        There are about as many parts as resamples, as more would cost more than these.
+        """
+        xp = namespace(like)
+        parts = min(self.places, PARTS, max(resamples, FEWEST_PARTS))
+        shuffled = np.random.default_rng(0).permutation(self.places) % parts
+        with xp.computing():
+            part = xp.asarray(shuffled, device=device(like))
+            part = part if self.owner is None else xp.take(part, self.owner, axis=-1)
+
+        def counts(numbers: range) -> Array:
+            with xp.computing():
+                number = xp.arange(
+                    numbers.start, numbers.stop, dtype=part.dtype, device=device(part)
+                )
+                return xp.cast(part != xp.expand_dims(number, axis=-1), xp.int64)
+
+        return counts, range(parts)
+
+
+class Plan(NamedTuple):
+    """Examples in order, of which resamples are drawn; with `keys` they are in groups."""
+
+    examples: Sorted
+    units: Units
+    ties: TiePolicy
+    keys: Keys | None
 
 
 def keys_of(examples: Examples, groups: GroupsOfExamples, good: Array | None) -> Keys:
@@ -248,86 +302,55 @@ def _whole_table(spans: _Spans, counts: NDArray) -> ops.TieTable:
 # what is drawn: examples, strata of them, or whole clusters
 
 
-FEWEST_PARTS, PARTS = 20, 200
-"""Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
-
-
-def to_draw_from(examples: Examples, random_state: Any) -> Examples:
+def to_draw_from(found: Validated, random_state: Any) -> Validated:
     """The examples, of which tensors in host memory become NumPy's where that draws."""
+    examples = found.examples
     refuse_symbolic(examples.scores.shape[-1], "resamples")
     if 0 in examples.scores.shape[:-1]:
         raise ValueError(f"y_score holds no model: its shape is {tuple(examples.scores.shape)}")
     seeds_numpy = isinstance(random_state, (type(None), int, np.integer, np.random.Generator))
     on_host = host_view(examples) if seeds_numpy else None
-    return examples if on_host is None else Examples(*on_host)
-
-
-def groups_to_draw_from(found: Validated, random_state: Any) -> Validated:
-    """Examples with their groups, in host memory where NumPy draws."""
-    examples = to_draw_from(found.examples, random_state)
-    if examples is found.examples:
+    if on_host is None:
         return found
-    groups, good = found.groups, found.good
-    if groups is not None:
-        groups = GroupsOfExamples(*map(to_numpy, groups))
-    good = None if good is None else to_numpy(good)
-    return found._replace(examples=examples, groups=groups, good=good)
+    good, mask, groups = tree_map(to_numpy, found[1:4])
+    return Validated(Examples(*on_host), good, mask, groups)
 
 
-def plan_of(
-    examples: Examples,
-    clusters: Any,
-    stratified: bool,
-    poisson: bool,
-    random_state: Any,
-    ties: TiePolicy,
-    groups: GroupsOfExamples | None = None,
-    good: Array | None = None,
-) -> Plan:
-    """How resamples of checked examples are made, and of their groups.
+def plan_of(found: Validated, clusters: Any, stratified: bool, ties: TiePolicy) -> Plan:
+    """Examples and their groups, if there are any, in order, and what is drawn of them.
 
     A single list is put in order first, so that its resamples do not depend on the order in which
     it came.
     """
+    examples, groups = found.examples, found.groups
     xp = namespace(examples.scores)
     with xp.computing():
-        source = xp.source_of_draws(random_state, device(examples.scores))
-        keys = None if groups is None else keys_of(examples, groups, good)
+        keys = None if groups is None else keys_of(examples, groups, found.good)
         ordered = in_order(examples, keys)
-        given, members = examples, None
+        members = None
         if examples.scores.ndim == 1:
             members = ordered.order
-            examples = examples.map(lambda x: xp.take(x, members, axis=-1))
             ordered = ordered._replace(order=xp.arange(members.shape[0], device=device(members)))
-        if clusters is not None:
-            units, owner = owners(xp, given, clusters, members)
-            sizes: tuple[Any, ...] = (units,)
+        if clusters is None:
+            units = _strata(xp, examples, stratified, members)
         else:
-            units, (sizes, owner) = examples.scores.shape[-1], _strata(xp, examples, stratified)
-        like = xp.zeros(units, dtype=xp.int8, device=device(examples.scores))
-
-    def counts(numbers: range) -> Array:
-        with xp.computing():
-            drawn = xp.draws(source, numbers, sizes, like, poisson)
-            return drawn if owner is None else xp.take(drawn, owner, axis=-1)
-
-    unequal = examples.weights is not None or "cost" in examples.columns
-    varies = poisson or clusters is not None or unequal
-    return Plan(ordered, counts, ties, varies, units, owner, keys=keys)
+            number, owner = owners(xp, examples, clusters)
+            owner = owner if members is None else xp.take(owner, members, axis=-1)
+            units = Units((number,), number, owner)
+    return Plan(ordered, units, ties, keys)
 
 
-def _strata(
-    xp: Namespace, examples: Examples, stratified: bool
-) -> tuple[tuple[Any, ...], Array | None]:
-    """Sizes of the strata, and the place of each example among them; None where it is its own.
-
-    Examples that do not count come last and are not drawn.
+def _strata(xp: Namespace, examples: Examples, stratified: bool, members: Array | None) -> Units:
+    """Single examples, in the order of the `members`; those that do not count come last and are not
+    drawn.
     """
+    if members is not None:
+        examples = examples.map(lambda x: xp.take(x, members, axis=-1))
     valid, labels, length = examples.valid, examples.labels, examples.scores.shape[-1]
     if valid is not None:
         valid = xp.any(xp.reshape(valid, (-1, length)), axis=0)
     if not stratified and (valid is None or known(valid)):
-        return (length,), None
+        return Units((length,), length, None)
     there = xp.ones((length,), dtype=xp.bool, device=device(examples.scores))
     strata = [there := there if valid is None else valid]
     if stratified:
@@ -339,16 +362,13 @@ def _strata(
     for index, flags in enumerate(strata):
         number = xp.where(flags, index, number)
     places = xp.argsort(xp.argsort(number, stable=True), stable=True)
-    return tuple(xp.count_nonzero(flags) for flags in strata), places
+    return Units(tuple(xp.count_nonzero(flags) for flags in strata), length, places)
 
 
-def owners(
-    xp: Namespace, examples: Examples, clusters: Any, order: Array | None
-) -> tuple[int, Array]:
+def owners(xp: Namespace, examples: Examples, clusters: Any) -> tuple[int, Array]:
     """The number of clusters that have an example that counts, and to which one each belongs.
 
-    `order` puts the owners, not the examples, in another order.  Examples that count for no model
-    get any owner.
+    Examples that count for no model get any owner.
     """
     column = as_column("clusters", clusters)
     shape = (examples.scores.shape[-1],)
@@ -370,9 +390,7 @@ def owners(
     owner = np.zeros(shape, dtype=np.int64)
     owner[there] = np.searchsorted(names, given[there])
     owner = xp.asarray(owner, device=device(examples.scores))
-    owner = xp.cast(owner, xp.int64)
-    units = max(1, names.shape[0])
-    return units, owner if order is None else xp.take(owner, order, axis=-1)
+    return max(1, names.shape[0]), xp.cast(owner, xp.int64)
 
 
 def counting(examples: Examples) -> np.ndarray[Any, Any]:
@@ -389,67 +407,27 @@ def counting(examples: Examples) -> np.ndarray[Any, Any]:
     return there
 
 
-def parts_left_out(plan: Plan, resamples: int) -> tuple[Plan, range]:
-    """A plan whose resamples lack one unit each, or one of many parts of the units."""
-    counts, numbers = without_parts(plan.units, plan.owner, plan.examples.order, resamples)
-    return plan._replace(counts=counts, varies=True), numbers
+# how many units tell of each class
 
 
-def without_parts(
-    units: int, owner: Array | None, like: Array, resamples: int
-) -> tuple[Callable[[range], Array], range]:
-    """How often what has these owners is there without each part of the units: 0 or 1.
+def units_by_class(xp: Namespace, examples: Examples, owner: Array | None) -> tuple[Array, Array]:
+    """How many positives and negatives there are in each list, shape (...).
 
-    There are about as many parts as resamples, as more would cost more than these.
+    Unequal weights amount to fewer examples (Kish), and those of an owner to one.
     """
-    xp = namespace(like)
-    parts = min(units, PARTS, max(resamples, FEWEST_PARTS))
-    shuffled = np.random.default_rng(0).permutation(units) % parts
-    with xp.computing():
-        part = xp.asarray(shuffled, device=device(like))
-        part = part if owner is None else xp.take(part, owner, axis=-1)
-
-    def counts(numbers: range) -> Array:
-        with xp.computing():
-            number = xp.arange(numbers.start, numbers.stop, dtype=part.dtype, device=device(part))
-            return xp.cast(part != xp.expand_dims(number, axis=-1), xp.int64)
-
-    return counts, range(parts)
-
-
-def freedom_of(plan: Plan, ranking: Ranking, clustered: bool) -> list[Array]:
-    """One less than the fewer of positives and negatives, but 1 at least, shape (...); before that,
-    where examples are in groups and drawn one by one, the same of each group, shape (..., S).
-
-    Unequal weights amount to fewer examples (Kish), and those of a cluster to one.  Where there is
-    one class only, as with gains and no labels, it is one less than all.
-    """
-    (order, _, examples), owner = plan.examples, plan.owner if clustered else None
-    xp = namespace(order)
-    with xp.computing():
-        positive = xp.cast(examples.labels, xp.bool)
-        there = xp.ones_like(positive) if examples.valid is None else examples.valid > 0
-        if owner is not None:
-            owner = xp.take(owner, order, axis=-1)
-        flags = (there & positive, there & ~positive)
-        units = [[_units(xp, x, owner, examples.weights) for x in flags]]
-        if ranking.groups and not clustered:
-            table = table_of(xp, ranking, by_group=True)
-            items, found = (xp.number(table, x) for x in (table.counts, table.positives))
-            units = [[found, items - found], *units]
-        return [_less_one(xp, *both) for both in units]
-
-
-def _less_one(xp: Namespace, first: Array, second: Array) -> Array:
-    fewer = xp.minimum(xp.where(first > 0, first, second), xp.where(second > 0, second, first))
-    return xp.maximum(fewer - 1, xp.ones_like(fewer))
+    positive = xp.cast(examples.labels, xp.bool)
+    valid = examples.valid
+    there = xp.ones_like(positive) if valid is None else xp.cast(valid, xp.bool)
+    flags = (there & positive, there & ~positive)
+    positives, negatives = (_units(xp, x, owner, examples.weights) for x in flags)
+    return positives, negatives
 
 
 def _units(xp: Namespace, flags: Array, owner: Array | None, weights: Array | None) -> Array:
     """How many units the raised flags belong to, shape (...)."""
     number = xp.count_nonzero(flags, axis=-1)
     if weights is not None:
-        number = xp.where(number > 0, kish(xp, flags, weights)[..., 0], 0.0)
+        number = xp.where(number > 0, _kish(xp, flags, weights), 0.0)
     if owner is None:
         return number
     last = xp.max(owner) + 1
@@ -457,3 +435,38 @@ def _units(xp: Namespace, flags: Array, owner: Array | None, weights: Array | No
     first = xp.concat([xp.ones_like(flags[..., :1]), own[..., 1:] != own[..., :-1]], axis=-1)
     found = xp.count_nonzero(first & (own < last), axis=-1)
     return found if weights is None else xp.minimum(number, xp.cast(found, number.dtype))
+
+
+def _kish(xp: Namespace, flags: Array, weights: Array) -> Array:
+    """How many equal weights tell as much as those of the raised flags; NaN of none."""
+    own = xp.where(flags, weights, xp.zeros_like(weights))
+    own = own / xp.max(own, axis=-1, keepdims=True)
+    return xp.total(own) ** 2 / xp.total(own * own)
+
+
+def plan_units(plan: Plan, ranking: Ranking, clustered: bool) -> list[tuple[Array, Array]]:
+    """The positives and negatives of each list; before that, where examples are in groups and drawn
+    one by one, those of each group, shape (..., S).
+    """
+    order, _, examples = plan.examples
+    xp = namespace(order)
+    with xp.computing():
+        owner = plan.units.owner
+        owner = xp.take(owner, order, axis=-1) if clustered and owner is not None else None
+        found = [units_by_class(xp, examples, owner)]
+        if ranking.groups and not clustered:
+            table = table_of(xp, ranking, by_group=True)
+            items, positives = (xp.number(table, x) for x in (table.counts, table.positives))
+            found = [(positives, items - positives), *found]
+        return found
+
+
+def freedom_of(xp: Namespace, positives: Array, negatives: Array) -> Array:
+    """One less than the fewer of positives and negatives, but 1 at least.
+
+    Where there is one class only, as with gains and no labels, it is one less than all.
+    """
+    with xp.computing():
+        more, fewer = xp.maximum(positives, negatives), xp.minimum(positives, negatives)
+        fewer = xp.where(fewer > 0, fewer, more)
+        return xp.maximum(fewer - 1, xp.ones_like(fewer))

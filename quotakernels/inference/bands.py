@@ -12,15 +12,9 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, readable, to_numpy, tolerance
 from quotakernels._records import plainly
-from quotakernels.inference._call import (
-    DATA,
-    IntervalMethod,
-    flags_of,
-    kish,
-    refuse_unused,
-    units_of,
-)
+from quotakernels.inference._call import DATA, IntervalMethod, refuse_unused
 from quotakernels.inference._distributions import least_share
+from quotakernels.inference._resamples import owners, units_by_class
 from quotakernels.inference.bootstrapping import (
     BootstrapResult,
     bootstrap,
@@ -283,20 +277,18 @@ def _few(
 
     Positives of unequal weights amount to fewer equal ones, and those of a cluster to one.
     """
-    scores, labels, weights, valid, *_ = examples
+    scores, _, weights, valid, *_ = examples
     there = xp.ones(scores.shape, dtype=xp.bool, device=device(scores)) if valid is None else valid
-    positive = there & xp.cast(labels, xp.bool)
-    counted, found = (xp.cast(xp.count(x), at.dtype) for x in (there, positive))
+    counted = xp.cast(xp.count(there), at.dtype)
     mass = counted
     if weights is not None:
         mass = xp.total(xp.where(there, weights, xp.zeros_like(weights)))[..., None]
-        found = xp.minimum(found, kish(xp, positive, weights))
     share = at / mass if what[1] == "quota" else at
-    units = share * counted if what[0] == "hit_rate" else found
-    if clusters is not None:
-        most = units_of(flags_of(examples)["positives"], clusters)
-        units = xp.clip(units, None, float(most))
-    return units, share
+    if what[0] == "hit_rate":
+        return share * counted, share
+    owner = None if clusters is None else owners(xp, examples, clusters)[1]
+    positives = units_by_class(xp, examples, owner)[0]
+    return xp.cast(positives, at.dtype)[..., None], share
 
 
 def _beyond(

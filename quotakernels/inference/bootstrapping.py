@@ -7,7 +7,7 @@ import math
 import operator
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -45,18 +45,20 @@ from quotakernels.inference._distributions import (
     student_t,
 )
 from quotakernels.inference._resamples import (
+    Counts,
     Plan,
+    Units,
     by_group,
     counting,
     freedom_of,
-    groups_to_draw_from,
     host_tables,
     owners,
-    parts_left_out,
     plan_of,
+    plan_units,
     resampled,
-    without_parts,
+    to_draw_from,
 )
+from quotakernels.inputs.cuts import undefined_if_short
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import check_flag, forwarding, show_value, silently
 from quotakernels.inputs.models import host_floats, stacked_by_name
@@ -90,43 +92,44 @@ PATIENCE = 3.0
 
 
 class Draws(NamedTuple):
-    """An estimate, and functions for its values in resamples and without each part of the data;
-    and the degrees of freedom, of each list and before that of each group, as far as known.
+    """An estimate, what is drawn, and the function of its values for given counts; the degrees of
+    freedom, of each group where these are known, and of each list.
     """
 
     estimate: Any
-    values: Callable[[range, Progress], Any]
-    left_out: Callable[[int], Any]
+    units: Units
+    values: Callable[[Counts, range, Progress], Any]
     freedom: Sequence[Array]
 
 
 def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) -> Draws:
     """A measure of examples that are drawn."""
-    plan = plan_of(found.examples, *how[:5], found.groups, found.good)
-    _warn_of_few(measure, ranking, found, how, plan.units)
-    estimate, plan = estimated(measure, ranking, plan)
-    values = functools.partial(values_of, measure, estimate, how.max_memory)
-
-    def left_out(resamples: int) -> Any:
-        return values(*parts_left_out(plan, resamples), silent)
-
-    freedom = freedom_of(plan, ranking, how.clusters is not None)
-    return Draws(estimate, functools.partial(values, plan), left_out, freedom)
+    clustered = how.clusters is not None
+    plan = plan_of(found, how.clusters, how.stratified, how.ties)
+    told = plan_units(plan, ranking, clustered)
+    if not (clustered and few_whole(plan.units.places)):
+        _warn_of_few(measure, ranking, found, told[0], clustered)
+    values = functools.partial(values_of, measure, plan, how.max_memory)
+    freedom = [freedom_of(namespace(ranking.counts), *each) for each in told]
+    return Draws(value_of(measure, ranking), plan.units, values, freedom)
 
 
 def _warn_of_few(
-    measure: Any, ranking: Ranking, found: Validated, how: Drawing, units: int
+    measure: Any, ranking: Ranking, found: Validated, units: tuple[Array, Array], clustered: bool
 ) -> None:
     """Say where intervals are too narrow; of classes where labels decide and can be read."""
-    if how.clusters is not None and few_whole(units):
+    if not readable(found.examples.labels) or "gain" in found.examples.columns:
         return
-    if readable(found.examples.labels) and "gain" not in found.examples.columns:
-        codes = None if found.groups is None or how.clusters is not None else found.groups.codes
-        area = 0.5 if found.groups else _largest_area(measure, ranking)
-        warn_of_few(INTERVALS, found.examples, how.clusters, codes, area=area)
+    if clustered:
+        warn_of_few(INTERVALS, units, "cluster")
+    elif found.groups:
+        warn_of_few(INTERVALS, units, where=" in a group")
+    else:
+        kish = "" if found.examples.weights is None else " of equal weight (Kish)"
+        warn_of_few(INTERVALS, units, where=kish, area=largest_area(measure, ranking))
 
 
-def _largest_area(measure: Any, ranking: Ranking) -> float:
+def largest_area(measure: Any, ranking: Ranking) -> float:
     """The largest AUC, if averages over all cuts are asked for, which it makes hard to know."""
     each = measure.values() if isinstance(measure, Mapping) else [measure]
     if _OVER_ALL_CUTS.isdisjoint(map(title_of, each)):
@@ -159,7 +162,8 @@ def _value_of_table(measure: Any, table: ops.TieTable) -> Any:
     values = in_one_pass(shared, table) if len(shared) > 1 or (shared and _is_plain(table)) else {}
     others = {name: each for name, each in measure.items() if name not in values}
     if others:
-        values |= value_again(others, ranking_of(table))
+        with undefined_if_short():
+            values |= value_again(others, ranking_of(table))
     return {name: values[name] for name in measure}
 
 
@@ -169,54 +173,16 @@ def _is_plain(table: ops.TieTable) -> bool:
     return on_host and not (table.weighted or table.segments)
 
 
-def estimated(measure: Any, ranking: Ranking, plan: Plan) -> tuple[Any, Plan]:
-    """The measure of the examples themselves, and the plan, which says whether rows show in it.
-
-    Then it is that of a table with as many rows as those of the resamples have.
-    """
-    value, xp = value_of(measure, ranking), namespace(ranking.counts)
-    if ranking.groups or not (made_here(measure) and _shows_rows(measure, value, ranking)):
-        return value, plan
-    length = plan.examples.order.shape[-1]
-
-    def once(numbers: range) -> Array:
-        return xp.ones((len(numbers), length), dtype=xp.int64, device=device(ranking.counts))
-
-    plan = plan._replace(by_row=True)
-    value = _runner(measure, plan._replace(counts=once), value)(range(1))
-    return tree_map(lambda x: x[..., 0], value), plan
-
-
-def _shows_rows(measure: Any, value: Any, ranking: Ranking) -> bool:
-    """Whether one more row of the table, in a batch, which is never shortened, changes shapes."""
-    xp, rows = namespace(ranking.counts), ranking.counts.shape[-1]
-    if all(x.ndim < ranking.counts.ndim for x in leaves(value)):
-        return False
-    shapes = []
-    for more in (1, 2):
-        with xp.computing():
-            places = xp.arange(rows + more, device=device(ranking.counts))
-            places = xp.where(places < rows, places, xp.full_like(places, rows - 1))
-            longer = ranking.map(lambda x: xp.take(x, places, axis=-1)[None, ...])  # noqa: B023
-        shapes.append([x.shape for x in leaves(value_again(measure, longer))])
-    return shapes[0] != shapes[1]
-
-
 def values_of(
-    measure: Any,
-    estimate: Any,
-    max_memory: int,
-    plan: Plan,
-    numbers: range,
-    progress: Progress,
+    measure: Any, plan: Plan, max_memory: int, counts: Counts, numbers: range, progress: Progress
 ) -> Any:
-    """The measure of each resample, on a last axis that is added; the estimate shows its shape."""
+    """The measure of each resample, on a last axis that is added."""
     order = plan.examples.order
-    size = at_once(max_memory, 8 * math.prod(order.shape))
-    run = _runner(measure, plan, estimate)
     if isinstance(order, np.ndarray):
-        size = min(size, HOST_BATCH)
-    return in_parts(namespace(order), run, numbers, size, progress)
+        size, run = _on_host(measure, plan)
+    else:
+        size, run = at_once(max_memory, 8 * math.prod(order.shape)), _in_batch(measure, plan)
+    return in_parts(namespace(order), lambda some: run(counts(some)), numbers, size, progress)
 
 
 def in_parts(
@@ -227,16 +193,13 @@ def in_parts(
     for start in range(0, len(numbers), size):
         parts.append(run(numbers[start : start + size]))
         progress(min(start + size, len(numbers)), len(numbers))
+
+    def joined(values: list[Array]) -> Array:
+        check_one_shape([x[..., 0] for x in values])
+        return values[0] if len(values) == 1 else xp.concat(values, axis=-1)
+
     with xp.computing():
-        return trees_map(lambda x: x[0] if len(x) == 1 else xp.concat(x, axis=-1), parts)
-
-
-def _runner(measure: Any, plan: Plan, estimate: Any) -> Callable[[range], Any]:
-    """A function of the numbers of some resamples, which measures them."""
-    order = plan.examples.order
-    if not isinstance(order, np.ndarray) or (plan.by_row and order.ndim > 1):
-        return functools.partial(_in_batch, measure, plan)
-    return _OnHost(measure, plan, estimate)
+        return trees_map(joined, parts)
 
 
 def at_once(max_memory: int, length: int) -> int:
@@ -244,82 +207,53 @@ def at_once(max_memory: int, length: int) -> int:
     return max(1, max_memory // (WORKING_COPIES * length))
 
 
-# batches of resamples, on a device or in a program
+def _in_batch(measure: Any, plan: Plan) -> Callable[[Array], Any]:
+    """All models together, on a device or in a program."""
+
+    def run(counts: Array) -> Any:
+        xp = namespace(counts)
+        with xp.computing():
+            table = xp.compiled(resampled, ("ties",))(plan.examples, counts, ties=plan.ties)
+            table = by_group(table, plan.keys)
+        values = _value_of_table(measure, table)
+        with xp.computing():
+            return tree_map(lambda x: xp.moveaxis(x, 0, -1), values)
+
+    return run
 
 
-def _in_batch(measure: Any, plan: Plan, numbers: range) -> Any:
-    xp = namespace(plan.examples.order)
-    with xp.computing():
-        table = xp.compiled(resampled, ("ties",))(
-            plan.examples, plan.counts(numbers), ties=plan.ties
-        )
-        table = by_group(table, plan.keys)
-    values = _value_of_table(measure, table)
-    with xp.computing():
-        return trees_map(lambda x: xp.moveaxis(x[0], 0, -1), [values])
-
-
-# in memory that NumPy reads
-
-
-class _OnHost:
-    """Measures resamples of each model by itself: several together if they are short, or if the
-    rows of the table show in the measure; else one after the other, which is faster then.
+def _on_host(measure: Any, plan: Plan) -> tuple[int, Callable[[NDArray], Any]]:
+    """Each model by itself, and so many resamples together: several of short lists, and else one
+    after the other, which is faster then.
     """
+    merging = depends_on_positives_only(measure) and plan.keys is None
+    models = list(host_tables(plan, merging))
+    *lists, length = plan.examples.order.shape
+    together = LONG // max(length, 1) if made_here(measure) else 0
 
-    def __init__(self, measure: Any, plan: Plan, estimate: Any):
-        self.measure, self.plan, self.estimate = measure, plan, estimate
-        merging = depends_on_positives_only(measure) and not (plan.by_row or plan.keys)
-        self.models = list(host_tables(plan, merging))
-        short = LONG // max(plan.examples.order.shape[-1], 1) if made_here(measure) else 0
-        self.together = max(short, int(plan.by_row))
+    def of_models(values: list[NDArray]) -> NDArray:
+        check_one_shape(values)
+        whole = np.stack(values)
+        whole = np.moveaxis(whole, 1, -1) if together > 1 else whole[..., None]
+        return whole.reshape(*lists, *whole.shape[1:])
 
-    def __call__(self, numbers: range) -> Any:
-        if self.together > 1 or self.plan.by_row:
-            step = min(self.together, len(numbers))
-            starts = range(0, len(numbers), step)
-            values = [self._several(numbers[k : k + step]) for k in starts]
-            return trees_map(lambda x: np.concatenate(x, axis=-1), values)
-        return self._one_by_one(numbers)
+    def run(counts: NDArray) -> Any:
+        own = counts if together > 1 else counts[0]
+        return trees_map(of_models, [_value_of_table(measure, table(own)) for table in models])
 
-    def _several(self, numbers: range) -> Any:
-        counts = self.plan.counts(numbers)
-        try:
-            values = [_value_of_table(self.measure, table(counts)) for table in self.models]
-        except ValueError:  # a quota is beyond all of them
-            return self._one_by_one(numbers)
-        return trees_map(lambda x: np.moveaxis(self._of_models(x, 1), 0, -1), values)
-
-    def _one_by_one(self, numbers: range) -> Any:
-        return trees_map(lambda x: np.stack(x, axis=-1), [self._one(k) for k in numbers])
-
-    def _one(self, number: int) -> Any:
-        counts = self.plan.counts(range(number, number + 1))[0]
-        try:
-            values = [_value_of_table(self.measure, table(counts)) for table in self.models]
-        except ValueError:
-            if not self.plan.varies:
-                raise
-            return _beside_all(self.measure, self.plan, self.estimate, counts)
-        return trees_map(lambda x: self._of_models(x, 0), values)
-
-    def _of_models(self, values: list[NDArray], axis: int) -> NDArray:
-        """The values of all models in the shape in which they came."""
-        stacked = np.stack(values, axis=axis)
-        shape = self.plan.examples.order.shape[:-1]
-        return np.reshape(stacked, (*stacked.shape[:axis], *shape, *stacked.shape[axis + 1 :]))
-
-
-def _beside_all(measure: Any, plan: Plan, estimate: Any, counts: NDArray) -> Any:
-    """A resample that lacks a quota, in a batch with all examples: only there it is undefined."""
-    if not made_here(measure):
-        return tree_map(lambda x: np.full(np.shape(x), np.nan), estimate)
-    both = np.stack([counts, np.ones_like(counts)])
-    table = by_group(resampled(plan.examples, both, ties=plan.ties), plan.keys)
-    return tree_map(lambda x: x[0, ...], _value_of_table(measure, table))
+    return min(max(together, 1), HOST_BATCH), run
 
 
 # results: arrays, and records and mappings of them
+
+
+def check_one_shape(parts: Iterable[Array]) -> None:
+    """Raise for arrays, in one place of a result, that do not fit together."""
+    if len({tuple(x.shape) for x in parts}) > 1:
+        raise ValueError(
+            "measure must give arrays of one shape for all models, resamples and folds; of a "
+            "record with a curve pass one field: lambda ranking: best_quota(ranking).value"
+        )
 
 
 def trees_map(function: Callable[[list[Any]], Any], trees: Sequence[Any]) -> Any:
@@ -371,14 +305,7 @@ def reporter(progress: bool | Progress | None, what: str) -> Progress:
 # means over groups that are drawn whole: each is measured once
 
 
-class WholeGroups(NamedTuple):
-    """How many clusters there are, and in which of them each group is, shape (S,)."""
-
-    units: Any
-    owner: Array
-
-
-def whole_groups(found: Validated, clusters: Any) -> WholeGroups | None:
+def whole_groups(found: Validated, clusters: Any) -> Units | None:
     """The clusters of the groups, or each group by itself; None if a group is in several.
 
     A group without an example that counts is in none, but not drawn then.
@@ -389,7 +316,7 @@ def whole_groups(found: Validated, clusters: Any) -> WholeGroups | None:
         return _each_by_itself(found) if clusters is None else _within_clusters(found, clusters)
 
 
-def _each_by_itself(found: Validated) -> WholeGroups:
+def _each_by_itself(found: Validated) -> Units:
     xp, examples, groups = namespace(found.examples.scores), found.examples, found.groups
     assert groups is not None
     codes, size = groups.codes, groups.ids.shape[0]
@@ -399,18 +326,17 @@ def _each_by_itself(found: Validated) -> WholeGroups:
     while there.ndim > 1:
         there = xp.any(there, axis=0)
     units = xp.count_nonzero(there)
-    if readable(units):
-        units = int(units)
-        if units == 1:
-            raise ValueError("groups must have at least two different values; got one")
-    owner = xp.prefix_sum(xp.cast(there, xp.int64)) - 1
-    return WholeGroups(units, xp.clip(owner, min=0))
+    units = int(units) if readable(units) else units
+    if isinstance(units, int) and units == 1:
+        raise ValueError("groups must have at least two different values; got one")
+    owner = xp.clip(xp.prefix_sum(xp.cast(there, xp.int64)) - 1, min=0)
+    return Units((units,), units if isinstance(units, int) else size, owner)
 
 
-def _within_clusters(found: Validated, clusters: Any) -> WholeGroups | None:
+def _within_clusters(found: Validated, clusters: Any) -> Units | None:
     xp, examples, groups = namespace(found.examples.scores), found.examples, found.groups
     assert groups is not None
-    units, owner = owners(xp, examples, clusters, None)
+    units, owner = owners(xp, examples, clusters)
     if not readable(groups.codes):
         raise TypeError("with clusters, groups must be readable: pass them as a NumPy array")
     there = counting(examples)
@@ -420,42 +346,31 @@ def _within_clusters(found: Validated, clusters: Any) -> WholeGroups | None:
     of_group[codes] = each
     if np.any(of_group[codes] != each):
         return None
-    return WholeGroups(units, xp.asarray(of_group, device=device(examples.scores)))
+    return Units((units,), units, xp.asarray(of_group, device=device(examples.scores)))
 
 
 def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) -> Draws | None:
     """Means over groups of which whole ones are drawn; None of anything else."""
     draws_groups(measure, how.clusters, found.groups, how.stratified)
     means = means_of(measure, ranking)
-    whole = whole_groups(found, how.clusters) if means is not None else None
-    if means is None or whole is None:
+    units = whole_groups(found, how.clusters) if means is not None else None
+    if means is None or units is None:
         return None
-    if isinstance(whole.units, int):
-        few_whole(whole.units, "groups" if how.clusters is None else "clusters")
-    xp = namespace(whole.owner)
-    with xp.computing():
-        source = xp.source_of_draws(how.random_state, device(whole.owner))
-        places = whole.units if isinstance(whole.units, int) else whole.owner.shape[0]
-        like = xp.zeros(places, dtype=xp.int8, device=device(whole.owner))
+    number, owner = units.sizes[0], units.owner
+    assert owner is not None
+    if isinstance(number, int):
+        few_whole(number, "groups" if how.clusters is None else "clusters")
+    xp = namespace(owner)
+    models = math.prod(ranking.counts.shape[:-1])
+    size = at_once(how.max_memory, 8 * models * owner.shape[0])
+    size = min(size, HOST_BATCH) if isinstance(owner, np.ndarray) else size
 
-    def drawn(numbers: range) -> Array:
-        with xp.computing():
-            counts = xp.draws(source, numbers, (whole.units,), like, how.poisson)
-            return xp.take(counts, whole.owner, axis=-1)
-
-    models = ranking.counts[..., 0].size if ranking.counts.ndim > 1 else 1
-    size = at_once(how.max_memory, 8 * models * whole.owner.shape[0])
-    size = min(size, HOST_BATCH) if isinstance(whole.owner, np.ndarray) else size
-
-    def values(counts: Callable[[range], Array], numbers: range, progress: Any) -> Any:
+    def values(counts: Counts, numbers: range, progress: Progress) -> Any:
         return in_parts(xp, lambda some: means(counts(some)), numbers, size, progress)
 
-    def left_out(resamples: int) -> Any:
-        return values(*without_parts(places, whole.owner, like, resamples), silent)
-
     with xp.computing():
-        freedom = xp.asarray(whole.units, device=device(whole.owner)) - 1
-    return Draws(means(None), functools.partial(values, drawn), left_out, [freedom])
+        freedom = xp.asarray(number, device=device(owner)) - 1
+    return Draws(means(None), units, values, [freedom])
 
 
 def means_of(measure: Any, ranking: Ranking) -> Callable[[Array | None], Any] | None:
@@ -790,24 +705,21 @@ def intervals_of(
 ) -> Any:
     """What an estimate, its resamples and the parts left out say of it."""
     warn_of_maxima(measure)
-    found = groups_to_draw_from(raw, how.random_state)
+    found = to_draw_from(raw, how.random_state)
+    like, number = found.examples.scores, how.n_resamples
     ranking = ranked_by_group(found, how.ties, needs_ideal(measure))
     draws = means_drawn(measure, ranking, found, how)
     draws = draws or examples_drawn(measure, ranking, found, how)
-    drawn = draws.values(range(how.n_resamples), reporter(how.progress, "bootstrap"))
+    counts = draws.units.drawn(like, how.random_state, how.poisson)
+    drawn = draws.values(counts, range(number), reporter(how.progress, "bootstrap"))
     warn_of_equal_rates(measure, drawn, ranking.counts.ndim - 1)
-    left_out = draws.left_out(how.n_resamples) if method in CORRECTED else drawn
-    found_of_each = [draws.estimate, drawn, left_out]
-    result = _summaries(method, confidence_level, draws.freedom, found_of_each)
+    left_out = drawn
+    if method in CORRECTED:
+        left_out = draws.values(*draws.units.without_parts(like, number), silent)
+    freedom = draws.freedom if method == "expanded" else None
+    of_each = functools.partial(summary, method, confidence_level, freedom=freedom)
+    result = trees_map(of_each, [draws.estimate, drawn, left_out])
     return result if found is raw else from_host_view(result, raw.examples.scores)
-
-
-def _summaries(
-    method: IntervalMethod, confidence_level: float, freedom: Sequence[Array], found: list[Any]
-) -> Any:
-    """What was found of each array of a result, in its place."""
-    given = freedom if method == "expanded" else None
-    return trees_map(functools.partial(summary, method, confidence_level, freedom=given), found)
 
 
 def summary(
@@ -818,6 +730,7 @@ def summary(
 ) -> BootstrapResult:
     """What the values of the resamples, and of the parts left out, say of one estimate."""
     estimate, values, left_out = found
+    check_one_shape([estimate, values[..., 0]])
     xp = namespace(values)
     dtype = float_of(estimate)
     with xp.computing():

@@ -26,17 +26,22 @@ from quotakernels.inference._call import (
     draws_groups,
     not_one_of,
     refuse_weights,
-    scale_of,
     warn_of_equal_rates,
     warn_of_few,
 )
-from quotakernels.inference._resamples import groups_to_draw_from, owners
+from quotakernels.inference._resamples import (
+    Units,
+    owners,
+    to_draw_from,
+    units_by_class,
+)
 from quotakernels.inference.areas import delong_test, twice_below
 from quotakernels.inference.bootstrapping import (
     HOST_BATCH,
     at_once,
     in_parts,
     intervals_of,
+    largest_area,
     reporter,
     value_again,
     value_of,
@@ -179,22 +184,25 @@ def by_test(test: TestName, models: Compared) -> Tests:
         return _by_score(models)
     tested = _bootstrapped(models) if test == "bootstrap" else _by_delong(models)
     if "gain" not in models.call.data:  # which may come without classes
-        clusters, groups = models.drawn.clusters, models.found.groups
-        if groups is not None and draws_groups(models.measure, clusters, groups):
-            codes = host_floats(groups.codes)
-            own = codes.reshape(-1, codes.shape[-1])[0]
-            warn_of_few(TESTS, models.examples, own, unit="group")
-        else:
-            warn_of_few(TESTS, models.examples, clusters, area=_largest_area(models))
+        _warn_of_few(models)
     return tested
 
 
-def _largest_area(models: Compared) -> float:
-    """The largest AUC of the models, if they are compared by it."""
-    if area_name(models.measure) is None:
-        return 0.5
-    largest = float(np.max(models.estimate, initial=-1, where=~np.isnan(models.estimate)))
-    return 1 - (1 - largest) / scale_of(models.measure)
+def _warn_of_few(models: Compared) -> None:
+    """Say where p-values are too small: of few groups if these are drawn, clusters or examples."""
+    examples, clusters, groups = models.examples, models.drawn.clusters, models.found.groups
+    xp, unit, owner = namespace(examples.scores), "", None
+    area, kish = 0.5, "" if examples.weights is None else " of equal weight (Kish)"
+    with xp.computing():
+        if clusters is not None:
+            unit, owner = "cluster", owners(xp, examples, clusters)[1]
+        elif groups is not None and draws_groups(models.measure, clusters, groups):
+            unit, owner = "group", groups.codes
+        else:
+            ranking = ranked_by_group(models.found, models.drawn.ties, needs_ideal(models.measure))
+            area = largest_area(models.measure, ranking)
+        units = units_by_class(xp, examples, owner)
+    warn_of_few(TESTS, units, unit, kish, area)
 
 
 def _bootstrapped(models: Compared) -> Tests:
@@ -270,7 +278,7 @@ class Exchange(NamedTuple):
 
 def _permuted(models: Compared) -> Tests:
     """Coins decide which examples' ranks, or which groups' values, two models exchange."""
-    found = groups_to_draw_from(models.found, models.drawn.random_state)
+    found = to_draw_from(models.found, models.drawn.random_state)
     exchange = (_of_ranks if found.groups is None else _of_groups)(models, found)
     number, count = models.drawn.n_resamples, models.estimate.shape[0]
     whole, tell = number * count * (count - 1) // 2, reporter(models.drawn.progress, "compare")
@@ -287,23 +295,6 @@ def _permuted(models: Compared) -> Tests:
     return Tests(tested, "permutation")
 
 
-def _coins(
-    random_state: Any, like: Array, units: int, owner: Array | None
-) -> Callable[[range], Array]:
-    """For a range of exchanges the examples, or groups, that take part: those of some units."""
-    xp = namespace(like)
-    with xp.computing():
-        source = xp.source_of_draws(random_state, device(like))
-        each = xp.zeros(units, dtype=xp.int8, device=device(like))
-
-    def flips(numbers: range) -> Array:
-        with xp.computing():
-            coins = xp.coins(source, numbers, each)
-            return coins if owner is None else xp.take(coins, owner, axis=-1)
-
-    return flips
-
-
 def _of_ranks(models: Compared, found: Validated) -> Exchange:
     """Scores are replaced by twice the mean rank of each tie group, from below, less 1."""
     drawn, examples = models.drawn, found.examples
@@ -312,10 +303,11 @@ def _of_ranks(models: Compared, found: Validated) -> Exchange:
         key = xp.order_key(examples.scores)
         there = xp.ones_like(key, dtype=xp.bool) if valid is None else valid
         ranks = twice_below(xp, xp.where(there, key, xp.zeros_like(key)), [there])[0]
-        units, owner = length, None
+        units = Units((length,), length, None)
         if drawn.clusters is not None:
-            units, owner = owners(xp, examples, drawn.clusters, None)
-    coins, on_host = _coins(drawn.random_state, ranks, units, owner), isinstance(ranks, np.ndarray)
+            number, owner = owners(xp, examples, drawn.clusters)
+            units = Units((number,), number, owner)
+    coins, on_host = units.coins(ranks, drawn.random_state), isinstance(ranks, np.ndarray)
 
     def measured(scores: Array, valid: Array | None) -> NDArray:
         with xp.computing():
@@ -342,15 +334,15 @@ def _of_ranks(models: Compared, found: Validated) -> Exchange:
 def _of_groups(models: Compared, found: Validated) -> Exchange:
     """Each group was measured once, for each model."""
     drawn, mean = models.drawn, mean_over_groups(models.measure)
-    whole = whole_groups(found, drawn.clusters)
-    if mean is None or whole is None:
+    units = whole_groups(found, drawn.clusters)
+    if mean is None or units is None:
         raise ValueError(
             'test="permutation" with groups exchanges whole groups, so it needs group_mean; '
             'use test="bootstrap"'
         )
     groups = mean.of_groups(ranked_by_group(found, drawn.ties, mean.ideal))
-    xp, number = namespace(whole.owner), whole.owner.shape[0]
-    coins = _coins(drawn.random_state, whole.owner, number, whole.owner)
+    owner: Any = units.owner
+    xp, coins = namespace(owner), units.coins(owner, drawn.random_state)
 
     def differences(pair: tuple[int, int], numbers: range) -> NDArray:
         flips, means = coins(numbers), []
@@ -360,8 +352,8 @@ def _of_groups(models: Compared, found: Validated) -> Exchange:
             means.append(host_floats(mean_of_groups(GroupValues(*swapped)).value))
         return means[0] - means[1]
 
-    on_host = isinstance(whole.owner, np.ndarray)
-    return Exchange(differences, HOST_BATCH if on_host else at_once(drawn.max_memory, 16 * number))
+    size = at_once(drawn.max_memory, 16 * owner.shape[0])
+    return Exchange(differences, HOST_BATCH if isinstance(owner, np.ndarray) else size)
 
 
 def _check_of_order(models: Compared, of_ranks: NDArray) -> None:

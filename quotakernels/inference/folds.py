@@ -15,6 +15,7 @@ from quotakernels._records import plainly
 from quotakernels.inference._call import call_of, check_groups, warn_of_equal_rates
 from quotakernels.inference._distributions import check_level, student_p_value, student_t
 from quotakernels.inference.bootstrapping import (
+    check_one_shape,
     defined,
     leaves,
     standard_deviation,
@@ -150,11 +151,7 @@ def split_groups(found: Validated, folds: Folds) -> int:
 
 def _stacked(values: list[Any]) -> Any:
     def joined(parts: list[Array]) -> Array:
-        if len({tuple(x.shape) for x in parts}) > 1:
-            raise ValueError(
-                "measure must give arrays of one shape in all folds; of a record with a curve pass "
-                "one field: lambda ranking: best_quota(ranking).value"
-            )
+        check_one_shape(parts)
         return namespace(parts[0]).stack(parts, axis=-1)
 
     return trees_map(joined, values)

@@ -5,7 +5,10 @@ A quota, a fraction and a budget stand for a mass of examples, best first; a thr
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,6 +191,19 @@ def _only(cuts: dict[str, Any], priced: bool) -> tuple[str, Any]:
     return next(iter(given.items()))
 
 
+_UNDEFINED_IF_SHORT: ContextVar[bool] = ContextVar("_UNDEFINED_IF_SHORT", default=False)
+
+
+@contextlib.contextmanager
+def undefined_if_short() -> Iterator[None]:
+    """Where a quota beyond all there is makes a result NaN, and is no error: in resamples."""
+    token = _UNDEFINED_IF_SHORT.set(True)
+    try:
+        yield
+    finally:
+        _UNDEFINED_IF_SHORT.reset(token)
+
+
 class _Most(NamedTuple):
     """The most that a quota or a budget may be, shape (..., 1), and whether it is a rounded sum."""
 
@@ -288,7 +304,8 @@ def _within(
     if short:
         valid = valid & (quota < xp.inf)
     allowed = valid
-    if not short and readable(whole) and bool(xp.any(filled)):
+    known = readable(whole) and not _UNDEFINED_IF_SHORT.get()
+    if not short and known and bool(xp.any(filled)):
         nothing = xp.zeros_like(whole)  # masses of invalid rows are NaN
         allowed = allowed & (quota <= xp.max(xp.where(filled, limit, nothing)))
         highest = float(xp.max(xp.where(filled, whole, nothing)))
