@@ -263,6 +263,22 @@ def from_host_view(result: Any, scores: Array) -> Any:
     return tree_map(tensor, result)
 
 
+class once:  # noqa: N801  a decorator
+    """A property that is made when it is first read, and stays.
+
+    ``functools.cached_property`` has a lock on Python 3.11, which ``torch.compile`` cannot trace.
+    """
+
+    def __init__(self, make: Callable[[Any], Any]):
+        functools.update_wrapper(self, make)  # type: ignore[arg-type]
+        self._make, self._name = make, make.__name__
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        value = self._make(instance)
+        setattr(instance, self._name, value)
+        return value
+
+
 def is_compiling() -> bool:
     """Whether `torch.compile` traces what runs, so that plain numbers may be symbols."""
     torch = sys.modules.get("torch")

@@ -270,11 +270,12 @@ def test_sums_and_positions_over_long_tables(weighted, rows):
         masses = (counts * RNG.random(rows), 0.5 * positives * RNG.random(rows))
     table = ops.TieTable(-np.arange(rows, dtype=float), counts, positives, *masses)
     xp = namespace(counts)
-    part = ops.Summands((*ops.Rows._fields, "positive_upto"), lambda *x: x)
+    names = (*ops.CutRow._fields, "items", "positive_upto")
+    part = ops.RowSum(lambda of: tuple(getattr(of, x) for x in names), lambda *sums: sums)
     tolerance = 1e-12 if weighted else 0
-    (found,) = xp.sum_rows(table, part)
+    (found,) = xp.totals_of_rows(table, (part,))
     with standard_forms():
-        (plain,) = xp.sum_rows(table, part)
+        (plain,) = xp.totals_of_rows(table, (part,))
     same(found, plain, rtol=1e-12)
     whole = (counts if masses[0] is None else masses[0]).sum()
     wanted = np.sort(np.append(RNG.random(50) * whole, [0, whole, whole + 1, 1, np.nan]))
@@ -866,8 +867,8 @@ def test_quota_of_one_list(dtype: str, mass: float):
     before, found_before, end, found_upto, positives = counts
     same(found.thresholds, threshold)
     same(np.concatenate([found.wanted, found.whole, found.positives]), [mass, 40, positives])
-    same(np.concatenate(found.row[:3]), [before, before, found_before])
-    same(np.concatenate(found.row[3:]), [end - before, end - before, found_upto - found_before])
+    tied = [end - before, found_upto - found_before]
+    same(np.concatenate(found.row), [before, found_before, *tied])
 
 
 HULLS = ("any", "all tied", "all on one line", "on a circle", "one row", "no row", "sparse")

@@ -29,7 +29,7 @@ LAYERS = (
     ("ops.arrays",),
     ("ops.drawing", "ops.hull", "ops.segments"),
     ("ops.tables",),
-    ("ops.binning", "ops.columns"),
+    ("ops.binning", "ops.rows"),
     ("ops.standard",),
     ("ops.native",),
     ("ops.programs",),

@@ -38,7 +38,7 @@ from quotakernels.inputs.models import two_models
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._models import in_one_library
-from quotakernels.measures._sums import Reduction, harmonic_sums, reduced
+from quotakernels.measures._sums import harmonic_sums
 from quotakernels.measures.over_quotas import average_hit_rate
 from quotakernels.measures.roc_pr import average_precision
 from quotakernels.ops import namespace
@@ -138,18 +138,19 @@ def area_of(xp: Namespace, table: ops.TieTable) -> Area:
     rows.
     """
     total = Totals(xp, table)
-    (twice,) = reduced(xp, table, _LOST_TWICE)
+    (twice,) = xp.sum_rows(table, _LOST_TWICE)
     sizes = (total.positive, total.negative)
     positive, negative = (xp.repeat_per_row(table, x) for x in sizes)
     lost = [xp.repeat_per_row(table, twice / x) for x in sizes]
 
-    def squares(before: Array, found: Array, good: Array, bad: Array) -> tuple[Array, Array]:
-        of_positive = 2 * (before - found) + bad - lost[0]
+    def squares(rows: Any) -> tuple[Array, Array]:
+        found, good, bad = rows.positive_before, rows.positive, rows.negative
+        of_positive = 2 * (rows.mass_before - found) + bad - lost[0]
         of_negative = 2 * (positive - found) - good - lost[1]
         of_positive, of_negative = of_positive / negative, of_negative / positive
         return good * (of_positive * of_positive), bad * (of_negative * of_negative)
 
-    sums = reduced(xp, table, Reduction(_COLUMNS, squares, lambda *sums: sums))[0]
+    sums = xp.sum_rows(table, ops.RowSum(squares, lambda *sums: sums))[0]
     parts = [x / (4 * (n * (n - 1))) for x, n in zip(sums, sizes, strict=True)]
     defined = (total.positive > 1) & (total.negative > 1)
     variance = xp.nan_unless(defined, parts[0] + parts[1])
@@ -164,13 +165,12 @@ def share_won(xp: Namespace, lost: Array, pairs: Array, scale: int) -> Array:
     return xp.nan_unless(pairs > 0, value)
 
 
-def _lost_twice(before: Array, found: Array, good: Array, bad: Array) -> tuple[Array]:
+def _lost_twice(rows: Any) -> tuple[Array]:
     """The pairs lost by the positives of a row, twice, ties counted half."""
-    return (good * (2 * (before - found) + bad),)
+    return (rows.positive * (2 * (rows.mass_before - rows.positive_before) + rows.negative),)
 
 
-_COLUMNS = ("mass_before", "positive_before", "positive", "negative")
-_LOST_TWICE = Reduction(_COLUMNS, _lost_twice, lambda lost: lost)
+_LOST_TWICE = ops.RowSum(_lost_twice, lambda lost: lost)
 
 
 # intervals

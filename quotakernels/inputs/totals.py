@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, device, known
+from quotakernels._array import Array, Namespace, device, known, once
 
 
 def divisor(xp: Namespace, mass: Array) -> Array:
@@ -22,22 +21,6 @@ def divisor(xp: Namespace, mass: Array) -> Array:
 @cache
 def _smallest_normal(xp: Namespace, dtype: Any) -> Any:
     return xp.finfo(dtype).smallest_normal
-
-
-class _Once:
-    """A property that is made when it is first read, and stays.
-
-    ``functools.cached_property`` has a lock on Python 3.11, which ``torch.compile`` cannot trace.
-    """
-
-    def __init__(self, make: Callable[[Any], Array]):
-        functools.update_wrapper(self, make)  # type: ignore[arg-type]
-        self._make, self._name = make, make.__name__
-
-    def __get__(self, instance: Any, owner: Any) -> Array:
-        value = self._make(instance)
-        setattr(instance, self._name, value)
-        return value
 
 
 class Totals:
@@ -52,21 +35,21 @@ class Totals:
     def __iter__(self) -> Iterator[Array]:
         return iter((self.whole, self.positive, self.negative))
 
-    @_Once
+    @once
     def whole(self) -> Array:
         """Mass of all examples."""
         if self._table.weighted:
             return self.positive + self.negative
         return self._as_mass(self.examples)
 
-    @_Once
+    @once
     def positive(self) -> Array:
         """Mass of the positive ones."""
         if self._table.weighted:
             return self._xp.group_total(self._table, self._table.positive)
         return self._as_mass(self.positives)
 
-    @_Once
+    @once
     def negative(self) -> Array:
         """Mass of the negative ones."""
         if self._table.weighted:
@@ -81,43 +64,42 @@ class Totals:
             return number * self._table.mark
         return self._xp.cast(number, self._xp.wide_float(device(number)))
 
-    @_Once
+    @once
     def examples(self) -> Array:
         """The number of examples, whole, and some number where a value was bad."""
         return self._xp.number_of(self._table, "counts", self._summed)
 
-    @_Once
+    @once
     def positives(self) -> Array:
         """The number of positive examples, whole, and some number where a value was bad."""
         return self._xp.number_of(self._table, "positives", self._summed)
 
-    @_Once
+    @once
     def cost(self) -> Array:
         """What all examples cost."""
         return self._xp.group_total(self._table, self._table.columns["cost"].whole)
 
-    @_Once
+    @once
     def positive_before(self) -> Array:
         """How many positive examples stand before each group of examples."""
         upto = self._xp.prefix_sum(self.positives)
         return self._xp.cast(upto - self.positives, self.positive.dtype)
 
-    @_Once
+    @once
     def pairs(self) -> Array:
         """The product of both masses: without weights how many pairs have one of each class."""
         return self.positive * self.negative
 
-    @_Once
+    @once
     def perfect(self) -> Array:
         """Whether no negative stands above a positive or beside it."""
         xp = self._xp
 
-        def worse_above(negative: Array, here: Array) -> tuple[Array]:
-            return (xp.where(here > 0, negative, xp.zeros_like(negative)),)
+        def worse_above(rows: Any) -> tuple[Array]:
+            negative = rows.negative_upto
+            return (xp.where(rows.positive > 0, negative, xp.zeros_like(negative)),)
 
-        summands = ops.Summands(("negative_upto", "positive"), worse_above)
-        ((above,),) = xp.sum_rows(self._table, summands)
-        return above == 0
+        return xp.sum_rows(self._table, ops.RowSum(worse_above, lambda above: above == 0))[0]
 
     @property
     def rounded(self) -> bool:

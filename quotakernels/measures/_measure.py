@@ -44,7 +44,7 @@ from quotakernels.inputs.examples import (
 from quotakernels.inputs.keywords import check_flag, refuse_unknown, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.measures._scale import in_usual_units
-from quotakernels.measures._sums import Sums
+from quotakernels.measures._sums import OfRowSum
 from quotakernels.ops import namespace
 from quotakernels.ops.programs import by_numpy
 from quotakernels.ranking import (
@@ -178,8 +178,9 @@ class Measure:
         Whether sums up to each group are all that it reads of the table, as those that have `sums`.
     by_counts : bool
         Whether whole numbers of examples up to each tie group are all that it reads of groups.
-    sums : Sums, optional
-        The reduction that the measure is, its options as they are, so that several share a pass.
+    sums : OfRowSum, optional
+        The sum over rows that the measure is, its options as they are, so that several share a
+        pass.
     headline : str
         The field of a record by which models are compared; empty of a measure without one.
     """
@@ -213,7 +214,7 @@ class Measure:
         over_groups: bool = False,
         by_sums: bool = False,
         by_counts: bool = False,
-        sums: Sums | None = None,
+        sums: OfRowSum | None = None,
         headline: str = "",
     ):
         functools.update_wrapper(self, function)
@@ -682,7 +683,7 @@ def around_of(
     before, here = counts[..., :2], counts[..., 2:4] - counts[..., :2]
     before, positive_before = before[..., :1], before[..., 1:]
     mass, positive = here[..., :1], here[..., 1:]
-    row = ops.Rows(before, before, positive_before, mass, mass, positive)
+    row = ops.CutRow(before, positive_before, mass, positive)
     positives, whole = counts[..., 4:5], counts[..., 5:]
     if valid is None:
         whole = xp.full_like(positives, scores.shape[-1])
@@ -703,5 +704,5 @@ def _one_class_first(xp: Namespace, around: ops.QuotaCut, is_positive: bool) -> 
     mass = xp.clip(xp.where(within, first, row.mass - first), min=1.0)  # one is 0 at quota 0
     positive_before = row.positive_before + xp.where(within, nothing, found)
     positive = xp.where(within, found, row.positive - found)
-    part = ops.Rows(before, before, positive_before, mass, mass, positive)
+    part = ops.CutRow(before, positive_before, mass, positive)
     return around._replace(row=part)

@@ -10,35 +10,16 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace
 from quotakernels.inputs.totals import Totals
 
-ROWS = ("mass_before", "positive_before", "mass", "positive")
 """The columns that most sums read: what stands before a row, and its own."""
 
 
-class Reduction(NamedTuple):
-    """A value made of sums over the rows, or over the positions.
+class OfRowSum(NamedTuple):
+    """How a measure is made of a sum over rows that others share: ``take(value)`` of what that is.
 
-    ``terms(*columns)`` gives the arrays to sum, of columns named as in `ops.Columns`;
-    ``value(*sums)`` makes the value of the sums.  `whole` terms are whole numbers where the masses
-    are.  Summands `by_position` have the same sums, for tables in place.
+    ``make(xp, table, total)`` makes the sum.
     """
 
-    columns: tuple[str, ...]
-    terms: Callable[..., tuple[Array, ...]]
-    value: Callable[..., Any]
-    whole: bool = False
-    by_position: ops.Summands | None = None
-
-    def summands(self, xp: Namespace, table: Any) -> ops.Summands:
-        """What is summed of this table."""
-        if self.by_position is not None and xp.summed_by_position(table):
-            return self.by_position
-        return ops.Summands(self.columns, self.terms, self.whole)
-
-
-class Sums(NamedTuple):
-    """How a measure is made of a reduction: ``take(value)`` of what ``make(…)`` makes."""
-
-    make: Callable[..., Reduction]
+    make: Callable[..., ops.RowSum]
     take: Callable[[Any], Any] = lambda value: value
 
 
@@ -47,12 +28,6 @@ def item_scale(xp: Namespace, table: ops.TieTable, total: Totals) -> Array:
     if table.weighted:
         return xp.cast(total.examples, total.whole.dtype) / total.whole
     return xp.ones_like(total.whole)
-
-
-def reduced(xp: Namespace, table: Any, *reductions: Reduction) -> list[Any]:
-    """The values of all the reductions, from one pass over the table."""
-    sums = xp.sum_rows(table, *(r.summands(xp, table) for r in reductions))
-    return [r.value(*own) for r, own in zip(reductions, sums, strict=True)]
 
 
 # Series that terms need

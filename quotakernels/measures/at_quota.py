@@ -63,7 +63,7 @@ class _Filled(NamedTuple):
 
     numerator: Array
     denominator: Array
-    row: ops.Rows
+    row: ops.CutRow
     within: Array
     place: Array | None = None
 

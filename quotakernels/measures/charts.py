@@ -19,7 +19,7 @@ from quotakernels.inputs.numbers import COST, POSITIVE, Domains, checked, of_num
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._scale import in_usual_units
-from quotakernels.measures._sums import Reduction, log_and_remainder, reduced
+from quotakernels.measures._sums import log_and_remainder
 from quotakernels.measures.at_quota import cut_quotas, cut_thresholds, row_ends
 from quotakernels.measures.over_quotas import Won, pairs_won
 from quotakernels.measures.roc_pr import CLASSES, POINT_ROUNDING, area_under_pr, pr_vertices
@@ -381,8 +381,8 @@ def _found_area(table: ops.TieTable, *, kind: ChartKind) -> Array:
     xp = namespace(table.counts)
     total = Totals(xp, table)
     if kind == "pr":
-        return reduced(xp, table, area_under_pr(xp, total, "roc"))[0]
-    return reduced(xp, table, _area(xp, table, kind, total))[0]
+        return xp.sum_rows(table, area_under_pr(xp, total, "roc"))[0]
+    return xp.sum_rows(table, _area(xp, table, kind, total))[0]
 
 
 _SCALE_FREE_AREA = in_usual_units(_found_area)
@@ -398,7 +398,7 @@ def _check_area(kind: ChartKind) -> None:
         raise ValueError(f"kind {kind!r} has no area: it goes to infinity where recall is 0")
 
 
-def _area(xp: Namespace, table: ops.TieTable, kind: ChartKind, total: Totals) -> Reduction:
+def _area(xp: Namespace, table: ops.TieTable, kind: ChartKind, total: Totals) -> ops.RowSum:
     """The area of a chart, from twice the pairs that are won."""
     whole, positive, _ = total
     areas: Mapping[str, Callable[[Won], Array]] = {

@@ -27,7 +27,6 @@ from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._models import Family, Models, family_of, named_models
 from quotakernels.measures._scale import in_usual_units
-from quotakernels.measures._sums import Reduction, reduced
 from quotakernels.measures.at_quota import cut_masses, cut_thresholds
 from quotakernels.measures.over_quotas import pairs_won
 from quotakernels.measures.roc_pr import PrCurve, area_under_pr, pr_vertices, roc_vertices
@@ -171,7 +170,7 @@ def roc_hull_auc(table: ops.TieTable) -> Array:
     0.8889 0.7778
     """
     xp = namespace(table.counts)
-    won = reduced(xp, hull_table(xp, table), pairs_won(xp, table, Totals(xp, table)))[0]
+    won = xp.sum_rows(hull_table(xp, table), pairs_won(xp, table, Totals(xp, table)))[0]
     return won.share
 
 
@@ -231,7 +230,7 @@ def achievable_pr_auc(table: ops.TieTable) -> Array:
     """
     xp = namespace(table.counts)
     area = area_under_pr(xp, Totals(xp, table), "roc")
-    return reduced(xp, hull_table(xp, table), area)[0]
+    return xp.sum_rows(hull_table(xp, table), area)[0]
 
 
 @plainly
@@ -631,9 +630,10 @@ def h_measure(table: ops.TieTable, *, cost_distribution: CostDistribution = "pre
 
     chance = losses(whole, positive, negative)
 
-    def saved(mass: Array, positive: Array, negative: Array) -> tuple[Array]:
+    def saved(rows: Any) -> tuple[Array]:
         """Beside a cut for everybody, whose costs are the tangent: no term is negative."""
-        of_negative, of_positive = losses(mass, positive, negative)
+        positive, negative = rows.positive, rows.negative
+        of_negative, of_positive = losses(rows.mass, positive, negative)
         return (negative * (chance[0] - of_negative) + positive * (chance[1] - of_positive),)
 
     worst = (negative * chance[0] + positive * chance[1])[..., 0]
@@ -642,7 +642,7 @@ def h_measure(table: ops.TieTable, *, cost_distribution: CostDistribution = "pre
         found = xp.maximum(found, xp.zeros_like(found))  # negative by rounding alone
         return total.within(found, worst) / worst
 
-    return reduced(xp, hull, Reduction(("mass", "positive", "negative"), saved, value))[0]
+    return xp.sum_rows(hull, ops.RowSum(saved, value))[0]
 
 
 SAME_COST = 2.0**-48

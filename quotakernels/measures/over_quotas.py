@@ -18,15 +18,12 @@ from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._sums import (
-    ROWS,
     WIDE,
-    Reduction,
-    Sums,
+    OfRowSum,
     harmonic_sums,
     item_scale,
     log_and_remainder,
     narrow_sums,
-    reduced,
 )
 from quotakernels.measures.at_quota import correlation_within, share_found
 from quotakernels.ops import namespace
@@ -97,21 +94,21 @@ def pem_areas(table: ops.TieTable, *, method: Literal["sum", "area"] = "sum") ->
             'with sample weights there are no positions to sum over; use method="area"'
         )
     xp = namespace(table[0])
-    return reduced(xp, table, advantage_areas(xp, table, Totals(xp, table), method))[0]
+    return xp.sum_rows(table, advantage_areas(xp, table, Totals(xp, table), method))[0]
 
 
 def advantage_areas(
     xp: Namespace, table: Any, total: Totals, method: Literal["sum", "area"]
-) -> Reduction:
+) -> ops.RowSum:
     """S1, S2 and S3; d is a straight line within each row."""
     whole, positive = (xp.repeat_per_row(table, x) for x in (total.whole, total.positive))
     by_sum = method == "sum"
 
-    def terms(before: Array, found: Array, size: Array, here: Array) -> tuple[Array, ...]:
+    def terms(rows: Any) -> tuple[Array, ...]:
         """n·P·Σd of each row, above and below zero."""
-        half, half_positive = whole / 2, positive / 2
-        start = half * found - half_positive * before
-        return _by_side(xp, by_sum, start, half * here - half_positive * size, size)
+        half, half_positive, size = whole / 2, positive / 2, rows.mass
+        start = half * rows.positive_before - half_positive * rows.mass_before
+        return _by_side(xp, by_sum, start, half * rows.positive - half_positive * size, size)
 
     def value(above: Array, below: Array) -> PemAreas:
         unit, optimum = total.whole * total.positive, total.pairs / (2 * total.positive)
@@ -120,30 +117,19 @@ def advantage_areas(
             unit, optimum = unit / scale, optimum * scale
         return PemAreas(above / unit, xp.abs(below) / unit, optimum)
 
-    by_position = _advantages(xp, table, whole, positive) if by_sum else None
-    return Reduction(ROWS, terms, value, by_position=by_position)
+    def each(at: Any) -> tuple[Array, Array]:
+        """n·P·d of each position, above and below zero; exactly 0 in a group without a slope.
 
-
-def _advantages(
-    xp: Namespace, table: ops.TieTable | ops.Cumulative, whole: Array, positive: Array
-) -> ops.Summands:
-    """n·P·d of each position, above and below zero; exactly 0 in a group without a slope.
-
-    A program of fixed shape has a row for each example anyway.  There the few steps of a position
-    take less time than the crossings of `_by_side`, which only few rows have.
-    """
-
-    def terms(
-        before: Array, found: Array, mass: Array, size: Array, here: Array, place: Array
-    ) -> tuple[Array, Array]:
+        A program of fixed shape has a row for each example anyway.  There the few steps of a
+        position take less time than the crossings of `_by_side`, which only few rows have.
+        """
+        before, size = at.mass_before, at.size
         before = xp.minimum(before, whole) if table.in_place else before  # behind the last example
-        start = whole * found - positive * before
-        line = start + place * (whole * here - positive * mass) / size
+        start = whole * at.positive_before - positive * before
+        line = start + at.place * (whole * at.positive - positive * at.mass) / size
         return xp.clip(line, 0.0), xp.clip(line, None, 0.0)
 
-    sums = ("group_mass_before", "group_positive_before")
-    columns = (*sums, "group_mass", "group_size", "group_positive", "place")
-    return ops.Summands(columns, terms)
+    return ops.RowSum(terms, value, by_position=each if by_sum else None)
 
 
 def _by_side(
@@ -188,18 +174,17 @@ class Won(NamedTuple):
         return (self.twice - self.pairs) / self.pairs
 
 
-def pairs_won(_xp: Namespace, table: Any, total: Totals) -> Reduction:
+def pairs_won(_xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
     """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus.
 
     Whole numbers of positives go on from one group of examples to the next, which takes fewer
     steps: those before the group are taken off at the end.
     """
-    in_list = "_in_list" if table.segments and not total.rounded else ""
+    in_list = table.segments and not total.rounded
 
-    def won_twice(before: Array, upto: Array, below: Array) -> tuple[Array]:
-        return (below * (before + upto),)
-
-    columns = (f"positive_before{in_list}", f"positive_upto{in_list}", "negative")
+    def won_twice(rows: Any) -> tuple[Array]:
+        rows = rows.in_list if in_list else rows
+        return (rows.negative * (rows.positive_before + rows.positive_upto),)
 
     def value(twice: Array) -> Won:
         if in_list:
@@ -207,7 +192,7 @@ def pairs_won(_xp: Namespace, table: Any, total: Totals) -> Reduction:
         won = total.within(twice, 2 * total.pairs) if total.rounded else twice
         return Won(won, total.pairs)
 
-    return Reduction(columns, won_twice, value, True)
+    return ops.RowSum(won_twice, value, whole=True)
 
 
 def _won(table: Any) -> Won:
@@ -216,7 +201,7 @@ def _won(table: Any) -> Won:
     if table.segments and mark is not None:
         twice, pairs = xp.won_twice_by_group(table)
         return Won(xp.cast(twice, mark.dtype), pairs * mark)
-    return reduced(xp, table, pairs_won(xp, table, Totals(xp, table)))[0]
+    return xp.sum_rows(table, pairs_won(xp, table, Totals(xp, table)))[0]
 
 
 @measure(
@@ -225,7 +210,7 @@ def _won(table: Any) -> Won:
     monotone="always",
     by_positives=True,
     by_counts=True,
-    sums=Sums(pairs_won, attrgetter("share")),
+    sums=OfRowSum(pairs_won, attrgetter("share")),
 )
 def roc_auc(
     table: ops.TieTable,
@@ -303,7 +288,7 @@ def roc_auc(
     signed=True,
     by_positives=True,
     by_counts=True,
-    sums=Sums(pairs_won, attrgetter("surplus")),
+    sums=OfRowSum(pairs_won, attrgetter("surplus")),
 )
 def gini(table: ops.TieTable) -> Array:
     """Gini coefficient, 2·AUC - 1.
@@ -340,7 +325,7 @@ def gini(table: ops.TieTable) -> Array:
     signed=True,
     by_positives=True,
     by_counts=True,
-    sums=Sums(pairs_won, attrgetter("surplus")),
+    sums=OfRowSum(pairs_won, attrgetter("surplus")),
 )
 def pem(table: ops.TieTable) -> Array:
     """PEM, the performance relative to chance and optimum over all quotas ([AR] eq. 14-15).
@@ -416,7 +401,7 @@ def partial_auc(
     width, height = 1.0 if max_fpr is None else max_fpr, 1 - (min_tpr or 0.0)
     best = width * height
     part = _left_and_above(xp, table, Totals(xp, table), width, min_tpr or 0.0)
-    area: Array = reduced(xp, table, part)[0] * best
+    area: Array = xp.sum_rows(table, part)[0] * best
     if not standardized:
         return area
     chance = width * width / 2 if min_tpr is None else height * height / 2
@@ -438,14 +423,15 @@ def beside_level(before: Array, here: Array, whole: Array, level: float) -> tupl
 
 def _left_and_above(
     xp: Namespace, table: ops.TieTable, total: Totals, max_fpr: float, min_tpr: float
-) -> Reduction:
+) -> ops.RowSum:
     """∫ max(TPR - min_tpr, 0) dFPR from 0 to max_fpr, segment by segment, of the most it can be."""
     negatives, positives = (xp.repeat_per_row(table, x) for x in (total.negative, total.positive))
 
-    def terms(left: Array, wide: Array, low: Array, high: Array) -> tuple[Array]:
+    def terms(rows: Any) -> tuple[Array]:
+        wide, high = rows.negative, rows.positive
         run, rise = divisor(xp, wide), divisor(xp, high)
-        lacking, over = beside_level(low, high, positives, min_tpr)
-        inside, outside = beside_level(left, wide, negatives, max_fpr)
+        lacking, over = beside_level(rows.positive_before, high, positives, min_tpr)
+        inside, outside = beside_level(rows.negative_before, wide, negatives, max_fpr)
         enters, stays = (xp.clip(x / rise, 0.0, 1.0) for x in (lacking, over))
         leaves, beyond = (xp.clip(x / run, 0.0, 1.0) for x in (inside, outside))
         share = xp.where(leaves < 0.5, leaves - enters, stays - beyond)
@@ -456,8 +442,7 @@ def _left_and_above(
         most = max_fpr * (1 - min_tpr) * total.pairs
         return total.within(area, most) / most
 
-    columns = ("negative_before", "negative", "positive_before", "positive")
-    return Reduction(columns, terms, value)
+    return ops.RowSum(terms, value)
 
 
 # averages
@@ -469,53 +454,42 @@ EXACT = 2.0**53
 
 def _of_ties(xp: Namespace, sums: Callable[..., tuple[Array, Array]], *row: Array) -> Array:
     """What a tie group of any size adds, by its harmonic sums."""
-    before, _, mass, found, _, here, items = row
+    before, mass, found, here, items = row
     mass, items = divisor(xp, mass), divisor(xp, items)
     ones, ramps = sums(xp, before * (items / mass), items)
     return here / mass * (found * ones + here / items * ramps)
 
 
-def hit_rate_mean(xp: Namespace, table: ops.TieTable, total: Totals) -> Reduction:
+def hit_rate_mean(xp: Namespace, table: ops.TieTable, total: Totals) -> ops.RowSum:
     """AHR: Σ t[j]·HitRate(j) over the positives.
 
     It has two forms.  That of a row is closed, for tie groups of any size, and serves tables of few
     rows.  In a table in place it would be computed for every position, where one term is enough.
     """
 
-    def alone(*row: Array) -> Array:
-        _, mass_upto, _, _, found_upto, here, _ = row
-        return here * (found_upto / divisor(xp, mass_upto))
-
-    def several(*row: Array) -> Array:
-        before, _, mass, *_ = row
-        is_wide = before < WIDE * divisor(xp, mass)
+    def several(mass_before: Array, mass: Array, *row: Array) -> Array:
+        is_wide = mass_before < WIDE * divisor(xp, mass)
         wide, narrow = (partial(_of_ties, xp, sums) for sums in (harmonic_sums, narrow_sums))
-        return xp.piecewise(is_wide, wide, narrow, *row)
+        return xp.piecewise(is_wide, wide, narrow, mass_before, mass, *row)
 
-    def terms(*row: Array) -> tuple[Array]:
-        *_, here, items = row
+    def terms(rows: Any) -> tuple[Array]:
+        here, items = rows.positive, rows.items
+        alone = here * (rows.positive_upto / divisor(xp, rows.mass_upto))
         is_tied = (items > 1) & (here > 0)  # without positives any formula gives 0
-        return (xp.piecewise(is_tied, several, alone, *row),)
+        row = (rows.mass_before, rows.mass, rows.positive_before, here, items)
+        return (xp.piecewise(is_tied, several, lambda *_: alone, *row),)
 
-    def each(
-        found: Array, here: Array, items: Array, place: Array, quota: Array, *masses: Array
-    ) -> tuple[Array]:
-        share = here / items
+    def each(at: Any) -> tuple[Array]:
+        share, quota = at.positive / at.size, at.position
         if table.weighted:
-            before, mass = masses
-            quota = divisor(xp, before + mass * (place / items))
-        return (share * ((found + share * place) / quota),)
+            quota = divisor(xp, at.mass_before + at.mass * (at.place / at.size))
+        return (share * ((at.positive_before + share * at.place) / quota),)
 
     value = lambda x: total.of_sums(x, total.positive) / total.positive  # noqa: E731
-    sums = ("mass_before", "mass_upto", "mass", "positive_before", "positive_upto")
-    columns = (*sums, "positive", "items")
-    masses = ("group_mass_before", "group_mass") if table.weighted else ()
-    of_position = ("group_positive_before", "group_positive", "group_size", "place", "position")
-    by_position = ops.Summands((*of_position, *masses), each)
-    return Reduction(columns, terms, value, False, by_position)
+    return ops.RowSum(terms, value, by_position=each)
 
 
-@measure(Measure, greater_is_better=True, by_positives=True, sums=Sums(hit_rate_mean))
+@measure(Measure, greater_is_better=True, by_positives=True, sums=OfRowSum(hit_rate_mean))
 def average_hit_rate(table: ops.TieTable) -> Array:
     """Average hit rate: the mean of HitRate(j) over the positives ([AR] eq. 12).
 
@@ -553,12 +527,12 @@ def average_hit_rate(table: ops.TieTable) -> Array:
     0.2917
     """
     xp = namespace(table[0])
-    return reduced(xp, table, hit_rate_mean(xp, table, Totals(xp, table)))[0]
+    return xp.sum_rows(table, hit_rate_mean(xp, table, Totals(xp, table)))[0]
 
 
 def qrecall_mean(
     xp: Namespace, table: ops.TieTable, total: Totals, late: bool = False
-) -> Reduction:
+) -> ops.RowSum:
     """AQR: ΣQ(j) / (N + 1) from j = P, or `late`, ΣQ(j) / N from j = P + 1.
 
     It has two forms.  Of counts it is a sum over positions, in whole numbers, and rounded once.
@@ -586,7 +560,7 @@ def _ends_of_owner(xp: Namespace, table: Any, total: Totals, late: bool) -> tupl
     return tuple(x[..., 0] for x in ends)
 
 
-def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduction:
+def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> ops.RowSum:
     """In whole numbers: twice ΣT is `integer + part / items`.
 
     The only fraction is that of the group which the first position falls into.  While all that
@@ -594,13 +568,18 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduct
     """
     owner = _ends_of_owner(xp, table, total, late)
 
-    def full_groups(before: Array, items: Array, found: Array, upto: Array) -> tuple[Array, ...]:
+    def full_groups(rows: Any) -> tuple[Array, ...]:
         """Without what each group has found, which adds up to what the rest finds."""
+        before = rows.mass_before
         whole = xp.of_kind(before.dtype, "integral")
         first = total.positives if whole else total.positive
         least = xp.repeat_per_row(table, first + 1 if late else first)
         nothing = xp.zeros_like(least, dtype=before.dtype)
-        return (xp.where(before >= least, items * (found + upto), nothing),)
+        return (
+            xp.where(
+                before >= least, rows.mass * (rows.positive_before + rows.positive_upto), nothing
+            ),
+        )
 
     def value(below: Array) -> Array:
         before, end, found, upto = owner
@@ -614,29 +593,29 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> Reduct
         whole = 2 * total.positive * (total.negative if late else total.negative + 1)
         return (integer * items + part) / (whole * items)
 
-    columns = ("mass_before", "mass", "positive_before", "positive_upto")
-    return Reduction(columns, full_groups, value, True)
+    return ops.RowSum(full_groups, value, whole=True)
 
 
-def _qrecall_area(xp: Namespace, table: ops.TieTable, total: Totals) -> Reduction:
+def _qrecall_area(xp: Namespace, table: ops.TieTable, total: Totals) -> ops.RowSum:
     """As areas under T, by the trapezoid rule, on masses of mean one."""
     start = xp.repeat_per_row(table, total.positive)
 
-    def area(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+    def area(rows: Any) -> tuple[Array]:
         """Area under T from P on, within each row."""
-        left_out = xp.minimum(xp.clip(start - before, 0.0), mass)
+        mass, found, here = rows.mass, rows.positive_before, rows.positive
+        left_out = xp.minimum(xp.clip(start - rows.mass_before, 0.0), mass)
         left = found + left_out * here / divisor(xp, mass)
         return ((mass - left_out) * (left + found + here) / 2,)
 
     def value(below: Array) -> Array:
         scale = item_scale(xp, table, total)
         _, row = xp.rows_at(table, total.positive[..., None])
-        _, before, found, _, mass, here = (x[..., 0] for x in row)
+        before, found, mass, here = (x[..., 0] for x in row)
         found = found + (total.positive - before) / divisor(xp, mass) * here
         most = total.positive * (scale * total.negative + 1)
         return total.within(below * scale + (total.positive + found) / 2, most) / most
 
-    return Reduction(ROWS, area, value)
+    return ops.RowSum(area, value)
 
 
 @measure(
@@ -646,7 +625,7 @@ def _qrecall_area(xp: Namespace, table: ops.TieTable, total: Totals) -> Reductio
     drifting=True,
     by_positives=True,
     by_counts=True,
-    sums=Sums(qrecall_mean),
+    sums=OfRowSum(qrecall_mean),
 )
 def average_qrecall(table: ops.TieTable, *, start: Literal["P", "P+1"] = "P") -> Array:
     """Average Qrecall: the mean of Q(j) over the quotas that can hold all positives ([AR] eq. 13).
@@ -697,7 +676,7 @@ def average_qrecall(table: ops.TieTable, *, start: Literal["P", "P+1"] = "P") ->
             'use start="P"'
         )
     xp = namespace(table[0])
-    return reduced(xp, table, qrecall_mean(xp, table, Totals(xp, table), start == "P+1"))[0]
+    return xp.sum_rows(table, qrecall_mean(xp, table, Totals(xp, table), start == "P+1"))[0]
 
 
 Method: TypeAlias = Literal["sum", "area"]
@@ -779,7 +758,8 @@ def _mean_between(table: ops.TieTable, ends: Array, *, method: Method) -> Array:
         start, stop = xp.clip(xp.ceil(start) - 1, 0.0), xp.floor(stop)
     low, high = (xp.repeat_per_row(table, x) for x in (start, stop))
 
-    def terms(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array, Array]:
+    def terms(rows: Any) -> tuple[Array, Array]:
+        before, found, mass, here = ops.CutRow.of(rows)
         first = xp.maximum(before, low)
         size = xp.clip(xp.minimum(before + mass, high) - first, 0.0)
         share = here / divisor(xp, mass)
@@ -790,7 +770,7 @@ def _mean_between(table: ops.TieTable, ends: Array, *, method: Method) -> Array:
         nothing = xp.zeros_like(size)
         return xp.where(size > 0, part, nothing), xp.where(size > 0, size, nothing)
 
-    mean: Array = reduced(xp, table, Reduction(ROWS, terms, lambda x, size: x / size))[0]
+    mean: Array = xp.sum_rows(table, ops.RowSum(terms, lambda x, size: x / size))[0]
     return mean
 
 
@@ -940,8 +920,7 @@ def normalized_marks(
     check_choice("method", method, "chance", "minmax")
     xp = namespace(table.counts)
     total = Totals(xp, table)
-    won, hit_rate, qrecall = reduced(
-        xp,
+    won, hit_rate, qrecall = xp.sum_rows(
         table,
         pairs_won(xp, table, total),
         hit_rate_mean(xp, table, total),
@@ -1026,8 +1005,7 @@ def summary(table: ops.TieTable) -> Summary:
     xp = namespace(table[0])
     total = Totals(xp, table)
     method: Literal["sum", "area"] = "area" if table.weighted else "sum"
-    won, hit_rate, qrecall, areas = reduced(
-        xp,
+    won, hit_rate, qrecall, areas = xp.sum_rows(
         table,
         pairs_won(xp, table, total),
         hit_rate_mean(xp, table, total),
@@ -1056,14 +1034,14 @@ def in_one_pass(measures: Mapping[str, Measure], table: ops.TieTable) -> dict[st
     with xp.computing():
         by_positives = all(measure.by_positives for measure in measures.values())
         rows = (by_positives and xp.merged_groups(table)) or table
-        found = xp.compiled(_reduced, ("makes",))(rows, makes=makes)
+        found = xp.compiled(_values_of, ("makes",))(rows, makes=makes)
         values = dict(zip(makes, found, strict=True))
         return {
             name: xp.finished(each.take(values[each.make]), dtype) for name, each in sums.items()
         }
 
 
-def _reduced(table: Any, *, makes: tuple[Callable[..., Reduction], ...]) -> list[Any]:
+def _values_of(table: Any, *, makes: tuple[Callable[..., ops.RowSum], ...]) -> list[Any]:
     xp: Any = namespace(table[0])
     total = Totals(xp, table)
-    return reduced(xp, table, *(make(xp, table, total) for make in makes))
+    return xp.sum_rows(table, *(make(xp, table, total) for make in makes))

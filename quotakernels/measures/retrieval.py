@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device
 from quotakernels.inputs.cuts import masses_and_positions, masses_or_all
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._sums import ROWS, Reduction, reduced
 from quotakernels.ops import namespace
 
 NEAR = 8
@@ -218,27 +218,21 @@ def success(table: ops.TieTable, wanted: Array) -> Array:
     refuse_weights(table, "success")
     xp = namespace(wanted)
 
-    def chance(limit: Array, before: Array, found: Array, items: Array, here: Array) -> Array:
+    def chance(limit: Array, rows: Any) -> tuple[Array]:
+        before, found, items, here = ops.CutRow.of(rows)
         drawn = xp.minimum(xp.clip(limit - before, 0.0), items)
         first = (found == 0) & (here > 0)
         drawn = xp.where(first, drawn, xp.zeros_like(drawn))
         share = here / xp.clip(items, 1.0)
         several = lambda *x: _some(xp, *x)  # noqa: E731
-        return xp.piecewise(
-            drawn > 1,
-            several,
-            lambda share, drawn, *_: share * drawn,
-            share,
-            drawn,
-            items,
-            here,
-        )
+        one = lambda share, drawn, *_: share * drawn  # noqa: E731
+        return (xp.piecewise(drawn > 1, several, one, share, drawn, items, here),)
 
-    def of(limit: Array) -> Reduction:
+    def of(limit: Array) -> ops.RowSum:
         limit = xp.repeat_per_row(table, xp.where(limit == limit, limit, xp.zeros_like(limit)))
-        return Reduction(ROWS, lambda *row: (chance(limit, *row),), lambda x: x)
+        return ops.RowSum(partial(chance, limit), lambda x: x)
 
-    sums = reduced(xp, table, *(of(wanted[..., k]) for k in range(wanted.shape[-1])))
+    sums = xp.sum_rows(table, *(of(wanted[..., k]) for k in range(wanted.shape[-1])))
     return xp.where(xp.isnan(wanted), wanted, xp.stack(sums, axis=-1))
 
 

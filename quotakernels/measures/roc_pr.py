@@ -24,7 +24,7 @@ from quotakernels.inputs.numbers import (
 )
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._sums import ROWS, Reduction, harmonic_sums, log_and_deficit, reduced
+from quotakernels.measures._sums import harmonic_sums, log_and_deficit
 from quotakernels.measures.at_quota import cut_masses, cut_thresholds
 from quotakernels.measures.over_quotas import beside_level
 from quotakernels.ops import namespace
@@ -228,10 +228,11 @@ def average_precision(table: ops.TieTable) -> Array:
     xp = namespace(table[0])
     total = Totals(xp, table)
 
-    def steps(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+    def steps(rows: Any) -> tuple[Array]:
+        before, found, mass, here = ops.CutRow.of(rows)
         return (here * ((found + here) / divisor(xp, before + mass)),)
 
-    return reduced(xp, table, _over_positives(total, steps))[0]
+    return xp.sum_rows(table, _over_positives(total, steps))[0]
 
 
 @measure(Measure, numbers=masses_or_all, greater_is_better=True, by_positives=True, by_group=True)
@@ -284,20 +285,18 @@ def expected_average_precision(table: ops.TieTable, wanted: Array) -> Array:
     xp = namespace(table[0])
     total = Totals(xp, table)
     parts = (
-        Reduction(
-            ROWS,
+        ops.RowSum(
             partial(_precisions, xp, xp.repeat_per_row(table, wanted[..., k])),
             lambda value: value / total.positive,  # a perfect order may be cut
         )
         for k in range(wanted.shape[-1])
     )
-    return xp.stack(reduced(xp, table, *parts), axis=-1)
+    return xp.stack(xp.sum_rows(table, *parts), axis=-1)
 
 
-def _precisions(
-    xp: Namespace, limit: Array, before: Array, found: Array, items: Array, here: Array
-) -> tuple[Array]:
+def _precisions(xp: Namespace, limit: Array, rows: Any) -> tuple[Array]:
     """The expected sum of the precisions at the positives of each group within a limit."""
+    before, items, here = rows.mass_before, rows.mass, rows.positive
     others = xp.clip(items - 1, 1.0)
     share = xp.clip(here - 1, 0.0) / others
     inside = xp.minimum(xp.clip(limit - before, 0.0), items)
@@ -305,7 +304,9 @@ def _precisions(
     ones, ramps = harmonic_sums(xp, before, whole)
     next_one = (inside - whole) / (before + whole + 1)
     ones, ramps = ones + next_one, ramps + next_one * (whole + 1)
-    return (here / divisor(xp, items) * ((found + (1 - share)) * ones + share * ramps),)
+    return (
+        here / divisor(xp, items) * ((rows.positive_before + (1 - share)) * ones + share * ramps),
+    )
 
 
 @measure(Measure, greater_is_better=True, monotone="by default", by_group=True, by_sums=True)
@@ -382,11 +383,11 @@ def pr_auc(
     xp = namespace(table[0])
     total = Totals(xp, table)
     if method == "trapezoid":
-        return reduced(xp, table, _trapezoids(xp, total, start))[0]
+        return xp.sum_rows(table, _trapezoids(xp, total, start))[0]
     if between is None:
-        return reduced(xp, table, area_under_pr(xp, total, start))[0]
+        return xp.sum_rows(table, area_under_pr(xp, total, start))[0]
     band = (xp.repeat_per_row(table, total.positive), *between)
-    mean = reduced(xp, table, area_under_pr(xp, total, start, band))[0]
+    mean = xp.sum_rows(table, area_under_pr(xp, total, start, band))[0]
     return mean * (between[1] - between[0])
 
 
@@ -411,7 +412,7 @@ def _check_start(start: str) -> None:
 
 def _over_positives(
     total: Totals, terms: Callable[..., tuple[Array, ...]], part: float | None = None
-) -> Reduction:
+) -> ops.RowSum:
     """A sum over the groups, divided by the number of positives, or by a part of it."""
 
     def value(found: Array) -> Array:
@@ -420,18 +421,19 @@ def _over_positives(
         most = total.positive * part
         return total.within(found, most) / most
 
-    return Reduction(ROWS, terms, value)
+    return ops.RowSum(terms, value)
 
 
 def area_under_pr(
     xp: Namespace, total: Totals, start: Start, band: tuple[Array, float, float] | None = None
-) -> Reduction:
+) -> ops.RowSum:
     """The integral of precision over recall, hyperbola by hyperbola.
 
     It may be the mean over a band: all positives, as each row needs them, and two recalls.
     """
 
-    def integral(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+    def integral(rows: Any) -> tuple[Array]:
+        before, found, mass, here = ops.CutRow.of(rows)
         if start == "horizontal":
             level, is_level = here / divisor(xp, before + mass), found == 0
         if band is not None:  # a part of a group is a group that begins and ends within it
@@ -453,10 +455,11 @@ def area_under_pr(
     return _over_positives(total, integral, band and band[2] - band[1])
 
 
-def _trapezoids(xp: Namespace, total: Totals, start: Start) -> Reduction:
+def _trapezoids(xp: Namespace, total: Totals, start: Start) -> ops.RowSum:
     """Sums of the precision at every whole TP, half of it at the ends of each group."""
 
-    def terms(before: Array, found: Array, mass: Array, here: Array) -> tuple[Array]:
+    def terms(rows: Any) -> tuple[Array]:
+        before, found, mass, here = ops.CutRow.of(rows)
         share = here / divisor(xp, mass)
         ones, ramps = harmonic_sums(xp, before * share, here)
         begin = xp.where(before > 0, found / divisor(xp, before), share)

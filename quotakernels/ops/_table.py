@@ -275,30 +275,35 @@ class Cumulative(NamedTuple):
         return {}
 
 
-class Summands(NamedTuple):
-    """What is summed: the arrays that ``terms(*columns)`` gives, of columns named as in `Columns`.
+class RowSum(NamedTuple):
+    """What ``value(*sums)`` makes of the sums of the arrays that ``terms(rows)`` gives.
 
-    Those of `whole` summands are whole numbers where the masses are, below 2**62.
+    The `rows.Rows` are read as floats, or `whole`: as whole numbers where the masses are, and the
+    terms are such numbers too, below 2**62.  ``by_position(positions)`` gives arrays with the same
+    sums, of `rows.Positions`, for tables that have a row for each of these anyway.
     """
 
-    columns: tuple[str, ...]
-    terms: Callable[..., tuple[Array, ...]]
+    terms: Callable[[Any], tuple[Array, ...]]
+    value: Callable[..., Any]
     whole: bool = False
+    by_position: Callable[[Any], tuple[Array, ...]] | None = None
 
 
-class Rows(NamedTuple):
-    """Rows of a table in floating point, with the sums over the rows before each.
+class CutRow(NamedTuple):
+    """The rows in which some cuts fall, as floats: the masses before each, and its own.
 
-    ``items`` and ``items_before`` count examples; the other columns are masses, which without
-    weights are counts too.
+    Without weights masses are numbers of examples.
     """
 
-    items_before: Array
     mass_before: Array
     positive_before: Array
-    items: Array
     mass: Array
     positive: Array
+
+    @classmethod
+    def of(cls, rows: Any) -> CutRow:
+        """Each of the `rows.Rows`, of which formulas want these columns."""
+        return cls(rows.mass_before, rows.positive_before, rows.mass, rows.positive)
 
 
 class QuotaCut(NamedTuple):
@@ -310,7 +315,7 @@ class QuotaCut(NamedTuple):
         The mass that each quota stands for; NaN where it stands for none.
     thresholds : array, shape (..., K)
         The score at which it ends.
-    row : Rows of shape (..., K)
+    row : CutRow of shape (..., K)
         The examples with that score, and what stands before them.
     whole, positives : arrays, shape (..., 1)
         How many examples there are, and how many positive ones.
@@ -318,7 +323,7 @@ class QuotaCut(NamedTuple):
 
     wanted: Array
     thresholds: Array
-    row: Rows
+    row: CutRow
     whole: Array
     positives: Array
 
@@ -345,7 +350,7 @@ class QuotaCut(NamedTuple):
     @property
     def counts(self) -> Array:
         """How many examples have the score."""
-        return self.row.items
+        return self.row.mass
 
     def swapped(self) -> QuotaCut:
         """The same with each class in the place of the other."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from quotakernels._array import Array, Namespace, device, known
-from quotakernels.ops._table import Cumulative, GroupIndex, QuotaCut, Rows, TieTable
+from quotakernels.ops._table import Cumulative, CutRow, GroupIndex, QuotaCut, TieTable
 from quotakernels.ops.arrays import Arrays, is_float
 
 
@@ -197,18 +197,18 @@ class Segmented(Arrays):
             return before
         return self.where(self.first_rows(table), self.zeros_like(before), before)
 
-    def rows_of_groups_at(self, table: TieTable, wanted: Array) -> tuple[Array, Rows]:
+    def rows_of_groups_at(self, table: TieTable, wanted: Array) -> tuple[Array, CutRow]:
         """The row of each group of examples that owns each wanted mass, shape (..., S, K)."""
         if not table.weighted:
             return _counted_rows_of_groups_at(self, table, wanted)
         wide = self.wide_float(device(table.counts))
-        columns = (table.counts, table.mass, table.positive)
+        columns = (table.mass, table.positive)
         sums = [self.running_total(table, x) for x in columns]
         low, stop = _ends(self, table)
-        whole = _at(self, sums[1], self.clip(stop - 1, min=0))
+        whole = _at(self, sums[0], self.clip(stop - 1, min=0))
         whole = self.where(stop > low, whole, self.zeros_like(whole))
-        found = _searched(self, sums[1], self.minimum(wanted, whole), low, stop)
-        index = _row_of(self, _within(self, found, low, stop), sums[1])
+        found = _searched(self, sums[0], self.minimum(wanted, whole), low, stop)
+        index = _row_of(self, _within(self, found, low, stop), sums[0])
         first = index <= low
 
         def at(x: Array, place: Array) -> Array:
@@ -218,7 +218,7 @@ class Segmented(Arrays):
             found = at(upto, self.clip(index - 1, min=0))
             return self.where(first, self.zeros_like(found), found)
 
-        return index, Rows(*map(before, sums), *(at(x, index) for x in columns))
+        return index, CutRow(*map(before, sums), *(at(x, index) for x in columns))
 
     def column_at(self, table: TieTable | QuotaCut, x: Array, index: Array) -> Array:
         """What a column has in rows that `rows_at` found."""
@@ -266,7 +266,9 @@ def _offset(xp: Namespace, levels: Array) -> int:
     return 1 << 31 if unsigned and xp.key_bits(levels.dtype) == 32 else 0
 
 
-def _counted_rows_of_groups_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Array, Rows]:
+def _counted_rows_of_groups_at(
+    xp: Namespace, table: TieTable, wanted: Array
+) -> tuple[Array, CutRow]:
     """Numbers of examples go on from group to group, so that one search serves all groups.
 
     All and the positive examples are counted together, in an axis before the others.
@@ -285,9 +287,8 @@ def _counted_rows_of_groups_at(xp: Namespace, table: TieTable, wanted: Array) ->
     index = _row_of(xp, place, table.counts)
     before = xp.cast(_at(xp, sums, xp.expand_dims(place, axis=0)) - begins, wide)
     own = xp.cast(_at(xp, columns, xp.expand_dims(index, axis=0)), wide)
-    items_before, positive_before = before[0, ...], before[1, ...]
-    items, positive = own[0, ...], own[1, ...]
-    return index, Rows(items_before, items_before, positive_before, items, items, positive)
+    (before, positive_before), (mass, positive) = ((x[0, ...], x[1, ...]) for x in (before, own))
+    return index, CutRow(before, positive_before, mass, positive)
 
 
 def _ends(xp: Namespace, table: TieTable) -> tuple[Array, Array]:

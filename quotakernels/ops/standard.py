@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from quotakernels.ops.binning import Binning
-from quotakernels.ops.columns import RowSums
 from quotakernels.ops.drawing import Drawing
 from quotakernels.ops.hull import Hulls
+from quotakernels.ops.rows import RowSums
 
 
 class Standard(RowSums, Hulls, Drawing, Binning):

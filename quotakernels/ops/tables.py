@@ -14,11 +14,11 @@ from quotakernels.ops._table import (
     ByClass,
     Columns,
     Cumulative,
+    CutRow,
     ExampleColumns,
     InPlace,
     Layout,
     QuotaCut,
-    Rows,
     TieTable,
     to_sum,
 )
@@ -150,18 +150,9 @@ class Tables(Segmented):
         """
         return None
 
-    def table_rows(self, table: TieTable) -> Rows:
-        """Every row of the table with what stands before it."""
-        wide = self.wide_float(device(table.counts))
-        items, mass, positive = (
-            self.cast(x, wide) for x in (table.counts, table.mass, table.positive)
-        )
-        mass_before = self.exclusive(mass)
-        items_before = self.exclusive(items) if table.weighted else mass_before
-        positive_before = self.exclusive(positive)
-        return Rows(items_before, mass_before, positive_before, items, mass, positive)
-
-    def rows_at(self, table: TieTable | QuotaCut | Cumulative, wanted: Array) -> tuple[Array, Rows]:
+    def rows_at(
+        self, table: TieTable | QuotaCut | Cumulative, wanted: Array
+    ) -> tuple[Array, CutRow]:
         """The row that owns each wanted mass, shape (..., K): the first whose end reaches it.
 
         A mass beyond the end is given the last row that is not empty.
@@ -174,19 +165,19 @@ class Tables(Segmented):
             return self.rows_of_groups_at(table, wanted)
         if not table.weighted:
             return _counted_rows_at(self, table, wanted)
-        rows = self.table_rows(table)
-        ends = rows.mass_before + rows.mass
+        mass, positive = table.mass, table.positive
+        before = self.exclusive(mass)
+        ends = before + mass
         place = self.arange(ends.shape[-1], dtype=self.int64, device=device(ends))
-        last = self.max(
-            self.where(rows.mass > 0, place, self.zeros_like(place)), axis=-1, keepdims=True
-        )
+        last = self.max(self.where(mass > 0, place, self.zeros_like(place)), axis=-1, keepdims=True)
         # behind the last row a device that adds in parallel may have other sums
         index = self.minimum(_reached(self, ends, wanted), last)
-        return index, Rows(*(self.take_last_axis(x, index) for x in rows))
+        columns = (before, self.exclusive(positive), mass, positive)
+        return index, CutRow(*(self.take_last_axis(x, index) for x in columns))
 
     def part_of_row_at(
         self, table: TieTable | QuotaCut | Cumulative, wanted: Array
-    ) -> tuple[Array | None, Rows, Array, Array]:
+    ) -> tuple[Array | None, CutRow, Array, Array]:
         """The row in which each wanted mass ends, and how much of it is wanted.
 
         Returns the index of the row, the row, its mass to divide by (1 of an empty row), and
@@ -380,7 +371,7 @@ def _reached(xp: Namespace, ends: Array, wanted: Array) -> Array:
     return xp.clip(xp.bisect(ends, wanted), max=ends.shape[-1] - 1)
 
 
-def _counted_rows_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Array, Rows]:
+def _counted_rows_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Array, CutRow]:
     """Of counts, sums before a row are those up to it without its own: only rows found are read."""
     wide = xp.wide_float(device(table.counts))
     columns = (table.counts, table.positives)
@@ -391,16 +382,16 @@ def _counted_rows_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Arr
         xp.cast(xp.take_last_axis(x, index), wide) for x in (*columns, *upto)
     )
     before, positive_before = end - mass, found - positive
-    return index, Rows(before, before, positive_before, mass, mass, positive)
+    return index, CutRow(before, positive_before, mass, positive)
 
 
-def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
+def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, CutRow]:
     """Of cumulative counts, which are whole numbers: of no mass the row of the first example."""
     place = xp.clip(xp.cast(xp.ceil(wanted), table.items.dtype), min=1)
     place = xp.minimum(place, table.items[..., -1:])
     index, before, upto, positive_before, positive_upto = xp.ends_of_row_at(table, place)
     mass, positive = upto - before, positive_upto - positive_before
-    return index, Rows(before, before, positive_before, mass, mass, positive)
+    return index, CutRow(before, positive_before, mass, positive)
 
 
 def _row_beyond(xp: Namespace, table: TieTable, spent: Array, budget: Array) -> Array:

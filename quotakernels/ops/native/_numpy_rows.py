@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from quotakernels.ops._table import Cumulative, Rows, Summands, TieTable
+from quotakernels._array import Namespace
+from quotakernels.ops._table import Cumulative, CutRow, TieTable
+from quotakernels.ops.rows import CumulativeRows, Rows
 
 NDArray = np.ndarray[Any, Any]
 
@@ -60,11 +61,6 @@ def in_parts(table: TieTable) -> list[TieTable]:
     return [_part(table, rows) for rows in blocks(table.counts.shape[0], BLOCK // 2)]
 
 
-def _read(table: TieTable, name: str) -> NDArray:
-    """A column of `Rows` that needs no running sum, as it is stored."""
-    return np.asarray(table.counts if name == "items" else getattr(table, name))
-
-
 def _sums_before(values: NDArray, before: float) -> NDArray:
     """The sum before each value and after the last, `before` included."""
     sums = np.empty(values.shape[0] + 1)
@@ -103,128 +99,112 @@ def _rounded_once(sums: list[float]) -> float:
         return sum(sums)
 
 
-@cache
-def _by_items(columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Without weights masses are numbers of items."""
-    return tuple(x.replace("mass", "items") for x in columns)
+class _RowsOfBlock(Rows):
+    """The rows of one block as floats, whole numbers too; sums go on from those `before` it."""
+
+    def __init__(self, xp: Namespace, table: TieTable, before: dict[str, float]):
+        super().__init__(xp, table)
+        self._before = before
+        self._sums: dict[str, NDArray] = {}
+
+    def own(self, name: str) -> NDArray:
+        """See `Rows.own`."""
+        column: NDArray = self._column(name)
+        return column.astype(np.float64, copy=False)
+
+    def upto(self, name: str) -> NDArray:
+        """See `Rows.upto`."""
+        return self._sums_of(name)[1:]
+
+    def before(self, name: str) -> NDArray:
+        """See `Rows.before`."""
+        return self._sums_of(name)[:-1]
+
+    def _sums_of(self, name: str) -> NDArray:
+        """The sum before each row and after the last."""
+        if name not in self._sums:
+            if self.table.weighted and name in _TOGETHER:
+                self._sum_both()
+            else:
+                self._sums[name] = _sums_before(self._column(name), self._before.get(name, 0.0))
+                self._before[name] = float(self._sums[name][-1])
+        return self._sums[name]
+
+    def _sum_both(self) -> None:
+        """One running sum of pairs waits for each step as long as one of numbers."""
+        pairs = np.empty(self.mass.shape[0] + 1, dtype=np.complex128)
+        pairs[0], pairs.real[1:], pairs.imag[1:] = 0.0, self.mass, self.positive
+        np.add.accumulate(pairs, out=pairs)
+        for name, sums in zip(_TOGETHER, (pairs.real, pairs.imag), strict=True):
+            self._sums[name] = sums + self._before.get(name, 0.0)
+            self._before[name] = float(self._sums[name][-1])
 
 
 _TOGETHER = ("mass", "positive")
 
 
-class _Rows:
-    """The columns of some rows as floats; sums go on from those of the rows before."""
+def blocks_of_rows(xp: Namespace, table: TieTable | Cumulative) -> Iterator[Rows]:
+    """The rows of one list, or of several of cumulative counts, in blocks that stay in the cache.
 
-    def __init__(self, table: TieTable, sums: dict[str, float]):
-        self._table, self._sums = table, sums
-        self._made: dict[str, NDArray] = {}
-        self._stored: dict[str, NDArray] = {}
-
-    def read(self, part: Summands) -> list[NDArray]:
-        """See `columns.Columns.read`; whole numbers are floats here too."""
-        names = part.columns if self._table.weighted else _by_items(part.columns)
-        for name in names:
-            if name not in self._made:
-                self._make(name)
-        return [self._made[x] for x in names]
-
-    def _make(self, name: str) -> None:
-        base, _, part = name.partition("_")
-        values = self._column(base)
-        if not part:
-            self._made[name] = values.astype(np.float64, copy=False)
-            return
-        if self._table.weighted and base in _TOGETHER and values.dtype == np.float64:
-            self._store_both()
-        else:
-            self._store(base, _sums_before(values, self._sums.get(base, 0.0)))
-
-    def _column(self, base: str) -> NDArray:
-        if base not in self._stored:  # which may be a sum
-            self._stored[base] = _read(self._table, base)
-        return self._stored[base]
-
-    def _store_both(self) -> None:
-        """One running sum of pairs waits for each step as long as one of numbers."""
-        columns = [self._column(x) for x in _TOGETHER]
-        pairs = np.empty(columns[0].shape[0] + 1, dtype=np.complex128)
-        pairs[0], pairs.real[1:], pairs.imag[1:] = 0.0, *columns
-        np.add.accumulate(pairs, out=pairs)
-        for name, sums in zip(_TOGETHER, (pairs.real, pairs.imag), strict=True):
-            self._store(name, sums + self._sums.get(name, 0.0))
-
-    def _store(self, base: str, sums: NDArray) -> None:
-        self._made[f"{base}_before"], self._made[f"{base}_upto"] = sums[:-1], sums[1:]
-        self._sums[base] = float(sums[-1])
-
-
-def blocks_of_rows(table: TieTable) -> Iterator[_Rows]:
-    """The columns of the rows of one list in blocks that stay in the cache."""
-    length, sums = table.counts.shape[0], dict[str, float]()
+    All numbers are floats.
+    """
+    if isinstance(table, Cumulative):
+        yield from _blocks_of_counts(xp, table)
+        return
+    length, before = table.counts.shape[0], dict[str, float]()
     # Few rows in shorter blocks, of which the memory is not given back to the system each time.
     for rows in blocks(length, BLOCK if length > 4 * BLOCK else BLOCK // 2):
-        yield _Rows(_part(table, rows), sums)
+        yield _RowsOfBlock(xp, _part(table, rows), before)
 
 
-def blocks_of_counts(table: Cumulative) -> Iterator[Cumulative]:
-    """The rows of one list or several in blocks, with the counts as floats."""
+def _blocks_of_counts(xp: Namespace, table: Cumulative) -> Iterator[CumulativeRows]:
     *lists, length = table.items.shape
     size = max(2 * BLOCK // math.prod(lists), 1)
     for start in range(0, length - 1, size):
         rows = (..., slice(start, start + size + 1))
-        items, found = table.items[rows], table.found[rows]
-        yield Cumulative(items.astype(np.float64), found.astype(np.float64))
+        sums = (x[rows].astype(np.float64) for x in table[:2])
+        yield CumulativeRows(xp, Cumulative(*sums), np.dtype(np.float64))
 
 
-def rows_at(table: TieTable, wanted: NDArray) -> tuple[NDArray, Rows]:
+def rows_at(table: TieTable, wanted: NDArray) -> tuple[NDArray, CutRow]:
     """Only the blocks that own a wanted mass are searched."""
     size = BLOCK if table.weighted else SEARCHED
-    names = _sums_wanted(table)
     if table.counts.shape[0] <= size:
-        return _rows_within(table, wanted, dict.fromkeys(names, 0.0))
+        return _rows_within(table, wanted, (0.0, 0.0))
     last = (table.counts.shape[0] - 1) // size
-    before = {name: _sums_of_blocks(table, name, size) for name in names}
-    wanted = np.minimum(wanted, before["mass"][-1])
-    owner = np.minimum(np.searchsorted(before["mass"][1:], wanted), last)
+    before = [_sums_of_blocks(table, name, size) for name in _TOGETHER]
+    wanted = np.minimum(wanted, before[0][-1])
+    owner = np.minimum(np.searchsorted(before[0][1:], wanted), last)
     index = np.empty(wanted.shape, dtype=np.int64)
-    rows = Rows(*(np.empty(wanted.shape) for _ in Rows._fields))
+    rows = CutRow(*(np.empty(wanted.shape) for _ in CutRow._fields))
     for number in np.unique(owner):
         here, start = owner == number, number * size
         block = _part(table, slice(start, start + size))
-        place, found = _rows_within(block, wanted[here], {k: x[number] for k, x in before.items()})
+        place, found = _rows_within(block, wanted[here], [x[number] for x in before])
         index[here] = start + place
         for column, x in zip(rows, found, strict=True):
             column[here] = x
     return index, rows
 
 
-def _sums_wanted(table: TieTable) -> tuple[str, ...]:
-    """Columns of which sums before a row are wanted; without weights the items are the mass."""
-    return ("items", "mass", "positive") if table.weighted else ("mass", "positive")
-
-
 def _rows_within(
-    table: TieTable, wanted: NDArray, before: dict[str, float]
-) -> tuple[NDArray, Rows]:
+    table: TieTable, wanted: NDArray, before: Sequence[float]
+) -> tuple[NDArray, CutRow]:
     """The owners of the wanted masses among the rows of one block, with what is `before` it."""
-    names = _sums_wanted(table)
-    values = {name: _read(table, name) for name in (*names, "positive")}
-    sums = {name: _sums_before(values[name], before[name]) for name in names}
-    ends = sums["mass"][1:]
+    columns = table.mass, table.positive
+    sums = [_sums_before(*x) for x in zip(columns, before, strict=True)]
+    ends = sums[0][1:]
     place = ends.searchsorted(np.minimum(wanted, ends[-1]))
     place = np.where(wanted == wanted, np.minimum(place, ends.shape[0] - 1), 0)
-    stored = {name: x[place].astype(np.float64) for name, x in values.items()}
-    stored |= {f"{name}_before": x[place] for name, x in sums.items()}
-    if not table.weighted:
-        stored |= {"items": stored["mass"], "items_before": stored["mass_before"]}
-    return place, Rows(**stored)
+    own = (x[place].astype(np.float64) for x in columns)
+    return place, CutRow(*(x[place] for x in sums), *own)
 
 
 def _sums_of_blocks(table: TieTable, name: str, size: int = BLOCK) -> NDArray:
     """The sum before each block and after the last; the sum of 32-bit counts fits 32 bits."""
     sums = [0.0]
     for rows in blocks(table.counts.shape[0], 8 * size):  # masses are made anew
-        x = _read(_part(table, rows), name)
+        x = getattr(_part(table, rows), name)
         sums += np.add.reduceat(x, np.arange(0, x.shape[0], size), dtype=x.dtype).tolist()
     return np.cumsum(sums, dtype=np.float64)
 

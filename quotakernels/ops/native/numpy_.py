@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,15 +13,14 @@ from quotakernels._array import Across, Array, Device, Namespace, standard_names
 from quotakernels.ops._table import (
     ByClass,
     Cumulative,
+    CutRow,
     ExampleColumns,
     QuotaCut,
-    Rows,
-    Summands,
+    RowSum,
     TieTable,
     to_sum,
 )
 from quotakernels.ops.arrays import flagged_places
-from quotakernels.ops.columns import CumulativeColumns
 from quotakernels.ops.drawing import poisson_steps
 from quotakernels.ops.native._numpy_hull import hull_ends
 from quotakernels.ops.native._numpy_keys import from_order_key, key_of_bits, order_key
@@ -34,7 +33,6 @@ from quotakernels.ops.native._numpy_merged import (
 from quotakernels.ops.native._numpy_rows import (
     BLOCK,
     blocks,
-    blocks_of_counts,
     blocks_of_rows,
     head,
     in_parts,
@@ -358,7 +356,7 @@ class NumPy(NumPyTypes):
         there = parted[places]
         before, found_before, end, found = _counts_beside(key, labels, there)
         here, positive = end - before, found - found_before
-        row = Rows(before, before, found_before, here, here, positive)
+        row = CutRow(before, found_before, here, positive)
         whole, positives = np.asarray([[size], [np.count_nonzero(labels)]], dtype=np.float64)
         return QuotaCut(
             np.asarray(masses), from_order_key(there, scores.dtype), row, whole, positives
@@ -366,7 +364,7 @@ class NumPy(NumPyTypes):
 
     def rows_at(
         self, table: TieTable | QuotaCut | Cumulative, wanted: NDArray
-    ) -> tuple[Array, Rows]:
+    ) -> tuple[Array, CutRow]:
         """Only the blocks that own a wanted mass are searched."""
         if not isinstance(table, TieTable) or table.segments or table.counts.ndim != 1:
             return super().rows_at(table, wanted)
@@ -416,14 +414,19 @@ class NumPy(NumPyTypes):
         """NumPy computes what only few rows need for these alone."""
         return False
 
-    def sum_rows(self, table: TieTable | Cumulative, *parts: Summands) -> list[tuple[Array, ...]]:
+    def totals_of_rows(
+        self, table: TieTable | Cumulative, sums: tuple[RowSum, ...]
+    ) -> list[tuple[Array, ...]]:
         """Rows of one list are read in blocks that stay in the cache."""
-        if isinstance(table, Cumulative):
-            counts = blocks_of_counts(table)
-            return _sums_of_blocks((CumulativeColumns(self, x, np.float64) for x in counts), parts)
-        if table.counts.ndim > 1 or table.segments:
-            return super().sum_rows(table, *parts)
-        return _sums_of_blocks(blocks_of_rows(table), parts)
+        if not isinstance(table, Cumulative) and (table.counts.ndim > 1 or table.segments):
+            return super().totals_of_rows(table, sums)
+        every = [
+            [tuple(map(total_of_rows, each.terms(rows))) for each in sums]
+            for rows in blocks_of_rows(self, table)
+        ]
+        if len(every) == 1:
+            return every[0]
+        return [tuple(map(total_of_blocks, *own)) for own in zip(*every, strict=True)]
 
     # the hull, resamples and bins
 
@@ -595,17 +598,6 @@ class NumPy(NumPyTypes):
         few = before.ndim == 1 and before.shape[0] <= _FEW_SUMS and before.dtype == np.float64
         sums = partial_harmonic_sums if few else super().partial_harmonic_sums
         return sums(before, number, most)
-
-
-def _sums_of_blocks(blocks: Iterable[Any], parts: tuple[Summands, ...]) -> list[tuple[Array, ...]]:
-    """The sums of the terms of all blocks."""
-    every = [
-        [tuple(map(total_of_rows, part.terms(*columns.read(part)))) for part in parts]
-        for columns in blocks
-    ]
-    if len(every) == 1:
-        return every[0]
-    return [tuple(map(total_of_blocks, *part)) for part in zip(*every, strict=True)]
 
 
 HOST: Namespace = NumPy(standard_namespace(np.empty(0)))

@@ -25,12 +25,12 @@ from quotakernels._array import (
 )
 from quotakernels.ops._table import (
     Cumulative,
+    CutRow,
     ExampleColumns,
     Few,
     InPlace,
     Parts,
     QuotaCut,
-    Rows,
     TieTable,
 )
 from quotakernels.ops.arrays import (
@@ -285,7 +285,7 @@ def _searched(ends: Array, wanted: Array, beyond: bool = False) -> Array:
     return torch.searchsorted(whole, wanted, right=beyond).clamp(max=ends.shape[-1])
 
 
-def _rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
+def _rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, CutRow]:
     """The row of each group that owns each wanted mass.
 
     Of no mass it is the row before the group, or its first one; either gives no positives.  No
@@ -299,7 +299,7 @@ def _rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, Rows]:
     ends = torch.cat([begin, table.items.unfold(0, 2, 1)[row]], dim=-1)
     before, mass = torch.diff(ends).to(wanted.dtype).unbind(-1)
     positive_before, positive = torch.diff(parts.upto[ends]).to(wanted.dtype).unbind(-1)
-    return row, Rows(before, before, positive_before, mass, mass, positive)
+    return row, CutRow(before, positive_before, mass, positive)
 
 
 LEVELS = 25
@@ -577,7 +577,9 @@ class Torch(TorchTypes):
         parts = Parts(every[:-1] if isinstance(ids, int) else ids, starts, upto, codes)
         return Cumulative(items, (), mark=good / good, segments=parts)
 
-    def rows_at(self, table: TieTable | QuotaCut | Cumulative, wanted: Array) -> tuple[Array, Rows]:
+    def rows_at(
+        self, table: TieTable | QuotaCut | Cumulative, wanted: Array
+    ) -> tuple[Array, CutRow]:
         """One search serves the cumulative counts of all groups of examples."""
         if isinstance(table, Cumulative) and table.segments:
             return _rows_of_groups_at(table, wanted)

@@ -1,0 +1,350 @@
+"""The rows of a table as formulas read them, and sums over them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quotakernels._array import Array, Namespace, device, once
+from quotakernels.ops._table import Cumulative, RowSum, TieTable
+from quotakernels.ops.tables import Tables
+
+
+class Rows:
+    """The columns of a table by row, each made when it is first read.
+
+    ``items`` counts examples; ``mass``, ``positive`` and ``negative`` are masses, which without
+    weights are counts too.  ``x_before`` and ``x_upto`` are sums over the rows before, and with the
+    row; those of the mass mean nothing in the empty rows of a table of counts in place.
+    """
+
+    def __init__(self, xp: Namespace, table: Any):
+        self.xp, self.table = xp, table
+
+    @once
+    def items(self) -> Array:
+        """The number of examples."""
+        return self.own("items") if self.table.weighted else self.mass
+
+    @once
+    def mass(self) -> Array:
+        """What the examples weigh."""
+        return self.own("mass")
+
+    @once
+    def positive(self) -> Array:
+        """What the positive ones weigh."""
+        return self.own("positive")
+
+    @once
+    def negative(self) -> Array:
+        """What the negative ones weigh."""
+        return self.own("negative")
+
+    @once
+    def mass_before(self) -> Array:
+        """The mass before the row."""
+        return self.before("mass")
+
+    @once
+    def mass_upto(self) -> Array:
+        """The mass down to the end of the row."""
+        return self.upto("mass")
+
+    @once
+    def positive_before(self) -> Array:
+        """The positive mass before the row."""
+        return self.before("positive")
+
+    @once
+    def positive_upto(self) -> Array:
+        """The positive mass down to the end of the row."""
+        return self.upto("positive")
+
+    @once
+    def negative_before(self) -> Array:
+        """The negative mass before the row."""
+        return self.before("negative")
+
+    @once
+    def negative_upto(self) -> Array:
+        """The negative mass down to the end of the row."""
+        return self.upto("negative")
+
+    @once
+    def positions(self) -> Any:
+        """The same columns by position, of a table in place."""
+        return Positions(self)
+
+    @once
+    def in_list(self) -> Any:
+        """The rows of all groups of examples as one list, in which sums go on."""
+        return Rows(self.xp, self.table._replace(segments=()))
+
+    def own(self, name: str) -> Array:
+        """A column that is no sum."""
+        return self._widened(self._column(name))
+
+    def upto(self, name: str) -> Array:
+        """The sums of a column down to the end of each row."""
+        table = self.table
+        if table.weighted:
+            return self.xp.running_total(table, getattr(self, name))
+        if table.in_place and name == "mass":
+            position: Array = self.positions.position
+            return position
+        if table.in_place and not table.segments:
+            return self.xp.running_count(getattr(self, name))
+        return self._widened(self.xp.running_total(table, self._column(name)))
+
+    def before(self, name: str) -> Array:
+        """Differences of whole numbers are exact, and need no copy of the sums."""
+        own, upto = getattr(self, name), getattr(self, f"{name}_upto")
+        if self.xp.of_kind(own.dtype, "integral") or not upto.shape[-1]:
+            return upto - own
+        return self.xp.row_before(self.table, upto)
+
+    def _column(self, name: str) -> Array:
+        counted = name == "items" or (name == "mass" and not self.table.weighted)
+        return self.table.counts if counted else getattr(self.table, name)
+
+    def _widened(self, x: Array) -> Array:
+        few = self.table.of_few
+        return x if few else self.xp.cast(x, self.xp.wide_float(device(x)))
+
+
+class Positions:
+    """The columns of a table in place by position: those of `Rows` of the tie group that it is in.
+
+    Behind the last example there is nothing.
+    """
+
+    def __init__(self, rows: Any):
+        self.rows, self.xp = rows, rows.xp
+
+    @once
+    def place_in_list(self) -> Array:
+        """The positions of all groups of examples as one list."""
+        xp, counts = self.xp, self.rows.table.counts
+        return xp.arange(1, counts.shape[-1] + 1, dtype=xp.int64, device=device(counts))
+
+    @once
+    def position(self) -> Array:
+        """The number of the position, from 1 on, in its group of examples."""
+        table = self.rows.table
+        if not table.segments:
+            return self.place_in_list
+        return self.place_in_list - self.xp.repeat_per_row(table, table.segments.starts[..., :-1])
+
+    @once
+    def row(self) -> Array:
+        """The row of the tie group."""
+        return self.xp.rows_of_positions(self.rows.table.counts, self.place_in_list)
+
+    @once
+    def place(self) -> Array:
+        """The place within the tie group, from 1 on."""
+        return self.place_in_list - self.row + self.items - 1
+
+    @once
+    def items(self) -> Array:
+        """The number of examples."""
+        return self.of_tie_group("items") if self.rows.table.weighted else self.mass
+
+    @once
+    def mass(self) -> Array:
+        """What the examples weigh."""
+        return self.of_tie_group("mass")
+
+    @once
+    def size(self) -> Array:
+        """How many examples the tie group has, at least 1."""
+        return self.xp.clip(self.items, min=1)
+
+    def __getattr__(self, name: str) -> Any:
+        found = self.of_tie_group(name)
+        setattr(self, name, found)
+        return found
+
+    def of_tie_group(self, name: str) -> Array:
+        """A column of the rows; sums before a row are those before its group."""
+        if name == "mass_before" and not self.rows.table.weighted:
+            return self.position - self.place
+        own = getattr(self.rows, name)
+        return own if name.endswith("_before") else self.xp.take_last_axis(own, self.row)
+
+
+class Numbers:
+    """Rows or positions whose columns are read as numbers of one type.
+
+    They are floats, or whole numbers as they are.  Sums of these are wide, for products.
+    """
+
+    def __init__(self, columns: Any, dtype: Any):
+        self._columns, self._dtype = columns, dtype
+
+    def __getattr__(self, name: str) -> Any:
+        xp, found = self._columns.xp, getattr(self._columns, name)
+        if self._dtype is not None:
+            found = xp.cast(found, self._dtype)
+        elif "_" in name and xp.of_kind(found.dtype, "integral"):
+            found = xp.cast(found, xp.int64)
+        setattr(self, name, found)
+        return found
+
+    @once
+    def positions(self) -> Any:
+        """The same columns by position."""
+        return Numbers(self._columns.positions, self._dtype)
+
+    @once
+    def in_list(self) -> Any:
+        """The same columns of one list."""
+        return Numbers(self._columns.in_list, self._dtype)
+
+
+class CumulativeRows(Rows):
+    """The rows of cumulative counts, in numbers of one type, which they get before all else."""
+
+    def __init__(self, xp: Namespace, table: Any, dtype: Any, from_list: bool = False):
+        super().__init__(xp, table)
+        self.dtype, self._from_list = dtype, from_list or not table.segments
+        self._ends: dict[str, Array] = {}
+
+    @once
+    def positions(self) -> Any:
+        """See `Rows.positions`."""
+        return CumulativePositions(self)
+
+    @once
+    def in_list(self) -> Any:
+        """See `Rows.in_list`."""
+        return CumulativeRows(self.xp, self.table, self.dtype, from_list=True)
+
+    def own(self, name: str) -> Array:
+        """What the sums rise by."""
+        ends = self._sums(name)
+        return ends[..., 1:] - ends[..., :-1]
+
+    def upto(self, name: str) -> Array:
+        """The sums at the end of each row."""
+        return self._in_group(name, self._sums(name)[..., 1:])
+
+    def before(self, name: str) -> Array:
+        """The sums at the end of the row before."""
+        return self._in_group(name, self._sums(name)[..., :-1])
+
+    def _sums(self, name: str) -> Array:
+        if name not in self._ends:
+            self._ends[name] = self._down_to(name, self.table.items)
+        return self._ends[name]
+
+    def _in_group(self, name: str, sums: Array) -> Array:
+        """Without what stands before the group of examples of each row."""
+        if self._from_list:
+            return sums
+        before = self._down_to(name, self.table.segments.items)
+        return sums - self.xp.take_last_axis(before, self._group)
+
+    @once
+    def _group(self) -> Array:
+        return self.xp.segment_of_row(self.table)
+
+    def _down_to(self, name: str, items: Array) -> Array:
+        sums = items
+        if name in ("positive", "negative"):
+            found = self.xp.found_down_to(self.table, items)
+            sums = found if name == "positive" else items - found
+        return sums if self.dtype == items.dtype else self.xp.cast(sums, self.dtype)
+
+
+class CumulativePositions(Positions):
+    """The positions of cumulative counts of one list that was sorted."""
+
+    rows: CumulativeRows
+
+    @once
+    def position(self) -> Array:
+        """See `Positions.position`."""
+        begins = self.rows.table.begins
+        size = begins.shape[-1] + 1
+        return self.xp.arange(1, size, dtype=self.rows.dtype, device=device(begins))
+
+    @once
+    def row(self) -> Array:
+        """See `Positions.row`."""
+        return self.xp.prefix_sum(self.rows.table.begins, self.xp.int64) - 1
+
+    @once
+    def place(self) -> Array:
+        """See `Positions.place`."""
+        return self.position - self.mass_before
+
+    def of_tie_group(self, name: str) -> Array:
+        """See `Positions.of_tie_group`."""
+        return self.xp.take_last_axis(getattr(self.rows, name), self.row)
+
+
+class RowSums(Tables):
+    """The rows of a table as formulas read them, and sums over them."""
+
+    def rows_of_positions(self, counts: Array, places: Array) -> Array:
+        """The row of the group of each of the places 1, 2, …, in a table in place.
+
+        Behind all examples it is the last row.
+        """
+        last = counts.shape[-1] - 1
+        behind = self.arange(last + 1, 0, -1, dtype=self.int64, device=device(counts))
+        behind = self.where(counts > 0, behind, self.ones_like(behind))
+        return last + 1 - self.flip(self.running_max(self.flip(behind, axis=-1)), axis=-1)
+
+    def row_of_each(self, table: TieTable, ends: Array, numbers: Array) -> Array:
+        """The row of each of the positions 1, 2, …, by the last position of each row.
+
+        Behind all examples it is the last row.
+        """
+        counts = table.counts
+        if table.in_place:
+            return self.rows_of_positions(counts, numbers)
+        found = self.bisect(
+            ends, self.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0]))
+        )
+        return self.clip(found, max=counts.shape[-1] - 1)
+
+    def summed_by_position(self, table: TieTable | Cumulative) -> bool:
+        """Whether that is fast: NumPy computes what only few rows need for these alone."""
+        if isinstance(table, Cumulative):
+            return not isinstance(table.begins, tuple)
+        return table.in_place
+
+    def sum_rows(self, table: TieTable | Cumulative, *sums: RowSum) -> list[Any]:
+        """The values of the sums, in floating point, from one pass over the table."""
+        totals = self.totals_of_rows(table, sums)
+        return [x.value(*own) for x, own in zip(sums, totals, strict=True)]
+
+    def totals_of_rows(
+        self, table: TieTable | Cumulative, sums: tuple[RowSum, ...]
+    ) -> list[tuple[Array, ...]]:
+        """The sums of all terms.
+
+        NumPy reads the rows in blocks that stay in the cache, all other libraries the whole
+        columns.
+        """
+        wide, totals = self.wide_float(device(table[0])), []
+        whole, floats = _readers(self, table, wide)
+        by_position = self.summed_by_position(table)
+        for each in sums:
+            rows = whole if each.whole else floats
+            if by_position and each.by_position is not None:
+                terms = each.by_position(rows.positions)
+            else:
+                terms = each.terms(rows)
+            totals.append(tuple(self.cast(self.group_total(table, x), wide) for x in terms))
+        return totals
+
+
+def _readers(xp: Namespace, table: TieTable | Cumulative, wide: Any) -> tuple[Any, Any]:
+    """The rows in whole numbers where these are, and in floats."""
+    if isinstance(table, Cumulative):
+        return CumulativeRows(xp, table, table.items.dtype), CumulativeRows(xp, table, wide)
+    rows = Rows(xp, table)
+    return Numbers(rows, None), Numbers(rows, wide)
