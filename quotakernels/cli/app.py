@@ -44,7 +44,7 @@ def evaluate(
     example: str | None,
     compare: bool,
     engine: str,
-    memory_limit: str | None,
+    memory_limit: float | None,
     everything: bool,
     as_json: bool,
     **options: Any,

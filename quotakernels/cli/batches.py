@@ -34,7 +34,6 @@ from quotakernels.cli.columns import (
 from quotakernels.cli.errors import InputError, no_rows
 from quotakernels.cli.files import read_batches, values_of
 from quotakernels.cli.given import given_options
-from quotakernels.cli.options import bytes_of
 from quotakernels.cli.paths import file_format, files_of, name_of
 from quotakernels.evaluation.batches import Batch
 from quotakernels.evaluation.settings import Settings
@@ -46,7 +45,7 @@ _TEXT_BYTES = 16
 _IN_MEMORY = "give --engine memory"
 
 
-def streams(path: Path, settings: Settings, engine: str, memory_limit: str | None) -> bool:
+def streams(path: Path, settings: Settings, engine: str, memory_limit: float | None) -> bool:
     """Whether the data are read as a stream, which can do less, and says so unless asked to."""
     if engine == "memory":
         return False
@@ -66,10 +65,10 @@ def streams(path: Path, settings: Settings, engine: str, memory_limit: str | Non
     return True
 
 
-def _limit(memory_limit: str | None) -> float:
+def _limit(memory_limit: float | None) -> float:
     """How many bytes columns may take: what the user says, or a share of what is available."""
     if memory_limit is not None:
-        return bytes_of(memory_limit)
+        return memory_limit
     available = _available_bytes()
     return math.inf if available is None else _SHARE * available
 

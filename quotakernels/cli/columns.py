@@ -6,11 +6,10 @@ An error names the column and the first bad row; rows count from 1, without the 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date, datetime
-from decimal import Decimal
 from functools import partial, reduce
 from typing import Any, NamedTuple, TypeVar
 
@@ -30,7 +29,6 @@ from quotakernels.cli.errors import (
     third_label,
 )
 from quotakernels.cli.given import given
-from quotakernels.cli.options import plain_number
 from quotakernels.evaluation.settings import Sample, Settings, UnfitError
 from quotakernels.evaluation.words import Condition, Conditions, in_words, quoted
 from quotakernels.inputs.groups import GroupsOfExamples
@@ -368,10 +366,15 @@ def _listed(values: list[_Value]) -> str:
 
 _R = TypeVar("_R")
 _EQUALITY = ("=", "!=")
-_ZONED = "a time with its zone, as in 2026-01-31T12:00:00+00:00"
-
-_DIGITS = 38
-"""Before the decimal point, of whole numbers and decimals of a file."""
+_EXACT = pa.decimal256(76, 38)
+"""Holds all whole numbers and decimals of a file."""
+_DIGITS = re.compile(r"[+-]?\d{1,38}(\.\d{1,38})?")
+_DAYS = (
+    (r"^\s*(\d)\.", r"0\1."),
+    (r"\.(\d)\.", r".0\1."),
+    (r"^\s*(\d\d)\.(\d\d)\.(\d{4})\s*$", r"\3-\2-\1"),
+)
+"""What is replaced in days with points: none of their digits is left out, and the year is first."""
 
 _RELATIONS: dict[str, Callable[[Any, Any], pa.ChunkedArray]] = {
     "=": pc.equal,
@@ -421,101 +424,57 @@ def of_rows(table: pa.Table, conditions: Conditions, result: Callable[[pa.Table]
             raise InputError(f"{in_options(error)}{told}") from error
 
 
-def _wanted(condition: Condition, sample: Any) -> Any:
-    """The value of a condition, of the type that values of its column have; exact numbers as
-    decimals.
-    """
-    name, relation, text = condition
-    if relation not in _EQUALITY and isinstance(sample, (str, bool)):
-        held = "texts" if isinstance(sample, str) else "true and false"
-        raise InputError(f"column {name!r} holds {held}; {relation} is for numbers and dates")
-    for kind, read, expected in _KINDS:
-        if isinstance(sample, kind):
-            if (found := read(text, type(sample))) is None:
-                raise InputError(f"{condition}: column {name!r} needs {expected}")
-            if getattr(found, "tzinfo", None) is None and getattr(sample, "tzinfo", None):
-                raise InputError(f"{condition}: column {name!r} needs {_ZONED}")
-            return found
-    held = f"values of type {type(sample).__name__}"
-    raise InputError(f"column {name!r} holds {held}; conditions are for numbers, texts and dates")
-
-
-def _bool(text: str, _: type) -> bool | None:
-    found = parse_label(text.strip(), True)
-    return bool(found) if found in (0, 1) else None
-
-
-def _number(text: str, kind: type) -> Decimal | float | None:
-    """A number with a decimal point or comma; NaN is none."""
-    found: Decimal | float
-    for written in (str, plain_number):
-        try:
-            found = float(written(text)) if kind is float else Decimal(written(text))
-        except (ValueError, ArithmeticError):
-            continue
-        return None if found != found else found
-    return None
-
-
 def no_row_has(conditions: Conditions, instead: str = "") -> InputError:
     """The error of conditions that leave nothing."""
     return InputError(f"no row has {in_words(conditions)}{instead}")
 
 
-def _date(text: str, kind: type[date]) -> date | None:
-    try:
-        day = datetime.strptime(text.strip(), "%d.%m.%Y")
-        return day if issubclass(kind, datetime) else day.date()
-    except ValueError:
-        pass
-    try:
-        return kind.fromisoformat(text)
-    except ValueError:
-        return None
-
-
-_KINDS: tuple[tuple[Any, Callable[[str, Any], Any], str], ...] = (
-    (str, lambda text, _: text, "a text"),
-    (bool, _bool, "true or false, or 1 or 0"),
-    (date, _date, "a date, as in 2026-01-31 or 31.01.2026"),
-    ((int, float, Decimal), _number, "a number, as in 0.5"),
-)
-"""What columns hold, what reads such a value, and how it is written."""
-
-
-def _days(column: pa.ChunkedArray, condition: Condition) -> pa.ChunkedArray:
-    """The times that texts such as 31.12.2025 stand for; texts without any stay as they are."""
-    texts = pc.unique(column)
-    days = [_date(text, datetime) for text in texts.to_pylist()]
-    equality = condition.relation in _EQUALITY
-    if not any(days) or (equality and None in days):
-        return column
-    if None in days:
-        bad = texts[days.index(None)]
-        said = f"column {condition.column!r}: {bad.as_py()!r} at"
-        row = pc.index(column, bad).as_py() + 1
-        raise RowError(lambda place: f"{said} {place} is not a date such as 31.12.2025", row)
-    return pa.chunked_array([pa.array(days).take(pc.index_in(column, texts).combine_chunks())])
-
-
 def _holds(table: pa.Table, condition: Condition) -> pa.ChunkedArray:
-    """Whether each row fulfils a condition.
-
-    Whole numbers and decimals are compared exactly, floats with the float that a text reads as.
-    """
+    """Whether each row fulfils a condition."""
     column, relation = complete(table, condition.column), condition.relation
     if not len(column):
         raise no_row_has((condition,))
+    if relation not in _EQUALITY:
+        column = _ordered(column, condition)
     if _is_text(column.type):
-        column = _days(column, condition)
-    value = _wanted(condition, column[0].as_py())
-    if isinstance(value, Decimal) and (value.is_infinite() or value.adjusted() > _DIGITS):
-        # above all numbers of a column, or below
-        found = relation == "!=" or relation.startswith("<" if value > 0 else ">")
-        return pa.chunked_array([pa.repeat(found, len(column))])
-    if pa.types.is_decimal(column.type):  # with room for the digits of the value
-        column = column.cast(pa.decimal256(column.type.precision, column.type.scale))
+        return _RELATIONS[relation](column, pa.scalar(condition.value))
+    value = _wanted(condition, column.type)
+    return _RELATIONS[relation](column.cast(value.type, safe=False), value)
+
+
+def _wanted(condition: Condition, kind: pa.DataType) -> pa.Scalar:
+    """The value of a condition as one of a column's type.
+
+    Whole numbers and decimals are compared exactly, floats with the float that a text reads as.
+    """
+    text, said = condition.value.strip(), f"{condition}: column {condition.column!r}"
+    exact = pa.types.is_integer(kind) or pa.types.is_decimal(kind)
+    is_number = exact or pa.types.is_floating(kind)
+    if is_number:
+        kind = _EXACT if exact and _DIGITS.fullmatch(text) else pa.float64()
     try:
-        return _RELATIONS[relation](column, pa.scalar(value))
-    except (pa.ArrowException, OverflowError) as error:
-        raise InputError(f"{condition}: column {condition.column!r}: {error}") from error
+        value = pa.scalar(_iso(text) if pa.types.is_temporal(kind) else text).cast(kind)
+        if kind != pa.float64() or not math.isnan(value.as_py()):
+            return value
+    except pa.ArrowException as error:
+        if not is_number:
+            raise InputError(f"{said}: {error}") from error
+    raise InputError(f"{said} needs a number, as in 0.5")
+
+
+def _ordered(column: pa.ChunkedArray, condition: Condition) -> pa.ChunkedArray:
+    """The column if its values have an order, such as days: also those in texts."""
+    only = f"{condition.relation} is for numbers and dates"
+    if pa.types.is_boolean(column.type):
+        raise InputError(f"column {condition.column!r} holds true and false; {only}")
+    try:
+        return _iso(column).cast(pa.timestamp("s")) if _is_text(column.type) else column
+    except pa.ArrowInvalid as error:
+        raise InputError(f"column {condition.column!r} holds texts; {only} ({error})") from error
+
+
+def _iso(texts: Any) -> Any:
+    """Texts in which days such as 1.12.2025 are written as 2025-12-01."""
+    for written, replacement in _DAYS:
+        texts = pc.replace_substring_regex(texts, pattern=written, replacement=replacement)
+    return texts

@@ -22,57 +22,38 @@ from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.words import Condition
 
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
-_DOUBTFUL = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
-"""One mark and three digits: of thousands or of decimals."""
-_GROUPED = re.compile(
-    r"[+-]?[1-9]\d{0,2}(?:(?P<mark>[.,' ])\d{3})(?:(?P=mark)\d{3})*(?:(?!(?P=mark))[.,]\d+)?"
-)
+_DOUBTFUL = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 
 
-def parse_number(text: str, *, counted: bool = False) -> float:
-    """Read `1250.5` and `1250,5`, and marks of thousands where they leave no doubt: `1.250,5`.
+def _parsed(text: str, *, counted: bool = False) -> float:
+    """The number that a text is, or NaN.
 
     Of something `counted`, such as places or money, `1,250` is a number of thousands, as it is
-    printed.
+    printed, and `1.250` may be one.
     """
-    return float(plain_number(text, counted=counted))
-
-
-def plain_number(text: str, *, counted: bool = False) -> str:
-    """Return the text of a number as Python reads it, with all its digits."""
     text = text.strip()
-    if counted and _THOUSANDS.fullmatch(text):
-        return text.replace(",", "")
-    if _DOUBTFUL.fullmatch(text):
-        decimal = text.replace(",", ".")
-        if not counted and decimal == text and not text.endswith(".000"):
-            return text
-        part = decimal.removesuffix(".000")  # else one digit more leaves no doubt
-        either = f"{decimal.replace('.', '')} or {part if part != decimal else f'{decimal}0'}"
+    if counted and _DOUBTFUL.fullmatch(text):
+        either = f"{text.replace('.', '')} or {text}0"
         raise click.BadParameter(f"{text!r} may mean {either}: write one of these.")
-    if grouped := _GROUPED.fullmatch(text):
-        text = text.replace(grouped["mark"], "")
-    return text.replace(",", ".") if text.count(",") == 1 else text
+    try:
+        return float(text.replace(",", "") if counted and _THOUSANDS.fullmatch(text) else text)
+    except ValueError:
+        return math.nan
 
 
 def _number(text: str) -> float:
     """Read `0.8`."""
-    return _read_number(text, counted=False)
+    if math.isnan(number := _parsed(text)):
+        raise click.BadParameter(f"{text!r} is not a number, as 0.8 is.")
+    return number
 
 
 def _amount(text: str) -> float:
     """Read an amount of money, which is not negative."""
-    amount = _read_number(text, counted=True)
+    amount = _parsed(text, counted=True)
     if not 0 <= amount < math.inf:
         raise click.BadParameter(f"{text!r} is not a finite number of 0 or more.")
     return amount
-
-
-def _read_number(text: str, *, counted: bool) -> float:
-    try:
-        return parse_number(text, counted=counted)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a number, as 0.8 is.") from None
 
 
 _CONDITION = re.compile(r"(.+?)(?:=(?==))?(=|!=|<=|>=|<|>)(.*)", re.DOTALL)
@@ -100,13 +81,9 @@ class DataPath(click.Path):
 
 def _impacts(text: str) -> tuple[float, ...]:
     """Read `5,-4,0,0` as the impacts of the four cells of a confusion table."""
-    try:
-        impacts = tuple(parse_number(x) for x in text.split(";" if ";" in text else ","))
-    except ValueError:
-        impacts = ()
+    impacts = tuple(map(_parsed, text.split(",")))
     if len(impacts) != 4 or not all(map(math.isfinite, impacts)):
-        commas = "; with decimal commas put semicolons between them" if text.count(",") > 3 else ""
-        raise click.BadParameter(f"{text!r} is not four finite numbers such as 5,-4,0,0{commas}.")
+        raise click.BadParameter(f"{text!r} is not four finite numbers such as 5,-4,0,0.")
     return impacts
 
 
@@ -125,12 +102,7 @@ def _quota(text: str) -> Quota:
     """Read `200` as a number of places and `5%` as a percentage."""
     text = text.strip()
     percent = text.endswith("%")
-    digits = text.removesuffix("%")
-    try:  # places have no decimal comma
-        part = re.fullmatch(r"\d*,(\d{1,2}|\d{4,})|0?,\d+", digits) and not percent
-        amount = math.nan if part else parse_number(digits, counted=not percent)
-    except ValueError:
-        amount = math.nan
+    amount = _parsed(text.removesuffix("%"), counted=not percent)
     if percent and not 0 < amount <= 100:
         raise click.BadParameter(f"{text!r} is not a percentage above 0 and up to 100.")
     if not percent and not 0 <= amount < math.inf:
@@ -143,30 +115,19 @@ def _quota(text: str) -> Quota:
 def _level(text: str) -> float:
     """Read `0.95` and `95%` as a level of confidence."""
     text = text.strip()
-    try:
-        level = float(text.removesuffix("%").replace(",", "."))
-    except ValueError:
-        level = math.nan
+    level = _parsed(text.removesuffix("%"))
     level = level / 100 if text.endswith("%") else level
     if not 0 < level < 1:
         raise click.BadParameter(f"{text!r} is not a level such as 95% or 0.95.")
     return level
 
 
-def _size(text: str) -> str:
-    """Read a size of memory, as in 4GB or 512 MiB."""
-    if _SIZE.fullmatch(text.strip()) is None:
+def _size(text: str) -> float:
+    """Read a size of memory, as in 4GB or 512 MiB, in bytes."""
+    if (found := _SIZE.fullmatch(text.strip())) is None:
         raise click.BadParameter(f"{text!r} is not a size of memory, as 4GB and 512MB are.")
-    return text.strip()
-
-
-def bytes_of(size: str) -> float:
-    """How many bytes a size has."""
-    found = _SIZE.fullmatch(size)
-    assert found is not None
     number, prefix, binary = found.groups()
-    unit: int = (1024 if binary else 1000) ** _PREFIXES.index(prefix.upper())
-    return float(number) * unit
+    return float(number) * (1024 if binary else 1000) ** _PREFIXES.index(prefix.upper())
 
 
 def _separator(text: str) -> str:

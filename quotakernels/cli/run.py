@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels._replacing import is_stdout
@@ -162,7 +161,7 @@ def refuse_to_overwrite(file: Path, output: Path) -> None:
 # how it is answered
 
 
-def print_evaluated(task: Task, output: Format, engine: str, memory_limit: str | None) -> None:
+def print_evaluated(task: Task, output: Format, engine: str, memory_limit: float | None) -> None:
     """Evaluate the columns of a file, or of several, and print the result."""
     path, settings = task.path, replace(task.settings, brief=output == "answer")
     as_stream = streams(path, settings, engine, memory_limit)
@@ -254,23 +253,15 @@ def _rows_of_cuts(rows: pa.Table, settings: Settings, ratio: float | None) -> pa
     ranking = qk.rank(**sample_of(settings, rows).of(*settings.models))
     if not ranking.counts.any():
         raise InputError("no row has any weight")
-    cuts = qk.tables.cut_tables(ranking, ratio=_checked_ratio(ratio, ranking))
+    if ratio is not None:
+        if not 0 < ratio < math.inf:
+            raise InputError(f"--ratio {ratio} is not a finite number above 0")
+        if not (ranking.positive_weights.any() and ranking.negative_weights.any()):
+            raise InputError("--ratio needs both classes")
+    cuts = qk.tables.cut_tables(ranking, ratio=ratio)
     thresholds = pa.array(ranking.thresholds)
     columns = {"threshold": pa.concat_arrays([pa.nulls(1, thresholds.type), thresholds])}
     columns |= {"quota": pa.array(cuts.quota)}
     columns |= {name: pa.array(x) for name, x in cuts.table._asdict().items()}
     real = np.append(True, ranking.counts > 0)  # the others are padding
     return pa.table(columns).filter(pa.array(real))
-
-
-def _checked_ratio(ratio: float | None, ranking: qk.Ranking) -> float | None:
-    if ratio is None:
-        return None
-    if not 0 < ratio < math.inf:
-        raise InputError(f"--ratio {ratio} is not a finite number above 0")
-    masses: dict[str, NDArray[Any]]
-    masses = {"positive": ranking.positive_weights, "negative": ranking.negative_weights}
-    for name, mass in masses.items():
-        if not mass.any():
-            raise InputError(f"--ratio needs both classes; there is no {name} row")
-    return ratio

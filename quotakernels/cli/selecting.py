@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -89,8 +88,6 @@ class Asked(NamedTuple):
         """The quota, or the one that selects all scores from the threshold on."""
         if self.quota is not None:
             return self.quota
-        if self.threshold is None or math.isnan(self.threshold):
-            raise InputError(f"--threshold {self.threshold} is not a number")
         return Quota(float(np.count_nonzero(scores >= self.threshold)))
 
     def places(self, quota: Quota, totals: NDArray[Any]) -> NDArray[np.float64]:

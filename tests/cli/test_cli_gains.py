@@ -55,7 +55,7 @@ def test_impacts_less_what_a_place_costs(run: Run, arguments: list[Any]) -> None
     asked = ("--quota", 3, "--confidence", "90%", "--compare", "--resamples", 40)
     for more in ((), ("--ratio", 3)):
         given = (*arguments, *asked, *more)
-        paid = run(*given, "--json", "--impact", "40,0,0,-2", "--place-cost", "1,50")
+        paid = run(*given, "--json", "--impact", "40,0,0,-2", "--place-cost", "1.50")
         assert paid.status == 0, paid.err
         assert paid.out == run(*given, "--json", "--impact", "38.5,-1.5,0,-2").out
     words = ("--positives", "buyers", "--currency", "EUR")
