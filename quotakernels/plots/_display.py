@@ -17,12 +17,8 @@ from quotakernels import Ranking, rank
 from quotakernels._array import Array, concrete, device, tree_map
 from quotakernels._bits import host_array
 from quotakernels._text import formatted, number
-from quotakernels.inputs.classes import validate_classes
-from quotakernels.inputs.columns import as_column
-from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.keywords import flagged, keywords_of, show_value
 from quotakernels.ops import namespace
-from quotakernels.ranking import rank_examples
 from quotakernels.results import CurveBand
 
 Numbers = np.ndarray[Any, Any]
@@ -251,7 +247,7 @@ Named = dict[str, Ranking]
 def named_rankings(rankings: Any, name: Any = None) -> Named:
     """Rankings in NumPy, each of one list of scores, under their names; one alone may be ''."""
     found: Named = {}
-    for key, ranking in models_of(rankings, "rankings", name).items():
+    for key, ranking in models_of(rankings, name).items():
         if not isinstance(ranking, Ranking):
             label = f"rankings[{key!r}]" if isinstance(rankings, Mapping) else "rankings"
             raise TypeError(
@@ -263,75 +259,23 @@ def named_rankings(rankings: Any, name: Any = None) -> Named:
     return found
 
 
-def models_of(given: Any, what: str, name: Any) -> dict[str, Any]:
+def models_of(given: Any, name: Any) -> dict[str, Any]:
     """What is given for each model, by name; one thing alone has no name yet."""
     if not isinstance(given, Mapping):
         return {"": given}
     if name is not None:
-        raise TypeError(f"name cannot be combined with a mapping, whose keys name the {what}")
+        raise TypeError("name cannot be combined with a mapping, whose keys name the models")
     if not given:
-        raise ValueError(f"{what} must hold at least one model; got none")
+        raise ValueError("a mapping of models must hold at least one; got none")
     return {str(key): each for key, each in given.items()}
 
 
-def rankings_of_predictions(
-    y_true: Any, y_score: Any, name: Any, classes: Any, keywords: dict[str, Any], refusal: str
-) -> Named:
-    """A ranking for each model and, of several classes, for each class against the rest.
-
-    Where classes cannot be drawn there is a `refusal`.
-    """
-    found: Named = {}
-    for key, scores in models_of(by_columns(y_score, classes), "models", name).items():
-        column = as_column("y_score", scores)
-        shape, inner = tuple(column.shape), []
-        if "treatment" in keywords or not _of_classes(y_true, shape, classes):
-            ranking = rank(y_true, column, **keywords)
-        elif refusal:
-            raise ValueError(refusal)
-        else:
-            ranking, shape = _one_vs_rest(y_true, column, classes, **keywords), shape[:-1]
-            labels = range(ranking.counts.shape[-2]) if classes is None else classes
-            inner = [[str(label) for label in labels]]
-        axes = [*names_along(shape[:-1], name), *inner]
-        found |= apart(key, ranking, ranking.counts.shape[:-1], axes)
-    return found
-
-
-def by_columns(y_score: Any, classes: Any) -> Any:
-    """The columns of a data frame as models, unless they are said to be classes."""
-    names = getattr(y_score, "columns", None)
-    if classes is not None or names is None or isinstance(y_score, Mapping):
-        return y_score
-    return {str(name): y_score[name] for name in names}
-
-
-def _of_classes(y_true: Any, shape: tuple[int, ...], classes: Any) -> bool:
-    """Whether it is said so, or the last axis of the scores is not that of the labels."""
-    if classes is not None:
-        return True
-    size = tuple(as_column("y_true", y_true).shape)[-1:]
-    by_columns = len(shape) > 1 and shape[-1:] != size and shape[-2:-1] == size
-    if by_columns and shape[-1] == 2:
-        raise ValueError(
-            f"y_score of shape {shape} may be of two models or of two classes: models are on the "
-            "first axis, or in a mapping from names to scores; for classes pass classes"
-        )
-    return by_columns
-
-
-def _one_vs_rest(
-    y_true: Any,
-    y_score: Any,
-    classes: Any,
-    ties: Any = "expected",
-    pos_label: Any = None,
-    **data: Any,
-) -> Ranking:
-    if pos_label is not None:
-        raise TypeError("scores of several classes take classes instead of pos_label")
-    check_tie_policy(ties)
-    return rank_examples(validate_classes(y_true, y_score, classes, **data)[0], ties)
+def rankings_of(y_true: Any, y_score: Any, keywords: dict[str, Any]) -> Any:
+    """The ranking of scores, or of those of each model in a mapping or data frame."""
+    names = y_score if isinstance(y_score, Mapping) else getattr(y_score, "columns", None)
+    if names is None:
+        return rank(y_true, y_score, **keywords)
+    return {str(name): rank(y_true, y_score[name], **keywords) for name in names}
 
 
 def names_along(shape: Any, name: Any = None) -> list[list[str]]:
@@ -452,8 +396,6 @@ class Display:
 
     _own: ClassVar[tuple[str, ...]] = ()
     """Keywords of the display itself; all others go to `plot`."""
-    _of_classes: ClassVar[str] = ""
-    """Why scores of several classes cannot be drawn, if they cannot."""
 
     ax_: Axes
     figure_: Any
@@ -474,7 +416,6 @@ class Display:
         y_score: Any,
         *,
         name: Any = None,
-        classes: Any = None,
         ax: Axes | None = None,
         **options: Any,
     ) -> Self:
@@ -483,16 +424,11 @@ class Display:
         Parameters
         ----------
         y_true : array, shape (n,) or that of `y_score`
-            Labels, as in `quotakernels.rank`; of several classes, as in `one_vs_rest`.
+            Labels, as in `quotakernels.rank`.
         y_score : array, data frame, or mapping from names to arrays
-            Scores of shape (n,); (models, n); a data frame with a column for each model; or of K
-            classes (n, K) or (models, n, K), of which each is drawn against the rest.
+            Scores of shape (n,) or (models, n), or a data frame with a column for each model.
         name : str, or a sequence of them
             The name of the model, or one for each.
-        classes : sequence of K labels, optional
-            The classes in the order of the columns, if they are not 0 to K - 1.  With it the last
-            axis holds the classes also where it is as long as the labels.  Needed for two columns,
-            and for a data frame whose columns are classes.
         ax : Axes, optional
             Where to draw; by default on a new figure.
         **options : optional
@@ -505,8 +441,8 @@ class Display:
             With ``ax_``, ``figure_`` and ``lines_``.
         """
         keywords = {x: options.pop(x) for x in keywords_of(rank) or () if x in options}
-        given = (y_true, y_score, name, classes, keywords, cls._of_classes)
-        return cls._drawn(rankings_of_predictions(*given), ax, options)
+        rankings = named_rankings(rankings_of(y_true, y_score, keywords), name)
+        return cls._drawn(rankings, ax, options)
 
     @classmethod
     def from_ranking(

@@ -560,7 +560,7 @@ class ImpactDisplay(Display):
             )
         self.best: dict[str, BestBoundary] = {}
         self.in_all, self.kind = in_all, kind
-        for name, found in models_of(best, "models", None).items():
+        for name, found in models_of(best, None).items():
             if not isinstance(found, BestBoundary):
                 raise TypeError(
                     "best must be a BestBoundary, or a mapping from names to them; "
@@ -611,7 +611,7 @@ class ImpactDisplay(Display):
         """
         given = {x: options.pop(x) for x in keywords_of(qk.best_quota) or () if x in options}
         found: dict[str, BestBoundary] = {}
-        for key, scores in models_of(y_score, "models", name).items():
+        for key, scores in models_of(y_score, name).items():
             best = qk.best_quota(None, scores, gain=gain, **given)
             shape = tuple(best.value.shape)
             found |= apart(key, best, shape, names_along(shape, name))
@@ -887,10 +887,6 @@ class DominanceDisplay(Display):
     """
 
     _own = ("axis",)
-    _of_classes = (
-        "DominanceDisplay compares models of one class: draw one class at a time, with labels "
-        "y_true == c, and scores y_score[:, c] of each named model"
-    )
     bars_: list[Any]
 
     def __init__(

@@ -24,9 +24,7 @@ MODELS = {"a": (Y + RNG.normal(0, 1, N)).round(1), "b_$": RNG.normal(0, 1, N).ro
 WEIGHT = 0.5 + np.arange(N) % 3
 TREATED = RNG.integers(0, 2, N)
 GAIN = np.where(Y == 1, 3.0, -2.0)
-THREE = RNG.integers(0, 3, N)
 CHARTS = ("pn", "boc", "boc_dual", "pr_reciprocal", "pr_log", "lift", "bift", "bprd", "bird")
-SCORES_OF_THREE = RNG.random((N, 3)).round(2)
 
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "hit_rate": ("HitRateDisplay", {"optimal": True}),
@@ -91,7 +89,7 @@ def test_displays(name: str) -> None:
 
 
 def test_other_ways_in() -> None:
-    """Gains, bands, classes, an array of models, and two displays on the same axes."""
+    """Gains, bands, an array of models, and two displays on the same axes."""
     rankings = {key: qk.rank(Y, x) for key, x in MODELS.items()}
     ax = Figure().subplots()
     plots.RocDisplay.from_ranking(rankings["a"], name="first", ax=ax)
@@ -100,9 +98,6 @@ def test_other_ways_in() -> None:
     made = {
         "same axes": both,
         "gains": plots.ImpactDisplay.from_gains(MODELS, GAIN, percent=True, ax=Figure().subplots()),
-        "classes": plots.HitRateDisplay.from_predictions(
-            THREE, SCORES_OF_THREE, ax=Figure().subplots()
-        ),
         "array": plots.LiftDisplay.from_predictions(
             Y, np.stack([*MODELS.values()]), name=["x", "y"], ax=Figure().subplots()
         ),
