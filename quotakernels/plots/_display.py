@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple, Self
@@ -118,29 +117,6 @@ LARGE = 10_000
 _SECOND = "second quota axis"
 
 
-def axes_for(ax: Any, size: tuple[float, float] | None = None) -> Axes:
-    """The axes to draw on: those given, or new ones, in a figure of that size in inches."""
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        new: Axes = plt.figure(figsize=size, layout="constrained").add_subplot()
-        return new
-    if not isinstance(ax, Axes):
-        raise TypeError(f"ax must be a Matplotlib Axes; got {type(ax).__name__}")
-    return ax
-
-
-def position_on(ax: Axes) -> Callable[[Numbers], Numbers]:
-    """Where on the scale of the x axis numbers are; not finite where it has no place for them."""
-    transform, has_zero = ax.xaxis.get_transform(), ax.get_xscale() != "log"
-
-    def position(x: Numbers) -> Numbers:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where((x > 0) | has_zero, transform.transform(x), np.nan)
-
-    return position
-
-
 class QuotaAxis:
     """The x axis of quotas, drawn: examples or per cent of them, the other on a second scale.
 
@@ -241,64 +217,50 @@ def _values(x: Array) -> Numbers:
 # models
 
 
-Named = dict[str, Ranking]
+def of_models(y_score: Any, function: Callable[[Any], Any]) -> Any:
+    """What a function makes of scores, or of those of each model in a mapping or data frame."""
+    names = y_score if isinstance(y_score, Mapping) else getattr(y_score, "columns", None)
+    return function(y_score) if names is None else {x: function(y_score[x]) for x in names}
 
 
-def named_rankings(rankings: Any, name: Any = None) -> Named:
-    """Rankings in NumPy, each of one list of scores, under their names; one alone may be ''."""
-    found: Named = {}
-    for key, ranking in models_of(rankings, name).items():
-        if not isinstance(ranking, Ranking):
-            label = f"rankings[{key!r}]" if isinstance(rankings, Mapping) else "rankings"
+def named(kind: type[Any], what: str, given: Any, name: Any = None) -> dict[str, Any]:
+    """Results of one kind in NumPy, each of one list of scores, by name; one alone may be ''."""
+    several = isinstance(given, Mapping)
+    if several and name is not None:
+        raise TypeError("name cannot be combined with a mapping, whose keys name the models")
+    if several and not given:
+        raise ValueError("a mapping of models must hold at least one; got none")
+    found: dict[str, Any] = {}
+    for key, result in given.items() if several else [("", given)]:
+        if not isinstance(result, kind):
             raise TypeError(
-                f"{label} must be a Ranking, or a mapping from names to Rankings; "
-                f"got {type(ranking).__name__}"
+                f"{what}{f'[{key!r}]' if several else ''} must be a {kind.__name__}, or a mapping "
+                f"from names to them; got {type(result).__name__}"
             )
-        shape = ranking.counts.shape[:-1]
-        found |= apart(key, ranking, shape, names_along(shape, name))
+        found |= apart(str(key), result, name)
     return found
 
 
-def models_of(given: Any, name: Any) -> dict[str, Any]:
-    """What is given for each model, by name; one thing alone has no name yet."""
-    if not isinstance(given, Mapping):
-        return {"": given}
-    if name is not None:
-        raise TypeError("name cannot be combined with a mapping, whose keys name the models")
-    if not given:
-        raise ValueError("a mapping of models must hold at least one; got none")
-    return {str(key): each for key, each in given.items()}
+def apart(key: str, result: Any, name: Any = None) -> dict[str, Any]:
+    """What is known of models one by one, by their names, or numbers if there is an axis of them.
 
-
-def rankings_of(y_true: Any, y_score: Any, keywords: dict[str, Any]) -> Any:
-    """The ranking of scores, or of those of each model in a mapping or data frame."""
-    names = y_score if isinstance(y_score, Mapping) else getattr(y_score, "columns", None)
-    if names is None:
-        return rank(y_true, y_score, **keywords)
-    return {str(name): rank(y_true, y_score[name], **keywords) for name in names}
-
-
-def names_along(shape: Any, name: Any = None) -> list[list[str]]:
-    """The names along the axis of models, if there is one."""
+    There may be one leading axis.
+    """
+    found = on_host(result)
+    shape = np.shape(found.counts)[:-1] if isinstance(found, Ranking) else np.shape(found.value)
     if len(shape) > 1:
-        raise ValueError(f"models must be one leading axis; got axes of shape {tuple(shape)}")
+        raise ValueError(f"models must be one leading axis; got axes of shape {shape}")
     number = shape[0] if shape else 1
     if name is None:
-        return [[f"model {m}" for m in range(number)]] if shape else []
+        name = [f"model {m}" for m in range(number)] if shape else ""
     names = [name] if isinstance(name, str) else name
     if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
         raise TypeError(f"name must be a string, or one for each model; got {show_value(name)}")
     if len(names) != number:
         raise ValueError(f"name must hold {number} names, one for each model; got {len(names)}")
-    return [list(names)]
-
-
-def apart(key: str, result: Any, shape: Any, axes: list[list[str]]) -> dict[str, Any]:
-    """What is known of a batch of that shape one by one, by names made of those along its axes."""
-    found, names = on_host(result), itertools.product(*axes)
     return {
-        label_of(key, *each): on_host(tree_map(itemgetter(index), found))
-        for index, each in zip(np.ndindex(*shape), names, strict=True)
+        label_of(key, each): on_host(tree_map(itemgetter(index), found))
+        for index, each in zip(np.ndindex(shape), names, strict=True)
     }
 
 
@@ -407,7 +369,7 @@ class Display:
             cls.plot = flagged(cls.plot)  # type: ignore[method-assign]
 
     def __init__(self, rankings: Ranking | Mapping[str, Ranking]):
-        self.rankings = named_rankings(rankings)
+        self.rankings: dict[str, Ranking] = named(Ranking, "rankings", rankings)
 
     @classmethod
     def from_predictions(
@@ -441,8 +403,8 @@ class Display:
             With ``ax_``, ``figure_`` and ``lines_``.
         """
         keywords = {x: options.pop(x) for x in keywords_of(rank) or () if x in options}
-        rankings = named_rankings(rankings_of(y_true, y_score, keywords), name)
-        return cls._drawn(rankings, ax, options)
+        rankings = of_models(y_score, lambda x: rank(y_true, x, **keywords))
+        return cls.from_ranking(rankings, name=name, ax=ax, **options)
 
     @classmethod
     def from_ranking(
@@ -471,12 +433,9 @@ class Display:
         display
             With ``ax_``, ``figure_`` and ``lines_``.
         """
-        return cls._drawn(named_rankings(ranking, name), ax, options)
-
-    @classmethod
-    def _drawn(cls, rankings: dict[str, Ranking], ax: Axes | None, options: dict[str, Any]) -> Self:
         own = {x: options.pop(x) for x in cls._own if x in options}
-        return cls._made(rankings, **own).plot(ax=ax, **options)
+        made = cls._made(named(Ranking, "rankings", ranking, name), **own)
+        return made.plot(ax=ax, **options)
 
     @classmethod
     def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:
@@ -488,8 +447,13 @@ class Display:
 
     def _begin(self, ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
         """Axes, and how many models there are on them already, from other displays."""
-        self.ax_ = axes_for(ax, size)
-        self.figure_ = self.ax_.get_figure()
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.figure(figsize=size, layout="constrained").add_subplot()
+        if not isinstance(ax, Axes):
+            raise TypeError(f"ax must be a Matplotlib Axes; got {type(ax).__name__}")
+        self.ax_, self.figure_ = ax, ax.get_figure()
         self.lines_ = []
         self._before = next_model(self.ax_)
         return self.ax_

@@ -42,10 +42,9 @@ from quotakernels.plots._display import (
     mark_of,
     marked,
     marks,
-    models_of,
-    named_rankings,
-    names_along,
+    named,
     next_model,
+    of_models,
     rate_limits,
     sums_of,
     with_value,
@@ -376,25 +375,20 @@ class QrecallDisplay(QuotaDisplay):
 # uplift
 
 
-def _uplift_height(curve: str) -> Callable[[Numbers, Numbers], Numbers]:
-    return lambda sums, _: height(namespace(sums), Arms(*sums), curve)
+def _added(curve: str, label: str, measure: Any, area: Value) -> QuotaCurve:
+    """A curve of positives that a treatment adds."""
+
+    def at(sums: Numbers, _: Numbers) -> Numbers:
+        found: Numbers = height(namespace(sums), Arms(*sums), curve)
+        return found
+
+    return QuotaCurve("Uplift at every quota", label, measure, at, area)
 
 
+_UPLIFT, _QINI = ("AUUC", qk.uplift.auuc), ("Qini", qk.uplift.qini_coefficient)
 _CURVES = {
-    "uplift": QuotaCurve(
-        "Uplift at every quota",
-        "Positives added",
-        qk.uplift.uplift_curve,
-        _uplift_height("uplift"),
-        ("AUUC", qk.uplift.auuc),
-    ),
-    "qini": QuotaCurve(
-        "Uplift at every quota",
-        "Positives added among the treated",
-        qk.uplift.qini_curve,
-        _uplift_height("qini"),
-        ("Qini", qk.uplift.qini_coefficient),
-    ),
+    "uplift": _added("uplift", "Positives added", qk.uplift.uplift_curve, _UPLIFT),
+    "qini": _added("qini", "Positives added among the treated", qk.uplift.qini_curve, _QINI),
 }
 
 
@@ -558,25 +552,17 @@ class ImpactDisplay(Display):
                 'kind must be "impact" or "outcome", and "impact" if it is that of all examples; '
                 f"got {show_value(kind)}"
             )
-        self.best: dict[str, BestBoundary] = {}
+        self.best: dict[str, BestBoundary] = named(BestBoundary, "best", best)
         self.in_all, self.kind = in_all, kind
-        for name, found in models_of(best, None).items():
-            if not isinstance(found, BestBoundary):
-                raise TypeError(
-                    "best must be a BestBoundary, or a mapping from names to them; "
-                    f"got {type(found).__name__}"
-                )
-            shape = tuple(found.value.shape)
-            self.best |= apart(name, found, shape, names_along(shape))
 
     @classmethod
     def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:
         best: dict[str, BestBoundary] = {}
         for name, ranking in rankings.items():
             found = qk.best_boundary(ranking, **own)
-            shape = tuple(found.value.shape)
-            ratios = [f"ratio {plain(r)}" for r in np.asarray(own["ratio"])] if shape else []
-            best |= apart(name, found, shape, [ratios] if shape else [])
+            several = np.ndim(found.value) > 0
+            ratios = [f"ratio {plain(r)}" for r in np.asarray(own["ratio"])] if several else None
+            best |= apart(name, found, ratios)
         return cls(best, kind=own.get("kind", "impact"))
 
     @classmethod
@@ -610,12 +596,8 @@ class ImpactDisplay(Display):
         ImpactDisplay
         """
         given = {x: options.pop(x) for x in keywords_of(qk.best_quota) or () if x in options}
-        found: dict[str, BestBoundary] = {}
-        for key, scores in models_of(y_score, name).items():
-            best = qk.best_quota(None, scores, gain=gain, **given)
-            shape = tuple(best.value.shape)
-            found |= apart(key, best, shape, names_along(shape, name))
-        return cls(found, in_all=True).plot(ax=ax, **options)
+        best = of_models(y_score, lambda x: qk.best_quota(None, x, gain=gain, **given))
+        return cls(named(BestBoundary, "best", best, name), in_all=True).plot(ax=ax, **options)
 
     def plot(
         self,
@@ -895,7 +877,8 @@ class DominanceDisplay(Display):
         *,
         axis: Literal["quota", "fpr", "recall"] = "quota",
     ):
-        self.rankings, self.axis = named_rankings(rankings), axis
+        super().__init__(rankings)
+        self.axis = axis
         self.regions = qk.compare_curves(self.rankings, axis=axis)
 
     @property
