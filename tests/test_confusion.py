@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -259,21 +258,13 @@ def test_libraries_are_not_mixed():
 
 
 @pytest.mark.parametrize("mode", parameters([m for m in QUICK if not m.lazy]))
-def test_a_threshold_that_is_nan_has_a_warning(mode: Mode):
+def test_a_threshold_that_is_nan_selects_nothing(mode: Mode):
     y, s = mode.array(np.asarray([1, 0, 1, 0])), mode.array(np.asarray([0.9, 0.8, 0.7, 0.1]))
     nan, ranking = float("nan"), qk.rank(y, s)
     lists = ([nan], [0.5, nan], [nan, 0.5, nan])
     for threshold in (nan, np.float32(nan), np.asarray(nan), mode.array(np.asarray(nan)), *lists):
-        for call in (
-            lambda t: qk.recall(y, s, threshold=t),
-            lambda t: qk.confusion_table(ranking, threshold=t).tp,
+        for found in (
+            qk.recall(y, s, threshold=threshold),
+            qk.confusion_table(ranking, threshold=threshold).tp,
         ):
-            with pytest.warns(UserWarning, match="^threshold is NaN, and selects nothing$") as told:
-                found = mode.to_numpy(call(threshold))
-            assert told[0].filename == __file__
-            assert np.atleast_1d(found)[-1] == 0
-    for threshold in (qk.roc_curve(ranking).threshold, [nan, 0.5], [nan, nan], [0.5, 0.1]):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            qk.confusion_table(y, s, threshold=threshold)
-            qk.confusion_table(ranking, threshold=threshold)
+            assert np.atleast_1d(mode.to_numpy(found))[-1] == 0

@@ -12,8 +12,8 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, available, mode_fixture, parameters
-from everything import EAGER, MAIN
+from backends import MODES, Mode, available, mode_fixture
+from everything import MAIN
 from expected import AT_QUOTA, as_floats, check, expected
 from public_names import PUBLIC
 
@@ -357,25 +357,6 @@ def test_who_fills_the_quota_of_each_group(mode: Mode, cut: dict[str, Any]):
 
 MEASURES = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure)}
 del MEASURES["selection_by_group"]  # whose quota is of all groups together
-
-
-@pytest.mark.parametrize("mode", parameters(EAGER))
-def test_as_many_quotas_as_groups_warn(mode: Mode):
-    """Unless they only rise or only fall, as quotas for all do, or are a row for each group."""
-    y, s, groups = np.array([1, 0, 0] * 3), np.arange(9.0), np.repeat([0, 1, 2], 3)
-
-    def rates(s: Any, y: Any, groups: Any, **cut: Any) -> Any:
-        return qk.hit_rate(y, s, **({"groups": groups, "num_groups": 3} | cut))
-
-    message = r"3 numbers for 3 groups, and every .* pass an array of shape \(3, 1\)$"
-    for cut in ({"quota": [2, 2, 2]}, {"quota": np.array([1, 3, 2])}, {"fraction": (0.5, 0.5, 1)}):
-        with pytest.warns(UserWarning, match=f"^{next(iter(cut))} has {message}") as caught:
-            found = mode.run(functools.partial(rates, **cut), s, y, groups)
-        assert np.asarray(found).shape == (3, 3)
-        assert len(caught) == 1
-    for quota in ([1, 2, 3], [3, 2, 1], [2, 2], [[2], [2], [2]], 2):
-        mode.run(functools.partial(rates, quota=quota), s, y, groups)
-    mode.run(functools.partial(rates, quota=[2], num_groups=1), s, y, 0 * groups)
 
 
 @pytest.mark.full

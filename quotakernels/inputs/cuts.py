@@ -9,7 +9,7 @@ import contextlib
 import math
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from quotakernels._array import (
     is_array,
     may_warn,
     readable,
-    to_numpy,
     tolerance,
 )
 from quotakernels._types import WhenShort
@@ -50,40 +49,10 @@ def warn_below_one(quota: Any) -> None:
         )
 
 
-def warn_of_one_each(name: str, given: Any, groups: int) -> None:
-    """Warn of a number for each group, unless they only rise or only fall, as those for all do."""
-    if not (isinstance(given, (list, tuple)) or (is_array(given) and readable(given))):
-        return
-    numbers = to_numpy(given) if is_array(given) else np.asarray(given)
-    if numbers.shape != (groups,) or groups == 1:
-        return
-    steps = numbers[1:] - numbers[:-1]
-    if not (np.all(steps > 0) or np.all(steps < 0)):
-        warn_once(
-            f"{name} has {groups} numbers for {groups} groups, and every group gets all of them; "
-            f"for one number for each group pass an array of shape ({groups}, 1)"
-        )
-
-
-def warn_of_nan(scores: Array, threshold: Any) -> None:
-    """Warn of a threshold of these scores that is NaN, unless it is the first of several.
-
-    There curves have the cut that selects nothing.
-    """
-    if type(threshold) in (int, float) and threshold == threshold:
-        return  # as most are, in a fraction of the time
-    if not may_warn(scores) or (is_array(threshold) and not readable(threshold)):
-        return
-    given = np.atleast_1d(to_numpy(threshold) if is_array(threshold) else np.asarray(threshold))
-    if given.dtype.kind != "f" or given.shape[-1] == 0:
-        return
-    missing = np.isnan(given)
-    if np.any(missing[..., 1:] & ~missing[..., :-1] if given.shape[-1] > 1 else missing):
-        warn_once("threshold is NaN, and selects nothing")
-
-
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
+_EXAMPLES = "number of examples"
+"""What a quota may be at most, if that is no rounded sum."""
 
 
 def wanted_masses(
@@ -97,8 +66,7 @@ def wanted_masses(
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The wanted masses, shape (..., K), NaN where there are none, and the quota's own shape.
 
-    Of groups of examples the shape is (..., S, K).  Warns of a quota of less than one example, and
-    of quotas that were meant for one group each.
+    Of groups of examples the shape is (..., S, K).  Warns of a quota of less than one example.
     """
     if isinstance(table, ops.QuotaCut):
         masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
@@ -109,10 +77,6 @@ def wanted_masses(
     known = concrete(table[0]) or (type(quota) is float and may_warn(table[0]))
     if quota is not None and not table.weighted and known:
         warn_below_one(quota)
-    if table.segments and concrete(table[0]):
-        groups = table.segments.ids.shape[-1]
-        for name, given in (("quota", quota), ("fraction", fraction), ("budget", budget)):
-            warn_of_one_each(name, given, groups)
     return masses
 
 
@@ -129,10 +93,6 @@ def quota_masses(
     """The same without a warning, of a quota that messages may call otherwise."""
     check_when_short(when_short)
     total = Totals(xp, table)
-    if budget is None and (found := _masses_of_list(table, total, quota, fraction)) is not None:
-        return found
-    if fraction is None and _has_counts(table, quota, when_short):
-        return (xp.clip(total.whole[..., None], max=as_float(quota)),), ()
     cuts = {"quota": quota, "fraction": fraction, "budget": budget}
     name, number = _only(cuts, priced="cost" in table.columns)
     said = called if name == "quota" else name
@@ -140,45 +100,22 @@ def quota_masses(
     flat, shape = _beside_groups(xp, table, said, value)
     filled = whole > 0
     if name == "fraction":
-        valid = (flat > 0) & (flat <= 1)
-        _refuse_others(xp, name, value, valid, "a share of the examples, above 0 and at most 1")
+        allowed = valid = (flat > 0) & (flat <= 1)
+        expected = "a share of the examples, above 0 and at most 1"
         wanted = whole_if_close(xp, flat * whole)
     else:
+        most, what = whole, "total weight" if table.weighted else _EXAMPLES
+        if name == "budget":
+            most, what = total.cost[..., None], "total cost"
         short = when_short or ("all" if table.segments else "")
-        most = _most(table, total, name)._replace(name=said)
-        wanted, valid = _within(xp, most, value, flat, filled, short)
+        allowed, valid, expected = _within(xp, flat, most, what, filled, short)
+        wanted = xp.minimum(flat, most)
         if name == "budget":
             paid = xp.minimum(xp.compiled(_paid)(table, wanted), whole)
-            wanted = xp.where(wanted < most.whole, paid, whole)
+            wanted = xp.where(wanted < most, paid, whole)
+    if readable(allowed):
+        read_without_fault(xp, said, value, xp.reshape(~allowed, value.shape), expected)
     return (xp.nan_unless(valid & filled, wanted),), shape
-
-
-def _masses_of_list(table: ops.TieTable, total: Totals, quota: Any, fraction: Any) -> Any:
-    """The masses of plain numbers that fit one list of NumPy without weights, and their shape."""
-    is_list = isinstance(table[0], np.ndarray) and not (table.weighted or table.segments)
-    whole = total.whole if is_list else None
-    if not isinstance(whole, np.float64) or whole == 0:
-        return None
-    masses = known_masses(int(whole), quota, fraction)
-    if masses is None:
-        return None
-    given = quota if fraction is None else fraction
-    return (np.asarray(masses),), ((len(masses),) if isinstance(given, (list, tuple)) else ())
-
-
-def _has_counts(table: Any, quota: Any, when_short: WhenShort | None) -> bool:
-    """Whether these are groups of counted examples, and the quota is a plain number that fits.
-
-    Of groups without examples nothing is defined, whatever the mass.
-    """
-    counted = isinstance(table, ops.Cumulative) and table.segments and when_short != "nan"
-    return bool(counted) and type(quota) in (int, float) and 0 <= as_float(quota) < math.inf
-
-
-def _refuse_others(xp: Namespace, name: str, value: Array, valid: Array, expected: str) -> None:
-    """Raise for the first number of a quota that can be read and does not fit."""
-    if readable(valid):
-        read_without_fault(xp, name, value, xp.reshape(~valid, value.shape), expected)
 
 
 def _only(cuts: dict[str, Any], priced: bool) -> tuple[str, Any]:
@@ -188,6 +125,9 @@ def _only(cuts: dict[str, Any], priced: bool) -> tuple[str, Any]:
         plain = "quota= (examples) and fraction= (a share of them)"
         either = "quota=, fraction= and budget=" if priced or "budget" in given else plain
         raise TypeError(f"give exactly one of {either}")
+    if "budget" in given and not priced:
+        where = "here, to rank or to a ScoreBuffer"
+        raise TypeError(f"a budget needs what each example costs: pass cost=, {where}")
     return next(iter(given.items()))
 
 
@@ -202,25 +142,6 @@ def undefined_if_short() -> Iterator[None]:
         yield
     finally:
         _UNDEFINED_IF_SHORT.reset(token)
-
-
-class _Most(NamedTuple):
-    """The most that a quota or a budget may be, shape (..., 1), and whether it is a rounded sum."""
-
-    name: str
-    what: str
-    whole: Array
-    rounded: bool
-
-
-def _most(table: ops.TieTable, total: Totals, name: str) -> _Most:
-    if name == "quota":
-        what = "total weight" if table.weighted else "number of examples"
-        return _Most(name, what, total.whole[..., None], table.weighted)
-    if "cost" not in table.columns:
-        where = "here, to rank or to a ScoreBuffer"
-        raise TypeError(f"a budget needs what each example costs: pass cost=, {where}")
-    return _Most(name, "total cost", total.cost[..., None], True)
 
 
 def _paid(table: ops.TieTable, money: Array) -> Array:
@@ -292,26 +213,24 @@ def _known_mass(size: int, value: Any, is_fraction: bool) -> float | None:
 
 
 def _within(
-    xp: Namespace, most: _Most, value: Array, quota: Array, filled: Array, short: str
-) -> tuple[Array, Array]:
-    """The quota, at most the whole, and whether it fits each row of the batch.
+    xp: Namespace, quota: Array, most: Array, what: str, filled: Array, short: str
+) -> tuple[Array, Array, str]:
+    """Which quotas are allowed, which fit their row of the batch, and what is expected of them.
 
     Of rows where no example is there every quota is undefined.
     """
-    whole = most.whole
-    limit = whole * (1 + tolerance(whole, MASS_ROUNDING)) if most.rounded else whole
+    limit = most if what == _EXAMPLES else most * (1 + tolerance(most, MASS_ROUNDING))
     valid, expected = quota >= 0, "a finite number, not negative"
     if short:
         valid = valid & (quota < xp.inf)
     allowed = valid
-    known = readable(whole) and not _UNDEFINED_IF_SHORT.get()
+    known = readable(most) and not _UNDEFINED_IF_SHORT.get()
     if not short and known and bool(xp.any(filled)):
-        nothing = xp.zeros_like(whole)  # masses of invalid rows are NaN
+        nothing = xp.zeros_like(most)  # masses of invalid rows are NaN
         allowed = allowed & (quota <= xp.max(xp.where(filled, limit, nothing)))
-        highest = float(xp.max(xp.where(filled, whole, nothing)))
-        expected = f"a number from 0 to {highest!r}, the {most.what}"
-    _refuse_others(xp, most.name, value, allowed, expected)
-    return xp.minimum(quota, whole), valid if short == "all" else valid & (quota <= limit)
+        highest = float(xp.max(xp.where(filled, most, nothing)))
+        expected = f"a number from 0 to {highest!r}, the {what}"
+    return allowed, valid if short == "all" else valid & (quota <= limit), expected
 
 
 def whole_if_close(xp: Namespace, wanted: Array) -> Array:

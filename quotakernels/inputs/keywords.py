@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import itertools
 import reprlib
 import sys
 import warnings
@@ -61,10 +60,8 @@ def forwarding(*others: Callable[..., Any], without: Collection[str] = ()) -> Ca
                 if name in flags:
                     check_flag(name, value)
                 elif name not in known:
-                    given = _measures(arguments, keywords) if handed_on else ()
-                    misplaced = handed_on and _misplaced(name, positional, arguments, keywords)
-                    if name in without or not misplaced:
-                        _refuse(function.__name__, name, without, known, given)
+                    given = _measures(arguments, keywords, positional) if handed_on else ()
+                    _refuse(function.__name__, name, without, known, given)
             return function(*arguments, **keywords)
 
         checked.own_keywords = tuple(known)  # type: ignore[attr-defined]
@@ -134,25 +131,14 @@ def _handing_on(
     return signature.replace(parameters=shown)
 
 
-def _measures(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Iterator[Any]:
-    """What may be given further keywords."""
-    for x in (*arguments, *(keywords[name] for name in _MEASURES if name in keywords)):
-        if callable(x) or isinstance(x, Mapping):
-            yield x
-
-
-def _misplaced(
-    keyword: str, positional: list[str], arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> bool:
-    """Whether something else, such as a name, stands in the place of the measure that the keyword
-    may be for; the function itself tells that.
-    """
-    if keyword == "groups":
-        return False
-    given = {**dict(zip(positional, arguments, strict=False)), **keywords}
-    several = (given[name] for name in _MEASURES if name in positional and name in given)
-    each = (x.values() if isinstance(x, Mapping) else [x] for x in several)
-    return not all(map(callable, itertools.chain.from_iterable(each)))
+def _measures(
+    arguments: tuple[Any, ...], keywords: dict[str, Any], positional: Iterable[str] = ()
+) -> Iterator[Any]:
+    """What may be given further keywords; and what stands in the place of a measure."""
+    for name, x in (*zip(positional, arguments, strict=False), *keywords.items()):
+        if name in _MEASURES:
+            yield from x.values() if isinstance(x, Mapping) else (x,)
+    yield from (x for x in arguments if callable(x) or isinstance(x, Mapping))
 
 
 def keywords_of(function: Any) -> tuple[str, ...] | None:

@@ -58,8 +58,7 @@ def validate_numbers(named: dict[str, Any]) -> tuple[Namespace, dict[str, Array]
     plain = {name for name, x in named.items() if type(x) in (int, float)}  # no arrays in a trace
     columns = {name: as_column(name, x) for name, x in named.items() if name not in plain}
     for name, x in columns.items():
-        if not namespace(x).of_kind(x.dtype, ("integral", "real floating")):
-            raise TypeError(f"{name} must be a number or an array of numbers; got {named[name]!r}")
+        _check_kind(name, named[name], x)
     single = {name for name, x in columns.items() if isinstance(x, np.ndarray) and x.ndim == 0}
     xp, arrays = adopt({name: x for name, x in columns.items() if name not in single})
     data = next(iter(arrays.values()), np.empty(0))
@@ -135,18 +134,22 @@ def numbers_like(data: Array, name: str, value: Any) -> Array:
     refuse_records(name, value)
     if isinstance(value, (list, tuple)) and all(type(x) in (int, float) for x in value):
         return xp.constant([as_float(x) for x in value], wide, dev)
-    if isinstance(value, (list, tuple)) and any(isinstance(x, bool) for x in value):
-        raise TypeError(f"{name} must be a number or an array of numbers; got {show_value(value)}")
-    given, value = value, as_column(name, value)
-    if not namespace(value).of_kind(value.dtype, ("integral", "real floating")):
-        percent = name == "quota" and isinstance(given, str) and given.endswith("%")
-        hint = "; for 5 % pass fraction=0.05" if percent else ""
+    column = as_column(name, value)
+    _check_kind(name, value, column)
+    if isinstance(column, np.ndarray):
+        return xp.asarray(column.astype(np.float64), dtype=wide, device=dev)
+    return xp.cast(beside(data, name, column), wide)
+
+
+def _check_kind(name: str, given: Any, column: Array) -> None:
+    """Raise unless the column of what was given holds numbers, of which a flag is none."""
+    has_flag = isinstance(given, (list, tuple)) and any(isinstance(x, bool) for x in given)
+    if has_flag or not namespace(column).of_kind(column.dtype, ("integral", "real floating")):
+        percent = isinstance(given, str) and given.endswith("%")
+        hint = "; for 5 % pass fraction=0.05" if percent and name == "quota" else ""
         raise TypeError(
             f"{name} must be a number or an array of numbers; got {show_value(given)}{hint}"
         )
-    if isinstance(value, np.ndarray):
-        return xp.asarray(value.astype(np.float64), dtype=wide, device=dev)
-    return xp.cast(beside(data, name, value), wide)
 
 
 def beside(data: Array, name: str, column: Array) -> Array:

@@ -18,7 +18,6 @@ from quotakernels.inputs.cuts import (
     in_precision_of,
     thresholds_beside,
     wanted_masses,
-    warn_of_nan,
 )
 from quotakernels.inputs.examples import Validated, good_rows, nan_unless_valid
 from quotakernels.inputs.groups import MOST_CLASSES, size_of
@@ -172,7 +171,6 @@ def wanted_cut(
     check_when_short(when_short)
     if threshold is not None:
         wanted = thresholds_beside(table.thresholds, threshold)
-        warn_of_nan(table.thresholds, threshold)
         if table.segments and wanted.ndim > 1:
             raise ValueError(
                 f"threshold has shape {tuple(wanted.shape)}; with groups pass a number or a list "
@@ -298,7 +296,6 @@ def cells_beyond(
             wanted = thresholds_beside(scores, threshold)
             if wanted.ndim:
                 return None
-        warn_of_nan(scores, threshold)
         pairs = Predictions(labels, labels, weights, valid, None)
         find = xp.compiled(_cells_beyond, ("inclusive", "whole"))
         cells = find(scores, pairs, wanted, inclusive=inclusive, whole=whole)
