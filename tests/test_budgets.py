@@ -149,15 +149,6 @@ def test_all_measures_at_a_quota_take_a_budget():
     assert qk.expected_cost(y, s, cost_fp=1, cost_fn=2, **cut) > 0
 
 
-def test_what_is_free_is_taken_once_all_above_it_is():
-    y, s, cost = [1, 0, 1, 1], [4.0, 3.0, 2.0, 1.0], [0, 5, 0, 0]
-    np.testing.assert_array_equal(
-        qk.qrecall(y, s, cost=cost, budget=[0, 2.5, 5]), [1 / 3, 1 / 3, 1]
-    )
-    assert qk.hit_rate(y, s, cost=cost, budget=2.5) == 1 / 1.5
-    assert qk.hit_rate(y, s, cost=[0, 0, 0, 0], budget=0) == 0.75
-
-
 @pytest.mark.long_program
 def test_selection_and_its_threshold(mode: Mode):
     scores, cost = np.array([0.1, 0.5, 0.9, 0.5]), np.array([4.0, 1.0, 2.0, 3.0])
@@ -193,28 +184,6 @@ def rate(s: Any, c: Any, **given: Any) -> Any:
     return qk.hit_rate(Y, s, cost=c, budget=2, **given)
 
 
-@pytest.mark.long_program
-@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
-def test_bad_costs(mode: Mode, value: float):
-    bad = np.stack([np.where(np.arange(4) == 2, value, C), C])
-    scores = np.stack([S, S])
-    run = lambda y, s, c: qk.hit_rate(y, s, cost=c, budget=2)  # noqa: E731
-    if mode.lazy:
-        found = mode.run(run, Y, scores, bad)
-        np.testing.assert_array_equal(np.isnan(found), [True, False])
-        return
-    expected = f"^cost is {value} at position .*2.*; expected a finite cost, not negative"
-    with raises(mode, ValueError, expected):
-        mode.run(run, Y, scores, bad)
-
-
-def test_bad_costs_that_do_not_take_part_may_be_anything():
-    scores, cost = np.append(S, [np.nan, 0.5]), np.append(C, [np.inf, np.nan])
-    y, where, weights = np.append(Y, [1, 1]), np.arange(6) != 4, np.array([1.0, 1, 1, 1, 1, 0])
-    found = qk.hit_rate(y, scores, cost=cost, budget=2, where=where, sample_weight=weights)
-    assert found == rate(S, C)
-
-
 @pytest.mark.parametrize("mode", parameters([m for m in QUICK if not m.float32]))
 def test_costs_that_lose_their_digits(mode: Mode):
     """XLA takes them for 0, NumPy rounds them to a few units of 5e-324."""
@@ -242,22 +211,6 @@ def test_a_budget_above_all_costs():
 
 
 # the column
-
-
-def test_without_costs_a_ranking_holds_no_further_array():
-    import pickle
-
-    plain, beside = qk.rank(Y, S), qk.rank(Y, S, cost=C)
-    assert (plain.columns, list(beside.columns)) == ({}, ["cost"])
-    again = pickle.loads(pickle.dumps(beside))
-    np.testing.assert_array_equal(again.columns["cost"], beside.columns["cost"])
-    np.testing.assert_array_equal(beside.columns["cost"], [[2, 3, 0], [0, 1, 4]])
-    for x, y in zip(plain[:5], beside[:5], strict=True):
-        np.testing.assert_array_equal(x, y)
-    mapped = beside.map(lambda x: x[:2])
-    np.testing.assert_array_equal(mapped.columns["cost"].positive, [2, 3])
-    by_hand = qk.Ranking(*beside)
-    assert qk.hit_rate(by_hand, budget=2) == rate(S, C)
 
 
 # whole cases

@@ -116,16 +116,19 @@ def test_columns_summed_elsewhere_make_the_same_ranking(ties: Any, weighted: boo
 
 
 def test_pickles_copies_and_columns_by_hand():
-    ranking = qk.rank(Y, S, gain=G, gain_rejected=R)
+    beside = {"gain": G, "gain_rejected": R, "cost": abs(G), "treatment": M}
+    ranking = qk.rank(Y, S, **beside)
     for again in (
         pickle.loads(pickle.dumps(ranking)),
         copy.deepcopy(ranking),
         qk.Ranking(*ranking),
         ranking.map(lambda x: x),
     ):
-        assert again.columns.keys() == set(NAMES)
+        assert again.columns.keys() == ranking.columns.keys() >= {*NAMES, "cost"}
         for x, y in zip(arrays_of(again), arrays_of(ranking), strict=True):
             np.testing.assert_array_equal(x, y)
+    for x, y in zip(qk.rank(Y, S)[:5], ranking[:5], strict=True):
+        np.testing.assert_array_equal(x, y)
     assert pickle.loads(pickle.dumps(qk.rank(Y, S))).columns == {}
 
 

@@ -387,19 +387,6 @@ def test_rising_order(monkeypatch, dtype, levels, apart):
     same(HOST.ranked(key), (np.unique(key), np.unique(key, return_inverse=True)[1]))
 
 
-@of_fast_forms
-@pytest.mark.parametrize("number", [1, 3, 60])
-@pytest.mark.parametrize("levels", [1, 5, 10**6])
-def test_pairs_won_by_group(number, levels):
-    scores, labels = RNG.integers(0, levels, 500), RNG.random(500) < 0.4
-    groups = RNG.integers(0, number, 500) // 2 * 2
-    above = np.sign(scores[:, None] - scores) + 1
-    pairs = labels[:, None] * ~labels * (groups[:, None] == groups)
-    won, whole = (np.bincount(groups, x.sum(axis=1), number + 1) for x in (above * pairs, pairs))
-    with np.errstate(invalid="ignore"):
-        same(qk.roc_auc(labels, scores, groups=groups, num_groups=number + 1), won / (2 * whole))
-
-
 @pytest.mark.parametrize("levels", [1, 30, 10**5, None])
 @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
 def test_counts_of_runs(levels, dtype):
@@ -528,20 +515,6 @@ def test_columns_by_position(library, batch, masked):
         same(found[row], np.minimum(ends.searchsorted(np.arange(1, 41)), 39))
 
 
-def test_bisect_finds_the_first_end_that_reaches(library):
-    for length in (1, 2, 3, 8, 33):
-        ends = np.cumsum(RNG.integers(0, 3, (2, length)), axis=-1).astype(float)
-        wanted = np.tile(np.arange(-1.0, 2 * length + 2, 0.5), (2, 1))
-
-        def run(a: Any, b: Any) -> Any:
-            with standard_forms():
-                return namespace(a).bisect(a, b)
-
-        found = library.run(run, ends, wanted)
-        for row in range(2):
-            np.testing.assert_array_equal(found[row], np.searchsorted(ends[row], wanted[row]))
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_clip(library, dtype):
     x = np.append(RNG.normal(size=(3, 40)), [[np.nan], [np.inf], [-np.inf]], axis=-1).astype(dtype)
@@ -549,16 +522,6 @@ def test_clip(library, dtype):
         native, plain = both(library, "clip", x, min=low, max=high)
         assert native.dtype == dtype
         same((native, plain), (np.clip(x, low, high), native))
-
-
-def test_piecewise_is_where(library):
-    x = RNG.normal(size=(3, 40))
-    rare = x > 0.5
-
-    def run(rare: Any, x: Any) -> Any:
-        return namespace(x).piecewise(rare, lambda v: v + 1, lambda v: -v, x)
-
-    same(library.run(run, rare, x), np.where(rare, x + 1, -x))
 
 
 def test_piecewise_of_columns_first(library):

@@ -172,20 +172,6 @@ def test_weights_are_routed():
         cross_val_score(model, X, CODES, scoring=get_scorer("gini"), **given)
 
 
-@pytest.mark.usefixtures("routing")
-def test_weights_are_routed_in_a_search():
-    gini, auc = (get_scorer(x).set_score_request(sample_weight=True) for x in ("gini", "roc_auc"))
-    model = GaussianNB().set_fit_request(sample_weight=False)
-    grid = {"var_smoothing": [1e-9, 1.0]}
-    scoring = {"gini": gini, "auc": auc}
-    search = GridSearchCV(model, grid, cv=FOLDS, scoring=scoring, refit="gini")
-    search.fit(X, CODES, sample_weight=WEIGHTS)
-    for place, smoothing in enumerate(grid["var_smoothing"]):
-        wanted = by_hand(GaussianNB(var_smoothing=smoothing), CODES, weighted(qk.gini))
-        found = [search.cv_results_[f"split{k}_test_gini"][place] for k in range(3)]
-        assert found == wanted
-
-
 def by_group(mean: Any, **own: Any) -> Any:
     """The mean over groups of the test part of a fold."""
 
@@ -298,14 +284,6 @@ def test_costs_are_routed():
     search.fit(X, CODES, cost=COSTS)
     of_each = by_hand(GaussianNB(), CODES, at_budget(qk.budgets.positives_per_cost, quota=5))
     assert search.best_score_ == np.mean(of_each)
-
-
-@pytest.mark.usefixtures("routing")
-def test_a_mean_over_groups_at_a_budget():
-    mean = qk.group_mean(qk.hit_rate, budget=5)
-    wanted = by_hand(GaussianNB(), CODES, at_budget(mean, grouped=True))
-    given = {"cv": FOLDS, "params": {"cost": COSTS, "groups": USERS}}
-    assert cross_val_score(GaussianNB(), X, CODES, scoring=scorer(mean), **given).tolist() == wanted
 
 
 def test_costs_where_they_do_not_belong():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from backends import MODES, Mode, in_full, missing, mode_fixture
-from everything import MAIN, raises
+from everything import MAIN
 from exact import uplift as ex
 from expected import as_floats
 from hypothesis import given
@@ -173,33 +173,6 @@ def test_an_arm_that_is_not_there():
         found = measured(qk.rank(y, s, treatment=t), [1.0, 3.0])
         assert all(np.isnan(value).all() for value in found.values())
         assert np.isnan(uplift_curve(y, s, treatment=t).value).all()
-
-
-# bad input
-
-Y, S, T = np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.8, 0.1]), np.array([1.0, 0.0, 1.0, 0.0])
-
-
-@pytest.mark.long_program
-@pytest.mark.parametrize("value", [0.5, np.nan])
-def test_bad_treatments(mode: Mode, value: float):
-    bad = np.stack([np.where(np.arange(4) == 2, value, T), T])
-    run = lambda y, s, t: uplift_at_quota(y, s, treatment=t, quota=3)  # noqa: E731
-    if mode.lazy:
-        found = mode.run(run, Y, np.stack([S, S]), bad)
-        np.testing.assert_array_equal(np.isnan(found), [True, False])
-        return
-    expected = f"^treatment is {value} at position .*2.*; expected 1 for a treated example, or 0 "
-    with raises(mode, ValueError, expected):
-        mode.run(run, Y, np.stack([S, S]), bad)
-
-
-def test_treatments_that_do_not_take_part_may_be_anything():
-    scores, t = np.append(S, [np.nan, 0.5]), np.append(T, [7, np.nan])
-    where, weights = np.arange(6) != 4, np.array([1.0, 1, 1, 1, 1, 0])
-    y = np.append(Y, [1, 1])
-    found = uplift_at_quota(y, scores, treatment=t, quota=3, where=where, sample_weight=weights)
-    assert found == uplift_at_quota(Y, S, treatment=T, quota=3)
 
 
 def test_what_keeps_no_treatment_refuses():

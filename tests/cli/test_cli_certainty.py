@@ -57,31 +57,6 @@ def test_json_holds_the_intervals_of_the_library(
     assert (by_rate["measure"], by_rate["quota"]) == ("hit_rate", "5%")
 
 
-def test_what_the_best_cut_and_a_quota_bring(
-    run: Run, credit: dict[str, np.ndarray[Any, Any]]
-) -> None:
-    """As far as other resamples of the rows agree; impacts of all rows, not of one."""
-    asked = ("--confidence", 0.9, "--impact", "0,-5,-1,0", "--resamples", 600, "--json")
-    outcome = run(*EXAMPLE, *asked, "--quota", 100, "--score", "naive_bayes")
-    (model,) = by_model(outcome.out)["models"]
-    best = model["best_cut"]
-    wanted = qk.inference.best_cut_interval(
-        qk.best_boundary,
-        credit["repaid"],
-        credit["naive_bayes"],
-        impacts=(0, -5, -1, 0),
-        confidence_level=0.9,
-        random_state=1,
-    )
-    rows = credit["repaid"].size
-    assert best["expected"] == pytest.approx(rows * wanted.expected.estimate, abs=2)
-    for name, found in (("quota", wanted.quota), ("expected", wanted.expected)):
-        ends = np.asarray([found.lower, found.upper]) * (rows if name == "expected" else 1)
-        assert best["intervals"][name] == pytest.approx(ends, abs=12), name
-    lower, upper = model["quotas"]["100"]["intervals"]["brings"]
-    assert lower < model["quotas"]["100"]["brings"] < upper
-
-
 @pytest.mark.parametrize("top", [0, 1], ids=["all selected are positive", "one is not"])
 def test_what_a_quota_brings_by_two_hit_rates(
     run: Run, table: Callable[..., Path], top: int

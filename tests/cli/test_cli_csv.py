@@ -189,14 +189,6 @@ def test_text_of_a_spreadsheet(run: Run, tmp_path: Path) -> None:
     assert "Take the first 2 rows by Wert: 2 are positive" in kept.out
 
 
-def test_one_column_of_scores_is_selected_by(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("y,s,t\n1,0.5,0.1\n0,0.2,0.9\n", encoding="utf-8")
-    for command in (("select", path, "--quota", 1), ("tables", path, "--label", "y")):
-        given = (*command, "--score", "s", "--score", "t", "-o", tmp_path / "b.csv")
-        assert "Invalid value for '--score': give it once; got s, t." in run(*given).error
-
-
 CLOSED = "in the row that begins in line {}, a quotation mark is not closed\n"
 FOLLOWED = "in line {1}, text follows a closing quotation mark; its row begins in line {0}\n"
 

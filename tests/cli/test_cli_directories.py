@@ -84,35 +84,6 @@ def test_types_that_nothing_holds_are_refused(
         assert message in evaluate(run, tmp_path / str(number)).error
 
 
-BAD = [
-    ({"s": [0.1, 0.9, NAN, 0.95]}, (), "column 's': NaN at row 3 of {}, expected a number"),
-    ({"s": [0.5, 0.5, NAN, 0.5]}, (), "column 's': NaN at row 3 of {}, expected a number"),
-    ({"y": [1.0, 1.0, NAN, 1.0]}, (), "column 'y': NaN at row 3 of {}, expected a number"),
-    ({"w": [0.0, 0.0, 0.0, NAN]}, ("--weight", "w"), "column 'w': NaN at row 4 of {}, expected"),
-    ({"s": [0.1, None, NAN, None]}, (), "column 's': missing value at row 2 of {}, 2 in all"),
-    ({"y": [0, 1, 2, 1]}, (), "(0, 1, 2; the third one first in row 3 of {})"),
-    ({"y": [0, 1, NAN, 1]}, (), "column 'y': NaN at row 3 of {}, expected a number"),
-    ({"y": [0, 1, 1, None]}, (), "column 'y': missing value at row 4 of {}; fill"),
-    ({"w": [1.0, NAN, 1.0, 1.0]}, ("--weight", "w"), "column 'w': NaN at row 2 of {}, expected"),
-    ({"w": [1.0, 1.0, 1.0, -2.0]}, ("--weight", "w"), "column 'w': -2.0 at row 4 of {}, expected"),
-    ({"w": [1.0, None, 1.0, 1.0]}, ("--where", "w=1"), "column 'w': missing value at row 2 of {}"),
-]
-
-
-@pytest.mark.parametrize(("columns", "options", "message"), BAD)
-def test_bad_values_tell_their_file_and_row(
-    run: Run, tmp_path: Path, columns: dict[str, list[Any]], options: tuple[str, ...], message: str
-) -> None:
-    """Also where the statistics of the file, which leave out NaN, would answer."""
-    good = {"y": Y, "s": FLOATS, "w": [1.0] * 4}
-    parts = [pa.table(good), pa.table(good | columns)]
-    for folder, ordered in (("0", parts), ("1", parts[::-1])):
-        paths = write(tmp_path / folder, *ordered)
-        error = evaluate(run, tmp_path / folder, *options).error
-        bad = paths[ordered.index(parts[1])]
-        assert message.format(bad) in error
-
-
 def test_a_third_label_among_floats(run: Run, tmp_path: Path) -> None:
     parts = [part(), part(y=[0.0, 0.6, 0.0, 1.0])]
     for folder, ordered in (("0", parts), ("1", parts[::-1])):

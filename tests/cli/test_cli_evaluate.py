@@ -53,26 +53,6 @@ def test_json_holds_what_the_library_computes(
         assert model["roc_auc"] == pytest.approx(PUBLISHED_AUC[model["score"]], abs=5e-4)
 
 
-def test_weights(run: Run, table: Callable[..., Path]) -> None:
-    labels, scores, weights = [1, 0, 1, 0], [0.9, 0.8, 0.3, 0.3], [1.0, 2.5, 0.0, 4.0]
-    path = table(y=labels, s=scores, w=weights)
-    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--weight", "w", "--quota", 3)
-    content = by_model(run(*arguments, "--json").out)
-    assert (content["total_weight"], content["positive_weight"]) == (7.5, 1.0)
-    assert content["prevalence"] == pytest.approx(1 / 7.5)
-    model = content["models"][0]
-    ranking = qk.rank(labels, scores, sample_weight=weights)
-    assert model["roc_auc"] == qk.roc_auc(ranking)
-    assert tuple(model[area] for area in AREAS) == qk.pem_areas(ranking, method="area")
-    for name, measure in AT_QUOTA.items():
-        assert model["quotas"]["3"][name] == measure(ranking, quota=3.0)
-    text = run(*arguments, "--all", "--quota", "50%").out
-    assert "4 rows, 2 positive (y), total weight 7.5 (w), prevalence 13.3%" in text
-    assert f"Over all quotas (S3 = {model['s3']:.10g})" in text
-    assert "At quota 3\n" in text
-    assert "At quota 50% (3.8 of the total weight)\n" in text
-
-
 def test_a_coin_toss_is_not_the_best_by_pearson(run: Run, table: Callable[..., Path]) -> None:
     """Of its two scores all correlations with expected labels are -1 or 1."""
     rng = np.random.default_rng(3)
@@ -146,21 +126,6 @@ def test_every_layout_shows_every_number(
             for value in group.values():
                 assert not isinstance(value, float) or f"{value:.4f}" in text
     assert "…" not in text
-
-
-def test_many_models_with_long_names_at_80_columns(
-    run: Run, table: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    names = [f"model_{index}_{'x' * 40}" for index in range(6)]
-    path = table(y=[1, 0, 1], **{name: [0.5, 0.2, 0.1] for name in names})
-    scores = [text for name in names for text in ("--score", name)]
-    text = run("evaluate", "--all", path, "--label", "y", *scores, "--quota", 1, "--quota", 2).out
-    assert max(map(len, text.splitlines())) <= 80
-    text = after_the_answer(text)
-    assert text.count("model_5") == 4, "two tables for the whole ranking and one per quota"
-    assert text.count("1.5000") == 6
-    assert "*" not in text, "of all that tie none is marked"
 
 
 def test_tables_are_cut_where_they_do_not_fit(

@@ -9,17 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from records import by_model
 
 from quotakernels.evaluation.compute import BROUGHT
 from quotakernels.evaluation.results import Values
-from quotakernels.inference import comparing
 
 Run = Callable[..., Any]
 LABELS = [1, 0, 1, 0, 0, 1]
 SCORES = {"a": [6, 5, 4, 3, 2, 1], "b": [1, 1, 1, 2, 2, 2]}
 GAIN = [10, -4, 3, 0, 1, -1]
-HILLSTROM = "quota/hillstrom_scores.csv.gz"
 
 
 @pytest.fixture
@@ -27,27 +24,6 @@ def arguments(table: Callable[..., Path]) -> list[Any]:
     """A file with two models and what each row brings."""
     path = table(y=LABELS, g=GAIN, w=[1, 2, 1, 1, 1, 0.5], part=list("uuuuvv"), **SCORES)
     return ["evaluate", path, "--label", "y", "--score", "a", "--score", "b"]
-
-
-def models(run: Run, *arguments: Any) -> dict[str, Any]:
-    outcome = run(*arguments, "--json")
-    assert outcome.status == 0, outcome.err
-    return {model["score"]: model for model in by_model(outcome.out)["models"]}
-
-
-def test_gains_of_rows(run: Run, arguments: list[Any]) -> None:
-    found = models(run, *arguments, "--gain", "g", "--quota", 2, "--quota", "50%")
-    assert found["a"]["best_cut"] == {
-        "threshold": 6,
-        "quota": 1,
-        "fraction": pytest.approx(1 / 6),
-        "brings": 10,
-        "per_place": 10,
-    }
-    assert found["b"]["best_cut"]["brings"] == 9, "the tied ones of two groups, all of them"
-    assert found["b"]["best_cut"]["quota"] == 6
-    assert [found[name]["quotas"]["2"]["brings"] for name in "ab"] == [6, 0]
-    assert [found[name]["quotas"]["50%"]["per_place"] for name in "ab"] == [3, 0]
 
 
 def test_impacts_less_what_a_place_costs(run: Run, arguments: list[Any]) -> None:
@@ -87,27 +63,6 @@ def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
         brings = sign * np.array([[0.3], [0.1 + 0.2]])
         assert Values(BROUGHT[:1], brings).first_best == 0
     assert Values(BROUGHT[:1], np.array([[np.nan], [0.3], [0.31]])).first_best == 2
-
-
-def test_difference_of_what_models_bring_is_that_of_the_same_resamples() -> None:
-    resamples = np.array([[3.0, 6.0, 5.0, np.nan], [1.0, 2.0, 2.0, 0.0]])
-    tested = comparing.tests_of(np.array([4.0, 2.0]), resamples, 0.5).of_pair
-    assert tested(0, 1)[:3] == (2.5, 3.5, 2 / 4)
-    assert tested(1, 0)[:3] == (-3.5, -2.5, 2 / 4)
-
-
-def test_weighted_gains(run: Run, arguments: list[Any]) -> None:
-    found = models(run, *arguments, "--gain", "g", "--weight", "w", "--quota", 2)
-    assert found["a"]["quotas"]["2"]["brings"] == 6, "half of the row of weight 2"
-    assert found["b"]["best_cut"]["brings"] == 5.5
-    assert found["b"]["best_cut"]["quota"] == 6.5
-
-
-def test_example(run: Run) -> None:
-    """The data's own costs: a bad loan that is granted 5, a good one that is refused 1."""
-    found = models(run, "evaluate", "--example", "credit", "--impact", "0,-5,-1,0")
-    best = found["naive_bayes"]["best_cut"]
-    assert (best["quota"], best["brings"]) == (152, -164)
 
 
 def test_every_threshold_shown_selects_what_is_said(

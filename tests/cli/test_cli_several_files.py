@@ -120,7 +120,11 @@ def test_texts_and_categories_may_differ(run: Run, tmp_path: Path) -> None:
         ("s", None, (), "column 's': missing value at {}"),
         ("s", float("nan"), (), "column 's': NaN at {}, expected a number"),
         ("y", 2, (), "(0, 1, 2; the third one first in {})"),
+        ("y", float("nan"), (), "column 'y': NaN at {}, expected a number"),
+        ("y", None, (), "column 'y': missing value at {}; fill"),
         ("w", -1.0, ("--weight", "w"), "column 'w': -1.0 at {}, expected a finite weight"),
+        ("w", float("nan"), ("--weight", "w"), "column 'w': NaN at {}, expected a number"),
+        ("w", None, ("--where", "w=1"), "column 'w': missing value at {}"),
         ("w", -1.0, ("--weight", "w", "--where", "part=v"), "column 'w': -1.0 at {}, expected"),
         ("part", None, ("--where", "part=v"), "column 'part': missing value at {}"),
         ("s", float("nan"), ("--where", "part=v"), "column 's': NaN at {}, expected a number"),
@@ -129,7 +133,9 @@ def test_texts_and_categories_may_differ(run: Run, tmp_path: Path) -> None:
 def test_bad_values_tell_their_file_and_row(
     run: Run, tmp_path: Path, suffix: str, column: str, value: Any, options: Any, message: str
 ) -> None:
-    """Also where the conditions leave rows out, from memory and from a stream."""
+    """Also where the conditions leave rows out, and where the statistics of the file, which have no
+    NaN, would answer; from memory and from a stream.
+    """
     good: dict[str, list[Any]] = {
         "y": [0, 1, 0, 1, 0],
         "s": [0.5, 0.25, 1.5, 2.5, 3.5],

@@ -142,36 +142,6 @@ def test_missing_values_of_types_with_numbers(run: Run, tmp_path: Path) -> None:
     assert "takes no --drop-missing and --missing; give --engine memory" in " ".join(error.split())
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--sheet", "1"), "--sheet is for .xlsx files; a.parquet is none"),
-        (("--header-row", "2"), "--header-row is for CSV and .xlsx files; a.parquet is none"),
-        (("--sep", ";"), "--sep is for CSV files; a.parquet is none"),
-    ],
-)
-def test_options_for_files_of_other_types(
-    run: Run, tmp_path: Path, options: tuple[str, str], said: str
-) -> None:
-    path, output = tmp_path / "a.parquet", tmp_path / "b.csv"
-    parquet.write_table(pa.table({"Antwort": ["Ja", "Nein"], "Wert": [1, 0]}), path)
-    for words in (
-        ("evaluate", path, *GIVEN),
-        ("report", path, *GIVEN, "-o", tmp_path / "a.html"),
-        ("select", path, "--score", "Wert", "--quota", 1, "-o", output),
-        ("tables", path, *GIVEN, "-o", output),
-    ):
-        assert said in run(*words, *options).error
-
-
-def test_all_absent_columns_are_told_at_once(run: Run, tmp_path: Path) -> None:
-    path = write_csv(tmp_path / "a.csv", [HEADER, *ROWS])
-    error = run("evaluate", path, "--label", "antwort", "--score", "Werte", "--by", "Region").error
-    assert "a.csv has no columns 'antwort', 'Werte' and 'Region'; did you mean 'Antwort' and" in (
-        error
-    )
-
-
 def test_how_a_file_is_read_is_in_the_commands_of_a_page(run: Run, tmp_path: Path) -> None:
     rows = [f"{k};{('Ja', 'Nein')[k % 3 > 0]};{k % 7},5" for k in range(30)]
     path = write_excel(tmp_path / "a.xlsx", ["Titel", HEADER, *rows, "31;-;5,5"], "Deckblatt")
@@ -189,12 +159,6 @@ def test_how_a_file_is_read_is_in_the_commands_of_a_page(run: Run, tmp_path: Pat
         assert name in shlex.join(line)
     assert run(*(chosen if x.endswith(".csv") else x for x in line[1:])).status == 0
     assert len(chosen.read_text("utf-8").splitlines()) == 6
-
-
-def test_columns_without_names_are_not_written(run: Run, tmp_path: Path) -> None:
-    path = write_csv(tmp_path / "a.csv", ["y;s;;", "1;0,5;;", "0;0,2;;"])
-    chosen = ("select", path, "--score", "s", "--quota", 1, "-o", tmp_path / "b.csv")
-    assert "a.csv has 2 columns without a name: give each its own" in run(*chosen).error
 
 
 @pytest.mark.parametrize("rows", [["1;0,5", "0;2", "1;1.250"], ["1;1.250", "0;960"]])

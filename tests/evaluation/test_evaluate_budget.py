@@ -8,10 +8,8 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-import exact as ex
 import numpy as np
 import pytest
-from exact.budgets import priced, priced_groups, quota_of_budget
 
 import quotakernels as qk
 
@@ -39,26 +37,9 @@ def credit() -> Any:
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT])
-def test_each_model_fills_the_places_that_its_order_pays_for(weight: Any):
-    found = qk.evaluate(Y, S, budget=[2.5, 0], cost=COST, sample_weight=weight)
-    for budget, values in zip((2.5, 0), found.at_quota.values(), strict=True):
-        for k, scores in enumerate(S.values()):
-            rows = priced(Y, scores, COST, weight)
-            places = quota_of_budget(priced_groups(rows), budget)
-            ranking = ex.groups(Y, scores, weight)
-            assert places is not None
-            hit = None if places == 0 else ex.hit_rate(ranking, quota=places)
-            of_model = values.of_model(k)
-            assert of_model["places"] == pytest.approx(float(places))
-            assert of_model["hit_rate"] == pytest.approx(
-                np.nan if hit is None else float(hit), nan_ok=True
-            )
-
-
-@pytest.mark.parametrize("weight", [None, WEIGHT])
 def test_the_values_are_those_of_the_measures(weight: Any):
-    found = qk.evaluate(Y, S, budget=[2.5, 4], cost=COST, sample_weight=weight)
-    given = {"cost": COST, "budget": [2.5, 4], "sample_weight": weight}
+    found = qk.evaluate(Y, S, budget=[2.5, 4, 0], cost=COST, sample_weight=weight)
+    given = {"cost": COST, "budget": [2.5, 4, 0], "sample_weight": weight}
     table = qk.confusion_table(Y, np.stack([*S.values()]), **given)
     expected = {
         "places": table.tp + table.fp,
@@ -74,7 +55,7 @@ def test_the_values_are_those_of_the_measures(weight: Any):
     assert found.total_cost == paid.sum()
     if weight is None:
         rankings = {name: qk.rank(Y, x, cost=COST) for name, x in S.items()}
-        alone = qk.evaluate(rankings, budget=[2.5, 4])
+        alone = qk.evaluate(rankings, budget=[2.5, 4, 0])
         assert [x.tolist() for x in map(alone.places, alone.at_quota)] == [
             x.tolist() for x in map(found.places, found.at_quota)
         ]

@@ -13,7 +13,6 @@ import quotakernels as qk
 from quotakernels.evaluation import batches
 from quotakernels.evaluation.batches import Batch, ChangedError
 from quotakernels.evaluation.settings import Quota, Settings, UnfitError
-from quotakernels.groups import selection_by_group
 
 N = 700
 QUOTAS = (Quota(1), Quota(33), Quota(12.5, "percent"), Quota(N), Quota(100, "percent"))
@@ -85,45 +84,6 @@ def test_weights_count_as_in_memory(monkeypatch: pytest.MonkeyPatch, bits: int) 
             assert lower - 1e-12 <= exact <= upper + 1e-12, name
             narrow += bool(upper - lower < 0.2)
     assert narrow > 20
-
-
-@pytest.mark.parametrize(("per", "by"), [("g", None), in_full(None, "g")])
-def test_groups_have_exact_quotas_and_bounds(
-    monkeypatch: pytest.MonkeyPatch, per: str | None, by: str | None
-) -> None:
-    monkeypatch.setattr(batches, "_BITS", 8)
-    codes = RNG.integers(0, 5, N)
-    codes[codes == 3] = 4
-    settings = Settings("", "y", tuple(SCORES), QUOTAS[1:3], per=per, by=by)
-    names = np.array(list("abcde"))
-    passes = Passes(groups=codes)
-    found = batches.evaluate_stream(settings, passes, names=names).groups
-    assert found.names == tuple("abcde")
-    assert found.rows.tolist() == np.bincount(codes, minlength=5).tolist()
-    widths = []
-    for k, scores in enumerate(SCORES.values()):
-        ranking = qk.rank(LABELS, scores, groups=codes, num_groups=5)
-        for quota in settings.quotas:
-            taken = quota.of_each(np.bincount(codes, minlength=5))
-            if by is not None:
-                shared = selection_by_group(ranking, **quota.argument(N))
-                taken = shared.selected
-                wanted = [shared.demographic_parity_ratio, shared.equal_opportunity_difference]
-                np.testing.assert_allclose(found.apart[quota].array[k, :2], wanted, rtol=1e-14)
-                np.testing.assert_allclose(
-                    found.apart[quota].array[k, 2], shared.split_cost, atol=1e-12
-                )
-            rates = qk.hit_rate(ranking, quota=taken[:, None])[:, 0]
-            np.testing.assert_allclose(found.values[quota].of("hit_rate")[k], rates, rtol=1e-14)
-        lower, upper = (x[k] for x in found.values[None].ends["roc_auc"][:2])
-        exact = qk.roc_auc(ranking)
-        there = np.arange(5) != 3
-        assert (lower <= exact)[there].all()
-        assert (exact <= upper)[there].all()
-        assert np.isnan([lower[3], exact[3], upper[3]]).all(), "it has no rows"
-        widths += (upper - lower)[there].tolist()
-    assert max(widths) < 0.2
-    assert max(widths) > 0
 
 
 def test_rows_without_any_weight_are_undefined() -> None:

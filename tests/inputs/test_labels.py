@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from backends import MODES, Mode, parameters
 from expected import ulps
-from public_names import PUBLIC
 
 import quotakernels as qk
 
@@ -218,43 +217,6 @@ def test_one_column_serves_all_rows_of_a_batch(mode: Mode):
 
 
 # few or no examples
-
-
-def few(y: Any, s: Any, where: Any = None) -> dict[str, Any]:
-    ranking = qk.rank(y, s, where=where)
-    names = ("average_hit_rate", "average_qrecall", "roc_auc", "gini", "pem")
-    found = {name: PUBLIC[name](ranking) for name in names}
-    for measure in (qk.hit_rate, qk.qrecall, qk.lift, qk.pearson):
-        found[measure.__name__] = measure(ranking, fraction=1)
-        found[f"{measure.__name__} of nothing"] = measure(ranking, quota=0)
-    return found
-
-
-NONE = dict.fromkeys(few(Y, S), np.nan)
-POSITIVE = {"hit_rate": 1, "qrecall": 1, "lift": 1, "average_hit_rate": 1, "average_qrecall": 1}
-POSITIVE |= {"qrecall of nothing": 0}
-FEW = [
-    ([], [], {}),
-    ([1], [0.5], POSITIVE),
-    ([0], [0.5], {"hit_rate": 0}),
-    ([1, 1, 1], [0.5, 0.1, 0.5], POSITIVE),
-    ([0, 0, 0], [0.5, 0.1, 0.5], {"hit_rate": 0}),
-]
-
-
-@pytest.mark.parametrize(("labels", "scores", "defined"), FEW)
-@pytest.mark.parametrize(
-    "mode", parameters([m for m in MODES if m.name in ("numpy", "strictest", "torch", "cupy")])
-)
-def test_what_is_undefined_is_nan_and_the_rest_is_a_number(mode: Mode, labels, scores, defined):
-    """Warnings are errors here."""
-    arrays = np.asarray(labels, dtype=int), np.asarray(scores, dtype=float)
-    found = mode.run(few, *arrays)
-    assert found == pytest.approx(NONE | defined, nan_ok=True)
-    there = np.arange(len(labels) + 2) < len(labels)
-    twice = mode.run(few, *(np.stack([np.append(x, [0, 0])] * 2) for x in arrays), there)
-    for name, value in twice.items():
-        np.testing.assert_array_equal(value, np.full(2, found[name], dtype=value.dtype))
 
 
 @pytest.mark.parametrize("mode", LIBRARIES)

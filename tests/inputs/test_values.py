@@ -7,8 +7,7 @@ from functools import partial
 import everything as every
 import numpy as np
 import pytest
-from backends import LAZY, MODES, Mode, mode_fixture, parameters
-from expected import ulps
+from backends import LAZY, MODES, Mode, mode_fixture
 
 import quotakernels as qk
 
@@ -104,46 +103,3 @@ def test_a_bad_row_of_a_batch_is_nan_and_leaves_the_others_alone(mode: Mode):
     if not mode.lazy:
         function = partial(function, validate=False)
     check_batch(mode.run(function, *batch()))
-
-
-@pytest.mark.parametrize("mode", parameters(every.EAGER))
-def test_values_that_do_not_count_may_be_anything(mode: Mode):
-    good = [not is_bad(index) for index in range(2 * len(BAD) + 2)]
-    arrays = [x[good] for x in batch()]
-    y, s, w, where = arrays
-    there = where & (w != 0)
-    filled = (np.where(there, x, 0) for x in (y, s, w))
-    found, wanted = mode.run(weighted_auc, *arrays), weighted_auc(*filled, there)
-    assert ulps(found, wanted) <= 4
-
-
-def weighted_auc(y_true, y_score, sample_weight, where):
-    return qk.roc_auc(y_true, y_score, sample_weight=sample_weight, where=where)
-
-
-@pytest.mark.parametrize("mode", parameters(every.EAGER))
-def test_bad_weight_is_no_excuse_for_a_bad_score(mode: Mode):
-    """Only a weight of exactly 0 leaves an example out; a bad weight counts under it."""
-    given = with_bad("y_score", np.nan)
-    given["sample_weight"][PLACE] = -1
-    with mode.context(), pytest.raises(ValueError, match=r"^y_score is nan at position 5"):
-        qk.roc_auc(**{key: mode.array(x) for key, x in given.items()})
-
-
-@pytest.mark.long_program
-def test_swapped_arguments(mode: Mode):
-    """Scores are no labels: an error, or NaN."""
-    if mode.lazy:
-        assert np.isnan(mode.run(lambda s, y: qk.roc_auc(s, y), S, Y))
-        assert np.isnan(mode.run(lambda s, y: qk.hit_rate(s, y, quota=1), S, Y))
-    else:
-        with pytest.raises(ValueError, match=r"^y_true is 0.875 at position 0; expected 0 or 1"):
-            mode.run(lambda s, y: qk.roc_auc(s, y), S, Y)
-
-
-@pytest.mark.parametrize("mode", parameters(every.EAGER))
-def test_validate_changes_no_valid_result(mode: Mode):
-    given = mode.run(lambda y, s, w: qk.rank(y, s, sample_weight=w), Y, S, W)
-    again = mode.run(lambda y, s, w: qk.rank(y, s, sample_weight=w, validate=False), Y, S, W)
-    for one, other in zip(given, again, strict=True):
-        np.testing.assert_array_equal(one, other)

@@ -8,12 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import quotakernels as qk
 from quotakernels.evaluation.settings import Resampling, resamples_for
-from quotakernels.evaluation.words import amount
 
 from .conftest import write
 from .test_page import read
@@ -21,23 +19,6 @@ from .test_page import read
 Made = Callable[..., Path]
 TWO = ("--label", "y", "--score", "a", "--score", "b")
 FEW = ("--resamples", 60)
-
-
-@pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """200 rows; `a` is right about 50 of the 80 positives, and about the 20 that bring much; `b`
-    about all positives.  `noise` is 1 at the first row of `a`, 0 at the second, and then at random.
-    """
-    rng = np.random.default_rng(5)
-    y = (np.arange(200) < 80).astype(int)
-    a = np.where(np.arange(200) < 50, 400 - np.arange(200), rng.permutation(200))
-    b = np.where(y, 200, 0) + rng.permutation(200) / 1000
-    noise = (rng.random(200) < 0.5).astype(int)
-    noise[:2] = [1, 0]
-    gain = np.where(np.arange(200) < 20, 100, -9)
-    loss = -1 - rng.random(200).round(2)
-    path = tmp_path_factory.mktemp("rows") / "rows.csv"
-    return write(path, y=y, bad=1 - y, a=a, b=b, w=1 + y, noise=noise, gain=gain, loss=loss)
 
 
 def answers(made: Made, *arguments: Any) -> str:
@@ -57,25 +38,6 @@ def test_tests_of_many_models_get_resamples_enough() -> None:
         assert not drawn.few(models, drawn.resamples)
         assert (drawn.resamples == 1000) == (models < 8)
         assert plain == replace(drawn, resamples=1000)
-
-
-def test_no_certainty_of_resamples_that_agree(made: Made, rows: Path) -> None:
-    """All of the first 20 are positive: in every resample, and yet not in all other rows."""
-    one = ("--label", "y", "--score", "b", "--quota", 20)
-    said = answers(made, rows, *one, "--impact", "1,-1,0,0", *FEW)
-    y, b = np.arange(200) < 80, -np.arange(200)
-    lower = qk.inference.hit_rate_interval(y, b, quota=20, method="wilson").lower
-    width = 2 * 20**0.8 / 2
-    moved = 1.96 * 2 * (1 - (width + 0.5) / (width + 1)) * np.sqrt(20 * 0.9)
-    least = 20 - np.hypot(40 * (1 - float(lower)), moved)
-    assert f"With 20 places (95% interval {amount(least)} to 20.00)." in said
-    assert "(-4.00) is below the 95% interval of what it brings." in said.replace("−", "-")
-    assert "to 100.0% (95% interval); a random choice has 40.0%." in answers(made, rows, *one, *FEW)
-    said = answers(made, rows, *one, "--weight", "w", "--impact", "1,-1,0,0", *FEW)
-    assert "With a weight of 20, the same in all resamples, so they do not show" in said
-    assert "What it brings is the same in all resamples" in said
-    said = answers(made, rows, *one, "--weight", "w", *FEW)
-    assert "Its hit rate is the same in all resamples" in said
 
 
 def test_the_first_for_sure_is_not_told_again_to_be_better(made: Made, tmp_path: Path) -> None:
