@@ -117,7 +117,7 @@ def test_options_of_functions_from_elsewhere():
     """What they take is their own affair."""
     found = qk.bootstrap(lambda x, own: qk.hit_rate(x, quota=own), Y, S, n_resamples=3, own=5)
     assert found.estimate == qk.hit_rate(Y, S, quota=5)
-    with pytest.raises(TypeError, match="<lambda> has no option own"):
+    with pytest.raises(TypeError, match="<lambda> cannot be called .*argument 'own'"):
         qk.bootstrap(lambda x: qk.hit_rate(x, quota=3), Y, S, own=5)
 
 

@@ -17,7 +17,7 @@ from quotakernels.measures._facts import (
     check_value,
     compared,
     direction_of,
-    own_direction,
+    fact,
     title_of,
 )
 from quotakernels.measures._measure import Measure
@@ -433,7 +433,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
     def __repr__(self) -> str:
         name = getattr(self.measure, "__name__", repr(self.measure))
         changed = {x: y for x, y in self.own.items() if y != ("expected" if x == "ties" else None)}
-        if self.greater_is_better != own_direction(self.measure):
+        if self.greater_is_better != fact(self.measure, "greater_is_better"):
             changed["greater_is_better"] = self.greater_is_better
         named = (f"{x}={value!r}" for x, value in (self.options | changed).items())
         return f"scorer({', '.join([name, *named])})"

@@ -21,7 +21,7 @@ from quotakernels.adapters._metrics import (
 from quotakernels.inputs.columns import of_two_columns
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import flagged, keywords_of, show_value
-from quotakernels.measures._facts import own_direction
+from quotakernels.measures._facts import fact
 from quotakernels.measures.by_group import (
     MeanOverGroups,
     as_mean_over_groups,
@@ -454,7 +454,7 @@ def _value(mean: MeanOverGroups, ranking: Any) -> Any:
 
 def _direction(measures: Any) -> bool | None:
     """What all of the measures say, None if they differ."""
-    known = {own_direction(measure) for measure in named_measures(measures).values()}
+    known = {fact(measure, "greater_is_better") for measure in named_measures(measures).values()}
     return known.pop() if len(known) == 1 else None
 
 

@@ -20,7 +20,7 @@ from quotakernels.inputs.keywords import show_value, warn_once
 from quotakernels.inputs.models import host_floats
 from quotakernels.measures._facts import (
     OneField,
-    best_of_cuts,
+    fact,
     refusal,
     takes,
     title_of,
@@ -158,7 +158,7 @@ def _applied(measure: Any, options: dict[str, Any]) -> Any:
 
 def warn_of_maxima(measure: Any) -> None:
     for each in measure.values() if isinstance(measure, Mapping) else [measure]:
-        if best_of_cuts(each):
+        if fact(each, "best_of_cuts"):
             warn_once(
                 f"{title_of(each)} takes the best of many cuts, of which resamples find better "
                 "ones than there are: its interval lies too high"

@@ -59,26 +59,20 @@ def bounded_by_ties(measure: Any, options: dict[str, Any]) -> bool:
     return all(defaults.get(name) == value for name, value in options.items())
 
 
-def own_direction(measure: Any) -> bool | None:
-    """Whether more is better of a measure or a `functools.partial` of one; None of others."""
-    direction: bool | None = getattr(_inner(measure), "greater_is_better", None)
-    return direction
-
-
-def direction_if_any(measure: Any, given: bool | None) -> bool | None:
-    """Whether more of a measure is better: what is given, or the measure's own."""
-    if given is not None and not isinstance(given, bool):
-        raise TypeError(f"greater_is_better must be True, False or None; got {show_value(given)}")
-    return own_direction(measure) if given is None else given
+def fact(measure: Any, name: str, default: Any = None) -> Any:
+    """What is known of a measure, or of the one in a `functools.partial`, under that name."""
+    return getattr(_inner(measure), name, default)
 
 
 def direction_of(measure: Any, given: bool | None) -> bool:
     """Whether more is better, given or of the measure itself; raise where neither says it."""
-    direction = direction_if_any(measure, given)
+    if given is not None and not isinstance(given, bool):
+        raise TypeError(f"greater_is_better must be True, False or None; got {show_value(given)}")
+    direction: bool | None = fact(measure, "greater_is_better") if given is None else given
     if direction is None:
         raise TypeError(
             f"{title_of(measure)} does not say whether more is better; give greater_is_better=True "
-            f"or greater_is_better=False{getattr(_inner(measure), 'advice', '')}"
+            f"or greater_is_better=False{fact(measure, 'advice', '')}"
         )
     return direction
 
@@ -96,29 +90,17 @@ class OneField(functools.partial[Any]):
 
     def of(self, record: Any) -> Any:
         """That field of what the measure gives."""
-        return operator.attrgetter(headline_of(self))(record)
+        return operator.attrgetter(fact(self, "headline"))(record)
 
 
 def compared(measure: Any) -> Any:
     """The measure, or where it gives a record the one number of it by which models are compared."""
-    return OneField(measure) if headline_of(measure) else measure
-
-
-def headline_of(measure: Any) -> str:
-    """The field of a record by which models are compared; empty of a measure without one."""
-    return getattr(_inner(measure), "headline", "")
+    return OneField(measure) if fact(measure, "headline") else measure
 
 
 def title_of(measure: Any) -> str:
     """What messages call a measure."""
-    inner = _inner(measure)
-    return getattr(inner, "__name__", repr(inner))
-
-
-def best_of_cuts(measure: Any) -> bool:
-    """Whether a measure, or a `functools.partial` of one, takes the best of many cuts."""
-    flattered: bool = getattr(_inner(measure), "best_of_cuts", False)
-    return flattered
+    return fact(measure, "__name__", repr(_inner(measure)))
 
 
 def _inner(measure: Any) -> Any:
@@ -147,17 +129,5 @@ def refusal(measure: Any, options: Mapping[str, Any]) -> str | None:
         signature.bind(None, **options)
     except TypeError as error:
         name = getattr(measure, "__name__", repr(measure))
-        return f"{name} {_in_words(signature, options, error)}"
+        return f"{name} cannot be called with a ranking: {error}"
     return None
-
-
-def _in_words(signature: inspect.Signature, options: Mapping[str, Any], error: TypeError) -> str:
-    """What a function does not take, to be said after its name."""
-    parameters = signature.parameters.values()
-    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
-        for name in options:
-            if name not in signature.parameters:
-                return f"has no option {name}"
-    if all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters):
-        return "takes no ranking"
-    return f"cannot be called with a ranking alone: {error}"

@@ -18,11 +18,10 @@ from quotakernels.inputs.keywords import forwarding, keywords_of, public, refuse
 from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._facts import (
-    headline_of,
+    fact,
     made_here,
     needs_ideal,
     of_all_groups,
-    own_direction,
     takes,
     title_of,
 )
@@ -151,8 +150,8 @@ class MeanOverGroups:
     def __init__(self, measure: Any, weights: Any, own: dict[str, Any]):
         self.measure = functools.partial(measure, **own) if own else measure
         self.weights = weights
-        self.greater_is_better = own_direction(measure)
-        self.headline = ".".join(filter(None, ("value", headline_of(measure))))
+        self.greater_is_better = fact(measure, "greater_is_better")
+        self.headline = ".".join(filter(None, ("value", fact(measure, "headline", ""))))
         self.own_keywords = keywords_of(measure)
         self.takes = tuple(x for x in COLUMNS if takes(measure, x))
         self.ideal = needs_ideal(measure)
@@ -530,29 +529,18 @@ def selection_by_group(table: ops.TieTable, wanted: Array, apart: Array) -> Sele
     >>> print(found.found_by_split, found.split_cost)
     [1. 1.] 0.5
     """
-    xp, number = namespace(wanted), wanted.shape[-1]
-    if number == 1:
-        return _quota_last(xp, _at_one_quota(table, wanted, apart[..., 0]))
-
-    def each(x: Array) -> Array:
-        """One more axis before the last, of the quotas."""
-        return xp.broadcast_to(x[..., None, :], (*x.shape[:-1], number, x.shape[-1]))
-
-    ids, starts, of_row, *_ = table.segments
-    segments = ops.GroupIndex(*map(each, (ids, starts, of_row)))
-    wide = table.map(each)._replace(segments=segments)
-    split = xp.matrix_transpose(apart)
-    found = _at_one_quota(wide, xp.expand_dims(wanted, axis=-1), split)
-    return tree_map(lambda x: x if x.shape == wanted.shape else xp.matrix_transpose(x), found)
-
-
-def _quota_last(xp: Namespace, found: SelectionByGroup[Array]) -> SelectionByGroup[Array]:
-    return SelectionByGroup(*(xp.expand_dims(x, axis=-1) for x in found))
+    xp = namespace(wanted)
+    edges = _edges(xp, table, wanted)
+    found = [
+        _at_one_quota(xp, table, _Edge(*(x[..., k : k + 1] for x in edges)), apart[..., k])
+        for k in range(wanted.shape[-1])
+    ]
+    return SelectionByGroup(*(xp.stack(x, axis=-1) for x in zip(*found, strict=True)))
 
 
 class _Edge(NamedTuple):
-    """Where the quota ends in all groups together, shapes (..., 1): the key, how many are tied
-    there, and how many of these are taken.
+    """Where quotas end in all groups together, shapes (..., K): the key, how many are tied there,
+    and how many of these are taken.
     """
 
     key: Array
@@ -560,12 +548,12 @@ class _Edge(NamedTuple):
     taken: Array
 
 
-def _at_one_quota(table: ops.TieTable, wanted: Array, split: Array) -> SelectionByGroup[Array]:
-    """What one quota, shape (..., 1), and a split one, shape (..., S), give each group: fields of
-    shapes (..., S) and (...).
+def _at_one_quota(
+    xp: Namespace, table: ops.TieTable, edge: _Edge, split: Array
+) -> SelectionByGroup[Array]:
+    """What one quota, and a split one, shape (..., S), give each group: fields of shapes (..., S)
+    and (...).
     """
-    xp = namespace(wanted)
-    edge = _edge(xp, table, wanted)
     total = Totals(xp, table)
     selected, found = _shares(xp, table, edge)
     size = xp.nan_unless(total.whole > 0, total.whole)
@@ -606,8 +594,8 @@ def _keys(xp: Namespace, table: ops.TieTable) -> Array:
     return xp.where(table.counts > 0, key, xp.lowest_key(key))
 
 
-def _edge(xp: Namespace, table: ops.TieTable, wanted: Array) -> _Edge:
-    """Where the quota ends when the rows of all groups are ranked together."""
+def _edges(xp: Namespace, table: ops.TieTable, wanted: Array) -> _Edge:
+    """Where the quotas end when the rows of all groups are ranked together."""
     together = _together(table)
     index, row = xp.rows_at(together, wanted)
     tied = xp.where(row.mass > 0, row.mass, xp.ones_like(row.mass))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels._array import Array, Namespace, device, tree_map
@@ -15,7 +13,6 @@ from quotakernels.inputs.keywords import check_choice, forwarding, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import COLUMNS, GROUPS, Measure
-from quotakernels.measures.tables.best_cut import best_cut, table_curve
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, rank_examples, table_of
 
@@ -50,7 +47,7 @@ _REFUSED = {"pos_label": ", but classes", **dict.fromkeys((*GROUPS, *COLUMNS), _
 
 @forwarding(rank, without=_REFUSED)
 def one_vs_rest(
-    measure: Measure | Callable[..., Any],
+    measure: Any,
     y_true: Any,
     y_score: Any,
     *,
@@ -67,8 +64,7 @@ def one_vs_rest(
     Parameters
     ----------
     measure : measure of this library
-        `roc_auc`, `average_hit_rate`, `lift`, `summary`, …; or `best_cut` or `table_curve` with
-        a measure of tables, such as ``functools.partial(best_cut, f_score)``.
+        `roc_auc`, `average_hit_rate`, `lift`, `summary`, …
     y_true : array, shape (n,) or (..., n)
         The class of each example: 0 to K - 1, of any dtype; or labels of any kind, with `classes`.
     y_score : array, shape (..., n, K)
@@ -151,7 +147,7 @@ def one_vs_rest(
 
 
 def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
-    if not (isinstance(measure, Measure) or _is_of_cuts(measure)):
+    if not isinstance(measure, Measure):
         raise TypeError(
             "measure must be a measure of this library, such as roc_auc, with its parameters as "
             f"keywords; got {show_value(measure)}"
@@ -161,31 +157,13 @@ def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
         raise TypeError("one_vs_rest takes y_true and y_score, and no Ranking")
 
 
-def _is_of_cuts(measure: Any) -> bool:
-    """Whether it finds cuts of a ranking, as two functions do with a measure of tables before."""
-    function, given = (
-        (measure.func, measure.args) if isinstance(measure, partial) else (measure, ())
-    )
-    if function not in (best_cut, table_curve):
-        return False
-    if not given:
-        name = function.__name__
-        raise TypeError(
-            f"{name} needs a measure of tables: pass functools.partial({name}, f_score)"
-        )
-    return len(given) == 1
-
-
-def _measured(
-    measure: Callable[..., Any], ranking: Ranking, own: dict[str, Any], average: Any
-) -> Any:
+def _measured(measure: Measure, ranking: Ranking, own: dict[str, Any], average: Any) -> Any:
     """The measure of every problem, if the average of that means something."""
     if own.get("method") == "minmax" and average != "micro" and ranking.counts.ndim == 2:
         raise ValueError('method="minmax" compares models; give scores of shape (models, n, K)')
     results = measure(ranking, **own)
     if hasattr(results, "threshold") and average is not None:  # the cuts of each class are others
-        name = (measure.func if isinstance(measure, partial) else measure).__name__
-        raise ValueError(f"{name} gives cuts, which have no average; use average=None")
+        raise ValueError(f"{measure.__name__} gives cuts, which have no average; use average=None")
     return results
 
 

@@ -14,7 +14,7 @@ from quotakernels._types import Generic, T
 from quotakernels.inputs.examples import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import check_choice, forwarding, refuse_unknown, show_value
 from quotakernels.inputs.numbers import POSITIVE, checked, in_library_of, numbers_like
-from quotakernels.measures._facts import direction_of, own_direction, title_of
+from quotakernels.measures._facts import direction_of, fact, title_of
 from quotakernels.measures._measure import (
     COLUMNS,
     GROUPS,
@@ -230,7 +230,7 @@ def _of_ones_own(function: Callable[..., Array]) -> TableMeasure:
     """The measure that a function of the cells is; its keyword-only numbers are finite."""
     parameters = inspect.signature(function).parameters.values()
     own = [x.name for x in parameters if x.kind is x.KEYWORD_ONLY]
-    direction = own_direction(function)
+    direction = fact(function, "greater_is_better")
 
     @functools.wraps(function)
     def of_cells(table: ConfusionTable, **numbers: Any) -> Array:
