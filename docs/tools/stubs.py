@@ -34,7 +34,7 @@ from quotakernels.measures.tables.confusion import TableMeasure  # noqa: E402
 from quotakernels.ranking import rank  # noqa: E402
 
 FAMILIES = {
-    "budgets": ("budget_curve", "cost_at_quota", "gain_per_cost", "positives_per_cost"),
+    "budgets": (),
     "charts": ("charts", "iso_performance_slope"),
     "groups": ("by_group",),
     "points": ("operating",),
@@ -43,6 +43,13 @@ FAMILIES = {
     "uplift": ("uplift",),
 }
 """The chapters of each family, and single functions of other chapters."""
+NOT_AT_THE_TOP = {
+    "budgets": ("gains",),
+    "points": ("dominance", "hull", "roc_pr"),
+    "retrieval": ("at_quota", "over_quotas", "selection"),
+    "tables": ("multiclass",),
+}
+"""Chapters of which a family has only what does not stand at the top."""
 NOT_HANDED_ON = ("measure", "method", "confidence_level")
 """Options of measures for which functions that take a measure have a use of their own."""
 CUTS = ("quota", "fraction", "budget", "threshold", "between")
@@ -346,15 +353,34 @@ def chapter_of(x: Any) -> str:
 def family_of(name: str, x: Any) -> str:
     """The family that exports a function, with a dot; empty if the top alone does."""
     chapter = chapter_of(x).removeprefix(f"{measures.__name__}.")
-    for found, parts in FAMILIES.items():
-        if any(name == part or f"{chapter}.".startswith(f"{part}.") for part in parts):
-            return f"{found}."
+    at_top = name in quotakernels.__all__
+    for chapters in (FAMILIES,) if at_top else (FAMILIES, NOT_AT_THE_TOP):
+        for found, parts in chapters.items():
+            if any(name == part or f"{chapter}.".startswith(f"{part}.") for part in parts):
+                return f"{found}."
+    if not at_top:
+        raise ValueError(f"{name} is exported nowhere: name its chapter in FAMILIES")
     return ""
+
+
+def without_stale(text: str) -> str:
+    """A page of the reference without entries of functions that are not exported there any more."""
+    functions = public_functions()
+    right = {f"quotakernels.{x}" for x in quotakernels.__all__}
+    right |= {f"quotakernels.{family_of(name, x)}{name}" for name, x in functions.items()}
+    right |= {"quotakernels.tables.ClassTable", "quotakernels.tables.ConfusionTable"}
+
+    def kept(entry: re.Match[str]) -> str:
+        of_measures = entry[2] in (None, *(f"{name}." for name in FAMILIES))
+        return "" if of_measures and entry[1] not in right else entry[0]
+
+    return re.sub(r"^::: (quotakernels\.(\w+\.)?\w+)\n\n?", kept, text, flags=re.MULTILINE)
 
 
 def pages() -> dict[Path, str]:
     """The reference; what no page has an entry for stands behind others of its chapter."""
-    texts = {x: x.read_text(encoding="utf-8") for x in (ROOT / "docs" / "reference").glob("*.md")}
+    paths = (ROOT / "docs" / "reference").glob("*.md")
+    texts = {x: without_stale(x.read_text(encoding="utf-8")) for x in paths}
     functions = public_functions()
 
     def has(text: str, name: str) -> bool:
