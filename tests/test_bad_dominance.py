@@ -64,8 +64,9 @@ def test_float32_curves_of_jax():
     y, s, w = dice.integers(0, 2, 200), dice.integers(0, 50, 200), dice.exponential(size=200)
     with jax.enable_x64(False):
         ranking = qk.rank(jax.numpy.asarray(y), s.astype(np.float32), sample_weight=w)
-        curve, hull = qk.roc_curve(ranking), qk.roc_hull(ranking)
-        assert curve.fp.dtype == np.float32
+        curves = qk.roc_curve(ranking), qk.roc_hull(ranking)
+        assert curves[0].fp.dtype == np.float32
+        curve, hull = (qk.Ranking.from_points(x.fp, x.tp) for x in curves)
         assert bool(qk.dominates(curve, ranking))
         assert bool(qk.dominates(ranking, curve, space="pr"))
         assert bool(qk.dominates(hull, curve))

@@ -181,74 +181,11 @@ class Polyline(NamedTuple):
     y: Array
 
 
-def nowhere_above(xp: Namespace, lower: Polyline, upper: Polyline) -> Array:
-    """Whether at no place of the axis the one path is above the other, limits at jumps included.
-
-    Between two neighbouring abscissae of points both are straight, so that the limits there
-    decide.  At a jump the lowest point is the limit from the left, the highest that from the
-    right; where one of the two must not be taken for the other, the points between are left out.
-    """
-    edge = xp.zeros_like(lower.x[..., :1], dtype=xp.bool)
-    lowest = xp.concat([edge, lower.x[..., 1:] > lower.x[..., :-1]], axis=-1)
-    edge = xp.zeros_like(upper.x[..., :1], dtype=xp.bool)
-    highest = xp.concat([upper.x[..., 1:] > upper.x[..., :-1], edge], axis=-1)
-    point_above = (
-        _exceeds(xp, *_heights(xp, upper, lower, beyond=True)),
-        _exceeds(xp, *_heights(xp, upper, lower, beyond=False)) & lowest,
-    )
-    point_below = (
-        _below(xp, lower, upper, beyond=True) & highest,
-        _below(xp, lower, upper, beyond=False),
-    )
-    found = [xp.any(x, axis=-1) for x in (*point_above, *point_below)]
-    return ~(found[0] | found[1] | found[2] | found[3])
-
-
-def _below(xp: Namespace, path: Polyline, points: Polyline, beyond: bool) -> Array:
-    rise, width, slope, run = _heights(xp, path, points, beyond)
-    return _exceeds(xp, slope, run, rise, width)
-
-
-def _heights(
-    xp: Namespace, path: Polyline, points: Polyline, beyond: bool
-) -> tuple[Array, Array, Array, Array]:
-    """Factors (a, b, c, d) such that a·b - c·d has the sign of a point's height above the path.
-
-    That is the path's limit from the left, or from the right if `beyond`.  Before its start and
-    after its end it has no slope, and the points there are given the height 0.
-    """
-    x0, y0, x1, y1 = _segment(xp, path, points.x, beyond)
-    return points.y - y0, x1 - x0, y1 - y0, points.x - x0
-
-
-def _segment(
-    xp: Namespace, path: Polyline, x: Array, beyond: bool
-) -> tuple[Array, Array, Array, Array]:
-    """Both ends of the line on the left, or if `beyond` on the right, of each abscissa."""
-    right = xp.bisect(path.x, x, beyond)
-    last = path.x.shape[-1] - 1
-    ends = (xp.clip(right - 1, min=0), xp.clip(right, max=last))
-    x0, y0, x1, y1 = (xp.take_last_axis(z, at) for at in ends for z in path)
-    return x0, y0, x1, y1
-
-
-def _exceeds(xp: Namespace, a: Array, b: Array, c: Array, d: Array) -> Array:
-    """Whether a·b > c·d; of int64, exactly while the products are below 2**112.
-
-    Their difference is right in 64 bits, though the products overflow, wherever floats, which
-    are then off by less than 2**62, tell that it fits.
-    """
-    if xp.isdtype(a.dtype, "real floating"):
-        return a * b > c * d
-    wide = xp.wide_float(device(a))
-    x, y, z, w = (xp.cast(factor, wide) for factor in (a, b, c, d))
-    near = x * y - z * w
-    return xp.where(xp.abs(near) < 2.0**62, a * b - c * d > 0, near > 0)
-
-
 def limits(xp: Namespace, path: Polyline, x: Array, beyond: bool) -> Array:
     """The path of floats in the limit at each abscissa from the left, or the right if `beyond`."""
-    x0, y0, x1, y1 = _segment(xp, path, x, beyond)
+    right = xp.bisect(path.x, x, beyond)
+    ends = (xp.clip(right - 1, min=0), xp.clip(right, max=path.x.shape[-1] - 1))
+    x0, y0, x1, y1 = (xp.take_last_axis(z, at) for at in ends for z in path)
     width = x1 - x0
     share = (x - x0) / xp.where(width > 0, width, xp.ones_like(width))
     return y0 + (y1 - y0) * xp.where(width > 0, share, xp.zeros_like(share))
@@ -312,9 +249,9 @@ def dominates(a: Ranking[T], b: Ranking[T], *, space: Literal["roc", "pr"] = "ro
 
     Notes
     -----
-    The comparison is made in the chosen space; both always agree, by Theorem 3.2 of [DG].  Without
-    weights the answer is exact while PN < 2**112.  With weights, two masses that differ by less
-    than 2**-40, relatively, count as equal (2**-20 if they are in float32).
+    The comparison is made in the chosen space; both always agree, by Theorem 3.2 of [DG].  It is
+    that of `compare_curves`: curves that differ by less than 2**-40 of their range count as equal
+    (2**-20 where weights are in float32).
 
     References
     ----------
@@ -336,8 +273,10 @@ def dominates(a: Ranking[T], b: Ranking[T], *, space: Literal["roc", "pr"] = "ro
     check_choice("space", space, "roc", "pr")
     xp, family, rounding = family_of({"a": a, "b": b})
     with xp.computing():
-        compare = xp.compiled(_dominates, ("space", "rounding"))
-        return xp.finished(compare(family, space=space, rounding=rounding), xp.bool)
+        compare = xp.compiled(_regions, ("axis", "rounding"))
+        axis = "fpr" if space == "roc" else "recall"
+        best = compare(family, axis=axis, rounding=rounding).best
+        return xp.finished(xp.all(best[..., 0], axis=-1), xp.bool)
 
 
 @public
@@ -407,19 +346,6 @@ def compare_curves(
         compare = xp.compiled(_regions, ("axis", "rounding"))
         found: Regions = compare(family, axis=axis, rounding=rounding)
         return xp.finished(found, dtype)
-
-
-def _dominates(family: Family, *, space: str, rounding: float) -> Array:
-    xp = namespace(family.agree)
-    curves = _curves(xp, family, rounding)
-    if space == "roc":
-        upper, lower = curves
-    else:  # at each TP the fewest FP are the highest precision
-        lower, upper = (Polyline(tp, fp) for fp, tp in curves)
-    if rounding:
-        upper, lower = (Polyline(*(x / x[..., -1:] for x in path)) for path in (upper, lower))
-        upper = Polyline(upper.x * (1 - rounding), upper.y * (1 + rounding))
-    return nowhere_above(xp, lower, upper) & _defined(family, curves)
 
 
 def _regions(family: Family, *, axis: str, rounding: float) -> Regions:
