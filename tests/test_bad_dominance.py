@@ -67,7 +67,6 @@ def test_float32_curves_of_jax():
         curves = qk.roc_curve(ranking), qk.roc_hull(ranking)
         assert curves[0].fp.dtype == np.float32
         curve, hull = (qk.Ranking.from_points(x.fp, x.tp) for x in curves)
-        assert bool(qk.dominates(curve, ranking))
-        assert bool(qk.dominates(ranking, curve, space="pr"))
         assert bool(qk.dominates(hull, curve))
+        assert bool(qk.dominates(hull, curve, space="pr"))
         assert not bool(qk.dominates(curve, hull))

@@ -128,36 +128,6 @@ def test_best_boundary_at_another_class_ratio_elsewhere(mode: Mode):
     assert np.isnan(qk.best_boundary([1, 1], [2, 1], impacts=IMPACTS, ratio=2).value)
 
 
-RATIOS = [0.25, 1.0, 2.1]
-
-
-@pytest.mark.long_program
-@pytest.mark.parametrize("kind", ["impact", "outcome"])
-def test_several_class_ratios_at_once(mode: Mode, kind: Any):
-    """An axis more, of what each ratio gives alone, also where each list has impacts of its own."""
-    y, s = np.asarray([1, 0, 1, 1, 0]), np.asarray([[9.0, 8, 8, 6, 1], [1, 2, 3, 4, 4]])
-    i_tp = np.asarray([[5.0], [0.5]])
-
-    def run(y: Any, s: Any, i_tp: Any, ratio: Any) -> Any:
-        best = qk.best_boundary(y, s, impacts=(i_tp, -4, -1, 0), kind=kind, ratio=ratio)
-        return best, qk.tables.cut_tables(y, s, ratio=ratio)
-
-    best, cuts = mode.run(run, y, s, i_tp, np.asarray(RATIOS))
-    assert best.value.shape == (2, 3)
-    assert best.curve.value.shape == cuts.table.tp.shape == (2, 3, 6)
-    for k, ratio in enumerate(RATIOS):
-        own = qk.best_boundary(y, s, impacts=(i_tp, -4, -1, 0), kind=kind, ratio=ratio)
-        np.testing.assert_array_equal(best.threshold[:, k], own.threshold)
-        np.testing.assert_array_equal(best.quota[:, k], own.quota)
-        np.testing.assert_array_equal(best.optima[:, k], own.optima)
-        near("value", best.value[:, k], own.value)
-        near("curve", best.curve.value[:, k], own.curve.value)
-        alone = qk.tables.cut_tables(y, s, ratio=ratio)
-        np.testing.assert_array_equal(cuts.quota[:, k], alone.quota)
-        for x, expected in zip(cuts.table, alone.table, strict=True):
-            near("cells", x[:, k], expected)
-
-
 def test_normalized_tables_of_classes(mode: Mode):
     """Of two they are those of the four cells; every class has the same mass."""
     tp, fp, fn, tn = CELLS[:, ::7]

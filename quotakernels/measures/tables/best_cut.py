@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, device, is_array, tolerance, tree_map
+from quotakernels._array import Array, Namespace, device, is_array, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.examples import good_rows, nan_unless_valid
@@ -283,7 +283,6 @@ def best_of_these(
     table: ops.TieTable,
     curve: Curve,
     rounding: Array | None = None,
-    real: Array | None = None,
     *,
     greater_is_better: bool = True,
 ) -> BestCut:
@@ -294,8 +293,7 @@ def best_of_these(
     """
     xp = namespace(curve.value)
     value = curve.value if greater_is_better else -curve.value
-    real = real_cuts(xp, table) if real is None else real
-    there = real & ~xp.isnan(value)
+    there = real_cuts(xp, table) & ~xp.isnan(value)
     value = xp.where(there, value, xp.full_like(value, -xp.inf))
     top = beside_cuts(xp, table, _highest(xp, table, value))
     if rounding is None:
@@ -386,14 +384,13 @@ class CutTables(NamedTuple, Generic[T]):
 def _validate_ratio(
     xp: Namespace, table: ops.TieTable, *, ratio: Any = None
 ) -> tuple[tuple[Array, ...], None]:
-    """The ratio, or several, if any is given."""
+    """The ratio, if it is given."""
     if ratio is None:
         return (), None
     number = {"ratio": numbers_like(table.counts, "ratio", ratio)}
-    if number["ratio"].ndim > (0 if table.segments else 1):
+    if number["ratio"].ndim:
         shape = tuple(number["ratio"].shape)
-        what = "one number with groups" if table.segments else "a number or a list of them"
-        raise ValueError(f"ratio must be {what}; got shape {shape}")
+        raise ValueError(f"ratio must be one number; got shape {shape}")
     return tuple(checked(xp, number, {"ratio": POSITIVE}).values()), None
 
 
@@ -402,23 +399,6 @@ def _impacts_and_ratio(
 ) -> tuple[tuple[Array, ...], None]:
     given, _ = _validate_ratio(xp, table, ratio=ratio)
     return (*impacts_like(xp, table.counts, impacts), *given), None
-
-
-def _at_each(ratio: Array, arrays: Any) -> Any:
-    """Arrays of shape (..., G + 1) as (..., K, G + 1) for K ratios; for one ratio as they are."""
-    if not ratio.ndim:
-        return arrays
-    xp, k = namespace(ratio), ratio.shape[0]
-    return tree_map(
-        lambda x: xp.broadcast_to(x[..., None, :], (*x.shape[:-1], k, x.shape[-1])), arrays
-    )
-
-
-def _tuned_to(ratio: Array, cells: ConfusionTable) -> ConfusionTable:
-    """The cells of every cut, (..., G + 1), tuned to a ratio, or to K, (..., K, G + 1)."""
-    if ratio.ndim:
-        cells, ratio = ConfusionTable(*(x[..., None, :] for x in cells)), ratio[:, None]
-    return tuned(cells, ratio / (1 + ratio), 1 / (1 + ratio))
 
 
 @measure(
@@ -435,11 +415,10 @@ def best_boundary(
     ----------
     impacts : four numbers or arrays
         (i_tp, i_fp, i_fn, i_tn), as `impact` takes them.
-    ratio : number or K numbers, optional
+    ratio : number, optional
         The user's class ratio r = P′/N′, finite and above 0.  The table of every cut is tuned to
         it, as by `tune_ratio`.  The default is the ratio of the data.  ι_σ is the same at
-        every ratio.  With K ratios all results have one more axis, (..., K) and (..., K, G + 1).
-        With groups it is one number.
+        every ratio.
     kind : {"impact", "outcome"}
         The impact per example ι_I, for impacts that add up, or ι_σ of `outcome_impact`, for
         decisions that count by themselves.
@@ -481,25 +460,21 @@ def best_boundary(
     >>> rare = best_boundary(ranking, impacts=(5, -4, 0, 0), ratio=1 / 4)
     >>> print(rare.value.round(3), rare.threshold, rare.quota)
     0.333 0.9 1.0
-    >>> print(best_boundary(ranking, impacts=(5, -4, 0, 0), ratio=[1 / 4, 1, 4]).quota)
-    [1. 4. 4.]
     """
     check_choice("kind", kind, "impact", "outcome")
     xp = namespace(table.counts)
     threshold, quota, cells = cuts_of(table)
-    curve, real = Curve(quota, quota, threshold), real_cuts(xp, table)
     floats = cells_as_floats(xp, cells)
     floats = in_usual_unit(floats) if table.weighted else floats
-    impacts, ratios = numbers[:4], numbers[4:]
-    for ratio in ratios:
-        curve, real = _at_each(ratio, (curve, real))
-        impacts = tuple(x[..., None, :] if x.ndim and ratio.ndim else x for x in impacts)
-        floats = (_tuned_to if kind == "impact" else _at_each)(ratio, floats)
-    of_cells = mean_impact if kind == "impact" else mean_outcome
-    curve = curve._replace(value=of_cells(floats, ConfusionTable(*impacts)))
+    impacts, ratios = ConfusionTable(*numbers[:4]), numbers[4:]
+    if kind == "outcome":
+        value = mean_outcome(floats, impacts)
+    else:
+        value = mean_impact(tuned(floats, *ratios) if ratios else floats, impacts)
     unit = largest(*impacts)
     unit = xp.max(unit, axis=-1, keepdims=True) if unit.ndim else unit
-    best = best_of_these(table, curve, tolerance(unit, SAME_VALUE) * unit, real)
+    curve = Curve(quota, value, threshold)
+    best = best_of_these(table, curve, tolerance(unit, SAME_VALUE) * unit)
     return BestBoundary(*best, () if table.segments else curve)
 
 
@@ -514,10 +489,9 @@ def cut_tables(table: ops.TieTable, ratio: Array | None = None) -> CutTables:
 
     Parameters
     ----------
-    ratio : number or K numbers, optional
+    ratio : number, optional
         Tune the tables to this class ratio r = P′/N′, finite and above 0, as `tune_ratio`
-        does; 1 gives the tables of `normalize_table`.  With K ratios all results have the shape
-        (..., K, G + 1).
+        does; 1 gives the tables of `normalize_table`.
 
     Returns
     -------
@@ -545,6 +519,5 @@ def cut_tables(table: ops.TieTable, ratio: Array | None = None) -> CutTables:
     """
     threshold, quota, cells = cuts_of(table)
     if ratio is not None:
-        threshold, quota = _at_each(ratio, (threshold, quota))
-        cells = _tuned_to(ratio, cells_as_floats(namespace(table.counts), cells))
+        cells = tuned(cells_as_floats(namespace(table.counts), cells), ratio)
     return CutTables(threshold, quota, cells)

@@ -1179,21 +1179,18 @@ def bennett_s(table: ConfusionTable) -> Array:
 T = TypeVar("T", ConfusionTable, ClassTable)
 
 
-def tuned(table: ConfusionTable, positive: Any, negative: Any) -> ConfusionTable:
-    """The cells with these masses of the two classes."""
+def tuned(table: ConfusionTable, ratio: Any) -> ConfusionTable:
+    """The cells with masses of the two classes of this ratio, which add up to 1."""
     xp = namespace(table.tp)
 
     def share(cell: Array, mass: Array, wanted: Any) -> Array:
         # The compiler of JAX takes 0/0 for 0 where it sees that the cell of a cut must be 0.
         return xp.nan_unless(mass > 0, cell / mass * wanted)
 
-    found, wrong = table.tp + table.fn, table.fp + table.tn
-    return ConfusionTable(
-        share(table.tp, found, positive),
-        share(table.fp, wrong, negative),
-        share(table.fn, found, positive),
-        share(table.tn, wrong, negative),
-    )
+    of_positive = (table.tp + table.fn, ratio / (1 + ratio))
+    of_negative = (table.fp + table.tn, 1 / (1 + ratio))
+    sides = (of_positive, of_negative, of_positive, of_negative)
+    return ConfusionTable(*(share(x, *side) for x, side in zip(table, sides, strict=True)))
 
 
 @public
@@ -1265,7 +1262,7 @@ def tune_ratio(table: ConfusionTable, ratio: Number) -> ConfusionTable:
     with xp.computing():
         r = numbers_like(cells.tp, "ratio", ratio)
         r = checked(xp, {"ratio": r}, {"ratio": POSITIVE})["ratio"]
-        result: ConfusionTable = xp.finished(tuned(cells, r / (1 + r), 1 / (1 + r)), dtype)
+        result: ConfusionTable = xp.finished(tuned(cells, r), dtype)
     return result
 
 
@@ -1360,7 +1357,7 @@ def mean_impact(table: ConfusionTable, impacts: ConfusionTable) -> Array:
 
 def mean_outcome(table: ConfusionTable, impacts: ConfusionTable) -> Array:
     """ι_σ of checked cells and impacts."""
-    return _conditional(tuned(table, 0.5, 0.5), impacts).mean
+    return _conditional(tuned(table, 1.0), impacts).mean
 
 
 def _class_total(table: ClassTable, *, impacts: Array) -> ClassImpact:
@@ -1461,7 +1458,7 @@ def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Outcome
     >>> print(*(x.round(3) for x in outcome_impact(table, impacts=(0, -7.9, -13, 0))))
     -0.549 -3.352 -1.95
     """
-    return _conditional(tuned(table, 0.5, 0.5), impacts)
+    return _conditional(tuned(table, 1.0), impacts)
 
 
 @measure(
