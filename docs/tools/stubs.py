@@ -448,6 +448,7 @@ def imported(text: str) -> Iterator[str]:
     """Imports of the package's own types that stand in a text."""
     words = set(re.findall(r"(?<![\"'.])\b[A-Z]\w+\b", text))
     made = set(re.findall(r"^(?:class )?(\w+)[(: ]", text, re.MULTILINE))
+    made |= set(re.findall(r"\w+", HEAD))
     homes = {
         name: x.__module__
         for module in [*sys.modules.values()]
