@@ -252,12 +252,9 @@ def _refuse_stray_quotes(path: Path, dialect: Dialect) -> None:
             for _ in reader:
                 ended = reader.line_num
         except csv.Error as error:
-            first, last = (dialect.skipped + x for x in (ended + 1, reader.line_num))
-            what = f"in the row that begins in line {first}, a quotation mark is not closed"
-            if "expected after" in str(error):
-                what = f"in line {last}, text follows a closing quotation mark"
-                what += f"; its row begins in line {first}" if last > first else ""
-            raise InputError(f"{name_of(path)}: {what}") from error
+            what = "a quotation mark is not closed, or text follows a closing one"
+            place = f"in the row that begins in line {dialect.skipped + ended + 1}"
+            raise InputError(f"{name_of(path)}: {place}, {what}") from error
 
 
 # texts as numbers

@@ -53,29 +53,20 @@ class Asked(NamedTuple):
 
     def check(self) -> None:
         """Refuse what does not go together."""
-        for wrong, said in (
-            (
-                self.threshold is not None and (self.all_ties or self.seed is not None),
-                "--all-ties and --seed go with --quota or --budget.",
-            ),
-            (
-                self.all_ties and self.seed is not None,
-                "--all-ties draws no rows, so it cannot be combined with --seed.",
-            ),
-            (self.budget is not None and self.cost is None, "--budget needs --cost."),
-            (
-                self.budget is None and (self.cost is not None or self.over_cost),
-                "--cost and --over-cost go with --budget.",
-            ),
-            (
-                sum(x is not None for x in (self.quota, self.threshold, self.budget)) != 1,
-                "Give one of --quota and --threshold, or --budget with --cost.",
-            ),
-            (
-                self.per is not None and self.threshold is not None,
-                "--per goes with --quota or --budget.",
-            ),
-        ):
+        paid, ends = self.budget is not None, (self.quota, self.threshold, self.budget)
+        by_score = self.threshold is not None
+        refusals = {
+            "--all-ties and --seed go with --quota or --budget.": by_score
+            and (self.all_ties or self.seed is not None),
+            "--all-ties draws no rows, so it cannot be combined with --seed.": self.all_ties
+            and self.seed is not None,
+            "--budget needs --cost.": paid and self.cost is None,
+            "--cost and --over-cost go with --budget.": not paid
+            and (self.cost is not None or self.over_cost),
+            "Give one of --quota and --threshold, or --budget with --cost.": ends.count(None) != 2,
+            "--per goes with --quota or --budget.": by_score and self.per is not None,
+        }
+        for said, wrong in refusals.items():
             if wrong:
                 raise click.UsageError(said)
 

@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import matplotlib.style
@@ -30,6 +31,7 @@ from quotakernels.plots._display import (
     OPTIMAL,
     RANDOM,
     REFERENCE,
+    colour_of,
     line_style,
     marked,
     written,
@@ -51,6 +53,9 @@ _ROW, _ROW_OF_GROUP, _ROW_OF_DOT = 0.5, 0.25, 0.08
 _WIDE, _NARROW = 2.6, 1.2
 
 _POINTS = 72
+
+_NAME = 16
+"""Letters of a name in a line, which leave room for the drawing."""
 
 _HULLS = 3
 
@@ -238,7 +243,7 @@ def _defined(shown: _Shown) -> Iterator[Callable[[_Shown, Axes], Said]]:
         yield _lift
     if evaluation.gains is not None and evaluation.total:
         yield _impact
-    if few(evaluation.groups):
+    if evaluation.groups is not None and 0 < len(evaluation.groups.names) <= MANY:
         yield _groups
     if both and len(shown.names) > 1:
         yield _dominance
@@ -352,7 +357,8 @@ def _impact(shown: _Shown, ax: Axes) -> Said:
 def _dominance(shown: _Shown, ax: Axes) -> Said:
     display = plots.DominanceDisplay.from_ranking(shown.rankings, ax=ax)
     shares = [percent(share) for share in display.shares.values()]
-    labels = [f"{written(_wrapped(x))}\n{y}" for x, y in zip(shown.names, shares, strict=True)]
+    names = [fill(x, _NAME, max_lines=2, placeholder="…") for x in shown.names]
+    labels = [f"{written(x)}\n{y}" for x, y in zip(names, shares, strict=True)]
     ax.set_yticks(range(len(labels)), labels)
     reading = (
         "A bar stands where no other model finds more positives; the percentage is how much of all "
@@ -404,17 +410,6 @@ def _precision_recall(shown: _Shown, ax: Axes) -> Said:
     return "precision-recall", "Precision and recall", reading, hull
 
 
-def _wrapped(name: str) -> str:
-    """A name in two lines at the most, which leave room for the drawing."""
-    if len(name) <= _NAME:
-        return name
-    ends = [k for k in range(_NAME // 2, _NAME) if not name[k].isalnum()]
-    first, rest = name[: (end := ends[-1] + 1 if ends else _NAME)], name[end:]
-    return f"{first}\n{rest if len(rest) <= _NAME else f'{rest[: _NAME - 1]}…'}"
-
-
-_NAME = 16
-
 _AREA = '<rect width="34" height="12" style="fill:{}" fill-opacity="0.25"/>'
 
 _HULL: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.8, "linestyle": "-"}
@@ -448,16 +443,6 @@ def _without_the_first(display: Any, start: float = _DRAWN_FROM) -> str:
 
 _APART = 0.6
 """Of the room of a group, what the dots of its models take."""
-
-
-def few(groups: GroupResults | None) -> bool:
-    """Whether there are groups, so few that each has its row."""
-    return groups is not None and 0 < len(groups.names) <= MANY
-
-
-def colour_of(model: int) -> str:
-    """That of the dots of a model."""
-    return COLOURS[model % len(COLOURS)]
 
 
 # dots of groups
@@ -496,32 +481,24 @@ _LEFT_OUT = re.compile(
 )
 _FONT = re.compile(r"""font: ([\d.]+px) [^;"]*""")
 _COLOUR = re.compile(r"(?<=: )#[0-9a-f]{6}(?![\w-])")
-_COORDINATES = re.compile(r' (d|points|transform|[xy][12]?|width|height)="([^"]*)"')
-_NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 _ID = re.compile(r' id="([^"]*)"')
 
 
 def inlined(drawing: str, label: str, per_place: float) -> str:
     """The <svg> element of a drawing for a page that holds several of them.
 
-    The label is what is read to those who do not see the drawing. What draws no text loses its
-    digits beyond a tenth of a point, fonts and colours are left to the page, and so are names that
-    nothing refers to. Lines that a script moves keep the number of their model, and the drawing
-    says how many points a place is.
+    The label is what is read to those who do not see the drawing. Fonts and colours are left to the
+    page, and so are names that nothing refers to. Lines that a script moves keep the number of
+    their model, and the drawing says how many points a place is.
     """
     _, size, content = re.split(r'<svg[^>]*? (viewBox="[^"]*")[^>]*>', drawing, maxsplit=1)
     content = _FONT.sub(r"font-size:\1", _LEFT_OUT.sub("", content))
     content = _COLOUR.sub(lambda found: painted(found[0]), content)
-    content = _COORDINATES.sub(lambda x: f' {x[1]}="{_NUMBER.sub(_shortened, x[2])}"', content)
     used = set(re.findall(r"#([\w-]+)", content))
     content = _ID.sub(lambda found: _kept(found[1], used), content)
     said = Markup('<svg {} role="img" aria-label="{}" data-per-place="{}">')
     opened = said.format(Markup(size), label, formatted(per_place, ".6g"))
     return str(opened) + content.strip()
-
-
-def _shortened(coordinate: re.Match[str]) -> str:
-    return formatted(float(coordinate[0]), ".1f").removesuffix(".0")
 
 
 def _kept(name: str, used: set[str]) -> str:

@@ -20,6 +20,7 @@ from quotakernels.evaluation.answers import answers, fewer_to_fill
 from quotakernels.evaluation.certainty import notes_of_intervals
 from quotakernels.evaluation.choice import (
     AnyQuota,
+    End,
     at_any_quota,
     choice_at,
     end_of,
@@ -261,45 +262,42 @@ def steps(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
 
 
 def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> Step:
-    command, per = bool(file), evaluation.settings.per
-    if per is not None:
-        return _fill_each(evaluation, file, model, quota, per)
-    end = end_of(evaluation, model, quota)
+    groups, per = evaluation.groups, evaluation.settings.per
+    each = "" if per is None else f" of each {per}"
+    does, name = "Spend" if quota.is_budget else "Fill", evaluation.models[model]
+    what, command = (
+        f"{does} {quota.named}{each} by {name}",
+        _of_quota(evaluation, file, model, quota),
+    )
     places = float(evaluation.places(quota)[model])
-    what = f"{'Spend' if quota.is_budget else 'Fill'} {quota.named} by {evaluation.models[model]}"
+    if groups is not None and per is not None:
+        sizes = groups.costs if quota.is_budget else groups.masses
+        remark = f"{how_filled_each(places, quota, per, sizes)}."
+        if evaluation.weighted:
+            remark = "The command counts rows and not weights." if file else ""
+        return Step(what, command, remark)
+    end = end_of(evaluation, model, quota)
     if not evaluation.weighted:
         remark = how_filled(places, end.threshold, round(end.above), round(end.tied)) + "."
-        if quota.is_budget:
-            taker = "The command" if command else "With whole=True it"
-            remark += "" if whole(places) else f" {taker} takes each row or none of it."
-        return Step(what, _of_quota(evaluation, file, model, quota), remark)
-    remark = (
-        f"A weight of {number(end.above)} lies above the score {end.threshold}, "
-        f"{number(end.tied)} at it."
-    )
-    if not command:
-        return Step(what, _of_quota(evaluation, file, model, quota), remark)
-    taken = end.above + end.tied
-    remark += " The command counts rows and not weights, so it takes the score"
-    more = taken > places and not same(taken, places)
+        if quota.is_budget and not whole(places):
+            taker = "The command" if file else "With whole=True it"
+            remark += f" {taker} takes each row or none of it."
+        return Step(what, command, remark)
+    remark = f"A weight of {number(end.above)} lies above the score {end.threshold}, "
+    remark += f"{number(end.tied)} at it."
+    if file:
+        remark += f" The command {_by_weight(end, places, quota)}."
+        command = _of_threshold(evaluation, file, model, end.threshold)
+    return Step(what, command, remark)
+
+
+def _by_weight(end: End, places: float, quota: Quota) -> str:
+    """What is selected by the score at which a weight ends."""
+    said, taken = "counts rows and not weights, so it takes the score", end.above + end.tied
+    if taken <= places or same(taken, places):
+        return said
     limit = "budget pays for" if quota.is_budget else "quota"
-    remark += f" and selects a weight of {number(taken)}, more than the {limit}." if more else "."
-    return Step(what, _of_threshold(evaluation, file, model, end.threshold), remark)
-
-
-def _fill_each(
-    evaluation: Results, file: Sequence[str], model: int, quota: Quota, per: str
-) -> Step:
-    """A quota of each group, which `select` counts in rows."""
-    assert evaluation.groups is not None
-    does = "Spend" if quota.is_budget else "Fill"
-    what = f"{does} {quota.named} of each {per} by {evaluation.models[model]}"
-    places, groups = float(evaluation.places(quota)[model]), evaluation.groups
-    sizes = groups.costs if quota.is_budget else groups.masses
-    remark = f"{how_filled_each(places, quota, per, sizes)}."
-    if evaluation.weighted:
-        remark = "The command counts rows and not weights." if file else ""
-    return Step(what, _of_quota(evaluation, file, model, quota), remark)
+    return f"{said} and selects a weight of {number(taken)}, more than the {limit}"
 
 
 def _fewer(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:

@@ -189,8 +189,7 @@ def test_text_of_a_spreadsheet(run: Run, tmp_path: Path) -> None:
     assert "Take the first 2 rows by Wert: 2 are positive" in kept.out
 
 
-CLOSED = "in the row that begins in line {}, a quotation mark is not closed\n"
-FOLLOWED = "in line {1}, text follows a closing quotation mark; its row begins in line {0}\n"
+STRAY = "in the row that begins in line {}, a quotation mark is not closed, or text follows a"
 
 
 def stray(lines: dict[int, str], rows: int = 20) -> str:
@@ -204,12 +203,12 @@ def test_stray_quotation_marks_swallow_no_rows(run: Run, tmp_path: Path, engine:
     path = tmp_path / "a.csv"
     both = {4: '0,0.2,"x', 9: '1,0.5,"x'}
     cases = {
-        stray(both): FOLLOWED.format(4, 9),
-        stray({4: '0,0.2,"a"b'}): "in line 4, text follows a closing quotation mark\n",
-        stray({1: 'y,s,"no"te'}): "in line 1, text follows a closing quotation mark\n",
-        stray({9000: '0,0.2,"x', 9500: '1,0.5,"x'}, 10_000): FOLLOWED.format(9000, 9500),
-        stray({9000: '0,0.2,"x'}, 10_000): CLOSED.format(9000),
-        "a title\n" + stray(both): FOLLOWED.format(5, 10),
+        stray(both): STRAY.format(4),
+        stray({4: '0,0.2,"a"b'}): STRAY.format(4),
+        stray({1: 'y,s,"no"te'}): STRAY.format(1),
+        stray({9000: '0,0.2,"x', 9500: '1,0.5,"x'}, 10_000): STRAY.format(9000),
+        stray({9000: '0,0.2,"x'}, 10_000): STRAY.format(9000),
+        "a title\n" + stray(both): STRAY.format(5),
     }
     for text, said in cases.items():
         path.write_text(text)
