@@ -59,17 +59,3 @@ def test_scorers(measure: Any) -> None:
     wanted = value(measure(Y, model.decision_function(features)))
     less = getattr(measure, "func", measure).greater_is_better is False
     assert scorer(measure)(model, features, Y) == pytest.approx(-wanted if less else wanted)
-
-
-@every
-def test_torchmetrics(measure: Any) -> None:
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("torchmetrics")
-    from quotakernels.adapters.torchmetrics import RankingMetric
-
-    metric = RankingMetric({"found": measure})
-    for part in (slice(0, 30), slice(30, None)):
-        metric.update(torch.asarray(S[0][part]), torch.asarray(Y[part]))
-    found = metric.compute()
-    single = found.get("found", found.get("found_value"))
-    assert float(single) == pytest.approx(float(value(measure(Y, S[0]))))
