@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -34,14 +34,14 @@ from quotakernels.cli.columns import (
 from quotakernels.cli.errors import InputError, no_rows
 from quotakernels.cli.files import read_batches, values_of
 from quotakernels.cli.given import given_options
-from quotakernels.cli.paths import file_format, files_of, name_of
+from quotakernels.cli.paths import file_format, files_of, name_of, refusing
 from quotakernels.evaluation.batches import Batch
 from quotakernels.evaluation.settings import Settings
 from quotakernels.evaluation.words import Conditions, listed
 
 _SHARE = 0.25
 """Of the available memory, for the columns as they are read; evaluating them takes more."""
-_TEXT_BYTES = 16
+_VALUE_BYTES = 8
 _IN_MEMORY = "give --engine memory"
 
 
@@ -73,31 +73,18 @@ def _limit(memory_limit: float | None) -> float:
     return math.inf if available is None else _SHARE * available
 
 
-def _bytes_in_memory(path: Path, names: Sequence[str] | None) -> float:
-    """What columns take as arrays; 0 where reading will tell what is wrong."""
+def _bytes_in_memory(path: Path, names: Collection[str]) -> int:
+    """About what columns take as arrays: of files that tell no number of rows, what all takes."""
     return sum(_bytes_of_file(file, names) for file in files_of(path))
 
 
-def _bytes_of_file(path: Path, names: Sequence[str] | None) -> float:
+def _bytes_of_file(path: Path, names: Collection[str]) -> int:
     from pyarrow import parquet
 
     if file_format(path) != "parquet":
         return path.stat().st_size
-    try:
-        with parquet.ParquetFile(path) as file:
-            rows, schema = file.metadata.num_rows, file.schema_arrow
-    except (pa.ArrowException, OSError):
-        return 0.0
-    read = set(schema.names if names is None else names)
-    kinds = [schema.field(name).type for name in read if schema.names.count(name) == 1]
-    return float(rows * sum(_width(kind) for kind in kinds))
-
-
-def _width(kind: object) -> float:
-    try:
-        return kind.bit_width / 8  # type: ignore[attr-defined]
-    except ValueError:
-        return _TEXT_BYTES
+    with refusing(path):
+        return _VALUE_BYTES * len(set(names)) * int(parquet.read_metadata(path).num_rows)
 
 
 def _available_bytes() -> int | None:

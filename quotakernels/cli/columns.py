@@ -25,7 +25,6 @@ from quotakernels.cli.errors import (
     first_values,
     in_options,
     missing_value,
-    no_groups,
     third_label,
 )
 from quotakernels.cli.given import given
@@ -166,8 +165,11 @@ def group_values(table: pa.Table, name: str) -> pa.ChunkedArray:
         has_parts = pa.types.is_timestamp(kind) and kind.unit != "s"  # DuckDB drops their zeros
         return pc.replace_substring_regex(text, r"\.?0+$", "") if has_parts else text
     if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
-        fractions = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-        raise no_groups(name, kind, fractions)
+        decimals = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        held = "numbers with decimals" if decimals else f"values of type {kind}"
+        advice = "; round them, or write a class for each row" if decimals else ""
+        known = "groups are whole numbers, texts or dates"
+        raise InputError(f"column {name!r} holds {held}, but {known}{advice}")
     return column
 
 

@@ -128,15 +128,6 @@ def first_values(values: Sequence[object]) -> str:
     return ", ".join(map(repr, values[:_SHOWN])) + (", …" if len(values) > _SHOWN else "")
 
 
-def no_groups(name: str, kind: object, fractions: bool) -> InputError:
-    """The error of a column that names no groups."""
-    held = "numbers with decimals" if fractions else f"values of type {kind}"
-    advice = "; round them, or write a class for each row" if fractions else ""
-    return InputError(
-        f"column {name!r} holds {held}, but groups are whole numbers, texts or dates{advice}"
-    )
-
-
 def listed(names: Sequence[str]) -> str:
     """The first of the names of columns, and how many more there are."""
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -19,7 +19,7 @@ import pyarrow as pa
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-from quotakernels.cli.csv_files import FORMULAS, header_row, no_header_row
+from quotakernels.cli.csv_files import FORMULAS, header_row, no_header_row, typed
 from quotakernels.cli.errors import InputError, listed, printable
 from quotakernels.cli.given import given, missing_words
 from quotakernels.cli.paths import name_of
@@ -32,21 +32,22 @@ _SURE_DIGITS = 15
 _MOST_ROWS, _MOST_CHARACTERS = 2**20, 2**15 - 1
 
 
-def names(path: Path) -> list[str]:
-    """The names of the columns."""
+def open_sheet(path: Path) -> tuple[list[str], Callable[[list[str]], list[pa.RecordBatch]]]:
+    """The names of the columns, and what reads some of them; what is no value in a CSV file is none
+    here.
+    """
+    words, decimal = frozenset(missing_words()), given().get("decimal")
     with _from_header(path) as rows:
-        return _names(next(rows, ()))
-
-
-def read(path: Path, picked: Sequence[str]) -> pa.Table:
-    """The columns of these names; what is no value in a CSV file is none here."""
-    words = frozenset(missing_words())
-    with _from_header(path) as rows:
-        places = {name: k for k, name in enumerate(_names(next(rows, ())))}
+        available = ["" if cell is None else str(cell) for cell in next(rows, ())]
         filled = [cells for cells in rows if any(cell is not None for cell in cells)]
-    return pa.table(
-        {name: _column([_cell(row, places[name], words) for row in filled]) for name in picked}
-    )
+
+    def read(names: list[str]) -> list[pa.RecordBatch]:
+        places = {name: available.index(name) for name in names}
+        cells = {name: [_cell(row, k, words) for row in filled] for name, k in places.items()}
+        table = pa.table({name: _column(x) for name, x in cells.items()})
+        return (table if decimal is None else typed(table, decimal)).to_batches()
+
+    return available, read
 
 
 def write(table: pa.Table, file: BinaryIO) -> None:
@@ -148,10 +149,6 @@ def _say_once(text: str) -> None:
 
 def _is_empty(row: _Row) -> bool:
     return all(cell is None or not str(cell).strip() for cell in row)
-
-
-def _names(row: _Row) -> list[str]:
-    return ["" if cell is None else str(cell) for cell in row]
 
 
 def _cell(row: _Row, place: int, words: frozenset[str]) -> Any:

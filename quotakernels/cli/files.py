@@ -205,11 +205,7 @@ def _json_cell(value: Any) -> str | None:
 def _excel(path: Path) -> _Opened:
     from quotakernels.cli import excel
 
-    def read(names: list[str]) -> Iterable[pa.RecordBatch]:
-        table, decimal = excel.read(path, names), given().get("decimal")
-        return (table if decimal is None else typed(table, decimal)).to_batches()
-
-    return excel.names(path), read
+    return excel.open_sheet(path)
 
 
 _OPENERS: dict[str, Callable[[Path], _Opened]] = {
