@@ -439,10 +439,8 @@ def beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
     return ranking._replace(ideal=ideal)
 
 
-def cumulative_table(
-    found: Validated, ties: TiePolicy, by_positives: bool
-) -> ops.Cumulative | None:
-    """Cumulative counts, which may serve what is made of sums alone."""
+def cumulative_table(found: Validated, ties: TiePolicy, by_positives: bool) -> ops.TieTable | None:
+    """Running counts, which may serve what is made of sums alone."""
     scores, labels, weights, valid, columns = found.masked
     if ties != "expected" or weights is not None or columns:
         return None
@@ -457,7 +455,7 @@ def _marked(xp: Namespace, counted: Any, good: Array) -> Any:
     """With 1, or NaN of a list that is not good."""
     with xp.computing():
         flag = xp.cast(good[..., 0], xp.wide_float(device(good)))
-        return counted._replace(mark=flag / flag)
+        return counted._replace(layout=counted.layout._replace(mark=flag / flag))
 
 
 def rank_examples(

@@ -339,8 +339,8 @@ def test_merged_groups(monkeypatch, scores, prevalence, lists):
     for i in np.ndindex(lists):
         ranking = qk.rank(labels[i], s[i])
         ends, found = np.cumsum(ranking.counts), np.append(0, np.cumsum(ranking.positives))
-        items = merged.items[i]
-        same(merged.found[i], found[np.searchsorted(ends, items, "right")])
+        items = merged.counts[i]
+        same(merged.positives[i], found[np.searchsorted(ends, items, "right")])
         kept = ranking.positives > 0
         rows = np.concatenate([[0], (ends - ranking.counts)[kept], ends[kept], [size]])
         same(items[: rows.shape[0]], np.sort(rows))

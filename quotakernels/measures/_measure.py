@@ -554,8 +554,8 @@ def taken_of_rank(takes: tuple[str, ...], by_group: bool) -> dict[str, inspect.P
     return {name: p for name, p in _FROM_DATA.items() if name not in left_out}
 
 
-def _counts_of_lists(labels: Any, scores: Any) -> ops.Cumulative | None:
-    """The cumulative counts of good lists, in which rows without positives are one."""
+def _counts_of_lists(labels: Any, scores: Any) -> ops.TieTable | None:
+    """The running counts of good lists, in which rows without positives are one."""
     if (found := good_lists(labels, scores)) is None:
         return None
     scores, labels = found

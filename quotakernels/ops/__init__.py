@@ -10,7 +10,6 @@ from quotakernels.ops._table import GAIN_SCALE as GAIN_SCALE
 from quotakernels.ops._table import NO_COLUMNS as NO_COLUMNS
 from quotakernels.ops._table import ByClass as ByClass
 from quotakernels.ops._table import Columns as Columns
-from quotakernels.ops._table import Cumulative as Cumulative
 from quotakernels.ops._table import CutRow as CutRow
 from quotakernels.ops._table import Few as Few
 from quotakernels.ops._table import GroupIndex as GroupIndex
@@ -19,6 +18,7 @@ from quotakernels.ops._table import InPlace as InPlace
 from quotakernels.ops._table import Layout as Layout
 from quotakernels.ops._table import QuotaCut as QuotaCut
 from quotakernels.ops._table import RowSum as RowSum
+from quotakernels.ops._table import Running as Running
 from quotakernels.ops._table import TieTable as TieTable
 from quotakernels.ops._table import map_columns as map_columns
 from quotakernels.ops._table import to_sum as to_sum

@@ -82,8 +82,31 @@ class Few(NamedTuple):
     """The layout of a table of fewer than 2**31 examples, in any rows.  It holds no array."""
 
 
+class Running(NamedTuple):
+    """The layout of a table of running counts, which are exact.
+
+    It takes fewer steps to make, and serves what is made of sums alone.  `counts` and `positives`
+    tell how many examples, and positive ones, there are down to the end of each row; the first is
+    0, and behind the last tie group they stay as they are.  Thresholds are unknown.  Of groups of
+    examples the `positives` are those among the first examples, from none to all of them, and the
+    index is of examples too.
+
+    Attributes
+    ----------
+    begins : boolean array, shape (n,)
+        Of one list, where a tie group begins among the sorted examples; an empty tuple if they were
+        not sorted, or if one that does not count may stand among the others.
+    mark : float array, shape (...)
+        By which totals are multiplied: 1, or NaN if there was a bad value, so that all is NaN that
+        is made of them.  None where all values were read.
+    """
+
+    begins: Array | tuple[()] = ()
+    mark: Array | None = None
+
+
 Layout: TypeAlias = Any
-"""`InPlace`, of as few examples; `Few`; or an empty tuple where nothing is known of the rows."""
+"""`InPlace`, of as few examples; `Few`; `Running`; or an empty tuple where nothing is known."""
 
 
 class GroupIndex(NamedTuple):
@@ -135,6 +158,11 @@ class TieTable(NamedTuple):
         return isinstance(self.layout, InPlace)
 
     @property
+    def running(self) -> bool:
+        """Whether the counts are running ones."""
+        return isinstance(self.layout, Running)
+
+    @property
     def of_few(self) -> bool:
         """Whether there are fewer than 2**31 examples, so that products of two counts are small."""
         return isinstance(self.layout, (InPlace, Few))
@@ -147,12 +175,20 @@ class TieTable(NamedTuple):
     @property
     def rounded(self) -> bool:
         """Whether sums of masses may be rounded: of weights, or of more than floats can count."""
-        return self.weighted or not self.of_few
+        return self.weighted or not (self.of_few or self.running)
 
     @property
-    def mark(self) -> None:
-        """None: what is bad is told beside the table."""
-        return
+    def mark(self) -> Array | None:
+        """That of running counts; of all others what is bad is told beside the table."""
+        return self.layout.mark if self.running else None
+
+    @classmethod
+    def of_running(
+        cls, counts: Array, positives: Array, layout: Running | None = None, groups: Any = ()
+    ) -> TieTable:
+        """The table of running counts, which also stand for the thresholds."""
+        layout = layout or Running()
+        return cls(counts, counts, positives, None, None, NO_COLUMNS, layout, groups)
 
     @property
     def positive(self) -> Array:
@@ -200,79 +236,6 @@ class TieTable(NamedTuple):
             name: ByClass(sums[2 * k], sums[2 * k + 1]) for k, name in enumerate(self.columns)
         }
         return TieTable._make((self.thresholds, *counts, *masses, columns, (), (), ()))
-
-
-class Parts(NamedTuple):
-    """Groups of examples whose counts go on from one to the next.
-
-    Attributes
-    ----------
-    ids : array, shape (S,)
-        What names each group, in order.
-    items : integer array, shape (S + 1,)
-        How many examples there are before each group, and before the end.
-    upto : integer array, shape (n + 1,)
-        How many positive ones there are among the first examples, from none to all of them.
-    of_example : integer array, shape (n,)
-        The group of each example, in order; bad ones may be of none.
-    """
-
-    ids: Array
-    items: Array
-    upto: Array
-    of_example: Array
-
-
-PartsOrNone: TypeAlias = Any
-"""`Parts`, or an empty tuple for one list of examples."""
-
-
-class Cumulative(NamedTuple):
-    """The tie groups of a list, best first, by the counts up to their ends.
-
-    It takes fewer steps than `TieTable` and serves what is made of sums alone.  The first of the
-    counts is 0, and behind the last group they stay as they are.
-
-    Attributes
-    ----------
-    items, found : integer arrays, shape (..., G + 1)
-        How many examples there are down to each end, and how many positive ones.  Of groups of
-        examples the latter is an empty tuple, as `segments` tell it.
-    begins : boolean array, shape (n,)
-        Of one list, where a group begins among the sorted examples; an empty tuple if they were
-        not sorted, or if one that does not count may stand among the others.
-    mark : float array, shape (...)
-        By which totals are multiplied: 1, or NaN if there was a bad value, so that all is NaN that
-        is made of them.  None where all values were read.
-    segments : Parts
-        The groups of examples, each of which has a mark; an empty tuple where it is one list.
-    """
-
-    items: Array
-    found: Any
-    begins: Array | tuple[()] = ()
-    mark: Array | None = None
-    segments: PartsOrNone = ()
-
-    @property
-    def weighted(self) -> bool:
-        """Never: sums of weights need the sorted weights."""
-        return False
-
-    @property
-    def rounded(self) -> bool:
-        """Never: sums of counts are exact."""
-        return False
-
-    @property
-    def in_place(self) -> bool:
-        """Never: groups stand in the first rows."""
-        return False
-
-    @property
-    def columns(self) -> Columns:
-        """None, as there are counts alone."""
-        return {}
 
 
 class RowSum(NamedTuple):
@@ -348,9 +311,14 @@ class QuotaCut(NamedTuple):
         return ()
 
     @property
+    def running(self) -> bool:
+        """Always: `counts` and `positives` are of all examples."""
+        return True
+
+    @property
     def counts(self) -> Array:
-        """How many examples have the score."""
-        return self.row.mass
+        """How many examples there are."""
+        return self.whole
 
     def swapped(self) -> QuotaCut:
         """The same with each class in the place of the other."""

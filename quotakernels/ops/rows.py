@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quotakernels._array import Array, Namespace, device, once
-from quotakernels.ops._table import Cumulative, RowSum, TieTable
+from quotakernels.ops._table import RowSum, TieTable
 from quotakernels.ops.tables import Tables
 
 
@@ -202,8 +202,8 @@ class Numbers:
         return Numbers(self._columns.in_list, self._dtype)
 
 
-class CumulativeRows(Rows):
-    """The rows of cumulative counts, in numbers of one type, which they get before all else."""
+class RunningRows(Rows):
+    """The rows of running counts, in numbers of one type, which they get before all else."""
 
     def __init__(self, xp: Namespace, table: Any, dtype: Any, from_list: bool = False):
         super().__init__(xp, table)
@@ -213,12 +213,12 @@ class CumulativeRows(Rows):
     @once
     def positions(self) -> Any:
         """See `Rows.positions`."""
-        return CumulativePositions(self)
+        return RunningPositions(self)
 
     @once
     def in_list(self) -> Any:
         """See `Rows.in_list`."""
-        return CumulativeRows(self.xp, self.table, self.dtype, from_list=True)
+        return RunningRows(self.xp, self.table, self.dtype, from_list=True)
 
     def own(self, name: str) -> Array:
         """What the sums rise by."""
@@ -235,14 +235,14 @@ class CumulativeRows(Rows):
 
     def _sums(self, name: str) -> Array:
         if name not in self._ends:
-            self._ends[name] = self._down_to(name, self.table.items)
+            self._ends[name] = self._down_to(name, self.table.counts)
         return self._ends[name]
 
     def _in_group(self, name: str, sums: Array) -> Array:
         """Without what stands before the group of examples of each row."""
         if self._from_list:
             return sums
-        before = self._down_to(name, self.table.segments.items)
+        before = self._down_to(name, self.table.segments.starts)
         return sums - self.xp.take_last_axis(before, self._group)
 
     @once
@@ -252,27 +252,28 @@ class CumulativeRows(Rows):
     def _down_to(self, name: str, items: Array) -> Array:
         sums = items
         if name in ("positive", "negative"):
-            found = self.xp.found_down_to(self.table, items)
+            found = self.table.positives
+            found = self.xp.take_last_axis(found, items) if self.table.segments else found
             sums = found if name == "positive" else items - found
         return sums if self.dtype == items.dtype else self.xp.cast(sums, self.dtype)
 
 
-class CumulativePositions(Positions):
-    """The positions of cumulative counts of one list that was sorted."""
+class RunningPositions(Positions):
+    """The positions of running counts of one list that was sorted."""
 
-    rows: CumulativeRows
+    rows: RunningRows
 
     @once
     def position(self) -> Array:
         """See `Positions.position`."""
-        begins = self.rows.table.begins
+        begins = self.rows.table.layout.begins
         size = begins.shape[-1] + 1
         return self.xp.arange(1, size, dtype=self.rows.dtype, device=device(begins))
 
     @once
     def row(self) -> Array:
         """See `Positions.row`."""
-        return self.xp.prefix_sum(self.rows.table.begins, self.xp.int64) - 1
+        return self.xp.prefix_sum(self.rows.table.layout.begins, self.xp.int64) - 1
 
     @once
     def place(self) -> Array:
@@ -310,20 +311,16 @@ class RowSums(Tables):
         )
         return self.clip(found, max=counts.shape[-1] - 1)
 
-    def summed_by_position(self, table: TieTable | Cumulative) -> bool:
+    def summed_by_position(self, table: TieTable) -> bool:
         """Whether that is fast: NumPy computes what only few rows need for these alone."""
-        if isinstance(table, Cumulative):
-            return not isinstance(table.begins, tuple)
-        return table.in_place
+        return table.in_place or (table.running and not isinstance(table.layout.begins, tuple))
 
-    def sum_rows(self, table: TieTable | Cumulative, *sums: RowSum) -> list[Any]:
+    def sum_rows(self, table: TieTable, *sums: RowSum) -> list[Any]:
         """The values of the sums, in floating point, from one pass over the table."""
         totals = self.totals_of_rows(table, sums)
         return [x.value(*own) for x, own in zip(sums, totals, strict=True)]
 
-    def totals_of_rows(
-        self, table: TieTable | Cumulative, sums: tuple[RowSum, ...]
-    ) -> list[tuple[Array, ...]]:
+    def totals_of_rows(self, table: TieTable, sums: tuple[RowSum, ...]) -> list[tuple[Array, ...]]:
         """The sums of all terms.
 
         NumPy reads the rows in blocks that stay in the cache, all other libraries the whole
@@ -342,9 +339,9 @@ class RowSums(Tables):
         return totals
 
 
-def _readers(xp: Namespace, table: TieTable | Cumulative, wide: Any) -> tuple[Any, Any]:
+def _readers(xp: Namespace, table: TieTable, wide: Any) -> tuple[Any, Any]:
     """The rows in whole numbers where these are, and in floats."""
-    if isinstance(table, Cumulative):
-        return CumulativeRows(xp, table, table.items.dtype), CumulativeRows(xp, table, wide)
+    if table.running:
+        return RunningRows(xp, table, table.counts.dtype), RunningRows(xp, table, wide)
     rows = Rows(xp, table)
     return Numbers(rows, None), Numbers(rows, wide)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from quotakernels._array import Array, Namespace, device, known
-from quotakernels.ops._table import Cumulative, CutRow, GroupIndex, QuotaCut, TieTable
+from quotakernels.ops._table import CutRow, GroupIndex, QuotaCut, TieTable
 from quotakernels.ops.arrays import Arrays, is_float
 
 
@@ -88,7 +88,7 @@ class Segmented(Arrays):
         levels = self.take_last_axis(rising, self.flagged_first(first))
         return levels, self.take_last_axis(place, self.argsort(order, axis=-1))
 
-    def repeat_per_row(self, table: TieTable | Cumulative, x: Array) -> Array:
+    def repeat_per_row(self, table: TieTable, x: Array) -> Array:
         """What belongs to each group of examples, shape (..., S), beside the rows of the group.
 
         Of one table of all examples: its number, shape (...), with a last axis of length 1.
@@ -99,21 +99,20 @@ class Segmented(Arrays):
             x = self.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
         return self.take_last_axis(x, self.segment_of_row(table))
 
-    def segment_of_row(self, table: TieTable | Cumulative) -> Array:
+    def segment_of_row(self, table: TieTable) -> Array:
         """The group of examples of each row; rows behind all count for one of them."""
-        if not isinstance(table, Cumulative):
+        if not table.running:
             return table.segments.of_row
-        first = self.clip(table.items[..., :-1], max=table.items.shape[-1] - 2)
-        group = self.take_last_axis(table.segments.of_example, first)
+        first = self.clip(table.counts[..., :-1], max=table.counts.shape[-1] - 2)
+        group = self.take_last_axis(table.segments.of_row, first)
         return self.clip(group, min=0, max=table.segments.ids.shape[-1] - 1)
 
-    def first_row(self, table: TieTable | Cumulative) -> Array:
+    def first_row(self, table: TieTable) -> Array:
         """The first row of each group of examples, and the row behind the last one."""
-        if not isinstance(table, Cumulative):
-            return table.segments.starts
-        return self.bisect(table.items, table.segments.items)
+        starts: Array = table.segments.starts
+        return self.bisect(table.counts, starts) if table.running else starts
 
-    def group_total(self, table: TieTable | Cumulative, x: Array) -> Array:
+    def group_total(self, table: TieTable, x: Array) -> Array:
         """The sum over all rows, or over those of each group of examples, shape (..., S)."""
         if not table.segments:
             return self.total(x)
@@ -142,21 +141,16 @@ class Segmented(Arrays):
         index = self.bisect(upto[..., 1:], before[..., :-1] + 1)
         return _row_of(self, index, flags), before[..., 1:] > before[..., :-1]
 
-    def number_of(
-        self, table: TieTable | Cumulative | QuotaCut, name: str, summed: bool = False
-    ) -> Array:
+    def number_of(self, table: TieTable | QuotaCut, name: str, summed: bool = False) -> Array:
         """How many examples, "counts", or "positives" there are, exact, shape (...) or (..., S)."""
-        if isinstance(table, TieTable):
+        if isinstance(table, TieTable) and not table.running:
             return self.number(table, getattr(table, name), summed)
-        if isinstance(table, QuotaCut):
-            return (table.whole if name == "counts" else table.positives)[..., 0]
-        items = (table.segments or table).items
-        upto = items if name == "counts" else self.found_down_to(table, items)
-        return upto[1:] - upto[:-1] if table.segments else upto[..., -1]
-
-    def found_down_to(self, table: Cumulative, items: Array) -> Array:
-        """How many positive examples are among the first `items`, the ends of rows or groups."""
-        return self.take_last_axis(table.segments.upto, items) if table.segments else table.found
+        if not table.segments:
+            found: Array = getattr(table, name)[..., -1]
+            return found
+        upto = table.segments.starts
+        upto = upto if name == "counts" else self.take_last_axis(table.positives, upto)
+        return upto[1:] - upto[:-1]
 
     def number(self, table: TieTable, x: Array, summed: bool = False) -> Array:
         """The sum of counts, exact; they may be `summed` row by row anyway."""
@@ -169,7 +163,7 @@ class Segmented(Arrays):
         none = self.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
         return self.prefix_sum(self.concat([none, x], axis=-1), dtype, whole=True)
 
-    def running_total(self, table: TieTable | Cumulative, x: Array, exact: bool = False) -> Array:
+    def running_total(self, table: TieTable, x: Array, exact: bool = False) -> Array:
         """Sums up to and with each row, within its group of examples.
 
         Sums of numbers that are `exact` may cross groups on the way.
@@ -185,7 +179,7 @@ class Segmented(Arrays):
             return upto - before
         return self.segment_sum(x, self.first_rows(table))
 
-    def first_rows(self, table: TieTable | Cumulative) -> Array:
+    def first_rows(self, table: TieTable) -> Array:
         """Which rows begin a group of examples."""
         own = self.repeat_per_row(table, self.first_row(table)[..., :-1])
         return self.arange(own.shape[-1], dtype=self.int64, device=device(own)) == own

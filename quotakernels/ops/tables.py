@@ -13,7 +13,6 @@ from quotakernels._types import TiePolicy
 from quotakernels.ops._table import (
     ByClass,
     Columns,
-    Cumulative,
     CutRow,
     ExampleColumns,
     InPlace,
@@ -150,17 +149,15 @@ class Tables(Segmented):
         """
         return None
 
-    def rows_at(
-        self, table: TieTable | QuotaCut | Cumulative, wanted: Array
-    ) -> tuple[Array, CutRow]:
+    def rows_at(self, table: TieTable | QuotaCut, wanted: Array) -> tuple[Array, CutRow]:
         """The row that owns each wanted mass, shape (..., K): the first whose end reaches it.
 
         A mass beyond the end is given the last row that is not empty.
         """
         if isinstance(table, QuotaCut):
             return self.zeros(wanted.shape, dtype=self.int64, device=device(wanted)), table.row
-        if isinstance(table, Cumulative):
-            return _summed_rows_at(self, table, wanted)
+        if table.running:
+            return _running_rows_at(self, table, wanted)
         if table.segments:
             return self.rows_of_groups_at(table, wanted)
         if not table.weighted:
@@ -176,14 +173,14 @@ class Tables(Segmented):
         return index, CutRow(*(self.take_last_axis(x, index) for x in columns))
 
     def part_of_row_at(
-        self, table: TieTable | QuotaCut | Cumulative, wanted: Array
+        self, table: TieTable | QuotaCut, wanted: Array
     ) -> tuple[Array | None, CutRow, Array, Array]:
         """The row in which each wanted mass ends, and how much of it is wanted.
 
         Returns the index of the row, the row, its mass to divide by (1 of an empty row), and
-        ``min(wanted - mass_before, mass)``.  Cumulative counts have no empty row, and are exact.
+        ``min(wanted - mass_before, mass)``.  Running counts have no empty row, and are exact.
         """
-        if isinstance(table, Cumulative):
+        if isinstance(table, TieTable) and table.running:
             index, row = self.rows_at(table, wanted)
             return index, row, row.mass, wanted - row.mass_before
         if isinstance(table, QuotaCut):
@@ -193,18 +190,18 @@ class Tables(Segmented):
             mass = self.where(row.mass > 0, row.mass, self.ones_like(row.mass))
         return index, row, mass, self.minimum(wanted - row.mass_before, row.mass)
 
-    def ends_of_row_at(self, table: TieTable | Cumulative, place: Array) -> tuple[Array, ...]:
+    def ends_of_row_at(self, table: TieTable, place: Array) -> tuple[Array, ...]:
         """The ends of the row that owns each place, counted from 1 on, shape (..., K), as floats.
 
         The numbers of examples before it and down to its end, and of positive ones.  No place is
         behind the last example.  In each list, or group of examples, one place is asked for.
         """
         wide = self.wide_float(device(place))
-        if table.segments or not (isinstance(table, Cumulative) or table.in_place):
+        if table.segments or not (table.running or table.in_place):
             index, row = self.rows_at(table, self.cast(place, wide))
             before, found = row.mass_before, row.positive_before
             return index, before, before + row.mass, found, found + row.positive
-        if not isinstance(table, Cumulative):
+        if table.in_place:
             index = self.owner_in_place(table.counts, place)
             upto = self.running_count(table.positives)
             items, here, positive = (
@@ -213,9 +210,11 @@ class Tables(Segmented):
             )
             end = self.cast(index, wide) + 1
             return index, end - items, end, positive - here, positive
-        index = self.bisect(table.items[..., 1:], place)
+        index = self.bisect(table.counts[..., 1:], place)
         ends = self.concat([index, index + 1], axis=-1)
-        sums = (self.cast(self.take_last_axis(x, ends), wide) for x in (table.items, table.found))
+        sums = (
+            self.cast(self.take_last_axis(x, ends), wide) for x in (table.counts, table.positives)
+        )
         size = index.shape[-1]
         return (index, *(part for x in sums for part in (x[..., :size], x[..., size:])))
 
@@ -255,15 +254,15 @@ class Tables(Segmented):
 
     def cumulative_groups(
         self, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
-    ) -> Cumulative | None:
-        """The tie groups of counted examples by sums alone, where that takes fewer steps.
+    ) -> TieTable | None:
+        """The tie groups of counted examples by running counts, where that takes fewer steps.
 
         For measures that are `by_positives`, neighbouring groups without positives may be one row.
         """
         return None
 
-    def merged_groups(self, table: TieTable) -> Cumulative | None:
-        """The cumulative counts of known tie groups, where rows without positives are worth
+    def merged_groups(self, table: TieTable) -> TieTable | None:
+        """The running counts of known tie groups, where rows without positives are worth
         merging.
 
         That is one list of NumPy without weights.
@@ -385,10 +384,10 @@ def _counted_rows_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Arr
     return index, CutRow(before, positive_before, mass, positive)
 
 
-def _summed_rows_at(xp: Namespace, table: Cumulative, wanted: Array) -> tuple[Array, CutRow]:
-    """Of cumulative counts, which are whole numbers: of no mass the row of the first example."""
-    place = xp.clip(xp.cast(xp.ceil(wanted), table.items.dtype), min=1)
-    place = xp.minimum(place, table.items[..., -1:])
+def _running_rows_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Array, CutRow]:
+    """Of running counts, which are whole numbers: of no mass the row of the first example."""
+    place = xp.clip(xp.cast(xp.ceil(wanted), table.counts.dtype), min=1)
+    place = xp.minimum(place, table.counts[..., -1:])
     index, before, upto, positive_before, positive_upto = xp.ends_of_row_at(table, place)
     mass, positive = upto - before, positive_upto - positive_before
     return index, CutRow(before, positive_before, mass, positive)

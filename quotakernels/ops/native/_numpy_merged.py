@@ -1,4 +1,4 @@
-"""Cumulative counts for NumPy in which neighbouring tie groups without positives are one row.
+"""Running counts for NumPy in which neighbouring tie groups without positives are one row.
 
 T(j) is a straight line over such a row as well, so no sum over rows or positions changes.  Rows of
 negatives and tie groups with positives take turns; a row of negatives may be empty.
@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels.ops._table import Cumulative, TieTable
+from quotakernels.ops._table import TieTable
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
 from quotakernels.ops.native._numpy_words import Part, count_type, whole_groups
 
 NDArray = np.ndarray[Any, Any]
 
 
-def merged_of_words(parts: list[Part], positives: int) -> Cumulative:
+def merged_of_words(parts: list[Part], positives: int) -> TieTable:
     """The table of one list of sorted words, so many of which belong to positives."""
     size = sum(part.words.shape[0] for part in parts)
     table = np.empty((2, 2 * positives + 2), dtype=np.int64 if size <= BLOCK else count_type(size))
@@ -29,7 +29,7 @@ def merged_of_words(parts: list[Part], positives: int) -> Cumulative:
             done += words.shape[0]
     items, found = table[:, : row + 2]
     items[-1] = size
-    return Cumulative(items, found)
+    return TieTable.of_running(items, found)
 
 
 class _Groups(NamedTuple):
@@ -96,7 +96,7 @@ def _write(table: NDArray, row: int, done: int, groups: _Groups) -> int:
     return behind
 
 
-def merged_of_lists(words: NDArray, positives: NDArray) -> Cumulative:
+def merged_of_lists(words: NDArray, positives: NDArray) -> TieTable:
     """The tables of short lists of words, shape (L, n), which are sorted in parts that stay in the
     cache.  Behind the last row of each list there are empty ones.
     """
@@ -111,7 +111,7 @@ def merged_of_lists(words: NDArray, positives: NDArray) -> Cumulative:
         own.sort(axis=-1)
         groups = _groups_with_positives(own)
         most = max(most, _write_lists(items[block], found[block], size, groups))
-    return Cumulative(items[:, : 2 * most + 2], found[:, : 2 * most + 2])
+    return TieTable.of_running(items[:, : 2 * most + 2], found[:, : 2 * most + 2])
 
 
 def _write_lists(items: NDArray, found: NDArray, size: int, groups: _Groups) -> int:
@@ -132,7 +132,7 @@ def _write_lists(items: NDArray, found: NDArray, size: int, groups: _Groups) -> 
     return int(here.max())
 
 
-def merged_groups(table: TieTable) -> Cumulative | None:
+def merged_groups(table: TieTable) -> TieTable | None:
     """See `tables.merged_groups`."""
     counts, positives = table.counts, table.positives
     if counts.ndim > 1 or table.weighted or table.segments:
@@ -143,14 +143,14 @@ def merged_groups(table: TieTable) -> Cumulative | None:
     upto = counts.cumsum(dtype=items.dtype).take(rows)
     items[1:-1:2], items[2::2], items[-1] = upto - counts.take(rows), upto, whole
     found[2::2] = found[3::2] = positives.take(rows).cumsum(dtype=found.dtype)
-    return Cumulative(items, found)
+    return TieTable.of_running(items, found)
 
 
-def side_by_side(tables: list[Cumulative]) -> Cumulative:
+def side_by_side(tables: list[TieTable]) -> TieTable:
     """The tables of long lists of a batch, with empty rows behind the last one of each."""
-    rows = max(table.items.shape[0] for table in tables)
-    columns = np.empty((2, len(tables), rows), dtype=tables[0].items.dtype)
+    rows = max(table.counts.shape[0] for table in tables)
+    columns = np.empty((2, len(tables), rows), dtype=tables[0].counts.dtype)
     for number, table in enumerate(tables):
-        for column, x in zip(columns[:, number], table[:2], strict=True):
+        for column, x in zip(columns[:, number], table[1:3], strict=True):
             column[: x.shape[0]], column[x.shape[0] :] = x, x[-1]
-    return Cumulative(*columns)
+    return TieTable.of_running(*columns)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from quotakernels._array import Namespace
-from quotakernels.ops._table import Cumulative, CutRow, TieTable
-from quotakernels.ops.rows import CumulativeRows, Rows
+from quotakernels.ops._table import CutRow, TieTable
+from quotakernels.ops.rows import Rows, RunningRows
 
 NDArray = np.ndarray[Any, Any]
 
@@ -143,12 +143,12 @@ class _RowsOfBlock(Rows):
 _TOGETHER = ("mass", "positive")
 
 
-def blocks_of_rows(xp: Namespace, table: TieTable | Cumulative) -> Iterator[Rows]:
-    """The rows of one list, or of several of cumulative counts, in blocks that stay in the cache.
+def blocks_of_rows(xp: Namespace, table: TieTable) -> Iterator[Rows]:
+    """The rows of one list, or of several of running counts, in blocks that stay in the cache.
 
     All numbers are floats.
     """
-    if isinstance(table, Cumulative):
+    if table.running:
         yield from _blocks_of_counts(xp, table)
         return
     length, before = table.counts.shape[0], dict[str, float]()
@@ -157,13 +157,13 @@ def blocks_of_rows(xp: Namespace, table: TieTable | Cumulative) -> Iterator[Rows
         yield _RowsOfBlock(xp, _part(table, rows), before)
 
 
-def _blocks_of_counts(xp: Namespace, table: Cumulative) -> Iterator[CumulativeRows]:
-    *lists, length = table.items.shape
+def _blocks_of_counts(xp: Namespace, table: TieTable) -> Iterator[RunningRows]:
+    *lists, length = table.counts.shape
     size = max(2 * BLOCK // math.prod(lists), 1)
     for start in range(0, length - 1, size):
         rows = (..., slice(start, start + size + 1))
-        sums = (x[rows].astype(np.float64) for x in table[:2])
-        yield CumulativeRows(xp, Cumulative(*sums), np.dtype(np.float64))
+        sums = (x[rows].astype(np.float64) for x in table[1:3])
+        yield RunningRows(xp, TieTable.of_running(*sums), np.dtype(np.float64))
 
 
 def rows_at(table: TieTable, wanted: NDArray) -> tuple[NDArray, CutRow]:

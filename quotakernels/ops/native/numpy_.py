@@ -12,7 +12,6 @@ import numpy as np
 from quotakernels._array import Across, Array, Device, Namespace, standard_namespace
 from quotakernels.ops._table import (
     ByClass,
-    Cumulative,
     CutRow,
     ExampleColumns,
     QuotaCut,
@@ -74,7 +73,7 @@ def _counts_beside(key: NDArray, labels: NDArray, bounds: NDArray) -> NDArray:
     return np.asarray(found, dtype=np.float64).T
 
 
-def _merged_list(scores: NDArray, labels: NDArray) -> Cumulative | None:
+def _merged_list(scores: NDArray, labels: NDArray) -> TieTable | None:
     if (parts := packed_words(scores, labels)) is None:
         return None
     for part in parts:
@@ -82,7 +81,7 @@ def _merged_list(scores: NDArray, labels: NDArray) -> Cumulative | None:
     return merged_of_words(parts, int(np.count_nonzero(labels)))
 
 
-def _merged_lists(scores: NDArray, labels: NDArray) -> Cumulative | None:
+def _merged_lists(scores: NDArray, labels: NDArray) -> TieTable | None:
     """Of several lists, short ones together where one kind of word holds all of their scores."""
     if scores.shape[1] <= BLOCK:
         parts = packed_words(scores.reshape(-1), labels.reshape(-1))
@@ -102,6 +101,10 @@ def _empty_row(scores: NDArray, weights: NDArray | None, columns: dict[str, NDAr
     zeros = {name: np.zeros(1) for name in columns}
     sums = {name: ByClass(x, x) for name, x in to_sum(zeros, None).items()}
     return TieTable(np.zeros(1, dtype=scores.dtype), count, count, mass, mass, sums)
+
+
+def _is_list(table: TieTable) -> bool:
+    return table.counts.ndim == 1 and not table.segments
 
 
 def _filled_rows(table: TieTable) -> TieTable:
@@ -276,7 +279,7 @@ class NumPy(NumPyTypes):
             before = int(number[-1])
         return rising[first], place
 
-    def group_total(self, table: TieTable | Cumulative, x: NDArray) -> Array:
+    def group_total(self, table: TieTable, x: NDArray) -> Array:
         """From the start of a group to the next."""
         if not table.segments or x.ndim != 1:
             return super().group_total(table, x)
@@ -362,11 +365,9 @@ class NumPy(NumPyTypes):
             np.asarray(masses), from_order_key(there, scores.dtype), row, whole, positives
         )
 
-    def rows_at(
-        self, table: TieTable | QuotaCut | Cumulative, wanted: NDArray
-    ) -> tuple[Array, CutRow]:
+    def rows_at(self, table: TieTable | QuotaCut, wanted: NDArray) -> tuple[Array, CutRow]:
         """Only the blocks that own a wanted mass are searched."""
-        if not isinstance(table, TieTable) or table.segments or table.counts.ndim != 1:
+        if isinstance(table, QuotaCut) or table.running or not _is_list(table):
             return super().rows_at(table, wanted)
         return rows_at(table, wanted)
 
@@ -376,15 +377,15 @@ class NumPy(NumPyTypes):
 
     def in_parts(self, table: TieTable) -> list[TieTable]:
         """Blocks of one list."""
-        return [table] if table.counts.ndim > 1 or table.segments else in_parts(table)
+        return in_parts(table) if _is_list(table) else [table]
 
     def head(self, table: TieTable, wanted: NDArray) -> TieTable:
         """Whole blocks of one list are left out."""
-        return table if table.counts.ndim > 1 or table.segments else head(table, wanted)
+        return head(table, wanted) if _is_list(table) and not table.running else table
 
     def cumulative_groups(
         self, scores: NDArray, labels: NDArray, valid: NDArray | None, by_positives: bool = False
-    ) -> Cumulative | None:
+    ) -> TieTable | None:
         """Neighbouring groups without positives are one row; None of keys that are no integers."""
         if not by_positives or valid is not None:
             return None
@@ -394,9 +395,9 @@ class NumPy(NumPyTypes):
         if not scores.size:
             return None
         found = _merged_lists(scores.reshape(-1, size), labels.reshape(-1, size))
-        return found and Cumulative(*(x.reshape(*shape, x.shape[-1]) for x in found[:2]))
+        return found and TieTable.of_running(*(x.reshape(*shape, x.shape[-1]) for x in found[1:3]))
 
-    def merged_groups(self, table: TieTable) -> Cumulative | None:
+    def merged_groups(self, table: TieTable) -> TieTable | None:
         """Of one list without weights."""
         return merged_groups(table)
 
@@ -410,15 +411,13 @@ class NumPy(NumPyTypes):
         rows = np.repeat(np.arange(ends.shape[0]), table.counts)
         return np.pad(rows, (0, lacking), constant_values=ends.shape[0] - 1)
 
-    def summed_by_position(self, table: TieTable | Cumulative) -> bool:
+    def summed_by_position(self, table: TieTable) -> bool:
         """NumPy computes what only few rows need for these alone."""
         return False
 
-    def totals_of_rows(
-        self, table: TieTable | Cumulative, sums: tuple[RowSum, ...]
-    ) -> list[tuple[Array, ...]]:
+    def totals_of_rows(self, table: TieTable, sums: tuple[RowSum, ...]) -> list[tuple[Array, ...]]:
         """Rows of one list are read in blocks that stay in the cache."""
-        if not isinstance(table, Cumulative) and (table.counts.ndim > 1 or table.segments):
+        if not table.running and (table.counts.ndim > 1 or table.segments):
             return super().totals_of_rows(table, sums)
         every = [
             [tuple(map(total_of_rows, each.terms(rows))) for each in sums]

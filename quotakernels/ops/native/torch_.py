@@ -24,13 +24,13 @@ from quotakernels._array import (
     tree_map,
 )
 from quotakernels.ops._table import (
-    Cumulative,
     CutRow,
     ExampleColumns,
     Few,
+    GroupIndex,
     InPlace,
-    Parts,
     QuotaCut,
+    Running,
     TieTable,
 )
 from quotakernels.ops.arrays import (
@@ -126,7 +126,7 @@ def _table(
     return TieTable(thresholds, counts, positives, *(weighed or (None, None)))
 
 
-def _cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cumulative:
+def _cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> TieTable:
     """See `Torch.cumulative_groups`, of what cannot be read."""
     size, bits = scores.shape[0], 8 * scores.dtype.itemsize
     if scores.dtype.is_floating_point and bits == 16 and size > 2**bits:
@@ -139,7 +139,7 @@ def _cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> Cum
     found = torch.cumsum(pad(positive, (1, 0)), dim=0, dtype=dtype)[items]
     if valid is not None:
         items = torch.minimum(items, torch.count_nonzero(valid))
-    return Cumulative(items, found, edges[:-1])
+    return TieTable.of_running(items, found, Running(edges[:-1]))
 
 
 def _best_first(scores: Array, valid: Array | None, stable: bool = False) -> tuple[Array, Array]:
@@ -215,11 +215,11 @@ def _counted_patterns(counts: Array, scores: Array, labels: Array) -> tuple[Arra
     return raised.view(counts.shape), torch.add(bad, left, alpha=-1)
 
 
-def _cumulative_patterns(scores: Array, labels: Array, valid: Array | None) -> Cumulative:
+def _cumulative_patterns(scores: Array, labels: Array, valid: Array | None) -> TieTable:
     """The first pattern is a NaN, of which good scores have none."""
     sums = torch.cumsum(_pattern_counts(scores, labels, valid), dim=-1, dtype=torch.int64)
     others, found = sums.unbind(0)
-    return Cumulative(others + found, found)
+    return TieTable.of_running(others + found, found)
 
 
 def _pattern_counts(scores: Array, labels: Array, valid: Array | None) -> Array:
@@ -285,20 +285,19 @@ def _searched(ends: Array, wanted: Array, beyond: bool = False) -> Array:
     return torch.searchsorted(whole, wanted, right=beyond).clamp(max=ends.shape[-1])
 
 
-def _rows_of_groups_at(table: Cumulative, wanted: Array) -> tuple[Array, CutRow]:
+def _rows_of_groups_at(table: TieTable, wanted: Array) -> tuple[Array, CutRow]:
     """The row of each group that owns each wanted mass.
 
     Of no mass it is the row before the group, or its first one; either gives no positives.  No
     mass is beyond the group.
     """
-    parts = table.segments
-    begins = parts.items[:-1, None]
+    begins = table.segments.starts[:-1, None]
     place = torch.ceil(begins + wanted).to(begins.dtype)  # of NaN a number not above 0
-    row = _searched(table.items[1:], place)
+    row = _searched(table.counts[1:], place)
     begin = begins.expand(row.shape)[..., None]
-    ends = torch.cat([begin, table.items.unfold(0, 2, 1)[row]], dim=-1)
+    ends = torch.cat([begin, table.counts.unfold(0, 2, 1)[row]], dim=-1)
     before, mass = torch.diff(ends).to(wanted.dtype).unbind(-1)
-    positive_before, positive = torch.diff(parts.upto[ends]).to(wanted.dtype).unbind(-1)
+    positive_before, positive = torch.diff(table.positives[ends]).to(wanted.dtype).unbind(-1)
     return row, CutRow(before, positive_before, mass, positive)
 
 
@@ -513,19 +512,19 @@ class Torch(TorchTypes):
 
     def cumulative_groups(
         self, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
-    ) -> Cumulative | None:
+    ) -> TieTable | None:
         """NumPy finds them in readable memory; elsewhere they are the counts of a sort."""
         if by_positives and valid is None and all_readable(scores, labels):
             is_wide = scores.dtype in (torch.float32, torch.float64)
             key = scores if is_wide else self.order_key(scores)
             found = HOST.cumulative_groups(to_numpy(key), to_numpy(labels), None, True)
-            return found and Cumulative(*map(torch.from_numpy, found[:2]))
+            return found and TieTable.of_running(*map(torch.from_numpy, found[1:3]))
         arrays = (scores, labels, valid)
         if scores.ndim != 1 or all_readable(*arrays) or are_mapped(*arrays):
             return None
         apart = isinstance(self.layout_of(scores, valid), InPlace)
         counted = _cumulative_groups(*arrays)
-        return counted if apart else counted._replace(begins=())
+        return counted if apart else counted._replace(layout=Running())
 
     def counts_segments(
         self,
@@ -547,7 +546,7 @@ class Torch(TorchTypes):
         codes: Array,
         ids: Array | int,
         unfit: Array | None,
-    ) -> Cumulative:
+    ) -> TieTable:
         """The tie groups of groups of counted examples, of a list that `counts_segments`.
 
         Labels may be `unfit`, scores NaN and codes those of no group, which the marks tell: bad
@@ -574,30 +573,28 @@ class Torch(TorchTypes):
             items, there = torch.minimum(items, starts[-1]), torch.count_nonzero(valid)
         first = key[starts[:-1] - size]  # of a group behind all examples it is that of another
         good = ((first == first) & (starts[-1] - starts[0] == there)).to(torch.float64)
-        parts = Parts(every[:-1] if isinstance(ids, int) else ids, starts, upto, codes)
-        return Cumulative(items, (), mark=good / good, segments=parts)
+        groups = GroupIndex(every[:-1] if isinstance(ids, int) else ids, starts, codes)
+        return TieTable.of_running(items, upto, Running(mark=good / good), groups)
 
-    def rows_at(
-        self, table: TieTable | QuotaCut | Cumulative, wanted: Array
-    ) -> tuple[Array, CutRow]:
-        """One search serves the cumulative counts of all groups of examples."""
-        if isinstance(table, Cumulative) and table.segments:
+    def rows_at(self, table: TieTable | QuotaCut, wanted: Array) -> tuple[Array, CutRow]:
+        """One search serves the running counts of all groups of examples."""
+        if isinstance(table, TieTable) and table.running and table.segments:
             return _rows_of_groups_at(table, wanted)
         return super().rows_at(table, wanted)
 
-    def won_twice_by_group(self, table: Cumulative) -> tuple[Array, Array]:
+    def won_twice_by_group(self, table: TieTable) -> tuple[Array, Array]:
         """Twice the pairs won within each group of examples, ties counted half, and all pairs.
 
         Both are whole.  What stands before a group is taken off at the end.
         """
-        parts = table.segments
-        found = parts.upto[table.items]
-        won = torch.diff(table.items - found) * (found[1:] + found[:-1])
-        upto = torch.cumsum(torch.cat([table.items[:1], won]), dim=0)
-        before = parts.upto[parts.items]
+        starts = table.segments.starts
+        found = table.positives[table.counts]
+        won = torch.diff(table.counts - found) * (found[1:] + found[:-1])
+        upto = torch.cumsum(torch.cat([table.counts[:1], won]), dim=0)
+        before = table.positives[starts]
         positive = torch.diff(before)
-        negative = torch.diff(parts.items) - positive
-        twice = torch.diff(upto[torch.searchsorted(table.items, parts.items)])
+        negative = torch.diff(starts) - positive
+        twice = torch.diff(upto[torch.searchsorted(table.counts, starts)])
         return torch.addcmul(twice, before[:-1], negative, value=-2), positive * negative
 
     def owner_in_place(self, counts: Array, place: Array) -> Array:
