@@ -93,6 +93,9 @@ def quota_masses(
     """The same without a warning, of a quota that messages may call otherwise."""
     check_when_short(when_short)
     total = Totals(xp, table)
+    plain = table.running and type(quota) in (int, float) and 0 <= as_float(quota) < math.inf
+    if plain and fraction is None and when_short != "nan":  # of no examples nothing is defined
+        return (xp.clip(total.whole[..., None], max=as_float(quota)),), ()
     cuts = {"quota": quota, "fraction": fraction, "budget": budget}
     name, number = _only(cuts, priced="cost" in table.columns)
     said = called if name == "quota" else name
