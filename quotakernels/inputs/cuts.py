@@ -70,6 +70,9 @@ def wanted_masses(
     """
     if isinstance(table, ops.QuotaCut):
         masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
+    elif table.running and fraction is None and when_short in (None, "all") and _is_mass(quota):
+        whole = Totals(xp, table).whole[..., None]
+        masses = ((xp.clip(whole, max=as_float(quota)),), ())  # NaN where nothing is defined
     else:
         masses = quota_masses(
             xp, table, quota=quota, fraction=fraction, budget=budget, when_short=when_short
@@ -93,9 +96,6 @@ def quota_masses(
     """The same without a warning, of a quota that messages may call otherwise."""
     check_when_short(when_short)
     total = Totals(xp, table)
-    plain = table.running and type(quota) in (int, float) and 0 <= as_float(quota) < math.inf
-    if plain and fraction is None and when_short != "nan":  # of no examples nothing is defined
-        return (xp.clip(total.whole[..., None], max=as_float(quota)),), ()
     cuts = {"quota": quota, "fraction": fraction, "budget": budget}
     name, number = _only(cuts, priced="cost" in table.columns)
     said = called if name == "quota" else name
@@ -119,6 +119,10 @@ def quota_masses(
     if readable(allowed):
         read_without_fault(xp, said, value, xp.reshape(~allowed, value.shape), expected)
     return (xp.nan_unless(valid & filled, wanted),), shape
+
+
+def _is_mass(quota: Any) -> bool:
+    return type(quota) in (int, float) and 0 <= as_float(quota) < math.inf
 
 
 def _only(cuts: dict[str, Any], priced: bool) -> tuple[str, Any]:
