@@ -25,7 +25,7 @@ _RENAMED = {
     "n_resamples": "resamples",
     "random_state": "seed",
 }
-_NAMES = "quota fraction budget cost gain place_cost ratio prevalence tune per by treatment treated"
+_NAMES = "quota fraction budget cost gain place_cost ratio tune per by treatment treated"
 _ARGUMENT = re.compile(
     rf"(?<!\w)({'|'.join([*_NAMES.split(), 'compare', *_RENAMED])})=(True|-?[\d.]*\d|nan|-?inf)?"
 )

@@ -254,7 +254,6 @@ _GAINS = (
         "Rescale --impact to this class ratio, in positives per negative.",
         type=_number,
     ),
-    _option("--prevalence", "P", "Rescale --impact to this share of positives.", type=_number),
     _option(
         "--tune",
         "COL=VALUE",

@@ -11,7 +11,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console, Group
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -228,40 +228,39 @@ _BAR_AFTER_S = 1.0
 class Steps:
     """The steps of something that takes long: called with the name of each as it begins."""
 
-    def __init__(self, bar: Progress | None, steps: int) -> None:
-        self.bar, self.begun = bar, -1
-        self.task = TaskID(0) if bar is None else bar.add_task("", total=steps, begun=0)
+    def __init__(self, bar: Progress | None) -> None:
+        self.bar = bar
 
     def __call__(self, name: str) -> None:
         """Begin the next step."""
-        self.begun += 1
         if self.bar is not None:
-            self.bar.update(self.task, completed=self.begun, begun=self.begun, description=name)
+            for task in self.bar.task_ids:
+                self.bar.remove_task(task)
+            self.bar.add_task(name, total=None)
 
     def tell(self, done: int, whole: int) -> None:
         """Hear how much of the step is done."""
         if self.bar is not None:
-            self.bar.update(self.task, completed=self.begun + done / whole)
+            self.bar.update(self.bar.task_ids[0], completed=done, total=whole)
 
 
 @contextmanager
-def progress_bar(steps: int) -> Iterator[Steps]:
-    """Yield what hears of the steps and shows them.
+def progress_bar() -> Iterator[Steps]:
+    """Yield what hears of the steps and shows the last one.
 
     The bar goes to stderr, to a terminal only, appears after a second and leaves no trace.
     """
     console = TextConsole(stderr=True)
     if not console.is_interactive:
-        yield Steps(None, steps)
+        yield Steps(None)
         return
-    text = "{task.fields[begun]}/{task.total}  {task.description}"
-    columns = BarColumn(), TextColumn(text, markup=False), TimeElapsedColumn()
+    columns = BarColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     bar = Progress(*columns, console=console, transient=True)
     timer = threading.Timer(_BAR_AFTER_S, bar.start)
     timer.daemon = True
     timer.start()
     try:
-        yield Steps(bar, steps)
+        yield Steps(bar)
     finally:
         timer.cancel()
         timer.join()

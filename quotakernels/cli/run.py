@@ -27,7 +27,7 @@ from quotakernels.cli.options import Format
 from quotakernels.cli.paths import file_format, files_of, name_of, path_given
 from quotakernels.cli.rendering import print_evaluation, progress_bar, table_console
 from quotakernels.cli.writing import output_file, write_table
-from quotakernels.evaluation.compute import evaluate_sample
+from quotakernels.evaluation.evaluate import evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.settings import Quota, Resampling, Settings, UnfitError, Unit
 from quotakernels.evaluation.words import command_line
@@ -96,7 +96,6 @@ def _chosen(
     place_cost: float | None,
     impact: tuple[float, ...] | None,
     ratio: float | None,
-    prevalence: float | None,
     confidence: float | None,
     compare: bool,
     resamples: int | None,
@@ -107,7 +106,7 @@ def _chosen(
     models = tuple(dict.fromkeys(score))
     try:
         tune = columns["tune"] or None
-        unit = Unit.asked(gain, place_cost, impact, tune, ratio, prevalence)
+        unit = Unit.asked(gain, place_cost, impact, tune, ratio)
         how = confidence, compare, resamples, seed, len(models)
         resampling = Resampling.asked(*how, gains=unit is not None)
     except UnfitError as error:
@@ -184,7 +183,7 @@ def write_page(task: Task, output: Path) -> None:
     command = command_line(["quotakernels", *sys.argv[1:]])
     origin = Origin(task.words, command, task.attribution, in_options)
     evaluation = evaluate_file(task.path, task.settings)
-    with progress_bar(1) as step:
+    with progress_bar() as step:
         step("drawing the page")
         content = page_of(evaluation, origin).encode()
     with output_file(output) as page_file:
@@ -195,7 +194,7 @@ def write_page(task: Task, output: Path) -> None:
 
 def evaluate_file(path: Path, settings: Settings) -> Evaluation:
     """Evaluate the columns of a file, and tell the progress on stderr."""
-    with progress_bar(settings.steps) as step:
+    with progress_bar() as step:
         step(f"reading {name_of(path)}")
         given = read_table(path, columns_read(settings))
         table = without_missing(given)
@@ -217,7 +216,7 @@ def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:
     rows = Rows(path, settings.where)
     column = settings.grouped_by
     try:
-        with progress_bar(2 if column is None else 3) as step:
+        with progress_bar() as step:
             names = None
             if column is not None:
                 step(f"finding the groups of {column}")
@@ -239,7 +238,7 @@ def write_cuts(
     refuse_unread_options(file)
     refuse_to_overwrite(file, output)
     settings = Settings("", label, (score,), **columns)
-    with progress_bar(1) as step:
+    with progress_bar() as step:
         step(f"reading {name_of(file)}")
         table = without_missing(read_table(file, columns_read(settings)))
         cuts = of_rows(table, settings.where, lambda rows: _rows_of_cuts(rows, settings, ratio))

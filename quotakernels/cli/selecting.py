@@ -29,7 +29,7 @@ from quotakernels.cli.paths import name_of
 from quotakernels.cli.rendering import progress_bar
 from quotakernels.cli.run import refuse_to_overwrite, refuse_unread_options
 from quotakernels.cli.writing import output_format, write_table
-from quotakernels.evaluation.choice import how_filled, how_filled_each
+from quotakernels.evaluation.results import how_filled, how_filled_each
 from quotakernels.evaluation.settings import Quota, UnfitError
 from quotakernels.evaluation.words import Conditions
 from quotakernels.inputs.groups import GroupsOfExamples
@@ -214,7 +214,7 @@ def write_selected(file: Path, output: Path, asked: Asked) -> None:
     refuse_to_overwrite(file, output)
     if given().get("escape_formulas") and output_format(output) != "csv":
         raise click.UsageError(f"--escape-formulas is for CSV; {output.name} keeps texts as texts.")
-    with progress_bar(1) as step:
+    with progress_bar() as step:
         step(f"selecting rows of {name_of(file)}")
         selection = _select(asked, file, output)
     write_table(output, selection.table, file)

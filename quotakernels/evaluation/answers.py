@@ -10,9 +10,12 @@ import numpy as np
 
 from quotakernels._text import counted, fixed, formatted, number, percent, plain
 from quotakernels.evaluation.certainty import how_sure, is_first, is_unsure, too_few_groups
-from quotakernels.evaluation.choice import (
+from quotakernels.evaluation.results import (
     Choice,
     Fewer,
+    GainResults,
+    Results,
+    best_by_model,
     expected_elsewhere,
     fewer_places,
     first_choice,
@@ -21,7 +24,6 @@ from quotakernels.evaluation.choice import (
     places_for,
     same,
 )
-from quotakernels.evaluation.results import GainResults, Results, best_by_model
 from quotakernels.evaluation.words import (
     MINUS,
     Said,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels import Ranking, ops
-from quotakernels.evaluation.compute import (
+from quotakernels.evaluation.evaluate import (
     Orders,
     evaluate_rankings,
     group_results,

@@ -9,8 +9,14 @@ from itertools import combinations
 import numpy as np
 
 from quotakernels._text import counted, fixed, formatted, number, percent
-from quotakernels.evaluation.choice import Choice, no_best_cut, same
-from quotakernels.evaluation.results import Differences, GainResults, Results
+from quotakernels.evaluation.results import (
+    Choice,
+    Differences,
+    GainResults,
+    Results,
+    no_best_cut,
+    same,
+)
 from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.words import MINUS, Said, at_most_three, listed, places_found, sentence
 from quotakernels.inference._call import ENOUGH_GROUPS, INTERVALS, NEAR_ONE, enough_near_one

@@ -19,7 +19,7 @@ from quotakernels._frames import Library, frame_of
 from quotakernels._text import counted
 from quotakernels.evaluation.answers import Answer, answers
 from quotakernels.evaluation.certainty import notes_of_hit_rates, notes_of_intervals, pairs_of
-from quotakernels.evaluation.intervals import CLOSED_FORMS
+from quotakernels.evaluation.intervals import closed_forms
 from quotakernels.evaluation.results import (
     Differences,
     Results,
@@ -50,7 +50,7 @@ def as_json(content: dict[str, Any]) -> str:
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def as_dict(results: Results) -> dict[str, Any]:
+def as_dict(results: Evaluation) -> dict[str, Any]:
     """All of an evaluation: full precision, None where a measure is undefined or infinite."""
     settings, gains = results.settings, results.gains
     named = ("source", "label", "pos_label", "weight", "cost", "treatment", "treated")
@@ -114,27 +114,16 @@ def _record_of_groups(results: Results) -> dict[str, Any]:
     return {"groups": found}
 
 
-def _record_of_confidence(results: Results) -> dict[str, Any]:
+def _record_of_confidence(results: Evaluation) -> dict[str, Any]:
     """How resamples were drawn, and the tests of differences."""
     resampling = results.settings.resampling
     if resampling is None:
         return {}
-    drawn: dict[str, Any] = {"level": resampling.tested_level}
-    if not resampling.resamples:  # as of passes over the rows
-        drawn["closed_forms"] = {"hit_rate": CLOSED_FORMS["hit_rate"]}
-        return {"confidence": {**drawn, "notes": [*notes_of_hit_rates(results)]}}
-    drawn |= {"resamples": resampling.resamples, "seed": resampling.seed}
-    if resampling.test_resamples != resampling.resamples:
-        drawn["test_resamples"] = resampling.test_resamples
-    if results.weighted:
-        drawn["effective_rows"] = results.effective_rows
-    if resampling.level is not None:
-        budget = results.settings.cost is not None  # whose places are not fixed
-        forms = {} if results.weighted else CLOSED_FORMS
-        drawn["closed_forms"] = {k: x for k, x in forms.items() if not (budget and k == "hit_rate")}
-        drawn["notes"] = [*notes_of_intervals(results)]
-    tests = [_record_of_tests(x) for x in results.differences]
-    return {"confidence": drawn, **({"differences": tests} if tests else {})}
+    names = ("resamples", "test_resamples", "seed")
+    drawn = {"level": resampling.tested_level, **{x: getattr(resampling, x) for x in names}}
+    drawn |= {"effective_rows": results.effective_rows, "notes": results.notes}
+    drawn["closed_forms"] = closed_forms(results.settings) if results.has_intervals else {}
+    return {"confidence": drawn, "differences": [*map(_record_of_tests, results.differences)]}
 
 
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "p_adjusted")
@@ -277,7 +266,8 @@ class Evaluation(Results):
     @property
     def notes(self) -> list[str]:
         """What has no intervals, and which intervals cover less often than they say."""
-        return list(notes_of_intervals(self))
+        found = notes_of_hit_rates if self.over_all.bounded else notes_of_intervals
+        return [*found(self)]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in one record of plain values, None where undefined or infinite.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -42,34 +42,25 @@ from quotakernels.uplift import uplift_at_quota
 # what quotas bring where labels alone decide it
 
 
-def by_labels(results: Results, quota: Quota) -> bool:
-    """Whether it is so: by impacts, of rows without weights, in a fixed number of places."""
+def impacts_at(quota: Quota, results: Results) -> tuple[float, ...] | None:
+    """The impacts, if it is so: of rows without weights, in a fixed number of places."""
     unit = results.settings.unit
-    impacts = unit is not None and unit.impacts is not None
-    return impacts and not (results.weighted or quota.is_budget)
+    if unit is None or results.weighted or quota.is_budget:
+        return None
+    return unit.tuned(results.total, results.positive_total)
 
 
-def _impacts(results: Results) -> tuple[float, ...]:
-    unit = results.settings.unit
-    assert unit is not None
-    impacts = unit.tuned(results.total, results.positive_total)
-    assert impacts is not None
-    return impacts
-
-
-def impact_ends_at(quota: Quota, results: Results, rankings: Sequence[qk.Ranking]) -> Ends:
-    """The intervals of what a quota brings."""
-    at, impacts = results.places_at_random(quota), _impacts(results)
-    ends = np.stack([impact_ends(x, impacts, at, results.level) for x in rankings])
-    return Ends(ends[:, 0], ends[:, 1], np.zeros(len(ends), dtype=np.int64))
-
-
-def worth_of_rates(quota: Quota, results: Results) -> float:
-    """How much more a quota brings with a hit rate that is 1 more; 0 where it is not so."""
-    if not by_labels(results, quota):
-        return 0.0
-    tp, fp, fn, tn = _impacts(results)
-    return (tp - fp - fn + tn) * results.places_at_random(quota)
+def impact_ends_at(
+    quotas: Iterable[Quota], results: Results, rankings: Sequence[qk.Ranking]
+) -> dict[_Key, Ends]:
+    """The intervals of what quotas bring."""
+    found: dict[_Key, Ends] = {}
+    for quota in quotas:
+        if (impacts := impacts_at(quota, results)) is not None:
+            at = results.places_at_random(quota)
+            ends = np.stack([impact_ends(x, impacts, at, results.level) for x in rankings])
+            found[_GAINS, quota, "brings"] = Ends(ends[:, 0], ends[:, 1], np.zeros(len(ends), int))
+    return found
 
 
 def tests_by_rates(
@@ -93,8 +84,6 @@ def tests_by_rates(
 Tell = Callable[[int, int], None]
 _BY_PAIRS: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
 _BY_PRECISION: tuple[PrecisionName, ...] = ("average_precision", "average_hit_rate")
-CLOSED_FORMS = dict.fromkeys((*_BY_PAIRS, *_BY_PRECISION), "logit") | {"hit_rate": "score"}
-"""Measures of rows without weights whose intervals are not of resamples, and their method."""
 _VALUES, _GAINS, _MEANS, _APART = "values", "gains", "means", "apart"
 _Key = tuple[str, Quota | None, str]
 """Of what part of the results something is, at which quota, and of which measure."""
@@ -168,8 +157,7 @@ def with_certainty(
 
 def with_closed_forms(results: _R, rankings: Sequence[qk.Ranking]) -> _R:
     """The results with those intervals at quotas that need no resamples."""
-    quotas = () if results.gains is None else results.gains.at_quota
-    of_gains = {(_GAINS, x, "brings"): impact_ends_at(x, results, rankings) for x in quotas}
+    of_gains = impact_ends_at(results.settings.quotas_over_all, results, rankings)
     return _with_ends(results, _hit_rate_ends(results, rankings) | of_gains)
 
 
@@ -225,6 +213,14 @@ def _intervals_of_model(data: Resampled, name: str) -> _Found:
     return found
 
 
+def closed_forms(settings: Settings) -> dict[str, str]:
+    """Measures whose intervals are no resamples', and their method; none of rows with weights."""
+    if settings.weight is not None or settings.resampling is None:
+        return {}
+    areas = (*_BY_PAIRS, *_BY_PRECISION) if settings.resampling.resamples else ()
+    return dict.fromkeys(areas, "logit") | ({} if settings.cost else {"hit_rate": "score"})
+
+
 def _closed_forms(results: Results) -> dict[_Key, Ends]:
     """The intervals of measures over all quotas that need no resamples."""
     closed: dict[_Key, Ends] = {}
@@ -251,7 +247,7 @@ def _measures(data: Resampled) -> dict[_Key, Any]:
     """All measures that tables show, by what finds them in the result; for the answer alone those
     that it tells.
     """
-    brief, closed = data.settings.brief, CLOSED_FORMS if data.settings.weight is None else ()
+    brief, closed = data.settings.brief, closed_forms(data.settings)
     measures: dict[_Key, Any] = {} if brief else {_SUMMARY: qk.summary}
     areas = (x for x in AREAS if x.resampled and not brief and x.name not in closed)
     measures |= {(_VALUES, None, measure.name): measure.function for measure in areas}
@@ -320,8 +316,7 @@ def _sure_gains(
     if data.resampling.level is None:
         return gains, {}
     ends = {(_GAINS, quota, "brings"): Ends.of(x) for quota, x in drawn.totals.items()}
-    for quota in filter(partial(by_labels, results), gains.at_quota):
-        ends[_GAINS, quota, "brings"] = impact_ends_at(quota, results, results.rankings)
+    ends |= impact_ends_at(gains.at_quota, results, results.rankings)
     if (best := drawn.best) is not None:
         known = {"threshold": best.threshold, "quota": best.quota, "expected": best.expected}
         del ends[_GAINS, None, "brings"]
@@ -346,7 +341,9 @@ def _tests_of_gains(
         brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
         total = drawn.totals[quota]
         tests = tests_of(total.estimate, total.resamples, level)
-        if quota is not None and (worth := worth_of_rates(quota, results)):
+        if quota is not None and (impacts := impacts_at(quota, results)):
+            tp, fp, fn, tn = impacts
+            worth = (tp - fp - fn + tn) * results.places_at_random(quota)
             tests = tests_by_rates(labels, scores, data.quotas[quota], worth, level)
         said = notes if tests.resamples is not None else []
         found = comparison_of(models, brings, 1, tests, level)

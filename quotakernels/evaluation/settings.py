@@ -28,6 +28,13 @@ class UnfitError(ValueError):
     """What is asked for does not fit the data."""
 
 
+def _refuse(*mistakes: tuple[Any, str]) -> None:
+    """Raise what is said of the first mistake that is made."""
+    for made, said in mistakes:
+        if made:
+            raise UnfitError(said)
+
+
 QuotaArgument: TypeAlias = dict[str, Any]
 """The keyword argument, `quota`, `fraction` or `budget`, that states a quota to the library."""
 
@@ -120,24 +127,23 @@ class Unit:
         impacts: tuple[float, ...] | None,
         tune: Any,
         ratio: float | None = None,
-        prevalence: float | None = None,
     ) -> Unit | None:
         """The unit that is asked for; None if nothing is to be counted."""
-        ratio = _ratio(impacts, ratio, prevalence)
-        if gain is not None and impacts is not None:
-            raise UnfitError("gain= and impacts= are two ways to say the same; give one")
-        unpaid = gain is None and impacts is None
-        if place_cost is not None and (unpaid or not math.isfinite(place_cost)):
-            raise UnfitError("place_cost= must be a finite number, and needs gain= or impacts=")
+        unpaid, cost = gain is None and impacts is None, place_cost or 0.0
+        odd_ratio = ratio is not None and not 0 < ratio < math.inf
+        _refuse(
+            (ratio is not None and impacts is None, "ratio= goes with impacts="),
+            (odd_ratio, f"ratio={plain(ratio or 0)} must be a finite number above 0"),
+            (gain is not None and impacts is not None, _TWO_GAINS),
+            (place_cost is not None and (unpaid or not math.isfinite(cost)), _PLACE_COST),
+            (unpaid and tune is not None, "tune= goes with gain= or impacts="),
+        )
         if unpaid:
-            if tune is not None:
-                raise UnfitError("tune= goes with gain= or impacts=")
             return None
-        paid = place_cost or 0.0
         if impacts is None:
-            return cls(gain, paid)
+            return cls(gain, cost)
         tp, fp, fn, tn = impacts
-        return cls(impacts=(tp - paid, fp - paid, fn, tn), ratio=ratio)
+        return cls(impacts=(tp - cost, fp - cost, fn, tn), ratio=ratio)
 
     def tuned(self, total: float, positive: float) -> tuple[float, ...] | None:
         """The impacts, times what the class of their cell counts more than in rows of these masses.
@@ -170,19 +176,8 @@ class Unit:
         return f"{self.column}{cost}"
 
 
-def _ratio(impacts: Any, ratio: float | None, prevalence: float | None) -> float | None:
-    """The user's class ratio, however it is said."""
-    if ratio is not None and prevalence is not None:
-        raise UnfitError("ratio= and prevalence= are two ways to say the same; give one")
-    if impacts is None and (ratio, prevalence) != (None, None):
-        raise UnfitError(f"{'prevalence' if ratio is None else 'ratio'}= goes with impacts=")
-    if ratio is not None and not 0 < ratio < math.inf:
-        raise UnfitError(f"ratio={plain(ratio)} must be a finite number above 0")
-    if prevalence is None:
-        return ratio
-    if not 0 < prevalence < 1:
-        raise UnfitError(f"prevalence={plain(prevalence)} must be above 0 and below 1")
-    return prevalence / (1 - prevalence)
+_TWO_GAINS = "gain= and impacts= are two ways to say the same; give one"
+_PLACE_COST = "place_cost= must be a finite number, and needs gain= or impacts="
 
 
 # settings
@@ -231,15 +226,13 @@ class Resampling:
 
         Those of intervals also test `gains`.  None if nothing is to be resampled.
         """
-        if level is not None and not 0 < level < 1:
-            raise UnfitError(f"confidence_level={plain(level)} must be above 0 and below 1")
-        if compare and models < 2:
-            raise UnfitError("compare= needs at least two models")
-        if level is None and not compare:
-            if (resamples, seed) != (None, None):
-                raise UnfitError(
-                    "n_resamples= and random_state= go with confidence_level= or compare="
-                )
+        nothing, odd = level is None and not compare, level is not None and not 0 < level < 1
+        _refuse(
+            (odd, f"confidence_level={plain(level or 0)} must be above 0 and below 1"),
+            (compare and models < 2, "compare= needs at least two models"),
+            (nothing and (resamples, seed) != (None, None), _NO_RESAMPLES),
+        )
+        if nothing:
             return None
         models = models if compare else 0
         if resamples is not None:
@@ -311,11 +304,6 @@ class Resampling:
         fewer = f"fewer than {_RESAMPLES}, as the rows are many; "
         fewer = fewer if self.least and resamples < _RESAMPLES else ""
         return f"percentiles of {drawn_often(resamples)} of the {rows} ({fewer}seed {self.seed})"
-
-    def steps(self, models: int, quotas: int, gains: bool) -> int:
-        """How many steps of work this is."""
-        intervals = 0 if self.level is None else models
-        return intervals + gains + (1 + quotas if self.compare else 0)
 
 
 def drawn_often(drawn: int) -> str:
@@ -440,17 +428,6 @@ class Settings:
         """The quotas that one ranking of all rows fills."""
         return self.quotas if self.per is None else ()
 
-    @property
-    def steps(self) -> int:
-        """How many steps there are: reading, and each model's evaluation and resampling."""
-        models, more = len(self.models), 0
-        if self.resampling is not None:
-            tested = len(self.quotas) * (1 if self.treatment is None else 2)
-            more = self.resampling.steps(models, tested, self.unit is not None)
-            drawn = self.grouped_by is not None and self.resampling.level is not None
-            more += models if drawn else 0
-        return 1 + models + more
-
     def check_quotas(self, total: float, group: str = "") -> None:
         """Refuse a quota of more rows, or weight, than there is, in all or in the largest group; of
         budgets the total is what all rows cost.
@@ -467,28 +444,27 @@ class Settings:
 
     def check(self) -> None:
         """Refuse what does not go together with groups of rows, budgets, or a treatment."""
-        for wrong, what in self._mistakes():
-            if wrong:
-                raise UnfitError(what)
-
-    def _mistakes(self) -> Iterator[tuple[Any, str]]:
-        """Whether it is made, and what is said of it."""
-        grouped = self.per is not None
-        yield grouped and self.by is not None, _ONE_GROUPING
-        yield grouped and not self.quotas, _GROUPS_WITHOUT_QUOTA
-        yield grouped and self.unit is not None, _GROUPS_WITH_GAINS
+        grouped, untreated = self.per is not None, self.treatment is None
         budgets = [x.is_budget for x in self.quotas]
-        yield any(budgets) and not all(budgets), "budget= replaces quota=; give one of the two"
-        needs_cost = "budget= needs cost=, which says what each row costs"
-        yield any(budgets) and self.cost is None, needs_cost
-        yield self.cost is not None and not any(budgets), "cost= goes with budget="
         alone = self.quotas and not (self.per or self.by)
-        treated = "treatment= needs quota= or budget=, without per= and by="
-        yield self.treatment is not None and not alone, treated
-        untreated = self.treated is not None and self.treatment is None
-        yield untreated, "treated= goes with treatment="
+        _refuse(
+            (grouped and self.by is not None, _ONE_GROUPING),
+            (grouped and not self.quotas, _GROUPS_WITHOUT_QUOTA),
+            (grouped and self.unit is not None, _GROUPS_WITH_GAINS),
+            (any(budgets) and not all(budgets), "budget= replaces quota=; give one of the two"),
+            (any(budgets) and self.cost is None, _BUDGET_WITHOUT_COST),
+            (self.cost is not None and not any(budgets), "cost= goes with budget="),
+            (
+                not untreated and not alone,
+                "treatment= needs quota= or budget=, without per= and by=",
+            ),
+            (self.treated is not None and untreated, "treated= goes with treatment="),
+        )
 
 
+_NO_RESAMPLES = "n_resamples= and random_state= go with confidence_level= or compare="
+_BUDGET_WITHOUT_COST = "budget= needs cost=, which says what each row costs"
+_TREATMENT_IN_GROUPS = "treatment= needs quota= or budget=, without per= and by="
 _ONE_GROUPING = (
     "per= gives each group a quota of its own, by= is for one quota over all; give one of the two"
 )

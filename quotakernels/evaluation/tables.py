@@ -17,8 +17,8 @@ import numpy as np
 
 from quotakernels._text import between, fixed, formatted, money, number, percent, plain
 from quotakernels.evaluation.certainty import compared_by, heading_of, in_sentences, pairs_of
-from quotakernels.evaluation.choice import Choice, choice_at, end_of
 from quotakernels.evaluation.results import (
+    Choice,
     Column,
     Differences,
     GroupResults,
@@ -27,6 +27,8 @@ from quotakernels.evaluation.results import (
     Results,
     Section,
     Values,
+    choice_at,
+    end_of,
     undefined_or,
 )
 from quotakernels.evaluation.settings import Quota, Settings

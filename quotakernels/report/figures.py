@@ -20,9 +20,8 @@ from matplotlib.lines import Line2D
 from quotakernels import plots
 from quotakernels._text import digits, formatted, percent
 from quotakernels.evaluation.certainty import heading_of
-from quotakernels.evaluation.choice import Choice
 from quotakernels.evaluation.intervals import hit_rate_band
-from quotakernels.evaluation.results import Column, GroupResults, GroupValues, Results
+from quotakernels.evaluation.results import Choice, Column, GroupResults, GroupValues, Results
 from quotakernels.evaluation.tables import MANY, columns_at
 from quotakernels.evaluation.words import listed, sentence
 from quotakernels.plots._display import (

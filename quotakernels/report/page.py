@@ -18,9 +18,10 @@ from quotakernels import __version__
 from quotakernels._text import counted, number, percent, plain
 from quotakernels.evaluation.answers import answers, fewer_to_fill
 from quotakernels.evaluation.certainty import notes_of_intervals
-from quotakernels.evaluation.choice import (
+from quotakernels.evaluation.results import (
     AnyQuota,
     End,
+    Results,
     at_any_quota,
     choice_at,
     end_of,
@@ -29,7 +30,6 @@ from quotakernels.evaluation.choice import (
     how_filled_each,
     same,
 )
-from quotakernels.evaluation.results import Results
 from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.tables import (
     breakable,
@@ -358,8 +358,8 @@ def _command(evaluation: Results, file: Sequence[str], model: int, *options: str
     return command_line([*words, "-o", "selected.csv"])
 
 
-_SIZE = 50_000
-"""Bytes that the lines of all models may take."""
+_SIZE = 10_000
+"""Numbers that the lines of all models may take."""
 
 _ROUNDING = 1e-9
 

@@ -159,11 +159,10 @@ def test_progress_bar_appears_when_it_takes_long(monkeypatch: pytest.MonkeyPatch
         "TextConsole",
         lambda **_: TextConsole(file=shown, force_terminal=True, force_interactive=True),
     )
-    with rendering.progress_bar(steps=2) as step:
+    with rendering.progress_bar() as step:
         step("reading")
         step("naive_bayes")
         step.tell(1, 2)
         assert step.bar is not None
-        assert step.bar.tasks[0].completed == 1.5
+        assert (step.bar.tasks[0].completed, step.bar.tasks[0].total) == (1, 2)
     assert "naive_bayes" in shown.getvalue()
-    assert "1/2" in shown.getvalue()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quotakernels.evaluation.compute import BROUGHT
+from quotakernels.evaluation.evaluate import BROUGHT
 from quotakernels.evaluation.results import Values
 
 Run = Callable[..., Any]

@@ -16,7 +16,7 @@ from pyarrow import feather, parquet
 
 import quotakernels as qk
 from quotakernels.cli import selecting
-from quotakernels.evaluation.choice import how_filled
+from quotakernels.evaluation.results import how_filled
 
 Run = Callable[..., Any]
 

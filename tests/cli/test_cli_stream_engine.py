@@ -218,8 +218,8 @@ def test_intervals_at_quotas_are_those_of_other_engines(
     found = run("evaluate", data / "parts", *given, "--json", "--engine", "stream")
     assert found.status == 0, found.err
     wanted, told = by_model(exact), by_model(found.out)
-    sure = {"level": 0.9, "closed_forms": {"hit_rate": "score"}, "notes": []}
-    assert told["confidence"] == sure
+    sure = {"level": 0.9, "resamples": 0, "closed_forms": {"hit_rate": "score"}, "notes": []}
+    assert told["confidence"].items() >= sure.items()
     assert wanted["confidence"]["closed_forms"]["hit_rate"] == "score"
     for mine, other in zip(told["models"], wanted["models"], strict=True):
         assert "intervals" not in mine

@@ -20,7 +20,7 @@ pytest.importorskip("pandas")
 
 import pandas as pd
 
-from quotakernels.evaluation.choice import choice_at
+from quotakernels.evaluation.results import choice_at
 
 CREDIT = Path(qk.__file__).parent / "data" / "german_credit_scores.csv"
 NAMES = ("naive_bayes", "neural_net", "tree")
