@@ -25,7 +25,6 @@ from quotakernels.evaluation.results import (
     same,
 )
 from quotakernels.evaluation.words import (
-    MINUS,
     Said,
     at_most_three,
     in_words,
@@ -344,7 +343,7 @@ def _unit(evaluation: Results) -> str:
     called = settings.called
     one, other = (called, "others") if called else ("a positive", "a negative")
     cells = (f"{one} selected", f"{other} selected", f"{one} left", f"{other} left")
-    each = [f"{cell} {signed(x)}" for cell, x in zip(cells, unit.impacts, strict=True)]
+    each = [f"{cell} {signed(plain(x))}" for cell, x in zip(cells, unit.impacts, strict=True)]
     tuned = f", tuned to {unit.tuned_to}; quotas are of the rows as they are" if unit.ratio else ""
     counted = settings.in_currency("Counted")
     return f"{counted}{' for each row' if called else ''}: {', '.join(each)}{tuned}.{spent}"
@@ -393,7 +392,7 @@ def _adds_most(evaluation: Results, choice: Choice, first: str) -> Iterator[str]
 
 
 def _of_100(share: float) -> str:
-    return "undefined" if math.isnan(share) else fixed(1)(100 * share).replace("-", MINUS)
+    return "undefined" if math.isnan(share) else signed(fixed(1)(100 * share))
 
 
 # the questions

@@ -118,10 +118,9 @@ class Cells(NamedTuple):
     amounts: _Amounts
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> NDArray[Any]:
         """How many examples each cell has."""
-        sizes: NDArray[np.int64] = self.counts.sum(axis=-1)
-        return sizes
+        return _of_both(self.counts)
 
     @property
     def masses(self) -> NDArray[Any]:
@@ -136,12 +135,12 @@ class Cells(NamedTuple):
     @property
     def unknown(self) -> NDArray[np.bool_]:
         """Where the order within a cell matters."""
-        return self.loose & (self.counts > 0).all(axis=-1)
+        negatives, positives = self.counts.T
+        return self.loose & (negatives > 0) & (positives > 0)
 
     def spent(self, of_costs: bool) -> NDArray[Any]:
         """How many places, how much weight or how much of a budget each cell takes."""
-        spent: NDArray[Any] = (self.amounts["cost"] if of_costs else self.masses).sum(axis=-1)
-        return spent
+        return _of_both(self.amounts["cost"] if of_costs else self.masses)
 
     def at(self, amounts: Iterable[float], of_costs: bool = False) -> NDArray[np.bool_]:
         """The cells in which so many places, so much weight or a budget of so much end; where that
@@ -182,9 +181,15 @@ class Cells(NamedTuple):
         return _filled(Cells(ends, ends, rows(self.counts), amounts))
 
 
+def _of_both(classes: NDArray[Any]) -> NDArray[Any]:
+    """The sum over the two classes, which is slow along so short an axis."""
+    total: NDArray[Any] = classes[:, 0] + classes[:, 1]
+    return total
+
+
 def _filled(cells: Cells) -> Cells:
     """The cells that hold examples; if none does, the first, since no table is without rows."""
-    there = np.asarray(cells.counts.any(axis=-1))
+    there = cells.sizes > 0
     there[:1] |= not there.any()
     return cells.rows(there)
 
@@ -197,6 +202,7 @@ class _Counter:
 
     def __init__(self, former: Cells, wanted: NDArray[Any], like: Examples, bits: int) -> None:
         self.top = _keys(former.greatest)
+        self.upwards = np.ascontiguousarray(self.top[::-1])  # which else is copied for each batch
         span = (self.top - _keys(former.least)).view(np.uint64)
         parts = 2.0**bits * wanted / max(wanted.sum(), 1)
         halved = np.log2(np.maximum(parts, 2)).astype(int)
@@ -214,7 +220,7 @@ class _Counter:
     def add(self, examples: Examples) -> None:
         """Count examples in their cells."""
         keys = _keys(examples.scores)
-        cell = len(self.top) - 1 - np.searchsorted(self.top[::-1], keys)
+        cell = len(self.top) - 1 - np.searchsorted(self.upwards, keys)
         below = (self.top[cell] - keys).view(np.uint64)
         if (below > self.span[cell]).any():
             raise ChangedError

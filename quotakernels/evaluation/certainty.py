@@ -18,7 +18,14 @@ from quotakernels.evaluation.results import (
     same,
 )
 from quotakernels.evaluation.settings import Quota
-from quotakernels.evaluation.words import MINUS, Said, at_most_three, listed, places_found, sentence
+from quotakernels.evaluation.words import (
+    Said,
+    at_most_three,
+    listed,
+    places_found,
+    sentence,
+    signed,
+)
 from quotakernels.inference._call import ENOUGH_GROUPS, INTERVALS, NEAR_ONE, enough_near_one
 from quotakernels.results import Comparison
 
@@ -164,7 +171,7 @@ def _found_more(evaluation: Results, choice: Choice | None, test: Differences, f
         if test.measure == "brings":
             return evaluation.amount(x)
         if choice is None:
-            return fixed(3)(x).replace("-", MINUS)
+            return signed(fixed(3)(x))
         budget = choice.quota.is_budget
         return places_found((evaluation.positive_total if budget else choice.places) * x)
 

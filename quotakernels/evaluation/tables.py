@@ -32,7 +32,7 @@ from quotakernels.evaluation.results import (
     undefined_or,
 )
 from quotakernels.evaluation.settings import Quota, Settings
-from quotakernels.evaluation.words import MINUS, in_words
+from quotakernels.evaluation.words import MINUS, in_words, signed
 
 
 @dataclass(frozen=True)
@@ -128,11 +128,6 @@ def _td(cell: Cell) -> str:
     text = breakable(cell.text) if cell.words else escape(cell.text)
     shown = f"{text}{'*' if cell.best else ''}{below}" if cell.text else interval
     return f'<td class="{kind}">{shown}</td>' if kind else f"<td>{shown}</td>"
-
-
-def signed(text: str) -> str:
-    """A number with a true minus sign."""
-    return text.replace("-", MINUS, 1)
 
 
 # columns of cells

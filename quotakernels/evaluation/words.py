@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from quotakernels._text import counted, money, number, plain
+from quotakernels._text import counted, money, number
 
 Said = tuple[str, tuple[str, ...]]
 """An answer in a few words, and the sentences that say what they mean."""
@@ -32,6 +32,11 @@ def whole(places: float) -> bool:
     return "." not in number(places)
 
 
+def signed(text: str) -> str:
+    """A number with a true minus sign."""
+    return text.replace("-", MINUS, 1)
+
+
 def places_found(difference: float) -> str:
     """Write a difference of expected positives, which may be negative."""
     text = number(abs(difference))
@@ -39,13 +44,8 @@ def places_found(difference: float) -> str:
 
 
 def amount(value: float, currency: str = "") -> str:
-    """Write an amount in the user's unit, with a true minus sign."""
-    return f"{money(value)} {currency}".rstrip().replace("-", MINUS, 1)
-
-
-def signed(value: float) -> str:
-    """Write a number as it was given, with a true minus sign."""
-    return plain(value).replace("-", MINUS)
+    """Write an amount in the user's unit."""
+    return signed(f"{money(value)} {currency}".rstrip())
 
 
 def sentence(words: str) -> str:
