@@ -126,12 +126,10 @@ def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settin
         raise click.UsageError(needed + known + select)
     _refuse_label_as_score(chosen["label"], chosen["models"])
     refuse_unread_options(file)
-    settings = Settings(name_of(file) if file.exists() else str(file), **chosen)
     try:
-        settings.check()
+        return file, Settings(name_of(file) if file.exists() else str(file), **chosen)
     except UnfitError as error:
         raise click.UsageError(f"{in_options(error)}.") from error
-    return file, settings
 
 
 def _refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:

@@ -219,16 +219,15 @@ def _found(
     """What rankings tell, or labels and scores, with what callers ask for beside quotas."""
     level, compare = _number("confidence_level", how.pop("level", None)), how.get("compare")
     if models is None:
-        refused = _asked(**{k: x for k, x in unit.items() if k != "place_cost"})
-        refused |= _asked(pos_label=pos_label, confidence_level=level, compare=compare)
+        refused = _asked(**unit, pos_label=pos_label, confidence_level=level, compare=compare)
         return _of_rankings(y_true, beside | refused, words)
     given = _given(models, {"y_true": y_true, **beside})
     gains = Unit.asked(given.titles.get("gain"), tune=beside.get("tune"), **unit)
     if level is None and not compare:
         how.pop("seed", None)
     drawn = Resampling.asked(level, models=len(given.scores), gains=gains is not None, **how)
-    words |= {"unit": gains, "resampling": drawn}
-    words |= {"pos_label": None if pos_label is None else str(pos_label)}
+    said = {"pos_label": None if pos_label is None else str(pos_label)}
+    words |= {"unit": gains, "resampling": drawn, **said}
     tell = reporter(progress, "evaluate")
     evaluation = evaluate_sample(_settings(given, words), *_samples(given, pos_label), tell=tell)
     return replace(evaluation, rows_read=len(given.arrays["y_true"]))
@@ -240,9 +239,7 @@ def _settings(given: _Given, asked: dict[str, Any]) -> Settings:
     named: dict[str, Any] = {x: title(x) for x in ("cost", "per", "by", "treatment")}
     named |= {x: _true_in(title(x)) for x in ("where", "tune")}
     named |= {"weight": title("sample_weight"), "lines": given.lines}
-    settings = Settings("", given.titles["y_true"], tuple(given.scores), **named, **asked)
-    settings.check()
-    return settings
+    return Settings("", given.titles["y_true"], tuple(given.scores), **named, **asked)
 
 
 def _word(name: str, word: Any) -> str:
@@ -287,7 +284,6 @@ def _of_rankings(rankings: Any, beside: dict[str, Any], words: dict[str, Any]) -
         lines=Lines(tuple(f"scores[{x!r}]" for x in hosted), why="scores are what was ranked."),
         **words,
     )
-    settings.check()
     settings.check_quotas(counts.most)
     return evaluate_rankings(settings, counts, lambda name: (hosted[name],) * 2)
 

@@ -381,7 +381,10 @@ class Settings:
     lines: Lines = field(default_factory=Lines)
 
     def __post_init__(self) -> None:
-        """Round quotas of single rows to whole places, which weights and groups do not have."""
+        """Refuse what does not go together; round quotas of single rows to whole places, which
+        weights and groups do not have.
+        """
+        self._check()
         in_rows = self.weight is None and self.per is None
         quotas = tuple(replace(x, whole=in_rows and not x.is_budget) for x in self.quotas)
         object.__setattr__(self, "quotas", quotas)
@@ -442,7 +445,7 @@ class Settings:
         for quota in self.quotas:
             quota.check(total, what, of_rows=unweighted)
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse what does not go together with groups of rows, budgets, or a treatment."""
         grouped, untreated = self.per is not None, self.treatment is None
         budgets = [x.is_budget for x in self.quotas]
@@ -454,10 +457,7 @@ class Settings:
             (any(budgets) and not all(budgets), "budget= replaces quota=; give one of the two"),
             (any(budgets) and self.cost is None, _BUDGET_WITHOUT_COST),
             (self.cost is not None and not any(budgets), "cost= goes with budget="),
-            (
-                not untreated and not alone,
-                "treatment= needs quota= or budget=, without per= and by=",
-            ),
+            (not untreated and not alone, _TREATMENT_IN_GROUPS),
             (self.treated is not None and untreated, "treated= goes with treatment="),
         )
 

@@ -207,7 +207,7 @@ def test_how_far_groups_are_apart_has_intervals(asked: dict[str, Any]) -> None:
     told = {(x.model, x.measure): [x.lower, x.upper] for x in rows if x.measure in APART_NAMES}
     for k, name in enumerate(found.models):
         given |= {"groups": ROWS["branch"], "confidence_level": 0.9, **drawn}
-        with pytest.warns(UserWarning, match="^only 3 negatives in a group"):
+        with pytest.warns(UserWarning, match="^only 3 positives in a group"):
             exact = qk.bootstrap(qk.groups.selection_by_group, ROWS["y"], ROWS[name], **given)
         ends = models[k]["quotas" if "quota" in asked else "budgets"][str(quota)]
         for measure in APART_NAMES:
