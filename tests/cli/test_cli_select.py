@@ -169,7 +169,7 @@ def test_what_takes_long_is_told(
     steps: list[str] = []
 
     @contextmanager
-    def bar(_: int) -> Iterator[Callable[[str], None]]:
+    def bar() -> Iterator[Callable[[str], None]]:
         yield steps.append
 
     monkeypatch.setattr(selecting, "progress_bar", bar)
