@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
+from typing import Any
 
 _TABLES = tomllib.loads(
     (resources.files(__package__) / "data" / "elsewhere.toml").read_text("utf-8")
@@ -17,27 +18,15 @@ NOT_OFFERED: dict[str, str] = _TABLES["not_offered"]
 METRIC_OPTIONS: dict[str, str] = _TABLES["metric_options"]
 METRIC_UPDATE: dict[str, str] = _TABLES["metric_update"]
 _KEYWORDS: dict[str, str] = _TABLES["keywords"]
-_DECISIONS = ("y_pred", "pred", "preds", "prediction", "predictions", "y_hat", "yhat")
+_IN_PLACE: list[dict[str, Any]] = _TABLES["in_place"]
 
 
 def keyword_hint(keyword: str, known: Iterable[str]) -> str:
     """What a message adds about a keyword that is none of those that are known."""
     names = list(known)
-    if keyword in _DECISIONS and "threshold" in names:
-        return f"; for decisions use {INSTEAD['confusion_matrix']}"
-    if keyword == "threshold" and {"quota", "y_true"} <= set(names):
-        return "; precision, recall and confusion_table take a threshold"
-    if keyword == "ignore_index" and "where" in names:
-        return "; pass where=y_true != ignore_index"
-    if keyword in ("num_classes", "num_labels", "multi_class") and "y_score" in names:
-        return "; one_vs_rest is for several classes, and leading axes are for several labels"
-    if keyword == "alpha" and "confidence_level" in names:
-        return "; pass confidence_level=1 - alpha"
-    if keyword in ("groups", "num_groups") and "y_true" in names:
-        alone = "call it with one group's examples, or with where=groups == id"
-        return "; pass per= or by=" if "per" in names else f"; {alone}"
-    if keyword in ("groups", "sample_weight", "cost") and "response_method" in names:
-        return f"; it comes with the examples, after set_score_request({keyword}=True)"
+    for case in _IN_PLACE:
+        if keyword in case["keywords"] and {*case["with"]} <= {*names}:
+            return f"; {case['hint'].format(keyword)}"
     meant = [x for x in [_KEYWORDS.get(keyword)] if x in names]
     meant = meant or difflib.get_close_matches(keyword, names, n=1)
     return f"; did you mean {meant[0]!r}?" if meant else ""

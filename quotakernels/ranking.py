@@ -424,7 +424,7 @@ def ranked(
     On demand the gains come in the `ideal` order too.
     """
     check_tie_policy(ties)
-    found = validated(y_true, y_score, **data)
+    found = validated({"y_true": y_true, "y_score": y_score, **data})
     if ideal and "gain" in found.examples.columns:
         return beside_ideal(found, ties)
     return rank_examples(found.masked, ties, found.good, found.groups)

@@ -189,11 +189,11 @@ def test_float_ids_of_a_program():
 def test_ids_beside_tensors_are_tensors():
     torch = pytest.importorskip("torch")
     labels, scores = torch.tensor([1, 0, 1]), torch.tensor([0.3, 0.2, 0.1])
-    message = "^y_score is a tensor and groups are not; pass arrays of one library, here torch.as_t"
-    for ids, made in (([0, 1, 1], r"groups\)"), (["a", "b", "b"], r"numpy.unique\(groups, ret")):
-        with pytest.raises(TypeError, match=rf"{message}ensor\({made}"):
+    message = r"^y_score is an array of torch and groups one of numpy; .* torch.as_tensor\(groups,"
+    for ids in ([0, 1, 1], ["a", "b", "b"]):
+        with pytest.raises(TypeError, match=message):
             qk.rank(labels, scores, groups=ids)
-        with pytest.raises(TypeError, match=rf"{message}ensor\({made}"):
+        with pytest.raises(TypeError, match=message):
             qk.states.ScoreBuffer.empty(scores).update(labels, scores, groups=ids)
 
 

@@ -378,13 +378,13 @@ def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
     """The checked examples that a mask selects, all without one."""
     arrays, chosen = given.arrays, given.arrays.get(mask)
     data = ("y_true", "sample_weight", "gain", "cost", "treatment")
-    beside = {k: x for k, x in arrays.items() if k in data}
+    beside = {k: x for k, x in arrays.items() if k in data} | {"pos_label": pos_label}
     if chosen is not None:
         if chosen.dtype != bool or chosen.shape != arrays["y_true"].shape:
             raise ValueError(f"{mask} must hold a boolean for each label")
         beside["where"] = chosen
     titled = dict(zip(given.lines.models, given.scores.values(), strict=True))
-    _, validated = validated_models(titled, beside, pos_label, True)
+    _, validated = validated_models(titled, beside)
     examples = validated[0].examples
     assert examples.labels is not None
     if not examples.labels.size or not (chosen is None or chosen.any()):

@@ -127,7 +127,7 @@ class Call(NamedTuple):
 
     def validated(self, y_score: Any) -> Validated:
         """Scores, checked with all that is given beside them."""
-        return validated(self.y_true, y_score, **self.data)
+        return validated({"y_true": self.y_true, "y_score": y_score, **self.data})
 
 
 def call_of(measure: Any, y_true: Any, keywords: Mapping[str, Any]) -> Call:

@@ -32,7 +32,7 @@ from quotakernels.inputs.columns import (
     column_hint,
     read_without_fault,
 )
-from quotakernels.inputs.examples import Validated, validate_columns
+from quotakernels.inputs.examples import Validated, validated
 from quotakernels.inputs.keywords import public
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.totals import Totals
@@ -371,23 +371,23 @@ def auc_covariance(
     """
     scale = scale_of(measure)
     refuse_weights(sample_weight)
-    given = {"y_score": y_score, "y_true": y_true, "sample_weight": None, "where": where}
-    validated = validate_columns(given, pos_label, validate)
-    scores = validated.examples.scores
+    options = {"pos_label": pos_label, "validate": validate}
+    found = validated({"y_score": y_score, "y_true": y_true, "where": where, **options})
+    scores = found.examples.scores
     if scores.ndim < 2:
         raise ValueError(
             "y_score must have an axis of models before that of the examples; "
             f"got shape {tuple(scores.shape)}"
         )
-    data = (scores, *_same_for_all(y_true, validated, validate))
-    found: AucCovariance = computed(_covariance, data, scale=scale)
-    return found
+    data = (scores, *_same_for_all(y_true, found, validate))
+    covariance: AucCovariance = computed(_covariance, data, scale=scale)
+    return covariance
 
 
-def _same_for_all(y_true: Any, validated: Validated, validate: bool) -> tuple[Array, Array, Array]:
+def _same_for_all(y_true: Any, found: Validated, validate: bool) -> tuple[Array, Array, Array]:
     """Which examples are positive and which negative, for all models, and which models are good."""
-    labels: Array = validated.examples.labels
-    valid, good = validated.examples.valid, validated.good
+    labels: Array = found.examples.labels
+    valid, good = found.examples.valid, found.good
     xp = namespace(labels)
     with xp.computing():
         everything = xp.ones_like(labels)
@@ -533,18 +533,18 @@ def delong_test(
             f"the two models must have scores of one shape; got {shapes[0]} and {shapes[1]}{hint}"
         )
     parts: list[Array] = []
+    data = {"y_true": y_true, "where": where, "pos_label": pos_label, "validate": validate}
     for name, scores in named.items():
-        given = {name: scores, "y_true": y_true, "sample_weight": None, "where": where}
-        parts += _flagged(validate_columns(given, pos_label, validate, leader=name))
+        parts += _flagged(validated({name: scores, **data}, leader=name))
     found: DelongTest = computed(
         _paired, tuple(parts), scale=scale, confidence_level=confidence_level
     )
     return found
 
 
-def _flagged(validated: Validated) -> tuple[Array, Array, Array]:
+def _flagged(found: Validated) -> tuple[Array, Array, Array]:
     """The scores, and which examples are positive and which negative."""
-    scores, labels, _, valid, *_ = validated.examples
+    scores, labels, _, valid, *_ = found.examples
     positive, negative = labels, ~labels  # type: ignore[operator]  # no list is without labels
     if valid is None:
         return scores, positive, negative

@@ -238,7 +238,7 @@ def curve_band(
             ends = _simultaneous(xp, found, _range(xp, chosen, name, at), confidence_level)
         if _has_exact_ends(chosen, options):
             data = {k: x for k, x in options.items() if k in _DATA}
-            examples = validated(y_true, y_score, **data).examples
+            examples = validated({"y_true": y_true, "y_score": y_score, **data}).examples
             few = _few(xp, examples, options.get("clusters"), (chosen, name), at)
             ends = _beyond(xp, found.estimate, ends, *few, (1 - confidence_level) / 2)
         band = CurveBand(at, found.estimate, *ends, found.standard_error, found.undefined)

@@ -562,7 +562,7 @@ def _variance(counts: _Counts, cuts: tuple[float, float], more: float = 0.0) -> 
 
 def selections(y_true: Any, scores: Array, data: dict[str, Any], at: dict[str, Any]) -> Selections:
     """What models select whose scores have the shape (M, n), at one quota or fraction."""
-    examples = validated(y_true, scores, **data).examples
+    examples = validated({"y_true": y_true, "y_score": scores, **data}).examples
     taken: Any = select  # which of quota= and fraction= is given, it finds out itself
     chosen = taken(scores, where=data.get("where"), validate=data.get("validate", True), **at)
     ranking = rank(y_true, scores, **data)

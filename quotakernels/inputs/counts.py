@@ -58,7 +58,7 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
     """Check and sort the rows of a grouped table."""
     given, ids = with_codes(_complete(given), num_groups)
     named = {name: as_column(name, x) for name, x in given.items()}
-    _check_columns(named)
+    _check_columns(named, "tie groups")
     xp, columns = adopt(named)
     with xp.computing():
         if columns["counts"].shape[-1] == 0:
@@ -137,12 +137,14 @@ def _controls(xp: Namespace, treated: Array, members: Array) -> Array:
     return xp.where(there, others, xp.zeros_like(others))
 
 
-def _check_columns(named: dict[str, Array]) -> None:
-    shape = tuple(named["thresholds"].shape)
+def _check_columns(named: dict[str, Array], held: str) -> None:
+    """Raise unless all have the shape of the first, and hold numbers; counts are integers."""
+    first = next(iter(named))
+    shape = tuple(named[first].shape)
     for name, x in named.items():
         if x.ndim == 0 or tuple(x.shape) != shape:
             raise ValueError(
-                f"{name} must have the shape of thresholds, {shape}, with at least one axis; "
+                f"{name} must have the shape of {first}, {shape}, with at least one axis; "
                 f"got shape {tuple(x.shape)}"
             )
         counting = name in _COUNTS
@@ -151,7 +153,7 @@ def _check_columns(named: dict[str, Array]) -> None:
         if shape[-1] and not namespace(x).of_kind(x.dtype, kinds):
             what = "integers" if counting else "real numbers"
             raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}")
-    refuse_columns({name: tuple(x.shape) for name, x in named.items()}, held="tie groups")
+    refuse_columns({name: tuple(x.shape) for name, x in named.items()}, held=held)
 
 
 def _one_empty_row(xp: Namespace, name: str, x: Array) -> Array:
@@ -293,7 +295,9 @@ def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.TieTable, Ar
     named = {"fp": as_column("fp", fp), "tp": as_column("tp", tp)}
     if thresholds is not None:
         named["thresholds"] = as_column("thresholds", thresholds)
-    _check_points(named)
+    _check_columns(named, "points")
+    if named["fp"].shape[-1] == 0:
+        raise ValueError(f"fp must hold at least one point; got shape {tuple(named['fp'].shape)}")
     xp, columns = adopt(named)
     with xp.computing():
         points = _of_one_type(xp, columns)
@@ -311,20 +315,6 @@ def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.TieTable, Ar
             falling = xp.arange(length, 0, -1, dtype=xp.int64, device=device(steps["fp"]))
             given = xp.broadcast_to(falling, steps["fp"].shape)
         return xp.without_empty_rows(_table(xp, given, steps["fp"], steps["tp"])), good
-
-
-def _check_points(named: dict[str, Array]) -> None:
-    shape = tuple(named["fp"].shape)
-    for name, x in named.items():
-        if name == "fp" and 0 in (x.ndim, *shape[-1:]):
-            raise ValueError(f"fp must hold at least one point; got shape {shape}")
-        if tuple(x.shape) != shape:
-            raise ValueError(
-                f"{name} must have the shape of fp, {shape}; got shape {tuple(x.shape)}"
-            )
-        if not namespace(x).of_kind(x.dtype, ("integral", "real floating")):
-            raise TypeError(f"{name} must hold real numbers; got dtype {x.dtype}")
-    refuse_columns({name: tuple(x.shape) for name, x in named.items()}, held="points")
 
 
 def _of_one_type(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:

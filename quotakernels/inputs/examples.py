@@ -118,37 +118,21 @@ def check_tie_policy(ties: str) -> None:
 
 
 def validated(
-    y_true: Any,
-    y_score: Any,
-    *,
-    pos_label: Any = None,
-    validate: bool = True,
-    num_groups: int | None = None,
-    by_counts: bool = False,
-    **beside: Any,
-) -> Validated:
-    """Check and convert what `rank` takes."""
-    given = {"y_score": y_score, "y_true": y_true, **beside}
-    return validate_columns(given, pos_label, validate, num_groups=num_groups, by_counts=by_counts)
-
-
-def validate_columns(
     given: Mapping[str, Any],
-    pos_label: Any = None,
-    validate: bool = True,
     *,
     leader: str = "y_score",
     batched: bool = False,
-    num_groups: int | None = None,
     by_counts: bool = False,
 ) -> Validated:
-    """Check and convert the scores, which the leader names, and what is given beside them.
+    """Check and convert what `rank` takes, by name; the leader names the scores.
 
     The columns of `COLUMNS` come out as wide floats, 0 where they do not count, else finite, costs
     not negative, treatments 0 or 1.  With gains there may be no labels: then all examples are
     positive, since what they bring does not depend on their classes.  The scores of a state may be
     known to be a batch.  For a caller to whom counts serve there may be groups `to_count`.
     """
+    pos_label, num_groups = given.get("pos_label"), given.get("num_groups")
+    validate: bool = given.get("validate", True)
     check_flag("validate", validate)
     given = _what_is_there(given, leader)
     alone = given.keys() == {"y_score", "y_true"} and validate and pos_label is None is num_groups
@@ -211,7 +195,7 @@ def _one_for_all(y_score: Any, gain: Any) -> Any:
 def good_lists(labels: Any, scores: Any) -> tuple[NDArray, NDArray] | None:
     """Good scores and flags in arrays of NumPy, of one list or several, as most calls have.
 
-    Tensors share their memory.  None for all else: of that `validate_columns` finds what it is, or
+    Tensors share their memory.  None for all else: of that `validated` finds what it is, or
     what is wrong with it.
     """
     if type(scores) is not np.ndarray or type(labels) is not np.ndarray:

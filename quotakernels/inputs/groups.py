@@ -15,7 +15,6 @@ from quotakernels._array import (
     device,
     instead_of,
     is_array,
-    is_tensor,
     known_between,
     library,
     readable,
@@ -76,7 +75,6 @@ def with_codes(
             raise TypeError("num_groups needs groups, the group of each example")
         return {name: x for name, x in given.items() if name != "groups"}, None
     column = _checked_ids("groups", as_column("groups", given["groups"]))
-    _refuse_beside_tensors(given.get("y_score"), column)
     xp = namespace(column)
     if num_groups is not None:
         if isinstance(column, np.ndarray) and column.dtype.kind not in "biu":
@@ -127,7 +125,6 @@ def groups_of(name: str, column: np.ndarray[Any, Any]) -> GroupsOfExamples:
 def ids_of(scores: Array, groups: Any, batched: bool = False) -> Array:
     """The checked id of each example, in the library, on the device and of the shape of scores."""
     column = _checked_ids("groups", as_column("groups", groups))
-    _refuse_beside_tensors(scores, column)
     xp = namespace(scores)
     with xp.computing():
         if not (isinstance(column, np.ndarray) and xp.takes_host_arrays):
@@ -135,16 +132,6 @@ def ids_of(scores: Array, groups: Any, batched: bool = False) -> Array:
         column = ids_beside(xp, scores, column)
         check_shapes({"y_score": scores, "groups": column}, batched=batched)
         return xp.broadcast_to(column, scores.shape)
-
-
-def _refuse_beside_tensors(scores: Any, ids: Array) -> None:
-    """Raise for ids of NumPy, which lists become, beside tensors."""
-    if is_tensor(scores) and isinstance(ids, np.ndarray):
-        whole = "groups" if ids.dtype.kind in "biu" else _NUMBERED
-        raise TypeError(
-            "y_score is a tensor and groups are not; pass arrays of one library, here "
-            f"{library(scores)}.as_tensor({whole})"
-        )
 
 
 def _checked_ids(name: str, column: Array) -> Array:

@@ -11,13 +11,12 @@ from quotakernels._array import (
     Array,
     Namespace,
     concrete,
-    device,
     instead_of,
     is_array,
     readable,
     to_numpy,
 )
-from quotakernels._bits import to_bits
+from quotakernels._bits import host_array
 from quotakernels.inputs.columns import (
     adopt,
     as_column,
@@ -25,9 +24,8 @@ from quotakernels.inputs.columns import (
     column_hint,
     warn_of_other_order,
 )
-from quotakernels.inputs.examples import Validated, validate_columns
+from quotakernels.inputs.examples import Validated, validated
 from quotakernels.inputs.keywords import show_value
-from quotakernels.ops import namespace
 
 NDArray = np.ndarray[Any, Any]
 _EXACT = 2**53
@@ -113,11 +111,9 @@ def _names(models: Any) -> list[Any]:
     return list(named)
 
 
-def stacked(
-    named: dict[str, Any], y_true: Any, pos_label: Any = None, validate: bool = True, **data: Any
-) -> Array:
+def stacked(named: dict[str, Any], y_true: Any, **data: Any) -> Array:
     """The scores of all models, shape (M, n), each checked with what is given beside them."""
-    return _stack(validated_models(named, {"y_true": y_true, **data}, pos_label, validate)[0])
+    return _stack(validated_models(named, {"y_true": y_true, **data})[0])
 
 
 def _stack(columns: dict[str, Array]) -> Array:
@@ -138,7 +134,7 @@ def stacked_by_name(scores: Any, y_true: Any) -> Any:
 
 
 def validated_models(
-    named: dict[str, Any], beside: dict[str, Any], pos_label: Any, validate: bool
+    named: dict[str, Any], beside: dict[str, Any]
 ) -> tuple[dict[str, Array], list[Validated]]:
     """The scores of each model, shape (n,), and what is let in of them and of what is beside."""
     warn_of_other_order({"y_true": beside.get("y_true"), **named})
@@ -150,10 +146,7 @@ def validated_models(
                 "its results on the host: call it outside the compiled program"
             )
     _check_lists(columns)
-    return columns, [
-        validate_columns({name: column, **beside}, pos_label, validate, leader=name)
-        for name, column in columns.items()
-    ]
+    return columns, [validated({name: x, **beside}, leader=name) for name, x in columns.items()]
 
 
 def _check_lists(columns: dict[str, Array]) -> None:
@@ -190,9 +183,5 @@ def _of_one_dtype(xp: Namespace, columns: dict[str, Array]) -> list[Array]:
 
 def host_floats(x: Array) -> NDArray:
     """The floats of an array that has values, wherever they are, in NumPy; of integers doubles."""
-    xp = namespace(x)
-    if not xp.of_kind(x.dtype, "real floating"):
-        with xp.computing():
-            x = xp.cast(x, xp.wide_float(device(x)))
-    bits = to_bits(x)
-    return bits.view(f"f{bits.dtype.itemsize}")
+    host = host_array(x)
+    return host if host.dtype.kind == "f" else host.astype(np.float64)

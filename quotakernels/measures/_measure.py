@@ -355,7 +355,7 @@ class Measure:
     def _validated(self, given: dict[str, Any], ties: TiePolicy) -> Validated:
         """The checked examples; what is told of bad labels suits measures that take grades."""
         try:
-            return validated(**given, by_counts=self._by_counts and ties == "expected")
+            return validated(given, by_counts=self._by_counts and ties == "expected")
         except ValueError as error:
             what, other, _ = str(error).partition("; for other labels")
             graded = "gain" in self.takes and "gain" not in self.needs and given.get("gain") is None

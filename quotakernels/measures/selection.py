@@ -24,7 +24,7 @@ from quotakernels._records import plainly
 from quotakernels._types import Generic, T, WhenShort
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
 from quotakernels.inputs.cuts import wanted_masses
-from quotakernels.inputs.examples import Examples, check_tie_policy, validate_columns
+from quotakernels.inputs.examples import Examples, check_tie_policy, validated
 from quotakernels.inputs.keywords import forwarding, public, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
@@ -112,8 +112,7 @@ def _at_cut(
     """
     if data.get("cost") is not None and cut["budget"] is None:
         raise TypeError("cost has no meaning without budget=")
-    flags = {name: x for name, x in data.items() if name in ("validate", "num_groups")}
-    found = validate_columns({"y_score": y_score, **data}, **flags)
+    found = validated({"y_score": y_score, **data})
     scores = found.examples.scores
     labels = namespace(scores).zeros(
         scores.shape, dtype=namespace(scores).bool, device=device(scores)
@@ -489,8 +488,8 @@ def rank_at_quota(
     check_tie_policy(ties)
     if ties == "given":
         raise ValueError('ties="given" needs the order of all examples; use rank')
-    given = {"y_score": y_score, "y_true": y_true, "sample_weight": None, "where": where}
-    examples, good, *_ = validate_columns(given, pos_label, validate and across is None)
+    given = {"y_score": y_score, "y_true": y_true, "where": where, "pos_label": pos_label}
+    examples, good, *_ = validated(given | {"validate": validate and across is None})
     examples = in_library_of(examples, quota, fraction)
     if across is not None:
         across = checked_sum(across)

@@ -19,7 +19,7 @@ from quotakernels.inputs.columns import (
     of_two_columns,
     refuse_columns,
 )
-from quotakernels.inputs.examples import COLUMNS, Examples, is_zero, validate_columns
+from quotakernels.inputs.examples import COLUMNS, Examples, is_zero, validated
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import refuse_unknown, show_value
 from quotakernels.ops import namespace
@@ -88,13 +88,8 @@ def checked_batch(state: Any, y_true: Any, y_score: Any, data: Mapping[str, Any]
     _check_given(state, data)
     xp, like = namespace(state.like), state.like
     given = {**data, "y_true": y_true, "y_score": _scores_for(xp, like, y_score)}
-    examples, good, _, groups, _ = validate_columns(
-        given,
-        data.get("pos_label"),
-        data.get("validate", True),
-        batched=like.ndim > 1,
-        num_groups=state.num_groups,
-    )
+    given["num_groups"] = state.num_groups
+    examples, good, _, groups, _ = validated(given, batched=like.ndim > 1)
     examples = _completed(xp, examples, state)
     fault = None if good is None else ~good[..., 0]
     return Batch(examples, fault, None if groups is None else groups.codes)
