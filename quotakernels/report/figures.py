@@ -18,7 +18,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 
 from quotakernels import plots
-from quotakernels._text import digits, formatted, percent
+from quotakernels._text import formatted, percent
 from quotakernels.evaluation.certainty import heading_of
 from quotakernels.evaluation.intervals import hit_rate_band
 from quotakernels.evaluation.results import Choice, Column, GroupResults, GroupValues, Results
@@ -247,7 +247,7 @@ def _defined(shown: _Shown) -> Iterator[Callable[[_Shown, Axes], Said]]:
     if both and len(shown.names) > 1:
         yield _dominance
     if both:
-        yield from (_roc, _precision_recall, _areas)
+        yield from (_roc, _precision_recall)
 
 
 def _in_rows(ax: Axes) -> None:
@@ -305,28 +305,6 @@ def _qrecall(shown: _Shown, ax: Axes) -> Said:
     reading = "The share of all positives that are found. The steeper the start, the better."
     shown.mark(ax)
     return "qrecall", "Qrecall (cumulative gains)", reading, (_OPTIMAL,)
-
-
-def _areas(shown: _Shown, ax: Axes) -> Said:
-    name, ranking = shown.names[shown.model], shown.evaluation.rankings[shown.model]
-    style = line_style(shown.model)
-    display = plots.QrecallDisplay.from_ranking(ranking, ax=ax, legend=False, **style)
-    ax.set_ylabel("Qrecall")
-    display.areas_[0].set_facecolor(style["color"])
-    values = shown.evaluation.over_all
-    s1, s2 = (digits(values.of(x)[shown.model]) for x in ("s1", "s2"))
-    reading = (
-        f"Of {name}: Gini = PEM is the area above chance less that below it, as a share of what "
-        "the best possible order has above chance."
-    )
-    hatch = '<path d="M0 12L12 0M8 12L20 0M16 12L28 0M24 12L34 2" style="stroke:{}"/>'
-    keys = (
-        key_of_line(style, name),
-        key_of(f"S1 = {s1}, better than chance", _AREA, painted(style["color"])),
-        key_of(f"S2 = {s2}, worse than chance", hatch, painted(REFERENCE)),
-        _OPTIMAL,
-    )
-    return "areas", "What Gini is made of", reading, keys
 
 
 def _lift(shown: _Shown, ax: Axes) -> Said:

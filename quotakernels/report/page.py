@@ -167,13 +167,6 @@ def _about_tables(evaluation: Results) -> Iterator[str]:
 # what the data are
 
 
-class Fact(NamedTuple):
-    """Something about the data, and how much of it."""
-
-    name: str
-    value: str
-
-
 def data_line(evaluation: Results) -> str:
     """The data in a line."""
     settings = evaluation.settings
@@ -188,29 +181,29 @@ def data_line(evaluation: Results) -> str:
     )
 
 
-def data_facts(evaluation: Results) -> Iterator[Fact]:
+def data_facts(evaluation: Results) -> Iterator[tuple[str, str]]:
     """Rows, positives, weights and ties."""
     settings, rows = evaluation.settings, evaluation.rows
     if settings.source:
-        yield Fact("File", settings.source)
+        yield "File", settings.source
     read = "Rows in the file" if settings.source else "Rows given"
-    yield Fact(read, number(evaluation.rows_read))
-    yield Fact("Rows left out", ", ".join(_left_out(evaluation)) or "none")
-    yield Fact("Rows evaluated", number(rows))
+    yield read, number(evaluation.rows_read)
+    yield "Rows left out", ", ".join(_left_out(evaluation)) or "none"
+    yield "Rows evaluated", number(rows)
     positive = f"{settings.label} = {settings.pos_label or 1}"
-    yield Fact("Positive rows", f"{number(evaluation.positives)} ({positive})")
+    yield "Positive rows", f"{number(evaluation.positives)} ({positive})"
     if settings.weight is not None:
         weights = (
             f"{number(evaluation.total)}, of the positives {number(evaluation.positive_total)}"
         )
-        yield Fact(f"Weight ({settings.weight})", weights)
-    yield Fact("Prevalence", percent(evaluation.prevalence))
+        yield f"Weight ({settings.weight})", weights
+    yield "Prevalence", percent(evaluation.prevalence)
     if settings.cost is not None:
-        yield Fact(f"Cost of all rows ({settings.cost})", number(evaluation.total_cost))
+        yield f"Cost of all rows ({settings.cost})", number(evaluation.total_cost)
     if settings.unit is not None:
-        yield Fact("What rows bring", str(settings.unit))
+        yield "What rows bring", str(settings.unit)
     if evaluation.groups is not None:
-        yield Fact(f"Groups ({settings.grouped_by})", number(len(evaluation.groups.names)))
+        yield f"Groups ({settings.grouped_by})", number(len(evaluation.groups.names))
     yield from _ties(evaluation)
 
 
@@ -223,7 +216,7 @@ def _left_out(evaluation: Results) -> Iterator[str]:
         yield f"{number(others)}: not {in_words(where)}"
 
 
-def _ties(evaluation: Results) -> Iterator[Fact]:
+def _ties(evaluation: Results) -> Iterator[tuple[str, str]]:
     for name, ranking in zip(evaluation.models, evaluation.rankings, strict=True):
         counts = np.asarray(ranking.counts)
         groups = int(np.count_nonzero(counts))
@@ -232,7 +225,7 @@ def _ties(evaluation: Results) -> Iterator[Fact]:
         largest = (
             f"; {number(tied)} rows share theirs, up to {number(counts.max(initial=0))} of them"
         )
-        yield Fact(f"Ties of {name}", f"{said}{largest if tied else ', no ties'}")
+        yield f"Ties of {name}", f"{said}{largest if tied else ', no ties'}"
 
 
 _OF_SELECT = {"sample_weight": "sample_weight", "where": "where", "per": "groups", "cost": "cost"}
@@ -370,44 +363,27 @@ _PLACES = 200
 # another quota
 
 
-@dataclass(frozen=True)
-class OtherQuotas:
-    """What the template needs for a slider; `data` and `script` are those of the page's script."""
-
-    what: str
-    end: float
-    step: float
-    head: tuple[str, ...]
-    rows: tuple[str, ...]
-    note: str
-    data: Markup
-    script: Markup
-
-    @property
-    def hash(self) -> str:
-        """The script's, by which the page's policy allows it and no other."""
-        digest = hashlib.sha256(self.script.encode()).digest()
-        return f"sha256-{base64.b64encode(digest).decode()}"
-
-
-def other_quotas(evaluation: Results, script: str) -> OtherQuotas | None:
-    """The slider of a page, if every quota can be told."""
+def other_quotas(evaluation: Results, script: str) -> dict[str, Any] | None:
+    """What the slider of a page needs, if every quota can be told; the page's policy allows its
+    script by the hash, and no other.
+    """
     found = at_any_quota(evaluation, _SIZE)
     if found is None:
         return None
     paid = found.axis == "cost"
     brings = [evaluation.settings.in_currency("brings")] if evaluation.gains is not None else []
-    whole = not paid and not evaluation.weighted
-    return OtherQuotas(
-        "budget" if paid else "quota",
-        found.end,
-        1 if whole else found.end / _PLACES,
-        (*["places"] * paid, "finds", "hit rate", *brings, "lift"),
-        (*evaluation.models, "random choice"),
-        _exactness(found, evaluation),
-        _in_script(found.to_json()),
-        Markup(script),
-    )
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return {
+        "what": "budget" if paid else "quota",
+        "end": found.end,
+        "step": found.end / _PLACES if paid or evaluation.weighted else 1,
+        "head": [*["places"] * paid, "finds", "hit rate", *brings, "lift"],
+        "rows": [*evaluation.models, "random choice"],
+        "note": _exactness(found, evaluation),
+        "data": _in_script(found.to_json()),
+        "script": Markup(script),
+        "hash": f"sha256-{digest}",
+    }
 
 
 def _in_script(text: str) -> Markup:
