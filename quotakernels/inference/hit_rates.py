@@ -23,7 +23,7 @@ from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.inputs.numbers import numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures.at_quota import hit_rate, positives_at, share_found
+from quotakernels.measures.at_quota import hit_rate, hit_rate_at, positives_at
 from quotakernels.measures.selection import select
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, table_of
@@ -179,7 +179,7 @@ def _draws(xp: Namespace, table: ops.TieTable, wanted: Array, listed: Array) -> 
     listed = xp.ceil(whole_if_close(xp, listed))
     whole = (xp.floor(found), xp.floor(missed), xp.ceil(wanted), listed)
     whole_or_nan = (xp.nan_unless(wanted > 0, x) for x in whole)
-    return _Draws(share_found(xp, table, wanted), *whole_or_nan)
+    return _Draws(hit_rate_at(xp, table, wanted), *whole_or_nan)
 
 
 @measure(_IntervalMeasure, greater_is_better=None, by_group=True)
@@ -288,7 +288,7 @@ def hit_rate_interval(
     moving = moving_cut(xp, table, wanted) if method == "score" else ()
     lower, upper = wilson(xp, found, wanted - found, z, unknown, *moving)
     lower, upper = (xp.nan_unless(wanted > 0, x) for x in (lower, upper))
-    return HitRateInterval(share_found(xp, table, wanted), lower, upper)
+    return HitRateInterval(hit_rate_at(xp, table, wanted), lower, upper)
 
 
 def moving_cut(xp: Namespace, table: ops.TieTable, wanted: Array) -> tuple[Array, Array]:

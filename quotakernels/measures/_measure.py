@@ -308,13 +308,13 @@ class Measure:
             for extra in given:
                 raise TypeError(f"{extra} cannot be combined with a Ranking; pass it to rank")
             whole = isinstance(ranking, Ranking)
-            return ranking if whole else self._around(ranking, numbers, caller)
+            return ranking if whole else self._known_cut(ranking, numbers, caller)
         if "ranking" in given:
             raise TypeError(f"ranking must be a Ranking; got {type(given[name]).__name__}")
         self._check_complete(caller, given)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
-        return self._ranked(self._validated(given, ties), ties, numbers)
+        return self._serving(self._validated(given, ties), ties, numbers)
 
     def _named(
         self, caller: str, arguments: tuple[Any, ...], keywords: dict[str, Any]
@@ -332,7 +332,7 @@ class Measure:
             raise TypeError(f"{caller} got {name} twice")
         return given | keywords
 
-    def _around(
+    def _known_cut(
         self, at_quota: RankingAtQuota, numbers: dict[str, Any], caller: str
     ) -> ops.QuotaCut:
         """What there is at the one quota that is known, of measures that need no more."""
@@ -363,7 +363,7 @@ class Measure:
                 raise
             raise ValueError(f"{what}; pass grades as gain=, with None as y_true") from None
 
-    def _ranked(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
+    def _serving(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         """The ranking of checked examples, or the counts or the one cut that the measure needs."""
         if self.ideal and "gain" in found.examples.columns:
             return beside_ideal(found, ties)
@@ -617,15 +617,15 @@ def ranking_at(
         xp = namespace(examples.scores)
         with xp.computing():
             wanted, place = _wanted(xp, unmasked, quota, fraction, when_short)
-            return _around(unmasked, found.good, wanted, place, ties)
+            return _cut_found(unmasked, found.good, wanted, place, ties)
     return rank_examples(examples, ties, found.good, found.groups)
 
 
-def _around(
+def _cut_found(
     examples: Examples, good: Array | None, wanted: Array, place: Any, ties: TiePolicy
 ) -> ops.QuotaCut:
-    """See `around_of`; NumPy counts one list in the memory of a tensor several times faster."""
-    find = namespace(examples.scores).compiled(around_of, ("ties",))
+    """See `quota_cut_of`; NumPy counts one list in the memory of a tensor several times faster."""
+    find = namespace(examples.scores).compiled(quota_cut_of, ("ties",))
     data = (examples[:4], good, wanted)
     on_host = host_view(data) if examples.scores.ndim == 1 else None
     columns, good, wanted = on_host or data
@@ -662,7 +662,7 @@ def last_place(xp: Namespace, wanted: Array) -> Array:
     return xp.cast(xp.ceil(last), xp.int64)
 
 
-def around_of(
+def quota_cut_of(
     examples: Examples,
     good: Array | None,
     wanted: Array,

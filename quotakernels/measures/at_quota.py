@@ -52,7 +52,7 @@ class LiftTable(NamedTuple, Generic[T]):
 _Table: TypeAlias = Any
 
 
-class _Filled(NamedTuple):
+class _Positives(NamedTuple):
     """Expected positives within each wanted mass as a fraction: ``numerator / denominator``.
 
     For counts and whole quotas both are whole numbers below 2**53 (n up to 9e7), so that one
@@ -68,14 +68,14 @@ class _Filled(NamedTuple):
     place: Array | None = None
 
 
-def _filled(xp: Namespace, table: _Table, wanted: Array) -> _Filled:
+def _positives_within(xp: Namespace, table: _Table, wanted: Array) -> _Positives:
     index, row, mass, within = xp.part_of_row_at(table, wanted)
-    return _Filled(row.positive_before * mass + within * row.positive, mass, row, within, index)
+    return _Positives(row.positive_before * mass + within * row.positive, mass, row, within, index)
 
 
-def share_found(xp: Namespace, table: _Table, wanted: Array) -> Array:
+def hit_rate_at(xp: Namespace, table: _Table, wanted: Array) -> Array:
     """The hit rate T(j) / j at each wanted mass."""
-    return _hit_rate(xp, table, wanted, _filled(xp, table, wanted))
+    return _hit_rate(xp, table, wanted, _positives_within(xp, table, wanted))
 
 
 def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
@@ -87,27 +87,27 @@ def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
     return xp.at_most(share, 1.0)
 
 
-def _hit_rate(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Array:
+def _hit_rate(xp: Namespace, table: _Table, wanted: Array, found: _Positives) -> Array:
     """T(j) / j; exactly 1 where there is no negative down to the row in which the quota ends."""
-    rate = filled.numerator / (filled.denominator * wanted)
+    rate = found.numerator / (found.denominator * wanted)
     if not table.weighted:
         return _of_counts(xp, table, rate)
-    row = filled.row
+    row = found.row
     pure = (row.positive_before >= row.mass_before) & (row.positive >= row.mass)
     return xp.at_most(rate, xp.ones_like(rate), lambda: pure)
 
 
-def _qrecall(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Array:
+def _qrecall(xp: Namespace, table: _Table, wanted: Array, found: _Positives) -> Array:
     """Exactly 1 where no positive is left."""
     total = Totals(xp, table)
-    share = filled.numerator / (filled.denominator * total.positive[..., None])
+    share = found.numerator / (found.denominator * total.positive[..., None])
     if not table.weighted:
         return _of_counts(xp, table, share)
 
     def all_found() -> Array:
-        row = filled.row
-        ended = (row.positive == 0) | (filled.within >= row.mass)
-        behind = xp.sums_behind(table, table.positive, filled.place)
+        row = found.row
+        ended = (row.positive == 0) | (found.within >= row.mass)
+        behind = xp.sums_behind(table, table.positive, found.place)
         return ended & (behind == 0)
 
     positive = total.positive[..., None]
@@ -117,8 +117,8 @@ def _qrecall(xp: Namespace, table: _Table, wanted: Array, filled: _Filled) -> Ar
 
 def positives_at(xp: Namespace, table: _Table, wanted: Array) -> Array:
     """T(q), the expected positive mass within each wanted mass ([AR] eq. 5), shape (..., K)."""
-    filled = _filled(xp, table, wanted)
-    return filled.numerator / filled.denominator
+    found = _positives_within(xp, table, wanted)
+    return found.numerator / found.denominator
 
 
 @measure(
@@ -204,7 +204,7 @@ def hit_rate(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Array:
     >>> print(hit_rate(y_true, y_score, cost=[20, 10, 30, 10, 40], budget=[20, 40]))
     [1.   0.75]
     """
-    return share_found(namespace(wanted), table, wanted)
+    return hit_rate_at(namespace(wanted), table, wanted)
 
 
 @measure(
@@ -243,7 +243,7 @@ def qrecall(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Array:
     [0.  0.5 1. ]
     """
     xp = namespace(wanted)
-    return _qrecall(xp, table, wanted, _filled(xp, table, wanted))
+    return _qrecall(xp, table, wanted, _positives_within(xp, table, wanted))
 
 
 @measure(
@@ -288,10 +288,10 @@ def lift(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Array:
     1.0
     """
     xp = namespace(wanted)
-    filled = _filled(xp, table, wanted)
+    found = _positives_within(xp, table, wanted)
     total = Totals(xp, table)
     prevalence = xp.expand_dims(total.positive / total.whole, axis=-1)
-    return (filled.numerator / (filled.denominator * wanted)) / prevalence
+    return (found.numerator / (found.denominator * wanted)) / prevalence
 
 
 @measure(Measure, greater_is_better=None, by_group=True, by_sums=True, by_counts=True)
@@ -336,15 +336,15 @@ def lift_table(table: ops.TieTable, *, bins: int = 10) -> LiftTable:
     whole, positives = (xp.expand_dims(x, axis=-1) for x in (total.whole, total.positive))
     edge = xp.arange(bins + 1, dtype=whole.dtype, device=device(whole))
     edges = edge * whole / bins * (whole / whole)  # NaN where there are no examples
-    filled = _filled(xp, table, edges)
-    found = filled.numerator / filled.denominator
+    ends = _positives_within(xp, table, edges)
+    found = ends.numerator / ends.denominator
     start, stop = edges[..., :-1], edges[..., 1:]
     size = stop - start
     inside = xp.minimum(found[..., 1:] - found[..., :-1], size)
     cumulative, recall = found[..., 1:] / stop, found[..., 1:] / positives
     if total.rounded:
         inside = xp.clip(inside, min=0.0)
-        cumulative, recall = (f(xp, table, edges, filled)[..., 1:] for f in (_hit_rate, _qrecall))
+        cumulative, recall = (f(xp, table, edges, ends)[..., 1:] for f in (_hit_rate, _qrecall))
     share, prevalence = inside / size, positives / whole
     lifts = share / prevalence, cumulative / prevalence
     return LiftTable(start, stop, inside, share, lifts[0], cumulative, lifts[1], recall)

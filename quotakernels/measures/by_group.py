@@ -118,9 +118,7 @@ def group_counts(ranking: Ranking[T]) -> GroupCounts[T]:
 
 def _counted(table: ops.TieTable) -> tuple[Array, Array]:
     xp = namespace(table.counts)
-    counts = (xp.group_total(table, x) for x in (table.counts, table.positives))
-    examples, positives = counts
-    return examples, positives
+    return xp.group_total(table, table.counts), xp.group_total(table, table.positives)
 
 
 def _check_groups(ranking: Any) -> None:
@@ -163,12 +161,12 @@ class MeanOverGroups:
         if "weights" in own:
             raise TypeError(f"pass weights to group_mean, which made {self.__name__}")
         if not isinstance(y_true, Ranking):
-            y_true = self._ranked(y_true, y_score, given)
+            y_true = self._ranking_of(y_true, y_score, given)
         elif extra := [*(() if y_score is None else ("y_score",)), *given]:
             raise TypeError(f"{extra[0]} cannot be combined with a Ranking; pass it to rank")
         return mean_of_groups(self.of_groups(y_true, **own))
 
-    def _ranked(self, y_true: Any, y_score: Any, given: dict[str, Any]) -> Ranking:
+    def _ranking_of(self, y_true: Any, y_score: Any, given: dict[str, Any]) -> Ranking:
         taken = taken_of_rank(self.takes, by_group=True)
         refuse_unknown(self.__name__, given, list(taken))
         if given.get("groups") is None:

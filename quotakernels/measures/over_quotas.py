@@ -25,7 +25,7 @@ from quotakernels.measures._sums import (
     log_and_remainder,
     narrow_sums,
 )
-from quotakernels.measures.at_quota import correlation_within, share_found
+from quotakernels.measures.at_quota import correlation_within, hit_rate_at
 from quotakernels.ops import namespace
 
 
@@ -739,7 +739,7 @@ def _expected(rates: Array, prior: Array) -> Array:
     return xp.total(weighed) / xp.total(prior)
 
 
-_RATES = in_usual_units(lambda table, wanted: share_found(namespace(wanted), table, wanted))
+_RATES = in_usual_units(lambda table, wanted: hit_rate_at(namespace(wanted), table, wanted))
 
 
 def _log_sums(xp: Namespace, before: Array, size: Array) -> tuple[Array, Array]:

@@ -465,19 +465,11 @@ def _trapezoids(xp: Namespace, total: Totals, start: Start) -> ops.RowSum:
         begin = xp.where(before > 0, found / divisor(xp, before), share)
         end = (found + here) / divisor(xp, before + mass)
         sums = share * (found * ones + ramps) - (end - begin) / 2
-        is_level, level = _level_area(xp, start, before, found, mass, here)
-        area = xp.where(is_level, level, sums)
+        is_level = (before if start == "roc" else found) == 0
+        area = xp.where(is_level, here * (here / divisor(xp, before + mass)), sums)
         return (xp.where(here > 0, area, xp.zeros_like(area)),)
 
     return _over_positives(total, terms)
-
-
-def _level_area(
-    xp: Namespace, start: Start, before: Array, found: Array, mass: Array, here: Array
-) -> tuple[Array, Array]:
-    """Whether the precision stays what it is at the group's end, and the area below it then."""
-    is_level = (before if start == "roc" else found) == 0
-    return is_level, here * (here / divisor(xp, before + mass))
 
 
 # single points, and the way between two

@@ -28,7 +28,13 @@ from quotakernels.inputs.examples import Examples, check_tie_policy, validated
 from quotakernels.inputs.keywords import forwarding, public, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._measure import CUTS, RankingAtQuota, around_of, last_place, ranking_at
+from quotakernels.measures._measure import (
+    CUTS,
+    RankingAtQuota,
+    last_place,
+    quota_cut_of,
+    ranking_at,
+)
 from quotakernels.measures.at_quota import float_thresholds
 from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, rank, table_of
@@ -535,7 +541,7 @@ def _at_quota(
     xp, labels = namespace(wanted), examples.labels
     if examples.valid is None:  # the shards of the others are counted too
         examples = examples._replace(valid=xp.ones_like(labels))
-    around = around_of(examples, good, wanted, last_place(xp, wanted), ties=ties, across=across)
+    around = quota_cut_of(examples, good, wanted, last_place(xp, wanted), ties=ties, across=across)
     score, filled = float_thresholds(xp, around.thresholds), around.wanted > 0
     threshold = xp.nan_unless(filled, score)
     return RankingAtQuota(threshold[..., 0], around)

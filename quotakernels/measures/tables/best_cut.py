@@ -34,7 +34,7 @@ from quotakernels.measures.tables.confusion import (
     in_usual_unit,
     largest,
 )
-from quotakernels.measures.tables.rates import mean_impact, mean_outcome, tuned
+from quotakernels.measures.tables.rates import impact_of, outcome_of, tuned
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, table_of
 
@@ -468,9 +468,9 @@ def best_boundary(
     floats = in_usual_unit(floats) if table.weighted else floats
     impacts, ratios = ConfusionTable(*numbers[:4]), numbers[4:]
     if kind == "outcome":
-        value = mean_outcome(floats, impacts)
+        value = outcome_of(tuned(floats, 1.0), impacts).mean
     else:
-        value = mean_impact(tuned(floats, *ratios) if ratios else floats, impacts)
+        value = impact_of(tuned(floats, *ratios) if ratios else floats, impacts).whole
     unit = largest(*impacts)
     unit = xp.max(unit, axis=-1, keepdims=True) if unit.ndim else unit
     curve = Curve(quota, value, threshold)

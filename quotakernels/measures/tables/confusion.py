@@ -163,7 +163,7 @@ def wanted_cut(
 ) -> tuple[Array, tuple[int, ...]]:
     """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
     given = sum(x is not None for x in (threshold, quota, fraction, budget))
-    if given != 1 and (given or not isinstance(table, ops.QuotaCut)):  # which has its quota
+    if given != 1 and (given or not hasattr(table, "wanted")):  # what has its quota needs none
         hint = "; for decisions use tables.confusion_table_from_predictions(y_true, y_pred)"
         names = "quota= and fraction=" if budget is None else "quota=, fraction= and budget="
         raise TypeError(f"give exactly one of threshold=, {names}{'' if given else hint}")
@@ -355,18 +355,10 @@ def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
     return ClassTable(xp.reshape(cells, (*batch, size, size)))
 
 
-class Margins(NamedTuple):
-    """Sums of the cells of K classes: over rows, over columns, and over all."""
-
-    truth: Array
-    predicted: Array
-    whole: Array
-
-
-def margins(xp: Namespace, cells: Array) -> Margins:
-    """The sums of the cells, shapes (..., K), (..., K) and (...)."""
+def margins(xp: Namespace, cells: Array) -> tuple[Array, Array, Array]:
+    """The cells of K classes summed over rows, over columns and over all, the last shape (...)."""
     truth = xp.sum(cells, axis=-1)
-    return Margins(truth, xp.sum(cells, axis=-2), xp.sum(truth, axis=-1))
+    return truth, xp.sum(cells, axis=-2), xp.sum(truth, axis=-1)
 
 
 def diagonal(xp: Namespace, cells: Array) -> Array:
@@ -511,19 +503,16 @@ class TableMeasure(CutMeasure):
     def _own_numbers(
         self, xp: Namespace, cells: ConfusionTable | ClassTable, own: dict[str, Any]
     ) -> dict[str, Any]:
-        return {name: self._number(xp, cells, name, x) for name, x in own.items()}
-
-    def _number(
-        self, xp: Namespace, cells: ConfusionTable | ClassTable, name: str, value: Any
-    ) -> Any:
-        data = cells[0]
-        if value is None and self._defaults[name] is None:
-            return None
-        if name == "impacts":
-            several = isinstance(cells, ClassTable)
-            return (class_impacts_like if several else impacts_like)(xp, data, value)
-        fits = {name: self._domains[name]}
-        return checked(xp, {name: numbers_like(data, name, value)}, fits)[name]
+        """The measure's own numbers as arrays like the cells."""
+        found = dict(own)
+        for name, value in own.items():
+            if name == "impacts":
+                like = class_impacts_like if isinstance(cells, ClassTable) else impacts_like
+                found[name] = like(xp, cells[0], value)
+            elif value is not None or self._defaults[name] is not None:
+                number = {name: numbers_like(cells[0], name, value)}
+                found |= checked(xp, number, {name: self._domains[name]})
+        return found
 
 
 def in_usual_unit(cells: ConfusionTable | ClassTable) -> Any:

@@ -1338,26 +1338,18 @@ def _total(table: ConfusionTable, impacts: ConfusionTable) -> Impact:
     return Impact(selected + rejected, selected, rejected)
 
 
-def _impact(table: ConfusionTable, impacts: ConfusionTable) -> Impact:
+def impact_of(table: ConfusionTable, impacts: ConfusionTable) -> Impact:
+    """What all decisions bring per example."""
     size = (table.tp + table.fp) + (table.fn + table.tn)
     return Impact(*(x / size for x in _total(table, impacts)))
 
 
-def _conditional(table: ConfusionTable, impacts: ConfusionTable) -> OutcomeImpact:
+def outcome_of(table: ConfusionTable, impacts: ConfusionTable) -> OutcomeImpact:
+    """What one selected and one rejected example bring on average."""
     selected, rejected = _by_outcome(table, impacts)
     selected = selected / (table.tp + table.fp)
     rejected = rejected / (table.fn + table.tn)
     return OutcomeImpact(selected, rejected, (selected + rejected) / 2)
-
-
-def mean_impact(table: ConfusionTable, impacts: ConfusionTable) -> Array:
-    """ι_I of checked cells and impacts."""
-    return _impact(table, impacts).whole
-
-
-def mean_outcome(table: ConfusionTable, impacts: ConfusionTable) -> Array:
-    """ι_σ of checked cells and impacts."""
-    return _conditional(tuned(table, 1.0), impacts).mean
 
 
 def _class_total(table: ClassTable, *, impacts: Array) -> ClassImpact:
@@ -1421,7 +1413,7 @@ def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Impact:
     >>> print(*impact(loans, impacts=(50, -200, 0, 0)))
     0.0 0.0 0.0
     """
-    return _impact(table, impacts)
+    return impact_of(table, impacts)
 
 
 @measure(
@@ -1458,7 +1450,7 @@ def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Outcome
     >>> print(*(x.round(3) for x in outcome_impact(table, impacts=(0, -7.9, -13, 0))))
     -0.549 -3.352 -1.95
     """
-    return _conditional(tuned(table, 1.0), impacts)
+    return outcome_of(tuned(table, 1.0), impacts)
 
 
 @measure(
@@ -1492,7 +1484,7 @@ def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Out
     >>> print(*conditional_impact(loans, impacts=(50, -100, -5, 0)))
     20.0 -4.0 8.0
     """
-    return _conditional(table, impacts)
+    return outcome_of(table, impacts)
 
 
 @measure(
