@@ -439,15 +439,15 @@ def beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
     return ranking._replace(ideal=ideal)
 
 
-def cumulative_table(found: Validated, ties: TiePolicy, by_positives: bool) -> ops.TieTable | None:
+def running_table(found: Validated, ties: TiePolicy, by_positives: bool) -> ops.TieTable | None:
     """Running counts, which may serve what is made of sums alone."""
     scores, labels, weights, valid, columns = found.masked
     if ties != "expected" or weights is not None or columns:
         return None
     xp = namespace(scores)
     if found.to_count is not None:
-        return xp.cumulative_segments((scores, labels, valid), *found.to_count)
-    counts = xp.cumulative_groups(scores, labels, valid, by_positives)
+        return xp.running_counts_by_group((scores, labels, valid), *found.to_count)
+    counts = xp.running_counts(scores, labels, valid, by_positives)
     return counts if counts is None or found.good is None else _marked(xp, counts, found.good)
 
 
@@ -492,7 +492,7 @@ def _ranked_by_group(
     xp = namespace(examples.scores)
     codes, table = xp.broadcast_to(groups.codes, examples.scores.shape), None
     if ties == "expected" and not examples.columns:
-        table = xp.segmented_groups(examples[:4], codes, groups.ids)
+        table = xp.tie_groups_by_group(examples[:4], codes, groups.ids)
     if table is None:
         both = xp.combined(examples.scores, codes, examples.valid)
         table = grouped(examples._replace(scores=both.scores), ties=ties)
@@ -525,14 +525,14 @@ def ranking_of(table: ops.TieTable, good: Array | None = None, with_bad: bool = 
     `with_bad` values has examples in these rows too, which are left out; groups keep them, so that
     the others stand where they stood.
     """
-    segments = table.segments
-    if segments and good is not None:
-        segments = segments._replace(good=good)
+    groups = table.groups
+    if groups and good is not None:
+        groups = groups._replace(good=good)
         good = namespace(good).repeat_per_row(table, good[..., 0])
-    if with_bad and good is not None and not segments:
+    if with_bad and good is not None and not groups:
         table = _emptied(table, good)
     masses = with_marks((table.positive, table.negative), good)
-    return Ranking._make((*table[:3], *masses, table.columns, table.layout, segments, ()))
+    return Ranking._make((*table[:3], *masses, table.columns, table.layout, groups, ()))
 
 
 def refuse_groups(ranking: Ranking, name: str = "the ranking") -> None:

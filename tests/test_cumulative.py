@@ -44,7 +44,7 @@ def spied(operation: str) -> Any:
 
 
 def on_device(measure: Any, *columns: np.ndarray, **beside: np.ndarray) -> Any:
-    with spied("cumulative_groups") as counted:
+    with spied("running_counts") as counted:
         found = measure(*map(torch.from_numpy, columns), **tree_map(torch.from_numpy, beside))
     assert counted.call_count == 1
     return tree_map(lambda x: x.numpy(), found)
@@ -118,7 +118,7 @@ GROUPS = 6
 def in_groups(name: str, *columns: np.ndarray, **beside: np.ndarray) -> list[np.ndarray]:
     """The fields of what cumulative counts give, with a row for each group."""
     measure, arrays = BY_GROUP[name], tree_map(torch.from_numpy, beside)
-    with spied("cumulative_segments") as counted:
+    with spied("running_counts_by_group") as counted:
         found = measure(*map(torch.from_numpy, columns), num_groups=GROUPS, **arrays)
     assert counted.call_count == 1
     return fields(tree_map(lambda x: x.numpy(), found))

@@ -31,8 +31,8 @@ SOURCES = [x for x in sorted(PACKAGE.rglob("*.py")) if x not in OTHERS and "cli"
 UFUNC_KEYWORDS = {"out", "dtype"}
 XP = CuPy(array_api_compat.cupy)
 """The namespace, with the operations of this library."""
-OF_TENSORS = {"cumulative_segments", "won_twice_by_group"}
-"""Operations that only PyTorch has, and that are called where `counts_segments` says so."""
+OF_TENSORS = {"running_counts_by_group", "won_twice_by_group"}
+"""Operations that only PyTorch has, and that are called where `counts_by_group` says so."""
 
 
 class Use(NamedTuple):

@@ -28,9 +28,9 @@ from quotakernels import ops
 from quotakernels._array import device
 from quotakernels.ops import Standard, namespace
 from quotakernels.ops.native import (
+    _numpy_groups,
     _numpy_merged,
     _numpy_rows,
-    _numpy_segments,
     _numpy_words,
     numpy_,
 )
@@ -335,7 +335,7 @@ def test_merged_groups(monkeypatch, scores, prevalence, lists):
         s = (s - 0.5).astype(np.float32).round(2) * (scores == "logits")
     s = s > 0.5 if scores == "bool" else s
     labels, xp = RNG.random(shape) < prevalence, namespace(s)
-    merged = xp.cumulative_groups(s, labels, None, by_positives=True)
+    merged = xp.running_counts(s, labels, None, by_positives=True)
     for i in np.ndindex(lists):
         ranking = qk.rank(labels[i], s[i])
         ends, found = np.cumsum(ranking.counts), np.append(0, np.cumsum(ranking.positives))
@@ -437,7 +437,7 @@ def test_words_of_groups(monkeypatch, scores, number, masked):
 
     Scores that are close, with others far away, have the same words but for the place.
     """
-    for module in (_numpy_segments, _numpy_words):
+    for module in (_numpy_groups, _numpy_words):
         monkeypatch.setattr(module, "BLOCK", 16)
     size = 500
     s: Any = {
@@ -466,16 +466,16 @@ def test_words_of_groups(monkeypatch, scores, number, masked):
     assert [x.dtype for x in columns] == [np.int64, s.dtype, np.int32, np.int32]
     with standard_forms():
         examples = (s, labels, None, None)
-        assert namespace(s).segmented_groups(examples, groups, np.arange(number)) is None
+        assert namespace(s).tie_groups_by_group(examples, groups, np.arange(number)) is None
 
 
 @pytest.mark.parametrize("size", [1, 5, 40])
 @pytest.mark.parametrize("length", [1, 9, 300])
 def test_where_groups_begin(monkeypatch, library, size, length):
     """Rows behind the last group count for it."""
-    monkeypatch.setattr(_numpy_segments, "BLOCK", 16)
+    monkeypatch.setattr(_numpy_groups, "BLOCK", 16)
     group, ids = np.sort(RNG.integers(0, 30, length)), np.arange(size)
-    found, plain = both(library, "segments_of", group, ids)
+    found, plain = both(library, "group_index", group, ids)
     same(found, plain)
     same(found.starts, group.searchsorted(np.arange(size + 1)))
     same(found.of_row, np.minimum(group, size - 1))
@@ -633,7 +633,7 @@ def test_bincount(library, batch):
 
 
 def sums_of_groups(xp: Any, x: Any, starts: Any, of_row: Any) -> Any:
-    table = ops.TieTable(x, x, x, x, x)._replace(segments=ops.GroupIndex(starts, starts, of_row))
+    table = ops.TieTable(x, x, x, x, x)._replace(groups=ops.GroupIndex(starts, starts, of_row))
     return (
         xp.group_total(table, x),
         xp.running_total(table, x),
@@ -757,12 +757,12 @@ HAVE_NO_TWIN = {
     *("source_of_draws", "uniform", "coins", "draws"),  # libraries draw other numbers
     *("grown", "sort_with"),  # parts of `hull_ends` and of `sort_coded`
     *("owner_in_place", "counts_of_runs"),  # parts of `ends_of_row_at` and of `merged`
-    "first_of_each",  # a part of `segments_of`
+    "first_of_each",  # a part of `group_index`
     *("repeated", "segment_scan"),  # parts of `bisect` and of `segment_sum`
     "nan_unless",  # beyond the standard: where JAX makes NaN
     "infinite_keys",  # likewise where it makes infinity
     *("rate", "rising_sum"),  # where XLA multiplies by inverses, and devices add in parallel
-    *("summed_by_position", "counts_segments"),  # say which of two forms is faster
+    *("summed_by_position", "counts_by_group"),  # say which of two forms is faster
 }
 
 

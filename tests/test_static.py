@@ -27,7 +27,7 @@ LAYERS = (
     ("_bits", "_replacing"),
     ("ops._table",),
     ("ops.arrays",),
-    ("ops.drawing", "ops.hull", "ops.segments"),
+    ("ops.drawing", "ops.hull", "ops.groups"),
     ("ops.tables",),
     ("ops.binning", "ops.rows"),
     ("ops.standard",),

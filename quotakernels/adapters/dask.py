@@ -188,9 +188,9 @@ def _partial(number: int, part: dict[str, Any], pos_label: Any, same: dict[str, 
     negative = None if pos_label is None else _negative_label(arrays, pos_label)
     found = None if negative is None else (negative[0], number)
     rows = table_of(namespace(table.counts), table, by_group=True)
-    if not rows.segments:
+    if not rows.groups:
         return _Partial(number, found, *merged([rows]))
-    ids, of_row = rows.segments.ids, rows.segments.of_row
+    ids, of_row = rows.groups.ids, rows.groups.of_row
     named = ids[of_row] if len(ids) else np.zeros(len(of_row), ids.dtype)
     return _Partial(number, found, *merged([rows], [named]))
 

@@ -424,6 +424,6 @@ def _ranking(of_each: Sequence[Cells], grouped: bool) -> Ranking:
     segments: Any = ()
     if grouped:
         group = np.repeat(np.arange(len(of_each)), [len(x.counts) for x in of_each])
-        segments = namespace(group).segments_of(group, np.arange(len(of_each)), behind=False)
+        segments = namespace(group).group_index(group, np.arange(len(of_each)), behind=False)
     table = ops.TieTable(thresholds, counts.sum(axis=-1), counts[:, 1], positive, negative, columns)
-    return ranking_of(table._replace(segments=segments))
+    return ranking_of(table._replace(groups=segments))

@@ -179,7 +179,7 @@ def by_group(table: ops.TieTable, keys: Keys | None) -> ops.TieTable:
     if good is None:
         return table
     good = xp.broadcast_to(good, (*batch, *good.shape[-2:]))
-    return table._replace(segments=table.segments._replace(good=good))
+    return table._replace(groups=table.groups._replace(good=good))
 
 
 def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.TieTable:

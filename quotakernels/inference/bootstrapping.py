@@ -170,7 +170,7 @@ def _value_of_table(measure: Any, table: ops.TieTable) -> Any:
 def _is_plain(table: ops.TieTable) -> bool:
     """Whether sums over rows with positives serve, which differ in the last digit from others."""
     on_host = isinstance(table.counts, np.ndarray) and table.counts.ndim == 1
-    return on_host and not (table.weighted or table.segments)
+    return on_host and not (table.weighted or table.groups)
 
 
 def values_of(

@@ -84,7 +84,7 @@ def wanted_and_listed(
     )
     if population is None:
         return (wanted, xp.full_like(wanted, ENDLESS)), shape
-    if table.segments:
+    if table.groups:
         raise TypeError("population is for one list, and cannot be combined with groups")
     size = numbers_like(table.counts, "population", population)
     if size.ndim:

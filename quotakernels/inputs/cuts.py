@@ -110,7 +110,7 @@ def quota_masses(
         most, what = whole, "total weight" if table.weighted else _EXAMPLES
         if name == "budget":
             most, what = total.cost[..., None], "total cost"
-        short = when_short or ("all" if table.segments else "")
+        short = when_short or ("all" if table.groups else "")
         allowed, valid, expected = _within(xp, flat, most, what, filled, short)
         wanted = xp.minimum(flat, most)
         if name == "budget":
@@ -182,9 +182,9 @@ def _beside_groups(
 ) -> tuple[Array, tuple[int, ...]]:
     """Numbers of shape (K,), or (S, K) if each group has its own; and their shape without S."""
     shape = tuple(value.shape)
-    if not table.segments or len(shape) < 2:
+    if not table.groups or len(shape) < 2:
         return xp.reshape(value, (-1,)), shape
-    size = table.segments.ids.shape[-1]
+    size = table.groups.ids.shape[-1]
     if len(shape) > 2 or shape[0] != size:
         raise ValueError(
             f"{name} has shape {shape}; with groups pass a number or a list of them for all "
@@ -274,7 +274,7 @@ def _number(xp: Namespace, table: ops.TieTable, wanted: Array) -> int:
     if table.in_place or not readable(table.counts):
         return rows
     most = int(np.max(np.sum(np.asarray(table.counts), axis=-1, dtype=np.int64), initial=1))
-    if not table.segments:
+    if not table.groups:
         known = np.asarray(xp.where(xp.isnan(wanted), xp.zeros_like(wanted), wanted))
         most = min(most, math.ceil(np.max(known, initial=1)))
     exact = type(table.counts) is np.ndarray

@@ -258,7 +258,7 @@ def _clean(
         floats = {name: xp.cast(columns[name], wide) for name in COLUMNS if name in columns}
         weights, mask = weights_and_mask(xp, columns, wide)
         by_list = mask is None and ids is None and not (validate and readable(scores))
-        counts = by_counts and xp.counts_segments(scores, labels, mask, columns["groups"])
+        counts = by_counts and xp.counts_by_group(scores, labels, mask, columns["groups"])
         bad = {} if counts else bad_values(xp, scores, weights, leader, by_list)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             labels, bad["y_true"] = _positive(xp, arrays["y_true"], labels, pos_label, mask)

@@ -51,9 +51,9 @@ from quotakernels.ranking import (
     Ranking,
     TiePolicy,
     beside_ideal,
-    cumulative_table,
     rank,
     rank_examples,
+    running_table,
     table_of,
     table_of_one_list,
 )
@@ -368,7 +368,7 @@ class Measure:
         if self.ideal and "gain" in found.examples.columns:
             return beside_ideal(found, ties)
         by_counts = found.to_count is not None or (self._by_sums and found.groups is None)
-        if by_counts and (counts := cumulative_table(found, ties, self.by_positives)) is not None:
+        if by_counts and (counts := running_table(found, ties, self.by_positives)) is not None:
             return counts
         return self._cut(found, ties, numbers)
 
@@ -560,7 +560,7 @@ def _counts_of_lists(labels: Any, scores: Any) -> ops.TieTable | None:
         return None
     scores, labels = found
     labels = labels if labels.ndim == scores.ndim else np.broadcast_to(labels, scores.shape)
-    return namespace(scores).cumulative_groups(scores, labels, None, by_positives=True)
+    return namespace(scores).running_counts(scores, labels, None, by_positives=True)
 
 
 # One quota of scores that are not sorted

@@ -382,7 +382,7 @@ def above_cuts(xp: Namespace, table: ops.TieTable, column: Array) -> Array:
 
     Of S groups of examples there are G + S cuts: one below each row, and then the empty ones.
     """
-    if table.segments:
+    if table.groups:
         return _with_empty(xp, table, xp.running_total(table, column), 0)
     sums = xp.prefix_sum(column)
     return xp.concat([xp.zeros_like(sums[..., :1]), sums], axis=-1)
@@ -390,7 +390,7 @@ def above_cuts(xp: Namespace, table: ops.TieTable, column: Array) -> Array:
 
 def below_cuts(xp: Namespace, table: ops.TieTable, column: Array) -> Array:
     """Sums of the rows below each cut; in a difference of sums a small one would be lost."""
-    if table.segments:
+    if table.groups:
         behind = xp.total_behind(table, column)
         return xp.concat([behind, xp.group_total(table, column)], axis=-1)
     sums = xp.flip(xp.prefix_sum(xp.flip(column, axis=-1)), axis=-1)
@@ -399,22 +399,22 @@ def below_cuts(xp: Namespace, table: ops.TieTable, column: Array) -> Array:
 
 def _with_empty(xp: Namespace, table: ops.TieTable, rows: Array, fill: Any) -> Array:
     """What stands at the cuts below all rows, and at the empty ones."""
-    number = table.segments.ids.shape[-1] if table.segments else 1
+    number = table.groups.ids.shape[-1] if table.groups else 1
     shape = (*rows.shape[:-1], number)
     empty = xp.full(shape, fill, dtype=rows.dtype, device=device(rows))
-    return xp.concat([rows, empty] if table.segments else [empty, rows], axis=-1)
+    return xp.concat([rows, empty] if table.groups else [empty, rows], axis=-1)
 
 
 def beside_cuts(xp: Namespace, table: ops.TieTable, x: Array) -> Array:
     """What belongs to each list, shape (...), or to each group, (..., S), beside its cuts."""
-    if table.segments:
+    if table.groups:
         return xp.concat([xp.repeat_per_row(table, x), x], axis=-1)
     return xp.expand_dims(x, axis=-1)
 
 
 def row_ends(xp: Namespace, table: ops.TieTable, x: Array) -> tuple[Array, Array]:
     """What stands at the cut above each row and at that below it, of numbers of all cuts."""
-    if not table.segments:
+    if not table.groups:
         return x[..., :-1], x[..., 1:]
     rows = table.counts.shape[-1]
     below, empty = x[..., :rows], xp.repeat_per_row(table, x[..., rows:])
@@ -449,7 +449,7 @@ def real_cuts(xp: Namespace, table: ops.TieTable) -> Array:
 def cut_thresholds(xp: Namespace, table: ops.TieTable) -> Array:
     """The threshold of every cut, NaN for an empty one; padding repeats the group before it."""
     thresholds = _with_empty(xp, table, float_thresholds(xp, table.thresholds), xp.nan)
-    if table.segments:
+    if table.groups:
         return thresholds
     filled = table.counts > 0
     places = xp.arange(1, filled.shape[-1] + 1, dtype=xp.int64, device=device(filled))
@@ -646,7 +646,7 @@ def _near_one(xp: Namespace, parts: list[ops.TieTable], filled: _Numbers) -> _Nu
 
 def _largest(xp: Namespace, parts: list[ops.TieTable], numbers: Iterable[Array]) -> Array:
     """The largest number of all parts of a list, shape (..., 1), or of the group of each row."""
-    if parts[0].segments:
+    if parts[0].groups:
         return xp.repeat_per_row(parts[0], xp.group_max(parts[0], *numbers))
     return reduce(xp.maximum, (xp.max(x, axis=-1, keepdims=True) for x in numbers))
 
@@ -684,7 +684,7 @@ def _moments_before(
     ends: list[Array | None] = [None] * len(_Moments._fields)
 
     def before(column: int, x: Array) -> Array:
-        if table.segments:
+        if table.groups:
             exact = column in (0, 2) and not table.weighted
             return xp.row_before(table, xp.running_total(table, x, exact))
         sums = xp.exclusive(x, ends[column])

@@ -441,10 +441,10 @@ def _wanted_over_all(
     """The wanted masses of all groups together, shape (..., K), and of each in proportion, shape
     (..., S, K).
     """
-    if not table.segments:
+    if not table.groups:
         raise TypeError("selection_by_group needs groups, the group of each example")
     paid = budget is not None and "cost" in table.columns
-    together = xp.compiled(_together)(table) if paid else table._replace(segments=())
+    together = xp.compiled(_together)(table) if paid else table._replace(groups=())
     (wanted,), shape = wanted_masses(xp, together, quota=quota, fraction=fraction, budget=budget)
     if not paid:
         return (wanted, xp.compiled(_in_proportion)(table, wanted)), shape
@@ -612,7 +612,7 @@ def _together(table: ops.TieTable) -> ops.TieTable:
     key = rows.thresholds
     last = xp.ones_like(key[..., :1]) == 1
     last = xp.concat([key[..., 1:] != key[..., :-1], last], axis=-1)
-    return xp.merged(rows, last)._replace(segments=())
+    return xp.merged(rows, last)._replace(groups=())
 
 
 def _shares(xp: Namespace, table: ops.TieTable, edge: _Edge) -> tuple[Array, Array]:

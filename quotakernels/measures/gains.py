@@ -50,13 +50,13 @@ def cut_at_quotas(table: ops.TieTable, wanted: Array) -> CutRows:
 
 def rows_to_cut(xp: Namespace, table: ops.TieTable) -> ops.TieTable:
     """The table with its empty rows behind the others; of groups of examples as it is."""
-    return table if table.segments else xp.filled_first(table)
+    return table if table.groups else xp.filled_first(table)
 
 
 def cut_at_thresholds(table: ops.TieTable, wanted: Array, inclusive: bool) -> CutRows:
     """Where the thresholds cut the `rows_to_cut`."""
     xp = namespace(table.counts)
-    if table.segments:
+    if table.groups:
         return _groups_cut(xp, table, wanted, inclusive)
     wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
     ends = cut_ends(xp, table, wanted, inclusive)
@@ -262,7 +262,7 @@ def best_quota(table: ops.TieTable) -> BestBoundary:
     value = xp.nan_unless(~nobody, value)
     curve = curve_of(xp, table, value)
     best = best_of_these(table, curve, _rounding(xp, table))
-    return BestBoundary(*best, () if table.segments else curve)
+    return BestBoundary(*best, () if table.groups else curve)
 
 
 def _rounding(xp: Namespace, table: ops.TieTable) -> Array:

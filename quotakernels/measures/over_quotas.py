@@ -180,7 +180,7 @@ def pairs_won(_xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
     Whole numbers of positives go on from one group of examples to the next, which takes fewer
     steps: those before the group are taken off at the end.
     """
-    in_list = table.segments and not total.rounded
+    in_list = table.groups and not total.rounded
 
     def won_twice(rows: Any) -> tuple[Array]:
         rows = rows.in_list if in_list else rows
@@ -198,7 +198,7 @@ def pairs_won(_xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
 def _won(table: Any) -> Won:
     """Of groups whose values are not read, which PyTorch counts on a device, in fewer steps."""
     xp, mark = namespace(table[0]), table.mark
-    if table.segments and mark is not None:
+    if table.groups and mark is not None:
         twice, pairs = xp.won_twice_by_group(table)
         return Won(xp.cast(twice, mark.dtype), pairs * mark)
     return xp.sum_rows(table, pairs_won(xp, table, Totals(xp, table)))[0]
@@ -540,7 +540,7 @@ def qrecall_mean(
     """
     by_area = table.weighted
     reduction = _qrecall_area(xp, table, total) if by_area else _qrecall_sum(xp, table, total, late)
-    if not (late or table.rounded or table.segments):
+    if not (late or table.rounded or table.groups):
         return reduction  # undefined values are 0/0
     last = total.negative if late else total.whole
     defined = (total.positive > 0) & (last > 0)
@@ -714,7 +714,7 @@ def _quotas(
         raise ValueError("between must be two single quotas; got arrays of them")
     ordered = (lambda x: x <= last, "at most the last quota of the range")
     first = checked(xp, {"between": first}, {"between": ordered})["between"]
-    short: WhenShort | None = "nan" if table.segments else None
+    short: WhenShort | None = "nan" if table.groups else None
     ends = xp.stack([first, last])
     return quota_masses(xp, table, quota=ends, when_short=short, called="between")[0], None
 
@@ -929,7 +929,7 @@ def normalized_marks(
     correlation = correlation_within(xp, table, total.whole[..., None], "observed")[..., 0]
     values = Marks(hit_rate, qrecall, won.surplus, won.share, correlation)
     if method == "minmax":
-        models = -2 if table.segments else -1
+        models = -2 if table.groups else -1
         return Marks(*(_between_models(xp, x, models) for x in values))
     if table.weighted:
         raise ValueError(

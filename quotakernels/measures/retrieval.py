@@ -111,20 +111,20 @@ class Positions:
         self.items = self._floating(xp.where(self.there, items, xp.ones_like(items)))
         self._known, first = ends[..., -1:] <= numbers.shape[0], 0
         self.table = table
-        if table.segments:
-            self.table = self._with_segments(ends, items)
-            before = self.table.segments.starts[..., :-1]
+        if table.groups:
+            self.table = self._with_groups(ends, items)
+            before = self.table.groups.starts[..., :-1]
             first = xp.repeat_per_row(self.table, before)
         self.rank = self._floating(xp.where(self.there, number - first, xp.ones_like(number)))
 
-    def _with_segments(self, ends: Array, items: Array) -> ops.TieTable:
-        """A table of as many rows as positions, of which only its segments are looked at."""
-        xp, segments = self._xp, self._rows.segments
+    def _with_groups(self, ends: Array, items: Array) -> ops.TieTable:
+        """A table of as many rows as positions, of which only its groups are looked at."""
+        xp, groups = self._xp, self._rows.groups
         none = xp.zeros((*ends.shape[:-1], 1), dtype=ends.dtype, device=device(ends))
-        starts = xp.take_last_axis(xp.concat([none, ends], axis=-1), segments.starts)
-        of_row = xp.take_last_axis(segments.of_row, self._row)
-        segments = segments._replace(starts=starts, of_row=of_row)
-        return ops.TieTable(items, items, items, None, None, segments=segments)
+        starts = xp.take_last_axis(xp.concat([none, ends], axis=-1), groups.starts)
+        of_row = xp.take_last_axis(groups.of_row, self._row)
+        groups = groups._replace(starts=starts, of_row=of_row)
+        return ops.TieTable(items, items, items, None, None, groups=groups)
 
     def _floating(self, x: Array) -> Array:
         return self._xp.cast(x, self._wide)
@@ -154,8 +154,8 @@ class Positions:
 
     def _defined(self, limit: Array) -> Array:
         """Where a wanted mass is a number, and all positions within it are known."""
-        known = self._known if self.table.segments else self._known[..., 0]
-        if not self.table.segments:
+        known = self._known if self.table.groups else self._known[..., 0]
+        if not self.table.groups:
             known = known | (limit <= self.rank.shape[-1])
         return known & (limit == limit)
 

@@ -27,5 +27,5 @@ from quotakernels.ops.arrays import is_symbolic as is_symbolic
 from quotakernels.ops.drawing import entropy as entropy
 from quotakernels.ops.native import STANDARD_ONLY as STANDARD_ONLY
 from quotakernels.ops.native import namespace as namespace
-from quotakernels.ops.segments import Combined as Combined
+from quotakernels.ops.groups import Combined as Combined
 from quotakernels.ops.standard import Standard as Standard

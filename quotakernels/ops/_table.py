@@ -149,7 +149,7 @@ class TieTable(NamedTuple):
     negative_weights: Array | None
     columns: Columns = NO_COLUMNS
     layout: Layout = ()
-    segments: GroupIndexOrNone = ()
+    groups: GroupIndexOrNone = ()
     ideal: Array | tuple[()] = ()
 
     @property
@@ -209,7 +209,7 @@ class TieTable(NamedTuple):
         """The table with each class in the place of the other, without further columns."""
         others = self.counts - self.positives
         swapped = TieTable(*self[:2], others, self.negative_weights, self.positive_weights)
-        return swapped._replace(segments=self.segments)
+        return swapped._replace(groups=self.groups)
 
     def map(self, function: Callable[[Array], Array]) -> TieTable:
         """The table with every column that it has put through the function, in whatever layout."""
@@ -306,7 +306,7 @@ class QuotaCut(NamedTuple):
         return
 
     @property
-    def segments(self) -> tuple[()]:
+    def groups(self) -> tuple[()]:
         """None: it is one list."""
         return ()
 

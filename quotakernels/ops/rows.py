@@ -78,7 +78,7 @@ class Rows:
     @once
     def in_list(self) -> Any:
         """The rows of all groups of examples as one list, in which sums go on."""
-        return Rows(self.xp, self.table._replace(segments=()))
+        return Rows(self.xp, self.table._replace(groups=()))
 
     def own(self, name: str) -> Array:
         """A column that is no sum."""
@@ -92,7 +92,7 @@ class Rows:
         if table.in_place and name == "mass":
             position: Array = self.positions.position
             return position
-        if table.in_place and not table.segments:
+        if table.in_place and not table.groups:
             return self.xp.running_count(getattr(self, name))
         return self._widened(self.xp.running_total(table, self._column(name)))
 
@@ -131,9 +131,9 @@ class Positions:
     def position(self) -> Array:
         """The number of the position, from 1 on, in its group of examples."""
         table = self.rows.table
-        if not table.segments:
+        if not table.groups:
             return self.place_in_list
-        return self.place_in_list - self.xp.repeat_per_row(table, table.segments.starts[..., :-1])
+        return self.place_in_list - self.xp.repeat_per_row(table, table.groups.starts[..., :-1])
 
     @once
     def row(self) -> Array:
@@ -207,7 +207,7 @@ class RunningRows(Rows):
 
     def __init__(self, xp: Namespace, table: Any, dtype: Any, from_list: bool = False):
         super().__init__(xp, table)
-        self.dtype, self._from_list = dtype, from_list or not table.segments
+        self.dtype, self._from_list = dtype, from_list or not table.groups
         self._ends: dict[str, Array] = {}
 
     @once
@@ -242,18 +242,18 @@ class RunningRows(Rows):
         """Without what stands before the group of examples of each row."""
         if self._from_list:
             return sums
-        before = self._down_to(name, self.table.segments.starts)
+        before = self._down_to(name, self.table.groups.starts)
         return sums - self.xp.take_last_axis(before, self._group)
 
     @once
     def _group(self) -> Array:
-        return self.xp.segment_of_row(self.table)
+        return self.xp.group_of_row(self.table)
 
     def _down_to(self, name: str, items: Array) -> Array:
         sums = items
         if name in ("positive", "negative"):
             found = self.table.positives
-            found = self.xp.take_last_axis(found, items) if self.table.segments else found
+            found = self.xp.take_last_axis(found, items) if self.table.groups else found
             sums = found if name == "positive" else items - found
         return sums if self.dtype == items.dtype else self.xp.cast(sums, self.dtype)
 

@@ -22,10 +22,10 @@ from quotakernels.ops._table import (
     to_sum,
 )
 from quotakernels.ops.arrays import is_below, is_float
-from quotakernels.ops.segments import Segmented
+from quotakernels.ops.groups import Grouped
 
 
-class Tables(Segmented):
+class Tables(Grouped):
     """Tables of tie groups: how they are made of scores, and how their rows are read."""
 
     def tie_groups(self, examples: ExampleColumns, given: bool = False) -> TieTable:
@@ -63,7 +63,7 @@ class Tables(Segmented):
         groups = every if given or key.shape[-1] == 0 else _merge_equal(self, key, every)
         return groups._replace(layout=self.layout_of(scores, valid, not is_float(self, key)))
 
-    def segmented_groups(
+    def tie_groups_by_group(
         self,
         examples: tuple[Array, Array, Array | None, Array | None],
         codes: Array,
@@ -158,7 +158,7 @@ class Tables(Segmented):
             return self.zeros(wanted.shape, dtype=self.int64, device=device(wanted)), table.row
         if table.running:
             return _running_rows_at(self, table, wanted)
-        if table.segments:
+        if table.groups:
             return self.rows_of_groups_at(table, wanted)
         if not table.weighted:
             return _counted_rows_at(self, table, wanted)
@@ -197,7 +197,7 @@ class Tables(Segmented):
         behind the last example.  In each list, or group of examples, one place is asked for.
         """
         wide = self.wide_float(device(place))
-        if table.segments or not (table.running or table.in_place):
+        if table.groups or not (table.running or table.in_place):
             index, row = self.rows_at(table, self.cast(place, wide))
             before, found = row.mass_before, row.positive_before
             return index, before, before + row.mass, found, found + row.positive
@@ -252,7 +252,7 @@ class Tables(Segmented):
         """The rows down to the largest wanted mass, and more; all rows where shapes are fixed."""
         return table
 
-    def cumulative_groups(
+    def running_counts(
         self, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
     ) -> TieTable | None:
         """The tie groups of counted examples by running counts, where that takes fewer steps.
@@ -269,14 +269,14 @@ class Tables(Segmented):
         """
         return None
 
-    def counts_segments(
+    def counts_by_group(
         self,
         scores: Array,
         labels: Array | None,
         valid: Array | None,
         codes: Array,
     ) -> bool:
-        """Whether `cumulative_segments` serves, which only PyTorch has."""
+        """Whether `running_counts_by_group` serves, which only PyTorch has."""
         return False
 
     def split_ties(self, table: TieTable, ties: TiePolicy) -> TieTable:
@@ -395,7 +395,7 @@ def _running_rows_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Arr
 
 def _row_beyond(xp: Namespace, table: TieTable, spent: Array, budget: Array) -> Array:
     """The row in which each budget ends, or the last one."""
-    if table.segments:
+    if table.groups:
         return xp.first_beyond(table, spent, budget)
     return xp.clip(xp.bisect(spent, budget, beyond=True), max=spent.shape[-1] - 1)
 
@@ -403,5 +403,5 @@ def _row_beyond(xp: Namespace, table: TieTable, spent: Array, budget: Array) -> 
 def _before(xp: Namespace, table: TieTable, sums: Array, index: Array) -> Array:
     """Running sums before a row, which begin anew in each group of examples."""
     found = xp.column_at(table, sums, xp.clip(index - 1, min=0))
-    start = xp.expand_dims(table.segments.starts[..., :-1], axis=-1) if table.segments else 0
+    start = xp.expand_dims(table.groups.starts[..., :-1], axis=-1) if table.groups else 0
     return xp.where(index <= start, xp.zeros_like(found), found)

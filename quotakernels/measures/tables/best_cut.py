@@ -250,7 +250,7 @@ def _good_cuts(
 ) -> Any:
     """What is made of every cut, NaN in rows of the batch, or of groups, with a bad value."""
     found = xp.compiled(make)(table)
-    if good is not None and table.segments:
+    if good is not None and table.groups:
         good = xp.expand_dims(beside_cuts(xp, table, good[..., 0]), axis=-1)
     return nan_unless_valid(xp, found, good)
 
@@ -306,16 +306,16 @@ def best_of_these(
     def at_first(x: Array) -> Array:
         x = xp.take_last_axis(x, first)
         x = xp.nan_unless(some, x)
-        return x if table.segments else x[..., 0]
+        return x if table.groups else x[..., 0]
 
     quota = xp.cast(curve.quota, xp.wide_float(device(curve.quota)))
     value, threshold, quota = (at_first(x) for x in (curve.value, curve.threshold, quota))
-    return BestCut(value, threshold, quota, () if table.segments else optima)
+    return BestCut(value, threshold, quota, () if table.groups else optima)
 
 
 def _highest(xp: Namespace, table: ops.TieTable, value: Array) -> Array:
     """The best of the values of all cuts, shape (...), or of those of each group, (..., S)."""
-    if not table.segments:
+    if not table.groups:
         return xp.max(value, axis=-1)
     rows = table.counts.shape[-1]
     return xp.maximum(xp.group_max(table, value[..., :rows], -xp.inf), value[..., rows:])
@@ -325,7 +325,7 @@ def _first(xp: Namespace, table: ops.TieTable, flags: Array) -> tuple[Array, Arr
     """The first of the cuts that are flagged, shape (..., 1), or (..., S), and if there is one."""
     last = flags.shape[-1] - 1
     places = xp.arange(last + 1, dtype=xp.int64, device=device(flags))
-    if not table.segments:
+    if not table.groups:
         places = xp.where(flags, places, xp.full_like(places, last))
         return xp.min(places, axis=-1, keepdims=True), xp.any(flags, axis=-1, keepdims=True)
     rows = table.counts.shape[-1]
@@ -475,7 +475,7 @@ def best_boundary(
     unit = xp.max(unit, axis=-1, keepdims=True) if unit.ndim else unit
     curve = Curve(quota, value, threshold)
     best = best_of_these(table, curve, tolerance(unit, SAME_VALUE) * unit)
-    return BestBoundary(*best, () if table.segments else curve)
+    return BestBoundary(*best, () if table.groups else curve)
 
 
 @measure(Measure, numbers=_validate_ratio, greater_is_better=None)

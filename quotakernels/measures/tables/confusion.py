@@ -171,7 +171,7 @@ def wanted_cut(
     check_when_short(when_short)
     if threshold is not None:
         wanted = thresholds_beside(table.thresholds, threshold)
-        if table.segments and wanted.ndim > 1:
+        if table.groups and wanted.ndim > 1:
             raise ValueError(
                 f"threshold has shape {tuple(wanted.shape)}; with groups pass a number or a list "
                 "of them, for all groups"
@@ -221,7 +221,7 @@ def _cells_at_thresholds(
     table: ops.TieTable, wanted: Array, *, inclusive: bool = True
 ) -> ConfusionTable:
     xp = namespace(table.counts)
-    if table.segments:
+    if table.groups:
         return _cells_of_groups(xp, table, wanted, inclusive)
     table = xp.filled_first(table)
     wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
@@ -254,7 +254,7 @@ def cut_cells(xp: Namespace, table: ops.TieTable) -> ConfusionTable:
     Masses are summed from either end, since in a difference of sums a small one is lost.
     """
     fp, tp = (above_cuts(xp, table, x) for x in (table.negative, table.positive))
-    if table.weighted or table.segments:
+    if table.weighted or table.groups:
         tn, fn = (below_cuts(xp, table, x) for x in (table.negative, table.positive))
     else:
         fp, tp = xp.cast(fp, xp.int64), xp.cast(tp, xp.int64)

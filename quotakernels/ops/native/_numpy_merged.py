@@ -135,7 +135,7 @@ def _write_lists(items: NDArray, found: NDArray, size: int, groups: _Groups) -> 
 def merged_groups(table: TieTable) -> TieTable | None:
     """See `tables.merged_groups`."""
     counts, positives = table.counts, table.positives
-    if counts.ndim > 1 or table.weighted or table.segments:
+    if counts.ndim > 1 or table.weighted or table.groups:
         return None
     whole = np.add.reduce(counts, dtype=np.int64)
     rows = (positives != 0).nonzero()[0]  # NumPy looks at integers one by one

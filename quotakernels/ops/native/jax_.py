@@ -410,7 +410,7 @@ class Jax(JaxTypes):
 
         If they are summed row by row anyway, it needs no sum of its own beside the last of these.
         """
-        if table.segments or not table.in_place:
+        if table.groups or not table.in_place:
             return super().number(table, x, summed)
         whole = self.running_count(x)[..., -1] if summed else jnp.sum(x, axis=-1, dtype=x.dtype)
         return whole.astype(jnp.int64)

@@ -21,6 +21,13 @@ from quotakernels.ops._table import (
 )
 from quotakernels.ops.arrays import flagged_places
 from quotakernels.ops.drawing import poisson_steps
+from quotakernels.ops.native._numpy_groups import (
+    first_of_each,
+    largest_between,
+    sums_before,
+    sums_between,
+    tie_groups_by_group,
+)
 from quotakernels.ops.native._numpy_hull import hull_ends
 from quotakernels.ops.native._numpy_keys import from_order_key, key_of_bits, order_key
 from quotakernels.ops.native._numpy_merged import (
@@ -39,13 +46,6 @@ from quotakernels.ops.native._numpy_rows import (
     rows_at,
     total_of_blocks,
     total_of_rows,
-)
-from quotakernels.ops.native._numpy_segments import (
-    first_of_each,
-    largest_between,
-    segmented_groups,
-    sums_before,
-    sums_between,
 )
 from quotakernels.ops.native._numpy_summed import by_argsort, each_by_itself
 from quotakernels.ops.native._numpy_words import (
@@ -104,7 +104,7 @@ def _empty_row(scores: NDArray, weights: NDArray | None, columns: dict[str, NDAr
 
 
 def _is_list(table: TieTable) -> bool:
-    return table.counts.ndim == 1 and not table.segments
+    return table.counts.ndim == 1 and not table.groups
 
 
 def _filled_rows(table: TieTable) -> TieTable:
@@ -281,19 +281,19 @@ class NumPy(NumPyTypes):
 
     def group_total(self, table: TieTable, x: NDArray) -> Array:
         """From the start of a group to the next."""
-        if not table.segments or x.ndim != 1:
+        if not table.groups or x.ndim != 1:
             return super().group_total(table, x)
-        return sums_between(x, table.segments.starts, x.dtype.kind in "iu")
+        return sums_between(x, table.groups.starts, x.dtype.kind in "iu")
 
     def group_max(self, table: TieTable, x: NDArray, least: Any = 0) -> Array:
         """From the start of a group to the next."""
         if x.ndim != 1:
             return super().group_max(table, x, least)
-        return largest_between(x, table.segments.starts, least)
+        return largest_between(x, table.groups.starts, least)
 
     def number(self, table: TieTable, x: NDArray, summed: bool = False) -> Array:
         """Without the checks of NumPy's function, which take longer than few counts."""
-        if table.segments:
+        if table.groups:
             return self.group_total(table, x)
         return np.add.reduce(x, axis=-1, dtype=np.int64)
 
@@ -327,15 +327,15 @@ class NumPy(NumPyTypes):
         thresholds = from_order_key(groups.thresholds, scores.dtype, over=True)
         return groups._replace(thresholds=thresholds)
 
-    def segmented_groups(
+    def tie_groups_by_group(
         self,
         examples: tuple[NDArray, NDArray, NDArray | None, NDArray | None],
         codes: NDArray,
         ids: NDArray,
     ) -> TieTable | None:
         """Words that begin with the group are sorted."""
-        found = segmented_groups(*examples, codes, ids.shape[-1])
-        return found and found[0]._replace(segments=self.segments_of(found[1], ids, behind=False))
+        found = tie_groups_by_group(*examples, codes, ids.shape[-1])
+        return found and found[0]._replace(groups=self.group_index(found[1], ids, behind=False))
 
     def merged(self, table: TieTable, last: NDArray) -> TieTable:
         """One list of rows becomes a table without empty ones."""
@@ -383,7 +383,7 @@ class NumPy(NumPyTypes):
         """Whole blocks of one list are left out."""
         return head(table, wanted) if _is_list(table) and not table.running else table
 
-    def cumulative_groups(
+    def running_counts(
         self, scores: NDArray, labels: NDArray, valid: NDArray | None, by_positives: bool = False
     ) -> TieTable | None:
         """Neighbouring groups without positives are one row; None of keys that are no integers."""
@@ -417,7 +417,7 @@ class NumPy(NumPyTypes):
 
     def totals_of_rows(self, table: TieTable, sums: tuple[RowSum, ...]) -> list[tuple[Array, ...]]:
         """Rows of one list are read in blocks that stay in the cache."""
-        if not table.running and (table.counts.ndim > 1 or table.segments):
+        if not table.running and (table.counts.ndim > 1 or table.groups):
             return super().totals_of_rows(table, sums)
         every = [
             [tuple(map(total_of_rows, each.terms(rows))) for each in sums]

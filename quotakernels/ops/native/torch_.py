@@ -126,11 +126,11 @@ def _table(
     return TieTable(thresholds, counts, positives, *(weighed or (None, None)))
 
 
-def _cumulative_groups(scores: Array, labels: Array, valid: Array | None) -> TieTable:
-    """See `Torch.cumulative_groups`, of what cannot be read."""
+def _running_counts(scores: Array, labels: Array, valid: Array | None) -> TieTable:
+    """See `Torch.running_counts`, of what cannot be read."""
     size, bits = scores.shape[0], 8 * scores.dtype.itemsize
     if scores.dtype.is_floating_point and bits == 16 and size > 2**bits:
-        return _cumulative_patterns(scores, labels, valid)
+        return _running_patterns(scores, labels, valid)
     key, order = _best_first(scores, valid)
     positive = torch.gather(labels if valid is None else labels & valid, -1, order)
     edges = pad(key[1:] != key[:-1], (1, 1), value=True)
@@ -215,7 +215,7 @@ def _counted_patterns(counts: Array, scores: Array, labels: Array) -> tuple[Arra
     return raised.view(counts.shape), torch.add(bad, left, alpha=-1)
 
 
-def _cumulative_patterns(scores: Array, labels: Array, valid: Array | None) -> TieTable:
+def _running_patterns(scores: Array, labels: Array, valid: Array | None) -> TieTable:
     """The first pattern is a NaN, of which good scores have none."""
     sums = torch.cumsum(_pattern_counts(scores, labels, valid), dim=-1, dtype=torch.int64)
     others, found = sums.unbind(0)
@@ -291,7 +291,7 @@ def _rows_of_groups_at(table: TieTable, wanted: Array) -> tuple[Array, CutRow]:
     Of no mass it is the row before the group, or its first one; either gives no positives.  No
     mass is beyond the group.
     """
-    begins = table.segments.starts[:-1, None]
+    begins = table.groups.starts[:-1, None]
     place = torch.ceil(begins + wanted).to(begins.dtype)  # of NaN a number not above 0
     row = _searched(table.counts[1:], place)
     begin = begins.expand(row.shape)[..., None]
@@ -475,7 +475,7 @@ class Torch(TorchTypes):
         table = _table(examples[:4], key, order, key[..., 1:] != key[..., :-1])
         return table._replace(layout=self.layout_of(scores, valid))
 
-    def segmented_groups(
+    def tie_groups_by_group(
         self,
         examples: tuple[Array, Array, Array | None, Array | None],
         codes: Array,
@@ -490,9 +490,9 @@ class Torch(TorchTypes):
         scores, _, weights, valid = examples
         key, codes, order = _by_group(scores, valid, codes, ids.shape[-1], weights is not None)
         differs = (key[..., 1:] != key[..., :-1]) | (codes[..., 1:] != codes[..., :-1])
-        segments = self.segments_of(codes, ids, behind=valid is not None)
+        groups = self.group_index(codes, ids, behind=valid is not None)
         layout = self.layout_of(codes, valid)  # as joint keys have it
-        return _table(examples, key, order, differs)._replace(layout=layout, segments=segments)
+        return _table(examples, key, order, differs)._replace(layout=layout, groups=groups)
 
     def merged(self, table: TieTable, last: Array) -> TieTable:
         """One list in readable memory becomes a table without empty rows."""
@@ -510,23 +510,23 @@ class Torch(TorchTypes):
         weighed = sums[2:4] if masses else (None, None)
         return table.with_sums(sums[:2], weighed, sums[2 + len(masses) :])
 
-    def cumulative_groups(
+    def running_counts(
         self, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
     ) -> TieTable | None:
         """NumPy finds them in readable memory; elsewhere they are the counts of a sort."""
         if by_positives and valid is None and all_readable(scores, labels):
             is_wide = scores.dtype in (torch.float32, torch.float64)
             key = scores if is_wide else self.order_key(scores)
-            found = HOST.cumulative_groups(to_numpy(key), to_numpy(labels), None, True)
+            found = HOST.running_counts(to_numpy(key), to_numpy(labels), None, True)
             return found and TieTable.of_running(*map(torch.from_numpy, found[1:3]))
         arrays = (scores, labels, valid)
         if scores.ndim != 1 or all_readable(*arrays) or are_mapped(*arrays):
             return None
         apart = isinstance(self.layout_of(scores, valid), InPlace)
-        counted = _cumulative_groups(*arrays)
+        counted = _running_counts(*arrays)
         return counted if apart else counted._replace(layout=Running())
 
-    def counts_segments(
+    def counts_by_group(
         self,
         scores: Array,
         labels: Array | None,
@@ -540,14 +540,14 @@ class Torch(TorchTypes):
         exact = scores.dtype.is_floating_point or self.key_bits(scores.dtype) <= 32
         return exact and _on_device(*arrays) and not all_readable(*arrays)
 
-    def cumulative_segments(
+    def running_counts_by_group(
         self,
         examples: tuple[Array, Array, Array | None],
         codes: Array,
         ids: Array | int,
         unfit: Array | None,
     ) -> TieTable:
-        """The tie groups of groups of counted examples, of a list that `counts_segments`.
+        """The tie groups of groups of counted examples, of a list that `counts_by_group`.
 
         Labels may be `unfit`, scores NaN and codes those of no group, which the marks tell: bad
         scores are the first ones of their group, and bad codes are before or behind all others.  A
@@ -578,7 +578,7 @@ class Torch(TorchTypes):
 
     def rows_at(self, table: TieTable | QuotaCut, wanted: Array) -> tuple[Array, CutRow]:
         """One search serves the running counts of all groups of examples."""
-        if isinstance(table, TieTable) and table.running and table.segments:
+        if isinstance(table, TieTable) and table.running and table.groups:
             return _rows_of_groups_at(table, wanted)
         return super().rows_at(table, wanted)
 
@@ -587,7 +587,7 @@ class Torch(TorchTypes):
 
         Both are whole.  What stands before a group is taken off at the end.
         """
-        starts = table.segments.starts
+        starts = table.groups.starts
         found = table.positives[table.counts]
         won = torch.diff(table.counts - found) * (found[1:] + found[:-1])
         upto = torch.cumsum(torch.cat([table.counts[:1], won]), dim=0)

@@ -37,7 +37,7 @@ class _Words(NamedTuple):
     blocks: Iterator[tuple[NDArray, NDArray, NDArray | None]]
 
 
-def segmented_groups(
+def tie_groups_by_group(
     scores: NDArray,
     labels: NDArray,
     weights: NDArray | None,
@@ -45,7 +45,7 @@ def segmented_groups(
     codes: NDArray,
     size: int,
 ) -> tuple[TieTable, NDArray] | None:
-    """See `tables.segmented_groups`: the table of one list without weights, and each row's group.
+    """See `Tables.tie_groups_by_group`: one list without weights, and the group of each row.
 
     None of all else, of no example, and where 64 bits do not hold a group and a place.
     """
@@ -189,7 +189,7 @@ def _ends_of_runs(x: NDArray) -> NDArray:
 
 
 def sums_before(x: NDArray, dtype: Any) -> NDArray:
-    """See `segments._sums_before`; NumPy takes less time to write to an array that it has."""
+    """See `Grouped.running_sums`; NumPy takes less time to write to an array that it has."""
     sums = np.empty((*x.shape[:-1], x.shape[-1] + 1), dtype=dtype)
     sums[..., 0] = 0
     x.cumsum(axis=-1, dtype=dtype, out=sums[..., 1:])

@@ -21,7 +21,7 @@ class Combined(NamedTuple):
     dtype: Any
 
 
-class Segmented(Arrays):
+class Grouped(Arrays):
     """Tables of several groups of examples: what belongs to each group, and sums over its rows."""
 
     def combined(self, scores: Array, codes: Array, valid: Array | None) -> Combined:
@@ -56,14 +56,14 @@ class Segmented(Arrays):
             key = self.take_last_axis(given.levels, self.clip(key, min=0, max=most - 1))
         key = self.cast(key, given.levels.dtype)
         thresholds = self.from_order_key(key, given.dtype)
-        return table._replace(thresholds=thresholds, segments=self.segments_of(group, ids))
+        return table._replace(thresholds=thresholds, groups=self.group_index(group, ids))
 
     def halves(self, both: Array) -> tuple[Array, Array]:
         """The lower half, as a signed number, and how many groups the upper one counts down."""
         upper = (both + (1 << 31)) >> 32
         return both - (upper << 32), -upper
 
-    def segments_of(self, group: Array, ids: Array, behind: bool = True) -> GroupIndex:
+    def group_index(self, group: Array, ids: Array, behind: bool = True) -> GroupIndex:
         """Where groups of examples begin, by the group of each row; some are `behind` the last."""
         size = ids.shape[-1]
         starts = self.first_of_each(group, size)
@@ -93,28 +93,28 @@ class Segmented(Arrays):
 
         Of one table of all examples: its number, shape (...), with a last axis of length 1.
         """
-        if not table.segments:
+        if not table.groups:
             return x[..., None]
         if x.shape[-1] == 0:  # no groups, but one empty row
             x = self.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=device(x))
-        return self.take_last_axis(x, self.segment_of_row(table))
+        return self.take_last_axis(x, self.group_of_row(table))
 
-    def segment_of_row(self, table: TieTable) -> Array:
+    def group_of_row(self, table: TieTable) -> Array:
         """The group of examples of each row; rows behind all count for one of them."""
         if not table.running:
-            return table.segments.of_row
+            return table.groups.of_row
         first = self.clip(table.counts[..., :-1], max=table.counts.shape[-1] - 2)
-        group = self.take_last_axis(table.segments.of_row, first)
-        return self.clip(group, min=0, max=table.segments.ids.shape[-1] - 1)
+        group = self.take_last_axis(table.groups.of_row, first)
+        return self.clip(group, min=0, max=table.groups.ids.shape[-1] - 1)
 
     def first_row(self, table: TieTable) -> Array:
         """The first row of each group of examples, and the row behind the last one."""
-        starts: Array = table.segments.starts
+        starts: Array = table.groups.starts
         return self.bisect(table.counts, starts) if table.running else starts
 
     def group_total(self, table: TieTable, x: Array) -> Array:
         """The sum over all rows, or over those of each group of examples, shape (..., S)."""
-        if not table.segments:
+        if not table.groups:
             return self.total(x)
         starts = self.first_row(table)
         if self.of_kind(x.dtype, "integral"):
@@ -127,7 +127,7 @@ class Segmented(Arrays):
 
     def group_max(self, table: TieTable, x: Array, least: Any = 0) -> Array:
         """The largest number of each group of examples, shape (..., S), `least` of no rows."""
-        starts = table.segments.starts
+        starts = table.groups.starts
         upto = self.segment_max(x, self.first_rows(table))
         ends = self.take_last_axis(upto, self.clip(starts[..., 1:] - 1, min=0))
         return self.where(starts[..., 1:] > starts[..., :-1], ends, self.full_like(ends, least))
@@ -137,7 +137,7 @@ class Segmented(Arrays):
         one.
         """
         upto = self.running_sums(self.cast(flags, self.int64), self.int64)
-        before = self.take_last_axis(upto, table.segments.starts)
+        before = self.take_last_axis(upto, table.groups.starts)
         index = self.bisect(upto[..., 1:], before[..., :-1] + 1)
         return _row_of(self, index, flags), before[..., 1:] > before[..., :-1]
 
@@ -145,16 +145,16 @@ class Segmented(Arrays):
         """How many examples, "counts", or "positives" there are, exact, shape (...) or (..., S)."""
         if isinstance(table, TieTable) and not table.running:
             return self.number(table, getattr(table, name), summed)
-        if not table.segments:
+        if not table.groups:
             found: Array = getattr(table, name)[..., -1]
             return found
-        upto = table.segments.starts
+        upto = table.groups.starts
         upto = upto if name == "counts" else self.take_last_axis(table.positives, upto)
         return upto[1:] - upto[:-1]
 
     def number(self, table: TieTable, x: Array, summed: bool = False) -> Array:
         """The sum of counts, exact; they may be `summed` row by row anyway."""
-        if table.segments:
+        if table.groups:
             return self.group_total(table, x)
         return self.sum(x, axis=-1, dtype=self.int64)
 
@@ -170,7 +170,7 @@ class Segmented(Arrays):
         """
         whole = self.of_kind(x.dtype, "integral")
         dtype = self.int64 if whole else x.dtype
-        if not table.segments:
+        if not table.groups:
             return self.prefix_sum(x, dtype, whole=exact or whole)
         if exact or whole:
             sums = self.running_sums(x, dtype)
@@ -187,7 +187,7 @@ class Segmented(Arrays):
     def row_before(self, table: TieTable, x: Array) -> Array:
         """What stands in the row before each, 0 before the first one of all and of each group."""
         before = self.shift_right(x, 1, 0)
-        if not table.segments:
+        if not table.groups:
             return before
         return self.where(self.first_rows(table), self.zeros_like(before), before)
 
@@ -216,18 +216,18 @@ class Segmented(Arrays):
 
     def column_at(self, table: TieTable | QuotaCut, x: Array, index: Array) -> Array:
         """What a column has in rows that `rows_at` found."""
-        return _at(self, x, index) if table.segments else self.take_last_axis(x, index)
+        return _at(self, x, index) if table.groups else self.take_last_axis(x, index)
 
     def last_row(self, table: TieTable, like: Array) -> Array:
         """The last row of the table, or of each group of examples, as indices of that shape."""
-        if not table.segments:
+        if not table.groups:
             return self.full_like(like, table.counts.shape[-1] - 1)
         stop = _ends(self, table)[1]
         return self.broadcast_to(self.clip(self.cast(stop, like.dtype) - 1, min=0), like.shape)
 
     def sums_before(self, table: TieTable, x: Array, index: Array) -> Array:
         """Sums of the rows before those that `rows_at` found, of groups of examples within each."""
-        if not table.segments:
+        if not table.groups:
             return self.exclusive_at(x, index)
         upto = self.segment_sum(x, self.first_rows(table))
         found = _at(self, upto, self.clip(index - 1, min=0))
@@ -235,14 +235,14 @@ class Segmented(Arrays):
 
     def sums_behind(self, table: TieTable, x: Array, index: Array) -> Array:
         """Sums of the rows behind them."""
-        if not table.segments:
+        if not table.groups:
             return self.exclusive_at(self.flip(x, axis=-1), x.shape[-1] - 1 - index)
         return _at(self, self.total_behind(table, x), index)
 
     def total_behind(self, table: TieTable, x: Array) -> Array:
         """Sums of what stands behind each row, within its group of examples."""
         rows = self.arange(x.shape[-1], dtype=self.int64, device=device(x))
-        last = rows == self.repeat_per_row(table, table.segments.starts[..., 1:]) - 1
+        last = rows == self.repeat_per_row(table, table.groups.starts[..., 1:]) - 1
         since = self.segment_sum(self.flip(x, axis=-1), self.flip(last, axis=-1))
         behind = self.flip(self.shift_right(since, 1, 0), axis=-1)
         return self.where(last, self.zeros_like(behind), behind)
@@ -287,7 +287,7 @@ def _counted_rows_of_groups_at(
 
 def _ends(xp: Namespace, table: TieTable) -> tuple[Array, Array]:
     """The first row of each group, and the one behind its last, shape (..., S, 1)."""
-    starts = xp.expand_dims(table.segments.starts, axis=-1)
+    starts = xp.expand_dims(table.groups.starts, axis=-1)
     return starts[..., :-1, :], starts[..., 1:, :]
 
 
