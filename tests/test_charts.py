@@ -14,6 +14,7 @@ from backends import MODES, QUICK, Mode, mode_fixture, parameters
 from everything import main_modes
 from exact.charts import Point, log2
 from expected import as_floats, assert_within, compact, row_of
+from test_small_cases import padded_cases
 
 import quotakernels as qk
 from quotakernels.measures.charts import ChartKind
@@ -34,19 +35,11 @@ AREAS = {
 LENGTH = 4
 CASES = list(ex.cases(LENGTH))
 GROUPS = [ex.groups(y, s) for y, s in CASES]
+PADDED = padded_cases(LENGTH, ex.cases)
+"""Labels, scores and a mask of these cases."""
 WEIGHTED = [(y, s, [float(x) for x in w]) for y, s, w in ex.weighted_cases(3) if len(y) == 3]
 RNG = np.random.default_rng(12)
 CLASSES = {"positives": 5.0, "negatives": 3.0}
-
-
-def padded() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All cases in one batch; what the mask hides is made to look like data."""
-    labels = RNG.integers(0, 2, (len(CASES), LENGTH))
-    scores = RNG.choice(ex.small_cases.LEVELS, labels.shape)
-    mask = np.zeros(labels.shape, dtype=bool)
-    for row, (y, s) in enumerate(CASES):
-        labels[row, : len(y)], scores[row, : len(y)], mask[row, : len(y)] = y, s, True
-    return labels, scores, mask
 
 
 # the exact charts
@@ -115,7 +108,8 @@ UNITS = {kind: 8.0 if kind.startswith(("bird", "pr_")) else 1.0 for kind in KIND
 @pytest.mark.long_program
 def test_every_small_case(mode: Mode):
     found, under = mode.run(
-        lambda y, s, m: (charts(qk.rank(y, s, where=m)), areas(qk.rank(y, s, where=m))), *padded()
+        lambda y, s, m: (charts(qk.rank(y, s, where=m)), areas(qk.rank(y, s, where=m))),
+        *PADDED,
     )
     for row, groups in enumerate(GROUPS):
         for kind, chart in found.items():
@@ -219,7 +213,7 @@ def test_points_are_where_the_cuts_are(mode: Mode):
         }
         return points, {kind: qk.charts.powers_chart(ranking, kind=kind) for kind in kinds}
 
-    points, cuts = mode.run(run, *(x[:60] for x in padded()[:2]))
+    points, cuts = mode.run(run, *(x[:60] for x in PADDED[:2]))
     for kind in kinds:
         x, y = cuts[kind][:2]
         if kind == "pr":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import random
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import exact as ex
@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
+from quotakernels.measures import dominance
 
 mode = mode_fixture(QUICK)
 
@@ -309,3 +310,118 @@ def test_totals_of_float32_masses():
     assert qk.dominates(of_total(total), of_total(total + 6))
     with pytest.raises(ValueError, match="negatives"):
         qk.dominates(of_total(total), of_total(total + 12))
+
+
+# the regions in which models are best: crossing lines, sampled points, and no region at all
+
+
+def test_several_lines_overtake_between_two_cuts():
+    early, late = (10, 9, 7, 4, 4), (40, 44, 47, 50, 48)
+    tables = [
+        ((3, 2, 1), (10, 80, 10), (a, b - a, 50 - b)) for a, b in zip(early, late, strict=True)
+    ]
+    models = [qk.Ranking.from_counts(*table) for table in tables]
+    wanted = [ex.groups_from_counts(*table) for table in tables]
+    for axis in AXES:
+        check_regions(qk.compare_curves(models, axis=axis), wanted, axis)
+    start, _, best = real_regions(qk.compare_curves(models))
+    assert best.argmax(axis=-1).tolist() == [0, 1, 2, 3]
+    assert not best[:, 4].any()
+    inside = start[1:]
+    assert (inside > 10).all()
+    assert (inside < 90).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_regions_of_larger_families_by_sampling(seed: int):
+    """Any point inside a region has exactly its models as the best, by another function."""
+    dice = np.random.default_rng(seed)
+    y, s = dice.integers(0, 2, 60), dice.integers(0, 40, (6, 60))
+    ranking = qk.rank(y, s)
+    start, stop, best = qk.compare_curves(ranking)
+    real = stop > start
+    start, stop, best = start[real], stop[real], best[real]
+    assert (start[0], stop[-1]) == (0, 60)
+    np.testing.assert_array_equal(start[1:], stop[:-1])
+    assert all((a != b).any() for a, b in pairwise(best))
+    for share in (0.001, 0.5, 0.999):
+        quota = start + share * (stop - start)
+        heights = qk.qrecall(ranking, quota=quota)
+        np.testing.assert_array_equal((heights >= heights.max(axis=0) - 1e-9).T, best)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_of_stretches_change_nothing(monkeypatch: pytest.MonkeyPatch, weighted: bool):
+    dice = np.random.default_rng(1)
+    y, s = dice.integers(0, 2, 80), dice.integers(0, 60, (7, 80))
+    ranking = qk.rank(y, s, sample_weight=dice.random(80) if weighted else None)
+    whole = qk.compare_curves(ranking)
+    monkeypatch.setattr(dominance, "_AT_ONCE", 7 * 11)
+    for x, y in zip(qk.compare_curves(ranking), whole, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+# curves and families that cannot be compared
+
+
+A = qk.rank([1, 0, 1, 0], [4, 3, 2, 1])
+
+
+@pytest.mark.full
+def test_different_examples_that_cannot_be_read():
+    jax = pytest.importorskip("jax")
+    y = np.array([[1, 0, 1, 0], [1, 0, 0, 0]])
+
+    @jax.jit
+    def compared(y: Any, s: Any) -> Any:
+        one, two = qk.rank(y[0], s[0]), qk.rank(y, s)
+        return qk.dominates(one, two), qk.compare_curves([one, two])
+
+    found, regions = compared(y, np.array([[4, 3, 2, 1]] * 2))
+    assert found.tolist() == [True, False]
+    assert np.isnan(regions.start).any(axis=-1).tolist() == [False, True]
+    assert regions.best.any(axis=(-2, -1)).tolist() == [True, False]
+
+
+def test_a_bad_row_is_empty_and_no_error():
+    scores = np.array([[4, np.nan, 2, 1], [4, 3, 2, 1]])
+    bad = qk.rank([1, 0, 1, 0], scores, validate=False)
+    assert qk.dominates(A, bad).tolist() == [False, True]
+    assert qk.dominates(bad, A, space="pr").tolist() == [False, True]
+    assert np.isnan(qk.compare_curves([A, bad]).stop).any(axis=-1).tolist() == [True, False]
+
+
+def test_two_libraries():
+    torch = pytest.importorskip("torch")
+    other = qk.rank(torch.tensor([1, 0, 1, 0]), torch.tensor([4, 3, 2, 1]))
+    with pytest.raises(TypeError, match=r"^b\.thresholds is an array of torch and a\.thres"):
+        qk.dominates(A, other)
+    with pytest.raises(TypeError, match=r"^models\['t'\]\..* is an array of torch"):
+        qk.compare_curves({"n": A, "t": other})
+
+
+@pytest.mark.full
+def test_numpy_beside_jax():
+    pytest.importorskip("jax")
+    import jax.numpy as jnp
+
+    other = qk.rank(jnp.asarray([1, 0, 1, 0]), jnp.asarray([1, 2, 3, 4]))
+    for found in (qk.dominates(A, other), qk.compare_curves([A, other]).best):
+        assert isinstance(found, jnp.ndarray)
+    assert bool(qk.dominates(A, other))
+
+
+@pytest.mark.full
+def test_float32_curves_of_jax():
+    """Weighted points of curves are rounded to float32 there, and still of one curve."""
+    jax = pytest.importorskip("jax")
+    dice = np.random.default_rng(1)
+    y, s, w = dice.integers(0, 2, 200), dice.integers(0, 50, 200), dice.exponential(size=200)
+    with jax.enable_x64(False):
+        ranking = qk.rank(jax.numpy.asarray(y), s.astype(np.float32), sample_weight=w)
+        curves = qk.roc_curve(ranking), qk.roc_hull(ranking)
+        assert curves[0].fp.dtype == np.float32
+        curve, hull = (qk.Ranking.from_points(x.fp, x.tp) for x in curves)
+        assert bool(qk.dominates(hull, curve))
+        assert bool(qk.dominates(hull, curve, space="pr"))
+        assert not bool(qk.dominates(curve, hull))

@@ -11,7 +11,7 @@ import pytest
 from backends import QUICK, Mode, mode_fixture
 from everything import main_modes
 from expected import as_floats, assert_within
-from test_charts import GROUPS, WEIGHTED, padded
+from test_charts import GROUPS, PADDED, WEIGHTED
 
 import quotakernels as qk
 
@@ -32,7 +32,7 @@ def test_every_small_case(mode: Mode):
         ranking = qk.rank(y, s, where=m)
         return [qk.charts.auk(ranking, kappa=x) for x in KAPPAS]
 
-    for found, wanted in zip(mode.run(areas, *padded()), wanted_of_small_cases(), strict=True):
+    for found, wanted in zip(mode.run(areas, *PADDED), wanted_of_small_cases(), strict=True):
         near(found, wanted, 4)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, in_full, parameters
-from expected import as_floats, assert_within
+from backends import MODES, QUICK, Mode, in_full, mode_fixture, parameters
+from expected import as_floats, assert_vertices, assert_within, row_of
+from test_small_cases import padded_cases
 
 import quotakernels as qk
 
@@ -77,3 +79,62 @@ def test_without_examples_nothing_is_defined():
 
 def test_many_bins():
     assert qk.lift_table([1, 0, 1, 0], [4, 3, 3, 1], bins=np.int64(2**10)).lift.shape == (2**10,)
+
+
+# vertices of curves and hulls against the exact ones, in every mode
+
+
+mode = mode_fixture(QUICK)
+
+LENGTH = 4
+CASES = list(ex.cases(LENGTH))
+GROUPS = [ex.groups(y, s) for y, s in CASES]
+STARTS = ("roc", "horizontal")
+
+
+def curves(ranking: qk.Ranking) -> dict[str, Any]:
+    found = {f"pr_{start}": qk.pr_curve(ranking, start=start) for start in STARTS}
+    return found | {
+        "roc": qk.roc_curve(ranking),
+        "hull": qk.roc_hull(ranking),
+        "achievable": qk.achievable_pr_curve(ranking),
+    }
+
+
+def wanted_curves(groups: list[ex.Group]) -> dict[str, Sequence[Any] | None]:
+    found: dict[str, Any] = {f"pr_{start}": ex.pr_curve(groups, start) for start in STARTS}
+    return found | {
+        "roc": ex.roc_curve(groups),
+        "hull": ex.roc_hull(groups),
+        "achievable": ex.achievable_pr_curve(groups),
+    }
+
+
+@pytest.mark.long_program
+def test_vertices_of_every_small_case(mode: Mode):
+    found = mode.run(
+        lambda y, s, mask: curves(qk.rank(y, s, where=mask)), *padded_cases(LENGTH, ex.cases)
+    )
+    for row, groups in enumerate(GROUPS):
+        for name, wanted in wanted_curves(tuple(groups)).items():
+            assert_vertices(name, row_of(found[name], row), wanted)
+
+
+@pytest.mark.full
+def test_one_list_of_scores_gives_no_padding():
+    for (y, s), groups in zip(CASES, GROUPS, strict=True):
+        found = curves(qk.rank(y, s))
+        for name, wanted in wanted_curves(groups).items():
+            curve = found[name]
+            assert_vertices(name, curve, wanted)
+            if wanted is not None:
+                assert len(curve.fp) == len(wanted), name
+
+
+@pytest.mark.parametrize("length", [2, in_full(3)])
+def test_weights(length: int):
+    for y, s, w in ex.weighted_cases(length):
+        weights = [float(x) for x in w]
+        found = curves(qk.rank(y, s, sample_weight=weights))
+        for name, wanted in wanted_curves(ex.groups(y, s, weights)).items():
+            assert_vertices(name, found[name], wanted)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from backends import QUICK, Mode, mode_fixture
 from expected import as_floats, assert_within
-from test_charts import GROUPS, WEIGHTED, padded
+from test_charts import GROUPS, PADDED, WEIGHTED
 from test_published import columns
 
 import quotakernels as qk
@@ -49,7 +49,7 @@ def test_every_small_case(mode: Mode):
         found = [qk.roc_auc(ranking, **part) for part in PARTS]
         return found + [qk.pr_auc(ranking, **part) for part in PR_PARTS]
 
-    for found, wanted in zip(mode.run(areas, *padded()), wanted_of_small_cases(), strict=True):
+    for found, wanted in zip(mode.run(areas, *PADDED), wanted_of_small_cases(), strict=True):
         near(found, wanted)
 
 

@@ -12,6 +12,7 @@ from array_api_compat import array_namespace
 from backends import LAZY, MODES, QUICK, Mode, available, in_full, mode_fixture, parameters
 from expected import as_floats, assert_compact, check, expected, row_of, ulps
 from public_names import PUBLIC
+from test_small_cases import padded_cases
 
 import quotakernels as qk
 
@@ -45,17 +46,6 @@ def exact_rows(groups: list[ex.Group]) -> list[tuple[float, ...]]:
     ]
 
 
-def padded() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All cases in one batch; what the mask hides is made to look like data."""
-    rng = np.random.default_rng(4)
-    labels = rng.integers(0, 2, (len(CASES), LENGTH))
-    scores = rng.choice([2.0, 0.5, -1.0], labels.shape)
-    mask = np.zeros(labels.shape, dtype=bool)
-    for row, (y, s) in enumerate(CASES):
-        labels[row, : len(y)], scores[row, : len(y)], mask[row, : len(y)] = y, s, True
-    return labels, scores, mask
-
-
 # chosen thresholds
 
 
@@ -67,7 +57,7 @@ def test_every_small_case_at_thresholds(mode: Mode):
         ranking = qk.rank(y, s, where=mask)
         return [ranking.at_thresholds(mode.array(np.asarray(cuts))) for cuts in CUTS]
 
-    found = mode.run(cut, *padded())
+    found = mode.run(cut, *padded_cases(LENGTH, ex.cases))
     for row, (y, s) in enumerate(CASES):
         for cuts, ranking in zip(CUTS, found, strict=True):
             wanted = exact_rows(ex.at_thresholds(ex.groups(y, s), cuts))

@@ -201,34 +201,12 @@ def test_scikit_learn_averages_ties_too():
                     assert found == pytest.approx(wanted, rel=1e-12)
 
 
-def lists_without_ties() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Labels, scores above 0 and ids of lists that have a positive each."""
-    rng = np.random.default_rng(8)
-    groups = np.sort(rng.integers(0, 30, 400))
-    scores, labels = rng.permutation(400) / 400 + 0.01, rng.integers(0, 2, 400)
-    labels[np.unique(groups, return_index=True)[1]] = 1
-    return labels, scores, groups
-
-
 @pytest.mark.full
 def test_exponential_gains_are_those_of_rax():
     rax = pytest.importorskip("rax")
     s, grade = np.array([0.9, 0.4, 0.7, 0.1]), np.array([1.0, 3.0, 0.0, 2.0])
     found = retrieval.ndcg(None, s, gain=2**grade - 1, quota=2)
     assert float(found) == pytest.approx(float(rax.ndcg_metric(s, grade, topn=2)), rel=1e-6)
-
-
-def test_means_and_resamples():
-    y, s, groups = lists_without_ties()
-    mean = qk.group_mean(retrieval.reciprocal_rank, y, s, groups=groups, quota=5)
-    values = retrieval.reciprocal_rank(y, s, groups=groups, quota=5)
-    assert float(mean.value) == pytest.approx(values.mean())
-    for name, measure in MEASURES.items():
-        cut = measure.with_options(quota=20)
-        drawn = qk.bootstrap(cut, y, s, n_resamples=20, random_state=1)
-        assert float(drawn.lower) <= float(drawn.upper), name
-        pair = qk.compare(cut, y, {"a": s, "b": -s}, n_resamples=40, random_state=1)
-        assert pair is not None
 
 
 def test_bad_gains():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -22,9 +23,11 @@ mode = mode_fixture([m for m in DISTINCT if m.name != "torch-compile"])  # which
 
 
 @lru_cache(maxsize=2)
-def padded_cases(longest: int = LENGTH) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def padded_cases(
+    longest: int = LENGTH, of: Callable[[int], Iterable[Any]] = ex.ordered_cases
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labels, scores and mask of all cases; what the mask hides is made to look like data."""
-    cases = list(ex.ordered_cases(longest))
+    cases = list(of(longest))
     labels = RNG.integers(0, 2, (len(cases), longest))
     scores = RNG.choice([2.0, 0.5, -1.0], (len(cases), longest))
     mask = np.zeros((len(cases), longest), dtype=bool)

@@ -23,7 +23,6 @@ def numbers(y: NDArray[np.int64], s: NDArray[np.float32], w: Floats) -> None:
     assert_type(qk.rank([1, 0], [0.5, 0.2]), qk.Ranking[Floats])
     assert_type(qk.roc_auc(y, s), Floats)
     assert_type(qk.roc_auc([1, 0, 1], [0.9, 0.8, 0.7]), Floats)
-    assert_type(qk.roc_auc(y, w, where=y > 0), Floats)
     assert_type(qk.roc_auc(ranking), Floats)
     assert_type(qk.pem(y_true=y, y_score=s, validate=False), Floats)
     assert_type(qk.average_qrecall(y, s, start="P+1"), Floats)
@@ -32,21 +31,17 @@ def numbers(y: NDArray[np.int64], s: NDArray[np.float32], w: Floats) -> None:
     print(float(qk.gini(y, s)) + 1, qk.roc_auc(y, s).round(3), f"{charts.auk(y, s):.3f}")
     qk.roc_auc(y, s, quta=3)  # wrong
     qk.roc_auc(y)  # wrong
-    qk.roc_auc()  # wrong
     qk.roc_auc(y, s, w)  # wrong
     qk.roc_auc(y, "score")  # wrong
     qk.roc_auc(ranking, sample_weight=w)  # wrong
     qk.roc_auc(y, s, ties="best")  # wrong
     qk.roc_auc(y, s, validate="no")  # wrong
-    qk.roc_auc(y, s, weights=w)  # wrong
     qk.pr_auc(y, s, mehtod="exact")  # wrong
     qk.pr_auc(y, s, method="exat")  # wrong
     qk.average_qrecall(y, s, start=3)  # wrong
     qk.roc_curve(y, s, groups=y)  # wrong
-    qk.roc_hull_auc(y, s, groups=y)  # wrong
     qk.rank(y)  # wrong
     qk.rank(3, 0.5)  # wrong
-    qk.rank(y, s, sample_weights=w)  # wrong
     ranking.labels  # wrong
     qk.roc_auc.greater  # wrong
 
@@ -54,11 +49,8 @@ def numbers(y: NDArray[np.int64], s: NDArray[np.float32], w: Floats) -> None:
 def at_a_quota(y: NDArray[np.bool_], s: Floats, ranking: qk.Ranking[Floats]) -> None:
     assert_type(qk.hit_rate(y, s, quota=3), Floats)
     assert_type(qk.hit_rate(y, s, quota=[1, 2, 3]), Floats)
-    assert_type(qk.hit_rate(y, s, quota=np.arange(3)), Floats)
-    assert_type(qk.hit_rate(y, s, quota=int(y.sum())), Floats)
     assert_type(qk.qrecall(y, s, fraction=0.05, where=y), Floats)
     assert_type(qk.lift(ranking, fraction=0.05), Floats)
-    assert_type(qk.lift(ranking, quota=np.int64(3)), Floats)
     at_quota = qk.rank_at_quota(y, s, quota=3)
     assert_type(at_quota, results.RankingAtQuota[Floats])
     assert_type(qk.hit_rate(at_quota), Floats)
@@ -76,7 +68,6 @@ def at_a_quota(y: NDArray[np.bool_], s: Floats, ranking: qk.Ranking[Floats]) -> 
     retrieval.success(y, s, gain=s)  # wrong
     assert_type(qk.hit_rate(y, s, cost=s, budget=3.5), Floats)
     assert_type(qk.qrecall(ranking, budget=[1.5, 3]), Floats)
-    assert_type(qk.f_score(y, s, cost=s, budget=3), Floats)
     assert_type(qk.rank(y, s, cost=s), qk.Ranking[Floats])
     qk.hit_rate(y, s, budget=3)  # wrong
     qk.hit_rate(y, s, cost=s, budget=3, quota=2)  # wrong
@@ -86,14 +77,11 @@ def at_a_quota(y: NDArray[np.bool_], s: Floats, ranking: qk.Ranking[Floats]) -> 
     qk.hit_rate(ranking)  # wrong
     qk.hit_rate(y, s, 3)  # wrong
     qk.hit_rate(y, s, quota="5%")  # wrong
-    qk.hit_rate(ranking, quota="5%")  # wrong
     qk.hit_rate(y, s, quta=3)  # wrong
     qk.hit_rate(y, s, quota=3, fraction=0.1)  # wrong
-    qk.lift(ranking, quota=3, fraction=0.1)  # wrong
     qk.qrecall(y, s, fraction=None)  # wrong
     qk.hit_rate(y, s, quota=3, threshold=0.5)  # wrong
     qk.pearson(y, s, quota=3, labels="obs")  # wrong
-    qk.pearson(y, s)  # wrong
     assert_type(qk.quota_threshold(s, quota=5).threshold, Floats | Any)
     chosen = qk.select(s, fraction=0.2, where=y)
     assert_type(chosen, Floats)
@@ -101,9 +89,7 @@ def at_a_quota(y: NDArray[np.bool_], s: Floats, ranking: qk.Ranking[Floats]) -> 
     assert_type(qk.select(s, cost=s, budget=3), Floats)
     qk.select(s, budget=3)  # wrong
     qk.select(s)  # wrong
-    qk.select(s, quota=3, fraction=0.2)  # wrong
     qk.select(y, s, quota=3)  # wrong
-    qk.quota_threshold(s, quota="3")  # wrong
 
 
 def of_tables(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> None:
@@ -112,7 +98,6 @@ def of_tables(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> N
     assert_type(qk.precision(table), Floats)
     assert_type(qk.precision(tables.ConfusionTable(tp=3, fp=1, fn=2, tn=4)), Floats)
     assert_type(qk.recall(y, s, threshold=0.5, inclusive=False), Floats)
-    assert_type(qk.f_score(y, s, beta=2, quota=3), Floats)
     assert_type(qk.f_score(table, beta=[1, 2]), Floats)
     assert_type(qk.f_score(ranking, fraction=0.1), Floats)
     assert_type(qk.expected_cost(table, cost_fp=1, cost_fn=5), Floats)
@@ -125,15 +110,12 @@ def of_tables(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> N
     qk.f_score(table, bta=2)  # wrong
     qk.f_score(table, beta="2")  # wrong
     qk.f_score(y, s)  # wrong
-    qk.f_score(y, s, 0.5)  # wrong
     qk.f_score(y, s, threshold=0.5, quota=3)  # wrong
     qk.f_score(table, quota=3)  # wrong
     qk.precision(table, beta=2)  # wrong
     qk.precision(ranking)  # wrong
     qk.recall(y, s, quota=3, inclusive=False)  # wrong
     qk.expected_cost(table)  # wrong
-    qk.expected_cost(table, cost_fp=1)  # wrong
-    qk.confusion_table(y, s)  # wrong
     tables.ConfusionTable(tp=3, fp=1, fn=2)  # wrong
     table.true_positives  # wrong
 
@@ -143,7 +125,6 @@ def curves(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> None
     assert_type(roc, results.RocCurve[Floats])
     assert_type(roc.fpr, Floats)
     assert_type(qk.pr_curve(ranking, start="horizontal").precision, Floats)
-    assert_type(qk.hit_rate_curve(ranking).value, Floats)
     assert_type(qk.lift_table(y, s, bins=20).hit_rate, Floats)
     assert_type(qk.summary(y, s).average_hit_rate, Floats)
     assert_type(qk.roc_hull(ranking).slope_min, Floats)
@@ -151,14 +132,11 @@ def curves(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> None
     assert_type(results.RocPoints([0.1], [0.2]), results.RocPoints[list[float]])
     print(y[roc.fp], roc.threshold.max())
     roc.fprs  # wrong
-    qk.roc_curve(y, s).x  # wrong
     qk.roc_curve(y, s, drop_intermediate=True)  # wrong
     qk.lift_table(y, s, bin=20)  # wrong
     qk.lift_table(y, s, bins="ten")  # wrong
     charts.powers_chart(y, s)  # wrong
     charts.powers_chart(y, s, kind="circle")  # wrong
-    qk.pr_curve(ranking, method="exact")  # wrong
-    qk.summary(y, s).auc  # wrong
 
 
 def handed_on(y: NDArray[np.int64], s: Floats) -> None:
@@ -177,12 +155,10 @@ def handed_on(y: NDArray[np.int64], s: Floats) -> None:
     print(qk.bootstrap(qk.impact_at_quota, y, s, gain=s, quota=3).net.lower)
     print(qk.bootstrap(functools.partial(qk.hit_rate, budget=3), y, s, cost=s).lower)
     assert_type(inference.fold_summary(qk.qrecall, y, s, y, cost=s, budget=3), results.FoldSummary)
-    print(qk.compare(qk.lift, y, {"a": s, "b": s}, cost=s, budget=3).names)
     print(qk.compare(qk.f_score, y, {"a": s, "b": s}, beta=2, threshold=0.5).names)
     every.auc  # wrong
     qk.compare(qk.f_score, y, {"a": s, "b": s}, bta=2, threshold=0.5)  # wrong
     qk.compare(qk.hit_rate, y, {"a": s, "b": s}, quota="5%")  # wrong
-    qk.compare(qk.hit_rate, y, {"a": s, "b": s}, quota=3, seed=1)  # wrong
     qk.bootstrap(qk.hit_rate, y, s, quota=3, n_resample=20)  # wrong
     mean = qk.group_mean(qk.hit_rate, quota=3, weights="examples")
     assert_type(mean(qk.rank(y, s, groups=y)), results.GroupMean[Floats])
@@ -197,7 +173,6 @@ def handed_on(y: NDArray[np.int64], s: Floats) -> None:
     print(apart.equal_opportunity_difference.lower)
     qk.groups.selection_by_group(y, s, groups=y)  # wrong
     qk.groups.selection_by_group(y, s, groups=y, quota=3).recall  # wrong
-    qk.bootstrap(qk.summary, y, s, group=y)  # wrong
     qk.group_mean(qk.roc_auc, y)  # wrong
     qk.group_mean(qk.roc_auc, y, s, groups=y, weights="users")  # wrong
     qk.bootstrap(functools.partial(qk.hit_rate, quota=3), y, s, confidence=0.9)  # wrong
@@ -214,7 +189,6 @@ def handed_on(y: NDArray[np.int64], s: Floats) -> None:
     inference.hit_rate_interval(y, s, quota=3, method="exct")  # wrong
     qk.hit_rates(y, s)  # wrong
     qk.hit_rate.with_option(quota=2)  # wrong
-    inference.hit_rate_interval(y, s, quota=3, fraction=0.1)  # wrong
 
 
 def of_cuts(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> None:
@@ -226,7 +200,6 @@ def of_cuts(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> Non
     qk.best_cut(qk.roc_auc, y, s)  # wrong
     qk.best_cut(qk.f_score, y, s, greater_is_better="yes")  # wrong
     qk.best_cut(qk.f_score, y, s, bta=2)  # wrong
-    qk.best_cut(qk.f_score, ranking, bta=2)  # wrong
     tables.table_curve(qk.f_score, y, s, quota=3)  # wrong
     best = qk.best_boundary(ranking, impacts=(2, -1, 0, 0))
     assert_type(best, results.BestBoundary[Floats])
@@ -235,7 +208,6 @@ def of_cuts(y: NDArray[np.int64], s: Floats, ranking: qk.Ranking[Floats]) -> Non
     qk.best_boundary(ranking, impacts=(2, -1, 0, 0), ratio=2.1)
     qk.best_boundary(y, s)  # wrong
     qk.best_boundary(y, s, impacts=3)  # wrong
-    qk.best_boundary(y, s, impcts=(2, -1, 0, 0))  # wrong
     qk.best_boundary(ranking, impacts=(2, -1, 0, 0), kind="outcomes")  # wrong
     tables.table_curve(qk.accuracy, y)  # wrong
 
@@ -246,7 +218,6 @@ def of_gains(y: NDArray[np.int64], s: Floats, gain: Floats) -> None:
     print(qk.impact_at_quota(None, s, gain=gain, fraction=0.1).net)
     assert_type(qk.best_quota(y, s, gain=gain).quota, Floats)
     qk.impact_at_quota(y, s, gain=gain)  # wrong
-    qk.impact_at_quota(y, s, gains=gain, quota=3)  # wrong
     qk.best_quota(y, s, gain=gain).net  # wrong
 
 
@@ -262,7 +233,6 @@ def of_evaluations(y: NDArray[np.int64], s: Floats) -> None:
     found.plot("rocs")  # wrong
     found.to_frame("arrow")  # wrong
     qk.evaluate(y, {"a": s}, quta=3)  # wrong
-    qk.evaluate(y, {"a": s}, quota="5%")  # wrong
     qk.evaluate(y, {"a": s}, compare="yes")  # wrong
 
 
