@@ -33,7 +33,7 @@ from quotakernels.cli.columns import (
 )
 from quotakernels.cli.errors import InputError, no_rows
 from quotakernels.cli.files import read_batches, values_of
-from quotakernels.cli.given import given_options
+from quotakernels.cli.given import given
 from quotakernels.cli.paths import file_format, files_of, name_of, refusing
 from quotakernels.evaluation.batches import Batch
 from quotakernels.evaluation.settings import Settings
@@ -117,7 +117,7 @@ def _refusals_of_stream(settings: Settings) -> Iterable[str]:
         )
     if settings.treatment is not None:
         yield f"counts all rows together, so it takes no --treatment; {_IN_MEMORY}"
-    if asked := given_options():
+    if asked := [f"--{x.replace('_', '-')}" for x in ("drop_missing", "missing") if given().get(x)]:
         yield f"takes no {listed(asked)}; {_IN_MEMORY}"
 
 

@@ -44,8 +44,3 @@ def missing_words() -> list[str]:
     """The cells of text files and spreadsheets that hold no value; the user may add some."""
     asked = given().get("missing", ())
     return [*_WORDS, *asked]
-
-
-def given_options() -> list[str]:
-    """What the user asks for of missing values, which only rows in memory allow."""
-    return [f"--{x.replace('_', '-')}" for x in ("drop_missing", "missing") if given().get(x)]

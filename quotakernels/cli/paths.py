@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 import pyarrow as pa
@@ -113,27 +112,19 @@ _BEGINNINGS = {
 _COPIES = f"{__name__}.copies"
 
 
-class _Given(NamedTuple):
-    """A pipe that was copied: its path, and what to call it."""
-
-    path: Path
-    name: str
+def path_given(path: Path) -> Path:
+    """The path that the user gave, where another one is that of a copy."""
+    ctx = click.get_current_context(silent=True)
+    copies: dict[Path, Path] = {} if ctx is None else ctx.meta.get(_COPIES, {})
+    return copies.get(path, path)
 
 
 def name_of(path: Path) -> str:
     """What to call a file; a copy of a pipe is called what the pipe is."""
-    return _given(path).name
-
-
-def path_given(path: Path) -> Path:
-    """The path that the user gave, where another one is that of a copy."""
-    return _given(path).path
-
-
-def _given(path: Path) -> _Given:
-    ctx = click.get_current_context(silent=True)
-    copies: dict[Path, _Given] = {} if ctx is None else ctx.meta.get(_COPIES, {})
-    return copies.get(path, _Given(path, path.name))
+    path = path_given(path)
+    if path == Path("/dev/stdin"):
+        return "standard input"
+    return str(path) if path.is_relative_to("/dev") else path.name
 
 
 def as_file(path: Path, ctx: click.Context) -> Path:
@@ -154,9 +145,7 @@ def as_file(path: Path, ctx: click.Context) -> Path:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     if not path.suffix:
         copy = copy.rename(copy.with_suffix(_suffix(copy)))
-    name = str(path) if path.is_relative_to("/dev") else path.name
-    name = "standard input" if name == "/dev/stdin" else name
-    ctx.meta.setdefault(_COPIES, {})[copy] = _Given(path, name)
+    ctx.meta.setdefault(_COPIES, {})[copy] = path
     return copy
 
 

@@ -50,10 +50,10 @@ def example_file() -> Iterator[Path]:
 
 
 _TYPES = {"csv": "CSV", "excel": ".xlsx"}
-_OF_FORMATS = {
-    **dict.fromkeys(("sep", "encoding"), ("csv",)),
-    **dict.fromkeys(("decimal", "header_row"), ("csv", "excel")),
-    "sheet": ("excel",),
+_OF_TYPES = {
+    **dict.fromkeys(("sep", "encoding"), "CSV"),
+    **dict.fromkeys(("decimal", "header_row"), "CSV and .xlsx"),
+    "sheet": ".xlsx",
 }
 """The types of files that options are for."""
 _OF_FILES = ("label", "weight", "pos_label")
@@ -140,9 +140,9 @@ def _refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
 
 def refuse_unread_options(file: Path) -> None:
     """Raise for an option that says how files of another type are read."""
-    for name, kinds in _OF_FORMATS.items():
-        if given().get(name) is not None and file_format(file) not in kinds:
-            types = " and ".join(_TYPES[x] for x in kinds)
+    kind = _TYPES.get(file_format(file), "other")
+    for name, types in _OF_TYPES.items():
+        if given().get(name) is not None and kind not in types:
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"{option} is for {types} files; {name_of(file)} is none")
 
