@@ -34,7 +34,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         if old:
-            _pass_on(old, part)
+            with contextlib.suppress(OSError, AttributeError):  # Windows has no owners
+                os.chown(part, old.st_uid, old.st_gid)
+            part.chmod(stat.S_IMODE(old.st_mode))
         os.replace(part, target)
     except BaseException as error:
         part.unlink(missing_ok=True)
@@ -77,11 +79,3 @@ def _replaceable(target: Path) -> os.stat_result | None:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-
-def _pass_on(old: os.stat_result, part: Path) -> None:
-    """Give a file the owner, as far as one may, and the mode of another."""
-    if hasattr(os, "chown"):
-        with contextlib.suppress(OSError):
-            os.chown(part, old.st_uid, old.st_gid)
-    part.chmod(stat.S_IMODE(old.st_mode))

@@ -67,7 +67,10 @@ def validate_classes(
         weights, valid = weights_and_mask(xp, flat, xp.wide_float(device(scores)))
         bad = bad_values(xp, scores, weights) | {"y_true": (flat["y_true"], expected)}
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate, by_class=True)
-        weights, valid = (_for_all_classes(xp, x, scores.shape) for x in (weights, valid))
+        weights, valid = (
+            None if x is None else xp.broadcast_to(xp.expand_dims(x, axis=-2), scores.shape)
+            for x in (weights, valid)
+        )
         labels = xp.broadcast_to(belongs, scores.shape)
         return Examples(scores, labels, weights, valid), good
 
@@ -157,10 +160,6 @@ def _classified(xp: Namespace, labels: Array, numbers: list[Any]) -> tuple[Array
     key = xp.expand_dims(xp.order_key(labels), axis=-2)
     belongs = key == xp.expand_dims(xp.order_key(wanted), axis=-1)
     return belongs, xp.sum(xp.cast(belongs, xp.int32), axis=-2) != 1
-
-
-def _for_all_classes(xp: Namespace, x: Array | None, shape: tuple[int, ...]) -> Array | None:
-    return None if x is None else xp.broadcast_to(xp.expand_dims(x, axis=-2), shape)
 
 
 class Predictions(NamedTuple):

@@ -70,7 +70,7 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
         bad = _bad_values(xp, columns, bad_ids)
         good = raise_or_exclude(xp, named, bad, None, groups=groups)[1]
         if groups is not None:
-            both = _combined(xp, columns, groups)
+            both = xp.combined(columns["thresholds"], groups.codes, columns["counts"] > 0)
             columns["thresholds"] = both.scores
         columns, place, repeated = _best_first(xp, columns)
         expected = "distinct thresholds" + ("" if groups is None else " in each group")
@@ -82,11 +82,6 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
         table = ops.TieTable(*own)
         table = table._replace(columns=_sums(xp, columns, table))
         return Grouped(table, good, both, None if groups is None else groups.ids)
-
-
-def _combined(xp: Namespace, columns: dict[str, Array], groups: GroupsOfExamples) -> ops.Combined:
-    """Thresholds and groups of the rows that count, as one number."""
-    return xp.combined(columns["thresholds"], groups.codes, columns["counts"] > 0)
 
 
 def _of_rows(

@@ -287,11 +287,16 @@ def in_precision_of(scores: Array, threshold: Any) -> Any:
 
     Beside whole scores an integer stays one if it fits.  All else is given back as it is.
     """
-    listed = threshold if isinstance(threshold, (list, tuple)) else [threshold]
-    if not set(map(type, listed)) <= {int, float}:
+    if not _types_of_plain(threshold) <= {int, float}:
         return threshold
-    numbers = [_in_type_of(scores, x) for x in listed]
-    return numbers if listed is threshold else numbers[0]
+    if isinstance(threshold, (list, tuple)):
+        return [_in_type_of(scores, x) for x in threshold]
+    return _in_type_of(scores, threshold)
+
+
+def _types_of_plain(numbers: Any) -> set[type]:
+    """The types of Python's numbers, one or a list of them."""
+    return set(map(type, numbers)) if isinstance(numbers, (list, tuple)) else {type(numbers)}
 
 
 def _in_type_of(scores: Array, number: int | float) -> int | float:
@@ -327,8 +332,7 @@ def thresholds_beside(scores: Array, threshold: Any, name: str = "threshold") ->
 
 def _of_plain_numbers(scores: Array, threshold: Any) -> Array | None:
     """The constants of plain numbers, in the type of the scores if that has them."""
-    listed = threshold if isinstance(threshold, (list, tuple)) else [threshold]
-    types = set(map(type, listed))
+    types = _types_of_plain(threshold)
     if not (types and types <= {int, float}):
         return None
     xp, dev = namespace(scores), device(scores)
@@ -336,7 +340,7 @@ def _of_plain_numbers(scores: Array, threshold: Any) -> Array | None:
     exact = is_float and isinstance(scores.dtype, np.dtype)
     dtype = scores.dtype if exact or (types == {int} and not is_float) else xp.wide_float(dev)
     with xp.computing():
-        found = xp.constant(list(threshold) if listed is threshold else threshold, dtype, dev)
+        found = xp.constant(threshold, dtype, dev)
     return xp.cast(found, scores.dtype) if is_float else found
 
 

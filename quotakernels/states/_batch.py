@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels._array import Array, Namespace, device, library, placement
+from quotakernels._array import Array, Namespace, device, library
 from quotakernels._bits import dtype_name
 from quotakernels._types import BatchData
 from quotakernels.inputs.columns import (
@@ -152,9 +152,6 @@ def _completed(xp: Namespace, examples: Examples, state: Any) -> Examples:
 
 def check_fits(like: Array, scores: Array) -> None:
     """Raise unless the scores are of the library, device, type and batch that the state is for."""
-    alike = type(scores) is type(like) and scores.dtype == like.dtype
-    if alike and scores.shape[:-1] == like.shape[:-1] and placement(scores) == placement(like):
-        return
     if namespace(scores) is not namespace(like):
         raise TypeError(
             f"the state holds arrays of {library(like)} and y_score is one of {library(scores)}; "
