@@ -117,19 +117,19 @@ def merged_of_lists(words: NDArray, positives: NDArray) -> TieTable:
 def _write_lists(items: NDArray, found: NDArray, size: int, groups: _Groups) -> int:
     """Write the ends of rows of lists of so many words; the largest number of groups of a list."""
     starts, ends, number = groups
-    lists, rows = items.shape
-    first = starts.searchsorted(size * np.arange(lists + 1))
-    here = np.diff(first)
-    owner = np.arange(lists).repeat(here)
-    ones = np.arange(1, starts.shape[0] + 1)
-    upto = ones if number is None else number.cumsum()
-    before = np.append(0, upto).take(first[:-1])
-    cell = 2 * (ones - first.take(owner)) + rows * owner
-    done, own = size * owner, upto - before.take(owner)
-    items.reshape(-1)[cell - 1], items.reshape(-1)[cell] = starts - done, ends - done
-    flat = found.reshape(-1)
-    flat[cell] = flat[cell + 1] = own
-    return int(here.max())
+    every = np.arange(items.shape[0] + 1)
+    here = np.diff(starts.searchsorted(size * every))
+    most, before = int(here.max()), size * every[:-1].repeat(here)
+    place, behind = np.arange(1, most + 1), 2 * most + 1
+    there = place <= here[:, None]
+    items[:, 1:behind:2][there], items[:, 2:behind:2][there] = starts - before, ends - before
+    upto = np.minimum(place, here[:, None])
+    if number is not None:
+        upto = np.zeros_like(there, dtype=found.dtype)
+        upto[there] = number
+        upto = upto.cumsum(axis=-1)
+    found[:, 2:behind:2] = found[:, 3 : behind + 1 : 2] = upto
+    return most
 
 
 def merged_groups(table: TieTable) -> TieTable | None:
