@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import numpy as np
@@ -16,7 +16,7 @@ from quotakernels._array import Array, readable
 from quotakernels.inference._distributions import check_level
 from quotakernels.inputs.examples import Validated, check_tie_policy, validated
 from quotakernels.inputs.groups import size_of
-from quotakernels.inputs.keywords import show_value, warn_once
+from quotakernels.inputs.keywords import check_choice, show_value, warn_once
 from quotakernels.inputs.models import host_floats
 from quotakernels.measures._facts import (
     OneField,
@@ -60,15 +60,8 @@ def scale_of(measure: Any) -> int:
 def name_of(measure: Any, known: Mapping[Name, Any]) -> Name:
     """The name of a measure that must be one of those that are known."""
     name = name_if_any(measure, known)
-    if name is None:
-        raise not_one_of("measure", measure, known)
-    return name
-
-
-def not_one_of(name: str, value: Any, choices: Iterable[str]) -> ValueError:
-    """The error about what is none of several texts."""
-    *most, last = map('"{}"'.format, choices)
-    return ValueError(f"{name} must be {', '.join(most)} or {last}; got {show_value(value)}")
+    check_choice("measure", measure if name is None else name, *known)
+    return name  # type: ignore[return-value]
 
 
 def name_if_any(measure: Any, known: Mapping[Name, Any]) -> Name | None:
@@ -105,8 +98,7 @@ class Drawing(NamedTuple):
         number = size_of("n_resamples", from_one("n_resamples", self.n_resamples))
         memory = from_one("max_memory", self.max_memory)
         check_level(confidence_level)
-        if method not in get_args(IntervalMethod):
-            raise not_one_of("method", method, get_args(IntervalMethod))
+        check_choice("method", method, *get_args(IntervalMethod))
         if self.ties == "given":
             raise ValueError('ties="given" has no meaning for rows that are drawn several times')
         if self.clusters is not None and self.stratified:

@@ -153,12 +153,12 @@ def in_order(examples: Examples, keys: Keys | None = None) -> Sorted:
         examples = examples._replace(scores=key)
     elif valid is not None:
         key = xp.where(valid, key, xp.min(key, axis=-1, keepdims=True))
-    labels = xp.cast(examples.labels, xp.int64)
+    labels = xp.cast(examples.labels, xp.int8)
     order = xp.argsort(labels, axis=-1, stable=True)  # among ties not as they came
     falling = xp.take_along_axis(key, order, axis=-1)
     falling = xp.argsort(falling, axis=-1, descending=True, stable=True)
     order = xp.take_along_axis(order, falling, axis=-1)
-    valid = None if valid is None else xp.cast(valid, xp.int64)
+    valid = None if valid is None else xp.cast(valid, xp.int8)
     examples = examples._replace(labels=labels, valid=valid)
     examples = examples.map(lambda x: xp.take_along_axis(x, order, axis=-1))
     key = xp.take_along_axis(key, order, axis=-1)
@@ -216,87 +216,36 @@ def _sums_of(examples: Examples, counts: Array) -> dict[str, Any]:
     return found | {"columns": xp.columns_by_class(positive, mass, columns)}
 
 
-class _Spans(NamedTuple):
-    """Rows of a table among the examples of one model, best first; a row's positives come last.
-
-    `order` is None where the examples already are in that order.  Where `merging`, rows without
-    positives become one with their neighbours.
-    """
-
-    merging: bool
-    examples: Examples
-    order: NDArray | None
-    start: NDArray
-    positive: NDArray
-    stop: NDArray
-
-    def sums(self, x: NDArray) -> NDArray:
-        """The sum of each row, shape (..., G)."""
-        whole = len(self.start) == x.shape[-1]
-        return x if whole else np.asarray(np.add.reduceat(x, self.start, axis=-1))
-
-
 def host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.TieTable]]:
-    """For each model the function that makes tables of the counts of resamples, shape (..., n)."""
+    """For each model the function that makes tables of the counts of resamples, shape (..., n).
+
+    Where `merging`, rows of counts without positives become one with their neighbours.
+    """
+    examples = plan.examples.examples
+    merging = merging and plan.keys is None and examples.weights is None and not examples.columns
     length = plan.examples.order.shape[-1]
     models = plan.examples.map(lambda x: x.reshape(-1, length))
     for number in range(models.order.shape[0]):
-        spans = _spans(models.map(operator.itemgetter(number)), merging)
+        own = models.map(operator.itemgetter(number))
+        own = own._replace(last=_with_positives(own)) if merging else own
         keys = None if plan.keys is None else plan.keys.of_model(number)
-        yield functools.partial(_host_table, spans, plan.ties, keys)
+        yield functools.partial(_host_table, own, plan.ties, keys)
 
 
-def _spans(found: Sorted, merging: bool) -> _Spans:
-    order, last, examples = found
-    labels: NDArray = np.asarray(examples.labels)
+def _with_positives(model: Sorted) -> NDArray:
+    """Where rows end, of those with positives and the last of others that follow each other."""
+    last, labels = (np.asarray(x) for x in (model.last, model.examples.labels))
     ends = np.flatnonzero(last)
-    merging = merging and examples.weights is None and not examples.columns
-    if merging:
-        positives = np.add.reduceat(labels, np.append(0, ends[:-1] + 1))
-        ends = ends[_last_of_runs(positives)]
-    starts = np.append(0, ends[:-1] + 1)
-    positives = np.add.reduceat(labels, starts)
-    in_place = order[0] == 0 and bool((order[1:] > order[:-1]).all())
-    rows = examples._replace(scores=examples.scores[ends])
-    return _Spans(
-        merging, rows, None if in_place else order, starts, ends + 1 - positives, ends + 1
-    )
+    found = np.add.reduceat(labels, np.append(0, ends[:-1] + 1), dtype=np.int64) > 0
+    kept = np.zeros_like(last)
+    kept[ends] = found | np.append(found[1:], True)
+    return kept
 
 
-def _last_of_runs(positives: NDArray) -> NDArray:
-    """The rows with positives, and of others that follow each other the last one."""
-    found = positives > 0
-    kept = np.empty_like(found)
-    np.logical_or(found[1:], found[:-1], out=kept[:-1])
-    kept[-1:] = True
-    return np.flatnonzero(kept)
-
-
-def _host_table(spans: _Spans, ties: TiePolicy, keys: Keys | None, counts: NDArray) -> ops.TieTable:
-    examples = spans.examples
-    counts = counts if spans.order is None else counts.take(spans.order, axis=-1)
-    counts = counts if examples.valid is None else counts * examples.valid
-    table = _whole_table(spans, counts)
-    sums = tree_map(spans.sums, _sums_of(examples, counts))
-    table = table._replace(**sums)
-    return by_group(namespace(table.counts).split_ties(table, ties), keys)
-
-
-def _whole_table(spans: _Spans, counts: NDArray) -> ops.TieTable:
-    """Examples and positives of each row, as differences of running sums."""
-    most = counts.shape[-1] * int(counts.max())
-    integer = np.int32 if most < 2**31 else np.int64
-    upto = np.empty((*counts.shape[:-1], counts.shape[-1] + 1), dtype=integer)
-    upto[..., 0] = 0
-    counts.cumsum(axis=-1, out=upto[..., 1:])
-    thresholds, ends = spans.examples.scores, upto.take(spans.stop, axis=-1)
-    positives = ends - upto.take(spans.positive, axis=-1)
-    if spans.merging and counts.ndim == 1:
-        rows = _last_of_runs(positives)
-        thresholds, ends, positives = thresholds[rows], ends[rows], positives[rows]
-    items = ends.copy()
-    items[..., 1:] -= ends[..., :-1]
-    return ops.TieTable(np.broadcast_to(thresholds, items.shape), items, positives, None, None)
+def _host_table(model: Sorted, ties: TiePolicy, keys: Keys | None, counts: NDArray) -> ops.TieTable:
+    xp: Namespace = namespace(counts)
+    rows = counted(model.examples, counts.take(model.order, axis=-1))
+    return by_group(xp.split_ties(xp.merged(rows, model.last), ties), keys)
 
 
 # what is drawn: examples, strata of them, or whole clusters

@@ -11,7 +11,6 @@ from quotakernels._types import Generic, T
 from quotakernels.inference._call import (
     AreaMeasure,
     name_of,
-    not_one_of,
     refuse_masses,
     refuse_weights,
     scale_of,
@@ -33,7 +32,7 @@ from quotakernels.inputs.columns import (
     read_without_fault,
 )
 from quotakernels.inputs.examples import Validated, validated
-from quotakernels.inputs.keywords import public
+from quotakernels.inputs.keywords import check_choice, public
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
@@ -262,8 +261,7 @@ def auc_interval(
     """
     scale = scale_of(measure)
     check_level(confidence_level)
-    if method not in ("logit", "wald"):
-        raise not_one_of("method", method, ("logit", "wald"))
+    check_choice("method", method, "logit", "wald")
     refuse_masses(table, "the ranking")
     xp = namespace(table.counts)
     area = area_of(xp, table)

@@ -226,10 +226,9 @@ def _on_host(measure: Any, plan: Plan) -> tuple[int, Callable[[NDArray], Any]]:
     """Each model by itself, and so many resamples together: several of short lists, and else one
     after the other, which is faster then.
     """
-    merging = depends_on_positives_only(measure) and plan.keys is None
-    models = list(host_tables(plan, merging))
     *lists, length = plan.examples.order.shape
     together = LONG // max(length, 1) if made_here(measure) else 0
+    models = list(host_tables(plan, together > 1 and depends_on_positives_only(measure)))
 
     def of_models(values: list[NDArray]) -> NDArray:
         check_one_shape(values)
@@ -316,15 +315,19 @@ def whole_groups(found: Validated, clusters: Any) -> Units | None:
         return _each_by_itself(found) if clusters is None else _within_clusters(found, clusters)
 
 
-def _each_by_itself(found: Validated) -> Units:
-    xp, examples, groups = namespace(found.examples.scores), found.examples, found.groups
+def groups_there(found: Validated) -> Array:
+    """Which of the groups have an example that counts for any of the models, shape (S,)."""
+    xp, valid, groups = namespace(found.examples.scores), found.examples.valid, found.groups
     assert groups is not None
-    codes, size = groups.codes, groups.ids.shape[0]
-    if examples.valid is not None:
-        codes = xp.where(examples.valid, codes, xp.full_like(codes, size))
-    there = xp.bincount(codes, size) > 0
-    while there.ndim > 1:
-        there = xp.any(there, axis=0)
+    with xp.computing():
+        codes, size = groups.codes, groups.ids.shape[0]
+        codes = codes if valid is None else xp.where(valid, codes, xp.full_like(codes, size))
+        return xp.any(xp.reshape(xp.bincount(codes, size) > 0, (-1, size)), axis=0)
+
+
+def _each_by_itself(found: Validated) -> Units:
+    there = groups_there(found)
+    xp, size = namespace(there), there.shape[0]
     units = xp.count_nonzero(there)
     units = int(units) if readable(units) else units
     if isinstance(units, int) and units == 1:

@@ -6,9 +6,7 @@ import functools
 import itertools
 import math
 import string
-import warnings
 from collections.abc import Callable, Sequence
-from operator import index
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -24,7 +22,7 @@ from quotakernels.inference._call import (
     area_name,
     call_of,
     draws_groups,
-    not_one_of,
+    from_one,
     refuse_weights,
     warn_of_equal_rates,
     warn_of_few,
@@ -50,7 +48,13 @@ from quotakernels.inference.bootstrapping import (
 from quotakernels.inference.hit_rates import selections
 from quotakernels.inputs.columns import adopt, as_column
 from quotakernels.inputs.examples import Examples, Validated
-from quotakernels.inputs.keywords import forwarding, level_of_caller, show_value, silently
+from quotakernels.inputs.keywords import (
+    check_choice,
+    forwarding,
+    show_value,
+    silently,
+    warn_once,
+)
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
 from quotakernels.measures._facts import compared, direction_of, needs_ideal
 from quotakernels.measures.at_quota import hit_rate
@@ -146,8 +150,8 @@ def quota_of(measure: Any) -> dict[str, Any] | None:
 
 def _check_test(test: str | None, stratified: bool) -> None:
     """Raise for a test that there is not, and for strata where no test draws any."""
-    if test not in (*get_args(TestName), None):
-        raise not_one_of("test", test, get_args(TestName))
+    if test is not None:
+        check_choice("test", test, *get_args(TestName))
     if stratified and test not in ("bootstrap", None):
         raise ValueError(f'stratified has no meaning for test="{test}", which keeps all labels')
 
@@ -177,7 +181,7 @@ def by_test(test: TestName, models: Compared) -> Tests:
     if test in _STEPS:
         count, level = models.estimate.shape[0], models.confidence_level
         if few := few_resamples(models.drawn.n_resamples, count, level, test):
-            warnings.warn(few, stacklevel=level_of_caller())
+            warn_once(few)
     if test == "permutation":
         return _permuted(models)
     if test == "score":
@@ -437,10 +441,9 @@ def warn_of_undefined(undefined: np.ndarray[Any, Any], n_resamples: int) -> None
     some = undefined[undefined < n_resamples]
     most = int(np.max(some, initial=0))
     if most:
-        warnings.warn(
+        warn_once(
             f"the measure is undefined in {most} of {n_resamples} resamples: intervals and "
-            "p-values use the others",
-            stacklevel=level_of_caller(),
+            "p-values use the others"
         )
 
 
@@ -943,16 +946,9 @@ def vote(
 
 def _checked(voters: Any, number: int) -> int | None:
     """How many models shall vote, if that is said."""
-    if voters is None:
-        return None
-    try:
-        wanted = 0 if isinstance(voters, bool) else index(voters)
-    except TypeError:
-        wanted = 0
-    if not 1 <= wanted <= number:
-        raise ValueError(
-            f"voters must be a whole number from 1 to {number}; got {show_value(voters)}"
-        )
+    wanted = None if voters is None else from_one("voters", voters)
+    if wanted is not None and wanted > number:
+        raise ValueError(f"voters must be at most {number}, the number of models; got {wanted}")
     return wanted
 
 

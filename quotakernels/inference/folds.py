@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -14,9 +13,11 @@ from quotakernels._array import Array, Namespace, device, readable, to_numpy, to
 from quotakernels._records import plainly
 from quotakernels.inference._call import call_of, check_groups, warn_of_equal_rates
 from quotakernels.inference._distributions import check_level, student_p_value, student_t
+from quotakernels.inference._resamples import units_by_class
 from quotakernels.inference.bootstrapping import (
     check_one_shape,
     defined,
+    groups_there,
     leaves,
     standard_deviation,
     trees_map,
@@ -25,7 +26,7 @@ from quotakernels.inference.bootstrapping import (
 )
 from quotakernels.inputs.columns import adopt, as_column, check_types, column_hint, refuse_symbolic
 from quotakernels.inputs.examples import Validated
-from quotakernels.inputs.keywords import forwarding, level_of_caller, show_value, silently
+from quotakernels.inputs.keywords import forwarding, show_value, silently, warn_once
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.numbers import plain_number
 from quotakernels.measures._facts import needs_ideal
@@ -108,16 +109,16 @@ def _examples_at(found: Validated, folds: Folds, repeat: int, places: NDArray) -
     return found._replace(examples=examples, groups=groups, good=good)
 
 
-def _parts(found: Validated, folds: Folds) -> list[Validated]:
+def parts_of(found: Validated, folds: Folds) -> list[Validated]:
     """The examples of each fold."""
     k = folds.shape[-1]
     return [_examples_at(found, folds, number // k, at) for number, at in enumerate(folds.places)]
 
 
-def each_fold(measure: Any, found: Validated, folds: Folds, ties: TiePolicy) -> Any:
+def each_fold(measure: Any, parts: list[Validated], ties: TiePolicy) -> Any:
     """The measure of each fold by itself, on a last axis that is added."""
     ideal = needs_ideal(measure)
-    first, *others = (ranked_by_group(x, ties, ideal) for x in _parts(found, folds))
+    first, *others = (ranked_by_group(x, ties, ideal) for x in parts)
     return _stacked([value_of(measure, first), *(value_again(measure, x) for x in others)])
 
 
@@ -131,21 +132,12 @@ def pooled_value(measure: Any, found: Validated, folds: Folds, ties: TiePolicy) 
     return _stacked(values)
 
 
-def split_groups(found: Validated, folds: Folds) -> int:
+def split_groups(parts: list[Validated], folds: Folds) -> int:
     """How many groups have examples that count in several folds; 0 where that cannot be read."""
-    if found.groups is None:
+    there = [groups_there(part) for part in parts]
+    if not all(map(readable, there)):
         return 0
-    size, there = found.groups.ids.shape[0], []
-    for part in _parts(found, folds):
-        assert part.groups is not None
-        columns = (part.groups.codes, part.examples.valid)
-        if not all(x is None or readable(x) for x in columns):
-            return 0
-        shape = tuple(part.examples.scores.shape)
-        codes, valid = (np.broadcast_to(True if x is None else to_numpy(x), shape) for x in columns)
-        counted = codes[valid & (codes >= 0) & (codes < size)]
-        there.append(np.bincount(counted, minlength=size) > 0)
-    by_repeat = np.reshape(there, (-1, folds.shape[-1], size))
+    by_repeat = np.reshape([to_numpy(x) for x in there], (-1, folds.shape[-1], there[0].shape[0]))
     return int((by_repeat.sum(axis=1) > 1).any(axis=0).sum())
 
 
@@ -157,19 +149,15 @@ def _stacked(values: list[Any]) -> Any:
     return trees_map(joined, values)
 
 
-def why_undefined(found: Validated, folds: Folds, undefined: NDArray) -> str:
+def why_undefined(parts: list[Validated], folds: Folds, undefined: NDArray) -> str:
     """Which folds leave a measure undefined, as far as it can be told with their classes."""
-    parts = _parts(found, folds)
     told = []
     for number in np.flatnonzero(undefined)[:_SHOWN].tolist():
-        part = parts[number].examples
-        absent = ""
-        if readable(part.labels) and (part.valid is None or readable(part.valid)):
-            valid = True if part.valid is None else to_numpy(part.valid)
-            classes = [to_numpy(x) & valid for x in (part.labels, ~part.labels)]
-            names = ("positives", "negatives")
-            missing = [name for name, x in zip(names, classes, strict=True) if not x.any()]
-            absent = f" (no {' and no '.join(missing)})" if missing else ""
+        examples = parts[number].examples
+        units = units_by_class(namespace(examples.scores), examples, None)
+        each = zip(("no positives", "no negatives"), units, strict=True)
+        missing = [none for none, x in each if readable(x) and not to_numpy(x).any()]
+        absent = f" ({' and '.join(missing)})" if missing else ""
         told.append(f"{folds.names[number]}{absent}")
     more = int(undefined.sum()) - len(told)
     return ", ".join(told) + (f" and {more} more" if more > 0 else "")
@@ -391,9 +379,12 @@ def fold_summary(
     call = call_of(measure, y_true, options)
     found = call.validated(y_score)
     split = validate_folds(folds, tuple(found.examples.scores.shape), n_train)
-    values = each_fold(call.measure, found, split, call.ties)
-    _warn(measure, values, found, split)
-    _warn_of_equal_rates(measure, values, found, split)
+    parts = parts_of(found, split)
+    values = each_fold(call.measure, parts, call.ties)
+    _warn(measure, values, parts, split)
+    if found.groups is None:
+        lists = found.examples.scores.ndim - len(split.shape)
+        warn_of_equal_rates(measure, values, lists, "folds")
     together = [pooled_value(call.measure, found, split, call.ties)] if pooled else []
     summarised = functools.partial(_summary, split, confidence_level)
     return trees_map(summarised, [values, *together])
@@ -413,33 +404,19 @@ def _summary(folds: Folds, confidence_level: float, found: list[Array]) -> FoldS
         return xp.finished(FoldSummary._make(parts), dtype)
 
 
-def _warn(measure: Any, values: Any, data: Validated, folds: Folds) -> None:
-    """Tell what a reader of the results has to know of the folds."""
-    _warn_of_split_groups(measure, data, folds)
-    _warn_of_undefined(measure, values, data, folds)
+def _warn(measure: Any, values: Any, parts: list[Validated], folds: Folds) -> None:
+    """Say that a mean over groups is over their parts, and which folds leave a measure undefined.
 
-
-def _warn_of_equal_rates(measure: Any, values: Any, data: Validated, folds: Folds) -> None:
-    if data.groups is None:
-        lists = data.examples.scores.ndim - len(folds.shape)
-        warn_of_equal_rates(measure, values, lists, "folds")
-
-
-def _warn_of_split_groups(measure: Any, data: Validated, folds: Folds) -> None:
-    """Say that a mean over groups is over their parts; groups that are no sample stay in peace."""
-    if not any(check_groups(measure, data.groups)) or data.groups is None:
-        return
-    if split := split_groups(data, folds):
-        warnings.warn(
-            f"{split} of {data.groups.ids.shape[0]} groups have examples in several folds: each "
+    Groups that are no sample stay in peace.
+    """
+    groups = parts[0].groups
+    means = check_groups(measure, groups)
+    if any(means) and groups and (split := split_groups(parts, folds)):
+        warn_once(
+            f"{split} of {groups.ids.shape[0]} groups have examples in several folds: each "
             "fold measures its part of them, by a model that has seen the rest; to keep groups "
-            "whole, split by them, as GroupKFold of scikit-learn does",
-            stacklevel=level_of_caller(),
+            "whole, split by them, as GroupKFold of scikit-learn does"
         )
-
-
-def _warn_of_undefined(measure: Any, values: Any, data: Validated, folds: Folds) -> None:
-    """Say which folds are left out, where values can be read."""
     found = leaves(values)
     if not all(readable(x) for x in found):
         return
@@ -447,12 +424,10 @@ def _warn_of_undefined(measure: Any, values: Any, data: Validated, folds: Folds)
     undefined = np.any(unknown, axis=0)
     if undefined.any():
         name = getattr(measure, "__name__", "a measure")
-        each = data.groups is not None and not all(check_groups(measure, data.groups))
-        where = f"{'for some groups ' * each}in {undefined.sum()} of {undefined.size} folds"
-        warnings.warn(
-            f"{name} is undefined {where}, which are left out: "
-            f"{why_undefined(data, folds, undefined)}",
-            stacklevel=level_of_caller(),
+        each = "for some groups " if groups and not all(means) else ""
+        warn_once(
+            f"{name} is undefined {each}in {undefined.sum()} of {undefined.size} folds, which are "
+            f"left out: {why_undefined(parts, folds, undefined)}"
         )
 
 
@@ -536,10 +511,11 @@ def fold_test(
     for column in _scores(models, y_true):
         data = call.validated(column)
         split = validate_folds(folds, tuple(data.examples.scores.shape), n_train)
+        parts = parts_of(data, split)
         with silently(again=bool(found)):
-            found.append(each_fold(call.measure, data, split, call.ties))
+            found.append(each_fold(call.measure, parts, call.ties))
     differences = trees_map(first_less_second, found)
-    _warn(measure, differences, data, split)
+    _warn(measure, differences, parts, split)
     return tree_map(functools.partial(_tested, split, confidence_level), differences)
 
 

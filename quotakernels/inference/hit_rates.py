@@ -13,12 +13,12 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, concrete, device, readable, to_numpy
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
-from quotakernels.inference._call import not_one_of, refuse_masses
+from quotakernels.inference._call import refuse_masses
 from quotakernels.inference._distributions import check_level, normal_width, scipy
 from quotakernels.inputs.columns import first_bad
 from quotakernels.inputs.cuts import quota_masses, wanted_masses, whole_if_close
 from quotakernels.inputs.examples import validated
-from quotakernels.inputs.keywords import public
+from quotakernels.inputs.keywords import check_choice, public
 from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.inputs.numbers import numbers_like
 from quotakernels.inputs.totals import Totals
@@ -277,8 +277,7 @@ def hit_rate_interval(
     0.6 0.8667
     """
     check_level(confidence_level)
-    if method not in get_args(Method):
-        raise not_one_of("method", method, get_args(Method))
+    check_choice("method", method, *get_args(Method))
     refuse_masses(table, "the ranking")
     xp = namespace(wanted)
     if method == "exact":

@@ -338,14 +338,25 @@ class NumPy(NumPyTypes):
         return found and found[0]._replace(groups=self.group_index(found[1], ids, behind=False))
 
     def merged(self, table: TieTable, last: NDArray) -> TieTable:
-        """One list of rows becomes a table without empty ones."""
+        """Lists whose runs end in the same rows become tables without empty ones."""
         if last.ndim != 1 or not last.any():
             return super().merged(table, last)
+        if last.all():
+            return table._replace(thresholds=np.broadcast_to(table.thresholds, table.counts.shape))
         ends = np.flatnonzero(last)
         starts = np.append(0, ends[:-1] + 1)
         until = int(ends[-1]) + 1
-        sums = table.map(lambda x: np.add.reduceat(x[:until], starts, dtype=x.dtype))
-        return sums._replace(thresholds=table.thresholds[ends])
+
+        def of_runs(x: NDArray) -> NDArray:
+            if x is table.thresholds:
+                return np.broadcast_to(x[..., ends], (*table.counts.shape[:-1], len(ends)))
+            if x.dtype.kind == "f":
+                return np.add.reduceat(x[..., :until], starts, axis=-1)
+            found = x.cumsum(axis=-1, dtype=x.dtype).take(ends, axis=-1)
+            found[..., 1:] -= found[..., :-1].copy()
+            return found
+
+        return table.map(of_runs)
 
     def cut_of_scores(self, scores: NDArray, labels: NDArray, masses: list[float]) -> QuotaCut:
         """The scores are partitioned, and those above and at each bound are counted.
