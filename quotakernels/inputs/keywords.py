@@ -196,7 +196,7 @@ def check_flag(name: str, value: Any) -> None:
 
 def check_choice(name: str, value: Any, *choices: Any) -> None:
     """Raise for what is none of these choices."""
-    if value not in choices:
+    if getattr(value, "shape", ()) or value not in choices:  # arrays compare one by one
         *others, last = (f'"{x}"' if isinstance(x, str) else str(x) for x in choices)
         raise ValueError(f"{name} must be {', '.join(others)} or {last}; got {show_value(value)}")
 

@@ -341,15 +341,15 @@ class NumPy(NumPyTypes):
         """Lists whose runs end in the same rows become tables without empty ones."""
         if last.ndim != 1 or not last.any():
             return super().merged(table, last)
-        if last.all():
-            return table._replace(thresholds=np.broadcast_to(table.thresholds, table.counts.shape))
+        if table.thresholds.shape == table.counts.shape and last.all():
+            return table
         ends = np.flatnonzero(last)
         starts = np.append(0, ends[:-1] + 1)
         until = int(ends[-1]) + 1
 
         def of_runs(x: NDArray) -> NDArray:
             if x is table.thresholds:
-                return np.broadcast_to(x[..., ends], (*table.counts.shape[:-1], len(ends)))
+                return np.broadcast_to(x, table.counts.shape)[..., ends]
             if x.dtype.kind == "f":
                 return np.add.reduceat(x[..., :until], starts, axis=-1)
             found = x.cumsum(axis=-1, dtype=x.dtype).take(ends, axis=-1)
