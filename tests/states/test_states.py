@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import exact as ex
 import numpy as np
 import pytest
 from backends import MODES, Mode, parameters
@@ -15,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quotakernels as qk
-from quotakernels._bits import from_bits
+from quotakernels._bits import dtype_name, from_bits
+from quotakernels.states import ScoreHistogram
 
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1])
 S = np.asarray([9, 9, 7, 7, 7, 5, 4, 4, 4, 4, -3, -8], dtype=np.int8)
@@ -296,3 +298,174 @@ def test_own_functions_are_measures_in_compiled_programs(name: str):
     labels = (scores > 2).to(torch.int64)
     program = torch.compile(measured, backend="eager", fullgraph=True)
     assert program(STATES[name](scores, False), labels, scores) == 0.5
+
+
+# what a state keeps of each batch and of each state that it is merged with
+
+
+LABELS, SCORES = np.array([1, 0, 1]), np.array([[3, 2, 1], [1, 2, 3]], np.int8)
+every_make = pytest.mark.parametrize("make", STATES.values(), ids=STATES)
+
+
+@every_make
+def test_merging_changes_no_state(make: Make):
+    one, two = (make(SCORES, False).update(LABELS, SCORES + k) for k in (0, 10))
+    one.merge(two, two)
+    assert np.array_equal(one.merge().compute(qk.roc_auc), qk.roc_auc(LABELS, SCORES))
+
+
+@pytest.mark.parametrize("kind", ["buffer", "fixed"])
+def test_buffers_keep_the_order(kind: str):
+    one, two, three = (STATES[kind](SCORES, False).update(LABELS, SCORES + k) for k in (0, 10, 20))
+    merged = one.merge(two, three)
+    kept = merged.examples().scores if kind == "buffer" else merged.scores[..., :9]
+    assert kept.dtype == np.int8
+    np.testing.assert_array_equal(kept, np.concatenate([SCORES, SCORES + 10, SCORES + 20], axis=-1))
+
+
+def test_the_place_for_several_is_counted_together():
+    full = STATES["fixed"](SCORES, False).update(LABELS, SCORES)
+    assert int(full.merge(full, full).filled) == 9
+    small = qk.states.FixedScoreBuffer.empty(SCORES, capacity=3).update(LABELS, SCORES)
+    assert full.merge(small).capacity == 15
+
+
+@every_make
+def test_a_bad_row_stays_bad_on_either_side(make: Make):
+    """Without validation a bad value is not read; its row, and no other, is NaN for good."""
+    scores = SCORES.astype(np.float16)
+    invalid = scores.copy()
+    invalid[1, 2] = np.nan
+    good = make(scores, False).update(LABELS, scores)
+    bad = make(scores, False).update(LABELS, invalid, validate=False)
+    twice = bad.update(LABELS, invalid, validate=False)
+    for state in (bad, good.merge(bad), bad.merge(good), bad.update(LABELS, scores), twice):
+        with pytest.warns(UserWarning, match="^the measures of 1 of 2 lists of this state are NaN"):
+            found = state.compute(lambda ranking: qk.roc_auc(ranking))
+        np.testing.assert_array_equal(found, [0.5, np.nan])
+    assert twice.bad.tolist() == [0, 2]
+    assert bad.merge(twice).bad.tolist() == [0, 3]
+
+
+def test_what_rounding_took_is_kept_of_both_sides():
+    like, small = np.zeros(1, np.int8), 2.0**-60
+    state = qk.states.ScoreHistogram.empty(like, weighted=True)
+    one = state.update([1], like, sample_weight=[1.0]).update([1], like, sample_weight=[small])
+    found = [one, one.merge(state), state.merge(one), one.merge(one)]
+    errors = [x.columns["weight"][..., 1].sum() for x in found]
+    assert errors == [small, small, small, 2 * small]
+    assert state.update([1], like).columns["weight"][..., 0].sum() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("dtype", "usual", "most"),
+    [("int8", 8, 8), ("float16", 16, 16), ("float32", 16, 26), ("float64", 19, 26)],
+)
+def test_how_many_bits_there_are(dtype: str, usual: int, most: int):
+    like = np.zeros(1, dtype)
+    state = qk.states.ScoreHistogram.empty(like)
+    assert (state.bits, state.exact) == (usual, usual == most)
+    assert qk.states.ScoreHistogram.empty(like, bits=1).counts.shape == (2, 2)
+    assert not qk.states.ScoreHistogram.empty(like, bits=7).exact
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64"])
+def test_wide_integers_are_counted_as_floats(dtype: str):
+    scores = np.array([3, 2, 1], dtype)
+    state = qk.states.ScoreHistogram.of(LABELS, scores)
+    assert (dtype_name(state.like.dtype), state.bits) == ("float64", 19)
+    lower, upper = state.compute(qk.roc_auc)
+    assert lower <= qk.roc_auc(LABELS, scores) <= upper < lower + 1e-12
+    assert state.update(LABELS, scores.astype(float)).counts.sum() == 6
+
+
+def test_options_of_a_call_stand_before_those_of_a_partial():
+    state = qk.states.ScoreHistogram.of(LABELS, SCORES[0].astype(np.float32))
+    for asked in (qk.hit_rate, functools.partial(qk.hit_rate, quota=1)):
+        assert state.compute(asked, quota=3).lower == pytest.approx(2 / 3)
+    trapezoid = functools.partial(qk.pr_auc, method="trapezoid")
+    assert state.compute(trapezoid, method="exact").width >= 0
+
+
+def test_states_on_two_devices_are_not_merged():
+    torch = pytest.importorskip("torch")
+    for make in STATES.values():
+        here, there = (make(torch.zeros(1, device=x), False) for x in ("cpu", "meta"))
+        with pytest.raises((TypeError, ValueError), match=r"device|meta"):
+            here.merge(there)
+
+
+def test_the_example_of_scores_has_axes():
+    for make in STATES.values():
+        assert make(np.ones((2, 5)), False).like.shape == (2, 0)
+
+
+@pytest.mark.parametrize("name", ["gain", "cost", "treatment"])
+def test_states_of_fixed_size_name_their_columns(name: str):
+    for kind in ("histogram", "fixed"):
+        assert STATES[kind](SCORES, False, columns=[name]).column_names == (name,)
+    assert qk.states.ScoreHistogram.of(LABELS, SCORES, **{name: LABELS}).column_names == (name,)
+
+
+@every_make
+def test_what_rejected_examples_bring_is_nothing_unless_said(make: Make):
+    gain, rejected = SCORES - 2.5, 0.5 - SCORES
+    state = make(SCORES, False, columns=["gain", "gain_rejected"]).update(None, SCORES, gain=gain)
+    state = state.update(None, SCORES, gain=gain, gain_rejected=rejected)
+    given = {"gain": np.tile(gain, 2), "gain_rejected": np.append(0 * gain, rejected, axis=-1)}
+    wanted = qk.impact_at_quota(None, np.tile(SCORES, 2), quota=4, **given)
+    np.testing.assert_allclose(state.compute(qk.impact_at_quota, quota=4), wanted)
+
+
+# states that forget: what was seen weighs less, exactly as examples with such weights
+
+
+RNG = np.random.default_rng(41)
+DAYS, SIZE = 4, 12
+DAILY_LABELS = RNG.integers(0, 2, (DAYS, SIZE))
+DAILY_SCORES = RNG.choice([-1.0, 0.25, 0.5, 3.0], (DAYS, SIZE)).astype(np.float16)
+DAILY_WEIGHTS = RNG.choice([0.0, 0.5, 1.0, 3.0], (DAYS, SIZE))
+AGED = DAILY_WEIGHTS * 0.5 ** np.arange(DAYS)[::-1, None]
+modes = [m for m in MODES if m.name in ("numpy", "torch", "jax64-jit")]
+
+
+@pytest.mark.long_program
+@pytest.mark.parametrize("mode", parameters(modes))
+def test_an_example_weighs_less_with_every_period(mode: Mode):
+    def computed(y: Any, s: Any, w: Any) -> Any:
+        state = ScoreHistogram.empty(s[0], weighted=True)
+        for day in range(DAYS):
+            state = state.decay(0.5).update(y[day], s[day], sample_weight=w[day])
+        ranking = state.ranking()
+        return state.compute(qk.roc_auc), state.compute(qk.hit_rate, quota=5.5), ranking.weights
+
+    auc, rate, weights = mode.run(computed, DAILY_LABELS, DAILY_SCORES, DAILY_WEIGHTS)
+    table = ex.groups(
+        DAILY_LABELS.ravel().tolist(), DAILY_SCORES.ravel().tolist(), AGED.ravel().tolist()
+    )
+    assert float(auc) == pytest.approx(float(ex.roc_auc(table)), rel=1e-15)
+    assert float(rate) == pytest.approx(float(ex.hit_rate(table, 5.5)), rel=1e-15)
+    assert weights[weights > 0].tolist() == [float(g.weight) for g in table if g.weight]
+
+
+def test_forgetting_goes_with_merging_and_ends_in_nothing():
+    states = [
+        ScoreHistogram.of(y, s, sample_weight=w)
+        for y, s, w in zip(DAILY_LABELS, DAILY_SCORES, DAILY_WEIGHTS, strict=True)
+    ]
+    one = states[0].merge(states[1]).decay(0.25)
+    other = states[0].decay(0.25).merge(states[1].decay(0.25))
+    np.testing.assert_equal(one._asdict(), other._asdict())
+    for _ in range(3):
+        one = one.decay(2.0**-500)
+    empty = ScoreHistogram.empty(DAILY_SCORES[0], weighted=True)
+    np.testing.assert_equal(one._asdict(), empty._asdict())
+
+
+def test_columns_decay_with_the_masses():
+    cost = np.abs(DAILY_SCORES)
+    state = ScoreHistogram.empty(DAILY_SCORES[0], weighted=True, columns=["cost"])
+    state = state.update(DAILY_LABELS[0], DAILY_SCORES[0], cost=cost[0]).decay(0.25)
+    given = {"cost": cost[0], "sample_weight": np.full(SIZE, 0.25)}
+    wanted = qk.budgets.cost_at_quota(DAILY_LABELS[0], DAILY_SCORES[0], quota=2.5, **given)
+    np.testing.assert_allclose(state.compute(qk.budgets.cost_at_quota, quota=2.5), wanted)
