@@ -221,12 +221,9 @@ def success(table: ops.TieTable, wanted: Array) -> Array:
     def chance(limit: Array, rows: Any) -> tuple[Array]:
         before, found, items, here = ops.CutRow.of(rows)
         drawn = xp.minimum(xp.clip(limit - before, 0.0), items)
-        first = (found == 0) & (here > 0)
-        drawn = xp.where(first, drawn, xp.zeros_like(drawn))
-        share = here / xp.clip(items, 1.0)
-        several = lambda *x: _some(xp, *x)  # noqa: E731
-        one = lambda share, drawn, *_: share * drawn  # noqa: E731
-        return (xp.piecewise(drawn > 1, several, one, share, drawn, items, here),)
+        drawn = xp.where((found == 0) & (here > 0), drawn, xp.zeros_like(drawn))
+        row = (here / xp.clip(items, 1.0), drawn, items, here)
+        return xp.piecewise(drawn > 1, partial(_some, xp), lambda share, one, *_: share * one, *row)
 
     def of(limit: Array) -> ops.RowSum:
         limit = xp.repeat_per_row(table, xp.where(limit == limit, limit, xp.zeros_like(limit)))

@@ -107,7 +107,7 @@ def table_curve(measure: Any, *data: Any, **options: Any) -> Curve:
     >>> print(curve.quota, curve.value.round(3))
     [0 1 3 4 5] [0.    0.385 0.667 0.938 0.882]
     """
-    chosen, ranking, own = _called("table_curve", measure, data, options, by_group=False)
+    chosen, ranking, own = _called("table_curve", measure, data, options)
     xp = namespace(ranking.counts)
     dtype = xp.result_float(device(ranking.counts))
     with xp.computing():
@@ -188,7 +188,7 @@ def best_and_curve(
     """The best cut, and the measure at all cuts; their thresholds begin with NaN, so where JAX is
     to stop at NaN no program may give them out unless they are wanted.
     """
-    chosen, ranking, own = _called("best_cut", measure, data, options, by_group=True)
+    chosen, ranking, own = _called("best_cut", measure, data, options)
     largest = direction_of(chosen, greater_is_better)
     xp = namespace(ranking.counts)
     dtype = xp.result_float(device(ranking.counts))
@@ -207,7 +207,7 @@ def best_and_curve(
 
 
 def _called(
-    caller: str, measure: Any, data: tuple[Any, ...], keywords: dict[str, Any], by_group: bool
+    caller: str, measure: Any, data: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[TableMeasure, Ranking, dict[str, Any]]:
     """The measure, the ranking, and the measure's own numbers."""
     while isinstance(measure, functools.partial) and not measure.args:
@@ -221,7 +221,7 @@ def _called(
         )
     own = {name: keywords.pop(name) for name in measure.options if name in keywords}
     measure.check_required(own)
-    refuse_unknown(caller, keywords, ("ranking",), taken_of_rank((), by_group))
+    refuse_unknown(caller, keywords, ("ranking",), taken_of_rank((), by_group=True))
     ranking = measure.ranking(data, keywords, {}, caller)
     return measure, in_library_of(ranking, *flat(own)), own
 
