@@ -259,11 +259,7 @@ def _check_smoothing(smoothing: Any) -> None:
 
 
 _MASS = (lambda x: ~((x < 0) | (x == float("inf"))), "a finite number, not negative")
-_POINTS: Domains = {
-    **dict.fromkeys(("fp", "tp"), _MASS),
-    **CLASSES,
-    "smoothing": POSITIVE,
-}
+_POINTS: Domains = {**dict.fromkeys(("fp", "tp"), _MASS), **CLASSES, "smoothing": POSITIVE}
 
 
 @public

@@ -273,11 +273,7 @@ def _rounding(xp: Namespace, table: ops.TieTable) -> Array:
 
 
 @measure(
-    Measure,
-    numbers=_cut_of_cells,
-    needs=("gain", "y_true"),
-    greater_is_better=None,
-    by_group=True,
+    Measure, numbers=_cut_of_cells, needs=("gain", "y_true"), greater_is_better=None, by_group=True
 )
 def cell_impacts(table: ops.TieTable, index: Array, part: Array, unit: Array) -> ConfusionTable:
     """Mean gain of the examples in each cell of a confusion table at a cut ([EL] eq. 11).

@@ -131,13 +131,7 @@ def hull_vertices(xp: Namespace, table: ops.TieTable, model: Array | None = None
     return RocHull(fpr, tpr, *curve[2:], slope_min, slope_max, model)
 
 
-@measure(
-    Measure,
-    greater_is_better=True,
-    monotone="always",
-    by_positives=True,
-    best_of_cuts=True,
-)
+@measure(Measure, greater_is_better=True, monotone="always", by_positives=True, best_of_cuts=True)
 def roc_hull_auc(table: ops.TieTable) -> Array:
     """Area under the upper convex hull of the ROC curve.
 

@@ -78,9 +78,7 @@ def _log_ratio(xp: Namespace, top: Array, left: Array, other: Array, rest: Array
     near = part < 0.5
     nothing = xp.zeros_like(part)
     return xp.where(
-        near,
-        xp.log1p(-xp.where(near, part, nothing)),
-        xp.log(top / left * (rest / other)),
+        near, xp.log1p(-xp.where(near, part, nothing)), xp.log(top / left * (rest / other))
     )
 
 

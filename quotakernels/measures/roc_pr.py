@@ -716,7 +716,4 @@ def _pair(name: str, cut: Any) -> tuple[Any, Any]:
     return fp, tp
 
 
-_STEPS: Domains = {
-    "stop TP - start TP": (POSITIVE[0], "above 0"),
-    "stop FP - start FP": AMOUNT,
-}
+_STEPS: Domains = {"stop TP - start TP": (POSITIVE[0], "above 0"), "stop FP - start FP": AMOUNT}

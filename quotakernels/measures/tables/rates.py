@@ -630,10 +630,7 @@ def _cells_of_two(table: ConfusionTable) -> _Cells:
     negative, positive = table.tn + table.fp, table.fn + table.tp
     cells, signed = (
         xp.reshape(xp.stack(x, axis=-1), (*surplus.shape, 2, 2))
-        for x in (
-            (table.tn, table.fp, table.fn, table.tp),
-            (surplus, -surplus, -surplus, surplus),
-        )
+        for x in ((table.tn, table.fp, table.fn, table.tp), (surplus, -surplus, -surplus, surplus))
     )
     truth = xp.stack((negative, positive), axis=-1)
     return _Cells(cells, signed, truth, xp.stack((positive, negative), axis=-1))
@@ -1377,12 +1374,7 @@ def _class_outcome(table: ClassTable, *, impacts: Array) -> ClassImpact:
     return _class_conditional(ClassTable(shares), impacts=impacts)
 
 
-@measure(
-    TableMeasure,
-    greater_is_better=True,
-    of_classes=_class_impact,
-    headline="whole",
-)
+@measure(TableMeasure, greater_is_better=True, of_classes=_class_impact, headline="whole")
 def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Impact:
     """Impact of the decisions per example, in the user's unit, ι_I ([EL] eq. 5 and 12).
 
@@ -1416,12 +1408,7 @@ def impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Impact:
     return impact_of(table, impacts)
 
 
-@measure(
-    TableMeasure,
-    greater_is_better=True,
-    of_classes=_class_outcome,
-    headline="mean",
-)
+@measure(TableMeasure, greater_is_better=True, of_classes=_class_outcome, headline="mean")
 def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> OutcomeImpact:
     """Impact of one selected and of one rejected example, classes balanced ([EL] eq. 7-9).
 
@@ -1453,12 +1440,7 @@ def outcome_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Outcome
     return outcome_of(tuned(table, 1.0), impacts)
 
 
-@measure(
-    TableMeasure,
-    greater_is_better=True,
-    of_classes=_class_conditional,
-    headline="mean",
-)
+@measure(TableMeasure, greater_is_better=True, of_classes=_class_conditional, headline="mean")
 def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> OutcomeImpact:
     """Impact of one selected and of one rejected example, as an end user observes it ([EL] eq. 6).
 
@@ -1488,11 +1470,7 @@ def conditional_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Out
 
 
 @measure(
-    TableMeasure,
-    headline="whole",
-    greater_is_better=True,
-    of_classes=_class_total,
-    in_masses=True,
+    TableMeasure, headline="whole", greater_is_better=True, of_classes=_class_total, in_masses=True
 )
 def total_impact(table: ConfusionTable, *, impacts: ConfusionTable) -> Impact:
     """Impact of all decisions together, in the user's unit, n·ι_I.
