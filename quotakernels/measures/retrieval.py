@@ -221,7 +221,8 @@ def success(table: ops.TieTable, wanted: Array) -> Array:
         drawn = xp.minimum(xp.clip(limit - before, 0.0), items)
         drawn = xp.where((found == 0) & (here > 0), drawn, xp.zeros_like(drawn))
         row = (here / xp.clip(items, 1.0), drawn, items, here)
-        return xp.piecewise(drawn > 1, partial(_some, xp), lambda share, one, *_: share * one, *row)
+        single = lambda share, drawn, *_: share * drawn  # noqa: E731
+        return (xp.piecewise(drawn > 1, partial(_some, xp), single, *row),)
 
     def of(limit: Array) -> ops.RowSum:
         limit = xp.repeat_per_row(table, xp.where(limit == limit, limit, xp.zeros_like(limit)))
