@@ -22,7 +22,6 @@ from quotakernels.evaluation.words import (
     Said,
     at_most_three,
     listed,
-    places_found,
     sentence,
     signed,
 )
@@ -173,7 +172,7 @@ def _found_more(evaluation: Results, choice: Choice | None, test: Differences, f
         if choice is None:
             return signed(fixed(3)(x))
         budget = choice.quota.is_budget
-        return places_found((evaluation.positive_total if budget else choice.places) * x)
+        return signed(number((evaluation.positive_total if budget else choice.places) * x))
 
     if test.measure == "brings":
         more = "as much as" if form(by) == form(0.0) else f"{form(by)} more than"
@@ -303,8 +302,8 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
     shown = [
         values.ends[measure.name]
         for part, _, values in evaluation.sections
-        for measure in (values.shown if part != "gains" else ())
-        if measure.name in values.ends
+        for measure in (values.measures if part != "gains" else ())
+        if measure.heading and measure.name in values.ends
     ]
     yield from (_NARROW.format(*x) for x in _too_narrow(evaluation))
     yield from notes_of_hit_rates(evaluation)

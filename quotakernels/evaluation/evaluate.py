@@ -390,23 +390,21 @@ def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
     if not examples.labels.size or not (chosen is None or chosen.any()):
         raise ValueError(f"{mask} leaves no examples" if examples.labels.size else "no examples")
 
-    def rows(x: NDArray[Any] | None) -> Any:
-        return x if x is None or chosen is None else x[chosen]
-
-    scores = {name: rows(x) for name, x in given.scores.items()}
-    weights = rows(examples.weights)
-    gains, costs, treatment = (rows(examples.columns.get(x)) for x in ("gain", "cost", "treatment"))
-    groups = _groups(arrays, rows)
-    return Sample(rows(examples.labels), scores, weights, gains, groups, costs, treatment)
+    rows = slice(None) if chosen is None else chosen
+    scores = {name: x[rows] for name, x in given.scores.items()}
+    columns: Any = {**examples.columns, "weight": examples.weights}
+    of_rows = {name: x[rows] for name, x in columns.items() if x is not None}
+    weights, gains, *others = map(of_rows.get, ("weight", "gain", "cost", "treatment"))
+    return Sample(examples.labels[rows], scores, weights, gains, _groups(arrays, rows), *others)
 
 
-def _groups(arrays: _Arrays, rows: Callable[[NDArray[Any]], Any]) -> GroupsOfExamples | None:
+def _groups(arrays: _Arrays, rows: Any) -> GroupsOfExamples | None:
     """The group of each of some rows."""
     for name in ("per", "by"):
         if (column := arrays.get(name)) is not None:
             if column.shape != arrays["y_true"].shape:
                 raise ValueError(f"{name} must hold an id for each label")
-            return groups_of(name, rows(column))
+            return groups_of(name, column[rows])
     return None
 
 

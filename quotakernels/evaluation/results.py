@@ -1,4 +1,5 @@
-"""What an evaluation found: records of numbers, from which tables and sentences are made.
+"""What an evaluation found: records of numbers, from which tables and sentences are made, and the
+order of the models at a quota.
 
 One line in the first chapter adds a field of `summary` to OVER_ALL, a function of a ranking to
 AREAS, one of a quota to AT_QUOTA, or one of a budget to AT_BUDGET.
@@ -311,18 +312,6 @@ class Values:
         lower, upper, _ = self.ends[name]
         return float(lower[place]), float(upper[place])
 
-    @property
-    def shown(self) -> tuple[Column, ...]:
-        """The measures that tables show."""
-        return tuple(measure for measure in self.measures if measure.heading)
-
-    @property
-    def first_best(self) -> int:
-        """The model that brings the most; of those that are equal but for rounding the first."""
-        brings = self.of("brings")
-        top = np.nanmax(brings)
-        return int(np.argmax(brings >= top - _ROUNDING * np.abs(top)))
-
     def best(self, rows: int) -> NDArray[np.bool_]:
         """Tell which values are the best of their column, of groups in each, unless all of it are,
         or there are bounds of some.
@@ -530,8 +519,12 @@ class GainResults:
 
     @property
     def best_model(self) -> int:
-        """The model whose best cut brings the most."""
-        return self.at_best_cut.first_best
+        """The model whose best cut brings the most; of those that are equal but for rounding the
+        first.
+        """
+        brings = self.at_best_cut.of("brings")
+        top = np.nanmax(brings)
+        return int(np.argmax(brings >= top - _ROUNDING * np.abs(top)))
 
 
 class Section(NamedTuple):

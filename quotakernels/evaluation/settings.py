@@ -269,7 +269,7 @@ class Resampling:
         if few := self.few(models, self.resamples):
             yield few
         elif self.resamples != self.test_resamples:
-            yield f"By percentiles of {drawn_often(self.resamples)}."
+            yield f"By percentiles of {counted(self.resamples, 'resample', 'resamples')}."
 
     def in_words(self, settings: Settings) -> Iterator[str]:
         """Tell which intervals and tests are formulas, for rows without weights, and of what the
@@ -303,12 +303,8 @@ class Resampling:
         rows = "rows" if alike else "rows with their weights"
         fewer = f"fewer than {_RESAMPLES}, as the rows are many; "
         fewer = fewer if self.least and resamples < _RESAMPLES else ""
-        return f"percentiles of {drawn_often(resamples)} of the {rows} ({fewer}seed {self.seed})"
-
-
-def drawn_often(drawn: int) -> str:
-    """Write how many resamples there are."""
-    return counted(drawn, "resample", "resamples")
+        times = counted(resamples, "resample", "resamples")
+        return f"percentiles of {times} of the {rows} ({fewer}seed {self.seed})"
 
 
 def _each_by(formulas: Sequence[str], others: str) -> str:

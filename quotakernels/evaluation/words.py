@@ -37,12 +37,6 @@ def signed(text: str) -> str:
     return text.replace("-", MINUS, 1)
 
 
-def places_found(difference: float) -> str:
-    """Write a difference of expected positives, which may be negative."""
-    text = number(abs(difference))
-    return f"{MINUS}{text}" if difference < 0 and text != "0" else text
-
-
 def amount(value: float, currency: str = "") -> str:
     """Write an amount in the user's unit."""
     return signed(f"{money(value)} {currency}".rstrip())
