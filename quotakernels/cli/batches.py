@@ -35,9 +35,9 @@ from quotakernels.cli.errors import InputError, no_rows
 from quotakernels.cli.files import read_batches, values_of
 from quotakernels.cli.given import given
 from quotakernels.cli.paths import file_format, files_of, name_of, refusing
-from quotakernels.evaluation.batches import Batch
-from quotakernels.evaluation.settings import Settings
+from quotakernels.evaluation.settings import Sample, Settings
 from quotakernels.evaluation.words import Conditions, listed
+from quotakernels.inputs.groups import GroupsOfExamples
 
 _SHARE = 0.25
 """Of the available memory, for the columns as they are read; evaluating them takes more."""
@@ -185,11 +185,11 @@ class Rows(NamedTuple):
             raise InputError(f"column {name!r} holds texts in some rows and numbers in others")
         return sorted(found)
 
-    def batches(self, settings: Settings, groups: list[Any] | None = None) -> Iterator[Batch]:
+    def batches(self, settings: Settings, groups: list[Any] | None = None) -> Iterator[Sample]:
         """Go over the labels and scores once; with groups, by their names, over these too."""
         values: list[Any] = []
 
-        def batch(table: pa.Table) -> Batch:
+        def batch(table: pa.Table) -> Sample:
             column, values[:] = label_values(table, settings.label, values)
             positive = _positive(values, column[0].as_py(), settings)
             scores = {name: _scores(table, name) for name in settings.models}
@@ -197,12 +197,13 @@ class Rows(NamedTuple):
             weights = None if weight is None else weight_column(table, weight)
             codes = costs = gains = None
             if groups is not None:
-                codes = group_codes(group_values(table, str(settings.grouped_by)), groups)
+                values_of_groups = group_values(table, str(settings.grouped_by))
+                codes = GroupsOfExamples(group_codes(values_of_groups, groups), groups)
             if settings.cost is not None:
                 costs = cost_column(table, settings.cost)
             if settings.gain is not None and settings.unit is not None:
                 gains = number_column(table, settings.gain) - settings.unit.place_cost
-            return Batch(are_positive(column, positive), scores, weights, codes, costs, gains)
+            return Sample(are_positive(column, positive), scores, weights, gains, codes, costs)
 
         yield from self.read(columns_read(settings), batch)
         positive_value(values, settings.label, settings.pos_label)

@@ -25,7 +25,7 @@ from quotakernels.evaluation.evaluate import (
 )
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.intervals import with_closed_forms
-from quotakernels.evaluation.settings import Counts, Settings, UnfitError
+from quotakernels.evaluation.settings import Counts, Sample, Settings, UnfitError
 from quotakernels.inference.hit_rates import around_cut
 from quotakernels.ops import namespace
 from quotakernels.ranking import ranking_of
@@ -38,45 +38,10 @@ Key: TypeAlias = tuple[str, int | None]
 _Amounts: TypeAlias = dict[str, NDArray[Any]]
 
 
-class Batch(NamedTuple):
-    """Some of the rows: which are positive, the scores of each model, always of one type, and the
-    weights, the groups, the costs and the gains, if rows have some.
-    """
-
-    labels: NDArray[np.bool_]
-    scores: Mapping[str, NDArray[Any]]
-    weights: NDArray[np.float64] | None = None
-    groups: NDArray[np.int64] | None = None
-    costs: NDArray[np.float64] | None = None
-    gains: NDArray[np.float64] | None = None
-
-    def of(self, keys: Iterable[Key]) -> Iterator[tuple[Key, Examples]]:
-        """The rows of each key in turn; those of weight 0 count for nothing."""
-        amounts, parts = self._amounts(), self._parts()
-        for key in keys:
-            model, group = key
-            if group in parts:
-                rows = parts[group]
-                of_rows = {name: x[rows] for name, x in amounts.items()}
-                yield key, Examples(self.labels[rows], self.scores[model][rows], of_rows)
-
-    def _parts(self) -> dict[int | None, Any]:
-        """The places of all rows that count, and of those of each group."""
-        rows = slice(None) if self.weights is None else np.flatnonzero(self.weights > 0)
-        if self.groups is None:
-            return {None: rows}
-        order = np.arange(len(self.groups))[rows]
-        order = order[np.argsort(self.groups[order], kind="stable")]
-        found, starts = np.unique(self.groups[order], return_index=True)
-        return {None: rows, **dict(zip(found.tolist(), np.split(order, starts[1:]), strict=False))}
-
-    def _amounts(self) -> _Amounts:
-        """The weights of rows, and their weighted costs and gains, of what they have."""
-        given = {"weight": self.weights, "cost": self.costs, "gain": self.gains}
-        found = {name: x for name, x in given.items() if x is not None}
-        with np.errstate(over="ignore"):  # infinite sums are refused
-            weights = found.get("weight", np.ones(1))
-            return {name: x if name == "weight" else x * weights for name, x in found.items()}
+Passes = Callable[[], Iterable[Sample]]
+"""Goes once over all rows, in batches, whenever it is called; scores are always of one type, and
+gains less what a place costs.
+"""
 
 
 class Examples(NamedTuple):
@@ -87,8 +52,36 @@ class Examples(NamedTuple):
     amounts: _Amounts
 
 
-Passes = Callable[[], Iterable[Batch]]
-"""Goes once over all rows whenever it is called."""
+def _examples(batch: Sample, keys: Iterable[Key]) -> Iterator[tuple[Key, Examples]]:
+    """The rows of each key in turn; those of weight 0 count for nothing."""
+    amounts, parts = _amounts(batch), _parts(batch)
+    for model, group in keys:
+        if group in parts:
+            rows = parts[group]
+            of_rows = {name: x[rows] for name, x in amounts.items()}
+            scores = batch.scores[model][rows]
+            yield (model, group), Examples(batch.labels[rows], scores, of_rows)
+
+
+def _parts(batch: Sample) -> dict[int | None, Any]:
+    """The places of all rows that count, and of those of each group."""
+    rows = slice(None) if batch.weights is None else np.flatnonzero(batch.weights > 0)
+    if batch.groups is None:
+        return {None: rows}
+    groups = batch.groups.codes
+    order = np.arange(len(groups))[rows]
+    order = order[np.argsort(groups[order], kind="stable")]
+    found, starts = np.unique(groups[order], return_index=True)
+    return {None: rows, **dict(zip(found.tolist(), np.split(order, starts[1:]), strict=False))}
+
+
+def _amounts(batch: Sample) -> _Amounts:
+    """The weights of rows, and their weighted costs and gains, of what they have."""
+    given = {"weight": batch.weights, "cost": batch.costs, "gain": batch.gains}
+    found = {name: x for name, x in given.items() if x is not None}
+    with np.errstate(over="ignore"):  # infinite sums are refused
+        weights = found.get("weight", np.ones(1))
+        return {name: x if name == "weight" else x * weights for name, x in found.items()}
 
 
 class ChangedError(ValueError):
@@ -283,7 +276,7 @@ class Pass(NamedTuple):
         rows = positives = 0
         for batch in passes():
             rows, positives = rows + len(batch.labels), positives + int(batch.labels.sum())
-            for key, examples in batch.of(keys):
+            for key, examples in _examples(batch, keys):
                 if key not in counters:
                     bits = _BITS if key[1] is None else max(_BITS - (groups - 1).bit_length(), 1)
                     former = self.cells.get(key) or _all_scores(examples.scores.dtype)

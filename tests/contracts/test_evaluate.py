@@ -15,8 +15,9 @@ from contracts.snapshots import agrees
 from quotakernels.evaluation import batches as streams
 from quotakernels.evaluation.answers import what_will_it_bring as what
 from quotakernels.evaluation.answers import which_model
-from quotakernels.evaluation.batches import Batch, evaluate_stream
-from quotakernels.evaluation.settings import Quota, Resampling, Settings, Unit
+from quotakernels.evaluation.batches import evaluate_stream
+from quotakernels.evaluation.settings import Quota, Resampling, Sample, Settings, Unit
+from quotakernels.inputs.groups import GroupsOfExamples
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 N = 240
@@ -145,8 +146,8 @@ BATCHED: dict[str, dict[str, Any]] = {
 }
 
 
-def batches(options: dict[str, Any], codes: Any) -> Callable[[], Iterator[Batch]]:
-    def passes() -> Iterator[Batch]:
+def batches(options: dict[str, Any], codes: Any) -> Callable[[], Iterator[Sample]]:
+    def passes() -> Iterator[Sample]:
         for part in np.array_split(np.arange(N), 5):
             given = {
                 "weights": WEIGHT if "weight" in options else None,
@@ -154,8 +155,10 @@ def batches(options: dict[str, Any], codes: Any) -> Callable[[], Iterator[Batch]
                 "costs": COST if "cost" in options else None,
                 "gains": GAIN if options.get("unit") == Unit("g") else None,
             }
-            some = {key: None if x is None else x[part] for key, x in given.items()}
-            yield Batch(Y[part] == 1, {key: x[part] for key, x in TWO.items()}, **some)
+            some: Any = {key: None if x is None else x[part] for key, x in given.items()}
+            if some["groups"] is not None:
+                some["groups"] = GroupsOfExamples(some["groups"], REGION)
+            yield Sample(Y[part] == 1, {key: x[part] for key, x in TWO.items()}, **some)
 
     return passes
 

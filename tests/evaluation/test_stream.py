@@ -11,8 +11,9 @@ from backends import in_full
 
 import quotakernels as qk
 from quotakernels.evaluation import batches
-from quotakernels.evaluation.batches import Batch, ChangedError
-from quotakernels.evaluation.settings import Quota, Settings, UnfitError
+from quotakernels.evaluation.batches import ChangedError
+from quotakernels.evaluation.settings import Quota, Sample, Settings, UnfitError
+from quotakernels.inputs.groups import GroupsOfExamples
 
 N = 700
 QUOTAS = (Quota(1), Quota(33), Quota(12.5, "percent"), Quota(N), Quota(100, "percent"))
@@ -37,12 +38,13 @@ class Passes:
     def __init__(self, labels: Any = LABELS, weights: Any = None, groups: Any = None) -> None:
         self.labels, self.weights, self.groups, self.number = labels, weights, groups, 0
 
-    def __call__(self) -> Iterator[Batch]:
+    def __call__(self) -> Iterator[Sample]:
         self.number += 1
         for part in np.array_split(np.arange(N), 7):
             scores = {k: x[part] for k, x in SCORES.items()}
-            more = (None if x is None else x[part] for x in (self.weights, self.groups))
-            yield Batch(self.labels[part], scores, *more)
+            weights = None if self.weights is None else self.weights[part]
+            groups = None if self.groups is None else GroupsOfExamples(self.groups[part], "abcde")
+            yield Sample(self.labels[part], scores, weights, groups=groups)
 
 
 @pytest.mark.parametrize("bits", [in_full(20), 6, in_full(4)])
@@ -114,12 +116,12 @@ def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     passes = Passes()
     for late in ("fewer", "others", "none"):
 
-        def changing(late: str = late) -> Iterator[Batch]:
+        def changing(late: str = late) -> Iterator[Sample]:
             for k, (labels, scores, *_) in enumerate(passes()):
                 number = len(labels) if passes.number == 1 or late == "others" else k and 9
                 shift = 9.5 if passes.number > 1 and late != "fewer" else 0.0
                 found = {name: x[:number] + shift for name, x in scores.items()}
-                yield Batch(labels[:number], found)
+                yield Sample(labels[:number], found)
 
         passes.number = 0
         with pytest.raises(ChangedError, match="changed between two passes"):
