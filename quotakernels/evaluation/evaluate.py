@@ -546,9 +546,8 @@ def group_results(
     whole = costs if settings.cost is not None else masses
     if settings.per is not None:
         settings.check_quotas(float(whole.max(initial=0)), settings.per)
-    resampling = settings.resampling
-    closed = resampling is not None and settings.weight is None  # intervals of single rows
-    level = resampling.level if resampling is not None and closed else None
+    resampling = settings.resampling if settings.weight is None else None  # of rows without them
+    level = None if resampling is None else resampling.level
     over_all = GroupValues(*_measured(OVER_ALL_IN_GROUPS, both, exact))
     if level is not None and exact:
         areas = [auc_interval(x, confidence_level=level) for x in rankings]

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quotakernels.evaluation.evaluate import BROUGHT
-from quotakernels.evaluation.results import Values
+from quotakernels.evaluation.results import BROUGHT, GainResults, Values
 
 Run = Callable[..., Any]
 LABELS = [1, 0, 1, 0, 0, 1]
@@ -61,8 +60,12 @@ def test_tests_of_impacts_are_those_of_the_hit_rate(run: Run, impact: str, worth
 def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
     for sign in (1, -1):
         brings = sign * np.array([[0.3], [0.1 + 0.2]])
-        assert Values(BROUGHT[:1], brings).first_best == 0
-    assert Values(BROUGHT[:1], np.array([[np.nan], [0.3], [0.31]])).first_best == 2
+        assert best_model(brings) == 0
+    assert best_model(np.array([[np.nan], [0.3], [0.31]])) == 2
+
+
+def best_model(brings: np.ndarray[Any, Any]) -> int:
+    return GainResults(0.0, 0.0, {}, at_best_cut=Values(BROUGHT[:1], brings)).best_model
 
 
 def test_every_threshold_shown_selects_what_is_said(
