@@ -290,7 +290,7 @@ def test_costs_where_they_do_not_belong():
     fitted = GaussianNB().fit(X, CODES)
     with pytest.raises(TypeError, match=r"^scorer\(lift, budget=20\) needs cost=, what each exam"):
         scorer(qk.lift, budget=20)(fitted, X, CODES)
-    with pytest.raises(TypeError, match=r"^scorer\(lift, quota=20\) takes no cost, as it has no b"):
+    with pytest.raises(TypeError, match=r"^scorer\(lift, quota=20\) takes no cost, which its"):
         scorer(qk.lift, quota=20)(fitted, X, CODES, cost=COSTS)
     with pytest.raises(ValueError, match=r"^budget is 9000.0; .*, the total cost in this fold; wi"):
         scorer(qk.lift, budget=9000)(fitted, X, CODES, cost=COSTS)
@@ -415,6 +415,24 @@ def test_copies_are_the_same():
     search = clone(GridSearchCV(model, {}, scoring=top)).scoring
     for copy in (clone(top), pickle.loads(pickle.dumps(top)), search):
         assert (repr(copy), copy(model, X, CODES)) == (repr(top), top(model, X, CODES))
+
+
+@pytest.mark.usefixtures("routing")
+def test_gains_and_treatments_are_routed():
+    treatment, gain = COSTS.astype(int) % 2, COSTS % 3
+
+    def value(fitted: Any, test: Any, measure: Any, **columns: Any) -> float:
+        own = {name: x[test] for name, x in columns.items()}
+        return float(measure(qk.rank(CODES[test], fitted.predict_proba(X[test])[:, 1], **own)))
+
+    for measure, columns in (
+        (qk.uplift.auuc, {"treatment": treatment}),
+        (partial(qk.uplift.uplift_at_quota, quota=9), {"treatment": treatment}),
+        (partial(qk.budgets.gain_per_cost, quota=9), {"gain": gain, "cost": COSTS}),
+    ):
+        wanted = by_hand(GaussianNB(), CODES, partial(value, measure=measure, **columns))
+        given = {"cv": FOLDS, "scoring": scorer(measure), "params": columns}
+        assert cross_val_score(GaussianNB(), X, CODES, **given).tolist() == wanted
 
 
 BAD = {

@@ -11,11 +11,13 @@ from quotakernels.measures.by_group import needed_columns, without_options
 from quotakernels.states._batch import names_of
 from quotakernels.states._compute import BOUNDS, Bounds, check_bounded
 
-_NEEDED = {
+NEEDED = {
+    "groups": "the group of each example",
     "gain": "what each example brings",
     "cost": "what each example costs",
     "treatment": "the treatment of each example",
 }
+"""What a measure may need of examples, in words."""
 
 
 def named_measures(measures: Any, name: str = "") -> Mapping[str, Any]:
@@ -50,7 +52,7 @@ def kept_columns(measures: Iterable[Any], given: Iterable[str] | None) -> tuple[
     }
     names = names_of(needed if given is None else given)
     for name in (x for x in needed if x not in names):
-        raise ValueError(f"{needed[name]} needs {_NEEDED[name]}; columns must hold {name!r}")
+        raise ValueError(f"{needed[name]} needs {NEEDED[name]}; columns must hold {name!r}")
     return names
 
 

@@ -12,6 +12,8 @@ import numpy as np
 import quotakernels as qk
 from quotakernels._elsewhere import nearest
 from quotakernels.adapters import requiring
+from quotakernels.adapters._metrics import NEEDED
+from quotakernels.inputs.examples import COLUMNS
 from quotakernels.inputs.keywords import keywords_of, public, refuse_unknown, show_value
 from quotakernels.measures._facts import (
     check_value,
@@ -43,8 +45,12 @@ SMALL = ([1, 0], [1, 1], [1, 0])
 """The counts of a ranking to try options on."""
 LARGE = ([1, 0], [2**40, 2**40], [2**40, 0])
 """The counts of a ranking into which every quota fits."""
-ANY_BUDGET: Any = {"positive_costs": [2.0**80, 0.0], "negative_costs": [0.0, 2.0**80]}
-"""The costs of such a ranking, for measures at a budget."""
+TRIED: dict[str, dict[str, Any]] = {
+    "cost": {"positive_costs": [2.0**80, 0.0], "negative_costs": [0.0, 2.0**80]},
+    "gain": {"positive_gains": [1.0, 0.0], "negative_gains": [0.0, 1.0]},
+    "treatment": {"treated_positives": [1, 0], "treated_negatives": [0, 1]},
+}
+"""Columns of such rankings, for measures that need them."""
 ONE_OF_EACH = qk.tables.ConfusionTable(1, 1, 1, 1)
 
 
@@ -87,11 +93,12 @@ def scorer(
     Returns
     -------
     Scorer
-        Called as ``scorer(estimator, X, y, sample_weight=None, groups=None, cost=None)``.  With
-        metadata routing, ``set_score_request(sample_weight=True)`` makes scikit-learn pass the
-        weights of the fold.  With groups, the group of each example, the score is the mean over
-        those where the measure is defined; a scorer of `group_mean` requests them by itself.  A
-        scorer with a `budget` requests `cost`, what each example costs, in the same way.
+        Called as ``scorer(estimator, X, y, sample_weight=None, groups=None, …)``, with the `gain`,
+        `gain_rejected`, `cost` and `treatment` of each example as `rank` takes them.  With metadata
+        routing, ``set_score_request(sample_weight=True)`` makes scikit-learn pass the weights of
+        the fold.  With groups, the group of each example, the score is the mean over those where
+        the measure is defined.  What the measure needs it requests by itself: the groups of a
+        `group_mean`, the `cost` of a `budget`, the `treatment` of `auuc`.
 
     Raises
     ------
@@ -111,18 +118,15 @@ def scorer(
             f"measure must be a measure or a function of a ranking; got {show_value(measure)}"
         )
     measure = compared(measure)
-    if of_arms := needed_columns(measure).get("treatment"):
-        raise TypeError(
-            f"{of_arms} needs the treatment of each example, which a scorer does not keep; rank "
-            "takes it, and a ScoreBuffer keeps it"
-        )
     qk.rank([0, 1], [0, 1], ties=ties)  # raises if that is no tie policy
     predicts = response_method == "predict" and lacks_a_cut(measure, options)
     _check_options(measure, options, predicts, ties, average, pos_label)
-    costs = ANY_BUDGET if "cost" in needed_columns(measure, **options) else {}
+    given: dict[str, Any] = {}
+    for name in needed_columns(measure, **options):
+        given |= TRIED[name]
     plain, own = without_options(measure, **options)
     fits = isinstance(plain, Measure) and own.keys().isdisjoint(("quota", "budget"))
-    ranking = qk.Ranking.from_counts(*(SMALL if fits else LARGE), **costs)
+    ranking = qk.Ranking.from_counts(*(SMALL if fits else LARGE), **given)
     tried = of_one_group(measure)(ONE_OF_EACH if predicts else ranking, **options)
     _check_number(measure, tried)
     own = {"ties": ties, "pos_label": pos_label, "average": average}
@@ -160,8 +164,8 @@ def _check_options(
             "response_method='predict', for the classes that the estimator predicts"
         )
     if average is not None:
-        if priced := needed_columns(measure, **options).get("cost"):
-            raise TypeError(f"{priced} needs what each example costs, which average= does not take")
+        for name, what in needed_columns(measure, **options).items():
+            raise TypeError(f"{what} needs {NEEDED[name]}, which average= does not take")
         _check_average(measure, average, pos_label)
 
 
@@ -233,7 +237,8 @@ def lacks_a_cut(measure: Any, options: dict[str, Any]) -> bool:
     return isinstance(measure, TableMeasure) and given.isdisjoint(CUTS)
 
 
-_REQUESTS = {"estimator": UNUSED, "groups": False, "cost": False}
+_DATA = ("groups", *COLUMNS)
+_REQUESTS = {"estimator": UNUSED, **dict.fromkeys(_DATA, False)}
 """What is asked for, of what `score` takes, where nobody says otherwise."""
 
 
@@ -253,8 +258,8 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         self.greater_is_better = greater_is_better
         self.ties, self.average, self.pos_label = own["ties"], own["average"], own["pos_label"]
         self.response_method = response_method = own["response_method"]
-        self._by_group = mean_over_groups(measure) is not None
-        self.needs_costs = "cost" in needed_columns(measure, **options)
+        by_group = mean_over_groups(measure) is not None
+        self.needs = ("groups",) * by_group + tuple(needed_columns(measure, **options))
         self._predicts = response_method == "predict" and lacks_a_cut(measure, options)
         self._sign = 1 if greater_is_better else -1
         named = {} if self.pos_label is None else {"pos_label": self.pos_label}
@@ -268,11 +273,10 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         X: Any,
         y: Any,
         sample_weight: Any = None,
-        groups: Any = None,
-        cost: Any = None,
+        **columns: Any,
     ) -> float:
         """The measure of what a fitted estimator says of `X`, whose true classes are `y`."""
-        return self._of(Responses(estimator, X), y, sample_weight, groups, cost)
+        return self._of(Responses(estimator, X), y, sample_weight, **columns)
 
     __call__ = score
 
@@ -292,25 +296,23 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         responses: Responses,
         y: Any,
         sample_weight: Any = None,
-        groups: Any = None,
-        cost: Any = None,
+        **columns: Any,
     ) -> float:
         """The measure of responses."""
-        self._check_beside(groups, cost)
+        columns = {name: x for name, x in columns.items() if x is not None}
+        self._check_beside(columns)
         classes = responses.classes()
         codes = y if classes is None else class_codes(y, classes)
         given: Any = {"sample_weight": sample_weight, "ties": self.ties}
         try:
             if classes is None:
-                given |= {"groups": groups, "cost": cost}
-                value = self._of_no_class(responses, y, given)
+                value = self._of_no_class(responses, y, given | columns)
             elif self._predicts:
                 value = self._of_predictions(codes, responses.predicted(), classes, sample_weight)
             elif self.average is None:
                 place = self._positive(classes)
                 scores = responses.of_class(place, len(classes), self._response_method)
-                given |= {"groups": groups, "cost": cost}
-                value = self._of_ranking(qk.rank(codes == place, scores, **given))
+                value = self._of_ranking(qk.rank(codes == place, scores, **given, **columns))
             else:
                 scores = responses.of_all(len(classes), self._response_method)
                 given |= {"average": self.average}
@@ -330,20 +332,20 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         labels = column_or_1d(y)
         return self._of_ranking(qk.rank(labels, scores, pos_label=self.pos_label, **given))
 
-    def _check_beside(self, groups: Any, cost: Any) -> None:
-        """Raise for groups and costs where they do not belong, or that are needed and absent."""
-        if cost is not None and not self.needs_costs:
-            raise TypeError(f"{self!r} takes no cost, as it has no budget")
-        needed = {"groups": (groups, self._by_group, "the group of each example")}
-        needed["cost"] = (cost, self.needs_costs, "what each example costs")
-        for name, (given, needs, what) in needed.items():
-            if given is None and needs:
+    def _check_beside(self, columns: dict[str, Any]) -> None:
+        """Raise for columns that do not belong here, or that are needed and absent."""
+        refuse_unknown(repr(self), columns, _DATA)
+        for name in columns:
+            if name != "groups" and name.removesuffix("_rejected") not in self.needs:
+                raise TypeError(f"{self!r} takes no {name}, which its measure does not need")
+        for name in self.needs:
+            if name not in columns:
                 raise TypeError(
-                    f"{self!r} needs {name}=, {what}; after "
+                    f"{self!r} needs {name}=, {NEEDED[name]}; after "
                     "sklearn.set_config(enable_metadata_routing=True) scikit-learn passes what is "
                     "given in params= of cross_val_score, or to fit of a search"
                 )
-        if groups is not None and (self._predicts or self.average is not None):
+        if "groups" in columns and (self._predicts or self.average is not None):
             which = "average=" if self.average is not None else "predicted classes"
             raise TypeError(f"{self!r} takes no groups: with {which} there is no mean over them")
 
@@ -400,13 +402,13 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
     def _get_metadata_request(self) -> Any:
         """What `score` takes can be requested; what `_score_func` takes besides, cannot.
 
-        A mean over groups requests them, and a budget costs, unless something else was said.
+        What the measure needs is requested, unless something else was said.
         """
         request = super(_BaseScorer, self)._get_metadata_request()
         own = getattr(self, "_metadata_request", None)
         said = {} if own is None else own.score.requests
-        for name, needed in (("groups", self._by_group), ("cost", self.needs_costs)):
-            if needed and said.get(name) is None:
+        for name in self.needs:
+            if said.get(name) is None:
                 request.score.add_request(param=name, alias=True)
         return request
 
