@@ -18,6 +18,7 @@ from quotakernels.inputs.cuts import cut_at
 from quotakernels.inputs.examples import (
     Examples,
     Validated,
+    check_grouped_ties,
     check_tie_policy,
     good_rows,
     validated,
@@ -195,9 +196,7 @@ class Ranking(NamedTuple, Generic[T]):
         >>> print(hit_rate(Ranking.from_counts(*counts, groups=["a", "a", "b"]), quota=2))
         [1. 0.]
         """
-        check_tie_policy(ties)
-        if ties == "given":
-            raise ValueError('ties="given" needs the order of the examples; use rank')
+        check_grouped_ties(ties)
         masses = (weights, positive_weights, positive_gains, negative_gains)
         others = (positive_gains_rejected, negative_gains_rejected, positive_costs, negative_costs)
         treated = (treated_positives, treated_negatives)

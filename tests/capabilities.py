@@ -126,7 +126,7 @@ PROGRAM_MODES = (
         "torch",
         "wrappers of torchmetrics, DDP, `copy.deepcopy`, `.to()`",
         "`RankingMetric`",
-        "replicas of `DataParallel`: an error",
+        "examples of replicas of `DataParallel` are lost",
         "test_torchmetrics_wrappers",
     ),
 )

@@ -449,7 +449,7 @@ BAD = {
     "qk.gini, greater_is_better=1": "TypeError: greater_is_better must be True, False",
     "len": "TypeError: measure must give a float or arrays; len gives ",
     "qk.gini, ties='random'": 'ValueError: ties must be "expected"',
-    "qk.gini, average='samples'": "ValueError: average must be one of macro",
+    "qk.gini, average='samples'": 'ValueError: average must be "macro", "weigh',
     "qk.gini, average='macro', pos_label=1": "TypeError: pos_label names one class",
     "lambda x: 1.0, average='macro'": "TypeError: average= works only with quota",
     "qk.group_mean(qk.summary)": r"TypeError: .*summary\) gives Summary$",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from quotakernels.inputs.keywords import show_value
+from quotakernels.inputs.keywords import check_choice
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.by_group import needed_columns, without_options
 from quotakernels.states._batch import names_of
-from quotakernels.states._compute import BOUNDS, Bounds, check_bounded
+from quotakernels.states._compute import BOUNDS, Bounds, check_bounded, check_measures
 
 NEEDED = {
     "groups": "the group of each example",
@@ -39,27 +39,26 @@ def check_measures_fit(measures: Iterable[Any], exact: bool, instead: str) -> No
             check_bounded(measure, {}, instead)
 
 
-def kept_columns(measures: Iterable[Any], given: Iterable[str] | None) -> tuple[str, ...]:
+def checked_metric(
+    measures: Any, like: Any, bound: Any, given: Iterable[str] | None
+) -> tuple[str, ...]:
     """The names of the columns that a metric keeps: those given, or those that measures need.
 
     Raises
     ------
+    TypeError
+        What is no measure, of such scores.
     ValueError
-        Names of no columns; a measure that needs another column.
+        Names of no columns; a measure that needs another column; no bound to report.
     """
-    needed = {
-        name: title for measure in measures for name, title in needed_columns(measure).items()
-    }
+    check_measures(measures, like)
+    check_choice("bound", bound, *BOUNDS)
+    several = named_measures(measures).values()
+    needed = {name: title for x in several for name, title in needed_columns(x).items()}
     names = names_of(needed if given is None else given)
     for name in (x for x in needed if x not in names):
         raise ValueError(f"{needed[name]} needs {NEEDED[name]}; columns must hold {name!r}")
     return names
-
-
-def check_bound(bound: Any) -> None:
-    """Raise unless it says which of two bounds to report."""
-    if bound not in BOUNDS:
-        raise ValueError(f"bound must be one of {', '.join(BOUNDS)}; got {show_value(bound)}")
 
 
 def reported(found: Any, bound: str) -> Any:

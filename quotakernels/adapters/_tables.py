@@ -7,20 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from quotakernels import Ranking, ops
-from quotakernels.inputs.examples import check_tie_policy
 from quotakernels.inputs.groups import groups_of
 from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, ranking_of
 
 Ids = np.ndarray | None
 """The group of examples of each row, if they have groups."""
-
-
-def check_grouped_ties(ties: str) -> None:
-    """Raise unless `ties` names a policy that needs no order of the examples."""
-    check_tie_policy(ties)
-    if ties == "given":
-        raise ValueError('ties="given" needs the order of the examples; use rank')
 
 
 def merged(

@@ -13,8 +13,9 @@ import numpy as np
 from quotakernels import Ranking, ops
 from quotakernels._array import library
 from quotakernels.adapters import requiring
-from quotakernels.adapters._tables import Ids, check_grouped_ties, merged, ranking_of_merged
+from quotakernels.adapters._tables import Ids, merged, ranking_of_merged
 from quotakernels.inputs.columns import as_column
+from quotakernels.inputs.examples import check_grouped_ties
 from quotakernels.inputs.keywords import forwarding
 from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, rank, ranked, table_of

@@ -14,7 +14,8 @@ import numpy as np
 
 from quotakernels import Ranking, ops
 from quotakernels.adapters import requiring
-from quotakernels.adapters._tables import check_grouped_ties, merged, ranking_of_merged
+from quotakernels.adapters._tables import merged, ranking_of_merged
+from quotakernels.inputs.examples import check_grouped_ties
 from quotakernels.inputs.keywords import public
 from quotakernels.ranking import TiePolicy
 
@@ -103,12 +104,14 @@ def ranking(
     0.5
     """
     check_grouped_ties(ties)
+    if label is None and gain is None:
+        raise TypeError("label must be the name of a column; got None, which only gains allow")
     relation = _relation(connection, source)
     amounts = _amounts_of(weight, gain, gain_rejected, cost, treatment)
     named = [name for name in (label, group, score) if name is not None]
     rows = _rows_of(relation, named, amounts, where)
     column = _score_of(rows, score)
-    labels = _labels_of(rows, label, pos_label) if label is not None else _all_positive(gain)
+    labels = _labels_of(rows, label, pos_label)
     found = _grouped(rows, column, labels, amounts, group)
     _refuse_bad(rows, found, score, labels, amounts)
     of_rows = []
@@ -192,7 +195,7 @@ def _refuse_bad(
         absent = absent | np.isnan(np.ma.getdata(scores))
     if absent.any():
         column = _identifier(name)
-        nan = f" OR {_is_nan(column)}" if scores.dtype.kind == "f" else ""
+        nan = f" OR (CAST({column} AS VARCHAR) = 'nan')" if scores.dtype.kind == "f" else ""
         _refuse(rows, name, f"{column} IS NULL{nan}", "a number")
     if columns["unlabelled"].any():
         _refuse(rows, labels.name, f"{labels.positive} IS NULL", labels.expected)
@@ -231,11 +234,6 @@ def _literal(value: bool | int | float | str) -> str:
         escaped = value.replace("'", "''")
         return f"'{escaped}'"
     return f"CAST('{value!r}' AS DOUBLE)" if isinstance(value, float) else str(value)
-
-
-def _is_nan(column: str) -> str:
-    """Whether a number is NaN, in words that statistics answer less often; see `by_value`."""
-    return f"(CAST({column} AS VARCHAR) = 'nan')"
 
 
 def _by_value(column: str, kind: str) -> str:
@@ -378,7 +376,10 @@ def _group_of(relation: Any, name: str) -> str:
     return f"CAST({column} AS VARCHAR)" if kind == "enum" else column
 
 
-def _labels_of(relation: Any, name: str, pos_label: Any) -> Labels:
+def _labels_of(relation: Any, name: str | None, pos_label: Any) -> Labels:
+    """The labels; without any all are positive, as what rows bring does not depend on them."""
+    if name is None:
+        return Labels("", "true", "")
     column, kind = _identifier(name), _type(relation, name).id
     column = f"CAST({column} AS VARCHAR)" if kind == "enum" else column
     if kind not in _NUMBERS | _TEXTS:
@@ -399,13 +400,6 @@ def _labels_of(relation: Any, name: str, pos_label: Any) -> Labels:
             f"column {name!r} has the labels {low!r} and {high!r} beside pos_label; expected one"
         )
     return Labels(name, positive, "a label")
-
-
-def _all_positive(gain: str | None) -> Labels:
-    """What stands for labels where there are none, as what rows bring does not depend on them."""
-    if gain is None:
-        raise TypeError("label must be the name of a column; got None, which only gains allow")
-    return Labels("", "true", "")
 
 
 def _label_value(relation: Any, name: str, pos_label: Any) -> str:

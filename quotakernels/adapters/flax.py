@@ -8,15 +8,13 @@ from typing import Any, Literal
 from quotakernels._array import concrete
 from quotakernels.adapters import requiring
 from quotakernels.adapters._metrics import (
-    check_bound,
     check_measures_fit,
-    kept_columns,
+    checked_metric,
     named_measures,
     reported,
 )
 from quotakernels.adapters.jax import emptied
 from quotakernels.states import ScoreBuffer, ScoreHistogram
-from quotakernels.states._compute import check_measures
 
 with requiring("Flax", "flax"):
     from flax import nnx
@@ -152,7 +150,12 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         if given.get(GROUPS) is None:  # not every state takes them
             given.pop(GROUPS, None)
         updated = self.state.get_value().update(**given, pos_label=self.pos_label)
-        self.state.set_value(_in_place_of(updated))
+        if isinstance(updated, ScoreBuffer) and not concrete(updated.bad):
+            raise TypeError(
+                "a ScoreBuffer grows, so each step would be compiled anew; make the metric with "
+                "FixedScoreBuffer.empty(like, capacity=…), or update it outside of compiled steps"
+            )
+        self.state.set_value(updated)
 
     def reset(self) -> None:
         """Forget all batches."""
@@ -173,33 +176,19 @@ def _check_metric(measures: Any, state: Any, columns: dict[str, str], bound: Any
     """Raise for measures that the state has no value of, for columns that it does not keep, and for
     a state of several lists of scores.
     """
-    check_measures(measures, state.like)
-    check_bound(bound)
-    several = named_measures(measures).values()
-    names = kept_columns(several, columns)
+    names = checked_metric(measures, state.like, bound, columns)
     if not isinstance(state, ScoreBuffer) and set(names) != set(state.column_names):
         kept = ", ".join(state.column_names) or "no columns"
         raise ValueError(
             f"the state keeps {kept}; got the keywords of {', '.join(names) or 'none'}"
         )
     exact = not isinstance(state, ScoreHistogram) or state.exact
-    check_measures_fit(several, exact, _EXACT)
-    batch = tuple(state.like.shape[:-1])
-    if batch:
+    check_measures_fit(named_measures(measures).values(), exact, _EXACT)
+    if batch := tuple(state.like.shape[:-1]):
         raise ValueError(
             f"state must be for one list of scores, of shape (n,); got one with batch axes "
             f"{batch}: make a metric for each model or class, from like=scores[:, 0]"
         )
-
-
-def _in_place_of(state: Any) -> Any:
-    """The state that a metric keeps next; raise for one that grows in a compiled step."""
-    if isinstance(state, ScoreBuffer) and not concrete(state.bad):
-        raise TypeError(
-            "a ScoreBuffer grows, so each step would be compiled anew; make the metric with "
-            "FixedScoreBuffer.empty(like, capacity=…), or update it outside of compiled steps"
-        )
-    return state
 
 
 def _needed(name: str, outputs: Mapping[str, Any], optional: bool = False) -> Any:

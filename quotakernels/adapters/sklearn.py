@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
@@ -14,7 +13,13 @@ from quotakernels._elsewhere import nearest
 from quotakernels.adapters import requiring
 from quotakernels.adapters._metrics import NEEDED
 from quotakernels.inputs.examples import COLUMNS
-from quotakernels.inputs.keywords import keywords_of, public, refuse_unknown, show_value
+from quotakernels.inputs.keywords import (
+    check_choice,
+    keywords_of,
+    public,
+    refuse_unknown,
+    show_value,
+)
 from quotakernels.measures._facts import (
     check_value,
     compared,
@@ -40,7 +45,6 @@ with requiring("scikit-learn", "sklearn"):
 
 __all__ = ["get_scorer", "scorer"]
 
-AVERAGES = ("macro", "weighted", "micro")
 SMALL = ([1, 0], [1, 1], [1, 0])
 """The counts of a ranking to try options on."""
 LARGE = ([1, 0], [2**40, 2**40], [2**40, 0])
@@ -139,8 +143,9 @@ def _check_number(measure: Any, tried: Any) -> None:
     check_value(measure, tried)
     if isinstance(tried, tuple) or np.ndim(tried):
         kind = type(tried).__name__ if isinstance(tried, tuple) else "several numbers"
-        name = title_of(measure)
-        raise TypeError(f"a scorer gives one number; with these options {name} gives {kind}")
+        raise TypeError(
+            f"a scorer gives one number; with these options {title_of(measure)} gives {kind}"
+        )
 
 
 def _check_options(
@@ -170,8 +175,7 @@ def _check_options(
 
 
 def _check_average(measure: Any, average: Any, pos_label: Any) -> None:
-    if average not in AVERAGES:
-        raise ValueError(f"average must be one of {', '.join(AVERAGES)}; got {show_value(average)}")
+    check_choice("average", average, "macro", "weighted", "micro")
     if pos_label is not None:
         raise TypeError("pos_label names one class, but average= takes all classes")
     if not isinstance(measure, Measure):
@@ -189,15 +193,11 @@ def get_scorer(name: str, **options: Any) -> Scorer:
     >>> get_scorer("qrecall", quota=100)
     scorer(qrecall, quota=100)
     """
-    if not isinstance(name, str):
-        raise TypeError(
-            f"name must be a string; scorer takes a measure itself; got {show_value(name)}"
-        )
     measures = _measures()
     measure = measures.get(name)
     if measure is None:
-        way_out = nearest(name, list(measures)) or "roc_auc is one"
-        raise ValueError(f"{name!r} is not the name of a measure; {way_out}")
+        way_out = nearest(str(name), list(measures)) or "roc_auc is one"
+        raise ValueError(f"{show_value(name)} is not the name of a measure; {way_out}")
     refuse_unknown("get_scorer", options, keywords_of(scorer), keywords_of(measure))
     return scorer(measure, **options)
 
@@ -229,12 +229,8 @@ def of_one_group(measure: Any) -> Any:
 
 def lacks_a_cut(measure: Any, options: dict[str, Any]) -> bool:
     """Whether it is a measure of confusion tables, and nothing says at which cut."""
-    given = set(options)
-    measure = of_one_group(measure)
-    while isinstance(measure, functools.partial):
-        given |= measure.keywords.keys()
-        measure = measure.func
-    return isinstance(measure, TableMeasure) and given.isdisjoint(CUTS)
+    function, given = without_options(measure, **options)
+    return isinstance(function, TableMeasure) and given.keys().isdisjoint(CUTS)
 
 
 _DATA = ("groups", *COLUMNS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
@@ -12,25 +11,22 @@ import quotakernels
 from quotakernels._elsewhere import METRIC_OPTIONS, METRIC_UPDATE
 from quotakernels.adapters import requiring
 from quotakernels.adapters._metrics import (
-    check_bound,
     check_measures_fit,
-    kept_columns,
+    checked_metric,
     named_measures,
     reported,
 )
 from quotakernels.inputs.columns import of_two_columns
 from quotakernels.inputs.examples import Examples
-from quotakernels.inputs.keywords import flagged, keywords_of, show_value
-from quotakernels.measures._facts import fact
+from quotakernels.inputs.keywords import check_choice, flagged, keywords_of
+from quotakernels.measures._facts import fact, title_of
 from quotakernels.measures.by_group import (
-    MeanOverGroups,
     as_mean_over_groups,
     mean_over_groups,
 )
 from quotakernels.ops import namespace
 from quotakernels.states import ScoreBuffer, ScoreHistogram
 from quotakernels.states._batch import checked_batch, with_fault
-from quotakernels.states._compute import check_measures
 
 with requiring("torchmetrics", "torchmetrics"):
     import torch
@@ -51,7 +47,6 @@ _EXACT = (
     'make the metric with state="buffer", or with dtype=torch.bfloat16 or torch.float16 for scores '
     "of that type"
 )
-_GROUPS = (None, "mean", "each")
 
 
 class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
@@ -112,7 +107,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         Measures that cannot be called, that lack an option such as their quota, or that have no
         mean over groups although `groups` asks for one; a dtype that scores cannot have.
     ValueError
-        No measures, another `state`, `bound` or `groups`, or `bits`, `groups` or a measure that the
+        Another `state`, `bound` or `groups`, or `bits`, `groups` or a measure that the
         state refuses; `columns` without one that a measure needs.
 
     Notes
@@ -160,9 +155,11 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         **kwargs: Any,
     ) -> None:
         super().__init__(**of_metrics(kwargs, measures))
-        _check_choices(state, bound, groups)
-        self.measures, self.bound, self.groups = _checked(measures), bound, groups
-        names = kept_columns(self._several().values(), columns)
+        check_choice("state", state, *_KINDS)
+        check_choice("groups", groups, "mean", "each", None)
+        names = checked_metric(measures, torch.empty(0), bound, columns)
+        self.measures = dict(measures) if isinstance(measures, Mapping) else measures
+        self.bound, self.groups = bound, groups
         self.pos_label, self.validate_args = pos_label, validate_args
         self._better = _direction(self.measures) if higher_is_better is None else higher_is_better
         self._kept = kept = _KINDS[state](dtype, bits, weighted, groups is not None, names)
@@ -265,12 +262,6 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         for name, kept in self.metric_state.items():
             setattr(self, name, kept[:] if isinstance(kept, list) else kept)
 
-    def _replicate_for_data_parallel(self) -> Any:
-        """A copy for one batch on one device of ``torch.nn.DataParallel``."""
-        replica = super()._replicate_for_data_parallel()
-        replica.update = replica.compute = replica.forward = _refuse_replica
-        return replica
-
     def compute(self) -> Any:
         """The measure as a tensor, or a dictionary of tensors.
 
@@ -293,10 +284,10 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         if self.groups != "mean":
             return several
         means = {name: as_mean_over_groups(x) for name, x in several.items()}
-        return {name: functools.partial(_value, mean) for name, mean in means.items()}
+        return {name: lambda x, mean=mean: mean(x).value for name, mean in means.items()}
 
     def _several(self) -> Mapping[str, Callable[..., Any]]:
-        return named_measures(self.measures, _name_of(self.measures))
+        return named_measures(self.measures, title_of(self.measures))
 
     def _entries_of(self, found: Mapping[str, Any]) -> Any:
         """What `compute` returns for the values of the measures."""
@@ -390,46 +381,14 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         elif found := settings_apart(self._settings, saved["settings"]):
             error_msgs.append(f"the state of {prefix.rstrip('.') or 'the metric'}: {found}")
         else:
-            self._restore(saved)
+            for name, value in saved.items():
+                many = isinstance(value, list)
+                copies = [x.detach().to(self.device) for x in (value if many else [value])]
+                setattr(self, name, copies if many else copies[0])
+            self._update_count, self._computed = max(self._update_count, 1), None
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
-
-    def _restore(self, saved: dict[str, Any]) -> None:
-        for name, value in saved.items():
-            many = isinstance(value, list)
-            copies = [x.detach().to(self.device) for x in (value if many else [value])]
-            setattr(self, name, copies if many else copies[0])
-        self._update_count = max(self._update_count, 1)
-        self._computed = None
-
-
-def _check_choices(state: Any, bound: Any, groups: Any) -> None:
-    if state not in _KINDS:
-        raise ValueError(f'state must be "buffer" or "histogram"; got {show_value(state)}')
-    check_bound(bound)
-    if groups not in _GROUPS:
-        raise ValueError(f'groups must be "mean", "each" or None; got {show_value(groups)}')
-
-
-def _refuse_replica(*_: Any, **__: Any) -> None:
-    raise RuntimeError(
-        "DataParallel drops its replicas after each batch, and the examples of a metric with them; "
-        "update the metric outside of the module, or use DistributedDataParallel"
-    )
-
-
-def _checked(measures: Any) -> Any:
-    if callable(measures):
-        return measures
-    if not isinstance(measures, Mapping) or not all(map(callable, measures.values())):
-        raise TypeError(
-            "measures must be a function of a Ranking or a mapping from names to such functions; "
-            f"got {show_value(measures)}"
-        )
-    if not measures:
-        raise ValueError("measures must name at least one measure; got an empty mapping")
-    return dict(measures)
 
 
 def _check_measures(
@@ -443,25 +402,13 @@ def _check_measures(
             as_mean_over_groups(measure)
         elif groups is None and mean_over_groups(measure):
             raise ValueError(f'{name} is a mean over groups; it needs groups="mean"')
-        else:
-            check_measures(measure, torch.empty(0))
     check_measures_fit(measures.values(), kept.exact, _EXACT)
-
-
-def _value(mean: MeanOverGroups, ranking: Any) -> Any:
-    return mean(ranking).value
 
 
 def _direction(measures: Any) -> bool | None:
     """What all of the measures say, None if they differ."""
     known = {fact(measure, "greater_is_better") for measure in named_measures(measures).values()}
     return known.pop() if len(known) == 1 else None
-
-
-def _name_of(measure: Any) -> str:
-    while isinstance(measure, functools.partial) and not hasattr(measure, "__name__"):
-        measure = measure.func
-    return getattr(measure, "__name__", "value")
 
 
 def _entries(name: str, value: Any) -> dict[str, Any]:

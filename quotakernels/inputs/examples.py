@@ -117,6 +117,13 @@ def check_tie_policy(ties: str) -> None:
     check_choice("ties", ties, *TIE_POLICIES)
 
 
+def check_grouped_ties(ties: str) -> None:
+    """Raise unless `ties` names a policy that needs no order of the examples."""
+    check_tie_policy(ties)
+    if ties == "given":
+        raise ValueError('ties="given" needs the order of the examples; use rank')
+
+
 def validated(
     given: Mapping[str, Any],
     *,

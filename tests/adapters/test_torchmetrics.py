@@ -352,9 +352,8 @@ def test_what_a_metric_says_of_itself():
 # errors
 
 REFUSED: list[tuple[Any, dict[str, Any], Any, str]] = [
-    ("auc", {}, TypeError, r"^measures must be a function of a Ranking or a mapping"),
-    ({"auc": 1}, {}, TypeError, r"^measures must be a function"),
-    ({}, {}, ValueError, r"^measures must name at least one"),
+    ("auc", {}, TypeError, "^expected a measure, .*; got 'auc'"),
+    ({"auc": 1}, {}, TypeError, "^expected a measure, .*; got 1"),
     (
         lambda _, __: 0,
         {},
@@ -362,13 +361,13 @@ REFUSED: list[tuple[Any, dict[str, Any], Any, str]] = [
         "^expected a measure, .*; <lambda> cannot be called",
     ),
     (qk.roc_auc, {"state": "list"}, ValueError, r"^state must be \"buffer\" or \"hist"),
-    (qk.roc_auc, {"bound": "mean"}, ValueError, r"^bound must be one of midpoint, lower, u"),
+    (qk.roc_auc, {"bound": "mean"}, ValueError, r'^bound must be "midpoint", "lower", "u'),
     (qk.roc_auc, {**COARSE, "bits": 40}, ValueError, r"^bits must be at most 26"),
     (qk.roc_auc, {"bits": 9}, ValueError, r"^bits= is for a histogram"),
     (qk.roc_auc, {"dtype": torch.complex64}, TypeError, r"^like must be an array of scores"),
     (qk.roc_auc, {"groups": "median"}, ValueError, r'^groups must be "mean", "each" or None'),
     (qk.roc_auc, {"groups": "mean", **COARSE}, ValueError, "^a histogram keeps no groups"),
-    (len, {"groups": "mean"}, TypeError, "^measure must be a measure of this library"),
+    (len, {"groups": "mean"}, TypeError, "^expected a measure, .*got <built-in function len>"),
     (GAUC, {}, ValueError, 'mean over groups; it needs groups="mean"$'),
     (qk.roc_auc, {"columns": "costs"}, ValueError, "^columns must be among gain, gain_rejected"),
     (PAID["hits"], {"columns": ()}, ValueError, "^hit_rate needs what .* columns must hold 'cost'"),
