@@ -32,7 +32,6 @@ from quotakernels.plots._display import (
     Place,
     QuotaAxis,
     Value,
-    apart,
     colour_of,
     curved,
     cuts,
@@ -558,11 +557,11 @@ class ImpactDisplay(Display):
     @classmethod
     def _made(cls, rankings: dict[str, Ranking], **own: Any) -> Self:
         best: dict[str, BestBoundary] = {}
+        ratios = own.pop("ratio", None)
         for name, ranking in rankings.items():
-            found = qk.best_boundary(ranking, **own)
-            several = np.ndim(found.value) > 0
-            ratios = [f"ratio {plain(r)}" for r in np.asarray(own["ratio"])] if several else None
-            best |= apart(name, found, ratios)
+            for ratio in [ratios] if np.ndim(ratios) == 0 else np.asarray(ratios):
+                label = f"ratio {plain(ratio)}" if np.ndim(ratios) else ""
+                best[label_of(name, label)] = qk.best_boundary(ranking, ratio=ratio, **own)
         return cls(best, kind=own.get("kind", "impact"))
 
     @classmethod

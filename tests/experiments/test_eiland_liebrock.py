@@ -175,16 +175,17 @@ def test_scores_are_quantiles_of_beta_and_its_mirror_image():
 
 def test_best_boundaries_move_as_the_page_says():
     staying, moving = (sensitivity.best(model) for model in sensitivity.MODELS)
-    assert staying.quota.tolist() == [87] * 4
-    assert moving.quota.tolist() == [6, 93, 93, 160]
-    lost = moving.value - moving.curve.value[:, np.argmax(moving.optima[0])]
-    assert lost.round(3).tolist() == [0, 0.012, 0.071, 0.103]
+    assert [x.quota for x in staying] == [87] * 4
+    assert [x.quota for x in moving] == [6, 93, 93, 160]
+    balanced = np.argmax(moving[0].optima)
+    lost = [x.value - x.curve.value[balanced] for x in moving]
+    assert np.round(lost, 3).tolist() == [0, 0.012, 0.071, 0.103]
 
 
 def test_best_boundaries_are_those_of_tables_tuned_one_by_one():
     for model in sensitivity.MODELS:
         ranking, found = sensitivity.loans(model), sensitivity.best(model)
-        for k, ratio in enumerate(printed.PRINTED_RATIOS):
+        for best, ratio in zip(found, printed.PRINTED_RATIOS, strict=True):
             tuned = qk.tables.cut_tables(ranking, ratio=ratio)
             values = qk.tables.impact(tuned.table, impacts=sensitivity.IMPACTS).whole
-            np.testing.assert_allclose(found.value[k], values.max(), rtol=1e-12)
+            np.testing.assert_allclose(best.value, values.max(), rtol=1e-12)

@@ -145,15 +145,15 @@ def test_best_boundary_is_marked(kind: Any, ax: Any):
 def test_each_class_ratio_has_a_curve(ax: Any):
     given = {"impacts": IMPACTS, "ratio": [0.5, 2.1]}
     display = plots.ImpactDisplay.from_predictions(LABELS, SCORES, **given, ax=ax)
-    best = {name: qk.best_boundary(LABELS, scores, **given) for name, scores in SCORES.items()}
-    assert list(display.best) == [f"{name}, ratio {r:g}" for name in SCORES for r in (0.5, 2.1)]
-    for name, found in best.items():
-        for k, r in enumerate((0.5, 2.1)):
-            assert display.best[f"{name}, ratio {r:g}"].value == found.value[k]
-            line = display.lines_[list(display.best).index(f"{name}, ratio {r:g}")]
-            assert passes_through(line, found.curve.quota[k].astype(float), found.curve.value[k])
-    one = plots.ImpactDisplay.from_predictions(LABELS, SCORES, impacts=IMPACTS, ratio=2.1)
-    assert [x.value for x in one.best.values()] == [x.value[1] for x in best.values()]
+    names = [(name, r) for name in SCORES for r in (0.5, 2.1)]
+    assert list(display.best) == [f"{name}, ratio {r:g}" for name, r in names]
+    for (name, r), line in zip(names, display.lines_, strict=True):
+        found = qk.best_boundary(LABELS, SCORES[name], impacts=IMPACTS, ratio=r)
+        drawn = display.best[f"{name}, ratio {r:g}"]
+        assert drawn.value == found.value
+        assert passes_through(line, found.curve.quota.astype(float), found.curve.value)
+        one = plots.ImpactDisplay.from_predictions(LABELS, SCORES, impacts=IMPACTS, ratio=r)
+        assert one.best[name].value == found.value
 
 
 def test_cuts_that_are_as_good_are_marked_and_counted(ax: Any):
