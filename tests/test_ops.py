@@ -34,7 +34,7 @@ from quotakernels.ops.native import (
     _numpy_words,
     numpy_,
 )
-from quotakernels.ops.native._numpy_summed import Runs
+from quotakernels.ops.native._numpy_words import Runs
 from quotakernels.ops.native.numpy_ import HOST
 from quotakernels.ranking import table_of
 

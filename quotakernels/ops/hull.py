@@ -40,9 +40,22 @@ class Hulls(Arrays):
         """Which rows end at a vertex of the hull, the last example's row among them; shape (...,
         G).
 
-        Points on a straight line between vertices are none.
+        Points on a straight line between vertices are none.  Whole numbers are compared as such
+        where their products fit.
         """
-        return _hull_ends(self, table)
+        wide = self.wide_float(device(table.counts))
+        if table.weighted:
+            return _ends(self, table, wide, _ROUNDS_OF_MASSES)
+        if table.counts.dtype == self.int32:
+            return _ends(self, table, self.int64, _ROUNDS)
+        positive, negative = (
+            self.cast(self.sum(x, axis=-1, keepdims=True, dtype=self.int64), wide)
+            for x in (table.positive, table.negative)
+        )
+        exact = positive * negative < EXACT
+        return _ends(self, _only(self, table, exact), self.int64, _ROUNDS) | _ends(
+            self, _only(self, table, ~exact), wide, _ROUNDS_OF_FLOATS
+        )
 
     def grown(
         self, flags: Array, some: Array, more: Callable[[Array], Array], rounds: int
@@ -53,23 +66,6 @@ class Hulls(Arrays):
         for _ in range(rounds):
             flags = flags | more(flags)
         return flags
-
-
-def _hull_ends(xp: Namespace, table: TieTable) -> Array:
-    """The same; in whole numbers where their products fit."""
-    wide = xp.wide_float(device(table.counts))
-    if table.weighted:
-        return _ends(xp, table, wide, _ROUNDS_OF_MASSES)
-    if table.counts.dtype == xp.int32:
-        return _ends(xp, table, xp.int64, _ROUNDS)
-    positive, negative = (
-        xp.cast(xp.sum(x, axis=-1, keepdims=True, dtype=xp.int64), wide)
-        for x in (table.positive, table.negative)
-    )
-    exact = positive * negative < EXACT
-    return _ends(xp, _only(xp, table, exact), xp.int64, _ROUNDS) | _ends(
-        xp, _only(xp, table, ~exact), wide, _ROUNDS_OF_FLOATS
-    )
 
 
 def _only(xp: Namespace, table: TieTable, rows: Array) -> TieTable:

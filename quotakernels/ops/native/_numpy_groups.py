@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._table import TieTable
-from quotakernels.ops.native._numpy_keys import from_order_key, order_key
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, rare_places
 from quotakernels.ops.native._numpy_words import (
     count_type,
     counted_runs,
     extent,
+    from_order_key,
+    order_key,
     pack,
     rising_order,
     whole_groups,

@@ -29,7 +29,6 @@ from quotakernels.ops.native._numpy_groups import (
     tie_groups_by_group,
 )
 from quotakernels.ops.native._numpy_hull import hull_ends
-from quotakernels.ops.native._numpy_keys import from_order_key, key_of_bits, order_key
 from quotakernels.ops.native._numpy_merged import (
     merged_groups,
     merged_of_lists,
@@ -47,10 +46,14 @@ from quotakernels.ops.native._numpy_rows import (
     total_of_blocks,
     total_of_rows,
 )
-from quotakernels.ops.native._numpy_summed import by_argsort, each_by_itself
 from quotakernels.ops.native._numpy_words import (
+    by_argsort,
     compact_groups,
+    each_by_itself,
+    from_order_key,
     groups_around_zero,
+    key_of_bits,
+    order_key,
     packed_words,
     rising_order,
 )

@@ -40,7 +40,7 @@ from quotakernels.ops.arrays import (
     is_below,
     key_from_bits,
 )
-from quotakernels.ops.native._numpy_keys import bits_of_key, key_of_bits
+from quotakernels.ops.native._numpy_words import bits_of_key, key_of_bits
 from quotakernels.ops.native.numpy_ import HOST
 from quotakernels.ops.standard import Standard
 
