@@ -126,7 +126,7 @@ PROGRAM_MODES = (
         "torch",
         "wrappers of torchmetrics, DDP, `copy.deepcopy`, `.to()`",
         "`RankingMetric`",
-        "examples of replicas of `DataParallel` are lost",
+        "replicas of `DataParallel`: an error",
         "test_torchmetrics_wrappers",
     ),
 )

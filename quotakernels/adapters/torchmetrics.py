@@ -262,6 +262,12 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         for name, kept in self.metric_state.items():
             setattr(self, name, kept[:] if isinstance(kept, list) else kept)
 
+    def _replicate_for_data_parallel(self) -> Any:
+        """A copy for one batch on one device of ``torch.nn.DataParallel``."""
+        replica = super()._replicate_for_data_parallel()
+        replica.update = replica.compute = replica.forward = _refuse_replica
+        return replica
+
     def compute(self) -> Any:
         """The measure as a tensor, or a dictionary of tensors.
 
@@ -403,6 +409,13 @@ def _check_measures(
         elif groups is None and mean_over_groups(measure):
             raise ValueError(f'{name} is a mean over groups; it needs groups="mean"')
     check_measures_fit(measures.values(), kept.exact, _EXACT)
+
+
+def _refuse_replica(*_: Any, **__: Any) -> None:
+    raise RuntimeError(
+        "DataParallel drops its replicas after each batch, and the examples of a metric with them; "
+        "update the metric outside of the module, or use DistributedDataParallel"
+    )
 
 
 def _direction(measures: Any) -> bool | None:

@@ -240,3 +240,17 @@ def test_a_module_and_a_window_with_distributed_processes(tmp_path: Path):
         assert window.compute() == window.compute() == auc(*parts[-2:])
     finally:
         torch.distributed.destroy_process_group()
+
+
+def test_a_replica_of_a_metric_says_that_its_examples_would_be_lost():
+    metric = RankingMetric(qk.roc_auc)
+    part = batches({})[0]
+    metric(*part)
+    replica = metric._replicate_for_data_parallel()
+    for call in (replica, replica.update, replica.forward):
+        with pytest.raises(RuntimeError, match=r"^DataParallel drops .*DistributedDataParallel"):
+            call(*part)
+    with pytest.raises(RuntimeError, match="^DataParallel drops"):
+        replica.compute()
+    assert metric.compute() == auc(part)
+    assert len(metric.scores) == 1
