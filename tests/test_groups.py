@@ -65,7 +65,8 @@ def loop(measure: Any, y: Any, s: Any, groups: Any, **own: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64, np.uint32, bool])
 def test_scores_of_every_type(mode: Mode, dtype: Any):
-    scores = np.array([3, 1, 0, 0, 1, 2, 9, 1]).astype(dtype)
+    largest = 4e9 if dtype == np.uint32 else 9
+    scores = np.array([3, 1, 0, 0, 1, 2, largest, 1]).astype(dtype)
     y, groups = np.array([1, 0, 1, 0, 1, 1, 0, 0]), np.array([1, 1, 0, 1, 0, 0, 1, 0])
     found = mode.run(lambda y, s, g: qk.roc_auc(y, s, groups=g, num_groups=2), y, scores, groups)
     check("roc_auc", found, loop(qk.roc_auc, y, scores, groups))

@@ -1000,15 +1000,16 @@ def test_flagged_first(library, batch):
 
 @pytest.mark.parametrize("beyond", [False, True])
 @pytest.mark.parametrize("batch", [(), (3,)])
-def test_bisect(library, batch, beyond):
-    ends = np.sort(RNG.integers(0, 9, (*batch, 30)), axis=-1) / 2.0
+@pytest.mark.parametrize("length", [1, 2, 8, 33])
+def test_bisect(library, batch, beyond, length):
+    ends = np.sort(RNG.integers(0, 9, (*batch, length)), axis=-1) / 2.0
     wanted = RNG.integers(-1, 20, (*batch, 50)) / 4.0
     wanted[..., 0] = np.nan
     native, plain = both(library, "bisect", ends, wanted, beyond=beyond)
     np.testing.assert_array_equal(native, plain)
     for row in np.ndindex(batch):
         reached = ends[row] > wanted[row][:, None] if beyond else ends[row] >= wanted[row][:, None]
-        places = np.where(reached.any(axis=1), reached.argmax(axis=1), 30)
+        places = np.where(reached.any(axis=1), reached.argmax(axis=1), length)
         np.testing.assert_array_equal(native[row][1:], places[1:])
 
 

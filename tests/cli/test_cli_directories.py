@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ import pyarrow as pa
 import pytest
 from backends import in_full
 from pyarrow import parquet
+from records import by_model
 
 Run = Callable[..., Any]
-NAN = float("nan")
 Y = [0, 1, 0, 1]
 FLOATS = [0.1, 0.9, 0.2, 0.95]
 
@@ -62,6 +63,15 @@ def test_types_that_differ_are_promoted(run: Run, tmp_path: Path, name: str) -> 
         outcome = evaluate(run, tmp_path / str(number))
         assert outcome.status == 0, outcome.err
         assert json.loads(outcome.out) == {**expected, "source": str(number)}
+
+
+def test_decimals_are_the_nearest_floats(run: Run, tmp_path: Path) -> None:
+    """Of this one, Arrow's own cast gives the float below."""
+    text = "0.74391500080636083"
+    scores = [Decimal(x) for x in (text, "0.5", "0.25", "0.125")]
+    write(tmp_path / "0", part(scores, Y[::-1], pa.decimal128(30, 20)))
+    found = by_model(evaluate(run, tmp_path / "0", "--impact", "1,-2,0,0").out)
+    assert found["models"][0]["best_cut"]["threshold"] == float(text)
 
 
 TEXTS = part(["0.1", "0.9", "0.2", "0.95"])
