@@ -100,7 +100,7 @@ def check(found: Any, beside: str, near: float) -> None:
     for name, measure in measures(beside).items():
         pairs = zip(tree_leaves(found[name]), tree_leaves(measure(ranking)), strict=True)
         for x, wanted in pairs:
-            np.testing.assert_allclose(x, wanted, rtol=near, atol=near, err_msg=name)
+            np.testing.assert_allclose(x, wanted, rtol=near, atol=0, err_msg=name)
 
 
 @pytest.mark.long_program
