@@ -284,6 +284,10 @@ def test_costs_are_routed():
     search.fit(X, CODES, cost=COSTS)
     of_each = by_hand(GaussianNB(), CODES, at_budget(qk.budgets.positives_per_cost, quota=5))
     assert search.best_score_ == np.mean(of_each)
+    mean, params = qk.group_mean(qk.hit_rate, budget=5), {"cost": COSTS, "groups": USERS}
+    wanted = by_hand(GaussianNB(), CODES, at_budget(mean, grouped=True))
+    grouped = {"scoring": scorer(mean), "cv": FOLDS, "params": params}
+    assert cross_val_score(GaussianNB(), X, CODES, **grouped).tolist() == wanted
 
 
 def test_costs_where_they_do_not_belong():
