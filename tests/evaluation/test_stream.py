@@ -13,7 +13,6 @@ import quotakernels as qk
 from quotakernels.evaluation import batches
 from quotakernels.evaluation.batches import ChangedError
 from quotakernels.evaluation.settings import Quota, Sample, Settings, UnfitError
-from quotakernels.inputs.groups import GroupsOfExamples
 
 N = 700
 QUOTAS = (Quota(1), Quota(33), Quota(12.5, "percent"), Quota(N), Quota(100, "percent"))
@@ -35,16 +34,15 @@ LABELS = RNG.random(N) < 0.3
 class Passes:
     """The rows in batches, and how often they were read."""
 
-    def __init__(self, labels: Any = LABELS, weights: Any = None, groups: Any = None) -> None:
-        self.labels, self.weights, self.groups, self.number = labels, weights, groups, 0
+    def __init__(self, labels: Any = LABELS, weights: Any = None) -> None:
+        self.labels, self.weights, self.number = labels, weights, 0
 
     def __call__(self) -> Iterator[Sample]:
         self.number += 1
         for part in np.array_split(np.arange(N), 7):
             scores = {k: x[part] for k, x in SCORES.items()}
             weights = None if self.weights is None else self.weights[part]
-            groups = None if self.groups is None else GroupsOfExamples(self.groups[part], "abcde")
-            yield Sample(self.labels[part], scores, weights, groups=groups)
+            yield Sample(self.labels[part], scores, weights)
 
 
 @pytest.mark.parametrize("bits", [in_full(20), 6, in_full(4)])

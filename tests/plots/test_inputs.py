@@ -16,7 +16,6 @@ from quotakernels import plots
 from quotakernels.plots._display import COLOURS, line_style
 
 STACKED = np.stack([*SCORES.values()])
-PR = plots.PrecisionRecallDisplay
 HIT = plots.HitRateDisplay.from_predictions
 
 
