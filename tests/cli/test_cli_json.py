@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,19 +27,20 @@ def test_bytes_in_other_columns_are_not_read(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "scores",
+    ("scores", "auc"),
     [
-        ["9007199254740993", "9007199254740992", "1"],
-        ["0.30000000000000004", "0.3", "0.30"],
-        ["1e-3", "0.001", "1E300"],
+        (["9007199254740993", "9007199254740992", "1"], 0.5),
+        (["0.30000000000000004", "0.3", "0.30"], 0.25),
+        (["1e-3", "0.001", "1E300"], 0.25),
     ],
 )
-def test_scores_that_stay_distinct(run: Run, tmp_path: Path, scores: list[str]) -> None:
+def test_scores_that_stay_distinct(run: Run, tmp_path: Path, scores: list[str], auc: float) -> None:
+    """Of the second row alone, which is positive, and of the two others."""
     path = tmp_path / "a.jsonl"
     path.write_text(lines(scores).replace("\n", "\r\n\n"))
     outcome = run("evaluate", path, *GIVEN)
     assert outcome.status == 0, outcome.err
-    assert json.loads(outcome.out)["rows"] == 3
+    assert by_model(outcome.out)["models"][0]["roc_auc"] == auc
 
 
 def test_rows_beyond_a_megabyte(run: Run, tmp_path: Path) -> None:
