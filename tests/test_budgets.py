@@ -29,7 +29,7 @@ from public_names import PUBLIC
 
 import quotakernels as qk
 
-SIZE, GROUPS = 24, 4
+SIZE = 24
 RNG = np.random.default_rng(18)
 mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
 READ = ("numpy", "strictest", "jax32", "torch")

@@ -14,8 +14,6 @@ from public_names import PUBLIC
 import quotakernels as qk
 from quotakernels.measures._measure import Measure
 
-CLOSE = {"rtol": 1e-12, "atol": 1e-12}
-
 
 @st.composite
 def ranked_data(draw: Any, both_classes: bool = True) -> tuple[np.ndarray, np.ndarray]:

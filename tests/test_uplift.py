@@ -23,7 +23,7 @@ from quotakernels.uplift import (
     uplift_curve,
 )
 
-SIZE, GROUPS = 24, 4
+SIZE = 24
 RNG = np.random.default_rng(18)
 mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
 DATA = {
