@@ -299,3 +299,11 @@ def test_what_nobody_brings_is_certain_unless_the_labels_decide_it():
     )
     assert found.quota.estimate == 0
     assert found.expected.lower < found.expected.upper
+
+
+def test_keywords_that_are_none_are_absent():
+    y, s = [1, 0, 1, 0, 0, 1], [6, 5, 4, 3, 2, 1]
+    given = {"fpr": [0.5], "n_resamples": 20, "random_state": 0}
+    usual = qk.inference.curve_band(qk.roc_curve, y, s, **given)
+    found = qk.inference.curve_band(qk.roc_curve, y, s, groups=None, cost=None, **given)
+    assert found.lower == usual.lower

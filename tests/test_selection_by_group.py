@@ -173,3 +173,9 @@ def test_resamples_are_measured_as_examples_repeated():
         measure, Y, S, clusters=np.arange(SIZE) // 2, n_resamples=20, random_state=1, **data
     )
     assert clustered.split_cost.resamples.shape == (2, 20)
+
+
+def test_no_quota_gives_no_columns():
+    found = qk.groups.selection_by_group(Y, S[0], quota=[], groups=G, num_groups=GROUPS)
+    assert found.selected.shape == (GROUPS, 0)
+    assert found.split_cost.shape == (0,)

@@ -42,8 +42,8 @@ _WHOLE = re.compile(r"[+-]?(\d{1,3}|[1-9]\d{0,2}(\.\d{3})+)")
 
 
 class Dialect(NamedTuple):
-    """The separator of columns, the decimal mark of numbers, the encoding, lines to skip, and the
-    columns whose points may mark thousands.
+    """The separator of columns, the decimal mark of numbers, the encoding, lines to skip, the
+    columns whose points may mark thousands, and whether numbers tell the decimal mark.
     """
 
     separator: str
@@ -51,6 +51,7 @@ class Dialect(NamedTuple):
     encoding: str
     skipped: int = 0
     doubtful: tuple[str, ...] = ()
+    told: bool = False
 
     def refuse_doubtful(self, names: Sequence[str]) -> None:
         """Raise if one of the columns is in doubt."""
@@ -96,10 +97,10 @@ def _dialect(path: Path, _: tuple[int, int], _said: tuple[Any, ...]) -> Dialect:
     skipped, text = _from_header(path, text, told.end() if told else 0)
     usual = "\t" if suffix_of(path) == ".tsv" else ","
     separator = said.get("sep") or (told[1] if told else _separator(text, usual))
-    decimal, doubtful = _marks(_records(text, separator), separator)
+    decimal, doubtful, sure = _marks(_records(text, separator), separator)
     if said.get("decimal") is not None:
-        decimal, doubtful = said["decimal"], ()
-    dialect = Dialect(separator, decimal, encoding, skipped, doubtful)
+        decimal, doubtful, sure = said["decimal"], (), False
+    dialect = Dialect(separator, decimal, encoding, skipped, doubtful, sure)
     _refuse_stray_quotes(path, dialect)
     return dialect
 
@@ -149,25 +150,25 @@ def _separator(text: str, usual: str) -> str:
     return max(_SEPARATORS, key=columns)
 
 
-def _marks(records: list[list[str]], separator: str) -> tuple[str, tuple[str, ...]]:
-    """The decimal mark, and the columns of numbers whose points may all mark thousands.
+def _marks(records: list[list[str]], separator: str) -> tuple[str, tuple[str, ...], bool]:
+    """The decimal mark, the columns of numbers whose points may all mark thousands, and whether
+    numbers tell the mark.
 
     It is a comma where a column has numbers with commas that are not those of thousands. No column
     is in doubt if one tells that points mark decimals.
     """
-    if separator == ",":
-        return ".", ()
     none, doubtful, sure = {*missing_words(), "NaN", "nan"}, [], False
     for name, *column in zip(*records, strict=False):
         cells = [x for cell in column if (x := cell.strip()) not in none]
         commas = [x for x in cells if "," in x]
         only_thousands = separator != ";" and all(map(_THOUSANDS.fullmatch, commas))
-        if commas and not only_thousands and all(map(_NUMBER.fullmatch, cells)):
-            return ",", ()
+        decimal_comma = commas and separator != "," and not only_thousands
+        if decimal_comma and all(map(_NUMBER.fullmatch, cells)):
+            return ",", (), True
         if any("." in x for x in cells) and all(map(_POINTS.fullmatch, cells)):
-            sure = sure or not all(map(_WHOLE.fullmatch, cells))
+            sure = sure or separator == "," or not all(map(_WHOLE.fullmatch, cells))
             doubtful.append(name)
-    return ".", () if sure else tuple(doubtful)
+    return ".", () if sure else tuple(doubtful), sure
 
 
 def written_like(output: Path, source: Path | None) -> Dialect:

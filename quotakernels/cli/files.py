@@ -96,11 +96,17 @@ def values_of(path: Path) -> Callable[[pa.Table], pa.Table]:
         return lambda texts: typed(texts, ".")
     if file_format(path) != "csv":
         return lambda table: table
-    dialects = [csv_dialect(x) for x in files_of(path)]
-    decimal = "," if any(x.decimal == "," for x in dialects) else "."
+    dialects = {x: csv_dialect(x) for x in files_of(path)}
+    told = {dialect.decimal: x for x, dialect in dialects.items() if dialect.told}
+    if len(told) > 1:
+        raise InputError(
+            f"the decimal mark of {told[',']} is a comma and that of {told['.']} is a point; write "
+            "them alike"
+        )
+    decimal = "," if any(x.decimal == "," for x in dialects.values()) else "."
 
     def values(texts: pa.Table) -> pa.Table:
-        for dialect in dialects:
+        for dialect in dialects.values():
             dialect.refuse_doubtful(texts.column_names)
         return typed(texts, decimal)
 

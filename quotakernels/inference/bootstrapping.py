@@ -248,7 +248,7 @@ def _on_host(measure: Any, plan: Plan) -> tuple[int, Callable[[NDArray], Any]]:
 
 def check_one_shape(parts: Iterable[Array]) -> None:
     """Raise for arrays, in one place of a result, that do not fit together."""
-    if len({tuple(x.shape) for x in parts}) > 1:
+    if len({tuple(getattr(x, "shape", ())) for x in parts}) > 1:
         raise ValueError(
             "measure must give arrays of one shape for all models, resamples and folds; of a "
             "record with a curve pass one field: lambda ranking: best_quota(ranking).value"

@@ -60,6 +60,8 @@ def forwarding(*others: Callable[..., Any], without: Collection[str] = ()) -> Ca
                 if name in flags:
                     check_flag(name, value)
                 elif name not in known:
+                    if value is None and name in without and isinstance(without, Mapping):
+                        continue  # nothing is handed on
                     given = _measures(arguments, keywords, positional) if handed_on else ()
                     _refuse(function.__name__, name, without, known, given)
             return function(*arguments, **keywords)

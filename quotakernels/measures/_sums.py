@@ -10,8 +10,6 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace
 from quotakernels.inputs.totals import Totals
 
-"""The columns that most sums read: what stands before a row, and its own."""
-
 
 class OfRowSum(NamedTuple):
     """How a measure is made of a sum over rows that others share: ``take(value)`` of what that is.

@@ -527,13 +527,17 @@ def selection_by_group(table: ops.TieTable, wanted: Array, apart: Array) -> Sele
     >>> print(found.found_by_split, found.split_cost)
     [1. 1.] 0.5
     """
-    xp = namespace(wanted)
+    xp, number = namespace(wanted), wanted.shape[-1]
+    if number == 0:  # any quota tells the shapes of none
+        shapes, where = [(*x.shape[:-1], 1) for x in (wanted, apart)], device(wanted)
+        wanted, apart = (xp.zeros(x, dtype=wanted.dtype, device=where) for x in shapes)
     edges = _edges(xp, table, wanted)
     found = [
         _at_one_quota(xp, table, _Edge(*(x[..., k : k + 1] for x in edges)), apart[..., k])
         for k in range(wanted.shape[-1])
     ]
-    return SelectionByGroup(*(xp.stack(x, axis=-1) for x in zip(*found, strict=True)))
+    fields = (xp.stack(x, axis=-1)[..., :number] for x in zip(*found, strict=True))
+    return SelectionByGroup(*fields)
 
 
 class _Edge(NamedTuple):

@@ -94,6 +94,16 @@ def test_types_that_nothing_holds_are_refused(
         assert message in evaluate(run, tmp_path / str(number)).error
 
 
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_decimal_marks_that_differ_are_refused(run: Run, tmp_path: Path, engine: str) -> None:
+    """No mistake of a thousand: here 1.234 and 2.345 may only be told by another column."""
+    (tmp_path / "a.csv").write_text("y;s;x\n1;1.250,5;0,5\n0;2,5;0,7\n0;900;1\n")
+    (tmp_path / "b.csv").write_text("y;s;x\n1;1.234;1.5\n0;2.345;0.25\n")
+    error = evaluate(run, tmp_path, "--quota", "2", "--engine", engine).error
+    assert "a.csv is a comma and that of" in error
+    assert "b.csv is a point; write them alike" in error
+
+
 def test_a_third_label_among_floats(run: Run, tmp_path: Path) -> None:
     parts = [part(), part(y=[0.0, 0.6, 0.0, 1.0])]
     for folder, ordered in (("0", parts), ("1", parts[::-1])):
