@@ -305,6 +305,8 @@ def test_groups_that_are_split_over_folds_are_told():
     repeats = np.stack([G % 2, split])
     with pytest.warns(UserWarning, match=told):
         qk.inference.fold_summary(MEAN, Y, S, repeats, groups=G)
+    with pytest.warns(UserWarning, match=rf"^{count} of {count} groups have examples in several"):
+        qk.inference.fold_summary(MEAN, Y, S, np.arange(N) % 2, groups=G)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         qk.inference.fold_summary(MEAN, Y, S, G % 2, groups=G)

@@ -179,3 +179,10 @@ def test_no_quota_gives_no_columns():
     found = qk.groups.selection_by_group(Y, S[0], quota=[], groups=G, num_groups=GROUPS)
     assert found.selected.shape == (GROUPS, 0)
     assert found.split_cost.shape == (0,)
+
+
+def test_a_place_is_part_of_a_light_example():
+    found = qk.groups.selection_by_group(
+        [1, 0, 1], [3, 2, 1], quota=0.75, groups=[0, 1, 0], sample_weight=[0.5, 0.5, 0.5]
+    )
+    assert found.selected.tolist() == [0.5, 0.25]
