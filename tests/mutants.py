@@ -56,10 +56,6 @@ class Mutant(NamedTuple):
 
 DECIDED: dict[tuple[str, str], str] = {
     (
-        "quotakernels/inference/_call.py",
-        "good, bad = np.any(both.reshape(2, -(2), both.shape[-1]) > 0, axis=1)",
-    ): "NumPy takes any negative length for the open one",
-    (
         "quotakernels/inference/areas.py",
         "defined = (((sizes[0] >= 1)) & (sizes[1] > 1))[..., None] & good",
     ): "the deviation of a single example is 0/0, NaN too",
@@ -67,10 +63,6 @@ DECIDED: dict[tuple[str, str], str] = {
         "quotakernels/inference/_resamples.py",
         "places = xp.argsort(xp.argsort(number, stable=True), stable=(False))",
     ): "the numbers that this one puts in order are all different",
-    (
-        "quotakernels/inference/_resamples.py",
-        "return drawn if owner is None else xp.take(drawn, owner, axis=(1))",
-    ): "resamples and units are the two axes",
     (
         "quotakernels/inference/bands.py",
         "SAME_VALUE = 2.0**-(41)",

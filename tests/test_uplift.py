@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, in_full, missing, mode_fixture
+from backends import MODES, Mode, in_full, mode_fixture
 from everything import MAIN
 from exact import uplift as ex
 from expected import as_floats
@@ -176,12 +176,6 @@ def test_an_arm_that_is_not_there():
 
 
 def test_what_keeps_no_treatment_refuses():
-    refused = "auuc needs the treatment of each example, which a {} does not keep"
     state = qk.states.ScoreHistogram.empty(np.zeros(1, np.float16))
     with pytest.raises(TypeError, match="^auuc needs which examples were treated: pass treatment="):
         state.compute(qk.uplift.auuc)
-    if not missing("sklearn"):
-        from quotakernels.adapters.sklearn import get_scorer
-
-        with pytest.raises(TypeError, match=refused.format("scorer")):
-            get_scorer("auuc")

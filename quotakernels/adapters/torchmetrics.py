@@ -293,7 +293,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         return {name: lambda x, mean=mean: mean(x).value for name, mean in means.items()}
 
     def _several(self) -> Mapping[str, Callable[..., Any]]:
-        return named_measures(self.measures, title_of(self.measures))
+        name = getattr(self.measures, "__name__", None) or title_of(self.measures)
+        return named_measures(self.measures, name)
 
     def _entries_of(self, found: Mapping[str, Any]) -> Any:
         """What `compute` returns for the values of the measures."""
