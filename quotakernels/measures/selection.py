@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import numpy as np
 
@@ -349,6 +348,12 @@ def _threshold(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> QuotaThresh
     )
 
 
+_TYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64"),
+)
+
+
 def checked_sum(across: Any) -> Across:
     """The caller's sum over the shards, from which something else than a sum is an error."""
     if not callable(across):
@@ -395,8 +400,9 @@ def sound_examples(
 
 
 def _type_marks(xp: Namespace, scores: Array) -> Array:
-    """1, a number for the type of the scores, and its square, to be summed over the shards."""
-    number = crc32(str(scores.dtype).rpartition(".")[2].encode()) % 2**16
+    """1, the number of the scores' type, and its square, to be summed over the shards."""
+    name = str(scores.dtype).rpartition(".")[2]
+    number = _TYPES.index(name) if name in _TYPES else len(_TYPES)
     return xp.constant([1, number, number**2], xp.int64, device(scores))
 
 
