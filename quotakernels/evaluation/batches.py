@@ -17,14 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels import Ranking, ops
-from quotakernels.evaluation.evaluate import (
-    Orders,
-    evaluate_rankings,
-    group_results,
-    with_groups,
-)
+from quotakernels.evaluation.evaluate import evaluate_rankings, group_results
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.intervals import with_closed_forms
+from quotakernels.evaluation.results import Orders
 from quotakernels.evaluation.settings import Counts, Sample, Settings, UnfitError
 from quotakernels.inference.hit_rates import around_cut
 from quotakernels.ops import namespace
@@ -325,14 +321,13 @@ def evaluate_stream(
         impacts := settings.unit.tuned(counts.total, counts.positive_total)
     ):
         cells = {key: x.with_impacts(impacts) for key, x in cells.items()}
-    both = {x: _rankings([cells[x, None]]) for x in settings.models}
-    found = evaluate_rankings(settings, counts, both.__getitem__, exact=False)
-    if settings.resampling is not None:
-        found = with_closed_forms(found, [worst for worst, _ in both.values()])
-    if names is None:
-        return found
-    by_group = [_rankings([cells[key] for key in keys], grouped=True) for keys in of_each]
-    return with_groups(found, group_results(settings, by_group, names, exact=False))
+    of_groups = None
+    if names is not None:
+        by_group = [_rankings([cells[key] for key in keys], grouped=True) for keys in of_each]
+        of_groups = group_results(settings, by_group, names, exact=False)
+    orders = [_rankings([cells[x, None]]) for x in settings.models]
+    found = evaluate_rankings(settings, counts, orders, exact=False, groups=of_groups)
+    return found if settings.resampling is None else with_closed_forms(found)
 
 
 def _counted(

@@ -20,26 +20,22 @@ from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.intervals import Resampled, Tell, with_certainty
 from quotakernels.evaluation.results import (
     APART,
-    AREAS,
     AT_BEST_CUT,
     AT_QUOTA_IN_GROUPS,
     BRINGS,
     BROUGHT,
     FILLED,
-    OVER_ALL,
     OVER_ALL_IN_GROUPS,
-    Column,
     Ends,
     Floats,
     GainResults,
     GroupResults,
     GroupValues,
+    Orders,
     Results,
     Values,
-    best_by_quota,
-    measures_at,
+    measured,
     places,
-    together_at,
 )
 from quotakernels.evaluation.settings import (
     Counts,
@@ -61,11 +57,9 @@ from quotakernels.inputs.keywords import level_of_caller, public, show_value
 from quotakernels.inputs.models import label_of, named_scores, validated_models
 from quotakernels.inputs.numbers import numbers_like
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._facts import bounded_by_ties
 from quotakernels.ops import GAIN_SCALE, Columns, namespace
 from quotakernels.ranking import table_of
 from quotakernels.results import BestBoundary, Curve
-from quotakernels.states._compute import bounds_of
 
 # what callers pass
 
@@ -285,7 +279,7 @@ def _of_rankings(rankings: Any, beside: dict[str, Any], words: dict[str, Any]) -
         **words,
     )
     settings.check_quotas(counts.most)
-    return evaluate_rankings(settings, counts, lambda name: (hosted[name],) * 2)
+    return evaluate_rankings(settings, counts, [(x, x) for x in hosted.values()])
 
 
 def _counts_of(ranking: qk.Ranking, priced: bool) -> Counts:
@@ -459,18 +453,17 @@ def _number(name: str, value: Any) -> float | None:
 _ROUNDING = 1e-12
 
 
-def gain_results(
-    results: Results, rankings: Sequence[qk.Ranking], counts: Counts, thresholds: list[float] | None
-) -> GainResults:
+def gain_results(results: Results, thresholds: list[float] | None) -> GainResults:
     """What each model brings at quotas, and at its best cut or at a threshold chosen elsewhere.
 
     Best cuts are known where whole rankings are, not only where quotas end.
     """
+    rankings, total = results.worst, results.total
     nobody, everybody, losses = _whole_gains(rankings[0].columns)
-    cuts = [qk.best_quota(x) for x in rankings] if results.rankings and counts.total else []
+    cuts = [qk.best_quota(x) for x in rankings] if results.exact and total else []
 
     def at_quota(quota: Quota) -> Values:
-        argument, filled = quota.argument(counts.most), results.places(quota)
+        argument, filled = quota.argument(results.most), results.places(quota)
         brings = [float(qk.impact_at_quota(x, **argument).whole) for x in rankings]
         rows = [[x, _per_place(x - nobody, y)] for x, y in zip(brings, filled, strict=True)]
         if not cuts:
@@ -481,9 +474,9 @@ def gain_results(
     def at_cut(curve: Curve, threshold: float) -> list[float]:
         cut = int(np.max(np.flatnonzero(curve.threshold >= threshold), initial=0))  # of NaN none
         everybody = curve.quota[cut] == curve.quota[-1]
-        quota = counts.total if everybody else float(curve.quota[cut])
+        quota = total if everybody else float(curve.quota[cut])
         brings = float(curve.value[cut])
-        return [threshold, quota, quota / counts.total, brings, _per_place(brings - nobody, quota)]
+        return [threshold, quota, quota / total, brings, _per_place(brings - nobody, quota)]
 
     by_quota = {quota: at_quota(quota) for quota in results.settings.quotas_over_all}
     if not cuts:
@@ -548,7 +541,7 @@ def group_results(
         settings.check_quotas(float(whole.max(initial=0)), settings.per)
     resampling = settings.resampling if settings.weight is None else None  # of rows without them
     level = None if resampling is None else resampling.level
-    over_all = GroupValues(*_measured(OVER_ALL_IN_GROUPS, both, exact))
+    over_all = GroupValues(*measured(OVER_ALL_IN_GROUPS, both, exact))
     if level is not None and exact:
         areas = [auc_interval(x, confidence_level=level) for x in rankings]
         over_all = replace(over_all, ends={"roc_auc": Ends.of(areas)})
@@ -609,34 +602,6 @@ def _groups_at_quota(
     return GroupValues((*measures, *paid), np.stack(values), ends)
 
 
-# what is known of rankings whose order is known in part
-
-
-Orders = tuple[qk.Ranking, qk.Ranking]
-"""The worst and the best order of what is not known; twice one ranking where all is known."""
-
-
-def _measured(
-    measures: Sequence[Column], both: Sequence[Orders], exact: bool = True, **cut: Any
-) -> tuple[tuple[Column, ...], Floats, dict[str, Ends], bool]:
-    """What each model has, as `Values` take it.
-
-    Of what is not `exact`, only measures that never fall where the order gets better: the lower
-    bounds as values, and both bounds.
-    """
-    known = tuple(x for x in measures if exact or bounded_by_ties(x.function, {}))
-
-    def of(measure: Column, worst: qk.Ranking, best: qk.Ranking) -> Any:
-        if worst is best:
-            return (measure.function(worst, **cut),) * 2
-        return bounds_of(measure.function, cut, worst, best)
-
-    found = np.asarray([[of(x, *two) for x in known] for two in both], dtype=np.float64)
-    lower, upper = np.moveaxis(found, (1, 2), (-1, 0))
-    bounds = {x.name: Ends(lower[..., k], upper[..., k]) for k, x in enumerate(known)}
-    return known, lower, {} if exact else bounds, not exact
-
-
 # an evaluation
 
 
@@ -667,25 +632,17 @@ def evaluate_sample(
         by_group = [qk.rank(**sample.of(model) | beside) for model in settings.models]
         groups = group_results(settings, [(x, x) for x in by_group], names)
     thresholds = None if tuning is None else _best_thresholds(settings, tuning)
-
-    def ranked(model: str) -> Orders:
+    orders = []
+    for model in settings.models:
         on_step(f"evaluating {model}")
-        return (qk.rank(**sample.of(model) | sample.cost | brings | sample.treated),) * 2
-
-    evaluation = evaluate_rankings(settings, counts, ranked, thresholds)
-    evaluation = evaluation if groups is None else with_groups(evaluation, groups)
+        ranking = qk.rank(**sample.of(model) | sample.cost | brings | sample.treated)
+        orders.append((ranking, ranking))
+    evaluation = evaluate_rankings(settings, counts, orders, thresholds, groups=groups)
     if settings.resampling is None:
         return evaluation
     quotas = {quota: quota.argument(counts.most) for quota in settings.quotas_over_all}
     data = Resampled(settings, sample, quotas, on_step, tell)
     return with_certainty(evaluation, data, brings, thresholds)
-
-
-def with_groups(evaluation: Evaluation, groups: GroupResults) -> Evaluation:
-    """The evaluation with what groups of rows have; quotas of theirs are filled together."""
-    own = groups.values if evaluation.settings.per is not None else ()
-    filled = {x: Values(together_at(x), groups.together(x)) for x in own if x is not None}
-    return replace(evaluation, at_quota={**evaluation.at_quota, **filled}, groups=groups)
 
 
 def _best_thresholds(settings: Settings, tuning: Sample) -> list[float]:
@@ -699,38 +656,16 @@ def _best_thresholds(settings: Settings, tuning: Sample) -> list[float]:
 def evaluate_rankings(
     settings: Settings,
     counts: Counts,
-    ranked: Callable[[str], Orders],
+    orders: Sequence[Orders],
     thresholds: list[float] | None = None,
-    exact: bool = True,
+    **known: Any,
 ) -> Evaluation:
-    """Evaluate each model by its ranking, which `ranked` makes when its turn has come.
+    """Evaluate each model by its ranking, with what else is `known` of the results.
 
-    If gains are counted in a unit, rankings have them; best cuts are at thresholds, if any.  Those
-    that are not `exact` are so only where quotas end: of all else there are bounds, or nothing.
+    If gains are counted in a unit, rankings have them; best cuts are at thresholds, if any.
     """
-    both = [ranked(name) for name in settings.models]
-    rankings = [worst for worst, _ in both]
-    if exact:
-        found = [qk.summary(x) for x in rankings]
-        rows = [[float(getattr(x, m.name)) for m in OVER_ALL] for x in found]
-        over_all = Values(OVER_ALL, np.asarray(rows))
-    else:
-        over_all = Values(*_measured(OVER_ALL, both, exact))
-    areas, at_quota = Values(*_measured(AREAS, both, exact)), {}
-    for quota in settings.quotas_over_all:
-        measures = measures_at(quota, settings.treatment is not None, exact)
-        ends, cut = [(x, x) for x in rankings], quota.argument(counts.most)
-        at_quota[quota] = Values(*_measured(measures, ends, **cut))
-    evaluation = Evaluation(
-        settings,
-        *counts,
-        over_all,
-        areas,
-        at_quota,
-        best=best_by_quota(rankings) if exact else [],
-        rankings=rankings if exact else [],
-        rows_read=counts.rows,
-    )
+    known |= {**vars(counts), "settings": settings, "orders": orders, "rows_read": counts.rows}
+    evaluation = Evaluation(**known)
     if settings.unit is None:
         return evaluation
-    return replace(evaluation, gains=gain_results(evaluation, rankings, counts, thresholds))
+    return replace(evaluation, gains=gain_results(evaluation, thresholds))

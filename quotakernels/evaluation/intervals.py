@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -50,15 +50,13 @@ def impacts_at(quota: Quota, results: Results) -> tuple[float, ...] | None:
     return unit.tuned(results.total, results.positive_total)
 
 
-def impact_ends_at(
-    quotas: Iterable[Quota], results: Results, rankings: Sequence[qk.Ranking]
-) -> dict[_Key, Ends]:
+def impact_ends_at(results: Results) -> dict[_Key, Ends]:
     """The intervals of what quotas bring."""
     found: dict[_Key, Ends] = {}
-    for quota in quotas:
+    for quota in results.settings.quotas_over_all:
         if (impacts := impacts_at(quota, results)) is not None:
             at = results.places_at_random(quota)
-            ends = np.stack([impact_ends(x, impacts, at, results.level) for x in rankings])
+            ends = np.stack([impact_ends(x, impacts, at, results.level) for x in results.worst])
             found[_GAINS, quota, "brings"] = Ends(ends[:, 0], ends[:, 1], np.zeros(len(ends), int))
     return found
 
@@ -93,7 +91,6 @@ _SUMMARY: _Key = (_VALUES, None, "summary")
 _TOLD = ("hit_rate", "uplift_at_quota")
 """Of what the answer tells an interval; the first one has a formula where rows have no weights."""
 _R = TypeVar("_R", bound=Results)
-_V = TypeVar("_V", bound=Values)
 
 
 @dataclass(frozen=True)
@@ -138,7 +135,7 @@ def with_certainty(
     if resampling.level is not None:
         ends = _of_all(data, _intervals_of_model)
         if not results.weighted:  # which the formulas are for
-            ends |= _closed_forms(results) | _hit_rate_ends(results, results.rankings)
+            ends |= _closed_forms(results) | _hit_rate_ends(results)
     if results.gains is not None and results.total:
         gains, ends_of_gains = _sure_gains(results.gains, data, results, brings, thresholds)
         results = replace(results, gains=gains)
@@ -155,10 +152,9 @@ def with_certainty(
     return _with_ends(results, ends)
 
 
-def with_closed_forms(results: _R, rankings: Sequence[qk.Ranking]) -> _R:
+def with_closed_forms(results: _R) -> _R:
     """The results with those intervals at quotas that need no resamples."""
-    of_gains = impact_ends_at(results.settings.quotas_over_all, results, rankings)
-    return _with_ends(results, _hit_rate_ends(results, rankings) | of_gains)
+    return _with_ends(results, _hit_rate_ends(results) | impact_ends_at(results))
 
 
 def _with_ends(results: _R, ends: Mapping[_Key, Ends]) -> _R:
@@ -168,22 +164,18 @@ def _with_ends(results: _R, ends: Mapping[_Key, Ends]) -> _R:
         names = (x.name for x in values.measures)
         return {x: ends[part, quota, x] for x in names if (part, quota, x) in ends}
 
-    def sure(part: str, quota: Quota | None, values: _V) -> _V:
-        return replace(values, ends={**values.ends, **of(part, quota, values)})
+    def sure(part: str, at: Mapping[Any, Values]) -> dict[Any, Values]:
+        return {quota: replace(x, ends=of(part, quota, x)) for quota, x in at.items()}
 
-    def all_sure(part: str, at: Mapping[Quota, Values]) -> dict[Quota, Values]:
-        return {quota: sure(part, quota, values) for quota, values in at.items()}
-
-    over_all, areas = (sure(_VALUES, None, x) for x in (results.over_all, results.areas))
     gains, groups = results.gains, results.groups
     if gains is not None:
-        best_cut = sure(_GAINS, None, gains.at_best_cut)
-        gains = replace(gains, at_best_cut=best_cut, at_quota=all_sure(_GAINS, gains.at_quota))
+        at_quota, best_cut = sure(_GAINS, gains.at_quota), sure(_GAINS, {None: gains.at_best_cut})
+        gains = replace(gains, at_best_cut=best_cut[None], at_quota=at_quota)
     if groups is not None:
         values = {k: replace(x, mean_ends=of(_MEANS, k, x)) for k, x in groups.values.items()}
-        groups = replace(groups, values=values, apart=all_sure(_APART, groups.apart))
-    results = replace(results, over_all=over_all, areas=areas, gains=gains, groups=groups)
-    return replace(results, at_quota=all_sure(_VALUES, results.at_quota))
+        groups = replace(groups, values=values, apart=sure(_APART, groups.apart))
+    of_values = {(quota, name): x for (part, quota, name), x in ends.items() if part == _VALUES}
+    return replace(results, ends=of_values, gains=gains, groups=groups)
 
 
 # measures
@@ -232,13 +224,13 @@ def _closed_forms(results: Results) -> dict[_Key, Ends]:
     return closed
 
 
-def _hit_rate_ends(results: Results, rankings: Sequence[qk.Ranking]) -> dict[_Key, Ends]:
+def _hit_rate_ends(results: Results) -> dict[_Key, Ends]:
     """The intervals of hit rates at quotas; the places of a budget are not fixed."""
     ends: dict[_Key, Ends] = {}
     for quota in results.settings.quotas_over_all:
         if not quota.is_budget:
             at = {"confidence_level": results.level, **quota.argument(results.total)}
-            found = [hit_rate_interval(x, **at) for x in rankings]
+            found = [hit_rate_interval(x, **at) for x in results.worst]
             ends[_VALUES, quota, "hit_rate"] = Ends.of(found)
     return ends
 
@@ -316,7 +308,7 @@ def _sure_gains(
     if data.resampling.level is None:
         return gains, {}
     ends = {(_GAINS, quota, "brings"): Ends.of(x) for quota, x in drawn.totals.items()}
-    ends |= impact_ends_at(gains.at_quota, results, results.rankings)
+    ends |= impact_ends_at(results)
     if (best := drawn.best) is not None:
         known = {"threshold": best.threshold, "quota": best.quota, "expected": best.expected}
         del ends[_GAINS, None, "brings"]

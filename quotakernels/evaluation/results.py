@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +21,11 @@ import quotakernels as qk
 from quotakernels._records import plainly
 from quotakernels._text import counted, digits, fixed, formatted, money, number, percent
 from quotakernels.budgets import positives_per_cost
-from quotakernels.evaluation.settings import Quota, Settings
+from quotakernels.evaluation.settings import Counts, Quota, Settings
 from quotakernels.evaluation.words import Size, amount
+from quotakernels.measures._facts import bounded_by_ties
 from quotakernels.results import BestBoundary, Comparison
+from quotakernels.states._compute import bounds_of
 from quotakernels.uplift import uplift_at_quota
 
 # measures, and how each is shown
@@ -327,6 +330,29 @@ class Values:
 
 
 NO_VALUES = Values((), np.empty((0, 0)))
+Orders = tuple[qk.Ranking, qk.Ranking]
+"""The worst and the best order of what is not known; twice one ranking where all is known."""
+
+
+def measured(
+    measures: Sequence[Column], orders: Sequence[Orders], exact: bool = True, **cut: Any
+) -> tuple[tuple[Column, ...], Floats, dict[str, Ends], bool]:
+    """What each model has, as `Values` take it.
+
+    Of what is not `exact`, only measures that never fall where the order gets better: the lower
+    bounds as values, and both bounds.
+    """
+    known = tuple(x for x in measures if exact or bounded_by_ties(x.function, {}))
+
+    def of(measure: Column, worst: qk.Ranking, best: qk.Ranking) -> Any:
+        if worst is best:
+            return (measure.function(worst, **cut),) * 2
+        return bounds_of(measure.function, cut, worst, best)
+
+    found = np.asarray([[of(x, *two) for x in known] for two in orders], dtype=np.float64)
+    lower, upper = np.moveaxis(found, (1, 2), (-1, 0))
+    bounds = {x.name: Ends(lower[..., k], upper[..., k]) for k, x in enumerate(known)}
+    return known, lower, {} if exact else bounds, not exact
 
 
 # groups of rows
@@ -535,27 +561,20 @@ class Section(NamedTuple):
     values: Values
 
 
-@dataclass(frozen=True)
-class Results:
+@dataclass(frozen=True, kw_only=True)
+class Results(Counts):
     """The data in numbers, and the measures of every model over all quotas and at each.
 
-    `total_cost` is what all rows cost together, NaN without costs, and `effective_rows` how many
-    rows of one weight tell as much as those with weights.  `rows_read` are those that were
-    given, of which `rows` were chosen.
+    `orders` are those of each model.  Unless they are `exact`, they are known only where quotas
+    end: of all else there are bounds, or nothing.  `ends` are those of intervals of measures, at a
+    quota or under None over all.  `rows_read` are the rows that were given, of which `rows` were
+    chosen.  Measures are computed when they are first asked for.
     """
 
     settings: Settings
-    rows: int
-    positives: int
-    total: float
-    positive_total: float
-    total_cost: float
-    effective_rows: float
-    over_all: Values
-    areas: Values
-    at_quota: dict[Quota, Values]
-    best: list[Segment]
-    rankings: list[qk.Ranking]
+    orders: Sequence[Orders]
+    exact: bool = True
+    ends: Mapping[tuple[Quota | None, str], Ends] = field(default_factory=dict)
     rows_read: int = 0
     rows_missing: int = 0
     gains: GainResults | None = None
@@ -566,6 +585,52 @@ class Results:
     def models(self) -> tuple[str, ...]:
         """The names of the models."""
         return self.settings.models
+
+    @property
+    def worst(self) -> list[qk.Ranking]:
+        """The ranking of each model, in the worst order of what is not known."""
+        return [worst for worst, _ in self.orders]
+
+    @property
+    def rankings(self) -> list[qk.Ranking]:
+        """The ranking of each model, if it is known everywhere."""
+        return self.worst if self.exact else []
+
+    @cached_property
+    def over_all(self) -> Values:
+        """The measures over all quotas."""
+        if not self.exact:
+            return self._with_ends(None, Values(*measured(OVER_ALL, self.orders, exact=False)))
+        found = [qk.summary(x) for x in self.rankings]
+        rows = [[float(getattr(x, m.name)) for m in OVER_ALL] for x in found]
+        return self._with_ends(None, Values(OVER_ALL, np.asarray(rows)))
+
+    @cached_property
+    def areas(self) -> Values:
+        """Those of ROC and precision-recall space."""
+        return self._with_ends(None, Values(*measured(AREAS, self.orders, self.exact)))
+
+    @cached_property
+    def at_quota(self) -> dict[Quota, Values]:
+        """The measures at each quota; of quotas of groups, of all that they select together."""
+        return {x: self._with_ends(x, self._values_at(x)) for x in self.settings.quotas}
+
+    def _values_at(self, quota: Quota) -> Values:
+        if self.settings.per is not None and self.groups is not None:
+            return Values(together_at(quota), self.groups.together(quota))
+        measures = measures_at(quota, self.settings.treatment is not None, self.exact)
+        orders = [(x, x) for x in self.worst]
+        return Values(*measured(measures, orders, **quota.argument(self.most)))
+
+    def _with_ends(self, quota: Quota | None, values: Values) -> Values:
+        ends = {x.name: self.ends.get((quota, x.name)) for x in values.measures}
+        known = {name: x for name, x in ends.items() if x is not None}
+        return replace(values, ends={**values.ends, **known})
+
+    @cached_property
+    def best(self) -> list[Segment]:
+        """The ranges of quotas in which each model finds the most positives."""
+        return best_by_quota(self.rankings)
 
     def amount(self, value: float) -> str:
         """Write an amount in the user's currency."""

@@ -471,7 +471,8 @@ _GROUPS_WITH_GAINS = (
 )
 
 
-class Counts(NamedTuple):
+@dataclass(frozen=True)
+class Counts:
     """How many rows and positives there are, and their weights (without any, their numbers); what
     all rows cost together, NaN without costs; and how many rows of one weight tell as much (Kish),
     NaN without weights and where each weight is not known.
@@ -482,7 +483,7 @@ class Counts(NamedTuple):
     total: float
     positive_total: float
     total_cost: float = math.nan
-    effective: float = math.nan
+    effective_rows: float = math.nan
 
     @property
     def most(self) -> float:
