@@ -640,9 +640,8 @@ def evaluate_sample(
     evaluation = evaluate_rankings(settings, counts, orders, thresholds, groups=groups)
     if settings.resampling is None:
         return evaluation
-    quotas = {quota: quota.argument(counts.most) for quota in settings.quotas_over_all}
-    data = Resampled(settings, sample, quotas, on_step, tell)
-    return with_certainty(evaluation, data, brings, thresholds)
+    data = Resampled(evaluation, sample, brings, thresholds, on_step, tell)
+    return with_certainty(evaluation, data)
 
 
 def _best_thresholds(settings: Settings, tuning: Sample) -> list[float]:

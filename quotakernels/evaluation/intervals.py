@@ -6,10 +6,9 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.evaluation.results import (
@@ -95,22 +94,34 @@ _R = TypeVar("_R", bound=Results)
 
 @dataclass(frozen=True)
 class Resampled:
-    """What is resampled: a sample, and the quotas that one ranking of its rows fills.
+    """What is resampled: the sample that results are of, with what its rows bring and, if best cuts
+    were chosen elsewhere, their thresholds.
 
     `on_step` hears about each step before it begins, and `tell` how much of it is done.
     """
 
-    settings: Settings
+    results: Results
     sample: Sample
-    quotas: Mapping[Quota, QuotaArgument]
+    brings: dict[str, Any]
+    thresholds: list[float] | None
     on_step: Callable[[str], object]
     tell: Tell
+
+    @property
+    def settings(self) -> Settings:
+        """What is evaluated."""
+        return self.results.settings
 
     @property
     def resampling(self) -> Resampling:
         """How often, and for which level."""
         assert self.settings.resampling is not None
         return self.settings.resampling
+
+    @property
+    def quotas(self) -> dict[Quota, QuotaArgument]:
+        """The quotas that one ranking of the rows fills."""
+        return {x: x.argument(self.results.most) for x in self.settings.quotas_over_all}
 
     @property
     def groups(self) -> dict[str, Any]:
@@ -127,29 +138,25 @@ class Resampled:
         }
 
 
-def with_certainty(
-    results: _R, data: Resampled, brings: dict[str, Any], thresholds: list[float] | None
-) -> _R:
+def with_certainty(results: _R, data: Resampled) -> _R:
     """The results with the intervals and the tests that were asked for."""
-    resampling, groups, ends = data.resampling, results.groups, {}
+    resampling, groups, gains, ends = data.resampling, results.groups, results.gains, {}
     if resampling.level is not None:
         ends = _of_all(data, _intervals_of_model)
         if not results.weighted:  # which the formulas are for
             ends |= _closed_forms(results) | _hit_rate_ends(results)
-    if results.gains is not None and results.total:
-        gains, ends_of_gains = _sure_gains(results.gains, data, results, brings, thresholds)
-        results = replace(results, gains=gains)
+    if gains is not None and results.total:
+        gains, ends_of_gains = _sure_gains(gains, data)
         ends |= ends_of_gains
-    if resampling.compare:
-        of_gains = () if results.gains is None else results.gains.tests
-        results = replace(results, differences=(*_tests(data), *of_gains))
+    differences = [*_tests(data)] if resampling.compare else []
+    if resampling.compare and gains is not None:
+        differences += gains.tests
     if groups is not None and resampling.level is not None:
         ends |= _of_all(data, partial(_means_of_model, groups=groups))
         ends |= {key: x for quota in groups.apart for key, x in _apart(data, groups, quota)}
     if groups is not None and resampling.compare and data.settings.per is not None:
-        tests = _tests_of_groups(data, groups)
-        results = replace(results, differences=(*results.differences, *tests))
-    return _with_ends(results, ends)
+        differences += _tests_of_groups(data, groups)
+    return _with_ends(replace(results, gains=gains, differences=tuple(differences)), ends)
 
 
 def with_closed_forms(results: _R) -> _R:
@@ -254,88 +261,67 @@ def _measures(data: Resampled) -> dict[_Key, Any]:
 # gains
 
 
-class ResampledGains(NamedTuple):
-    """What the best cuts, under None, and the quotas bring on the resamples, the same for all
-    models; and the best of all cuts and of those within each quota, unless they were chosen on
-    other rows.
-    """
-
-    totals: dict[Quota | None, BootstrapResult]
-    best: BestCutInterval | None = None
-    within: Mapping[Quota, BestCutInterval] = {}
+_Gained = dict[Quota | None, tuple[BestCutInterval | None, BootstrapResult]]
+"""What the best cuts, under None, and the quotas bring on the resamples, the same for all models;
+before it the best of all cuts, or of those within the quota, unless they were chosen elsewhere.
+"""
 
 
-def _no_more_than_here(best: BestCutInterval) -> NDArray[np.float64]:
-    """What to expect on other rows: chance in the resamples is no reason to expect more."""
-    most: NDArray[np.float64] = np.minimum(best.expected.estimate, best.value.estimate)
-    return most
-
-
-def resampled_gains(
-    data: Resampled, brings: dict[str, Any], thresholds: list[float] | None
-) -> ResampledGains:
+def _resampled_gains(data: Resampled) -> _Gained:
     """What models bring on resamples; by cuts at thresholds that were chosen elsewhere, if any."""
-    scores = stacked(data.sample.scores, None, **brings)
+    scores = stacked(data.sample.scores, None, **data.brings)
     data.on_step("resampling what they bring")
-    given = {**brings, **data.sample.cost, **data.drawn(data.resampling.resamples)}
-    if thresholds is None:
-        (best, _), *within = optima(
-            qk.best_quota, {}, [*data.quotas.values()], None, scores, **given
-        )
-        by_quota = dict(zip(data.quotas, within, strict=True))
-        totals: dict[Quota | None, BootstrapResult] = {None: best.value}
-        totals |= {quota: filled for quota, (_, filled) in by_quota.items()}
-        return ResampledGains(totals, best, {quota: x for quota, (x, _) in by_quota.items()})
-    chosen: dict[Any, Any] = {None: ValueAt(qk.best_quota, thresholds)}
+    given = {**data.brings, **data.sample.cost, **data.drawn(data.resampling.resamples)}
+    if data.thresholds is None:
+        found = optima(qk.best_quota, {}, [*data.quotas.values()], None, scores, **given)
+        of_each: _Gained = dict(zip((None, *data.quotas), found, strict=True))
+        return of_each | {None: (found[0][0], found[0][0].value)}
+    chosen: dict[Any, Any] = {None: ValueAt(qk.best_quota, data.thresholds)}
     chosen |= {quota: partial(qk.impact_at_quota, **x) for quota, x in data.quotas.items()}
     with silently():
-        found = qk.bootstrap(chosen, None, scores, method="percentile", **given)
-    own = np.arange(len(thresholds))  # each with the cut that was chosen for it
-    best_cut = BootstrapResult(*(x[own, own] for x in found.pop(None)))
-    return ResampledGains({None: best_cut, **{quota: x.whole for quota, x in found.items()}})
+        brought = qk.bootstrap(chosen, None, scores, method="percentile", **given)
+    own = np.arange(len(data.thresholds))  # each with the cut that was chosen for it
+    best_cut = BootstrapResult(*(x[own, own] for x in brought.pop(None)))
+    return {None: (None, best_cut), **{quota: (None, x.whole) for quota, x in brought.items()}}
 
 
-def _sure_gains(
-    gains: GainResults,
-    data: Resampled,
-    results: Results,
-    brings: dict[str, Any],
-    thresholds: list[float] | None,
-) -> tuple[GainResults, dict[_Key, Ends]]:
+def _sure_gains(gains: GainResults, data: Resampled) -> tuple[GainResults, dict[_Key, Ends]]:
     """What models bring with tests, and with intervals what to expect; and the ends of these."""
-    drawn = resampled_gains(data, brings, thresholds)
-    gains = replace(gains, tests=tuple(_tests_of_gains(gains, drawn, data, results)))
+    drawn = _resampled_gains(data)
+    gains = replace(gains, tests=tuple(_tests_of_gains(gains, drawn, data)))
     if data.resampling.level is None:
         return gains, {}
-    ends = {(_GAINS, quota, "brings"): Ends.of(x) for quota, x in drawn.totals.items()}
-    ends |= impact_ends_at(results)
-    if (best := drawn.best) is not None:
+    ends = {(_GAINS, quota, "brings"): Ends.of(x) for quota, (_, x) in drawn.items()}
+    ends |= impact_ends_at(data.results)
+    expected: dict[Any, Any] = {  # chance in the resamples is no reason to expect more than there was
+        quota: np.minimum(best.expected.estimate, best.value.estimate)
+        for quota, (best, _) in drawn.items()
+        if best is not None
+    }
+    if (best := drawn[None][0]) is not None:
         known = {"threshold": best.threshold, "quota": best.quota, "expected": best.expected}
         del ends[_GAINS, None, "brings"]
         ends |= {(_GAINS, None, name): Ends.of(x) for name, x in known.items()}
-        values = np.column_stack([gains.at_best_cut.array, _no_more_than_here(best)])
+        values = np.column_stack([gains.at_best_cut.array, expected.pop(None)])
         gains = replace(gains, at_best_cut=Values((*AT_BEST_CUT, EXPECTED), values))
-    within = {quota: _no_more_than_here(x) for quota, x in drawn.within.items()}
-    return replace(gains, expected_within=within), ends
+    return replace(gains, expected_within=expected), ends
 
 
 # tests
 
 
-def _tests_of_gains(
-    gains: GainResults, drawn: ResampledGains, data: Resampled, results: Results
-) -> Iterator[Differences]:
+def _tests_of_gains(gains: GainResults, drawn: _Gained, data: Resampled) -> Iterator[Differences]:
     """The tests by what the best cuts bring, and by what each quota does."""
     resampling, models = data.resampling, list(data.settings.models)
     level, notes = resampling.tested_level, [*resampling.notes_of_gains(len(models))]
     labels, scores = data.sample.labels, data.sample.scores
     for quota in (None, *gains.at_quota) if len(models) > 1 else ():
         brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
-        total = drawn.totals[quota]
+        _, total = drawn[quota]
         tests = tests_of(total.estimate, total.resamples, level)
-        if quota is not None and (impacts := impacts_at(quota, results)):
+        if quota is not None and (impacts := impacts_at(quota, data.results)):
             tp, fp, fn, tn = impacts
-            worth = (tp - fp - fn + tn) * results.places_at_random(quota)
+            worth = (tp - fp - fn + tn) * data.results.places_at_random(quota)
             tests = tests_by_rates(labels, scores, data.quotas[quota], worth, level)
         said = notes if tests.resamples is not None else []
         found = comparison_of(models, brings, 1, tests, level)

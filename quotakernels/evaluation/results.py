@@ -540,7 +540,7 @@ class GainResults:
     losses: bool = False
     at_best_cut: Values = NO_VALUES
     cuts: list[BestBoundary] = field(default_factory=list)
-    expected_within: Mapping[Quota, NDArray[np.float64]] = field(default_factory=dict)
+    expected_within: Mapping[Quota, Floats] = field(default_factory=dict)
     tests: tuple[Differences, ...] = ()
 
     @property
