@@ -9,7 +9,7 @@ within the other cells bound the measures that never fall where the ROC curve ri
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -33,34 +33,14 @@ Key: TypeAlias = tuple[str, int | None]
 """A model, and one of the groups of rows or None for all rows."""
 _Amounts: TypeAlias = dict[str, NDArray[Any]]
 
-
 Passes = Callable[[], Iterable[Sample]]
 """Goes once over all rows, in batches, whenever it is called; scores are always of one type, and
 gains less what a place costs.
 """
 
 
-class Examples(NamedTuple):
-    """The rows with the scores of one model."""
-
-    labels: NDArray[np.bool_]
-    scores: NDArray[Any]
-    amounts: _Amounts
-
-
-def _examples(batch: Sample, keys: Iterable[Key]) -> Iterator[tuple[Key, Examples]]:
-    """The rows of each key in turn; those of weight 0 count for nothing."""
-    amounts, parts = _amounts(batch), _parts(batch)
-    for model, group in keys:
-        if group in parts:
-            rows = parts[group]
-            of_rows = {name: x[rows] for name, x in amounts.items()}
-            scores = batch.scores[model][rows]
-            yield (model, group), Examples(batch.labels[rows], scores, of_rows)
-
-
 def _parts(batch: Sample) -> dict[int | None, Any]:
-    """The places of all rows that count, and of those of each group."""
+    """The places of all rows that count, which those of weight 0 do not, and of each group's."""
     rows = slice(None) if batch.weights is None else np.flatnonzero(batch.weights > 0)
     if batch.groups is None:
         return {None: rows}
@@ -189,7 +169,7 @@ class _Counter:
     A cell has the more parts the more it is wanted.
     """
 
-    def __init__(self, former: Cells, wanted: NDArray[Any], like: Examples, bits: int) -> None:
+    def __init__(self, former: Cells, wanted: NDArray[Any], amounts: _Amounts, bits: int) -> None:
         self.top = _keys(former.greatest)
         self.upwards = np.ascontiguousarray(self.top[::-1])  # which else is copied for each batch
         span = (self.top - _keys(former.least)).view(np.uint64)
@@ -202,31 +182,32 @@ class _Counter:
         self.starts = np.cumsum(self.parts) - self.parts
         size = int(self.parts.sum())
         self.counts = np.zeros((size, 2), dtype=np.int64)
-        self.amounts = {name: np.zeros((size, 2)) for name in like.amounts}
+        self.amounts = {name: np.zeros((size, 2)) for name in amounts}
         ends = former.greatest, former.least  # beyond all scores of the cell
         self.least, self.greatest = (x.repeat(self.parts) for x in ends)
 
-    def add(self, examples: Examples) -> None:
-        """Count examples in their cells."""
-        keys = _keys(examples.scores)
+    def add(self, batch: Sample, model: str, rows: Any, amounts: _Amounts) -> None:
+        """Count some rows of a batch in their cells, by the scores of a model."""
+        scores = batch.scores[model][rows]
+        keys = _keys(scores)
         cell = len(self.top) - 1 - np.searchsorted(self.upwards, keys)
         below = (self.top[cell] - keys).view(np.uint64)
         if (below > self.span[cell]).any():
             raise ChangedError
         part = np.minimum(below >> self.shift[cell], (self.parts[cell] - 1).view(np.uint64))
         place = self.starts[cell] + part.astype(np.int64)
-        codes = 2 * place + examples.labels
+        codes = 2 * place + batch.labels[rows]
 
-        def summed(amounts: NDArray[Any] | None = None) -> NDArray[Any]:
-            found = np.bincount(codes, amounts, minlength=self.counts.size)
+        def summed(of_rows: NDArray[Any] | None = None) -> NDArray[Any]:
+            found = np.bincount(codes, of_rows, minlength=self.counts.size)
             return found.reshape(self.counts.shape)
 
         self.counts += summed()
         with np.errstate(over="ignore", invalid="ignore"):  # infinite sums are refused
-            for name, amounts in examples.amounts.items():
-                self.amounts[name] += summed(amounts)
-        np.minimum.at(self.least, place, examples.scores)
-        np.maximum.at(self.greatest, place, examples.scores)
+            for name, x in amounts.items():
+                self.amounts[name] += summed(x[rows])
+        np.minimum.at(self.least, place, scores)
+        np.maximum.at(self.greatest, place, scores)
 
     @property
     def cells(self) -> Cells:
@@ -272,13 +253,14 @@ class Pass(NamedTuple):
         rows = positives = 0
         for batch in passes():
             rows, positives = rows + len(batch.labels), positives + int(batch.labels.sum())
-            for key, examples in _examples(batch, keys):
-                if key not in counters:
-                    bits = _BITS if key[1] is None else max(_BITS - (groups - 1).bit_length(), 1)
-                    former = self.cells.get(key) or _all_scores(examples.scores.dtype)
+            amounts, parts = _amounts(batch), _parts(batch)
+            for model, group in (x for x in keys if x[1] in parts):
+                if (key := (model, group)) not in counters:
+                    bits = _BITS if group is None else max(_BITS - (groups - 1).bit_length(), 1)
+                    former = self.cells.get(key) or _all_scores(batch.scores[model].dtype)
                     every = np.ones(len(former.counts), dtype=bool)
-                    counters[key] = _Counter(former, wanted.get(key, every), examples, bits)
-                counters[key].add(examples)
+                    counters[key] = _Counter(former, wanted.get(key, every), amounts, bits)
+                counters[key].add(batch, model, parts[group], amounts)
         cells = {key: x.cells for key, x in counters.items()}
         if self.cells and (rows, positives) != (self.rows, self.positives):
             raise ChangedError

@@ -66,23 +66,21 @@ def as_dict(results: Evaluation) -> dict[str, Any]:
     record["models"] = results.models
     record["places"] = {str(x): results.places_at_random(x) for x in settings.quotas}
     names = _names(results)
-    record["values"] = [dict(zip(names, map(_named, x), strict=True)) for x in _values(results)]
+    record["values"] = [dict(zip(names, x, strict=True)) for x in _values(results)]
     found: dict[str, Any] = _plain(record | _record_of_best(results))
     return found
 
 
-def _named(x: Any) -> Any:
-    return str(x) if isinstance(x, Quota) else x
-
-
 def _plain(x: Any) -> Any:
-    """Lists and numbers of Python, with None for those that are undefined or infinite."""
+    """Lists, texts and numbers of Python, with None for what is undefined or infinite."""
     if isinstance(x, dict):
         return {name: _plain(each) for name, each in x.items()}
     if isinstance(x, (list, tuple, np.ndarray)):
         return [*map(_plain, x)]
     if isinstance(x, (float, np.floating)):
         return float(x) if math.isfinite(x) else None
+    if isinstance(x, Quota):
+        return str(x)
     return x.item() if isinstance(x, np.generic) else x
 
 

@@ -293,7 +293,9 @@ def _sure_gains(gains: GainResults, data: Resampled) -> tuple[GainResults, dict[
         return gains, {}
     ends = {(_GAINS, quota, "brings"): Ends.of(x) for quota, (_, x) in drawn.items()}
     ends |= impact_ends_at(data.results)
-    expected: dict[Any, Any] = {  # chance in the resamples is no reason to expect more than there was
+    expected: dict[
+        Any, Any
+    ] = {  # chance in the resamples is no reason to expect more than there was
         quota: np.minimum(best.expected.estimate, best.value.estimate)
         for quota, (best, _) in drawn.items()
         if best is not None
