@@ -16,8 +16,6 @@ from quotakernels.evaluation.results import (
     GainResults,
     Results,
     best_by_model,
-    expected_elsewhere,
-    fewer_places,
     first_choice,
     no_best_cut,
     nothing_matters,
@@ -42,35 +40,35 @@ OTHERS = 3
 _GIVE_QUOTA = "Give quota= to learn it for the places that you have."
 
 
-def what_is_found(evaluation: Results, choice: Choice) -> Iterator[str]:
+def what_is_found(choice: Choice) -> Iterator[str]:
     """What the best model finds, and the others."""
+    evaluation, settings = choice.evaluation, choice.evaluation.settings
     if not evaluation.positive_total:
         return
-    first, settings = choice.order[0], evaluation.settings
-    found = float(choice.found[first])
+    found = float(choice.found[choice.first])
     several = settings.many(found)
     are = settings.are_positive(1 if evaluation.weighted and not several else found)
-    many = f"{number(found)}{_of_places(choice, first)}"
-    between = _found_from_to(evaluation, choice)
+    many = f"{number(found)}{_of_places(choice, choice.first)}"
+    between = _found_from_to(choice)
     told = f"{many} {several}{between}" if several else f"{many}{between} {are}"
-    luck = "" if choice.brings is not None else _by_choice(evaluation, choice, _finding(evaluation))
+    luck = "" if choice.brings is not None else _by_choice(choice, _finding(evaluation))
     rate = f"a hit rate of {percent(found / choice.places)}{luck}"
-    yield f"{_selected(evaluation, choice)} by {settings.models[first]}: {told}, {rate}."
+    yield f"{_selected(choice)} by {choice.name}: {told}, {rate}."
     # where models are compared by what they bring, the others' positives do not count
-    rest = _each(evaluation, choice, "finds ", number) if choice.brings is None else []
+    rest = _each(choice, "finds ", number) if choice.brings is None else []
     a_random = "a random choice" if rest else "A random choice finds"
     at_random = f"{a_random} {number(choice.random_found)}{_of_places(choice)}"
     yield f"{listed([*rest, at_random])}."
 
 
-def _selected(evaluation: Results, choice: Choice) -> str:
+def _selected(choice: Choice) -> str:
     """Which rows the best model selects, as advice to take them where it is better than chance."""
-    per, take = evaluation.settings.per, choice.brings is None and choice.beats_chance
-    if choice.quota.is_budget:
+    per, quota = choice.evaluation.settings.per, choice.quota
+    if quota.is_budget:
         where = "" if per is None else f" in each {per}"
-        return f"With {number(choice.quota.amount)} to spend{where}, choosing"
-    rows = evaluation.size(choice.places).first("row")
-    rows = rows if per is None else f"first {choice.quota} of each {per}"
+        return f"With {number(quota.amount)} to spend{where}, choosing"
+    take = choice.brings is None and choice.beside_chance > 0
+    rows = choice.size.first("row") if per is None else f"first {quota} of each {per}"
     return f"{'Take the' if take else 'The'} {rows}"
 
 
@@ -88,31 +86,28 @@ def _finding(evaluation: Results) -> Callable[[float], str]:
     return lambda share: f"{number(share * of_all)} {positives}"
 
 
-def _found_from_to(evaluation: Results, choice: Choice) -> str:
+def _found_from_to(choice: Choice) -> str:
     """Between what numbers the best of several models finds; of one the hit rate is told."""
-    if len(evaluation.models) == 1 or choice.quota.is_budget:  # whose places are not fixed
+    if len(choice.order) == 1 or choice.quota.is_budget:  # whose places are not fixed
         return ""
-    rates = evaluation.at_quota[choice.quota].interval("hit_rate", choice.order[0])
-    ends = [choice.places * x for x in rates]
-    said = evaluation.interval(ends, number)
-    return f" ({said})" if said and not (same(*ends) or too_few_groups(evaluation)) else ""
+    ends = [choice.places * x for x in choice.interval("hit_rate")]
+    said = choice.evaluation.interval(ends, number)
+    return f" ({said})" if said and not (same(*ends) or too_few_groups(choice.evaluation)) else ""
 
 
-def _by_choice(evaluation: Results, choice: Choice, form: Callable[[float], str]) -> str:
+def _by_choice(choice: Choice, form: Callable[[float], str]) -> str:
     """That the first is the best of several on the rows that judge it, and what to expect of it."""
     if len(choice.best) == len(choice.order):
         return ""
-    best, expected = f"the best of {len(choice.order)} here", expected_elsewhere(evaluation, choice)
+    best, expected = f"the best of {len(choice.order)} here", choice.elsewhere
     if math.isnan(expected):
         return f" ({best}, so probably less on other rows)"
     return f" ({best}; expect {form(expected)} on other rows)"
 
 
-def _each(
-    evaluation: Results, choice: Choice, verb: str, form: Callable[[float], str]
-) -> list[str]:
+def _each(choice: Choice, verb: str, form: Callable[[float], str]) -> list[str]:
     """What the models behind the first have of that by which they are compared."""
-    others, names = choice.order[1:], evaluation.models
+    others, names = choice.order[1:], choice.evaluation.models
     said = [
         f"{names[k]} {verb}{form(choice.compared[k])}{_of_places(choice, k) if verb else ''}"
         for k in others[:OTHERS]
@@ -121,18 +116,17 @@ def _each(
     return [*said, counted(more, "other no more", "others no more")] if more > 0 else said
 
 
-def what_is_brought(evaluation: Results, choice: Choice) -> Iterator[str]:
+def what_is_brought(choice: Choice) -> Iterator[str]:
     """What the models bring, where that decides."""
     if choice.brings is None:
         return
-    first, *others = choice.order
-    names = evaluation.models
-    rest = _each(evaluation, choice, "", evaluation.amount)
-    brings = f"{names[first]} brings {evaluation.amount(choice.brings[first])}"
-    yield f"{listed([f'{brings}{_by_choice(evaluation, choice, evaluation.amount)}', *rest])}."
-    finds = max(others, key=lambda k: choice.found[k], default=first)
-    if choice.found[finds] > choice.found[first]:
-        yield f"By positives found {names[finds]} would be the first."
+    amount = choice.evaluation.amount
+    brings = f"{choice.name} brings {amount(choice.brings[choice.first])}"
+    rest = _each(choice, "", amount)
+    yield f"{listed([f'{brings}{_by_choice(choice, amount)}', *rest])}."
+    finds = max(choice.order, key=lambda k: choice.found[k])
+    if choice.found[finds] > choice.found[choice.first]:
+        yield f"By positives found {choice.evaluation.models[finds]} would be the first."
 
 
 # what selecting brings in the user's unit
@@ -149,14 +143,13 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
     if no_row_is_a_loss(evaluation, gains):
         give = "; give place_cost= if places cost something"
         give = give if evaluation.settings.cost is None else ""
-        verdict = "All" if choice is None or not choice.places else _all_of(evaluation, choice)
+        verdict = "All" if choice is None or not choice.places else _all_of(choice)
         return verdict, (f"No row is a loss, so more places never bring less{give}.",)
     verdict, said = _best_cut(evaluation, gains)
     if choice is None or not choice.places:
         return verdict, said
-    fewer = fewer_places(evaluation, choice.quota)
-    verdict, within = _within(evaluation, choice, fewer)
-    if not _reaches_best_cut(gains, fewer):
+    verdict, within = _within(choice)
+    if not _reaches_best_cut(gains, choice.fewer):
         without = (x.replace("The most", "Without a limit the most", 1) for x in said)
         within = (*within, *without)
     return verdict, within
@@ -169,10 +162,10 @@ def no_row_is_a_loss(evaluation: Results, gains: GainResults) -> bool:
     return unit.column is not None and not unit.place_cost and not gains.losses
 
 
-def _all_of(evaluation: Results, choice: Choice) -> str:
+def _all_of(choice: Choice) -> str:
     """All places of a quota, or all that a budget pays for."""
     paid = " that the budget pays for" if choice.quota.is_budget else ""
-    return sentence(f"{evaluation.size(choice.places).all}{paid}")
+    return sentence(f"{choice.size.all}{paid}")
 
 
 def _reaches_best_cut(gains: GainResults, fewer: Fewer | None) -> bool:
@@ -233,11 +226,11 @@ def _on_other_rows(
     return verdict, (*said, f"{elsewhere} other rows.")
 
 
-def _within(evaluation: Results, choice: Choice, fewer: Fewer | None) -> Said:
+def _within(choice: Choice) -> Said:
     """Whether all places of the quota are worth filling."""
-    size = evaluation.size(choice.places)
+    evaluation, size, fewer = choice.evaluation, choice.size, choice.fewer
     if fewer is None:
-        return _all_of(evaluation, choice), ("No smaller number brings more.",)
+        return _all_of(choice), ("No smaller number brings more.",)
     if not fewer.places:
         limit = "budget" if choice.quota.is_budget else "quota"
         said = f"No number of places within the {limit} brings more than selecting nobody."
@@ -250,11 +243,10 @@ def _within(evaluation: Results, choice: Choice, fewer: Fewer | None) -> Said:
     return _on_other_rows(evaluation, here, fewer.expected, fewer.whole, size.all)
 
 
-def fewer_to_fill(evaluation: Results, choice: Choice) -> Fewer | None:
+def fewer_to_fill(choice: Choice) -> Fewer | None:
     """The fewer places that are the answer, unless the best of all cuts is the same."""
-    gains, fewer = evaluation.gains, fewer_places(evaluation, choice.quota)
-    assert gains is not None
-    if fewer is None or not fewer.places or _reaches_best_cut(gains, fewer):
+    gains, fewer = choice.evaluation.gains, choice.fewer
+    if gains is None or fewer is None or not fewer.places or _reaches_best_cut(gains, fewer):
         return None
     doubted = fewer.expected <= max(gains.nobody, fewer.whole)
     return None if doubted else fewer
@@ -262,7 +254,7 @@ def fewer_to_fill(evaluation: Results, choice: Choice) -> Fewer | None:
 
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:
     """Those that reach the threshold that was chosen on other rows, if the quota has room."""
-    model = gains.best_model if choice is None or not choice.defined else choice.order[0]
+    model = gains.best_model if choice is None or not choice.defined else choice.first
     chosen_on = in_words(evaluation.settings.tune)
     found, name = gains.at_best_cut.of_model(model), evaluation.models[model]
     reached, brings = number(found["quota"]), evaluation.amount(found["brings"])
@@ -275,14 +267,13 @@ def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Sa
     )
     if choice is None or not choice.places:
         return f"{reached}, by {name}", (said,)
-    size = evaluation.size(choice.places)
     if found["quota"] < choice.places:
         why = "Rows below that cut brought less there, so the other places stay empty."
-        return f"{reached} of {size.the}", (said, why)
+        return f"{reached} of {choice.size.the}", (said, why)
     budget = choice.quota.is_budget
     what, done = ("the budget pays for", "spent") if budget else ("the quota", "filled")
     enough = f"That is no less than {what}, so all of it is {done}."
-    return _all_of(evaluation, choice), (said, enough)
+    return _all_of(choice), (said, enough)
 
 
 def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
@@ -296,35 +287,30 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
             return nobody, (beside, _unit(evaluation))
         best = gains.at_best_cut.of_model(gains.best_model)
         return f"{evaluation.amount(best['brings'])} at the best cut", (beside, _unit(evaluation))
-    total = float(choice.brings[choice.order[0]])
-    brings, expected = evaluation.amount(total), expected_elsewhere(evaluation, choice)
+    total = float(choice.brings[choice.first])
+    brings, expected = evaluation.amount(total), choice.elsewhere
     elsewhere = "" if math.isnan(expected) else evaluation.amount(expected)
     if elsewhere not in ("", brings):
         brings = f"{brings} here, {elsewhere} expected on other rows"
     per_place = (total - gains.nobody) / choice.places
-    size = evaluation.size(choice.places)
     return f"{brings}, at random {evaluation.amount(choice.random_brings)}", (
-        f"With {size}{_interval(evaluation, gains, choice)}. Selecting nobody brings {nobody}, "
+        f"With {choice.size}{_interval(gains, choice)}. Selecting nobody brings {nobody}, "
         f"selecting all {everybody}; each place adds {evaluation.amount(per_place)} on average.",
-        *_may_not_pay(evaluation, choice),
+        *_may_not_pay(gains, choice),
         _unit(evaluation),
     )
 
 
-def _may_not_pay(evaluation: Results, choice: Choice) -> Iterator[str]:
+def _may_not_pay(gains: GainResults, choice: Choice) -> Iterator[str]:
     """That the places bring more than selecting nobody here, and perhaps not on other rows."""
-    gains = evaluation.gains
-    assert gains is not None
-    assert choice.brings is not None
-    lower, _ = gains.at_quota[choice.quota].interval("brings", choice.order[0])
-    if evaluation.has_intervals and lower < gains.nobody < choice.brings[choice.order[0]]:
-        size = evaluation.size(choice.places)
-        yield f"On other rows {size} may bring less than selecting nobody."
+    lower, _ = choice.interval("brings")
+    if lower < gains.nobody < choice.compared[choice.first]:
+        yield f"On other rows {choice.size} may bring less than selecting nobody."
 
 
-def _interval(evaluation: Results, gains: GainResults, choice: Choice) -> str:
+def _interval(gains: GainResults, choice: Choice) -> str:
     """How far that may be off."""
-    ends = gains.at_quota[choice.quota].interval("brings", choice.order[0])
+    ends, evaluation = choice.interval("brings"), choice.evaluation
     said = evaluation.interval(ends, evaluation.amount)
     if not said or (gains.cuts and nothing_matters(gains)):
         return ""
@@ -358,9 +344,10 @@ _BESIDE = (
 )
 
 
-def what_is_added(evaluation: Results, choice: Choice) -> Said:
+def what_is_added(choice: Choice) -> Said:
     """What the treatment adds to the positives of those whom the models select."""
-    values, names = evaluation.at_quota[choice.quota], evaluation.models
+    evaluation, names = choice.evaluation, choice.evaluation.models
+    values = evaluation.at_quota[choice.quota]
     added = values.of("uplift_at_quota")
     if np.isnan(added).all():
         return "That cannot be said", ("No model selects both treated rows and controls.",)
@@ -374,20 +361,20 @@ def what_is_added(evaluation: Results, choice: Choice) -> Said:
     are = settings.called or "positive"
     told = [f"So many more of 100 treated than of 100 controls among them are {are}{sure}.{doubt}"]
     rest = [f"{_of_100(added[k])} by {names[k]}" for k in others[:OTHERS]]
-    told += [f"Others: {listed(rest)}.", *_adds_most(evaluation, choice, names[first])] * bool(rest)
+    told += [f"Others: {listed(rest)}.", *_adds_most(choice, names[first])] * bool(rest)
     return most, (*told, _BESIDE)
 
 
-def _adds_most(evaluation: Results, choice: Choice, first: str) -> Iterator[str]:
+def _adds_most(choice: Choice, first: str) -> Iterator[str]:
     """What to expect of the model that adds the most on other rows, and how sure it is that."""
-    best = f"{first} is the best of {len(evaluation.models)} here"
-    test = evaluation.test_at(choice.quota, "uplift_at_quota")
+    best = f"{first} is the best of {len(choice.order)} here"
+    test = choice.evaluation.test_at(choice.quota, "uplift_at_quota")
     if test is None or math.isnan(test.found.expected):
         yield f"{best}, so probably less on other rows."
         return
     expected = min(test.found.expected, float(test.found.estimate[0]))
     yield f"{best}; expect {_of_100(expected)} on other rows."
-    sure = "Sure" if is_first(test.found, first, evaluation.level) else "Not sure"
+    sure = "Sure" if is_first(test.found, first, choice.evaluation.level) else "Not sure"
     yield f"{sure} that {first} adds the most."
 
 
@@ -433,7 +420,7 @@ def answers(evaluation: Results) -> list[Answer]:
     choice = first_choice(evaluation)
     added: list[Answer] = []
     if choice is not None and evaluation.settings.treatment is not None:
-        added = [Answer("What does the treatment add?", *what_is_added(evaluation, choice))]
+        added = [Answer("What does the treatment add?", *what_is_added(choice))]
     order = "the order of the models" if len(evaluation.models) > 1 else "it"
     return [
         which_model(evaluation),
@@ -486,16 +473,16 @@ def _which(evaluation: Results, choice: Choice | None) -> Said:
         return _without_quota(evaluation)
     names = evaluation.models
     winners = [names[k] for k in choice.best]
-    if not choice.beats_chance:
-        does = "does better" if choice.below_chance else "does as well"
+    if choice.beside_chance <= 0:
+        does = "does better" if choice.beside_chance else "does as well"
         verdict = f"None: a random choice {does}"
     elif len(names) == 1:
         verdict = f"{names[0]}, the only model"
     else:
-        doubt = ", but not for sure" if is_unsure(evaluation, choice) else ""
+        doubt = ", but not for sure" if is_unsure(choice) else ""
         verdict = f"{listed(winners, 'or')}{doubt}"
-    said = (*what_is_found(evaluation, choice), *what_is_brought(evaluation, choice))
-    return verdict, (*said, *_part_of_a_place(evaluation, choice), *_odd_scores(evaluation))
+    said = (*what_is_found(choice), *what_is_brought(choice), *_part_of_a_place(choice))
+    return verdict, (*said, *_odd_scores(evaluation))
 
 
 def _odd_scores(evaluation: Results) -> Iterator[str]:
@@ -522,19 +509,18 @@ def _deviation_by_chance(evaluation: Results) -> float:
     return math.sqrt((evaluation.rows + 1) / (12 * pairs)) if pairs else math.inf
 
 
-def _part_of_a_place(evaluation: Results, choice: Choice) -> Iterator[str]:
+def _part_of_a_place(choice: Choice) -> Iterator[str]:
     """What a quota means that is of each group, or no whole number of rows."""
-    if evaluation.settings.per is not None:
-        short = 0 if evaluation.groups is None else evaluation.groups.short(choice.quota)
+    groups, rows = choice.evaluation.groups, choice.evaluation.rows
+    if choice.evaluation.settings.per is not None:
+        short = 0 if groups is None or choice.quota.is_budget else groups.short(choice.quota)
         have = "group has" if short == 1 else "groups have"
         fewer = f", as {number(short)} {have} fewer rows" if short else ""
-        fewer = fewer if not choice.quota.is_budget else ""
-        yield f"This is {evaluation.size(choice.places)} in all{fewer}."
+        yield f"This is {choice.size} in all{fewer}."
     elif choice.quota.whole:
-        asked = float(choice.quota.of_each(np.asarray(evaluation.rows)))
+        asked = float(choice.quota.of_each(np.asarray(rows)))
         if not whole(asked):
-            rows = counted(evaluation.rows, "row", "rows")
-            of_all = f"{choice.quota} of {rows} is {number(asked)}"
+            of_all = f"{choice.quota} of {counted(rows, 'row', 'rows')} is {number(asked)}"
             yield f"{of_all}, rounded down to {counted(choice.places, 'place', 'places')}."
 
 
@@ -572,8 +558,7 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
     head = f"With {name}, to find {_needed(evaluation, model)}."
     if choice is not None and choice.places:
         share = percent(choice.found[model] / evaluation.positive_total)
-        size = evaluation.size(choice.places)
-        find = f"{sentence(str(size))} find{'s' if size.is_one else ''}"
+        find = f"{sentence(str(choice.size))} find{'s' if choice.size.is_one else ''}"
         whom = settings.positives
         more = "" if settings.per else f"; to find {_needed(evaluation, model, bare=True)}"
         head = f"{find} {share} of all {whom} with {name}{more}."
@@ -610,7 +595,7 @@ def _flattered(evaluation: Results, gains: GainResults) -> Iterator[str]:
 
 def _model_in_question(evaluation: Results, choice: Choice | None) -> int:
     if choice is not None and choice.defined:
-        return choice.order[0]
+        return choice.first
     shares = best_by_model(evaluation.best, len(evaluation.models))
     return max(range(len(shares)), key=lambda k: shares[k])
 
@@ -625,7 +610,7 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
         return "Nothing that can be counted", (nothing,)
     if choice is None:
         return "That depends on the quota", (_unsaid("what a selection is worth"),)
-    found, random = float(choice.found[choice.order[0]]), choice.random_found
+    found, random = float(choice.found[choice.first]), choice.random_found
     settings = evaluation.settings
     weighted = evaluation.weighted
     several = settings.positives
@@ -634,9 +619,9 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     verdict += f", at random {number(random)}"
     per, is_budget = settings.per, choice.quota.is_budget
     size = "" if per is None else f", {choice.quota} of each {per},"
-    whom = f"of {evaluation.size(choice.places)}{size}"
+    whom = f"of {choice.size}{size}"
     whom = f"a random choice {'for the same money' if is_budget else whom} would find"
-    if not choice.beats_chance:
+    if choice.beside_chance <= 0:
         more = f"That is no more than {whom}."
     else:
         many = "much" if weighted else "many"

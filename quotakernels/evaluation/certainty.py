@@ -58,13 +58,13 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
     return _of_test(evaluation, choice, test)
 
 
-def is_unsure(evaluation: Results, choice: Choice) -> bool:
+def is_unsure(choice: Choice) -> bool:
     """Whether the models were tested, and the first may be that by chance."""
-    test = evaluation.test_at(choice.quota)
+    test = choice.evaluation.test_at(choice.quota)
     if test is None or any(map(math.isnan, test.found.estimate)):
         return False
-    sure = is_first(test.found, evaluation.models[choice.order[0]], evaluation.level)
-    return not sure or bool(too_few_groups(evaluation))
+    sure = is_first(test.found, choice.name, choice.evaluation.level)
+    return not sure or bool(too_few_groups(choice.evaluation))
 
 
 def _of_one(evaluation: Results, choice: Choice | None) -> Said:
@@ -78,7 +78,7 @@ def _of_one(evaluation: Results, choice: Choice | None) -> Said:
         return "That cannot be said", (said,)
     if not choice.defined:
         return "That cannot be said", ("There is nothing to compare.",)
-    (lower, upper), by_chance = _compared(evaluation, choice)
+    (lower, upper), by_chance = _compared(choice)
     if math.isnan(lower):
         return "That cannot be said", (f"{sentence(what)} is undefined.",)
     if same(lower, upper):
@@ -96,13 +96,11 @@ def _of_one(evaluation: Results, choice: Choice | None) -> Said:
     return _BESIDE_CHANCE[side], (sentence(said),)
 
 
-def _compared(evaluation: Results, choice: Choice) -> tuple[tuple[float, float], float]:
+def _compared(choice: Choice) -> tuple[tuple[float, float], float]:
     """The interval of what made a model the first, and what a random choice has of the same."""
-    first, gains = choice.order[0], evaluation.gains
-    if gains is not None:
-        return gains.at_quota[choice.quota].interval("brings", first), choice.random_brings
-    rate = evaluation.at_quota[choice.quota].interval("hit_rate", first)
-    return rate, choice.random_found / choice.random_places
+    if choice.brings is not None:
+        return choice.interval("brings"), choice.random_brings
+    return choice.interval("hit_rate"), choice.random_found / choice.random_places
 
 
 def _verdict(first: str, alike: list[str], less: list[str]) -> str:
@@ -130,7 +128,7 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
     found = test.found
     if any(math.isnan(x) for x in found.estimate):
         return "That cannot be said", (f"{sentence(_COMPARED[test.measure])} is undefined.",)
-    first = found.names[0] if choice is None else evaluation.models[choice.order[0]]
+    first = found.names[0] if choice is None else choice.name
     said = _found_more(evaluation, choice, test, first)
     sure = is_first(found, first, evaluation.level)
     if test.too_few and not sure:
@@ -143,8 +141,8 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
     by = "By AUC, " if test.measure == "roc_auc" else ""
     verdict = sentence(f"{by}{_verdict(first, rivals, others)}")
     doubt = []
-    if choice is not None and choice.beats_chance and evaluation.has_intervals:
-        ends, by_chance = _compared(evaluation, choice)
+    if choice is not None and choice.beside_chance > 0 and evaluation.has_intervals:
+        ends, by_chance = _compared(choice)
         doubt = ["It may be no better than a random choice."] if ends[0] <= by_chance else []
     better = [f"It is better than {at_most_three(others)}."] if others else []
     return verdict, (said, *better, *doubt)
@@ -183,7 +181,7 @@ def _found_more(evaluation: Results, choice: Choice | None, test: Differences, f
     else:
         more = f"{form(by)} more than" if by > 0 else "as many as"
         more = f"{form(-by)} fewer than" if by < 0 else more
-        at = f"in {evaluation.size(choice.places)}"
+        at = f"in {choice.size}"
         at = f"for {number(choice.quota.amount)}" if choice.quota.is_budget else at
         said = f"{first} finds {more} {next_one} {at}"
     if math.isnan(lower):

@@ -713,69 +713,9 @@ class Results(Counts):
 # the models at one quota, best first
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The models at a quota, those first that bring or, without gains, find the most.
-
-    `filled` are the places that each model fills, and `random_places` those of a random choice.
-    `found` are the expected positives of each model, and `brings` what it brings; `random_found`
-    and `random_brings` are those of a random choice.  `defined` is false where nothing can be
-    compared: of no places, of no rows, of no positives.
-    """
-
-    quota: Quota
-    filled: NDArray[np.float64]
-    random_places: float
-    order: tuple[int, ...]
-    found: NDArray[np.float64]
-    random_found: float
-    brings: NDArray[np.float64] | None
-    random_brings: float
-    defined: bool
-
-    @property
-    def places(self) -> float:
-        """The places that the first model fills; only of a budget others fill another number."""
-        return float(self.filled[self.order[0]])
-
-    @property
-    def best(self) -> tuple[int, ...]:
-        """The best model, and those that are equal to it."""
-        top = self.order[0]
-        return tuple(k for k in self.order if same(self.compared[k], self.compared[top]))
-
-    @property
-    def compared(self) -> NDArray[np.float64]:
-        """By what the models are compared: what they bring, or else what they find."""
-        return self.found if self.brings is None else self.brings
-
-    @property
-    def chance(self) -> float:
-        """What a random choice has of the same."""
-        return self.random_found if self.brings is None else self.random_brings
-
-    @property
-    def beats_chance(self) -> bool:
-        """Whether the best model is better than a random choice."""
-        top = float(self.compared[self.order[0]])
-        return top > self.chance and not same(top, self.chance)
-
-    @property
-    def below_chance(self) -> bool:
-        """Whether all models are worse than a random choice."""
-        top = float(self.compared[self.order[0]])
-        return top < self.chance and not same(top, self.chance)
-
-
 def same(a: float, b: float) -> bool:
     """Whether two numbers are equal but for rounding."""
     return math.isclose(a, b, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
-
-
-def at_random(evaluation: Results, gains: GainResults, places: float) -> float:
-    """What the expected random choice for so many places brings."""
-    share = places / evaluation.total
-    return share * gains.everybody + (1 - share) * gains.nobody
 
 
 class Fewer(NamedTuple):
@@ -790,66 +730,144 @@ class Fewer(NamedTuple):
     expected: float
 
 
-def fewer_places(evaluation: Results, quota: Quota) -> Fewer | None:
-    """The best use of fewer places than a quota's, if that is better than to fill them all.
+@dataclass(frozen=True)
+class Choice:
+    """The models at a quota, those first that bring or, without gains, find the most."""
 
-    None if the cuts may not be chosen on these rows.
-    """
-    gains = evaluation.gains
-    if evaluation.settings.tune or gains is None:
-        return None
-    values = gains.at_quota[quota]
-    model = int(np.nanargmax(values.of("best_places_bring")))
-    best, total = (float(values.of(x)[model]) for x in ("best_places_bring", "brings"))
-    most = float(np.nanmax(values.of("brings")))
-    if best - most <= _ROUNDING * max(abs(best), abs(most)) or best <= total:
-        return None
-    expected = gains.expected_within.get(quota)
-    elsewhere = math.nan if expected is None else float(expected[model])
-    return Fewer(model, float(values.of("best_places")[model]), best, most, elsewhere)
+    evaluation: Results
+    quota: Quota
 
+    @cached_property
+    def filled(self) -> Floats:
+        """The places that each model fills."""
+        return self.evaluation.places(self.quota)
 
-def choice_at(evaluation: Results, quota: Quota) -> Choice:
-    """Put the models in order at a quota."""
-    filled = evaluation.places(quota)
-    rates = evaluation.at_quota[quota].of("hit_rate")
-    found = filled * (np.where(filled == 0, 0.0, rates) if quota.is_budget else rates)
-    gains = evaluation.gains
-    brings = None if gains is None else gains.at_quota[quota].of("brings")
-    at_random_places = evaluation.places_at_random(quota)
-    compared = found if brings is None else brings
-    defined = bool(filled.any() and evaluation.total and not np.isnan(compared).any())
-    return Choice(
-        quota,
-        filled,
-        at_random_places,
-        tuple(int(k) for k in np.argsort(-compared, kind="stable")),
-        found,
-        evaluation.found_at_random(quota),
-        brings,
-        math.nan
-        if gains is None or not defined
-        else at_random(evaluation, gains, at_random_places),
-        defined and (brings is not None or evaluation.positive_total > 0),
-    )
+    @cached_property
+    def found(self) -> Floats:
+        """The expected positives of each model."""
+        rates = self.evaluation.at_quota[self.quota].of("hit_rate")
+        rates = np.where(self.filled == 0, 0.0, rates) if self.quota.is_budget else rates
+        found: Floats = self.filled * rates
+        return found
 
+    @cached_property
+    def brings(self) -> Floats | None:
+        """What each model brings, if gains are counted."""
+        gains = self.evaluation.gains
+        return None if gains is None else gains.at_quota[self.quota].of("brings")
 
-def expected_elsewhere(evaluation: Results, choice: Choice) -> float:
-    """What the first model will have on other rows of that by which models are compared.
+    @property
+    def compared(self) -> Floats:
+        """By what the models are compared: what they bring, or else what they find."""
+        return self.found if self.brings is None else self.brings
 
-    NaN without resamples of all models.
-    """
-    test = evaluation.test_at(choice.quota)
-    if test is None or test.found.names[0] != evaluation.models[choice.order[0]]:
-        return math.nan
-    # chance in the resamples is no reason to expect more than there was
-    return min(test.found.expected, float(test.found.estimate[0]))
+    @cached_property
+    def defined(self) -> bool:
+        """Whether anything can be compared, which it cannot of no places, rows or positives."""
+        there = self.filled.any() and self.evaluation.total and not np.isnan(self.compared).any()
+        return bool(there and (self.brings is not None or self.evaluation.positive_total > 0))
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The models, the best first."""
+        order: list[int] = np.argsort(-self.compared, kind="stable").tolist()
+        return order
+
+    @property
+    def first(self) -> int:
+        """The best model."""
+        return self.order[0]
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.evaluation.models[self.first]
+
+    @property
+    def places(self) -> float:
+        """The places that it fills; only of a budget others fill another number."""
+        return float(self.filled[self.first])
+
+    @property
+    def size(self) -> Size:
+        """These in words."""
+        return self.evaluation.size(self.places)
+
+    @property
+    def best(self) -> list[int]:
+        """The best model, and those that are equal to it."""
+        return [k for k in self.order if same(self.compared[k], self.compared[self.first])]
+
+    @property
+    def random_places(self) -> float:
+        """The places that a random choice fills."""
+        return self.evaluation.places_at_random(self.quota)
+
+    @property
+    def random_found(self) -> float:
+        """The expected positives of a random choice."""
+        return self.evaluation.found_at_random(self.quota)
+
+    @property
+    def random_brings(self) -> float:
+        """What a random choice brings; NaN where that is not counted."""
+        evaluation, gains = self.evaluation, self.evaluation.gains
+        if gains is None or not self.defined:
+            return math.nan
+        share = self.random_places / evaluation.total
+        return share * gains.everybody + (1 - share) * gains.nobody
+
+    @property
+    def beside_chance(self) -> int:
+        """1 if the best model is better than a random choice, 0 if it is as good, and else -1."""
+        top = float(self.compared[self.first])
+        chance = self.random_found if self.brings is None else self.random_brings
+        return 0 if same(top, chance) else (top > chance) - (top < chance)
+
+    def interval(self, measure: str) -> tuple[float, float]:
+        """Both ends of the interval of what the first model brings, or of another measure."""
+        gains = self.evaluation.gains
+        at_quota = self.evaluation.at_quota
+        if measure == "brings" and gains is not None:
+            at_quota = gains.at_quota
+        return at_quota[self.quota].interval(measure, self.first)
+
+    @property
+    def elsewhere(self) -> float:
+        """What the first model will have on other rows of that by which models are compared.
+
+        NaN without resamples of all models.
+        """
+        test = self.evaluation.test_at(self.quota)
+        if test is None or test.found.names[0] != self.name:
+            return math.nan
+        # chance in the resamples is no reason to expect more than there was
+        return min(test.found.expected, float(test.found.estimate[0]))
+
+    @property
+    def fewer(self) -> Fewer | None:
+        """The best use of fewer places than these, if that is better than to fill them all.
+
+        None if the cuts may not be chosen on these rows.
+        """
+        gains = self.evaluation.gains
+        if self.evaluation.settings.tune or gains is None:
+            return None
+        values = gains.at_quota[self.quota]
+        model = int(np.nanargmax(values.of("best_places_bring")))
+        best, total = (float(values.of(x)[model]) for x in ("best_places_bring", "brings"))
+        most = float(np.nanmax(values.of("brings")))
+        if best - most <= _ROUNDING * max(abs(best), abs(most)) or best <= total:
+            return None
+        expected = gains.expected_within.get(self.quota)
+        elsewhere = math.nan if expected is None else float(expected[model])
+        return Fewer(model, float(values.of("best_places")[model]), best, most, elsewhere)
 
 
 def first_choice(evaluation: Results) -> Choice | None:
     """The models at the first quota, if there is one."""
     quotas = evaluation.settings.quotas
-    return choice_at(evaluation, quotas[0]) if quotas else None
+    return Choice(evaluation, quotas[0]) if quotas else None
 
 
 class End(NamedTuple):

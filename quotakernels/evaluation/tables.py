@@ -27,7 +27,6 @@ from quotakernels.evaluation.results import (
     Results,
     Section,
     Values,
-    choice_at,
     end_of,
     undefined_or,
 )
@@ -292,20 +291,21 @@ def brief_tables(evaluation: Results) -> Iterator[Table]:
     else the measures over all quotas.
     """
     for quota in evaluation.settings.quotas:
-        yield _brief_at_quota(evaluation, choice_at(evaluation, quota))
+        yield _brief_at_quota(Choice(evaluation, quota))
     if not evaluation.settings.quotas:
         over_all = evaluation.sections[0]
         yield next(gain_tables(evaluation), None) or values_table(evaluation, over_all)
 
 
-def _brief_at_quota(evaluation: Results, choice: Choice) -> Table:
+def _brief_at_quota(choice: Choice) -> Table:
     """Positives found, hit rate with its interval, lift or what that brings, and AUC."""
-    table = _table(heading_of(evaluation, choice.quota), _brief_columns(evaluation, choice))
+    table = _table(heading_of(choice.evaluation, choice.quota), _brief_columns(choice))
     return replace(table, rows=tuple(table.rows[k] for k in choice.order))
 
 
-def _brief_columns(evaluation: Results, choice: Choice) -> _Columns:
-    values, settings = evaluation.at_quota[choice.quota], evaluation.settings
+def _brief_columns(choice: Choice) -> _Columns:
+    evaluation, settings = choice.evaluation, choice.evaluation.settings
+    values = evaluation.at_quota[choice.quota]
     yield "model", _words(evaluation.models)
     if choice.quota.is_budget:
         yield "places", _numbers(number, choice.filled)

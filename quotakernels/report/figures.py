@@ -140,7 +140,7 @@ class _Shown:
     @property
     def model(self) -> int:
         """The model that fills the quota, or the first one."""
-        return 0 if self.choice is None or not self.choice.defined else self.choice.order[0]
+        return 0 if self.choice is None or not self.choice.defined else self.choice.first
 
     @property
     def by_positives(self) -> bool:

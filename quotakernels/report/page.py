@@ -20,10 +20,10 @@ from quotakernels.evaluation.answers import answers, fewer_to_fill
 from quotakernels.evaluation.certainty import notes_of_intervals
 from quotakernels.evaluation.results import (
     AnyQuota,
+    Choice,
     End,
     Results,
     at_any_quota,
-    choice_at,
     end_of,
     first_choice,
     how_filled,
@@ -246,9 +246,9 @@ class Step(NamedTuple):
 def steps(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
     """How each quota is filled, and how the best cut is made."""
     for quota in evaluation.settings.quotas:
-        choice = choice_at(evaluation, quota)
+        choice = Choice(evaluation, quota)
         if choice.places and evaluation.total:
-            yield _fill(evaluation, file, choice.order[0], quota)
+            yield _fill(evaluation, file, choice.first, quota)
     if evaluation.gains is not None and evaluation.total:
         yield from _fewer(evaluation, file)
         yield from _best_cut(evaluation, file)
@@ -298,9 +298,9 @@ def _fewer(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
     settings, choice = evaluation.settings, first_choice(evaluation)
     if choice is None or not choice.places or settings.cost is not None or evaluation.weighted:
         return
-    if fewer := fewer_to_fill(evaluation, choice):
+    if fewer := fewer_to_fill(choice):
         quota = Quota(fewer.places)
-        places = f"{quota} of {evaluation.size(choice.places).the}"
+        places = f"{quota} of {choice.size.the}"
         what = f"Fill {places} by {evaluation.models[fewer.model]}, which bring more than all"
         yield _fill(evaluation, file, fewer.model, quota)._replace(what=what)
 

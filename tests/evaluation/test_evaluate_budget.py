@@ -20,7 +20,7 @@ pytest.importorskip("pandas")
 
 import pandas as pd
 
-from quotakernels.evaluation.results import choice_at
+from quotakernels.evaluation.results import Choice
 
 CREDIT = Path(qk.__file__).parent / "data" / "german_credit_scores.csv"
 NAMES = ("naive_bayes", "neural_net", "tree")
@@ -79,7 +79,7 @@ def test_what_a_budget_brings(unit: dict[str, Any], weight: Any):
             assert of_model["per_place"] == pytest.approx(float(per_place))
     share = 2.5 / found.total_cost
     at_random = share * gains.everybody + (1 - share) * gains.nobody
-    choice = choice_at(found, next(iter(gains.at_quota)))
+    choice = Choice(found, next(iter(gains.at_quota)))
     assert choice.random_brings == pytest.approx(at_random)
 
 
