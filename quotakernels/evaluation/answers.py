@@ -555,12 +555,13 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
         return "That cannot be said", (nothing,)
     model = _model_in_question(evaluation, choice)
     name, settings = evaluation.models[model], evaluation.settings
-    head = f"With {name}, to find {_needed(evaluation, model)}."
+    needed = _needed(evaluation, model)
+    head = f"With {name}, to find {needed} {'of the weight' if evaluation.weighted else 'places'}."
     if choice is not None and choice.places:
         share = percent(choice.found[model] / evaluation.positive_total)
         find = f"{sentence(str(choice.size))} find{'s' if choice.size.is_one else ''}"
         whom = settings.positives
-        more = "" if settings.per else f"; to find {_needed(evaluation, model, bare=True)}"
+        more = "" if settings.per else f"; to find {needed}"
         head = f"{find} {share} of all {whom} with {name}{more}."
     if choice is not None and choice.quota.is_budget:
         return f"{number(choice.places)}, which the budget pays for", (head,)
@@ -569,16 +570,11 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
     return "That depends on what a place costs", (head, _unsaid("which number pays"))
 
 
-def _needed(evaluation: Results, model: int, bare: bool = False) -> str:
+def _needed(evaluation: Results, model: int) -> str:
     """How many places it takes to find half and most of the positives."""
-    rounded = math.ceil if not evaluation.weighted else float
-    ranking = evaluation.rankings[model]
-    needed = [
-        f"{plain(100 * share)}% takes {number(rounded(places_for(ranking, share)))}"
-        for share in (0.5, 0.9)
-    ]
-    of_what = " of the weight" if evaluation.weighted else " places"
-    return f"{listed(needed)}{'' if bare else of_what}"
+    shares, rounded = (0.5, 0.9), float if evaluation.weighted else math.ceil
+    needed = zip(shares, places_for(evaluation.rankings[model], shares), strict=True)
+    return listed([f"{plain(100 * x)}% takes {number(rounded(places))}" for x, places in needed])
 
 
 def _flattered(evaluation: Results, gains: GainResults) -> Iterator[str]:

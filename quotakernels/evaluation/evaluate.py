@@ -220,10 +220,12 @@ def _found(
     if level is None and not compare:
         how.pop("seed", None)
     drawn = Resampling.asked(level, models=len(given.scores), gains=gains is not None, **how)
-    said = {"pos_label": None if pos_label is None else str(pos_label)}
-    words |= {"unit": gains, "resampling": drawn, **said}
+    said = None if pos_label is None else str(pos_label)
+    words |= {"unit": gains, "resampling": drawn, "pos_label": said}
     tell = reporter(progress, "evaluate")
-    evaluation = evaluate_sample(_settings(given, words), *_samples(given, pos_label), tell=tell)
+    tuning = _sample(given, "tune", pos_label) if "tune" in given.titles else None
+    sample, settings = _sample(given, "where", pos_label), _settings(given, words)
+    evaluation = evaluate_sample(settings, sample, tuning, tell=tell)
     return replace(evaluation, rows_read=len(given.arrays["y_true"]))
 
 
@@ -362,14 +364,10 @@ def _title(x: Any, otherwise: str) -> str:
     return name if isinstance(name, str) and name else otherwise
 
 
-def _samples(given: _Given, pos_label: Any) -> tuple[Sample, Sample | None]:
-    """The examples that are judged, and those on which best cuts are chosen, if there are any."""
-    tuning = _sample(given, "tune", pos_label) if "tune" in given.titles else None
-    return _sample(given, "where", pos_label), tuning
-
-
 def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
-    """The checked examples that a mask selects, all without one."""
+    """The checked examples that a mask selects, all without one: those that are judged, or those on
+    which best cuts are chosen.
+    """
     arrays, chosen = given.arrays, given.arrays.get(mask)
     data = ("y_true", "sample_weight", "gain", "cost", "treatment")
     beside = {k: x for k, x in arrays.items() if k in data} | {"pos_label": pos_label}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from quotakernels._records import plainly
 from quotakernels._text import counted, digits, fixed, formatted, money, number, percent
 from quotakernels.budgets import positives_per_cost
 from quotakernels.evaluation.settings import Counts, Quota, Settings
-from quotakernels.evaluation.words import Size, amount
+from quotakernels.evaluation.words import Size, signed
 from quotakernels.measures._facts import bounded_by_ties
 from quotakernels.results import BestBoundary, Comparison
 from quotakernels.states._compute import bounds_of
@@ -634,7 +634,7 @@ class Results(Counts):
 
     def amount(self, value: float) -> str:
         """Write an amount in the user's currency."""
-        return amount(value, self.settings.currency)
+        return signed(f"{money(value)} {self.settings.currency}".rstrip())
 
     @property
     def weighted(self) -> bool:
@@ -888,13 +888,14 @@ def end_of(evaluation: Results, model: int, quota: Quota) -> End:
     return End(str(score), float(end.above), float(end.tied))
 
 
-def places_for(ranking: qk.Ranking, share: float) -> float:
-    """How many places it takes to find a share of all positives."""
+def places_for(ranking: qk.Ranking, shares: Iterable[float]) -> Iterator[float]:
+    """How many places it takes to find each share of all positives."""
     curve = qk.qrecall_curve(ranking)
-    # the first cut that reaches the share; the curve is a straight line to it from the cut before
-    reached = int(np.argmax(curve.value >= share - _ROUNDING))
-    ends = slice(max(reached - 1, 0), reached + 1)
-    return float(np.interp(share, curve.value[ends], curve.quota[ends]))
+    for share in shares:
+        # the first cut that reaches it; the curve is a straight line to that from the cut before
+        reached = int(np.argmax(curve.value >= share - _ROUNDING))
+        ends = slice(max(reached - 1, 0), reached + 1)
+        yield float(np.interp(share, curve.value[ends], curve.quota[ends]))
 
 
 def no_best_cut(gains: GainResults) -> bool:

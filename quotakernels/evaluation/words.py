@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from quotakernels._text import counted, money, number
+from quotakernels._text import counted, number
 
 Said = tuple[str, tuple[str, ...]]
 """An answer in a few words, and the sentences that say what they mean."""
@@ -35,11 +35,6 @@ def whole(places: float) -> bool:
 def signed(text: str) -> str:
     """A number with a true minus sign."""
     return text.replace("-", MINUS, 1)
-
-
-def amount(value: float, currency: str = "") -> str:
-    """Write an amount in the user's unit."""
-    return signed(f"{money(value)} {currency}".rstrip())
 
 
 def sentence(words: str) -> str:
