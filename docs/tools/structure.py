@@ -1,7 +1,7 @@
 """How large the library is, and how much of it one call visits.
 
 `python docs/tools/structure.py` prints lines of code (no blanks, comments, docstrings) and files,
-how often a measure asks for the type of its table, and what three usual calls visit.
+how often a measure asks for the type of its table, and what a few usual calls visit.
 """
 
 from __future__ import annotations
@@ -85,10 +85,12 @@ def main() -> None:
     print(f"measures that ask for the type of their table: {asked}")
     rng = np.random.default_rng(0)
     y, s, other = rng.integers(0, 2, 1000), rng.random(1000).round(2), rng.random(1000)
+    models = {"a": s, "b": other}
     for text, call in (
         ("hit_rate(y, s, quota=10)", lambda: qk.hit_rate(y, s, quota=10)),
         ("hit_rate(y, s, quota=[10, 20])", lambda: qk.hit_rate(y, s, quota=[10, 20])),
-        ("evaluate of two models", lambda: qk.evaluate(y, {"a": s, "b": other}, quota=100)),
+        ("evaluate of two models", lambda: qk.evaluate(y, models, quota=100)),
+        ("the same, printed", lambda: str(qk.evaluate(y, models, quota=100))),
     ):
         calls, opened = visited(call)
         print(f"{text}: {calls:,} calls in {opened} files")
