@@ -238,19 +238,13 @@ class Pass(NamedTuple):
     rows: int = 0
     positives: int = 0
 
-    def next(
-        self,
-        passes: Passes,
-        keys: Sequence[Key],
-        wanted: Mapping[Key, NDArray[Any]],
-        groups: int = 1,
-    ) -> Pass:
+    def next(self, passes: Passes, keys: Sequence[Key], wanted: Mapping[Key, NDArray[Any]]) -> Pass:
         """One more pass, which divides cells by how much they are wanted; the first, all scores.
 
         All groups together have as many cells as all rows.
         """
         counters: dict[Key, _Counter] = {}
-        rows = positives = 0
+        rows, positives, groups = 0, 0, len({group for _, group in keys}) - 1
         for batch in passes():
             rows, positives = rows + len(batch.labels), positives + int(batch.labels.sum())
             amounts, parts = _amounts(batch), _parts(batch)
@@ -294,20 +288,19 @@ def evaluate_stream(
     if settings.resampling is not None:
         drawn = replace(settings.resampling, resamples=0, test_resamples=0)
         settings = replace(settings, resampling=drawn)
-    groups = range(0 if names is None else len(names))
-    of_each: list[list[Key]] = [[(x, k) for k in groups] for x in settings.models]
-    keys: list[Key] = [(x, None) for x in settings.models]
+    models, groups = settings.models, range(0 if names is None else len(names))
     on_step("counting scores")
-    cells, counts = _counted(settings, passes, [*keys, *(x for y in of_each for x in y)], on_step)
+    keys = [(x, group) for x in models for group in (None, *groups)]
+    cells, counts = _counted(settings, passes, keys, on_step)
     if settings.unit is not None and (
         impacts := settings.unit.tuned(counts.total, counts.positive_total)
     ):
         cells = {key: x.with_impacts(impacts) for key, x in cells.items()}
     of_groups = None
     if names is not None:
-        by_group = [_rankings([cells[key] for key in keys], grouped=True) for keys in of_each]
+        by_group = [_rankings([cells[x, k] for k in groups], grouped=True) for x in models]
         of_groups = group_results(settings, by_group, names, exact=False)
-    orders = [_rankings([cells[x, None]]) for x in settings.models]
+    orders = [_rankings([cells[x, None]]) for x in models]
     found = evaluate_rankings(settings, counts, orders, exact=False, groups=of_groups)
     return found if settings.resampling is None else with_closed_forms(found)
 
@@ -316,8 +309,7 @@ def _counted(
     settings: Settings, passes: Passes, keys: Sequence[Key], on_step: Callable[[str], object]
 ) -> tuple[dict[Key, Cells], Counts]:
     """The cells of every key, divided until it is known where quotas end, and all in numbers."""
-    groups = len(keys) // len(settings.models) - 1
-    found = Pass({}).next(passes, keys, {}, groups)
+    found = Pass({}).next(passes, keys, {})
     counts = _counts(found)
     if settings.per is None:
         settings.check_quotas(counts.most)
@@ -326,7 +318,7 @@ def _counted(
         wanted[key] = wanted[key] * x.sizes.sum() / _OF_ALL + x.unknown * x.sizes
     while any(x.any() for x in wanted.values()):
         on_step("opening the cells in which quotas end")
-        found = found.next(passes, keys, wanted, groups)
+        found = found.next(passes, keys, wanted)
         wanted = {**_where_quotas_end(settings, counts, found.cells)}
     return found.cells, counts
 

@@ -202,8 +202,8 @@ PlotKind = Literal["hit_rate", "qrecall", "lift", "roc", "precision_recall", "do
 class Evaluation(Results):
     """Models evaluated on the same examples: every measure, and what to do in words.
 
-    `evaluate` makes it.  Everything is on the host.  Measures are computed when they are first asked
-    for, so those that nobody looks at take no time.
+    `evaluate` makes it.  Everything is on the host.  Measures are computed when they are first
+    asked for, so those that nobody looks at take no time.
 
     Attributes
     ----------
