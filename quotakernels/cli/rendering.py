@@ -18,7 +18,7 @@ from rich.text import Text
 
 from quotakernels._text import counted, number, percent
 from quotakernels.cli.errors import in_options, printable
-from quotakernels.evaluation.answers import Answer, what_will_it_bring, which_model
+from quotakernels.evaluation.answers import Answer
 from quotakernels.evaluation.certainty import notes_of_few_groups, notes_of_hit_rates
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.results import Results, undefined_or, where_best
@@ -147,7 +147,7 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
     """Print what the data are, the answers, and the tables that these need, or else all of them."""
     bounded = evaluation.over_all.bounded
     console.print(_data_line(evaluation))
-    for answer in _answers(evaluation, bounded):
+    for answer in _answers(evaluation):
         _print_answer(answer, console)
     brief = () if everything and not evaluation.settings.quotas else brief_tables(evaluation)
     of_all = evaluation.sections if everything else []
@@ -166,16 +166,13 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
         _print_notes(evaluation, console, starred)
 
 
-def _answers(evaluation: Evaluation, bounded: bool) -> list[Answer]:
+def _answers(evaluation: Evaluation) -> list[Answer]:
     """Which model, how sure and what a treatment adds; what places cost and bring tells also how
-    many and how much. A stream knows less.
+    many and how much.
     """
     paid = evaluation.gains is not None or evaluation.settings.cost is not None
-    if bounded:
-        asked = [which_model, what_will_it_bring] if paid else [which_model]
-        return [x(evaluation) for x in asked] if evaluation.settings.quotas else []
-    which, many, what, sure, *added = evaluation.answers
-    return [which, many, what, sure, *added] if paid else [which, sure, *added]
+    found = evaluation.answers
+    return found if paid else [*found[:1], *found[3:]]
 
 
 def _print_answer(answer: Answer, console: Console) -> None:

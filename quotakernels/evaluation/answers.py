@@ -416,30 +416,24 @@ class Answer:
 
 
 def answers(evaluation: Results) -> list[Answer]:
-    """Answer the four questions, for the first quota if there is one; a fifth of a treatment."""
+    """Answer the four questions, for the first quota if there is one; a fifth of a treatment.
+
+    A stream, without whole rankings, answers the first and the third, and these only at a quota.
+    """
     choice = first_choice(evaluation)
-    added: list[Answer] = []
-    if choice is not None and evaluation.settings.treatment is not None:
-        added = [Answer("What does the treatment add?", *what_is_added(choice))]
-    order = "the order of the models" if len(evaluation.models) > 1 else "it"
-    return [
-        which_model(evaluation),
-        Answer("How many should I take?", *_how_many(evaluation, choice)),
-        what_will_it_bring(evaluation),
-        Answer(f"How sure is {order}?", *how_sure(evaluation, choice)),
-        *added,
-    ]
-
-
-def which_model(evaluation: Results) -> Answer:
-    """Answer the first of them."""
+    if choice is None and not evaluation.exact:
+        return []
     does = "fill my quota" if evaluation.settings.cost is None else "spend my budget"
-    return Answer(f"Which model should {does}?", *_which(evaluation, first_choice(evaluation)))
-
-
-def what_will_it_bring(evaluation: Results) -> Answer:
-    """Answer the third."""
-    return Answer("What will it bring?", *_what(evaluation, first_choice(evaluation)))
+    which = Answer(f"Which model should {does}?", *_which(evaluation, choice))
+    what = Answer("What will it bring?", *_what(evaluation, choice))
+    if not evaluation.exact:
+        return [which, what]
+    many = Answer("How many should I take?", *_how_many(evaluation, choice))
+    order = "the order of the models" if len(evaluation.models) > 1 else "it"
+    found = [which, many, what, Answer(f"How sure is {order}?", *how_sure(evaluation, choice))]
+    if choice is not None and evaluation.settings.treatment is not None:
+        found.append(Answer("What does the treatment add?", *what_is_added(choice)))
+    return found
 
 
 def _unsaid(what: str) -> Advice:

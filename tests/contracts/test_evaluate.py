@@ -13,8 +13,6 @@ from records import by_model
 import quotakernels as qk
 from contracts.snapshots import agrees
 from quotakernels.evaluation import batches as streams
-from quotakernels.evaluation.answers import what_will_it_bring as what
-from quotakernels.evaluation.answers import which_model
 from quotakernels.evaluation.batches import evaluate_stream
 from quotakernels.evaluation.settings import Quota, Resampling, Sample, Settings, Unit
 from quotakernels.inputs.groups import GroupsOfExamples
@@ -172,7 +170,7 @@ def test_evaluations_in_batches(monkeypatch: pytest.MonkeyPatch, name: str) -> N
     regions, codes = np.unique(REGION, return_inverse=True)
     names = regions if {"by", "per"} & {*options} else None
     found = evaluate_stream(settings, batches(options, codes), names=names)
-    said = (f"{x.question} {x.verdict} {x.sentences}" for x in (which_model(found), what(found)))
+    said = (f"{x.question} {x.verdict} {x.sentences}" for x in found.answers)
     agrees(f"evaluate/batches_{name}", "\n".join([*said, numbers(found)]))
 
 
