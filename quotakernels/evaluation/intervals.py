@@ -401,8 +401,7 @@ def _means_of_model(data: Resampled, name: str, groups: GroupResults) -> _Found:
 def _apart(data: Resampled, groups: GroupResults, quota: Quota) -> Iterator[tuple[_Key, Ends]]:
     """The intervals of how far groups are apart by each model, on resamples of rows."""
     data.on_step("drawing rows of groups that share a quota")
-    whole = groups.masses if data.settings.cost is None else groups.costs
-    given = {**data.sample.cost, **data.groups, **quota.argument(float(whole.sum()))}
+    given = {**data.sample.cost, **data.groups, **quota.argument(float(groups.whole.sum()))}
     given |= data.drawn(data.resampling.resamples)
     with silently():
         models = (data.sample.of(name) for name in data.settings.models)

@@ -451,17 +451,19 @@ class GroupResults:
     apart: Mapping[Quota, Values] = field(default_factory=dict)
 
     @property
+    def whole(self) -> Floats:
+        """What quotas are parts of: the weight of each group, or with budgets its cost."""
+        return self.masses if np.isnan(self.costs).all() else self.costs
+
+    @property
     def most(self) -> float:
         """The most that a quota, or a budget, of a group may be."""
-        whole = self.masses if np.isnan(self.costs).all() else self.costs
-        return float(whole.max(initial=0))
+        return float(self.whole.max(initial=0))
 
     def at_random(self, quota: Quota) -> tuple[float, float]:
         """How many places a random choice has where each group has the quota, and what it finds."""
-        whole = self.costs if quota.is_budget else self.masses
-        there = whole > 0
-        share = np.where(self.masses > 0, 1.0, 0.0)
-        share[there] = quota.of_each(whole[there]) / whole[there]
+        there, share = self.whole > 0, np.where(self.masses > 0, 1.0, 0.0)
+        share[there] = quota.of_each(self.whole[there]) / self.whole[there]
         return float(share @ self.masses), float(share @ self.positive_masses)
 
     def together(self, quota: Quota) -> Floats:
@@ -478,8 +480,7 @@ class GroupResults:
 
     def short(self, quota: Quota) -> int:
         """How many groups have fewer rows, or less weight, than the quota, or cost less."""
-        whole = self.costs if quota.is_budget else self.masses
-        return 0 if quota.percent else int(np.count_nonzero(whole < quota.amount))
+        return 0 if quota.percent else int(np.count_nonzero(self.whole < quota.amount))
 
 
 # tests and results

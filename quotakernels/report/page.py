@@ -264,8 +264,7 @@ def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) ->
     )
     places = float(evaluation.places(quota)[model])
     if groups is not None and per is not None:
-        sizes = groups.costs if quota.is_budget else groups.masses
-        remark = f"{how_filled_each(places, quota, per, sizes)}."
+        remark = f"{how_filled_each(places, quota, per, groups.whole)}."
         if evaluation.weighted:
             remark = "The command counts rows and not weights." if file else ""
         return Step(what, command, remark)
