@@ -7,7 +7,6 @@ AREAS, one of a quota to AT_QUOTA, or one of a budget to AT_BUDGET.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels._records import plainly
-from quotakernels._text import counted, digits, fixed, formatted, money, number, percent
+from quotakernels._text import counted, digits, fixed, money, number, percent
 from quotakernels.budgets import positives_per_cost
 from quotakernels.evaluation.settings import Counts, Quota, Settings
 from quotakernels.evaluation.words import Size, signed
@@ -933,93 +932,3 @@ def how_filled_each(places: float, quota: Quota, column: str, sizes: NDArray[Any
     groups = f"{counted(len(sizes), 'group', 'groups')}{fewer}"
     what = f"{number(quota.amount)} for" if quota.is_budget else f"{quota} of"
     return f"{Size(places, False)}: {what} each {column} ({groups})"
-
-
-# what every quota finds and brings
-
-
-_Columns = dict[str, NDArray[np.float64]]
-_START = 0.1
-"""The share of all at which to begin where nobody has asked for a quota."""
-
-
-@dataclass(frozen=True)
-class AnyQuota:
-    """The cuts of each model between which all is a straight line.
-
-    Each model has its selected, `places`, the positives `found` and, where there are any, what they
-    `cost` and `brings`, at each of its cuts.  `axis` is what is chosen, "places" or "cost", up to
-    `end` and first at `start`.  `errors` say how far off values between the cuts may be.
-    """
-
-    axis: str
-    end: float
-    start: float
-    models: dict[str, _Columns]
-    errors: dict[str, float]
-
-    def to_json(self) -> str:
-        """As JSON: of every column the first value, and what each further one is more."""
-        models = [
-            {"name": name, **{key: _steps(column) for key, column in columns.items()}}
-            for name, columns in self.models.items()
-        ]
-        record = {"axis": self.axis, "end": self.end, "start": self.start, "models": models}
-        return json.dumps(record, separators=(",", ":"))
-
-
-def at_any_quota(evaluation: Results, numbers: int) -> AnyQuota | None:
-    """The lines of all models in about so many numbers: exactly, or as near as these tell.
-
-    None where one quota is not all there is to choose, and where there is nothing to find.
-    """
-    if evaluation.settings.per is not None or not evaluation.positive_total:
-        return None
-    of_cost = evaluation.settings.cost is not None
-    axis, end = ("cost", evaluation.total_cost) if of_cost else ("places", evaluation.total)
-    choice, start = first_choice(evaluation), float(np.ceil(_START * end))
-    if choice is not None:
-        quota = choice.quota
-        start = quota.places(evaluation.total_cost) if quota.is_budget else choice.places
-    whole = [_columns(evaluation, model) for model in range(len(evaluation.models))]
-    points = numbers // (len(whole[0]) * len(whole))
-    thinned = [_thinned(columns, axis, start, points) for columns in whole]
-    lines = dict(zip(evaluation.models, (x for x, _ in thinned), strict=True))
-    errors = {name: max(off[name] for _, off in thinned) for name in whole[0]}
-    return AnyQuota(axis, float(end), float(start), lines, errors)
-
-
-def _columns(evaluation: Results, model: int) -> _Columns:
-    """What a model has selected, found, spent and brought at every cut."""
-    ranking = evaluation.rankings[model]
-    steps = {"places": ranking.weights, "found": ranking.positive_weights}
-    if evaluation.settings.cost is not None:
-        steps["cost"] = np.asarray(ranking.columns["cost"].whole)
-    columns = {
-        key: np.concatenate([[0.0], np.cumsum(np.asarray(step, dtype=np.float64))])
-        for key, step in steps.items()
-    }
-    if evaluation.gains is not None:
-        columns["brings"] = np.asarray(evaluation.gains.cuts[model].curve.value, dtype=np.float64)
-    return columns
-
-
-def _thinned(
-    columns: _Columns, axis: str, start: float, points: int
-) -> tuple[_Columns, dict[str, float]]:
-    """So many of the cuts, and both beside the start; and how far off lines between them are."""
-    along, last = columns[axis], len(columns[axis]) - 1
-    after = int(np.searchsorted(along, start, side="right"))
-    among = np.linspace(0, last, min(points, len(along))).round().astype(int)
-    kept = np.unique([0, max(after - 1, 0), min(after, last), last, *among])
-    lines = {name: x[kept] for name, x in columns.items()}
-    if len(kept) == len(along):
-        return lines, dict.fromkeys(columns, 0.0)
-    between = {name: np.interp(along, lines[axis], x) for name, x in lines.items()}
-    return lines, {name: float(np.abs(between[name] - x).max()) for name, x in columns.items()}
-
-
-def _steps(column: NDArray[np.float64]) -> list[Any]:
-    """The first value and the differences, whole numbers as such."""
-    steps = np.diff(column, prepend=0.0).tolist()
-    return [int(x) if x.is_integer() else float(formatted(x, ".10g")) for x in steps]

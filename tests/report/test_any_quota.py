@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
-from quotakernels.evaluation.results import at_any_quota
+from quotakernels.report.page import at_any_quota
 
 ROWS = 60
 
