@@ -49,17 +49,6 @@ def impacts_at(quota: Quota, results: Results) -> tuple[float, ...] | None:
     return unit.tuned(results.total, results.positive_total)
 
 
-def impact_ends_at(results: Results) -> dict[_Key, Ends]:
-    """The intervals of what quotas bring."""
-    found: dict[_Key, Ends] = {}
-    for quota in results.settings.quotas_over_all:
-        if (impacts := impacts_at(quota, results)) is not None:
-            at = results.places_at_random(quota)
-            ends = np.stack([impact_ends(x, impacts, at, results.level) for x in results.worst])
-            found[_GAINS, quota, "brings"] = Ends(ends[:, 0], ends[:, 1], np.zeros(len(ends), int))
-    return found
-
-
 def tests_by_rates(
     y_true: Any, models: dict[str, Any], at: QuotaArgument, worth: float, level: float
 ) -> Tests:
@@ -143,11 +132,11 @@ def with_certainty(results: _R, data: Resampled) -> _R:
     resampling, groups, gains, ends = data.resampling, results.groups, results.gains, {}
     if resampling.level is not None:
         ends = _of_all(data, _intervals_of_model)
-        if not results.weighted:  # which the formulas are for
-            ends |= _closed_forms(results) | _hit_rate_ends(results)
     if gains is not None and results.total:
         gains, ends_of_gains = _sure_gains(gains, data)
         ends |= ends_of_gains
+    if resampling.level is not None and not results.weighted:  # which the formulas are for
+        ends |= _closed_forms(results) | _closed_forms_at_quotas(results)
     differences = [*_tests(data)] if resampling.compare else []
     if resampling.compare and gains is not None:
         differences += gains.tests
@@ -161,7 +150,7 @@ def with_certainty(results: _R, data: Resampled) -> _R:
 
 def with_closed_forms(results: _R) -> _R:
     """The results with those intervals at quotas that need no resamples."""
-    return _with_ends(results, _hit_rate_ends(results) | impact_ends_at(results))
+    return _with_ends(results, _closed_forms_at_quotas(results))
 
 
 def _with_ends(results: _R, ends: Mapping[_Key, Ends]) -> _R:
@@ -231,14 +220,20 @@ def _closed_forms(results: Results) -> dict[_Key, Ends]:
     return closed
 
 
-def _hit_rate_ends(results: Results) -> dict[_Key, Ends]:
-    """The intervals of hit rates at quotas; the places of a budget are not fixed."""
+def _closed_forms_at_quotas(results: Results) -> dict[_Key, Ends]:
+    """The intervals of hit rates and of what quotas bring by these; the places of a budget are not
+    fixed.
+    """
     ends: dict[_Key, Ends] = {}
-    for quota in results.settings.quotas_over_all:
-        if not quota.is_budget:
-            at = {"confidence_level": results.level, **quota.argument(results.total)}
-            found = [hit_rate_interval(x, **at) for x in results.worst]
-            ends[_VALUES, quota, "hit_rate"] = Ends.of(found)
+    for quota in results.settings.quotas_over_all if not results.settings.cost else ():
+        at = {"confidence_level": results.level, **quota.argument(results.total)}
+        found = [hit_rate_interval(x, **at) for x in results.worst]
+        ends[_VALUES, quota, "hit_rate"] = Ends.of(found)
+        if (impacts := impacts_at(quota, results)) is not None:
+            places, level = results.places_at_random(quota), results.level
+            both = [impact_ends(x, impacts, places, level) for x in results.worst]
+            lower, upper = np.transpose(both)
+            ends[_GAINS, quota, "brings"] = Ends(lower, upper, np.zeros(len(both), int))
     return ends
 
 
@@ -292,7 +287,6 @@ def _sure_gains(gains: GainResults, data: Resampled) -> tuple[GainResults, dict[
     if data.resampling.level is None:
         return gains, {}
     ends = {(_GAINS, quota, "brings"): Ends.of(x) for quota, (_, x) in drawn.items()}
-    ends |= impact_ends_at(data.results)
     expected: dict[
         Any, Any
     ] = {  # chance in the resamples is no reason to expect more than there was
