@@ -287,9 +287,8 @@ def _sure_gains(gains: GainResults, data: Resampled) -> tuple[GainResults, dict[
     if data.resampling.level is None:
         return gains, {}
     ends = {(_GAINS, quota, "brings"): Ends.of(x) for quota, (_, x) in drawn.items()}
-    expected: dict[
-        Any, Any
-    ] = {  # chance in the resamples is no reason to expect more than there was
+    # chance in the resamples is no reason to expect more than there was
+    expected: dict[Any, Any] = {
         quota: np.minimum(best.expected.estimate, best.value.estimate)
         for quota, (best, _) in drawn.items()
         if best is not None
