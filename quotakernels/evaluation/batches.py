@@ -248,27 +248,18 @@ class Pass(NamedTuple):
         for batch in passes():
             rows, positives = rows + len(batch.labels), positives + int(batch.labels.sum())
             amounts, parts = _amounts(batch), _parts(batch)
-            for model, group in (x for x in keys if x[1] in parts):
+            for model, group in keys:
                 if (key := (model, group)) not in counters:
                     bits = _BITS if group is None else max(_BITS - (groups - 1).bit_length(), 1)
                     former = self.cells.get(key) or _all_scores(batch.scores[model].dtype)
                     every = np.ones(len(former.counts), dtype=bool)
                     counters[key] = _Counter(former, wanted.get(key, every), amounts, bits)
-                counters[key].add(batch, model, parts[group], amounts)
+                if group in parts:  # which some batches lack, or all if none of its rows counts
+                    counters[key].add(batch, model, parts[group], amounts)
         cells = {key: x.cells for key, x in counters.items()}
         if self.cells and (rows, positives) != (self.rows, self.positives):
             raise ChangedError
-        for key in keys:
-            if key not in cells:  # a group of which no row has any weight
-                cells[key] = _emptied(cells[key[0], None])
         return Pass(cells, rows, positives)
-
-
-def _emptied(cells: Cells) -> Cells:
-    """A cell without any examples."""
-    found = cells.rows(slice(1))
-    nothing = {name: np.zeros_like(x) for name, x in found.amounts.items()}
-    return found._replace(counts=np.zeros_like(found.counts), amounts=nothing)
 
 
 # an evaluation
