@@ -43,34 +43,6 @@ _CONTROL = re.compile(r"[\x7f-\x9f]")
 _INNER = re.compile(r"\n {6,}|\n {4}(?=[]}])")
 
 
-def as_json(content: dict[str, Any]) -> str:
-    """A record as JSON, with each value in a line, in which no text controls a terminal."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    text = _INNER.sub(" ", text)
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def as_dict(results: Evaluation) -> dict[str, Any]:
-    """All of an evaluation: full precision, None where a measure is undefined or infinite."""
-    settings, gains = results.settings, results.gains
-    named = ("source", "label", "pos_label", "weight", "cost", "treatment", "treated")
-    summed = ("rows", "positives", "total", "positive_total", "total_cost", "prevalence")
-    record: dict[str, Any] = {name: getattr(settings, name) for name in named}
-    record |= {name: [x.option for x in getattr(settings, name)] for name in ("where", "tune")}
-    record["unit"] = None if settings.unit is None else asdict(settings.unit)
-    called = {"total": "total_weight", "positive_total": "positive_weight"}
-    record |= {called.get(name, name): getattr(results, name) for name in summed}
-    record |= _record_of_groups(results) | _record_of_confidence(results)
-    if gains is not None:
-        record |= {"brought_by_nobody": gains.nobody, "brought_by_all": gains.everybody}
-    record["models"] = results.models
-    record["places"] = {str(x): results.places_at_random(x) for x in settings.quotas}
-    names = _names(results)
-    record["values"] = [dict(zip(names, x, strict=True)) for x in _values(results)]
-    found: dict[str, Any] = _plain(record | _record_of_best(results))
-    return found
-
-
 def _plain(x: Any) -> Any:
     """Lists, texts and numbers of Python, with None for what is undefined or infinite."""
     if isinstance(x, dict):
@@ -273,11 +245,32 @@ class Evaluation(Results):
 
         Its ``"values"`` are the rows of `to_frame`, with each quota as it was given.
         """
-        return as_dict(self)
+        settings, gains = self.settings, self.gains
+        named = ("source", "label", "pos_label", "weight", "cost", "treatment", "treated")
+        summed = ("rows", "positives", "total", "positive_total", "total_cost", "prevalence")
+        record: dict[str, Any] = {name: getattr(settings, name) for name in named}
+        record |= {name: [x.option for x in getattr(settings, name)] for name in ("where", "tune")}
+        record["unit"] = None if settings.unit is None else asdict(settings.unit)
+        called = {"total": "total_weight", "positive_total": "positive_weight"}
+        record |= {called.get(name, name): getattr(self, name) for name in summed}
+        record |= _record_of_groups(self) | _record_of_confidence(self)
+        if gains is not None:
+            record |= {"brought_by_nobody": gains.nobody, "brought_by_all": gains.everybody}
+        record["models"] = self.models
+        record["places"] = {str(x): self.places_at_random(x) for x in settings.quotas}
+        names = _names(self)
+        record["values"] = [dict(zip(names, x, strict=True)) for x in _values(self)]
+        found: dict[str, Any] = _plain(record | _record_of_best(self))
+        return found
 
     def to_json(self) -> str:
-        """The record of `to_dict` as JSON, as the command prints it."""
-        return as_json(self.to_dict())
+        """The record of `to_dict` as JSON, as the command prints it.
+
+        Each value is in a line, and no text controls a terminal.
+        """
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        text = _INNER.sub(" ", text)
+        return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
     def to_frame(self, library: Library | None = None) -> Any:
         """Every value as a data frame: a row for each model, quota and measure, with its interval.
