@@ -299,6 +299,13 @@ def test_mappings_frames_and_columns() -> None:
     assert qk.evaluate(texts, S, pos_label="yes").to_dict()["positives"] == 3
 
 
+def test_what_is_not_shown_is_not_computed() -> None:
+    found = qk.evaluate(Y, S, quota=2)
+    assert not {"over_all", "areas", "at_quota", "best"} & {*vars(found)}
+    assert "AUC" in str(found)
+    assert not {"areas", "best"} & {*vars(found)}
+
+
 def test_a_leading_axis_of_models() -> None:
     expected = qk.evaluate(Y, {"0": S["a"], "1": S["b"]}, quota=2)
     both = np.stack(list(S.values()))
