@@ -59,10 +59,6 @@ class Column:
         """The heading in a line."""
         return self.heading.replace("\n", " ")
 
-    def text(self, value: float) -> str:
-        """A value as tables show it."""
-        return undefined_or(self.form, value)
-
 
 def undefined_or(form: Callable[[float], str], value: float) -> str:
     """A value in a form, if it has one."""

@@ -162,7 +162,7 @@ def cell_of(measure: Column, known: Known, best: Any = False) -> Cell:
     if known.bounded:
         return Cell(between(known.lower, known.upper).replace("-", MINUS), best=bool(best))
     ends = tuple(signed(measure.end_form(x)) for x in known.ends)
-    return Cell(signed(measure.text(known.value)), ends, bool(best))
+    return Cell(signed(undefined_or(measure.form, known.value)), ends, bool(best))
 
 
 # values
