@@ -38,32 +38,6 @@ from quotakernels.inputs.models import stacked
 from quotakernels.results import BestCutInterval, BootstrapResult, Comparison, CurveBand
 from quotakernels.uplift import uplift_at_quota
 
-# what quotas bring where labels alone decide it
-
-
-def impacts_at(quota: Quota, results: Results) -> tuple[float, ...] | None:
-    """The impacts, if it is so: of rows without weights, in a fixed number of places."""
-    unit = results.settings.unit
-    if unit is None or results.weighted or quota.is_budget:
-        return None
-    return unit.tuned(results.total, results.positive_total)
-
-
-def tests_by_rates(
-    y_true: Any, models: dict[str, Any], at: QuotaArgument, worth: float, level: float
-) -> Tests:
-    """The tests of what a quota brings: those of hit rates, times what these are worth."""
-    given = {"sample_weight": None, "where": None, "pos_label": None, "validate": True}
-    both = selections(y_true, stacked(models, y_true), given, dict(at))
-
-    def tested(first: int, second: int) -> PairTest:
-        found, error = both.by_score(first, second, level)
-        lower, upper = np.sort([worth * found.lower, worth * found.upper]).tolist()
-        return PairTest(lower, upper, found.p_value, abs(worth) * error)
-
-    return Tests(tested, "score")
-
-
 # intervals and tests
 
 
@@ -220,6 +194,16 @@ def _closed_forms(results: Results) -> dict[_Key, Ends]:
     return closed
 
 
+def _impacts_at(quota: Quota, results: Results) -> tuple[float, ...] | None:
+    """The impacts, where labels alone decide what a quota brings: of rows without weights, in a
+    fixed number of places.
+    """
+    unit = results.settings.unit
+    if unit is None or results.weighted or quota.is_budget:
+        return None
+    return unit.tuned(results.total, results.positive_total)
+
+
 def _closed_forms_at_quotas(results: Results) -> dict[_Key, Ends]:
     """The intervals of hit rates and of what quotas bring by these; the places of a budget are not
     fixed.
@@ -229,7 +213,7 @@ def _closed_forms_at_quotas(results: Results) -> dict[_Key, Ends]:
         at = {"confidence_level": results.level, **quota.argument(results.total)}
         found = [hit_rate_interval(x, **at) for x in results.worst]
         ends[_VALUES, quota, "hit_rate"] = Ends.of(found)
-        if (impacts := impacts_at(quota, results)) is not None:
+        if (impacts := _impacts_at(quota, results)) is not None:
             places, level = results.places_at_random(quota), results.level
             both = [impact_ends(x, impacts, places, level) for x in results.worst]
             lower, upper = np.transpose(both)
@@ -309,19 +293,32 @@ def _tests_of_gains(gains: GainResults, drawn: _Gained, data: Resampled) -> Iter
     """The tests by what the best cuts bring, and by what each quota does."""
     resampling, models = data.resampling, list(data.settings.models)
     level, notes = resampling.tested_level, [*resampling.notes_of_gains(len(models))]
-    labels, scores = data.sample.labels, data.sample.scores
     for quota in (None, *gains.at_quota) if len(models) > 1 else ():
         brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
         _, total = drawn[quota]
         tests = tests_of(total.estimate, total.resamples, level)
-        if quota is not None and (impacts := impacts_at(quota, data.results)):
-            tp, fp, fn, tn = impacts
-            worth = (tp - fp - fn + tn) * data.results.places_at_random(quota)
-            tests = tests_by_rates(labels, scores, data.quotas[quota], worth, level)
+        if quota is not None and (impacts := _impacts_at(quota, data.results)):
+            tests = _tests_by_rates(data, quota, impacts)
         said = notes if tests.resamples is not None else []
         found = comparison_of(models, brings, 1, tests, level)
         few = _too_few(data, found, resampling.resamples)
         yield Differences("brings", quota, found, tuple(said), few)
+
+
+def _tests_by_rates(data: Resampled, quota: Quota, impacts: tuple[float, ...]) -> Tests:
+    """The tests of what a quota brings: those of hit rates, times what these are worth."""
+    tp, fp, fn, tn = impacts
+    worth = (tp - fp - fn + tn) * data.results.places_at_random(quota)
+    labels, level = data.sample.labels, data.resampling.tested_level
+    given = {"sample_weight": None, "where": None, "pos_label": None, "validate": True}
+    both = selections(labels, stacked(data.sample.scores, labels), given, data.quotas[quota])
+
+    def tested(first: int, second: int) -> PairTest:
+        found, error = both.by_score(first, second, level)
+        lower, upper = np.sort([worth * found.lower, worth * found.upper]).tolist()
+        return PairTest(lower, upper, found.p_value, abs(worth) * error)
+
+    return Tests(tested, "score")
 
 
 def _tests(data: Resampled) -> Iterator[Differences]:
