@@ -310,8 +310,7 @@ def _tests_by_rates(data: Resampled, quota: Quota, impacts: tuple[float, ...]) -
     tp, fp, fn, tn = impacts
     worth = (tp - fp - fn + tn) * data.results.places_at_random(quota)
     labels, level = data.sample.labels, data.resampling.tested_level
-    given = {"sample_weight": None, "where": None, "pos_label": None, "validate": True}
-    both = selections(labels, stacked(data.sample.scores, labels), given, data.quotas[quota])
+    both = selections(labels, stacked(data.sample.scores, labels), {}, data.quotas[quota])
 
     def tested(first: int, second: int) -> PairTest:
         found, error = both.by_score(first, second, level)
