@@ -508,8 +508,8 @@ def _whole_gains(columns: Columns) -> tuple[float, float, bool]:
 
 def gains_of(unit: Unit, sample: Sample) -> dict[str, Any]:
     """The gains that a unit stands for, and the weights, by the names that `rank` gives them."""
-    selected, rejected = sample.gains, np.zeros(1)
-    if impacts := unit.tuned(sample.counts.total, sample.counts.positive_total):
+    selected, rejected, counts = sample.gains, np.zeros(1), sample.counts
+    if impacts := unit.tuned(counts.total, counts.positive_total):
         tp, fp, fn, tn = impacts
         selected, rejected = np.where(sample.labels, tp, fp), np.where(sample.labels, fn, tn)
     else:
@@ -580,21 +580,20 @@ def _groups_at_quota(
     rankings: Sequence[qk.Ranking], filled: Sequence[Floats], masses: Floats, level: float | None
 ) -> GroupValues:
     """The measures of groups in which each model fills so many places, by its own order there."""
-    measures, values = (*FILLED, *AT_QUOTA_IN_GROUPS), []
+    measures, values, rates = (*FILLED, *AT_QUOTA_IN_GROUPS), [], []
     paid = [BRINGS] if rankings and "gain" in rankings[0].columns else []
     for ranking, taken in zip(rankings, filled, strict=True):
-        of_each = [x.function(ranking, quota=taken[:, None])[:, 0] for x in AT_QUOTA_IN_GROUPS]
-        of_each += [qk.impact_at_quota(ranking, quota=taken[:, None]).whole[:, 0] for _ in paid]
+        at = taken[:, None]
+        of_each = [x.function(ranking, quota=at)[:, 0] for x in AT_QUOTA_IN_GROUPS]
+        of_each += [qk.impact_at_quota(ranking, quota=at).whole[:, 0] for _ in paid]
         with np.errstate(invalid="ignore"):
             rate = of_each[[x.name for x in AT_QUOTA_IN_GROUPS].index("hit_rate")]
             found = np.where(taken == 0, taken, taken * rate)
             values.append(np.stack([taken, found, taken / masses, *of_each], axis=-1))
+        if level is not None:
+            rates.append(hit_rate_interval(ranking, quota=at, confidence_level=level))
     ends = {}
-    if level is not None:
-        rates = [
-            hit_rate_interval(ranking, quota=taken[:, None], confidence_level=level)
-            for ranking, taken in zip(rankings, filled, strict=True)
-        ]
+    if rates:
         lower, upper, _ = Ends.of(rates)
         ends = {"hit_rate": Ends(lower[..., 0], upper[..., 0])}
     return GroupValues((*measures, *paid), np.stack(values), ends)
