@@ -145,7 +145,7 @@ def table_console() -> Console:
 
 def print_evaluation(evaluation: Evaluation, console: Console, everything: bool) -> None:
     """Print what the data are, the answers, and the tables that these need, or else all of them."""
-    bounded = evaluation.over_all.bounded
+    bounded = not evaluation.exact
     console.print(_data_line(evaluation))
     for answer in _answers(evaluation):
         _print_answer(answer, console)

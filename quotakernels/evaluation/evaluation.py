@@ -237,7 +237,7 @@ class Evaluation(Results):
     @property
     def notes(self) -> list[str]:
         """What has no intervals, and which intervals cover less often than they say."""
-        found = notes_of_hit_rates if self.over_all.bounded else notes_of_intervals
+        found = notes_of_intervals if self.exact else notes_of_hit_rates
         return [*found(self)]
 
     def to_dict(self) -> dict[str, Any]:

@@ -396,8 +396,7 @@ def _notes_of_groups(
     evaluation: Results, groups: GroupResults, quota: Quota | None
 ) -> Iterator[str]:
     if quota is not None and evaluation.settings.per is not None and (n := groups.short(quota)):
-        verbs = ("costs", "has", "is") if n == 1 else ("cost", "have", "are")
-        cost, have, are = verbs
+        cost, have, are = ("costs", "has", "is") if n == 1 else ("cost", "have", "are")
         short = f"{have} less than {quota}"
         if quota.is_budget:
             short = f"{cost} less than {number(quota.amount)}"
