@@ -603,7 +603,7 @@ class Results(Counts):
 
     @cached_property
     def areas(self) -> Values:
-        """Those of ROC and precision-recall space."""
+        """The measures of ROC and precision-recall space."""
         return self._with_ends(None, Values(*measured(AREAS, self.orders, self.exact)))
 
     @cached_property
@@ -776,17 +776,17 @@ class Choice:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """What the best model is called."""
         return self.evaluation.models[self.first]
 
     @property
     def places(self) -> float:
-        """The places that it fills; only of a budget others fill another number."""
+        """The places that the best model fills; only of a budget others fill another number."""
         return float(self.filled[self.first])
 
     @property
     def size(self) -> Size:
-        """These in words."""
+        """The places that the best model fills, in words."""
         return self.evaluation.size(self.places)
 
     @property
@@ -842,7 +842,7 @@ class Choice:
 
     @property
     def fewer(self) -> Fewer | None:
-        """The best use of fewer places than these, if that is better than to fill them all.
+        """The best use of fewer places than the quota's, if that is better than to fill them all.
 
         None if the cuts may not be chosen on these rows.
         """
