@@ -31,8 +31,8 @@ SOURCES = [x for x in sorted(PACKAGE.rglob("*.py")) if x not in OTHERS and "cli"
 UFUNC_KEYWORDS = {"out", "dtype"}
 XP = CuPy(array_api_compat.cupy)
 """The namespace, with the operations of this library."""
-OF_TENSORS = {"running_counts_by_group", "won_twice_by_group"}
-"""Operations that only PyTorch has, and that are called where `counts_by_group` says so."""
+OF_TENSORS = {"won_twice_by_group"}
+"""Operations that only PyTorch has, of tables that it alone makes."""
 
 
 class Use(NamedTuple):

@@ -39,7 +39,6 @@ from quotakernels.inputs.columns import (
 )
 from quotakernels.inputs.groups import (
     GroupsOfExamples,
-    GroupsToCount,
     good_groups,
     kept_within,
     of_their_group,
@@ -91,15 +90,13 @@ class Validated(NamedTuple):
     None where all values were read, and so are good.
 
     The `mask` is that of the caller alone: examples of rows with a bad value count in it.  With
-    `groups` it is known of each group whether it had a bad value, shape (..., S, 1).  Groups
-    `to_count` have not been looked at.
+    `groups` it is known of each group whether it had a bad value, shape (..., S, 1).
     """
 
     examples: Examples
     good: Array | None
     mask: Array | None
     groups: GroupsOfExamples | None = None
-    to_count: GroupsToCount | None = None
 
     @property
     def masked(self) -> Examples:
@@ -129,14 +126,13 @@ def validated(
     *,
     leader: str = "y_score",
     batched: bool = False,
-    by_counts: bool = False,
 ) -> Validated:
     """Check and convert what `rank` takes, by name; the leader names the scores.
 
     The columns of `COLUMNS` come out as wide floats, 0 where they do not count, else finite, costs
     not negative, treatments 0 or 1.  With gains there may be no labels: then all examples are
     positive, since what they bring does not depend on their classes.  The scores of a state may be
-    known to be a batch.  For a caller to whom counts serve there may be groups `to_count`.
+    known to be a batch.
     """
     pos_label, num_groups = given.get("pos_label"), given.get("num_groups")
     validate: bool = given.get("validate", True)
@@ -160,8 +156,7 @@ def validated(
     columns = arrays if on_host is None else dict(zip(arrays, on_host, strict=True))
     if pos_label is None and (flags := zero_or_one(columns.get("y_true"))) is not None:
         columns = columns | {"y_true": flags}
-    by_counts = by_counts and ids is not None and {"sample_weight", *COLUMNS}.isdisjoint(columns)
-    found = _clean(columns, as_given, pos_label, validate, leader, ids, by_counts)
+    found = _clean(columns, as_given, pos_label, validate, leader, ids)
     return found if on_host is None else from_host_view(found, arrays[leader])
 
 
@@ -253,7 +248,6 @@ def _clean(
     validate: bool,
     leader: str,
     ids: Array | int | None,
-    by_counts: bool,
 ) -> Validated:
     """Arrays of one library and of fitting shapes, when their values are checked too."""
     xp = namespace(arrays[leader])
@@ -265,13 +259,10 @@ def _clean(
         floats = {name: xp.cast(columns[name], wide) for name in COLUMNS if name in columns}
         weights, mask = weights_and_mask(xp, columns, wide)
         by_list = mask is None and ids is None and not (validate and readable(scores))
-        counts = by_counts and xp.counts_by_group(scores, labels, mask, columns["groups"])
-        bad = {} if counts else bad_values(xp, scores, weights, leader, by_list)
+        bad = bad_values(xp, scores, weights, leader, by_list)
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             labels, bad["y_true"] = _positive(xp, arrays["y_true"], labels, pos_label, mask)
         bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in floats.items()}
-        if counts:
-            return _to_count(scores, labels, mask, columns["groups"], ids, bad)
         groups = None
         if ids is not None:
             groups, bad["groups"] = kept_within(xp, scores, columns["groups"], ids)
@@ -296,20 +287,6 @@ def _positive(
     labels = one if valid is None else labels
     labels, (invalid, expected) = positive_labels(xp, labels, pos_label, valid)
     return _stretched(xp, labels, shape), (_stretched(xp, invalid, shape), expected)
-
-
-def _to_count(
-    scores: Array,
-    labels: Array | None,
-    mask: Array | None,
-    codes: Array,
-    ids: Array | int,
-    bad: dict[str, tuple[Array, str]],
-) -> Validated:
-    """Groups of which nothing was looked at but the labels."""
-    invalid, _ = bad.get("y_true", (None, ""))
-    examples = Examples(scores, labels, None, mask)
-    return Validated(examples, None, mask, None, GroupsToCount(codes, ids, invalid))
 
 
 def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:

@@ -52,17 +52,6 @@ class GroupsOfExamples(NamedTuple):
     ids: Array
 
 
-class GroupsToCount(NamedTuple):
-    """The same before anything was looked at: codes may be of no group, and scores NaN.
-
-    It tells which labels are `invalid`, None where none can be; `ids` may be how many there are.
-    """
-
-    codes: Array
-    ids: Array | int
-    invalid: Array | None
-
-
 def with_codes(
     given: dict[str, Any], num_groups: int | None
 ) -> tuple[dict[str, Any], Array | int | None]:

@@ -314,7 +314,7 @@ class Measure:
         self._check_complete(caller, given)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
-        return self._serving(self._validated(given, ties), ties, numbers)
+        return self._serving(self._validated(given), ties, numbers)
 
     def _named(
         self, caller: str, arguments: tuple[Any, ...], keywords: dict[str, Any]
@@ -352,10 +352,10 @@ class Measure:
         if "y_true" in self.needs and given["y_true"] is None:
             raise TypeError(f"{caller} needs y_true, which tells the cells apart")
 
-    def _validated(self, given: dict[str, Any], ties: TiePolicy) -> Validated:
+    def _validated(self, given: dict[str, Any]) -> Validated:
         """The checked examples; what is told of bad labels suits measures that take grades."""
         try:
-            return validated(given, by_counts=self._by_counts and ties == "expected")
+            return validated(given)
         except ValueError as error:
             what, other, _ = str(error).partition("; for other labels")
             graded = "gain" in self.takes and "gain" not in self.needs and given.get("gain") is None
@@ -367,7 +367,7 @@ class Measure:
         """The ranking of checked examples, or the counts or the one cut that the measure needs."""
         if self.ideal and "gain" in found.examples.columns:
             return beside_ideal(found, ties)
-        by_counts = found.to_count is not None or (self._by_sums and found.groups is None)
+        by_counts = self._by_sums if found.groups is None else self._by_counts
         if by_counts and (counts := running_table(found, ties, self.by_positives)) is not None:
             return counts
         return self._cut(found, ties, numbers)

@@ -269,15 +269,11 @@ class Tables(Grouped):
         """
         return None
 
-    def counts_by_group(
-        self,
-        scores: Array,
-        labels: Array | None,
-        valid: Array | None,
-        codes: Array,
-    ) -> bool:
-        """Whether `running_counts_by_group` serves, which only PyTorch has."""
-        return False
+    def running_counts_by_group(
+        self, examples: tuple[Array, Array, Array | None], codes: Array, ids: Array
+    ) -> TieTable | None:
+        """The running counts of groups of counted examples, where that takes fewer steps."""
+        return None
 
     def split_ties(self, table: TieTable, ties: TiePolicy) -> TieTable:
         """Each group as two, positives and negatives, the better or the worse class first."""

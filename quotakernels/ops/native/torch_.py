@@ -27,7 +27,6 @@ from quotakernels.ops._table import (
     CutRow,
     ExampleColumns,
     Few,
-    GroupIndex,
     InPlace,
     QuotaCut,
     Running,
@@ -526,55 +525,25 @@ class Torch(TorchTypes):
         counted = _running_counts(*arrays)
         return counted if apart else counted._replace(layout=Running())
 
-    def counts_by_group(
-        self,
-        scores: Array,
-        labels: Array | None,
-        valid: Array | None,
-        codes: Array,
-    ) -> bool:
-        """On a device, of one list of what floats hold."""
-        if labels is None or scores.ndim != 1:
-            return False
-        arrays = (scores, labels, valid, codes)
-        exact = scores.dtype.is_floating_point or self.key_bits(scores.dtype) <= 32
-        return exact and _on_device(*arrays) and not all_readable(*arrays)
-
     def running_counts_by_group(
-        self,
-        examples: tuple[Array, Array, Array | None],
-        codes: Array,
-        ids: Array | int,
-        unfit: Array | None,
-    ) -> TieTable:
-        """The tie groups of groups of counted examples, of a list that `counts_by_group`.
-
-        Labels may be `unfit`, scores NaN and codes those of no group, which the marks tell: bad
-        scores are the first ones of their group, and bad codes are before or behind all others.  A
-        tie group ends where a group of examples begins.
-        """
+        self, examples: tuple[Array, Array, Array | None], codes: Array, ids: Array
+    ) -> TieTable | None:
+        """On a device, of one list.  A tie group ends where a group of examples begins."""
         scores, labels, valid = examples
-        size, number = scores.shape[0], ids if isinstance(ids, int) else ids.shape[0]
-        scores = scores.detach() if scores.is_floating_point() else scores.to(torch.float64)
-        scores = scores if unfit is None else scores.masked_fill(unfit, torch.nan)
-        codes = codes if valid is None else torch.where(valid, codes, number)
-        key, by_score = torch.sort(scores, descending=True)
-        codes, by_group = torch.sort(torch.gather(codes, -1, by_score), stable=True)
-        key, order = (torch.gather(x, -1, by_group) for x in (key, by_score))
+        arrays = (*examples, codes)
+        if scores.ndim != 1 or all_readable(*arrays) or not _on_device(*arrays):
+            return None
+        size = scores.shape[0]
+        key, codes, order = _by_group(scores, valid, codes, ids.shape[-1], stable=False)
         positive = torch.gather(labels if valid is None else labels & valid, -1, order)
-        every = torch.arange(number + 1, dtype=codes.dtype, device=codes.device)
-        starts = torch.searchsorted(codes, every)
+        groups = self.group_index(codes, ids, behind=valid is not None)
         ends = torch.cat([positive[:1], key[1:] != key[:-1], positive[:1]])
-        items = _places(ends.index_fill_(0, starts, True), size)
+        items = _places(ends.index_fill_(0, groups.starts, True), size)
         dtype = torch.int32 if size < 2**30 else torch.int64
         upto = torch.cumsum(pad(positive, (1, 0)), dim=0, dtype=dtype)
-        there: Any = size
         if valid is not None:
-            items, there = torch.minimum(items, starts[-1]), torch.count_nonzero(valid)
-        first = key[starts[:-1] - size]  # of a group behind all examples it is that of another
-        good = ((first == first) & (starts[-1] - starts[0] == there)).to(torch.float64)
-        groups = GroupIndex(every[:-1] if isinstance(ids, int) else ids, starts, codes)
-        return TieTable.of_running(items, upto, Running(mark=good / good), groups)
+            items = torch.minimum(items, groups.starts[-1])
+        return TieTable.of_running(items, upto, groups=groups)
 
     def rows_at(self, table: TieTable | QuotaCut, wanted: Array) -> tuple[Array, CutRow]:
         """One search serves the running counts of all groups of examples."""
