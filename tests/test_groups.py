@@ -190,8 +190,11 @@ def test_float_ids_of_a_program():
 def test_ids_beside_tensors_are_tensors():
     torch = pytest.importorskip("torch")
     labels, scores = torch.tensor([1, 0, 1]), torch.tensor([0.3, 0.2, 0.1])
-    message = r"^y_score is an array of torch and groups one of numpy; .* torch.as_tensor\(groups,"
-    for ids in ([0, 1, 1], ["a", "b", "b"]):
+    of_numbers = (
+        r"^y_score is an array of torch and groups one of numpy; .* torch.as_tensor\(groups,"
+    )
+    of_texts = r"^groups must be integers .* of torch; pass torch.as_tensor\(numpy.unique\(groups,"
+    for ids, message in (([0, 1, 1], of_numbers), (["a", "b", "b"], of_texts)):
         with pytest.raises(TypeError, match=message):
             qk.rank(labels, scores, groups=ids)
         with pytest.raises(TypeError, match=message):

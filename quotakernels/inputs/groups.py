@@ -15,6 +15,7 @@ from quotakernels._array import (
     device,
     instead_of,
     is_array,
+    is_tensor,
     known_between,
     library,
     readable,
@@ -40,9 +41,6 @@ _WHOLE = (
     "; pandas makes floats of integers where some are missing: give those an id or leave them out, "
     "and pass numpy.asarray({}, dtype=int)"
 )
-
-
-_NUMBERED = "numpy.unique(groups, return_inverse=True)[1]"
 
 
 class GroupsOfExamples(NamedTuple):
@@ -71,6 +69,7 @@ def with_codes(
         with xp.computing():
             size = size_of("num_groups", num_groups)
             return given | {"groups": xp.cast(column, xp.int64)}, size
+    _refuse_texts(next(iter(given.values())), column)
     codes, ids = numbered(column)
     return given | {"groups": codes}, ids
 
@@ -114,6 +113,7 @@ def groups_of(name: str, column: np.ndarray[Any, Any]) -> GroupsOfExamples:
 def ids_of(scores: Array, groups: Any, batched: bool = False) -> Array:
     """The checked id of each example, in the library, on the device and of the shape of scores."""
     column = _checked_ids("groups", as_column("groups", groups))
+    _refuse_texts(scores, column)
     xp = namespace(scores)
     with xp.computing():
         if not (isinstance(column, np.ndarray) and xp.takes_host_arrays):
@@ -121,6 +121,16 @@ def ids_of(scores: Array, groups: Any, batched: bool = False) -> Array:
         column = ids_beside(xp, scores, column)
         check_shapes({"y_score": scores, "groups": column}, batched=batched)
         return xp.broadcast_to(column, scores.shape)
+
+
+def _refuse_texts(scores: Any, ids: Array) -> None:
+    """Raise for strings and dates beside scores of another library than NumPy, which has none."""
+    of_numpy = not is_array(scores) or isinstance(scores, (np.ndarray, np.generic))
+    if of_numpy or not isinstance(ids, np.ndarray) or ids.dtype.kind in "biu":
+        return
+    own, numbers = library(scores), "numpy.unique(groups, return_inverse=True)[1]"
+    numbers = f"{own}.as_tensor({numbers})" if is_tensor(scores) else numbers
+    raise TypeError(f"groups must be integers if the scores are of {own}; pass {numbers}")
 
 
 def _checked_ids(name: str, column: Array) -> Array:
@@ -192,15 +202,11 @@ def _found_in_range(
 
 
 def ids_beside(xp: Namespace, scores: Array, ids: Array | int) -> Array:
-    """The ids in the library and on the device of the scores; NumPy's may be strings."""
+    """The ids in the library and on the device of the scores; beside NumPy's they may be texts."""
     if isinstance(ids, int):
         return xp.arange(ids, dtype=xp.int64, device=device(scores))
     if not isinstance(ids, np.ndarray) or isinstance(scores, np.ndarray):
         return ids
-    if ids.dtype.kind not in "biu":
-        raise TypeError(
-            f"groups must be integers if the scores are of {library(scores)}; pass {_NUMBERED}"
-        )
     return xp.asarray(ids, device=device(scores))
 
 
