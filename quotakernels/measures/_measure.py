@@ -386,8 +386,8 @@ class Measure:
         dtype = xp.result_float(device(ranking[0]))
         with xp.computing():
             table = self._table(xp, ranking)
-            arrays, shape = self.validator(xp, table, **numbers)
             self._check_columns(table)
+            arrays, shape = self.validator(xp, table, **numbers)
             weighted = isinstance(ranking, Ranking) and table.weighted
             function = self._of_masses if weighted else self._function
             result: Any = xp.compiled(function, self.options)(table, *arrays, **options)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, NamedTuple
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
-from quotakernels.inputs.cuts import cut_ends, wanted_masses
+from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures.at_quota import (
@@ -22,7 +21,12 @@ from quotakernels.measures.at_quota import (
     positives_at,
 )
 from quotakernels.measures.tables.best_cut import SAME_VALUE, BestBoundary, best_of_these
-from quotakernels.measures.tables.confusion import ConfusionTable, wanted_cut
+from quotakernels.measures.tables.confusion import (
+    ConfusionTable,
+    at_cuts,
+    cells_as_floats,
+    cells_at_thresholds,
+)
 from quotakernels.ops import namespace
 
 
@@ -46,38 +50,6 @@ def cut_at_quotas(table: ops.TieTable, wanted: Array) -> CutRows:
     everybody = wanted >= xp.expand_dims(Totals(xp, table).whole, axis=-1)
     last = xp.last_row(table, index)
     return CutRows(xp.where(everybody, last, index), xp.where(everybody, unit, part), unit)
-
-
-def rows_to_cut(xp: Namespace, table: ops.TieTable) -> ops.TieTable:
-    """The table with its empty rows behind the others; of groups of examples as it is."""
-    return table if table.groups else xp.filled_first(table)
-
-
-def cut_at_thresholds(table: ops.TieTable, wanted: Array, inclusive: bool) -> CutRows:
-    """Where the thresholds cut the `rows_to_cut`."""
-    xp = namespace(table.counts)
-    if table.groups:
-        return _groups_cut(xp, table, wanted, inclusive)
-    wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
-    ends = cut_ends(xp, table, wanted, inclusive)
-    index = xp.clip(ends, max=table.counts.shape[-1] - 1)
-    part = xp.cast(ends > index, xp.wide_float(device(ends)))
-    return CutRows(index, part, xp.ones_like(part))
-
-
-def _groups_cut(xp: Namespace, table: ops.TieTable, wanted: Array, inclusive: bool) -> CutRows:
-    """Each group ends above its first row that does not reach the threshold, if there is one."""
-    index, part = [], []
-    for k in range(wanted.shape[-1]):
-        reached = xp.reaching(table.thresholds, wanted[..., k], inclusive)
-        first, there = xp.first_flagged(table, (table.counts > 0) & ~reached)
-        last = xp.last_row(table, xp.expand_dims(first, axis=-1))[..., 0]
-        index.append(xp.where(there, first, last))
-        part.append(there)
-    whole = xp.cast(~xp.stack(part, axis=-1), xp.wide_float(device(table.counts)))
-    empty = xp.expand_dims(Totals(xp, table).examples == 0, axis=-1)
-    whole = xp.nan_unless(~empty, whole)
-    return CutRows(xp.stack(index, axis=-1), whole, xp.ones_like(whole))
 
 
 def selected(table: ops.TieTable, column: Array, cut: CutRows) -> Array:
@@ -117,18 +89,6 @@ class QuotaImpact(NamedTuple, Generic[T]):
     selected: T | Any
     rejected: T | Any
     net: T | Any
-
-
-@wraps(wanted_cut, assigned=())
-def _cut_of_cells(
-    xp: Namespace, table: ops.TieTable, **cut: Any
-) -> tuple[tuple[Array, ...], tuple[int, ...]]:
-    """Where the cuts end, shape (..., K), or (..., S, K) of groups, among the `rows_to_cut`."""
-    wanted, shape = wanted_cut(xp, table, **cut)
-    table = rows_to_cut(xp, table)
-    if cut.get("threshold") is None:
-        return cut_at_quotas(table, wanted), shape
-    return cut_at_thresholds(table, wanted, cut.get("inclusive", True)), shape
 
 
 @measure(
@@ -272,10 +232,45 @@ def _rounding(xp: Namespace, table: ops.TieTable) -> Array:
     return tolerance(size, SAME_VALUE) / ops.GAIN_SCALE * whole
 
 
-@measure(
-    Measure, numbers=_cut_of_cells, needs=("gain", "y_true"), greater_is_better=None, by_group=True
-)
-def cell_impacts(table: ops.TieTable, index: Array, part: Array, unit: Array) -> ConfusionTable:
+def _sums_at_quotas(table: ops.TieTable, wanted: Array) -> tuple[Array, ...]:
+    cut = cut_at_quotas(table, wanted)
+
+    def cells(column: ops.ByClass) -> ConfusionTable:
+        above, below = ([side(table, x, cut) for x in column] for side in (selected, rejected))
+        return ConfusionTable(*above, *below)
+
+    return _sums_in_cells(table, cells)
+
+
+def _sums_at_thresholds(
+    table: ops.TieTable, wanted: Array, *, inclusive: bool = True
+) -> tuple[Array, ...]:
+    """They are the cells of tables that have what is summed in the place of the masses."""
+
+    def cells(column: ops.ByClass) -> ConfusionTable:
+        masses = {"positive_weights": column.positive, "negative_weights": column.negative}
+        return cells_at_thresholds(table._replace(**masses), wanted, inclusive=inclusive)
+
+    return _sums_in_cells(table, cells)
+
+
+def _sums_in_cells(
+    table: ops.TieTable, cells: Callable[[ops.ByClass], ConfusionTable]
+) -> tuple[Array, ...]:
+    """The mass of the examples in each cell, and what they bring."""
+    xp = namespace(table.counts)
+    masses = cells_as_floats(xp, cells(ops.ByClass(table.positive, table.negative)))
+    gain = table.columns["gain"]
+    nothing = gain.map(xp.zeros_like)
+    if_selected, if_rejected = map(cells, (gain, table.columns.get("gain_rejected", nothing)))
+    return (*masses, *if_selected[:2], *if_rejected[2:])
+
+
+_SUMS_AT = at_cuts(_sums_at_quotas, _sums_at_thresholds)
+
+
+@measure(Measure, numbers=_SUMS_AT, needs=("gain", "y_true"), greater_is_better=None, by_group=True)
+def cell_impacts(_table: ops.TieTable, *sums: Array) -> ConfusionTable:
     """Mean gain of the examples in each cell of a confusion table at a cut ([EL] eq. 11).
 
     With these impacts, `impact` of that table equals the mean gain of the examples.
@@ -304,22 +299,8 @@ def cell_impacts(table: ops.TieTable, index: Array, part: Array, unit: Array) ->
     >>> print(*cell_impacts(repaid, score, gain=brings, threshold=0.8))
     210.0 -500.0 0.0 nan
     """
-    xp = namespace(part)
-    table, cut = rows_to_cut(xp, table), CutRows(index, part, unit)
-    tp, fp = (selected(table, x, cut) for x in table.columns["gain"])
-    fn, tn = xp.zeros_like(tp), xp.zeros_like(fp)
-    if "gain_rejected" in table.columns:
-        fn, tn = (rejected(table, x, cut) for x in table.columns["gain_rejected"])
-
-    def mean(gain: Array, mass: Array) -> Array:
-        return xp.nan_unless(mass > 0, gain / mass)
-
-    return ConfusionTable(
-        mean(tp, selected(table, table.positive, cut)),
-        mean(fp, selected(table, table.negative, cut)),
-        mean(fn, rejected(table, table.positive, cut)),
-        mean(tn, rejected(table, table.negative, cut)),
-    )
+    xp, cells = namespace(sums[0]), zip(sums[4:], sums[:4], strict=True)
+    return ConfusionTable(*(xp.nan_unless(mass > 0, gain / mass) for gain, mass in cells))
 
 
 # what the selected cost

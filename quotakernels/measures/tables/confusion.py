@@ -33,7 +33,7 @@ from quotakernels.inputs.numbers import (
     validate_numbers,
 )
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._measure import CUTS, Measure, flat, measure
+from quotakernels.measures._measure import CUTS, Measure, Validator, flat, measure
 from quotakernels.measures._scale import in_usual_units, usual_unit
 from quotakernels.measures.at_quota import above_cuts, below_cuts, positives_at
 from quotakernels.ops import namespace
@@ -187,18 +187,26 @@ def wanted_cut(
     return wanted, shape
 
 
-@functools.wraps(wanted_cut, assigned=())
-def cells_at(xp: Namespace, table: Any, **cut: Any) -> tuple[ConfusionTable, tuple[int, ...]]:
-    """The cells at one kind of cut, shape (..., K), and the cuts' own shape, for which K stands."""
-    if isinstance(table, CellsBeyond):
-        return ConfusionTable(*table[:4]), ()
-    wanted, shape = wanted_cut(xp, table, **cut)
-    if cut.get("threshold") is None:
-        return xp.compiled(_CELLS_AT_QUOTAS)(table, wanted), shape
-    find = xp.compiled(_cells_at_thresholds, ("inclusive",))
-    return find(table, wanted, inclusive=cut.get("inclusive", True)), shape
+def at_cuts(at_quotas: Callable[..., Any], at_thresholds: Callable[..., Any]) -> Validator:
+    """The validator that gives what one function makes of masses, or the other of thresholds.
+
+    Arrays of both have the shape (..., K), or (..., S, K) of groups.
+    """
+
+    @functools.wraps(wanted_cut, assigned=())
+    def made(xp: Namespace, table: Any, **cut: Any) -> tuple[Any, tuple[int, ...]]:
+        if isinstance(table, CellsBeyond):
+            return ConfusionTable(*table[:4]), ()
+        wanted, shape = wanted_cut(xp, table, **cut)
+        if cut.get("threshold") is None:
+            return xp.compiled(at_quotas)(table, wanted), shape
+        find = xp.compiled(at_thresholds, ("inclusive",))
+        return find(table, wanted, inclusive=cut.get("inclusive", True)), shape
+
+    return made
 
 
+@in_usual_units
 def _cells_at_quotas(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> ConfusionTable:
     """Expected cells; each class is averaged over ties by itself, and no rounding makes it < 0.
 
@@ -214,12 +222,10 @@ def _cells_at_quotas(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Confu
     return ConfusionTable(*found, *rest)
 
 
-_CELLS_AT_QUOTAS = in_usual_units(_cells_at_quotas)
-
-
-def _cells_at_thresholds(
+def cells_at_thresholds(
     table: ops.TieTable, wanted: Array, *, inclusive: bool = True
 ) -> ConfusionTable:
+    """The cells at each threshold, exact integers or masses, shape (..., K), or (..., S, K)."""
     xp = namespace(table.counts)
     if table.groups:
         return _cells_of_groups(xp, table, wanted, inclusive)
@@ -227,6 +233,9 @@ def _cells_at_thresholds(
     wanted = xp.broadcast_to(wanted, (*table.counts.shape[:-1], *wanted.shape))
     ends = cut_ends(xp, table, wanted, inclusive)
     return ConfusionTable(*(xp.take_last_axis(x, ends) for x in cut_cells(xp, table)))
+
+
+cells_at = at_cuts(_cells_at_quotas, cells_at_thresholds)
 
 
 def _cells_of_groups(
