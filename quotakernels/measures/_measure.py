@@ -400,7 +400,7 @@ class Measure:
                 if self.over_groups and good is not None:
                     good = xp.all(good, axis=-2)
                 result = nan_unless_valid(xp, result, good)
-            return nan_unless_valid(xp, result, getattr(ranking, "good", None))
+            return result
 
     def _table(self, xp: Namespace, ranking: Any) -> Any:
         """The table of a ranking, of groups too if the measure knows them."""

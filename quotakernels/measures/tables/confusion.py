@@ -195,8 +195,8 @@ def at_cuts(at_quotas: Callable[..., Any], at_thresholds: Callable[..., Any]) ->
 
     @functools.wraps(wanted_cut, assigned=())
     def made(xp: Namespace, table: Any, **cut: Any) -> tuple[Any, tuple[int, ...]]:
-        if isinstance(table, CellsBeyond):
-            return ConfusionTable(*table[:4]), ()
+        if isinstance(table, ConfusionTable):
+            return table, ()
         wanted, shape = wanted_cut(xp, table, **cut)
         if cut.get("threshold") is None:
             return xp.compiled(at_quotas)(table, wanted), shape
@@ -277,20 +277,10 @@ def cells_as_floats(xp: Namespace, cells: Any) -> Any:
     return type(cells)(*(xp.cast(x, wide) for x in cells))
 
 
-class CellsBeyond(NamedTuple):
-    """The cells at one threshold, shape (..., 1), and which rows of the batch are good."""
-
-    tp: Array
-    fp: Array
-    fn: Array
-    tn: Array
-    good: Array | None
-
-
 def cells_beyond(
     found: Validated, threshold: Any, inclusive: bool, whole: bool
-) -> CellsBeyond | None:
-    """The cells of checked examples at one threshold; None of several thresholds.
+) -> ConfusionTable | None:
+    """The cells of checked examples at one threshold, shape (..., 1); None of several thresholds.
 
     Those of measures that are free of the unit of the masses are floats, the others' are `whole`
     numbers, or masses in the caller's unit.
@@ -305,12 +295,12 @@ def cells_beyond(
             wanted = thresholds_beside(scores, threshold)
             if wanted.ndim:
                 return None
-        pairs = Predictions(labels, labels, weights, valid, None)
+        pairs = Predictions(labels, labels, weights, valid, found.good)
         find = xp.compiled(_cells_beyond, ("inclusive", "whole"))
         cells = find(scores, pairs, wanted, inclusive=inclusive, whole=whole)
         if weights is not None and not whole:
             cells = xp.compiled(in_usual_unit)(cells)
-        return CellsBeyond._make((*(x[..., None] for x in cells), found.good))
+        return ConfusionTable(*(x[..., None] for x in cells))
 
 
 def _cells_beyond(
@@ -322,15 +312,19 @@ def _cells_beyond(
 
 
 def binary_cells(pairs: Predictions, *, whole: bool = True) -> ConfusionTable:
-    """Counts, as `whole` numbers or as floats, or masses of the four outcomes; shape (...)."""
+    """Counts, as `whole` numbers or as floats, or masses of the four outcomes, shape (...).
+
+    In a row of the batch that is not good they are NaN, and so are floats.
+    """
     xp = namespace(pairs.truth)
-    truth, predicted, weights, valid, _ = pairs
+    truth, predicted, weights, valid, good = pairs
     hits = truth & predicted
     if weights is None:
         parts = [hits, predicted, truth]
         counts = xp.counts(parts if valid is None else [*(x & valid for x in parts), valid])
         if not whole:
             counts = xp.cast(counts, xp.wide_float(device(counts)))
+        counts = nan_unless_valid(xp, counts, good)
         tp, selected, positive, *every = (counts[..., k] for k in range(counts.shape[-1]))
         fp, fn = selected - tp, positive - tp
         rest = every[0] - selected if every else truth.shape[-1] - selected
@@ -341,7 +335,8 @@ def binary_cells(pairs: Predictions, *, whole: bool = True) -> ConfusionTable:
         return xp.total(xp.where(outcome, weights, xp.zeros_like(weights)))
 
     others = (~truth & predicted, truth & ~predicted, ~(truth | predicted))
-    return ConfusionTable(found(hits), *(found(x) for x in others))
+    cells = ConfusionTable(found(hits), *(found(x) for x in others))
+    return nan_unless_valid(xp, cells, good)
 
 
 def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
@@ -361,7 +356,8 @@ def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
     mass = xp.take_last_axis(table.positive, place)
     mass = mass if table.weighted else xp.cast(mass, xp.int64)
     cells = xp.where(there, mass, xp.zeros_like(mass))
-    return ClassTable(xp.reshape(cells, (*batch, size, size)))
+    cells = xp.reshape(cells, (*batch, size, size))
+    return nan_unless_valid(xp, ClassTable(cells), pairs.good)
 
 
 def margins(xp: Namespace, cells: Array) -> tuple[Array, Array, Array]:
@@ -461,8 +457,7 @@ class TableMeasure(CutMeasure):
             if isinstance(ranking, Ranking):
                 cells = nan_unless_valid(xp, cells, good_rows(ranking))
             cells = ConfusionTable(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in cells))
-            result = xp.finished(self.value(xp, cells, options, not weighted), dtype)
-            return nan_unless_valid(xp, result, getattr(ranking, "good", None))
+            return xp.finished(self.value(xp, cells, options, not weighted), dtype)
 
     def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
         """The measure of a caller's table."""
@@ -709,18 +704,16 @@ def confusion_table_from_predictions(
     size = None if num_classes is None else size_of("num_classes", num_classes, most=MOST_CLASSES)
     if not (size is None or pos_label is None):
         raise TypeError("pos_label is for two classes and cannot be combined with num_classes")
-    validated = validate_predictions(
+    xp, pairs = validate_predictions(
         y_true, y_pred, size, sample_weight, where, pos_label, validate
     )
-    xp, pairs = validated
     dtype = xp.result_float(device(pairs.truth))
     with xp.computing():
         if size is None:
             table: Any = xp.compiled(binary_cells)(pairs)
         else:
             table = xp.compiled(class_cells, ("size",))(pairs, size=size)
-        table = xp.finished(table, dtype)
-        return nan_unless_valid(xp, table, pairs.good)
+        return xp.finished(table, dtype)
 
 
 @public
