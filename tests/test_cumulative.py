@@ -19,7 +19,7 @@ from quotakernels.ops.native.torch_ import Torch  # noqa: E402
 pytestmark = of_fast_forms
 
 EXACT = ("roc_auc", "gini", "average_qrecall", "late", "lift_table", "threes")
-MEASURES = {name: x for name, x in PUBLIC.items() if getattr(x, "_by_sums", False)} | {
+MEASURES = {name: x for name, x in PUBLIC.items() if getattr(x, "by_sums", False)} | {
     "late": qk.average_qrecall.with_options(start="P+1"),
     "threes": qk.lift_table.with_options(bins=3),
     "areas": qk.pem_areas.with_options(method="area"),
@@ -102,7 +102,7 @@ def test_bad_values(name: str, size: int):
 BY_GROUP = {
     name: x.with_options(quota=[0, 0.5, 4.25, 30]) if "quota" in x.own_keywords else x
     for name, x in PUBLIC.items()
-    if getattr(x, "_by_counts", False)
+    if getattr(x, "by_counts", False)
 } | {
     "part": qk.roc_auc.with_options(max_fpr=0.4),
     "late": qk.average_qrecall.with_options(start="P+1"),

@@ -43,7 +43,7 @@ def test_the_direct_way_gives_what_the_general_way_gives(measure, levels, preval
     wanted = measure(ranking=ranking), measure(labels, scores, ties="expected")
     with mock.patch.object(Measure, "ranking", wraps=measure.ranking) as generally:
         found = measure(ranking), measure(labels, scores)
-    counted = measure.by_positives and measure._by_sums and not STANDARD_ONLY
+    counted = measure.by_positives and measure.by_sums and not STANDARD_ONLY
     assert generally.call_count == (0 if counted else 1)
     assert [type(x) for x in found] == [type(x) for x in wanted]
     for each in zip(found, wanted, strict=True):

@@ -253,7 +253,7 @@ def calls(measure: Measure) -> Iterator[str]:
     given = {cut: list(own_keywords(measure, cut, "Number")) for cut in ("", *cuts)}
     if isinstance(measure, TableMeasure):
         yield call("table: ConfusionTable[NumberOf[A]]", given[""], result_of(function, "A"))
-        if (several := measure._of_classes) is not None:
+        if (several := measure.of_classes) is not None:
             yield call("table: ClassTable[NumberOf[A]]", given[""], result_of(several, "A"))
     if measure.at_quota_only:
         yield call("ranking: RankingAtQuota[T]", given[""], result_of(function, "T"))

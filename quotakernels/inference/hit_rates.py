@@ -152,8 +152,6 @@ class HitRateInterval(NamedTuple, Generic[T]):
 class _IntervalMeasure(Measure):
     """A measure, but for the exact interval, whose ends SciPy finds on the host."""
 
-    validator = staticmethod(wanted_and_listed)
-
     def _computed(self, ranking: Ranking, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
         draws = super()._computed(ranking, numbers, options)
         if options.get("method") != "exact":
@@ -182,7 +180,7 @@ def _draws(xp: Namespace, table: ops.TieTable, wanted: Array, listed: Array) -> 
     return _Draws(hit_rate_at(xp, table, wanted), *whole_or_nan)
 
 
-@measure(_IntervalMeasure, greater_is_better=None, by_group=True)
+@measure(_IntervalMeasure, numbers=wanted_and_listed, greater_is_better=None, by_group=True)
 def hit_rate_interval(
     table: ops.TieTable,
     wanted: Array,

@@ -68,9 +68,10 @@ def wanted_masses(
 
     Of groups of examples the shape is (..., S, K).  Warns of a quota of less than one example.
     """
+    check_when_short(when_short)
     if isinstance(table, ops.QuotaCut):
         masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
-    elif table.running and fraction is None and when_short in (None, "all") and _is_mass(quota):
+    elif table.running and fraction is None and when_short != "nan" and _is_mass(quota):
         whole = Totals(xp, table).whole[..., None]
         masses = ((xp.clip(whole, max=as_float(quota)),), ())  # NaN where nothing is defined
     else:

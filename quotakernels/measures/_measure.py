@@ -6,7 +6,8 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Concatenate, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from quotakernels._array import (
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import as_column, short_repr
 from quotakernels.inputs.cuts import (
-    check_when_short,
     in_precision_of,
     known_masses,
     masses_and_positions,
@@ -132,6 +132,7 @@ def one_value(*_: Any) -> tuple[tuple[()], tuple[()]]:
     return (), ()
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Measure:
     """A measure, callable on ``(y_true, y_score, ...)`` or on a ``Ranking``.
 
@@ -185,61 +186,48 @@ class Measure:
         The field of a record by which models are compared; empty of a measure without one.
     """
 
-    __name__: str
-    validator: Validator = staticmethod(no_numbers)
-    at_quota_only = False
+    _function: Callable[..., Any] = field(kw_only=False)
+    greater_is_better: bool | None
+    numbers: Validator = no_numbers
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    ideal: bool = False
+    advice: str = ""
+    monotone: Literal["", "always", "by default"] = ""
+    most: float | None = 1.0
+    signed: bool = False
+    drifting: bool = False
+    best_of_cuts: bool = False
+    by_positives: bool = False
+    in_masses: bool = False
+    by_group: bool = False
+    over_groups: bool = False
+    by_sums: bool = False
+    by_counts: bool = False
+    sums: OfRowSum | None = None
+    headline: str = ""
+    __name__: ClassVar[str]
+    at_quota_only: ClassVar[bool] = False
     """Whether no more of the scores is needed than those around a quota."""
-    of_numbers = False
+    of_numbers: ClassVar[bool] = False
     """Whether its options are numbers, which may be arrays."""
-    by_group = False
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        *,
-        greater_is_better: bool | None,
-        numbers: Validator | None = None,
-        needs: tuple[str, ...] = (),
-        takes: tuple[str, ...] = (),
-        ideal: bool = False,
-        advice: str = "",
-        monotone: Literal["", "always", "by default"] = "",
-        most: float | None = 1.0,
-        signed: bool = False,
-        drifting: bool = False,
-        best_of_cuts: bool = False,
-        by_positives: bool = False,
-        in_masses: bool = False,
-        by_group: bool = False,
-        over_groups: bool = False,
-        by_sums: bool = False,
-        by_counts: bool = False,
-        sums: OfRowSum | None = None,
-        headline: str = "",
-    ):
+    def __post_init__(self) -> None:
+        """What follows from the facts, and from the signatures of function and validator."""
+        numbers, function = self.numbers, self._function
         functools.update_wrapper(self, function)
-        self._function = function
-        self.greater_is_better, self.advice, self.headline = greater_is_better, advice, headline
-        self.monotone, self.most, self.signed, self.drifting = monotone, most, signed, drifting
-        self.by_positives, self.best_of_cuts, self.sums = by_positives, best_of_cuts, sums
-        self.by_group, self.over_groups = self.by_group or by_group or sums is not None, over_groups
-        self._by_sums, self._by_counts = by_sums or sums is not None, by_counts
-        self.validator, self._in_masses = numbers or self.validator, in_masses
-        self.needs, self.takes, self.ideal = needs, (*needs, *takes), ideal
-        self._follow()
-
-    def _follow(self) -> None:
-        """What follows from the facts and from the signatures of function and validator."""
-        numbers, function = self.validator, self._function
+        self.by_group = self.by_group or self.sums is not None
+        self.by_sums = self.by_sums or self.sums is not None
         self.cut_optional = numbers in (masses_or_all, masses_and_positions)
         plain = numbers in (no_numbers, one_value, wanted_masses, masses_or_all)
-        scale_free = plain and not self._in_masses
+        scale_free = plain and not self.in_masses
         self._of_masses = in_usual_units(function) if scale_free else function
         own = _keywords(numbers), _keywords(function)
         self._numbers, self.options = (tuple(p.name for p in x) for x in own)
         self.own_keywords = (*self._numbers, *self.options)
         self._required = [p.name for x in own for p in x if p.default is p.empty]
-        self.takes += ("cost",) if "budget" in self._numbers else ()
+        paid = ("cost",) if "budget" in self._numbers else ()
+        self.takes = (*self.needs, *self.takes, *paid)
         self.alone = numbers is no_numbers and not (self._required or self.takes or self.ideal)
         data = taken_of_rank(self.takes, self.by_group)
         self.__signature__ = inspect.Signature([*data.values(), *own[0], *own[1]])
@@ -367,7 +355,7 @@ class Measure:
         """The ranking of checked examples, or the counts or the one cut that the measure needs."""
         if self.ideal and "gain" in found.examples.columns:
             return beside_ideal(found, ties)
-        by_counts = self._by_sums if found.groups is None else self._by_counts
+        by_counts = self.by_sums if found.groups is None else self.by_counts
         if by_counts and (counts := running_table(found, ties, self.by_positives)) is not None:
             return counts
         return self._cut(found, ties, numbers)
@@ -385,22 +373,27 @@ class Measure:
         xp = namespace(ranking[0])
         dtype = xp.result_float(device(ranking[0]))
         with xp.computing():
-            table = self._table(xp, ranking)
-            self._check_columns(table)
-            arrays, shape = self.validator(xp, table, **numbers)
-            weighted = isinstance(ranking, Ranking) and table.weighted
-            function = self._of_masses if weighted else self._function
-            result: Any = xp.compiled(function, self.options)(table, *arrays, **options)
-            if shape is not None:  # of which K is another name
-                result = tree_map(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
-            result = xp.finished(result, dtype)
-            several = isinstance(result, tuple)  # may hold sums, 0 of a bad row; others are NaN
-            if isinstance(ranking, Ranking) and (several or ranking.groups):
-                good = good_rows(ranking)
-                if self.over_groups and good is not None:
-                    good = xp.all(good, axis=-2)
-                result = nan_unless_valid(xp, result, good)
+            return xp.finished(self.value_at(xp, ranking, numbers, options), dtype)
+
+    def value_at(
+        self, xp: Namespace, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]
+    ) -> Any:
+        """The value before it is rounded to the type of results."""
+        table = self._table(xp, ranking)
+        self._check_columns(table)
+        arrays, shape = self.numbers(xp, table, **numbers)
+        weighted = isinstance(ranking, Ranking) and table.weighted
+        function = self._of_masses if weighted else self._function
+        result: Any = xp.compiled(function, self.options)(table, *arrays, **options)
+        if shape is not None:  # of which K is another name
+            result = tree_map(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
+        several = isinstance(result, tuple)  # may hold sums, 0 of a bad row; others are NaN
+        if not (isinstance(ranking, Ranking) and (several or ranking.groups)):
             return result
+        good = good_rows(ranking)
+        if self.over_groups and good is not None:
+            good = xp.all(good, axis=-2)
+        return nan_unless_valid(xp, result, good)
 
     def _table(self, xp: Namespace, ranking: Any) -> Any:
         """The table of a ranking, of groups too if the measure knows them."""
@@ -427,12 +420,12 @@ class Measure:
     def _direct(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """The value, of calls that have a direct way to it; None of all others."""
         if keywords:
-            known = self.at_quota_only and self.validator is wanted_masses and len(arguments) == 2
+            known = self.at_quota_only and self.numbers is wanted_masses and len(arguments) == 2
             return self._at_known_cuts(*arguments, **keywords) if known else None
         table: Any = None
         if len(arguments) == 1 and self.alone:
             table = table_of_one_list(arguments[0])
-        elif len(arguments) == 2 and self.alone and self._by_sums and self.by_positives:
+        elif len(arguments) == 2 and self.alone and self.by_sums and self.by_positives:
             table = _counts_of_lists(*arguments)
         if table is None:
             return None
@@ -502,13 +495,14 @@ class Measure:
         return f"<measure {self.__name__}>"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class QuotaMeasure(Measure):
     """A measure at K quotas: its function gets the table and the masses for which these stand.
 
     The masses have shape (..., K).
     """
 
-    validator: Validator = staticmethod(wanted_masses)
+    numbers: Validator = wanted_masses
     at_quota_only = True
 
 
@@ -606,7 +600,6 @@ def ranking_at(
 
     Sums of weights, of costs, and of several quotas, need the sorted scores.
     """
-    check_when_short(when_short)
     examples = in_library_of(found.masked, quota, fraction, budget)
     cut = quota if fraction is None else fraction
     single = type(cut) in (int, float) or getattr(cut, "ndim", None) == 0

@@ -11,7 +11,6 @@ from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import MASS_ROUNDING
-from quotakernels.inputs.keywords import check_flag
 from quotakernels.inputs.numbers import RATE, checked, numbers_like
 from quotakernels.measures._measure import Measure, Validator, measure, one_value
 from quotakernels.measures.at_quota import Curve, cut_masses, cut_thresholds
@@ -82,7 +81,6 @@ class _Line:
     """
 
     def __init__(self, table: ops.TieTable, interpolate: bool = True):
-        check_flag("interpolate", interpolate)
         xp = namespace(table.counts)
         wide = xp.wide_float(device(table.counts))
         self.fp, self.tp = (xp.cast(x, wide)[..., None, :] for x in cut_masses(xp, table))

@@ -191,7 +191,7 @@ def best_and_curve(
         value = chosen.value(xp, cells, own)
         if isinstance(value, tuple):
             raise TypeError(f"best_cut compares single values; {chosen.__name__} has several")
-        unit = chosen.unit(xp, cells, own)
+        unit = chosen.unit_of(xp, cells, own)
         rounding = None if unit is None else tolerance(unit, SAME_VALUE) * unit
         best = xp.compiled(_best_of_values, ("greater_is_better",))
         found = best(table, quota, value, rounding, greater_is_better=largest)

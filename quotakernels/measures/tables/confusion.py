@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -19,9 +20,9 @@ from quotakernels.inputs.cuts import (
     thresholds_beside,
     wanted_masses,
 )
-from quotakernels.inputs.examples import Validated, good_rows, nan_unless_valid
+from quotakernels.inputs.examples import Validated, nan_unless_valid
 from quotakernels.inputs.groups import MOST_CLASSES, size_of
-from quotakernels.inputs.keywords import check_flag, public, refuse_unknown, show_value
+from quotakernels.inputs.keywords import public, refuse_unknown, show_value
 from quotakernels.inputs.numbers import (
     AMOUNT,
     RATE,
@@ -167,8 +168,6 @@ def wanted_cut(
         hint = "; for decisions use tables.confusion_table_from_predictions(y_true, y_pred)"
         names = "quota= and fraction=" if budget is None else "quota=, fraction= and budget="
         raise TypeError(f"give exactly one of threshold=, {names}{'' if given else hint}")
-    check_flag("inclusive", inclusive)
-    check_when_short(when_short)
     if threshold is not None:
         wanted = thresholds_beside(table.thresholds, threshold)
         if table.groups and wanted.ndim > 1:
@@ -195,6 +194,7 @@ def at_cuts(at_quotas: Callable[..., Any], at_thresholds: Callable[..., Any]) ->
 
     @functools.wraps(wanted_cut, assigned=())
     def made(xp: Namespace, table: Any, **cut: Any) -> tuple[Any, tuple[int, ...]]:
+        check_when_short(cut.get("when_short"))
         if isinstance(table, ConfusionTable):
             return table, ()
         wanted, shape = wanted_cut(xp, table, **cut)
@@ -385,23 +385,25 @@ def off_diagonal_by_chance(xp: Namespace, rows: Array, columns: Array) -> Array:
 # measures of tables
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CutMeasure(Measure):
     """A measure of a ranking at a cut: a threshold, a quota or a fraction."""
 
-    validator = staticmethod(cells_at)
-    at_quota_only = by_group = True
+    numbers: Validator = cells_at
+    by_group: bool = True
+    at_quota_only = True
 
     def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         given = [name for name, x in numbers.items() if x is not None]
-        check_when_short(numbers.get("when_short"))
         if found.groups is None and "threshold" in given and not set(CUTS) & set(given):
-            check_flag("inclusive", inclusive := numbers.get("inclusive", True))
-            whole = not isinstance(self, TableMeasure) or self._in_masses
+            inclusive = numbers.get("inclusive", True)
+            whole = not isinstance(self, TableMeasure) or self.in_masses
             if cells := cells_beyond(found, numbers["threshold"], inclusive, whole):
                 return cells
         return super()._cut(found, ties, numbers)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TableMeasure(CutMeasure):
     """A measure, callable on a table, on ``(y_true, y_score, ...)`` or on a `Ranking` with a cut.
 
@@ -412,23 +414,13 @@ class TableMeasure(CutMeasure):
     the unit of the cells.  `domains` says where the own numbers are good.
     """
 
+    of_classes: Callable[..., Array] | None = None
+    domains: Domains = field(default_factory=dict)
+    unit: Callable[..., Array] | None = None
     of_numbers = True
 
-    def __init__(
-        self,
-        function: Callable[..., Array],
-        *,
-        greater_is_better: bool | None,
-        of_classes: Callable[..., Array] | None = None,
-        domains: Domains | None = None,
-        unit: Callable[..., Array] | None = None,
-        in_masses: bool = False,
-        headline: str = "",
-    ):
-        super().__init__(
-            function, greater_is_better=greater_is_better, in_masses=in_masses, headline=headline
-        )
-        self._of_classes, self._domains, self._unit = of_classes, domains or {}, unit
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._defaults = {x: self.__signature__.parameters[x].default for x in self.options}
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:  # noqa: D102  the measure's own
@@ -446,18 +438,14 @@ class TableMeasure(CutMeasure):
         self.check_required(own)
         return self._of_table(arguments[0], own)
 
-    def _computed(self, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
-        """The measure of the cells at a cut, of which K is the last axis until they are cells."""
-        xp = namespace(ranking[0])
-        dtype = xp.result_float(device(ranking[0]))
-        with xp.computing():
-            table = self._table(xp, ranking)
-            cells, shape = cells_at(xp, table, **numbers)
-            weighted = isinstance(ranking, Ranking) and table.weighted
-            if isinstance(ranking, Ranking):
-                cells = nan_unless_valid(xp, cells, good_rows(ranking))
-            cells = ConfusionTable(*(xp.reshape(x, (*x.shape[:-1], *shape)) for x in cells))
-            return xp.finished(self.value(xp, cells, options, not weighted), dtype)
+    def value_at(
+        self, xp: Namespace, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]
+    ) -> Array:
+        """The measure of the cells at a cut, before it is rounded to the type of results."""
+        cells = confusion_table.value_at(xp, ranking, numbers, {})
+        mass = ranking.positive_weights if isinstance(ranking, Ranking) else None
+        counted = mass is None or xp.of_kind(mass.dtype, "integral")
+        return self.value(xp, cells, options, counted)
 
     def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
         """The measure of a caller's table."""
@@ -485,23 +473,23 @@ class TableMeasure(CutMeasure):
         """
         function = self._function
         if isinstance(cells, ClassTable):
-            if self._of_classes is None:
+            if self.of_classes is None:
                 raise TypeError(
                     f"{self.__name__} is defined for two classes; pass a ConfusionTable, for "
                     "example that of ClassTable.by_class()"
                 )
-            function = self._of_classes
+            function = self.of_classes
         numbers = self._own_numbers(xp, cells, own)
         floats = cells_as_floats(xp, cells)
-        if not (self._in_masses or counted) and floats[0] is cells[0]:
+        if not (self.in_masses or counted) and floats[0] is cells[0]:
             floats = xp.compiled(in_usual_unit)(floats)
         return xp.compiled(function)(floats, **numbers)
 
-    def unit(self, xp: Namespace, cells: ConfusionTable, own: dict[str, Any]) -> Array | None:
+    def unit_of(self, xp: Namespace, cells: ConfusionTable, own: dict[str, Any]) -> Array | None:
         """How large values can be in each row of cells, shape (..., 1); None if they are shares."""
-        if self._unit is None:
+        if self.unit is None:
             return None
-        size = self._unit(**self._own_numbers(xp, cells, own))
+        size = self.unit(**self._own_numbers(xp, cells, own))
         return xp.max(size, axis=-1, keepdims=True) if size.ndim else size
 
     def _own_numbers(
@@ -515,7 +503,7 @@ class TableMeasure(CutMeasure):
                 found[name] = like(xp, cells[0], value)
             elif value is not None or self._defaults[name] is not None:
                 number = {name: numbers_like(cells[0], name, value)}
-                found |= checked(xp, number, {name: self._domains[name]})
+                found |= checked(xp, number, {name: self.domains[name]})
         return found
 
 
