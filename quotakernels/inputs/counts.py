@@ -326,7 +326,7 @@ def _steps(xp: Namespace, x: Array) -> Array:
 
 
 def _bad_points(xp: Namespace, points: dict[str, Array], steps: dict[str, Array]) -> BadValues:
-    wrong = {name: ~((x >= 0) & _is_finite(xp, x)) for name, x in reversed(steps.items())}
+    wrong = {name: ~((x >= 0) & xp.isfinite(x)) for name, x in reversed(steps.items())}
     wrong["fp"] = wrong["fp"] | (points["fp"] + points["tp"] < 0)  # as whole numbers are at 2**63
     expected = "finite numbers that rise from 0, fewer than 2**63 examples in all"
     return {name: (x, expected) for name, x in wrong.items()}
@@ -350,12 +350,6 @@ def _after_another(xp: Namespace, thresholds: Array, there: Array) -> tuple[Arra
     before = xp.shift_right(upto, 1, 0)
     higher = xp.take_along_axis(key, xp.clip(before - 1, min=0), axis=-1)
     return key, higher, before > 0
-
-
-def _is_finite(xp: Namespace, x: Array) -> Array:
-    if xp.of_kind(x.dtype, "real floating"):
-        return xp.isfinite(x)
-    return xp.ones_like(x, dtype=xp.bool)
 
 
 def _table(xp: Namespace, thresholds: Array, negative: Array, positive: Array) -> ops.TieTable:

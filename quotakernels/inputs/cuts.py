@@ -6,6 +6,7 @@ A quota, a fraction and a budget stand for a mass of examples, best first; a thr
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -55,9 +56,10 @@ _EXAMPLES = "number of examples"
 """What a quota may be at most, if that is no rounded sum."""
 
 
-def wanted_masses(
+def quota_masses(
     xp: Namespace,
-    table: ops.TieTable | ops.QuotaCut,
+    table: ops.TieTable,
+    called: str = "quota",
     *,
     quota: Any = None,
     fraction: Any = None,
@@ -66,35 +68,8 @@ def wanted_masses(
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """The wanted masses, shape (..., K), NaN where there are none, and the quota's own shape.
 
-    Of groups of examples the shape is (..., S, K).  Warns of a quota of less than one example.
+    Of groups of examples the shape is (..., S, K).  Messages may call the quota otherwise.
     """
-    check_when_short(when_short)
-    if isinstance(table, ops.QuotaCut):
-        masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
-    elif table.running and fraction is None and when_short != "nan" and _is_mass(quota):
-        whole = Totals(xp, table).whole[..., None]
-        masses = ((xp.clip(whole, max=as_float(quota)),), ())  # NaN where nothing is defined
-    else:
-        masses = quota_masses(
-            xp, table, quota=quota, fraction=fraction, budget=budget, when_short=when_short
-        )
-    known = concrete(table[0]) or (type(quota) is float and may_warn(table[0]))
-    if quota is not None and not table.weighted and known:
-        warn_below_one(quota)
-    return masses
-
-
-def quota_masses(
-    xp: Namespace,
-    table: ops.TieTable,
-    *,
-    quota: Any = None,
-    fraction: Any = None,
-    budget: Any = None,
-    when_short: WhenShort | None = None,
-    called: str = "quota",
-) -> tuple[tuple[Array], tuple[int, ...]]:
-    """The same without a warning, of a quota that messages may call otherwise."""
     check_when_short(when_short)
     total = Totals(xp, table)
     cuts = {"quota": quota, "fraction": fraction, "budget": budget}
@@ -120,6 +95,27 @@ def quota_masses(
     if readable(allowed):
         read_without_fault(xp, said, value, xp.reshape(~allowed, value.shape), expected)
     return (xp.nan_unless(valid & filled, wanted),), shape
+
+
+@functools.wraps(quota_masses, assigned=())
+def wanted_masses(
+    xp: Namespace, table: ops.TieTable | ops.QuotaCut, **cut: Any
+) -> tuple[tuple[Array], tuple[int, ...]]:
+    """What `quota_masses` gives, with a warning of a quota of less than one example."""
+    quota, when_short = cut.get("quota"), cut.get("when_short")
+    check_when_short(when_short)
+    sure = cut.get("fraction") is None and when_short != "nan" and _is_mass(quota)
+    if isinstance(table, ops.QuotaCut):
+        masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
+    elif table.running and sure:
+        whole = Totals(xp, table).whole[..., None]
+        masses = ((xp.clip(whole, max=as_float(quota)),), ())  # NaN where nothing is defined
+    else:
+        masses = quota_masses(xp, table, **cut)
+    known = concrete(table[0]) or (type(quota) is float and may_warn(table[0]))
+    if quota is not None and not table.weighted and known:
+        warn_below_one(quota)
+    return masses
 
 
 def _is_mass(quota: Any) -> bool:
@@ -251,18 +247,12 @@ MOST = 10**8
 """Positions that are looked at; more of them would fill the memory."""
 
 
+@functools.wraps(masses_or_all, assigned=())
 def masses_and_positions(
-    xp: Namespace,
-    table: ops.TieTable,
-    *,
-    quota: Any = None,
-    fraction: Any = None,
-    when_short: WhenShort | None = None,
+    xp: Namespace, table: ops.TieTable, **cut: Any
 ) -> tuple[tuple[Array, Array], tuple[int, ...]]:
     """The wanted masses, and the numbers of all positions that have to be looked at."""
-    (wanted,), shape = masses_or_all(
-        xp, table, quota=quota, fraction=fraction, when_short=when_short
-    )
+    (wanted,), shape = masses_or_all(xp, table, **cut)
     number = _number(xp, table, wanted)
     if ops.is_below(MOST, number):
         raise ValueError(f"the ranking has {number} positions, too many to visit each; pass quota=")

@@ -97,20 +97,18 @@ def whole_steps(named: dict[str, Any], start: str, stop: str) -> Array:
 
     In the library of all the arguments.
     """
-    ends = []
-    for name in (start, stop):
+
+    def end(name: str) -> float:
         x = validate_numbers({name: named[name]})[1][name]
         if x.ndim or not readable(x):
             raise ValueError(f"{name} must be one number that can be read; or pass recall=")
-        ends.append(float(x))
-    first, last = ends
+        return float(x)
+
+    first, last = end(start), end(stop)
     count = max(math.ceil(last - first), 0) if math.isfinite(last - first) else 1
     xp, arrays = validate_numbers(named)
     with xp.computing():
-        dev = device(arrays[start])
-        wide = xp.wide_float(dev)
-        steps = xp.cast(xp.arange(count, dtype=xp.int64, device=dev), wide)
-        return xp.concat([steps + first, xp.full((1,), last, dtype=wide, device=dev)])
+        return numbers_like(arrays[start], "TP", np.append(first + np.arange(count), last))
 
 
 def in_library_of(data: N, *quotas: Any) -> N:

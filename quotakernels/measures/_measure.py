@@ -362,10 +362,9 @@ class Measure:
 
     def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         """The ranking of checked examples, or what one cut needs of it."""
-        cut = {name: numbers.get(name) for name in CUTS}
-        if not self.at_quota_only or all(x is None for x in cut.values()):
+        if not self.at_quota_only or all(numbers.get(name) is None for name in CUTS):
             return rank_examples(found.masked, ties, found.good, found.groups)
-        return ranking_at(found, ties, **cut, when_short=numbers.get("when_short"))
+        return ranking_at(found, ties, numbers)
 
     # from there to the value
 
@@ -588,18 +587,13 @@ class RankingAtQuota(NamedTuple, Generic[T]):
 
 
 def ranking_at(
-    found: Validated,
-    ties: TiePolicy,
-    *,
-    quota: Any = None,
-    fraction: Any = None,
-    budget: Any = None,
-    when_short: Any = None,
+    found: Validated, ties: TiePolicy, given: Mapping[str, Any]
 ) -> Ranking | ops.QuotaCut:
     """A ranking of checked examples, or of one quota the tie group in which it ends.
 
     Sums of weights, of costs, and of several quotas, need the sorted scores.
     """
+    quota, fraction, budget = (given.get(name) for name in CUTS)
     examples = in_library_of(found.masked, quota, fraction, budget)
     cut = quota if fraction is None else fraction
     single = type(cut) in (int, float) or getattr(cut, "ndim", None) == 0
@@ -609,7 +603,7 @@ def ranking_at(
         unmasked = in_library_of(found.examples._replace(valid=found.mask), cut)
         xp = namespace(examples.scores)
         with xp.computing():
-            wanted, place = _wanted(xp, unmasked, quota, fraction, when_short)
+            wanted, place = _wanted(xp, unmasked, quota, fraction, given.get("when_short"))
             return _cut_found(unmasked, found.good, wanted, place, ties)
     return rank_examples(examples, ties, found.good, found.groups)
 

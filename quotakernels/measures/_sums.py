@@ -66,7 +66,7 @@ _NEAR_ZERO = 0.56**2
 """Where u² is below this, they leave out less than 2**-52 of the deficit."""
 
 
-def _series(coefficients: tuple[float, ...], y: Array) -> Array:
+def series(coefficients: tuple[float, ...], y: Array) -> Array:
     """The sum of c·y, c·y², c·y³, … over the coefficients."""
     value = coefficients[-1] * y
     for coefficient in reversed(coefficients[:-1]):
@@ -76,7 +76,7 @@ def _series(coefficients: tuple[float, ...], y: Array) -> Array:
 
 def _tail(x: Array) -> Array:
     """H(x - ½) - γ - ln x for x ≥ 8½."""
-    return _series(_TAIL, 1 / (x * x))
+    return series(_TAIL, 1 / (x * x))
 
 
 def log_and_deficit(xp: Namespace, x: Array) -> tuple[Array, Array]:
@@ -98,7 +98,7 @@ def _near_zero(xp: Namespace, x: Array) -> tuple[Array, Array, Array]:
     """
     log = xp.log1p(x)
     square = log * log
-    return log, square < _NEAR_ZERO, log / 2 - _series(_BERNOULLI, square)
+    return log, square < _NEAR_ZERO, log / 2 - series(_BERNOULLI, square)
 
 
 def _far_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:

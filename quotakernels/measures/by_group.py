@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -15,7 +14,7 @@ from quotakernels._types import Generic, Numbers, T
 from quotakernels.inputs.cuts import wanted_masses, whole_if_close
 from quotakernels.inputs.examples import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import forwarding, keywords_of, public, refuse_unknown, show_value
-from quotakernels.inputs.numbers import checked, numbers_like
+from quotakernels.inputs.numbers import AMOUNT, checked, numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._facts import (
     fact,
@@ -33,7 +32,6 @@ from quotakernels.ranking import Ranking, rank, ranked, table_of
 _OF_RANK = tuple(inspect.signature(rank).parameters)
 WEIGHTS = ("examples", "positives", "negatives")
 GroupWeights: TypeAlias = Literal["examples", "positives", "negatives"]
-FINITE = (lambda x: (x >= 0) & (x < math.inf), "a finite number, not negative")
 
 
 @plainly
@@ -340,7 +338,7 @@ def _weights(xp: Namespace, table: ops.TieTable, weights: Any) -> Array:
             f"weights must have shape {tuple(whole.shape[-1:])}, one for each group; "
             f"got shape {tuple(given.shape)}"
         )
-    given = checked(xp, {"weights": given}, {"weights": FINITE})["weights"]
+    given = checked(xp, {"weights": given}, {"weights": AMOUNT})["weights"]
     return xp.broadcast_to(given, whole.shape)
 
 

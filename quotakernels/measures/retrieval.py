@@ -10,6 +10,7 @@ from quotakernels._array import Array, Namespace, device
 from quotakernels.inputs.cuts import masses_and_positions, masses_or_all
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
+from quotakernels.measures._sums import series
 from quotakernels.ops import namespace
 
 NEAR = 8
@@ -83,11 +84,7 @@ def _log_ratio(xp: Namespace, top: Array, left: Array, other: Array, rest: Array
 
 
 def _tail(x: Array) -> Array:
-    square = 1 / (x * x)
-    value = _TAIL[-1] * square
-    for coefficient in reversed(_TAIL[1:-1]):
-        value = (value + coefficient) * square
-    return (value + _TAIL[0]) / x
+    return (series(_TAIL[1:], 1 / (x * x)) + _TAIL[0]) / x
 
 
 class Positions:

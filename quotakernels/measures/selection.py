@@ -127,7 +127,7 @@ def _at_cut(
     xp = namespace(examples.scores)
     dtype = xp.result_float(device(examples.scores))
     with xp.computing():
-        table = table_of(xp, ranking_at(found, "expected", **cut), by_group=True)
+        table = table_of(xp, ranking_at(found, "expected", cut), by_group=True)
         (wanted,), shape = wanted_masses(xp, table, **cut)
         codes = None if found.groups is None else found.groups.codes
         return xp.finished(answer(examples, table, wanted, shape, codes), dtype)

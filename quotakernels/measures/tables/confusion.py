@@ -489,7 +489,7 @@ class TableMeasure(CutMeasure):
         """How large values can be in each row of cells, shape (..., 1); None if they are shares."""
         if self.unit is None:
             return None
-        size = self.unit(**self._own_numbers(xp, cells, own))
+        size = self.unit(*self._own_numbers(xp, cells, own).values())
         return xp.max(size, axis=-1, keepdims=True) if size.ndim else size
 
     def _own_numbers(

@@ -526,14 +526,10 @@ def g_measure(table: ConfusionTable) -> Array:
     return namespace(selected).sqrt((table.tp / selected) * (table.tp / positive))
 
 
-def _larger_cost(cost_fp: Array, cost_fn: Array) -> Array:
-    return largest(cost_fp, cost_fn)
-
-
 @measure(
     TableMeasure,
     domains={"cost_fp": COST, "cost_fn": COST},
-    unit=_larger_cost,
+    unit=largest,
     greater_is_better=False,
 )
 def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array:
