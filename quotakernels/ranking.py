@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, is_array
 from quotakernels._bits import pickled
@@ -556,19 +554,3 @@ def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:
         masses = tuple(xp.cast(x, wide) for x in ranking[3:5])
     columns = ops.map_columns(lambda x: xp.cast(x, wide), ranking.columns)
     return ops.TieTable._make((*ranking[:3], *masses, columns, *ranking[6:]))
-
-
-def table_of_one_list(ranking: Any) -> ops.TieTable | None:
-    """The same of one good list of NumPy without weights, and with nothing beside; None of others.
-
-    Of a list that is not good the masses are negative.
-    """
-    if not isinstance(ranking, Ranking):
-        return None
-    scores, mass = ranking.thresholds, ranking.positive_weights
-    plain = type(scores) is np.ndarray and scores.ndim == 1 and mass.dtype.kind in "iu"
-    if not plain or ranking.columns or ranking.groups:
-        return None
-    if mass[0] < 0:
-        return None
-    return ops.TieTable(*ranking[:3], None, None, {}, ranking.layout)

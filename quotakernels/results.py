@@ -5,24 +5,17 @@ holds.
 import importlib as _importlib
 import typing as _typing
 
-from quotakernels.inference.bands import CurveBand as CurveBand
-from quotakernels.inference.bands import BestCutInterval as BestCutInterval
+from quotakernels.inference.bands import BestCutInterval as BestCutInterval, CurveBand as CurveBand
 from quotakernels.inference.bootstrapping import BootstrapResult as BootstrapResult
-from quotakernels.inference.comparing import Comparison as Comparison
-from quotakernels.inference.areas import (
-    AucCovariance as AucCovariance,
-    AucInterval as AucInterval,
-    DelongTest as DelongTest,
-)
+from quotakernels.inference.comparing import Comparison as Comparison, Vote as Vote
+from quotakernels.inference.areas import AucCovariance as AucCovariance
+from quotakernels.inference.areas import AucInterval as AucInterval
+from quotakernels.inference.areas import DelongTest as DelongTest
 from quotakernels.inference.folds import FoldSummary as FoldSummary, FoldTest as FoldTest
-from quotakernels.inference.hit_rates import (
-    HitRateInterval as HitRateInterval,
-    SelectionComparison as SelectionComparison,
-)
-from quotakernels.inference.comparing import Vote as Vote
+from quotakernels.inference.hit_rates import HitRateInterval as HitRateInterval
+from quotakernels.inference.hit_rates import SelectionComparison as SelectionComparison
 from quotakernels.measures._measure import RankingAtQuota as RankingAtQuota
-from quotakernels.measures.at_quota import Curve as Curve
-from quotakernels.measures.at_quota import LiftTable as LiftTable
+from quotakernels.measures.at_quota import Curve as Curve, LiftTable as LiftTable
 from quotakernels.measures.by_group import GroupCounts as GroupCounts
 from quotakernels.measures.by_group import GroupMean as GroupMean
 from quotakernels.measures.by_group import SelectionByGroup as SelectionByGroup
@@ -35,8 +28,7 @@ from quotakernels.measures.hull import Mixture as Mixture
 from quotakernels.measures.hull import OperatingPoint as OperatingPoint
 from quotakernels.measures.hull import RocHull as RocHull
 from quotakernels.measures.multiclass import OneVsRest as OneVsRest
-from quotakernels.measures.operating import CurvePoint as CurvePoint
-from quotakernels.measures.operating import DetCurve as DetCurve
+from quotakernels.measures.operating import CurvePoint as CurvePoint, DetCurve as DetCurve
 from quotakernels.measures.over_quotas import Marks as Marks
 from quotakernels.measures.over_quotas import PemAreas as PemAreas
 from quotakernels.measures.over_quotas import Summary as Summary

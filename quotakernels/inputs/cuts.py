@@ -102,8 +102,8 @@ def wanted_masses(
     xp: Namespace, table: ops.TieTable | ops.QuotaCut, **cut: Any
 ) -> tuple[tuple[Array], tuple[int, ...]]:
     """What `quota_masses` gives, with a warning of a quota of less than one example."""
-    quota, when_short = cut.get("quota"), cut.get("when_short")
-    check_when_short(when_short)
+    quota: Any = cut.get("quota")
+    check_when_short(when_short := cut.get("when_short"))
     sure = cut.get("fraction") is None and when_short != "nan" and _is_mass(quota)
     if isinstance(table, ops.QuotaCut):
         masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())

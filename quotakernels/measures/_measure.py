@@ -55,7 +55,6 @@ from quotakernels.ranking import (
     rank_examples,
     running_table,
     table_of,
-    table_of_one_list,
 )
 
 R = TypeVar("R")
@@ -410,7 +409,7 @@ class Measure:
                 raise TypeError(f"{self.__name__} needs {what}, or a Ranking that was made with it")
 
     # The direct way, of calls that say nothing but labels and scores in arrays of NumPy or CPU
-    # tensors, or the ranking of one list, and perhaps a few plain quotas, as most calls do.
+    # tensors, and perhaps a few plain quotas, as most calls do.
     #
     # Of these no question is left that the general way has to ask: none about libraries, devices,
     # weights, masks, groups and invalid rows.  None stands for all other calls, and for those with
@@ -421,15 +420,10 @@ class Measure:
         if keywords:
             known = self.at_quota_only and self.numbers is wanted_masses and len(arguments) == 2
             return self._at_known_cuts(*arguments, **keywords) if known else None
-        table: Any = None
-        if len(arguments) == 1 and self.alone:
-            table = table_of_one_list(arguments[0])
-        elif len(arguments) == 2 and self.alone and self.by_sums and self.by_positives:
-            table = _counts_of_lists(*arguments)
-        if table is None:
+        counted = self.alone and self.by_sums and self.by_positives
+        if not counted or len(arguments) != 2 or (table := _counts_of_lists(*arguments)) is None:
             return None
-        found = by_numpy(self._function, table)
-        return found if len(arguments) == 1 else from_host_view(found, arguments[1])
+        return from_host_view(by_numpy(self._function, table), arguments[1])
 
     def _at_known_cuts(self, labels: Any, scores: Any, **cut: Any) -> Any:
         """The values at one quota or a few of a single list, which need no sort; None otherwise."""
