@@ -20,7 +20,6 @@ from quotakernels.inputs.columns import (
     numeric_labels,
     positive_labels,
     refuse_records,
-    warn_of_other_order,
 )
 from quotakernels.inputs.examples import (
     Examples,
@@ -49,7 +48,6 @@ def validate_classes(
     And which rows of the batch are good for all classes, shape (..., 1); None if all are.
     """
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    warn_of_other_order(given)
     as_given = example_columns(given)
     _check_score_shape(tuple(as_given["y_score"].shape))
     named, numbers, expected = _numbered(as_given, classes)
@@ -186,7 +184,6 @@ def validate_predictions(
 ) -> tuple[Namespace, Predictions]:
     """Check and convert the labels and predictions of two classes, or of a number of them."""
     given = {"y_pred": y_pred, "y_true": y_true, "sample_weight": sample_weight, "where": where}
-    warn_of_other_order(given)
     as_given = example_columns(given)
     named, label = (as_given, None) if num_classes else _numbered_pairs(as_given, pos_label)
     check_types(named)

@@ -281,6 +281,7 @@ _STACK = "; for several models pass an array, numpy.stack(list({}.values()))"
 
 def example_columns(given: dict[str, Any]) -> dict[str, Array]:
     """Each as an array, without the weights and the mask that are None."""
+    warn_of_other_order(given)
     absent = {name for name in ("sample_weight", "where") if given.get(name) is None}
     columns = {name: as_column(name, x) for name, x in given.items() if name not in absent}
     for name, x in columns.items():

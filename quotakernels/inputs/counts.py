@@ -56,8 +56,8 @@ class Grouped(NamedTuple):
 
 def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Grouped:
     """Check and sort the rows of a grouped table."""
-    given, ids = with_codes(_complete(given), num_groups)
-    named = {name: as_column(name, x) for name, x in given.items()}
+    named = {name: as_column(name, x) for name, x in _complete(given).items()}
+    named, ids = with_codes(named, num_groups)
     _check_columns(named, "tie groups")
     xp, columns = adopt(named)
     with xp.computing():
@@ -96,7 +96,8 @@ def _of_rows(
 
 def _complete(given: dict[str, Any]) -> dict[str, Any]:
     """What is given, when what belongs together is."""
-    there = {name: x for name, x in given.items() if name not in _FLOATS or x is not None}
+    optional = (*_FLOATS, "groups")
+    there = {name: x for name, x in given.items() if name not in optional or x is not None}
     for first, second in zip(_FLOATS[::2], _FLOATS[1::2], strict=True):
         if (first in there) != (second in there):
             raise ValueError(f"{first} and {second} must be given together")

@@ -35,7 +35,6 @@ from quotakernels.inputs.columns import (
     positive_labels,
     read_without_fault,
     told_of_labels,
-    warn_of_other_order,
 )
 from quotakernels.inputs.groups import (
     GroupsOfExamples,
@@ -143,10 +142,8 @@ def validated(
         labels, scores = given["y_true"], given["y_score"]
         flags = labels if good[1] is labels else from_host_view(good[1], scores)
         return Validated(Examples(scores, flags, None, None), None, None)
-    warn_of_other_order(given)
-    given, ids = with_codes(given, num_groups)
-    named = example_columns(given)
-    as_given = dict(named)
+    as_given = example_columns(given)
+    named, ids = with_codes(dict(as_given), num_groups)
     if "y_true" in named:
         named["y_true"], pos_label = numeric_labels(named["y_true"], pos_label)
     check_types(named)

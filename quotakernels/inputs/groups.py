@@ -51,27 +51,27 @@ class GroupsOfExamples(NamedTuple):
 
 
 def with_codes(
-    given: dict[str, Any], num_groups: int | None
-) -> tuple[dict[str, Any], Array | int | None]:
-    """What is given with a number for each group, and what names the groups, in order.
+    named: dict[str, Array], num_groups: int | None
+) -> tuple[dict[str, Array], Array | int | None]:
+    """The columns with a number for each group, and what names the groups, in order.
 
     That is how many there are, where the numbers are their names.
     """
-    if given.get("groups") is None:
+    if "groups" not in named:
         if num_groups is not None:
             raise TypeError("num_groups needs groups, the group of each example")
-        return {name: x for name, x in given.items() if name != "groups"}, None
-    column = _checked_ids("groups", as_column("groups", given["groups"]))
+        return named, None
+    column = _checked_ids("groups", named["groups"])
     xp = namespace(column)
     if num_groups is not None:
         if isinstance(column, np.ndarray) and column.dtype.kind not in "biu":
             raise TypeError("with num_groups, groups must be integers from 0 on")
         with xp.computing():
             size = size_of("num_groups", num_groups)
-            return given | {"groups": xp.cast(column, xp.int64)}, size
-    _refuse_texts(next(iter(given.values())), column)
+            return named | {"groups": xp.cast(column, xp.int64)}, size
+    _refuse_texts(next(iter(named.values())), column)
     codes, ids = numbered(column)
-    return given | {"groups": codes}, ids
+    return named | {"groups": codes}, ids
 
 
 def numbered(ids: Array) -> GroupsOfExamples:
@@ -123,10 +123,10 @@ def ids_of(scores: Array, groups: Any, batched: bool = False) -> Array:
         return xp.broadcast_to(column, scores.shape)
 
 
-def _refuse_texts(scores: Any, ids: Array) -> None:
+def _refuse_texts(scores: Array, ids: Array) -> None:
     """Raise for strings and dates beside scores of another library than NumPy, which has none."""
-    of_numpy = not is_array(scores) or isinstance(scores, (np.ndarray, np.generic))
-    if of_numpy or not isinstance(ids, np.ndarray) or ids.dtype.kind in "biu":
+    has_texts = isinstance(ids, np.ndarray) and ids.dtype.kind not in "biu"
+    if not has_texts or isinstance(scores, np.ndarray):
         return
     own, numbers = library(scores), "numpy.unique(groups, return_inverse=True)[1]"
     numbers = f"{own}.as_tensor({numbers})" if is_tensor(scores) else numbers
