@@ -16,7 +16,6 @@ from quotakernels._array import (
     instead_of,
     is_array,
     is_tensor,
-    known_between,
     library,
     readable,
 )
@@ -114,13 +113,10 @@ def ids_of(scores: Array, groups: Any, batched: bool = False) -> Array:
     """The checked id of each example, in the library, on the device and of the shape of scores."""
     column = _checked_ids("groups", as_column("groups", groups))
     _refuse_texts(scores, column)
-    xp = namespace(scores)
+    xp, columns = adopt({"y_score": scores, "groups": column})
+    check_shapes(columns, batched=batched)
     with xp.computing():
-        if not (isinstance(column, np.ndarray) and xp.takes_host_arrays):
-            adopt({"y_score": scores, "groups": column})
-        column = ids_beside(xp, scores, column)
-        check_shapes({"y_score": scores, "groups": column}, batched=batched)
-        return xp.broadcast_to(column, scores.shape)
+        return xp.broadcast_to(columns["groups"], scores.shape)
 
 
 def _refuse_texts(scores: Array, ids: Array) -> None:
@@ -201,32 +197,24 @@ def _found_in_range(
     return ids, places if ids.size == there.size else (there.cumsum(dtype=np.int64) - 1)[places]
 
 
-def ids_beside(xp: Namespace, scores: Array, ids: Array | int) -> Array:
-    """The ids in the library and on the device of the scores; beside NumPy's they may be texts."""
-    if isinstance(ids, int):
-        return xp.arange(ids, dtype=xp.int64, device=device(scores))
-    if not isinstance(ids, np.ndarray) or isinstance(scores, np.ndarray):
-        return ids
-    return xp.asarray(ids, device=device(scores))
-
-
 def kept_within(
-    xp: Namespace, scores: Array, codes: Array, named: Array | int
+    xp: Namespace, scores: Array, codes: Array, named: Any
 ) -> tuple[GroupsOfExamples, tuple[Array, str]]:
     """Groups, each example in one of them; which are of no group, and what was expected.
 
     None is where ids were numbered, and not only their number is given.
     """
-    ids = ids_beside(xp, scores, named)
+    dev, within, ids = device(scores), codes, named
+    if isinstance(named, int):
+        within = xp.clip(codes, 0, max(named - 1, 0))
+        ids = xp.arange(named, dtype=xp.int64, device=dev)
+    elif isinstance(named, np.ndarray) and not isinstance(scores, np.ndarray):
+        ids = xp.asarray(named, device=dev)
     size = ids.shape[0]
-    numbered = not isinstance(named, int) or (
-        0 not in codes.shape and known_between(codes, -1, size)
-    )
-    if size and numbered:
-        within, outside = codes, xp.zeros_like(codes, dtype=xp.bool)
+    if size == 0 or within is codes:
+        outside = xp.full(codes.shape, size == 0, dtype=xp.bool, device=dev)
     else:
-        within = xp.clip(codes, 0, max(size - 1, 0))
-        outside = within != codes if size else xp.ones_like(codes, dtype=xp.bool)
+        outside = within != codes
     return GroupsOfExamples(within, ids), (outside, f"an id from 0 to {size - 1}")
 
 
