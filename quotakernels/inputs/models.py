@@ -119,7 +119,7 @@ def stacked(named: dict[str, Any], y_true: Any, **data: Any) -> Array:
 def _stack(columns: dict[str, Array]) -> Array:
     xp, columns = adopt(columns, tuple(columns))
     with xp.computing():
-        return xp.stack(_of_one_dtype(xp, columns))
+        return xp.stack(of_one_dtype(xp, columns))
 
 
 def stacked_by_name(scores: Any, y_true: Any) -> Any:
@@ -166,7 +166,7 @@ def _check_lists(columns: dict[str, Array]) -> None:
             )
 
 
-def _of_one_dtype(xp: Namespace, columns: dict[str, Array]) -> list[Array]:
+def of_one_dtype(xp: Namespace, columns: dict[Any, Array]) -> list[Array]:
     """Columns of several types as wide floats, which keep their order and their ties."""
     if len({x.dtype for x in columns.values()}) == 1:
         return list(columns.values())

@@ -12,6 +12,7 @@ from quotakernels.inputs.columns import MASS_ROUNDING, adopt, check_same_totals
 from quotakernels.inputs.examples import good_rows
 from quotakernels.inputs.numbers import common_shape
 from quotakernels.inputs.totals import Totals
+from quotakernels.measures.at_quota import cut_masses
 from quotakernels.ranking import Ranking, refuse_groups, table_of
 
 Models: TypeAlias = Ranking[T] | Sequence[Ranking[T]] | Mapping[Any, Ranking[T]]
@@ -53,6 +54,16 @@ def family_of(named: dict[str, Any]) -> tuple[Namespace, Family, float]:
         differ = differ & xp.expand_dims(agree, axis=-1)
         check_same_totals(list(named), negative, positive, differ)
         return xp, Family(tables, agree & ~xp.any(differ, axis=-1)), rounding
+
+
+def cut_masses_of(
+    xp: Namespace, family: Family, rounding: float
+) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+    """The selected negative and positive masses of each model at every cut: int64, or floats."""
+    number = xp.wide_float(device(family.agree)) if rounding else xp.int64
+    columns = zip(*(cut_masses(xp, table) for table in family.tables), strict=True)
+    negative, positive = (tuple(xp.cast(x, number) for x in column) for column in columns)
+    return negative, positive
 
 
 def _in_batch(xp: Namespace, table: ops.TieTable, batch: tuple[int, ...]) -> ops.TieTable:

@@ -11,8 +11,7 @@ from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.keywords import check_choice, public
-from quotakernels.measures._models import Family, Models, family_of, named_models
-from quotakernels.measures.at_quota import cut_masses
+from quotakernels.measures._models import Family, Models, cut_masses_of, family_of, named_models
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking
 
@@ -350,7 +349,7 @@ def compare_curves(
 
 def _regions(family: Family, *, axis: str, rounding: float) -> Regions:
     xp = namespace(family.agree)
-    curves = _curves(xp, family, rounding)
+    curves = [Polyline(*x) for x in zip(*cut_masses_of(xp, family, rounding), strict=True)]
     defined = _defined(family, curves)
     paths = [_path(curve, axis) for curve in curves]
     start, stop, best = best_stretches(xp, paths, defined, rounding)
@@ -360,13 +359,6 @@ def _regions(family: Family, *, axis: str, rounding: float) -> Regions:
     there = xp.expand_dims(defined, axis=-1)
     start, stop = (xp.nan_unless(there, x) for x in (start, stop))
     return Regions(start, stop, best & xp.expand_dims(there, axis=-1))
-
-
-def _curves(xp: Namespace, family: Family, rounding: float) -> list[Polyline]:
-    """True positives over false ones: int64, or masses."""
-    number = xp.wide_float(device(family.agree)) if rounding else xp.int64
-    curves = (cut_masses(xp, table) for table in family.tables)
-    return [Polyline(*(xp.cast(x, number) for x in curve)) for curve in curves]
 
 
 def _defined(family: Family, curves: list[Polyline]) -> Array:

@@ -15,6 +15,7 @@ from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.cuts import warn_below_one
 from quotakernels.inputs.examples import nan_unless_valid
 from quotakernels.inputs.keywords import check_choice, public
+from quotakernels.inputs.models import of_one_dtype
 from quotakernels.inputs.numbers import (
     COST,
     Domains,
@@ -25,9 +26,9 @@ from quotakernels.inputs.numbers import (
 )
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._models import Family, Models, family_of, named_models
+from quotakernels.measures._models import Family, Models, cut_masses_of, family_of, named_models
 from quotakernels.measures._scale import in_usual_units
-from quotakernels.measures.at_quota import cut_masses, cut_thresholds
+from quotakernels.measures.at_quota import cut_thresholds
 from quotakernels.measures.over_quotas import pairs_won
 from quotakernels.measures.roc_pr import PrCurve, area_under_pr, pr_vertices, roc_vertices
 from quotakernels.ops import namespace
@@ -302,10 +303,11 @@ def family_hull(models: Models[T]) -> RocHull[T]:
     >>> print(hull.fp, hull.tp, hull.model)
     [0 0 1 3] [0 1 3 3] [0 0 1 0]
     """
-    xp, family, _ = family_of(named_models(models))
+    xp, family, rounding = family_of(named_models(models))
     dtype = xp.result_float(device(family.agree))
     with xp.computing():
-        hull = xp.finished(xp.compiled(_hull_of_family)(family), dtype)
+        find = xp.compiled(_hull_of_family, ("rounding",))
+        hull = xp.finished(find(family, rounding=rounding), dtype)
         result: RocHull = nan_unless_valid(xp, hull, family.agree[..., None])
     return result
 
@@ -319,9 +321,9 @@ class _Points(NamedTuple):
     model: Array
 
 
-def _hull_of_family(family: Family) -> RocHull:
+def _hull_of_family(family: Family, *, rounding: float) -> RocHull:
     xp = namespace(family.agree)
-    points = _points_from_the_left(xp, family)
+    points = _points_from_the_left(xp, family, rounding)
     stairs = _stairs(xp, points, xp.expand_dims(family.agree, axis=-1))
     edges = xp.filled_first(xp.merged(stairs, hull_ends(xp, stairs)))
     place = edges.thresholds
@@ -336,11 +338,11 @@ _HULL_VERTICES = in_usual_units(
 )
 
 
-def _points_from_the_left(xp: Namespace, family: Family) -> _Points:
+def _points_from_the_left(xp: Namespace, family: Family, rounding: float) -> _Points:
     """Of points that are the same the first model's comes first."""
-    columns = ((*cut_masses(xp, table), cut_thresholds(xp, table)) for table in family.tables)
-    fp, tp, thresholds = (_of_one_type(xp, list(x)) for x in zip(*columns, strict=True))
-    fp, tp = _to_one_end(xp, fp), _to_one_end(xp, tp)
+    fp, tp = (_to_one_end(xp, x) for x in cut_masses_of(xp, family, rounding))
+    cuts = {number: cut_thresholds(xp, table) for number, table in enumerate(family.tables)}
+    thresholds = of_one_dtype(xp, cuts)
     models = [
         xp.full(x.shape, number, dtype=xp.int32, device=device(x)) for number, x in enumerate(fp)
     ]
@@ -351,17 +353,7 @@ def _points_from_the_left(xp: Namespace, family: Family) -> _Points:
     return points
 
 
-def _of_one_type(xp: Namespace, columns: list[Array]) -> list[Array]:
-    """Columns of several models; counts beside masses become masses too."""
-    dtypes = {x.dtype for x in columns}
-    if len(dtypes) == 1:
-        return columns
-    whole = all(xp.of_kind(dtype, "integral") for dtype in dtypes)
-    common = xp.int64 if whole else xp.wide_float(device(columns[0]))
-    return [xp.cast(x, common) for x in columns]
-
-
-def _to_one_end(xp: Namespace, columns: list[Array]) -> list[Array]:
+def _to_one_end(xp: Namespace, columns: tuple[Array, ...]) -> list[Array]:
     """All models end where the first does: their totals differ by the order of adding only."""
     end = columns[0][..., -1:]
     return [xp.where(x == x[..., -1:], end, xp.minimum(x, end)) for x in columns]
