@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -160,19 +160,6 @@ def _classified(xp: Namespace, labels: Array, numbers: list[Any]) -> tuple[Array
     return belongs, xp.sum(xp.cast(belongs, xp.int32), axis=-2) != 1
 
 
-class Predictions(NamedTuple):
-    """Checked labels and predictions: whether positive, or the numbers of their classes.
-
-    ``good`` is as in `examples.Validated`.
-    """
-
-    truth: Array
-    predicted: Array
-    weights: Array | None
-    valid: Array | None
-    good: Array | None
-
-
 def validate_predictions(
     y_true: Any,
     y_pred: Any,
@@ -181,8 +168,12 @@ def validate_predictions(
     where: Any = None,
     pos_label: Any = None,
     validate: bool = True,
-) -> tuple[Namespace, Predictions]:
-    """Check and convert the labels and predictions of two classes, or of a number of them."""
+) -> tuple[Examples, Array | None]:
+    """Check and convert the labels and predictions of two classes, or of a number of them.
+
+    They are flags, or the numbers of the classes; predictions stand where other examples have their
+    scores.  And which rows of the batch are good, shape (..., 1); None if all are.
+    """
     given = {"y_pred": y_pred, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     as_given = example_columns(given)
     named, label = (as_given, None) if num_classes else _numbered_pairs(as_given, pos_label)
@@ -202,7 +193,7 @@ def validate_predictions(
             bad |= bad_weights(xp, weights)
         valid, good = raise_or_exclude(xp, as_given, bad, valid, validate)
         valid = None if valid is None else xp.broadcast_to(valid, shape)
-    return xp, Predictions(found["y_true"], found["y_pred"], weights, valid, good)
+    return Examples(found["y_pred"], found["y_true"], weights, valid), good
 
 
 _Found = tuple[dict[str, Array], dict[str, tuple[Array, str]]]

@@ -11,7 +11,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, is_compiling, is_tensor
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
-from quotakernels.inputs.classes import Predictions, validate_predictions
+from quotakernels.inputs.classes import validate_predictions
 from quotakernels.inputs.columns import as_column
 from quotakernels.inputs.cuts import (
     check_when_short,
@@ -20,7 +20,7 @@ from quotakernels.inputs.cuts import (
     thresholds_beside,
     wanted_masses,
 )
-from quotakernels.inputs.examples import Validated, nan_unless_valid
+from quotakernels.inputs.examples import Examples, Validated, nan_unless_valid
 from quotakernels.inputs.groups import MOST_CLASSES, size_of
 from quotakernels.inputs.keywords import public, refuse_unknown, show_value
 from quotakernels.inputs.numbers import (
@@ -286,8 +286,7 @@ def cells_beyond(
     numbers, or masses in the caller's unit.
     """
     examples = in_library_of(found.examples._replace(valid=found.mask), threshold)
-    scores, labels, weights, valid, *_ = examples
-    xp = namespace(scores)
+    scores, xp = examples.scores, namespace(examples.scores)
     with xp.computing():
         wanted: Any = in_precision_of(scores, threshold)
         plain = type(wanted) is float and is_tensor(scores) and not is_compiling()
@@ -295,29 +294,28 @@ def cells_beyond(
             wanted = thresholds_beside(scores, threshold)
             if wanted.ndim:
                 return None
-        pairs = Predictions(labels, labels, weights, valid, found.good)
         find = xp.compiled(_cells_beyond, ("inclusive", "whole"))
-        cells = find(scores, pairs, wanted, inclusive=inclusive, whole=whole)
-        if weights is not None and not whole:
+        cells = find(examples, found.good, wanted, inclusive=inclusive, whole=whole)
+        if examples.weights is not None and not whole:
             cells = xp.compiled(in_usual_unit)(cells)
         return ConfusionTable(*(x[..., None] for x in cells))
 
 
 def _cells_beyond(
-    scores: Array, pairs: Predictions, wanted: Any, *, inclusive: bool, whole: bool
+    examples: Examples, good: Array | None, wanted: Any, *, inclusive: bool, whole: bool
 ) -> ConfusionTable:
-    xp = namespace(scores)
-    selected = xp.reaching(scores, wanted, inclusive)
-    return binary_cells(pairs._replace(predicted=selected), whole=whole)
+    selected = namespace(examples.scores).reaching(examples.scores, wanted, inclusive)
+    return _binary_cells(examples._replace(scores=selected), good, whole=whole)
 
 
-def binary_cells(pairs: Predictions, *, whole: bool = True) -> ConfusionTable:
+def _binary_cells(examples: Examples, good: Array | None, *, whole: bool = True) -> ConfusionTable:
     """Counts, as `whole` numbers or as floats, or masses of the four outcomes, shape (...).
 
-    In a row of the batch that is not good they are NaN, and so are floats.
+    Floats, too, where values were not read: NaN in a row of the batch that is not `good`.
     """
-    xp = namespace(pairs.truth)
-    truth, predicted, weights, valid, good = pairs
+    truth: Array = examples.labels
+    predicted, _, weights, valid, _ = examples
+    xp = namespace(predicted)
     hits = truth & predicted
     if weights is None:
         parts = [hits, predicted, truth]
@@ -339,13 +337,15 @@ def binary_cells(pairs: Predictions, *, whole: bool = True) -> ConfusionTable:
     return nan_unless_valid(xp, cells, good)
 
 
-def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
+def _class_cells(examples: Examples, good: Array | None, *, size: int) -> ClassTable:
     """The cells of a number of classes: the tie groups of the cells' numbers, put in order."""
-    xp = namespace(pairs.truth)
+    truth: Array = examples.labels
+    predicted, _, weights, valid, _ = examples
+    xp = namespace(predicted)
     integer = xp.int32 if size**2 < 2**31 else xp.int64
-    cell = xp.cast(pairs.truth * size + pairs.predicted, integer)
+    cell = xp.cast(truth * size + predicted, integer)
     everywhere = xp.ones_like(cell, dtype=xp.bool)
-    table = xp.tie_groups((cell, everywhere, pairs.weights, pairs.valid, {}))
+    table = xp.tie_groups((cell, everywhere, weights, valid, {}))
     table = xp.filled_first(table)
     batch = tuple(table.counts.shape[:-1])
     wanted = xp.arange(size**2, dtype=integer, device=device(cell))
@@ -357,7 +357,7 @@ def class_cells(pairs: Predictions, *, size: int) -> ClassTable:
     mass = mass if table.weighted else xp.cast(mass, xp.int64)
     cells = xp.where(there, mass, xp.zeros_like(mass))
     cells = xp.reshape(cells, (*batch, size, size))
-    return nan_unless_valid(xp, ClassTable(cells), pairs.good)
+    return nan_unless_valid(xp, ClassTable(cells), good)
 
 
 def margins(xp: Namespace, cells: Array) -> tuple[Array, Array, Array]:
@@ -692,15 +692,16 @@ def confusion_table_from_predictions(
     size = None if num_classes is None else size_of("num_classes", num_classes, most=MOST_CLASSES)
     if not (size is None or pos_label is None):
         raise TypeError("pos_label is for two classes and cannot be combined with num_classes")
-    xp, pairs = validate_predictions(
+    examples, good = validate_predictions(
         y_true, y_pred, size, sample_weight, where, pos_label, validate
     )
-    dtype = xp.result_float(device(pairs.truth))
+    xp = namespace(examples.scores)
+    dtype = xp.result_float(device(examples.scores))
     with xp.computing():
         if size is None:
-            table: Any = xp.compiled(binary_cells)(pairs)
+            table: Any = xp.compiled(_binary_cells)(examples, good)
         else:
-            table = xp.compiled(class_cells, ("size",))(pairs, size=size)
+            table = xp.compiled(_class_cells, ("size",))(examples, good, size=size)
         return xp.finished(table, dtype)
 
 
