@@ -61,7 +61,7 @@ def bounded_by_ties(measure: Any, options: dict[str, Any]) -> bool:
 
 def fact(measure: Any, name: str, default: Any = None) -> Any:
     """What is known of a measure, or of the one in a `functools.partial`, under that name."""
-    return getattr(_inner(measure), name, default)
+    return getattr(unwrapped(measure)[0], name, default)
 
 
 def direction_of(measure: Any, given: bool | None) -> bool:
@@ -100,14 +100,17 @@ def compared(measure: Any) -> Any:
 
 def title_of(measure: Any) -> str:
     """What messages call a measure."""
-    return fact(measure, "__name__", repr(_inner(measure)))
+    return fact(measure, "__name__", repr(unwrapped(measure)[0]))
 
 
-def _inner(measure: Any) -> Any:
-    """What is called by `functools.partial`, at any depth."""
+def unwrapped(measure: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """What is called by `functools.partial`, at any depth, with which arguments and keywords."""
+    arguments: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = {}
     while isinstance(measure, functools.partial):
+        arguments, keywords = (*measure.args, *arguments), measure.keywords | keywords
         measure = measure.func
-    return measure
+    return measure, arguments, keywords
 
 
 def check_value(measure: Any, value: Any) -> None:
@@ -118,7 +121,7 @@ def check_value(measure: Any, value: Any) -> None:
 
 def refusal(measure: Any, options: Mapping[str, Any]) -> str | None:
     """Why a function from elsewhere cannot be called with a ranking, where its signature tells."""
-    inner = _inner(measure)
+    inner = unwrapped(measure)[0]
     if str(getattr(inner, "__module__", "")).partition(".")[0] == "quotakernels":
         return None  # its signature is the one for labels and scores
     try:

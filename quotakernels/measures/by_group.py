@@ -23,6 +23,7 @@ from quotakernels.measures._facts import (
     of_all_groups,
     takes,
     title_of,
+    unwrapped,
 )
 from quotakernels.measures._measure import COLUMNS, Measure, measure, taken_of_rank
 from quotakernels.measures.at_quota import positives_at
@@ -283,11 +284,7 @@ def _parted(keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def mean_over_groups(measure: Any) -> MeanOverGroups | None:
     """The mean over groups that a measure is, in `functools.partial` or not; None of any other."""
-    arguments: tuple[Any, ...] = ()
-    options: dict[str, Any] = {}
-    while isinstance(measure, functools.partial):
-        arguments, options = (*measure.args, *arguments), measure.keywords | options
-        measure = measure.func
+    measure, arguments, options = unwrapped(measure)
     if measure is group_mean and len(arguments) == 1:
         found: MeanOverGroups = group_mean(*arguments, **options)
         return found
@@ -314,10 +311,8 @@ def needed_columns(measure: Any, **options: Any) -> dict[str, str]:
 def without_options(measure: Any, /, **options: Any) -> tuple[Any, dict[str, Any]]:
     """The measure in `functools.partial` and in a mean over groups, and its options."""
     mean = mean_over_groups(measure)
-    function: Any = measure if mean is None else mean.measure
-    while isinstance(function, functools.partial):
-        function, options = function.func, function.keywords | options
-    return function, options
+    function, _, own = unwrapped(measure if mean is None else mean.measure)
+    return function, own | options
 
 
 def _weights(xp: Namespace, table: ops.TieTable, weights: Any) -> Array:
