@@ -371,12 +371,18 @@ class Measure:
         xp = namespace(ranking[0])
         dtype = xp.result_float(device(ranking[0]))
         with xp.computing():
-            return xp.finished(self.value_at(xp, ranking, numbers, options), dtype)
+            result = self.value_at(xp, ranking, dtype, numbers, options)
+            return nan_unless_valid(xp, result, getattr(ranking, "good", None))
 
     def value_at(
-        self, xp: Namespace, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]
+        self,
+        xp: Namespace,
+        ranking: Any,
+        dtype: Any,
+        numbers: dict[str, Any],
+        options: dict[str, Any],
     ) -> Any:
-        """The value before it is rounded to the type of results."""
+        """The value, floats of this type; to be called where `computing`."""
         table = self._table(xp, ranking)
         self._check_columns(table)
         arrays, shape = self.numbers(xp, table, **numbers)
@@ -385,6 +391,7 @@ class Measure:
         result: Any = xp.compiled(function, self.options)(table, *arrays, **options)
         if shape is not None:  # of which K is another name
             result = tree_map(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
+        result = xp.finished(result, dtype)
         several = isinstance(result, tuple)  # may hold sums, 0 of a bad row; others are NaN
         if not (isinstance(ranking, Ranking) and (several or ranking.groups)):
             return result

@@ -195,8 +195,8 @@ def at_cuts(at_quotas: Callable[..., Any], at_thresholds: Callable[..., Any]) ->
     @functools.wraps(wanted_cut, assigned=())
     def made(xp: Namespace, table: Any, **cut: Any) -> tuple[Any, tuple[int, ...]]:
         check_when_short(cut.get("when_short"))
-        if isinstance(table, ConfusionTable):
-            return table, ()
+        if isinstance(table, CellsBeyond):
+            return ConfusionTable(*table[:4]), ()
         wanted, shape = wanted_cut(xp, table, **cut)
         if cut.get("threshold") is None:
             return xp.compiled(at_quotas)(table, wanted), shape
@@ -277,10 +277,20 @@ def cells_as_floats(xp: Namespace, cells: Any) -> Any:
     return type(cells)(*(xp.cast(x, wide) for x in cells))
 
 
+class CellsBeyond(NamedTuple):
+    """The cells at one threshold, shape (..., 1), and which rows of the batch are good."""
+
+    tp: Array
+    fp: Array
+    fn: Array
+    tn: Array
+    good: Array | None
+
+
 def cells_beyond(
     found: Validated, threshold: Any, inclusive: bool, whole: bool
-) -> ConfusionTable | None:
-    """The cells of checked examples at one threshold, shape (..., 1); None of several thresholds.
+) -> CellsBeyond | None:
+    """The cells of checked examples at one threshold; None of several thresholds.
 
     Those of measures that are free of the unit of the masses are floats, the others' are `whole`
     numbers, or masses in the caller's unit.
@@ -295,24 +305,21 @@ def cells_beyond(
             if wanted.ndim:
                 return None
         find = xp.compiled(_cells_beyond, ("inclusive", "whole"))
-        cells = find(examples, found.good, wanted, inclusive=inclusive, whole=whole)
+        cells = find(examples, wanted, inclusive=inclusive, whole=whole)
         if examples.weights is not None and not whole:
             cells = xp.compiled(in_usual_unit)(cells)
-        return ConfusionTable(*(x[..., None] for x in cells))
+        return CellsBeyond._make((*(x[..., None] for x in cells), found.good))
 
 
 def _cells_beyond(
-    examples: Examples, good: Array | None, wanted: Any, *, inclusive: bool, whole: bool
+    examples: Examples, wanted: Any, *, inclusive: bool, whole: bool
 ) -> ConfusionTable:
     selected = namespace(examples.scores).reaching(examples.scores, wanted, inclusive)
-    return _binary_cells(examples._replace(scores=selected), good, whole=whole)
+    return _binary_cells(examples._replace(scores=selected), whole=whole)
 
 
-def _binary_cells(examples: Examples, good: Array | None, *, whole: bool = True) -> ConfusionTable:
-    """Counts, as `whole` numbers or as floats, or masses of the four outcomes, shape (...).
-
-    Floats, too, where values were not read: NaN in a row of the batch that is not `good`.
-    """
+def _binary_cells(examples: Examples, *, whole: bool = True) -> ConfusionTable:
+    """Counts, as `whole` numbers or as floats, or masses of the four outcomes; shape (...)."""
     truth: Array = examples.labels
     predicted, _, weights, valid, _ = examples
     xp = namespace(predicted)
@@ -322,7 +329,6 @@ def _binary_cells(examples: Examples, good: Array | None, *, whole: bool = True)
         counts = xp.counts(parts if valid is None else [*(x & valid for x in parts), valid])
         if not whole:
             counts = xp.cast(counts, xp.wide_float(device(counts)))
-        counts = nan_unless_valid(xp, counts, good)
         tp, selected, positive, *every = (counts[..., k] for k in range(counts.shape[-1]))
         fp, fn = selected - tp, positive - tp
         rest = every[0] - selected if every else truth.shape[-1] - selected
@@ -333,11 +339,10 @@ def _binary_cells(examples: Examples, good: Array | None, *, whole: bool = True)
         return xp.total(xp.where(outcome, weights, xp.zeros_like(weights)))
 
     others = (~truth & predicted, truth & ~predicted, ~(truth | predicted))
-    cells = ConfusionTable(found(hits), *(found(x) for x in others))
-    return nan_unless_valid(xp, cells, good)
+    return ConfusionTable(found(hits), *(found(x) for x in others))
 
 
-def _class_cells(examples: Examples, good: Array | None, *, size: int) -> ClassTable:
+def _class_cells(examples: Examples, *, size: int) -> ClassTable:
     """The cells of a number of classes: the tie groups of the cells' numbers, put in order."""
     truth: Array = examples.labels
     predicted, _, weights, valid, _ = examples
@@ -356,8 +361,7 @@ def _class_cells(examples: Examples, good: Array | None, *, size: int) -> ClassT
     mass = xp.take_last_axis(table.positive, place)
     mass = mass if table.weighted else xp.cast(mass, xp.int64)
     cells = xp.where(there, mass, xp.zeros_like(mass))
-    cells = xp.reshape(cells, (*batch, size, size))
-    return nan_unless_valid(xp, ClassTable(cells), good)
+    return ClassTable(xp.reshape(cells, (*batch, size, size)))
 
 
 def margins(xp: Namespace, cells: Array) -> tuple[Array, Array, Array]:
@@ -439,13 +443,19 @@ class TableMeasure(CutMeasure):
         return self._of_table(arguments[0], own)
 
     def value_at(
-        self, xp: Namespace, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]
+        self,
+        xp: Namespace,
+        ranking: Any,
+        dtype: Any,
+        numbers: dict[str, Any],
+        options: dict[str, Any],
     ) -> Array:
-        """The measure of the cells at a cut, before it is rounded to the type of results."""
-        cells = confusion_table.value_at(xp, ranking, numbers, {})
+        """The measure of the cells at a cut; to be called where `computing`."""
+        wide = xp.wide_float(device(ranking[0]))
+        cells = confusion_table.value_at(xp, ranking, wide, numbers, {})
         mass = ranking.positive_weights if isinstance(ranking, Ranking) else None
         counted = mass is None or xp.of_kind(mass.dtype, "integral")
-        return self.value(xp, cells, options, counted)
+        return xp.finished(self.value(xp, cells, options, counted), dtype)
 
     def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
         """The measure of a caller's table."""
@@ -699,10 +709,10 @@ def confusion_table_from_predictions(
     dtype = xp.result_float(device(examples.scores))
     with xp.computing():
         if size is None:
-            table: Any = xp.compiled(_binary_cells)(examples, good)
+            table: Any = xp.compiled(_binary_cells)(examples)
         else:
-            table = xp.compiled(_class_cells, ("size",))(examples, good, size=size)
-        return xp.finished(table, dtype)
+            table = xp.compiled(_class_cells, ("size",))(examples, size=size)
+        return nan_unless_valid(xp, xp.finished(table, dtype), good)
 
 
 @public
