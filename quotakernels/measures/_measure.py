@@ -371,34 +371,22 @@ class Measure:
         xp = namespace(ranking[0])
         dtype = xp.result_float(device(ranking[0]))
         with xp.computing():
-            result = self.value_at(xp, ranking, dtype, numbers, options)
+            table = self._table(xp, ranking)
+            self._check_columns(table)
+            arrays, shape = self.numbers(xp, table, **numbers)
+            weighted = isinstance(ranking, Ranking) and table.weighted
+            function = self._of_masses if weighted else self._function
+            result: Any = xp.compiled(function, self.options)(table, *arrays, **options)
+            if shape is not None:  # of which K is another name
+                result = tree_map(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
+            result = xp.finished(result, dtype)
+            several = isinstance(result, tuple)  # may hold sums, 0 of a bad row; others are NaN
+            if isinstance(ranking, Ranking) and (several or ranking.groups):
+                good = good_rows(ranking)
+                if self.over_groups and good is not None:
+                    good = xp.all(good, axis=-2)
+                result = nan_unless_valid(xp, result, good)
             return nan_unless_valid(xp, result, getattr(ranking, "good", None))
-
-    def value_at(
-        self,
-        xp: Namespace,
-        ranking: Any,
-        dtype: Any,
-        numbers: dict[str, Any],
-        options: dict[str, Any],
-    ) -> Any:
-        """The value, floats of this type; to be called where `computing`."""
-        table = self._table(xp, ranking)
-        self._check_columns(table)
-        arrays, shape = self.numbers(xp, table, **numbers)
-        weighted = isinstance(ranking, Ranking) and table.weighted
-        function = self._of_masses if weighted else self._function
-        result: Any = xp.compiled(function, self.options)(table, *arrays, **options)
-        if shape is not None:  # of which K is another name
-            result = tree_map(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
-        result = xp.finished(result, dtype)
-        several = isinstance(result, tuple)  # may hold sums, 0 of a bad row; others are NaN
-        if not (isinstance(ranking, Ranking) and (several or ranking.groups)):
-            return result
-        good = good_rows(ranking)
-        if self.over_groups and good is not None:
-            good = xp.all(good, axis=-2)
-        return nan_unless_valid(xp, result, good)
 
     def _table(self, xp: Namespace, ranking: Any) -> Any:
         """The table of a ranking, of groups too if the measure knows them."""

@@ -20,7 +20,7 @@ from quotakernels.inputs.cuts import (
     thresholds_beside,
     wanted_masses,
 )
-from quotakernels.inputs.examples import Examples, Validated, nan_unless_valid
+from quotakernels.inputs.examples import Examples, Validated, good_rows, nan_unless_valid
 from quotakernels.inputs.groups import MOST_CLASSES, size_of
 from quotakernels.inputs.keywords import public, refuse_unknown, show_value
 from quotakernels.inputs.numbers import (
@@ -442,20 +442,20 @@ class TableMeasure(CutMeasure):
         self.check_required(own)
         return self._of_table(arguments[0], own)
 
-    def value_at(
-        self,
-        xp: Namespace,
-        ranking: Any,
-        dtype: Any,
-        numbers: dict[str, Any],
-        options: dict[str, Any],
-    ) -> Array:
-        """The measure of the cells at a cut; to be called where `computing`."""
-        wide = xp.wide_float(device(ranking[0]))
-        cells = confusion_table.value_at(xp, ranking, wide, numbers, {})
-        mass = ranking.positive_weights if isinstance(ranking, Ranking) else None
-        counted = mass is None or xp.of_kind(mass.dtype, "integral")
-        return xp.finished(self.value(xp, cells, options, counted), dtype)
+    def _computed(self, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
+        """The measure of the cells at a cut, of which K is the last axis until they are cells."""
+        xp = namespace(ranking[0])
+        dtype = xp.result_float(device(ranking[0]))
+        with xp.computing():
+            table = self._table(xp, ranking)
+            cells, shape = self.numbers(xp, table, **numbers)
+            weighted = isinstance(ranking, Ranking) and table.weighted
+            if isinstance(ranking, Ranking):
+                cells = nan_unless_valid(xp, cells, good_rows(ranking))
+            in_shape = (xp.reshape(x, (*x.shape[:-1], *(shape or ()))) for x in cells)
+            value = self.value(xp, ConfusionTable(*in_shape), options, not weighted)
+            result = xp.finished(value, dtype)
+            return nan_unless_valid(xp, result, getattr(ranking, "good", None))
 
     def _of_table(self, table: ConfusionTable | ClassTable, own: dict[str, Any]) -> Array:
         """The measure of a caller's table."""
