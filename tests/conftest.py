@@ -42,6 +42,9 @@ if STANDARD_ONLY:
     flags = [os.environ.get("XLA_FLAGS"), "--xla_disable_hlo_passes=fusion"]
     os.environ["XLA_FLAGS"] = " ".join(filter(None, flags))
 
+for variable in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(variable, None)  # what the command prints is for no terminal
+
 EXAMPLES = int(os.environ.get("QUOTAKERNELS_EXAMPLES", "25"))
 """How many examples show that a property holds; CI takes more."""
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=EXAMPLES)
@@ -134,8 +137,7 @@ test_every_measure_is_right_on_every_small_case test_relations test_metamorphic 
 test_errata test_ranking_by_hand test_table_measures test_class_measures test_confusion
 test_impact test_example_impact test_best_cut test_points test_bootstrap
 test_delong test_text test_bad_inputs inputs
-test_names_elsewhere test_mass_units test_cli_evaluate test_cli_gains test_cli_input
-test_cli_select test_cli_tables
+test_names_elsewhere test_mass_units test_cli_evaluate test_cli_gains test_cli_files test_cli_select
 test_directions test_the_table_has_every_measure
 test_every_public_function_is_among_the_cases test_what_is_said_of_compile_is_what_is_traced
 test_the_named_measures_are_those_with_bounds

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from records import by_model
+from command import CREDIT, run, table
 
 import quotakernels as qk
 
-Run = Callable[..., Any]
 EXAMPLE = ("evaluate", "--example", "credit", "--resamples", 40, "--seed", 3)
 
 
-def test_json_holds_the_intervals_of_the_library(
-    run: Run, credit: dict[str, np.ndarray[Any, Any]]
-) -> None:
+def test_json_holds_the_intervals_of_the_library() -> None:
     asked = ("--confidence", 0.9, "--quota", "5%", "--compare", "--json")
     outcome = run(*EXAMPLE, "--score", "tree", "--score", "neural_net", *asked)
-    content = by_model(outcome.out)
+    content = outcome.record
     names = ("roc_auc", "gini", "pem", "average_precision", "average_hit_rate")
     closed = dict.fromkeys(names, "logit") | {"hit_rate": "score"}
     asked_for = {"level": 0.9, "resamples": 40, "test_resamples": 40, "seed": 3}
@@ -32,7 +28,7 @@ def test_json_holds_the_intervals_of_the_library(
     drawn: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 3}
     at_quota = partial(qk.lift, quota=17)
     for model in content["models"]:
-        data = credit["repaid"], credit[model["score"]]
+        data = CREDIT["repaid"], CREDIT[model["score"]]
         found = qk.bootstrap(qk.pr_auc, *data, **drawn)
         ends = pytest.approx([found.lower, found.upper], rel=1e-12)
         assert model["intervals"]["pr_auc"] == ends
@@ -49,8 +45,8 @@ def test_json_holds_the_intervals_of_the_library(
         ends = pytest.approx([lift.lower, lift.upper], rel=1e-12)
         assert model["quotas"]["5%"]["intervals"]["lift"] == ends
     by_auc, by_rate = content["differences"]
-    models = {name: credit[name] for name in ("tree", "neural_net")}
-    wanted = qk.compare(qk.roc_auc, credit["repaid"], models, **drawn)
+    models = {name: CREDIT[name] for name in ("tree", "neural_net")}
+    wanted = qk.compare(qk.roc_auc, CREDIT["repaid"], models, **drawn)
     (pair,) = by_auc["pairs"]
     assert (pair["better"], pair["worse"]) == ("neural_net", "tree") == wanted.names
     assert [pair["lower"], pair["upper"]] == [wanted.lower[0, 1], wanted.upper[0, 1]]
@@ -59,14 +55,13 @@ def test_json_holds_the_intervals_of_the_library(
 
 
 @pytest.mark.parametrize("top", [0, 1], ids=["all selected are positive", "one is not"])
-def test_what_a_quota_brings_by_two_hit_rates(
-    run: Run, table: Callable[..., Path], top: int
-) -> None:
+def test_what_a_quota_brings_by_two_hit_rates(tmp_path: Path, top: int) -> None:
     """Positives among the others are a loss: the more there are, the less is brought."""
     y, s = np.asarray([1, 1, 1 - top, 1, 1] + [0, 1, 0] * 5), np.arange(20, 0, -1)
-    arguments = ("evaluate", table(y=y, s=s), "--label", "y", "--score", "s", "--quota", 5)
+    path = table(tmp_path, y=y, s=s)
+    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--quota", 5)
     asked = ("--impact", "5,-4,-1,0.5", "--confidence", 0.9, "--resamples", 5, "--json")
-    (model,) = by_model(run(*arguments, *asked).out)["models"]
+    (model,) = run(*arguments, *asked).record["models"]
     given: dict[str, Any] = {"method": "wilson", "confidence_level": 0.9}
     chosen = qk.inference.hit_rate_interval(y, s, quota=5, **given)
     others = qk.inference.hit_rate_interval(y, -s, quota=15, **given)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from command import run, table
 from pyarrow import feather, parquet
 
-Run = Callable[..., Any]
 WIDE = 12345678901234567890
 HOURS = [datetime(2026, 1, k + 1, 12) for k in range(6)]
 COLUMNS = {
@@ -92,7 +90,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("kind", "engine"), READ)
-def test_the_same_rows_in_every_engine(run: Run, files: Path, kind: str, engine: str) -> None:
+def test_the_same_rows_in_every_engine(files: Path, kind: str, engine: str) -> None:
     asked = ("--label", "y", "--score", "s", "--engine", engine, "--json")
     for condition, rows in ROWS.items():
         outcome = run("evaluate", files / f"a.{kind}", *asked, "--where", condition)
@@ -105,8 +103,8 @@ def test_the_same_rows_in_every_engine(run: Run, files: Path, kind: str, engine:
         assert error in found
 
 
-def test_half_precision_and_text_files(run: Run, table: Callable[..., Path]) -> None:
-    path = table(y=COLUMNS["y"], s=COLUMNS["s"], train=["false", "true"] * 3)
+def test_half_precision_and_text_files(tmp_path: Path) -> None:
+    path = table(tmp_path, y=COLUMNS["y"], s=COLUMNS["s"], train=["false", "true"] * 3)
     half = pa.table({"y": COLUMNS["y"], "s": COLUMNS["s"], "h": np.float16(COLUMNS["s"])})
     feather.write_feather(half, path.with_name("h.arrow"))
     for engine in ("memory", "stream"):
@@ -117,7 +115,7 @@ def test_half_precision_and_text_files(run: Run, table: Callable[..., Path]) -> 
         assert json.loads(found)["rows"] == 3
 
 
-def test_select(run: Run, files: Path) -> None:
+def test_select(files: Path) -> None:
     output = files / "chosen.parquet"
     given = ("select", files / "a.parquet", "--score", "s", "--quota", 2, "-o", output)
     assert run(*given, "--where", "train=0").status == 0

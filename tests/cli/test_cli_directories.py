@@ -1,9 +1,8 @@
-"""`evaluate` on directories whose files differ: the same answer in any order, or an error."""
+"""Directories whose files differ: the same answer in any order, or an error that tells the file."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from decimal import Decimal
 from itertools import permutations
 from pathlib import Path
@@ -13,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from backends import in_full
-from pyarrow import parquet
-from records import by_model
+from command import run
+from pyarrow import csv, parquet
 
-Run = Callable[..., Any]
+ASKED = ("--label", "y", "--score", "s")
 Y = [0, 1, 0, 1]
 FLOATS = [0.1, 0.9, 0.2, 0.95]
 
@@ -33,8 +32,8 @@ def write(folder: Path, *parts: pa.Table) -> list[Path]:
     return paths
 
 
-def evaluate(run: Run, path: Path, *more: str) -> Any:
-    return run("evaluate", path, "--label", "y", "--score", "s", *more, "--json")
+def evaluate(path: Path, *more: str) -> Any:
+    return run("evaluate", path, *ASKED, *more, "--json")
 
 
 PROMOTED = {
@@ -51,26 +50,26 @@ PROMOTED = {
 
 
 @pytest.mark.parametrize("name", [x if k % 3 == 0 else in_full(x) for k, x in enumerate(PROMOTED)])
-def test_types_that_differ_are_promoted(run: Run, tmp_path: Path, name: str) -> None:
+def test_types_that_differ_are_promoted(tmp_path: Path, name: str) -> None:
     """The numbers are those of all rows in one file, in whatever order the files are."""
     parts = PROMOTED[name]
     columns = [np.concatenate([np.asarray(x[c]) for x in parts if len(x)]) for c in "ys"]
     one = tmp_path / "one.parquet"
     parquet.write_table(pa.table(dict(zip("ys", columns, strict=True))), one)
-    expected = json.loads(evaluate(run, one).out)
+    expected = json.loads(evaluate(one).out)
     for number, ordered in enumerate(permutations(parts)):
         write(tmp_path / str(number), *ordered)
-        outcome = evaluate(run, tmp_path / str(number))
+        outcome = evaluate(tmp_path / str(number))
         assert outcome.status == 0, outcome.err
         assert json.loads(outcome.out) == {**expected, "source": str(number)}
 
 
-def test_decimals_are_the_nearest_floats(run: Run, tmp_path: Path) -> None:
+def test_decimals_are_the_nearest_floats(tmp_path: Path) -> None:
     """Of this one, Arrow's own cast gives the float below."""
     text = "0.74391500080636083"
     scores = [Decimal(x) for x in (text, "0.5", "0.25", "0.125")]
     write(tmp_path / "0", part(scores, Y[::-1], pa.decimal128(30, 20)))
-    found = by_model(evaluate(run, tmp_path / "0", "--impact", "1,-2,0,0").out)
+    found = evaluate(tmp_path / "0", "--impact", "1,-2,0,0").record
     assert found["models"][0]["best_cut"]["threshold"] == float(text)
 
 
@@ -87,37 +86,106 @@ REFUSED = [
 
 @pytest.mark.parametrize(("one", "other", "message"), REFUSED)
 def test_types_that_nothing_holds_are_refused(
-    run: Run, tmp_path: Path, one: pa.Table, other: pa.Table, message: str
+    tmp_path: Path, one: pa.Table, other: pa.Table, message: str
 ) -> None:
     for number, parts in enumerate(((one, other), (other, one))):
         write(tmp_path / str(number), *parts)
-        assert message in evaluate(run, tmp_path / str(number)).error
+        assert message in evaluate(tmp_path / str(number)).error
 
 
 @pytest.mark.parametrize("engine", ["memory", "stream"])
-def test_decimal_marks_that_differ_are_refused(run: Run, tmp_path: Path, engine: str) -> None:
+def test_decimal_marks_that_differ_are_refused(tmp_path: Path, engine: str) -> None:
     """No mistake of a thousand: here 1.234 and 2.345 may only be told by another column."""
     (tmp_path / "a.csv").write_text("y;s;x\n1;1.250,5;0,5\n0;2,5;0,7\n0;900;1\n")
     (tmp_path / "b.csv").write_text("y;s;x\n1;1.234;1.5\n0;2.345;0.25\n")
-    error = evaluate(run, tmp_path, "--quota", "2", "--engine", engine).error
+    error = evaluate(tmp_path, "--quota", "2", "--engine", engine).error
     assert "a.csv is a comma and that of" in error
     assert "b.csv is a point; write them alike" in error
 
 
-def test_a_third_label_among_floats(run: Run, tmp_path: Path) -> None:
+def test_a_third_label_among_floats(tmp_path: Path) -> None:
     parts = [part(), part(y=[0.0, 0.6, 0.0, 1.0])]
     for folder, ordered in (("0", parts), ("1", parts[::-1])):
         paths = write(tmp_path / folder, *ordered)
-        error = evaluate(run, tmp_path / folder).error
+        error = evaluate(tmp_path / folder).error
         row, value = (2, 0.6) if ordered is parts else (4, 1.0)
         place = f"row {row} of {paths[ordered.index(parts[1])]}"
         assert f"{value}; the third one first in {place}" in error
 
 
-def test_files_without_rows(run: Run, tmp_path: Path) -> None:
+def test_files_without_rows(tmp_path: Path) -> None:
     write(tmp_path / "some", part(), part().slice(0, 0))
-    assert evaluate(run, tmp_path / "some").status == 0
+    assert evaluate(tmp_path / "some").status == 0
     write(tmp_path / "none", part().slice(0, 0), part().slice(0, 0))
-    assert evaluate(run, tmp_path / "none").error == "Error: none has no rows\n"
+    assert evaluate(tmp_path / "none").error == "Error: none has no rows\n"
     (tmp_path / "some" / "junk.parquet").write_text("nothing of that kind")
-    assert "junk.parquet" in evaluate(run, tmp_path / "some").error
+    assert "junk.parquet" in evaluate(tmp_path / "some").error
+
+
+def test_a_page_names_the_directory(tmp_path: Path) -> None:
+    folder, page = tmp_path / "parts", tmp_path / "page.html"
+    write(folder, part())
+    assert run("report", folder, *ASKED, "--quota", 2, "-o", page).status == 0
+    assert f"quotakernels select {folder} --score s" in page.read_text()
+
+
+def test_texts_and_categories_may_differ(tmp_path: Path) -> None:
+    groups = pa.array(["u", "v"])
+    parts = [
+        pa.table({"y": [0, 1], "s": [3, 1], "g": groups}),
+        pa.table({"y": [0, 1], "s": [0, 2], "g": groups.dictionary_encode()}),
+        pa.table({"y": [0.0, 1.0], "s": [5, 4], "g": groups}),
+    ]
+    whole = {"y": [0, 1] * 3, "s": [3, 1, 0, 2, 5, 4], "g": ["u", "v"] * 3}
+    parquet.write_table(pa.table(whole), tmp_path / "whole.parquet")
+    write(tmp_path / "parts", *parts)
+    asked = (*ASKED, "--json", "--by", "g", "--quota", 2, "--engine", "memory")
+    found, wanted = (run("evaluate", tmp_path / x, *asked) for x in ("parts", "whole.parquet"))
+    assert found.status == 0, found.err
+    assert json.loads(found.out) == {**json.loads(wanted.out), "source": "parts"}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize(
+    ("column", "value", "options", "message"),
+    [
+        ("s", None, (), "column 's': missing value at {}"),
+        ("s", float("nan"), (), "column 's': NaN at {}, expected a number"),
+        ("y", 2, (), "(0, 1, 2; the third one first in {})"),
+        ("y", float("nan"), (), "column 'y': NaN at {}, expected a number"),
+        ("y", None, (), "column 'y': missing value at {}; fill"),
+        ("w", -1.0, ("--weight", "w"), "column 'w': -1.0 at {}, expected a finite weight"),
+        ("w", float("nan"), ("--weight", "w"), "column 'w': NaN at {}, expected a number"),
+        ("w", None, ("--where", "w=1"), "column 'w': missing value at {}"),
+        ("w", -1.0, ("--weight", "w", "--where", "part=v"), "column 'w': -1.0 at {}, expected"),
+        ("part", None, ("--where", "part=v"), "column 'part': missing value at {}"),
+        ("s", float("nan"), ("--where", "part=v"), "column 's': NaN at {}, expected a number"),
+    ],
+)
+def test_bad_values_tell_their_file_and_row(
+    tmp_path: Path, suffix: str, column: str, value: Any, options: Any, message: str
+) -> None:
+    """Also where the conditions leave rows out, and where the statistics of the file, which have no
+    NaN, would answer; from memory and from a stream.
+    """
+    good: dict[str, list[Any]] = {
+        "y": [0, 1, 0, 1, 0],
+        "s": [0.5, 0.25, 1.5, 2.5, 3.5],
+        "w": [1.0] * 5,
+        "part": ["u", "v", "u", "v", "u"],
+    }
+    bad = {**good, column: [*good[column][:3], value, *good[column][4:]]}
+    (tmp_path / "parts").mkdir()
+    paths = [tmp_path / "parts" / f"{name}{suffix}" for name in "ab"]
+    for path, columns in zip(paths, (good, bad), strict=True):
+        write = csv.write_csv if suffix == ".csv" else parquet.write_table
+        write(pa.table(columns), path)
+    engines = ["memory", "stream"] if "--weight" not in options else ["memory"]
+    for engine in engines:
+        asked = (*ASKED, *options, "--engine", engine)
+        error = " ".join(run("evaluate", tmp_path / "parts", *asked).error.split())
+        assert message.format(f"row 4 of {paths[1]}") in error
+        assert "rows with" not in error
+        error = " ".join(run("evaluate", paths[1], *asked).error.split())
+        assert message.format("row 4") in error
+        assert "rows with" not in error

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from command import CREDIT, CREDIT_FILE, run, table
 from public_names import PUBLIC
-from records import by_model
 
 import quotakernels as qk
 from quotakernels.cli import rendering
@@ -25,20 +23,16 @@ AT_QUOTA = {name: PUBLIC[name] for name in ("hit_rate", "qrecall", "lift")}
 AT_QUOTA[PEARSON] = qk.pearson.with_options(labels="observed")
 MODELS = ("tree", "naive_bayes", "neural_net")
 PUBLISHED_AUC = {"tree": 0.605, "naive_bayes": 0.8035, "neural_net": 0.7471}
-Run = Callable[..., Any]
 
 
-def test_json_holds_what_the_library_computes(
-    run: Run, credit: dict[str, np.ndarray[Any, Any]]
-) -> None:
+def test_json_holds_what_the_library_computes() -> None:
     outcome = run("evaluate", "--example", "credit", "--quota", "50", "--quota", "5%", "--json")
-    assert outcome.status == 0
-    content = by_model(outcome.out)
+    content = outcome.record
     assert (content["rows"], content["positives"]) == (340, 250)
     assert content["prevalence"] == 250 / 340
     assert [model["score"] for model in content["models"]] == list(MODELS)
     for model in content["models"]:
-        ranking = qk.rank(credit["repaid"], credit[model["score"]])
+        ranking = qk.rank(CREDIT["repaid"], CREDIT[model["score"]])
         assert set(model) == {"score", *OVER_ALL, *AREAS, *CURVES, "quotas"}
         for measure in (*OVER_ALL, *CURVES):
             assert model[measure] == getattr(qk, measure)(ranking)
@@ -53,13 +47,13 @@ def test_json_holds_what_the_library_computes(
         assert model["roc_auc"] == pytest.approx(PUBLISHED_AUC[model["score"]], abs=5e-4)
 
 
-def test_a_coin_toss_is_not_the_best_by_pearson(run: Run, table: Callable[..., Path]) -> None:
+def test_a_coin_toss_is_not_the_best_by_pearson(tmp_path: Path) -> None:
     """Of its two scores all correlations with expected labels are -1 or 1."""
     rng = np.random.default_rng(3)
     y = (rng.random(500) < 0.3).astype(int)
     good, toss = y + rng.normal(size=500), rng.integers(0, 2, 500)
     assert abs(qk.pearson(y, toss, quota=450) - 1) < 1e-12
-    path = table(y=y.tolist(), good=good.tolist(), toss=toss.tolist())
+    path = table(tmp_path, y=y.tolist(), good=good.tolist(), toss=toss.tolist())
     arguments = ("evaluate", path, "--label", "y", "--score", "good", "--score", "toss")
     text = run(*arguments, "--all", "--quota", 450).out
     rows = [line.split() for line in text.split("At quota 450")[2].splitlines()]
@@ -90,7 +84,7 @@ def test_best() -> None:
         assert best_of(measure, [1.0]) == []
 
 
-def test_the_least_area_below_chance_is_the_best(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_area_below_chance_is_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     lines = run("evaluate", "--all", "--example", "credit").out.splitlines()
     cells = next(line.split() for line in lines if line.startswith("S2 "))
@@ -106,20 +100,20 @@ def after_the_answer(text: str) -> str:
     ("width", "model_rows"), [(None, 12), (80, 12), (62, 9), (40, 24), (30, 36)]
 )
 def test_every_layout_shows_every_number(
-    run: Run, credit_file: Path, monkeypatch: pytest.MonkeyPatch, width: int | None, model_rows: int
+    monkeypatch: pytest.MonkeyPatch, width: int | None, model_rows: int
 ) -> None:
     if width is not None:
         monkeypatch.setenv("COLUMNS", str(width))
     scores = [text for name in MODELS for text in ("--score", name)]
     quotas = ("--quota", 20, "--quota", "5%")
-    arguments = ("evaluate", credit_file, "--label", "repaid", *scores, *quotas)
+    arguments = ("evaluate", CREDIT_FILE, "--label", "repaid", *scores, *quotas)
     text = after_the_answer(run(*arguments, "--all").out)
     assert sum(line.startswith(MODELS) for line in text.splitlines()) == model_rows
     assert max(map(len, text.splitlines())) <= (width or 80)
     assert (
         " ".join(text.split()).count("S1 and S2: sums over all quotas of how far Qrecall is") == 1
     )
-    for model in by_model(run(*arguments, "--json").out)["models"]:
+    for model in run(*arguments, "--json").record["models"]:
         assert f"S3 = {model.pop('s3'):.0f})" in text
         for group in (model, *model["quotas"].values()):
             assert group.pop("places", 20) in (17, 20)
@@ -129,11 +123,11 @@ def test_every_layout_shows_every_number(
 
 
 def test_tables_are_cut_where_they_do_not_fit(
-    run: Run, table: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "50")
     names = [f"model_{index}_{'x' * 40}" for index in range(6)]
-    path = table(y=[1, 0, 1], **{name: [0.5, 0.2, 0.1] for name in names})
+    path = table(tmp_path, y=[1, 0, 1], **{name: [0.5, 0.2, 0.1] for name in names})
     scores = [text for name in names for text in ("--score", name)]
     text = run("evaluate", "--all", path, "--label", "y", *scores).out
     assert max(map(len, text.splitlines())) <= 50
@@ -145,7 +139,7 @@ def test_tables_are_cut_where_they_do_not_fit(
         assert (heading in first) != (heading in second), "each measure is in one of the tables"
 
 
-def test_colour_only_where_asked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colour_only_where_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b" not in run("evaluate", "--all", "--example", "credit").out
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "\x1b[1m0.8035*\x1b[0m" in run("evaluate", "--all", "--example", "credit").out

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from command import run
 from pyarrow import parquet
-from records import by_model
 
 openpyxl = pytest.importorskip("openpyxl")
 
-Run = Callable[..., Any]
 ROWS = [
     ("y", "s", "day", "note"),
     ("yes", 2, datetime(2026, 1, 1), "x"),
@@ -39,19 +38,19 @@ def sheet(tmp_path: Path) -> Path:
     return tmp_path / "a.xlsx"
 
 
-def test_evaluate(run: Run, sheet: Path) -> None:
+def test_evaluate(sheet: Path) -> None:
     missing = run("evaluate", sheet, *ASKED).err
     assert "column 's': missing value at row 4" in missing
     outcome = run(
         "evaluate", sheet, *ASKED, "--where", "day<2026-01-04", "--drop-missing", "--json"
     )
     assert "the sheet 'Sheet' is read, the first of several" in outcome.err
-    content = by_model(outcome.out)
+    content = outcome.record
     assert (content["rows"], content["positives"]) == (3, 2)
     assert content["models"][0]["roc_auc"] == 1
 
 
-def test_select_writes_what_it_reads(run: Run, sheet: Path) -> None:
+def test_select_writes_what_it_reads(sheet: Path) -> None:
     output = sheet.with_name("chosen.xlsx")
     outcome = run("select", sheet, "--score", "s", "--quota", 2, "--drop-missing", "-o", output)
     assert outcome.status == 0, outcome.err
@@ -59,7 +58,7 @@ def test_select_writes_what_it_reads(run: Run, sheet: Path) -> None:
     assert found == [ROWS[0], ROWS[1], (*ROWS[3], None)]
 
 
-def test_what_is_no_spreadsheet(run: Run, tmp_path: Path) -> None:
+def test_what_is_no_spreadsheet(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     path.write_text("y,s\n1,2\n")
     assert "a.xlsx is not an .xlsx file, whatever its name" in run("evaluate", path, *ASKED).error
@@ -68,7 +67,7 @@ def test_what_is_no_spreadsheet(run: Run, tmp_path: Path) -> None:
 HOSTILE = ["=1+1", '=cmd|"/c calc"!A1', "+1", "-x", "@SUM(A1)", "\t=1", "#N/A", "plain"]
 
 
-def test_text_stays_text(run: Run, tmp_path: Path) -> None:
+def test_text_stays_text(tmp_path: Path) -> None:
     """In cells and headers: no formula, no error, and none after editing the cell."""
     content = {"s": np.arange(8.0), "=2+2": HOSTILE, "raw": [x.encode() for x in HOSTILE]}
     parquet.write_table(pa.table(content), tmp_path / "a.parquet")
@@ -83,7 +82,7 @@ def test_text_stays_text(run: Run, tmp_path: Path) -> None:
         assert cell.quotePrefix == cell.value.startswith(("=", "+", "-", "@", "\t"))
 
 
-def test_numbers_stay_the_same(run: Run, tmp_path: Path) -> None:
+def test_numbers_stay_the_same(tmp_path: Path) -> None:
     """Whole numbers of more digits than a spreadsheet keeps are written as texts."""
     scores = [0.1 + 0.2, 0.3, 1 / 3]
     ids = [2**53 + 1, -(10**14), 12345678901234567]
@@ -107,14 +106,14 @@ def test_numbers_stay_the_same(run: Run, tmp_path: Path) -> None:
         ("x" * 40_000, "column 'note': a text of 40,000 characters in row 1"),
     ],
 )
-def test_what_xlsx_cannot_hold(run: Run, tmp_path: Path, text: str, error: str) -> None:
+def test_what_xlsx_cannot_hold(tmp_path: Path, text: str, error: str) -> None:
     parquet.write_table(pa.table({"s": [1.0], "note": [text]}), tmp_path / "a.parquet")
     given = ("--score", "s", "--quota", 1, "-o", tmp_path / "a.xlsx")
     assert error in run("select", tmp_path / "a.parquet", *given).error
     assert not (tmp_path / "a.xlsx").exists()
 
 
-def test_too_many_rows(run: Run, tmp_path: Path) -> None:
+def test_too_many_rows(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"s": np.arange(2**20)}), tmp_path / "a.parquet")
     given = ("--score", "s", "--quota", 2**20, "-o", tmp_path / "a.xlsx")
     assert "holds 1,048,576 rows at most" in run("select", tmp_path / "a.parquet", *given).error
@@ -144,12 +143,12 @@ DAMAGED: dict[str, list[Callable[[bytes], bytes] | None]] = {
 
 
 @pytest.mark.parametrize(("part", "change"), [(x, y) for x, each in DAMAGED.items() for y in each])
-def test_damaged_files(run: Run, sheet: Path, part: str, change: Any) -> None:
+def test_damaged_files(sheet: Path, part: str, change: Any) -> None:
     error = run("evaluate", changed(sheet, part, change), *ASKED, "--drop-missing").error
     assert "Error: changed.xlsx cannot be read: it is damaged" in error
 
 
-def test_only_charts(run: Run, tmp_path: Path) -> None:
+def test_only_charts(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.create_chartsheet("chart").add_chart(openpyxl.chart.BarChart())
     book.active.append(["y", "s"])

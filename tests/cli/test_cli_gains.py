@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from command import CREDIT, run, table
 
 from quotakernels.evaluation.results import BROUGHT, GainResults, Values
 
-Run = Callable[..., Any]
 LABELS = [1, 0, 1, 0, 0, 1]
 SCORES = {"a": [6, 5, 4, 3, 2, 1], "b": [1, 1, 1, 2, 2, 2]}
 GAIN = [10, -4, 3, 0, 1, -1]
 
 
 @pytest.fixture
-def arguments(table: Callable[..., Path]) -> list[Any]:
+def arguments(tmp_path: Path) -> list[Any]:
     """A file with two models and what each row brings."""
-    path = table(y=LABELS, g=GAIN, w=[1, 2, 1, 1, 1, 0.5], part=list("uuuuvv"), **SCORES)
+    path = table(tmp_path, y=LABELS, g=GAIN, w=[1, 2, 1, 1, 1, 0.5], part=list("uuuuvv"), **SCORES)
     return ["evaluate", path, "--label", "y", "--score", "a", "--score", "b"]
 
 
-def test_impacts_less_what_a_place_costs(run: Run, arguments: list[Any]) -> None:
+def test_impacts_less_what_a_place_costs(arguments: list[Any]) -> None:
     """A buyer brings 40, and a letter costs 1.50."""
     asked = ("--quota", 3, "--confidence", "90%", "--compare", "--resamples", 40)
     for more in ((), ("--ratio", 3)):
@@ -40,7 +39,7 @@ def test_impacts_less_what_a_place_costs(run: Run, arguments: list[Any]) -> None
 
 
 @pytest.mark.parametrize(("impact", "worth"), [("38.5,-1.5,0,0", 40), ("-3,1,0.5,0", -4.5)])
-def test_tests_of_impacts_are_those_of_the_hit_rate(run: Run, impact: str, worth: float) -> None:
+def test_tests_of_impacts_are_those_of_the_hit_rate(impact: str, worth: float) -> None:
     """Also where fewer positives bring more: one question has one p-value."""
     asked = ("--example", "credit", "--quota", 100, "--impact", impact, "--compare")
     found = json.loads(run("evaluate", *asked, "--resamples", 40, "--json").out)["differences"]
@@ -68,12 +67,10 @@ def best_model(brings: np.ndarray[Any, Any]) -> int:
     return GainResults(0.0, 0.0, {}, at_best_cut=Values(BROUGHT[:1], brings)).best_model
 
 
-def test_every_threshold_shown_selects_what_is_said(
-    run: Run, credit: dict[str, np.ndarray[Any, Any]]
-) -> None:
+def test_every_threshold_shown_selects_what_is_said() -> None:
     text = run("evaluate", "--all", "--example", "credit", "--impact", "0,-5,-1,0").out
     rows = text.partition("What the best cut")[2].partition("What quota")[0].splitlines()
     cells = [row.split() for row in rows if row.startswith(("tree", "naive_bayes", "neural_net"))]
     assert len(cells) == 3
     for name, threshold, quota, *_ in cells:
-        assert np.count_nonzero(credit[name] >= float(threshold)) == int(quota)
+        assert np.count_nonzero(CREDIT[name] >= float(threshold)) == int(quota)

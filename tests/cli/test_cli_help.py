@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from backends import in_full
+from command import run, table
 
 from quotakernels.cli.app import app
 
-Run = Callable[..., Any]
 COMMANDS = list(app.commands)
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_pages_fit_a_terminal(run: Run, command: str) -> None:
+def test_pages_fit_a_terminal(command: str) -> None:
     outcome = run(*command.split(), "--help")
     assert outcome.status == 0
     assert max(map(len, outcome.out.splitlines())) <= 80
@@ -25,14 +23,14 @@ def test_pages_fit_a_terminal(run: Run, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_option_is_shown_once_under_a_heading(run: Run, command: str) -> None:
+def test_every_option_is_shown_once_under_a_heading(command: str) -> None:
     page = run(command, "--help").out
     options = [x.opts[-1] for x in app.commands[command].params if x.param_type_name == "option"]
     for name in options:
         assert len(re.findall(rf"^  (?:-\w, )?{name}\b", page, re.MULTILINE)) == 1, name
 
 
-def test_commands_are_in_the_order_of_their_use(run: Run) -> None:
+def test_commands_are_in_the_order_of_their_use() -> None:
     page = run("--help").out
     places = [page.index(f"\n  {name} ") for name in COMMANDS]
     assert places == sorted(places)
@@ -53,17 +51,10 @@ def test_every_command_has_examples() -> None:
 
 
 @pytest.mark.parametrize("example", [x if x in EXAMPLES[::7] else in_full(x) for x in EXAMPLES])
-def test_examples_can_be_typed(
-    run: Run, table: Callable[..., Path], tmp_path: Path, example: str
-) -> None:
+def test_examples_can_be_typed(tmp_path: Path, example: str) -> None:
     columns = {"bought": [0, 1] * 150, "a": list(range(300)), "b": [3, 1, 2] * 100}
-    path = table(
-        **columns,
-        spend=[1] * 300,
-        amount=[1] * 300,
-        part=["a", "a", "b"] * 100,
-        branch=["n", "s"] * 150,
-    )
+    columns |= {"spend": [1] * 300, "amount": [1] * 300}
+    path = table(tmp_path, **columns, part=["a", "a", "b"] * 100, branch=["n", "s"] * 150)
     words = example.replace("\\\n", " ").replace('"scores/*.parquet"', "FILE").split()
     written = ("chosen.csv", "report.html", "tables.csv")
     places = {"FILE": path, **{name: tmp_path / name for name in written}}
@@ -71,8 +62,8 @@ def test_examples_can_be_typed(
     assert outcome.status == 0, outcome.err
 
 
-def test_many_columns_are_not_all_listed(run: Run, table: Callable[..., Path]) -> None:
-    path = table(**{f"column_{i}": [1, 2] for i in range(100)})
+def test_many_columns_are_not_all_listed(tmp_path: Path) -> None:
+    path = table(tmp_path, **{f"column_{i}": [1, 2] for i in range(100)})
     message = run("evaluate", path, "--label", "y", "--score", "s").error
     assert "column_19 and 80 more" in message
     assert "column_20" not in message

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from command import by_model, run
 from pyarrow import csv as arrow_csv
-from records import by_model
 
 import quotakernels as qk
 
-Run = Callable[..., Any]
 MODELS = [f"{name}.score" for name in ("logistic", "svm", "linear", "rf")]
 SCORES = [x for name in MODELS for x in ("--score", name)]
 CAMPAIGN = ["--label", "conversion", *SCORES, "--where", "train=0", "--gain", "spend"]
@@ -25,22 +22,22 @@ def campaign(shared: Path) -> Path:
     return shared / "quota" / "hillstrom_scores.csv.gz"
 
 
-def test_published_values(run: Run, shared: Path) -> None:
+def test_published_values(shared: Path) -> None:
     path = shared / "published" / "yardstick_two_class_example.csv"
     arguments = ("--label", "truth", "--pos-label", "Class1", "--score", "Class1", "--json")
-    model = by_model(run("evaluate", path, *arguments).out)["models"][0]
+    model = run("evaluate", path, *arguments).record["models"][0]
     assert model["roc_auc"] == pytest.approx(0.93931386, abs=5e-9)
     assert model["pem"] == pytest.approx(0.87862771, abs=5e-9)
 
 
-def test_sizes_of_a_campaign(run: Run, campaign: Path) -> None:
+def test_sizes_of_a_campaign(campaign: Path) -> None:
     quotas = ("--quota", "1000", "--quota", "5%", "--json")
-    content = by_model(run("evaluate", campaign, "--label", "conversion", *SCORES, *quotas).out)
+    content = run("evaluate", campaign, "--label", "conversion", *SCORES, *quotas).record
     assert (content["rows"], content["positives"]) == (64000, 578)
     assert content["places"] == {"1000": 1000, "5%": 3200}
 
 
-def test_whom_to_mail(run: Run, campaign: Path) -> None:
+def test_whom_to_mail(campaign: Path) -> None:
     """The best cut, what a quota brings, and both with the cut chosen on other rows."""
     text = run("evaluate", "--all", campaign, *CAMPAIGN).out
     assert "from the first 15,555 of logistic.score (48.6% of all): 7,351.41." in text
@@ -52,10 +49,10 @@ def test_whom_to_mail(run: Run, campaign: Path) -> None:
     assert "is reached by 21,277 of these rows and brings 7,037.83.\n" in tuned
 
 
-def test_a_campaign_in_python(run: Run, campaign: Path) -> None:
+def test_a_campaign_in_python(campaign: Path) -> None:
     """`evaluate` of the columns is what the command finds."""
     asked = ["--tune", "train=1", "--confidence", 0.95, "--compare", "--resamples", 20, "--json"]
-    printed = by_model(run("evaluate", campaign, *CAMPAIGN, *asked).out)
+    printed = run("evaluate", campaign, *CAMPAIGN, *asked).record
     table = arrow_csv.read_csv(campaign)
     columns = {name: table.column(name).to_numpy() for name in table.column_names}
     trained = columns["train"] == 1

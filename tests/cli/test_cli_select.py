@@ -1,4 +1,4 @@
-"""`select`: who fills the quota."""
+"""`select`: who fills the quota; `tables`: the confusion table of every cut."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from backends import in_full
+from command import CREDIT, CREDIT_FILE, run, table
+from expected import compact
 from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
 
 import quotakernels as qk
-from quotakernels.cli import selecting
+from quotakernels.cli import files, selecting
 from quotakernels.evaluation.results import how_filled
 
-Run = Callable[..., Any]
 
-
-def test_select_draws_among_ties(run: Run, table: Callable[..., Path]) -> None:
+def test_select_draws_among_ties(tmp_path: Path) -> None:
     scores = [0.1 + 0.2] * 40 + [0.9] * 3 + [0.1] * 5
-    path = table(id=list(range(48)), s=scores)
+    path = table(tmp_path, id=list(range(48)), s=scores)
     output = path.with_name("chosen.csv")
     given = ("select", path, "--score", "s", "--quota", 13, "-o", output)
     rows = []
@@ -51,35 +52,21 @@ def test_select_draws_among_ties(run: Run, table: Callable[..., Path]) -> None:
         assert said in run(*given[:4], *threshold, *option, "-o", output).error
 
 
-def test_select_of_the_example(run: Run, tmp_path: Path) -> None:
-    chosen = ("--score", "tree", "--quota", "3", "-o", tmp_path / "chosen.csv")
-    assert run("select", "--example", "credit", *chosen).out.endswith("rows, best first\n")
-    assert "Give FILE, or --example credit." in run("select", *chosen).err
-    assert run("select", tmp_path, "--example", "credit", *chosen).status == 2
-
-
 @pytest.mark.parametrize("name", ["chosen.csv", "chosen.tsv", "chosen.parquet", "chosen.feather"])
 @pytest.mark.parametrize("quota", ["100", "17.5", "5%", "100%"])
-def test_select_agrees_with_the_library(
-    run: Run,
-    credit: dict[str, np.ndarray[Any, Any]],
-    credit_file: Path,
-    tmp_path: Path,
-    name: str,
-    quota: str,
-) -> None:
+def test_select_agrees_with_the_library(tmp_path: Path, name: str, quota: str) -> None:
     output = tmp_path / name
     given = ("--score", "tree", "--quota", quota, "-o", output)
-    outcome = run("select", credit_file, *given, "--all-ties")
+    outcome = run("select", CREDIT_FILE, *given, "--all-ties")
     assert outcome.status == 0
     argument: dict[str, Any]
     argument = {"fraction": float(quota[:-1]) / 100} if "%" in quota else {"quota": float(quota)}
-    probability = qk.select(credit["tree"], **argument)
-    order = [row for row in np.argsort(-credit["tree"], kind="stable") if probability[row] > 0]
+    probability = qk.select(CREDIT["tree"], **argument)
+    order = [row for row in np.argsort(-CREDIT["tree"], kind="stable") if probability[row] > 0]
     content = read_output(output)
-    assert content["applicant"] == credit["applicant"][order].tolist()
+    assert content["applicant"] == CREDIT["applicant"][order].tolist()
     assert content["selection_probability"] == probability[order].tolist()
-    assert list(content) == [*credit, "selection_probability"]
+    assert list(content) == [*CREDIT, "selection_probability"]
 
 
 def read_output(path: Path) -> dict[str, list[Any]]:
@@ -104,10 +91,8 @@ BRANCHES = {
 
 @pytest.mark.parametrize("quota", ["2", "50%"])
 @pytest.mark.parametrize("column", ["branch", "day"])
-def test_a_quota_of_each_group(
-    run: Run, table: Callable[..., Path], column: str, quota: str
-) -> None:
-    path = table(**BRANCHES)
+def test_a_quota_of_each_group(tmp_path: Path, column: str, quota: str) -> None:
+    path = table(tmp_path, **BRANCHES)
     output = path.with_name("chosen.parquet")
     given = ("--score", "s", "--quota", quota, "--per", column, "--all-ties", "-o", output)
     outcome = run("select", path, *given)
@@ -129,11 +114,9 @@ def test_a_quota_of_each_group(
 
 
 @pytest.mark.parametrize("more", [("--all-ties",), ("--seed", 3), ("--over-cost",)])
-def test_a_budget_of_each_group(
-    run: Run, table: Callable[..., Path], more: tuple[Any, ...]
-) -> None:
+def test_a_budget_of_each_group(tmp_path: Path, more: tuple[Any, ...]) -> None:
     cost = [3, 1, 2, 2, 1, 2]
-    path = table(**BRANCHES, cost=cost)
+    path = table(tmp_path, **BRANCHES, cost=cost)
     output = path.with_name("chosen.parquet")
     given = ("--score", "s", "--budget", 4, "--cost", "cost", "--per", "branch", "-o", output)
     outcome = run("select", path, *given, *more)
@@ -163,9 +146,7 @@ def test_many_rows_are_written_with_marks_of_thousands() -> None:
     assert said == "10,000 places: 9,000 above the threshold 0.5, 1,000 of the 1,200 tied at it"
 
 
-def test_what_takes_long_is_told(
-    run: Run, table: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_takes_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
 
     @contextmanager
@@ -173,12 +154,13 @@ def test_what_takes_long_is_told(
         yield steps.append
 
     monkeypatch.setattr(selecting, "progress_bar", bar)
-    given = (table(y=[0, 1], s=[1, 2]), "--score", "s", "--quota", 1, "-o", tmp_path / "out.csv")
+    path = table(tmp_path, y=[0, 1], s=[1, 2])
+    given = (path, "--score", "s", "--quota", 1, "-o", tmp_path / "out.csv")
     assert run("select", *given).status == 0
     assert steps == ["selecting rows of data.csv"]
 
 
-def test_every_line_end_in_a_cell_is_quoted(run: Run, tmp_path: Path) -> None:
+def test_every_line_end_in_a_cell_is_quoted(tmp_path: Path) -> None:
     notes = ["a\rb", "c\nd", "e\r\nf", "\r", "plain", 'say "x"']
     content = pa.table({"s": np.arange(6.0), "no\rte": notes})
     parquet.write_table(content, tmp_path / "a.parquet")
@@ -194,28 +176,92 @@ def test_every_line_end_in_a_cell_is_quoted(run: Run, tmp_path: Path) -> None:
     assert arrow_csv.read_csv(output, parse_options=options).num_rows == 6
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_formulas_are_escaped_if_asked(run: Run, tmp_path: Path, kind: str) -> None:
-    texts = ["=1+1", "+31 20 1", "-x", "@a", "\tb", "\rc", "-5", "+1.5e3", "-1,5", "-5%", "a=1", ""]
-    columns = {"s": [*map(float, range(11)), -np.inf], "=note": texts}
-    source, output = tmp_path / f"a.{kind}", tmp_path / "chosen.csv"
-    if kind == "parquet":
-        parquet.write_table(pa.table(columns), source)
-    else:
-        with source.open("w", newline="") as file:
-            csv.writer(file).writerows([columns, *zip(*columns.values(), strict=True)])
-    given = ("select", source, "--score", "s", "--quota", 12, "-o", output)
-    for option, escaped in ((), 0), (("--escape-formulas",), 6):
-        assert run(*given, *option).status == 0
-        with output.open(newline="") as file:
-            header, *rows = csv.reader(file)
-        wanted = [f"'{x}" for x in texts[:escaped]] + texts[escaped:]
-        assert [x for _, x in rows[::-1]] == [wanted[-1], *wanted[:-1]]
-        assert header[1] == ("'=note" if escaped else "=note")
-        assert rows[-1][0] == "-inf"
+# the rows of several files are those of one, with few rows in memory
+
+N = 400
+RNG = np.random.default_rng(8)
+ROWS = pa.table(
+    {
+        "id": np.arange(N),
+        "s": RNG.normal(size=N).astype("f4"),
+        "tied": RNG.integers(0, 9, N),
+        "cost": RNG.random(N),
+        "part": np.repeat(["a", "b"], N // 2),
+    }
+)
 
 
-def test_formulas_of_other_files(run: Run, credit_file: Path, tmp_path: Path) -> None:
-    given = ("--score", "tree", "--quota", 5, "--escape-formulas", "-o", tmp_path / "a.parquet")
-    error = run("select", credit_file, *given).error
-    assert "--escape-formulas is for CSV; a.parquet keeps texts as texts." in error
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same rows, in the same order, as one file and as two."""
+    monkeypatch.setattr(files, "_ROWS_AT_ONCE", 64)
+    parquet.write_table(ROWS, tmp_path / "all.parquet")
+    parquet.write_to_dataset(ROWS, tmp_path / "parts", partition_cols=["part"])
+    return tmp_path
+
+
+ASKED = [
+    ("--score", "s", "--quota", "37"),
+    ("--score", "s", "--quota", "3.3%"),
+    ("--score", "s", "--quota", "400"),
+    ("--score", "s", "--quota", "0"),
+    ("--score", "s", "--threshold", "0.5"),
+    ("--score", "s", "--threshold", "50"),
+    ("--score", "tied", "--quota", "100", "--all-ties"),
+    ("--score", "s", "--quota", "10", "--where", "part=b", "--where", "id<350"),
+    ("--score", "s", "--quota", "10", "--per", "tied"),
+    ("--score", "s", "--budget", "3", "--cost", "cost"),
+]
+
+
+@pytest.mark.parametrize("asked", [x if k % 3 == 1 else in_full(x) for k, x in enumerate(ASKED)])
+def test_several_files_give_the_rows_of_one(data: Path, asked: tuple[str, ...]) -> None:
+    told, written = [], []
+    for name in ("all.parquet", "parts"):
+        output = data / "chosen.parquet"
+        outcome = run("select", data / name, *asked, "-o", output)
+        assert outcome.status == 0, outcome.err
+        told.append(outcome.out)
+        found = parquet.read_table(output)
+        names = [x for x in found.column_names if x != "part"]
+        written.append(found.select(names))
+    assert told[0] == told[1]
+    assert written[0].equals(written[1])
+
+
+def test_drawn_ties_fill_the_quota(data: Path) -> None:
+    output = data / "chosen.csv"
+    given = ("select", data / "parts", "--score", "tied", "--quota", "100", "-o", output)
+    outcome = run(*given)
+    assert "tied rows were drawn (seed 0)" in outcome.err
+    first = output.read_text()
+    assert first.count("\n") == 101
+    run(*given)
+    assert output.read_text() == first
+    run(*given, "--seed", "1")
+    assert output.read_text() != first
+
+
+# what `tables` writes
+
+
+@pytest.mark.parametrize("name", ["cuts.csv", "cuts.tsv", "cuts.parquet", "cuts.feather"])
+@pytest.mark.parametrize("ratio", [None, 1])
+def test_the_reader_finds_the_best_boundary(tmp_path: Path, name: str, ratio: float | None) -> None:
+    """With impacts of their own, and a class ratio of their own."""
+    output, impacts = tmp_path / name, (5, -8, 0, 0)
+    more = () if ratio is None else ("--ratio", ratio)
+    given = ("--label", "repaid", "--score", "tree", *more, "-o", output)
+    assert run("tables", CREDIT_FILE, *given).status == 0
+    content = files.read_table(output)
+    columns = {x: content.column(x).to_numpy().astype(float) for x in content.column_names}
+    published = qk.tables.ConfusionTable(*(columns[cell] for cell in ("tp", "fp", "fn", "tn")))
+    best = qk.best_boundary(CREDIT["repaid"], CREDIT["tree"], impacts=impacts)
+    positives = float(np.sum(CREDIT["repaid"]))
+    own_ratio = positives / (len(CREDIT["repaid"]) - positives)
+    tuned = published if ratio is None else qk.tables.tune_ratio(published, own_ratio)
+    found = qk.tables.impact(tuned, impacts=impacts).whole
+    quota, value, threshold = compact(best.curve.quota, *best.curve)
+    np.testing.assert_allclose(found, value, rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(columns["threshold"], threshold)
+    np.testing.assert_array_equal(columns["quota"], quota)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pytest
+from command import run
 
 import quotakernels as qk
-from quotakernels.cli.query import DIALECTS
 
-Run = Callable[..., Any]
 GIVEN = {
     "bought": np.asarray([1, 0, 1, 0, 0, 1, 0, 0]),
     'my `"score': np.asarray([0.5, 0.5, 0.25, 0.75, -0.0, 0.0, 0.25, 0.5]),
@@ -60,7 +59,7 @@ def check(grouped: dict[str, np.ndarray], keywords: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("options", "keywords"), CASES)
-def test_duckdb_groups_as_rank_does(run: Run, options: Any, keywords: Any) -> None:
+def test_duckdb_groups_as_rank_does(options: Any, keywords: Any) -> None:
     duckdb = pytest.importorskip("duckdb")
     pa = pytest.importorskip("pyarrow")
     with duckdb.connect() as connection:
@@ -70,7 +69,7 @@ def test_duckdb_groups_as_rank_does(run: Run, options: Any, keywords: Any) -> No
         check(columns(found.columns, found.fetchall()), keywords)
 
 
-def test_what_is_no_value_is_refused(run: Run) -> None:
+def test_what_is_no_value_is_refused() -> None:
     duckdb = pytest.importorskip("duckdb")
     good = {"y": "1", "s": "0.5", "w": "1.0", "g": "1.0"}
     bad = {"y": ["2", "NULL"], "s": ["NULL", "'NaN'::DOUBLE"], "w": ["NULL", "-1"], "g": ["NULL"]}
@@ -86,32 +85,8 @@ def test_what_is_no_value_is_refused(run: Run) -> None:
                 qk.Ranking.from_counts(**columns(found.columns, found.fetchall()))
 
 
-QUOTED = {
-    "duckdb": ('"my `""score"', "'it''s \\'"),
-    "spark": ('`my ``"score`', "'it\\'s \\\\'"),
-    "bigquery": ('`my \\`"score`', "'it\\'s \\\\'"),
-    "snowflake": ('"my `""score"', "'it\\'s \\\\'"),
-    "postgres": ('"my `""score"', "'it''s \\'"),
-}
-
-
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_names_and_texts_are_quoted_as_the_database_wants(run: Run, dialect: str) -> None:
-    label = ("--label", "text", "--pos-label", "it's \\", "--where", "part=true")
-    query = run("sql", "db.scored", "--dialect", dialect, *PLAIN[2:], *label, *AMOUNTS).out
-    name, text = QUOTED[dialect]
-    assert f"{name} AS score" in query
-    assert f"= {text} THEN" in query
-    assert "FROM db.scored\n" in query
-    assert "= TRUE\n" in query
-    assert ("FLOAT64" in query, "DOUBLE PRECISION" in query) == (
-        dialect == "bigquery",
-        dialect == "postgres",
-    )
-
-
 @pytest.mark.full
-def test_spark_groups_as_rank_does(run: Run) -> None:
+def test_spark_groups_as_rank_does() -> None:
     sql = pytest.importorskip("pyspark.sql")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from backends import in_full
+from command import by_model, run
 from pyarrow import feather, parquet
-from records import by_model
 
 import quotakernels as qk
 from quotakernels.cli import batches, csv_files, files
 from quotakernels.evaluation import batches as passes
 
-Run = Callable[..., Any]
 N = 900
 RNG = np.random.default_rng(2)
 Y = RNG.random(N) < 0.4
@@ -61,7 +59,7 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", [in_full("all.parquet"), "all.arrow", "parts"])
-def test_the_answer_is_that_of_other_engines(run: Run, data: Path, name: str) -> None:
+def test_the_answer_is_that_of_other_engines(data: Path, name: str) -> None:
     exact = run("evaluate", data / "all.parquet", *GIVEN, *QUOTAS)
     found = run("evaluate", data / name, *GIVEN, *QUOTAS, "--engine", "stream")
     assert found.status == 0, found.err
@@ -80,10 +78,10 @@ def test_the_answer_is_that_of_other_engines(run: Run, data: Path, name: str) ->
 
 
 @pytest.mark.parametrize("name", ["all.parquet", in_full("parts")])
-def test_weights_and_json_are_those_of_other_engines(run: Run, data: Path, name: str) -> None:
+def test_weights_and_json_are_those_of_other_engines(data: Path, name: str) -> None:
     given = (*GIVEN, "--weight", "w", *QUOTAS, "--json")
-    exact = by_model(run("evaluate", data / "all.parquet", *given, "--engine", "memory").out)
-    found = by_model(run("evaluate", data / name, *given, "--engine", "stream").out)
+    exact = run("evaluate", data / "all.parquet", *given, "--engine", "memory").record
+    found = run("evaluate", data / name, *given, "--engine", "stream").record
     assert (found["dominant"], found["best_by_quota"]) == (None, None)
     for wanted, told in zip(exact.pop("models"), found.pop("models"), strict=True):
         assert told["quotas"].keys() == wanted["quotas"].keys()
@@ -102,7 +100,7 @@ def test_weights_and_json_are_those_of_other_engines(run: Run, data: Path, name:
         assert found[sums] == pytest.approx(exact[sums], rel=1e-13)
 
 
-def test_conditions_labels_and_no_quota(run: Run, data: Path) -> None:
+def test_conditions_labels_and_no_quota(data: Path) -> None:
     given = ("--label", "text", "--pos-label", "it's", "--score", "h", "--where", "part=s")
     outcome = run("evaluate", data / "parts", *given, "--engine", "stream")
     kept = COLUMNS["part"] == "s"
@@ -124,18 +122,13 @@ BY_GROUP = [
 
 @pytest.mark.parametrize(("name", "options"), [BY_GROUP[0], *(in_full(*x) for x in BY_GROUP[1:])])
 def test_groups_are_those_of_other_engines(
-    run: Run,
-    data: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    options: tuple[str, ...],
+    data: Path, monkeypatch: pytest.MonkeyPatch, name: str, options: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(passes, "_BITS", 11)
     given = (*GIVEN, *options, "--json")
     exact = run("evaluate", data / "all.parquet", *given, "--engine", "memory").out
     found = run("evaluate", data / name, *given, "--engine", "stream")
-    assert found.status == 0, found.err
-    wanted, told = by_model(exact), by_model(found.out)
+    wanted, told = by_model(exact), found.record
     _assert_alike(told["groups"], wanted["groups"])
     for mine, other in zip(told["models"], wanted["models"], strict=True):
         assert mine.get("quotas", {}).keys() == other.get("quotas", {}).keys()
@@ -182,18 +175,13 @@ MONEY = [
 
 @pytest.mark.parametrize(("name", "options"), [MONEY[0], MONEY[3], *(in_full(*x) for x in MONEY)])
 def test_gains_and_budgets_are_those_of_other_engines(
-    run: Run,
-    data: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    options: tuple[str, ...],
+    data: Path, monkeypatch: pytest.MonkeyPatch, name: str, options: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(passes, "_BITS", 9)
     given = (*GIVEN, "--score", "t", *options)
     exact = run("evaluate", data / "all.parquet", *given, "--json", "--engine", "memory").out
     found = run("evaluate", data / name, *given, "--json", "--engine", "stream")
-    assert found.status == 0, found.err
-    wanted, told = by_model(exact), by_model(found.out)
+    wanted, told = by_model(exact), found.record
     models = zip(told.pop("models"), wanted.pop("models"), strict=True)
     for name in ("source", "dominant", "best_by_quota"):
         told.pop(name)
@@ -209,15 +197,14 @@ def test_gains_and_budgets_are_those_of_other_engines(
 
 @pytest.mark.parametrize("options", [(), ("--impact", "3,-1,-0.5,0.25", "--ratio", "2")])
 def test_intervals_at_quotas_are_those_of_other_engines(
-    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+    data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(passes, "_BITS", 6)
     given = (*GIVEN, "--score", "t", "--quota", "40", "--quota", "7.5%", "--quota", "0", *options)
     given = (*given, "--confidence", "90%")
     exact = run("evaluate", data / "all.parquet", *given, "--json", "--engine", "memory").out
     found = run("evaluate", data / "parts", *given, "--json", "--engine", "stream")
-    assert found.status == 0, found.err
-    wanted, told = by_model(exact), by_model(found.out)
+    wanted, told = by_model(exact), found.record
     sure = {"level": 0.9, "resamples": 0, "closed_forms": {"hit_rate": "score"}, "notes": []}
     assert told["confidence"].items() >= sure.items()
     assert wanted["confidence"]["closed_forms"]["hit_rate"] == "score"
@@ -245,16 +232,14 @@ def test_intervals_at_quotas_are_those_of_other_engines(
         (("--score", "large"), "whole numbers beyond 2**53 need another engine"),
     ],
 )
-def test_what_a_stream_cannot_do(
-    run: Run, data: Path, options: tuple[str, ...], message: str
-) -> None:
+def test_what_a_stream_cannot_do(data: Path, options: tuple[str, ...], message: str) -> None:
     given = ("--label", "y", "--score", "a", "--engine", "stream", *options)
     assert message in " ".join(run("evaluate", data / "all.parquet", *given).error.split())
 
 
 @pytest.mark.parametrize(("separator", "decimal"), [in_full(",", "."), (";", ",")])
 def test_csv_is_read_in_blocks(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, decimal: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, decimal: str
 ) -> None:
     monkeypatch.setattr(csv_files, "BLOCK_BYTES", 2**12)
     scores = COLUMNS["a"]
@@ -274,7 +259,7 @@ def test_csv_is_read_in_blocks(
 
 
 def test_weights_of_csv_may_begin_as_whole_numbers(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(csv_files, "BLOCK_BYTES", 2**9)
     path = tmp_path / "data.csv"
@@ -301,7 +286,7 @@ def test_weights_of_csv_may_begin_as_whole_numbers(
     ],
 )
 def test_batches_may_lack_the_positive_label(
-    run: Run, tmp_path: Path, labels: list[Any], pos_label: str | None, message: str
+    tmp_path: Path, labels: list[Any], pos_label: str | None, message: str
 ) -> None:
     path = tmp_path / "data.parquet"
     parquet.write_table(pa.table({"y": labels, "s": np.arange(139.0)}), path)
@@ -314,7 +299,7 @@ def test_batches_may_lack_the_positive_label(
         assert "a hit rate of 100.0%" in outcome.out
 
 
-def test_types_of_files_may_differ(run: Run, tmp_path: Path) -> None:
+def test_types_of_files_may_differ(tmp_path: Path) -> None:
     for k, (labels, scores) in enumerate(
         [(pa.array([0, 1, 1]), pa.array([3, 1, 2])), (pa.array([True]), pa.array([2.5], "f4"))]
     ):
@@ -326,7 +311,7 @@ def test_types_of_files_may_differ(run: Run, tmp_path: Path) -> None:
 
 
 def test_beyond_the_memory_limit_auto_takes_it_and_says_so(
-    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = ("evaluate", data / "all.parquet", "--label", "y", "--score", "a", "--quota", "9")
     stream = run(*given, "--engine", "stream").out

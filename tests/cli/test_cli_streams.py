@@ -14,12 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from command import by_model, run, table
 from pyarrow import feather, parquet
-from records import by_model
 
 from quotakernels.cli import rendering
 
-Run = Callable[..., Any]
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes and devices are POSIX's")
 Y, S = [0, 1, 0, 1], [0.1, 0.9, 0.2, 0.95]
 CSV = b"y,s\n0,0.1\n1,0.9\n0,0.2\n1,0.95\n"
@@ -43,7 +42,7 @@ CONTENTS = {
 }
 
 
-def piped(run: Run, path: Path, content: bytes, *arguments: object) -> Any:
+def piped(path: Path, content: bytes, *arguments: object) -> Any:
     os.mkfifo(path)
     writer = threading.Thread(target=lambda: path.write_bytes(content))
     writer.start()
@@ -55,21 +54,18 @@ def piped(run: Run, path: Path, content: bytes, *arguments: object) -> Any:
 @posix
 @pytest.mark.parametrize("suffix", CONTENTS)
 @pytest.mark.parametrize("named", [False, True])
-def test_pipes_are_read_as_what_they_are(
-    run: Run, tmp_path: Path, suffix: str, named: bool
-) -> None:
+def test_pipes_are_read_as_what_they_are(tmp_path: Path, suffix: str, named: bool) -> None:
     path = tmp_path / (f"pipe.{suffix}" if named else "pipe")
-    outcome = piped(run, path, CONTENTS[suffix], "--label", "y", "--json")
-    assert outcome.status == 0, outcome.err
-    found = by_model(outcome.out)
+    outcome = piped(path, CONTENTS[suffix], "--label", "y", "--json")
+    found = outcome.record
     assert found["source"] == path.name
     assert found["models"][0]["roc_auc"] == 1
 
 
 @posix
-def test_what_cannot_be_read_from_a_pipe(run: Run, tmp_path: Path) -> None:
-    assert "a cannot be read: Empty CSV" in piped(run, tmp_path / "a", b"", "--label", "y").err
-    assert "b has the columns y, s" in piped(run, tmp_path / "b", CSV).error
+def test_what_cannot_be_read_from_a_pipe(tmp_path: Path) -> None:
+    assert "a cannot be read: Empty CSV" in piped(tmp_path / "a", b"", "--label", "y").err
+    assert "b has the columns y, s" in piped(tmp_path / "b", CSV).error
     error = run("evaluate", "/dev/null", "--label", "y", "--score", "s").error
     assert error == "Error: /dev/null is a device or a terminal, not a file\n"
     os.mkfifo(tmp_path / "c")
@@ -133,10 +129,10 @@ def controls(text: str) -> set[str]:
     return {x for x in text if x != "\n" and (x < " " or "\x7f" <= x < "\xa0")}
 
 
-def test_names_and_values_do_not_control_the_terminal(run: Run, table: Callable[..., Path]) -> None:
+def test_names_and_values_do_not_control_the_terminal(tmp_path: Path) -> None:
     labels = {f"y\x1b]0;{k}\x07": [x + k for x in Y] for k in range(2)}
     label = "y\x1b]0;0\x07"
-    path = table(**{**labels, EVIL: S, "t": S[::-1], "p\x1bc": ["\x1b[2J"] * 4, "g": Y})
+    path = table(tmp_path, **{**labels, EVIL: S, "t": S[::-1], "p\x1bc": ["\x1b[2J"] * 4, "g": Y})
     models = ("--score", EVIL, "--score", "t")
     where = ("--where", "p\x1bc=\x1b[2J")
     more = ("--weight", "g", "--gain", "g", "--confidence", "0.9", "--compare", "--resamples", "9")

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from backends import in_full
+from command import run, table
 from pyarrow import feather, parquet
 
 import quotakernels as qk
 from quotakernels import _replacing
 
-Run = Callable[..., Any]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes, links and pipes are POSIX's")
 
 COMMANDS = {
@@ -33,9 +33,9 @@ every_table = pytest.mark.parametrize("name", list(COMMANDS)[:-1])
 
 
 @pytest.fixture
-def data(table: Callable[..., Path]) -> Path:
+def data(tmp_path: Path) -> Path:
     random = np.random.default_rng(3)
-    return table(y=random.integers(0, 2, 2000).tolist(), s=random.random(2000).tolist())
+    return table(tmp_path, y=random.integers(0, 2, 2000).tolist(), s=random.random(2000).tolist())
 
 
 def command(name: str, data: Path, output: Path) -> tuple[object, ...]:
@@ -48,7 +48,7 @@ def listing(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("name", [*list(COMMANDS)[:-1], in_full("report.html")])
-def test_a_full_disk_leaves_the_old_file(run: Run, data: Path, tmp_path: Path, name: str) -> None:
+def test_a_full_disk_leaves_the_old_file(data: Path, tmp_path: Path, name: str) -> None:
     import resource
 
     output, new = tmp_path / name, tmp_path / f"new.{name}"
@@ -95,7 +95,7 @@ def test_a_kill_leaves_the_old_file_and_a_part(data: Path, tmp_path: Path, name:
 
 
 @every_table
-def test_mode_links_and_long_names(run: Run, data: Path, tmp_path: Path, name: str) -> None:
+def test_mode_links_and_long_names(data: Path, tmp_path: Path, name: str) -> None:
     """The file that a link leads to is replaced, and keeps its mode; a new one has the usual."""
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -134,7 +134,7 @@ def test_the_part_is_as_private_as_the_old_file(tmp_path: Path) -> None:
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", 0o640)
 
 
-def test_a_protected_file_stays(run: Run, data: Path, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_protected_file_stays(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
     output = tmp_path / "select.csv"
     output.write_text("old")
     monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)  # for root all is True
@@ -165,7 +165,7 @@ def through_a_pipe(path: Path, write: Callable[[], object]) -> bytes:
 
 
 @every_table
-def test_a_pipe_stays_a_pipe(run: Run, data: Path, tmp_path: Path, name: str) -> None:
+def test_a_pipe_stays_a_pipe(data: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / "pipes").mkdir()
     pipe, output = tmp_path / "pipes" / name, tmp_path / name
     os.mkfifo(pipe)
@@ -188,7 +188,7 @@ def test_states_through_a_pipe(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="there is no /dev/stdout")
 @pytest.mark.parametrize("to_file", [in_full(False), True])
-def test_standard_output(run: Run, data: Path, tmp_path: Path, to_file: bool) -> None:
+def test_standard_output(data: Path, tmp_path: Path, to_file: bool) -> None:
     """What is said goes to stderr then, also where the output is a file."""
     expected, shown = tmp_path / "a.csv", tmp_path / "shown.csv"
     assert run(*command("select.csv", data, expected)).status == 0
@@ -205,7 +205,7 @@ def test_standard_output(run: Run, data: Path, tmp_path: Path, to_file: bool) ->
     assert listing(tmp_path) == {"data.csv", "a.csv", "shown.csv"}
 
 
-def test_read_back(run: Run, data: Path, tmp_path: Path) -> None:
+def test_read_back(data: Path, tmp_path: Path) -> None:
     """All formats hold the same rows."""
     columns = []
     for name in ("select.parquet", "select.feather"):

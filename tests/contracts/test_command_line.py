@@ -2,24 +2,28 @@
 
 That file is a transcript. A line that begins with `$` is typed, and below it are the lines of the
 standard output, those of the standard error after `!`, and the exit status in brackets if it is not
-0. Every part under a heading is one test, in a directory of its own with the files of `INPUTS`.
-Beside the command, `printf TEXT > FILE` writes a file, `cat FILE` shows one, and `words FILE` shows
-the text of a page. After a change that is meant, `python tests/contracts/test_command_line.py`
-writes the transcript again.
+0. Every part under a heading is one test, in a directory of its own with the files of
+`write_inputs`. Beside the command,
+
+- `printf TEXT > FILE …` writes files, `cat FILE` shows one, and `words FILE` shows the text of a
+  page;
+- `iconv ENCODING FILE` writes a file again in another encoding, `convert FILE.csv FILE.parquet` and
+  `sheet FILE.csv FILE.xlsx TITLE …` write it in another format, a sheet behind those of the titles;
+- `auc` is `evaluate` that shows only the AUC of the first model.
+
+With QUOTAKERNELS_WRITE=1 in the environment it is written again: read what has changed.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
+import gzip
 import os
 import re
 import shlex
-import sys
-import tempfile
+from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
@@ -29,9 +33,8 @@ pytest.importorskip("pyarrow")
 
 import numpy as np
 import pyarrow as pa
+from command import Outcome, run, write_excel
 from pyarrow import csv, feather, parquet
-
-from quotakernels.cli import main
 
 TRANSCRIPT = Path(__file__).with_name("command_line.txt")
 HIDDEN = re.compile(
@@ -118,32 +121,60 @@ class Words(HTMLParser):
         return "".join(f"{x}\n" for x in joined if x)
 
 
+def printf(text: str, _: str, *names: str) -> str:
+    for name in names:
+        content = text.encode().decode("unicode_escape").encode("latin-1")
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    return ""
+
+
+def cat(name: str) -> str:
+    return Path(name).read_bytes().decode().replace("\r", "\\r")
+
+
+def iconv(encoding: str, name: str) -> str:
+    Path(name).write_bytes(Path(name).read_bytes().decode().encode(encoding))
+    return ""
+
+
+def convert(source: str, target: str) -> str:
+    Path(target).parent.mkdir(parents=True, exist_ok=True)
+    lines = csv.ParseOptions(newlines_in_values=True)
+    parquet.write_table(csv.read_csv(source, parse_options=lines), target)
+    return ""
+
+
+def sheet(source: str, target: str, *before: str) -> str:
+    write_excel(Path(target), Path(source).read_text(encoding="utf-8").splitlines(), *before)
+    return ""
+
+
+def words(name: str) -> str:
+    page = Words()
+    page.feed(Path(name).read_text(encoding="utf-8"))
+    return page.lines()
+
+
+def auc(*arguments: str) -> str:
+    outcome = run("evaluate", *arguments, "--json")
+    return printed(outcome if outcome.status else replace(outcome, out=f"{outcome.auc}\n"))
+
+
+def printed(outcome: Outcome) -> str:
+    complaints = "".join(f"! {x}\n" for x in outcome.err.splitlines())
+    return outcome.out + complaints + (f"[{outcome.status}]\n" if outcome.status else "")
+
+
+BESIDE: dict[str, Callable[..., str]] = {
+    x.__name__: x for x in (printf, cat, iconv, convert, sheet, words, auc)
+}
+
+
 def typed(line: str) -> str:
     """What is printed below a line."""
-    command, *words = shlex.split(line)
-    if command == "printf":
-        text, _, name = words
-        Path(name).parent.mkdir(exist_ok=True)
-        Path(name).write_bytes(text.encode().decode("unicode_escape").encode("latin-1"))
-        return ""
-    if command == "cat":
-        return Path(words[0]).read_bytes().decode().replace("\r", "\\r")
-    if command == "words":
-        page = Words()
-        page.feed(Path(words[0]).read_text(encoding="utf-8"))
-        return page.lines()
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", ["quotakernels", command, *words]),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        try:
-            status = main()
-        except SystemExit as stop:
-            status = int(stop.code or 0)
-    complaints = "".join(f"! {x}\n" for x in err.getvalue().splitlines())
-    return out.getvalue() + complaints + (f"[{status}]\n" if status else "")
+    name, *arguments = shlex.split(line)
+    return BESIDE[name](*arguments) if name in BESIDE else printed(run(name, *arguments))
 
 
 def shown(line: str) -> str:
@@ -176,23 +207,9 @@ def test_the_command_prints_what_it_did(
     if heading.endswith("(sheet)"):
         pytest.importorskip("openpyxl")
     monkeypatch.chdir(tmp_path)
-    for variable in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
-        monkeypatch.delenv(variable, raising=False)
-    expected = parts()[heading]
-    assert played(expected) == expected
-
-
-def write() -> None:
-    """Write the transcript again."""
-    texts = []
-    home = Path.cwd()
-    for heading, part in parts().items():
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            texts.append(f"## {heading}\n{played(part)}\n")
-            os.chdir(home)
-    TRANSCRIPT.write_text("\n".join(texts), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write()
+    kept = parts()[heading]
+    found = played(kept)
+    if os.environ.get("QUOTAKERNELS_WRITE"):
+        TRANSCRIPT.write_text(TRANSCRIPT.read_text("utf-8").replace(kept, found), "utf-8")
+    else:
+        assert found == kept

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from records import by_model
+from command import by_model
 
 import quotakernels as qk
 from contracts.snapshots import agrees

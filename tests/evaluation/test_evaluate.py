@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -25,11 +24,10 @@ pytest.importorskip("rich")
 pytest.importorskip("pandas")
 
 import pandas as pd
+from command import CREDIT_FILE, run
 
-from quotakernels.cli.app import app
 from quotakernels.evaluation.evaluation import as_rows
 
-CREDIT = Path(qk.__file__).parent / "data" / "german_credit_scores.csv"
 MODELS = ("tree", "naive_bayes", "neural_net")
 Y = np.array([1, 0, 1, 0, 0, 1])
 S = {"a": np.array([6, 5, 4, 3, 2, 1]), "b": np.array([1.0, 1, 1, 2, 2, 2])}
@@ -43,21 +41,7 @@ def test_a_compiled_program_has_no_values_to_evaluate():
 
 @pytest.fixture(scope="module")
 def credit() -> Any:
-    return pd.read_csv(CREDIT)[["repaid", *MODELS]]
-
-
-@pytest.fixture
-def command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., str]:
-    """What the command prints."""
-
-    def run(*arguments: object) -> str:
-        monkeypatch.setattr(sys, "argv", ["quotakernels", *map(str, arguments)])
-        app([*map(str, arguments)], standalone_mode=False)
-        return capsys.readouterr().out
-
-    return run
+    return pd.read_csv(CREDIT_FILE)[["repaid", *MODELS]]
 
 
 # the command's numbers
@@ -83,13 +67,13 @@ SAID_SURE = ("--confidence", 0.9, "--compare", "--resamples", 120, "--seed", 5)
     ],
 )
 def test_the_numbers_are_the_commands(
-    credit: Any, command: Callable[..., str], options: dict[str, Any], arguments: tuple[Any, ...]
+    credit: Any, options: dict[str, Any], arguments: tuple[Any, ...]
 ) -> None:
     models = [name for name in MODELS if name not in options.values()]
     asked = ["--label", "repaid", *(x for name in models for x in ("--score", name))]
-    printed = json.loads(command("evaluate", CREDIT, *asked, *arguments, "--json"))
+    printed = json.loads(run("evaluate", CREDIT_FILE, *asked, *arguments, "--json").out)
     found = qk.evaluate("repaid", credit, **options)
-    assert printed.pop("source") == CREDIT.name
+    assert printed.pop("source") == CREDIT_FILE.name
     content = json.loads(found.to_json())
     assert content.pop("source") == ""
     assert content == printed
@@ -192,15 +176,13 @@ def test_intervals_at_a_quota_are_of_the_tuned_impacts():
 @pytest.mark.parametrize(
     "unit", [{}, {"impacts": (0, -5, -1, 0), "positives": "good loans", "currency": "EUR"}]
 )
-def test_the_page_is_the_commands(
-    credit: Any, command: Callable[..., str], tmp_path: Path, unit: dict[str, Any]
-) -> None:
+def test_the_page_is_the_commands(credit: Any, tmp_path: Path, unit: dict[str, Any]) -> None:
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
     output = tmp_path / "command.html"
     words = ("--positives", "good loans", "--currency", "EUR")
     said = ("--impact", "0,-5,-1,0", *words) if unit else ()
-    command("report", "--example", "credit", "--resamples", 120, *said, "-o", output)
+    run("report", "--example", "credit", "--resamples", 120, *said, "-o", output)
     options = {"quota": 100, "confidence_level": 0.95, "compare": True, "n_resamples": 120}
     found = qk.evaluate("repaid", credit, **options, **unit)
     path = tmp_path / "python.html"

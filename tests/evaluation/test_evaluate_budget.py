@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,10 @@ pytest.importorskip("rich")
 pytest.importorskip("pandas")
 
 import pandas as pd
+from command import CREDIT_FILE
 
 from quotakernels.evaluation.results import Choice
 
-CREDIT = Path(qk.__file__).parent / "data" / "german_credit_scores.csv"
 NAMES = ("naive_bayes", "neural_net", "tree")
 Y = np.array([1, 0, 1, 1, 0, 0])
 S = {"a": np.array([6, 5, 4, 4, 2, 1]), "b": np.array([1, 6, 5, 2, 4, 3])}
@@ -33,7 +32,7 @@ WEIGHT = np.array([1.0, 2, 1, 0.5, 3, 1])
 
 @pytest.fixture(scope="module")
 def credit() -> Any:
-    return pd.read_csv(CREDIT)
+    return pd.read_csv(CREDIT_FILE)
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +17,8 @@ pytest.importorskip("rich")
 pytest.importorskip("pandas")
 
 import pandas as pd
-from records import by_model
+from command import by_model, run, write_csv
 
-from quotakernels.cli import main
 from quotakernels.evaluation.results import APART
 from quotakernels.evaluation.tables import group_tables
 
@@ -43,33 +39,11 @@ ROWS["a"] += ROWS["y"]
 FRAME = pd.DataFrame(ROWS)
 APART_NAMES = [x.name for x in APART]
 SURE = ("--confidence", 0.9, "--resamples", 20)
-Command = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("rows") / "rows.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(ROWS)
-        writer.writerows(zip(*ROWS.values(), strict=True))
-    return path
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """What the command prints, or the error that it ends with."""
-    monkeypatch.delenv("COLUMNS", raising=False)
-
-    def run(*arguments: object) -> str:
-        monkeypatch.setattr(sys, "argv", ["quotakernels", *map(str, arguments)])
-        try:
-            failed = bool(main())
-        except SystemExit as stop:
-            failed = bool(stop.code)
-        return capsys.readouterr()[failed]
-
-    return run
+    return write_csv(tmp_path_factory.mktemp("rows") / "rows.csv", **ROWS)
 
 
 def frame(*beside: str) -> Any:
@@ -100,9 +74,9 @@ def given(*more: object) -> tuple[object, ...]:
     ],
 )
 def test_the_numbers_are_the_commands(
-    path: Path, command: Command, options: dict[str, Any], arguments: tuple[Any, ...]
+    path: Path, options: dict[str, Any], arguments: tuple[Any, ...]
 ) -> None:
-    printed = json.loads(command("evaluate", path, *given(*arguments), "--json"))
+    printed = json.loads(run("evaluate", path, *given(*arguments), "--json").out)
     beside = [x for x in options.values() if isinstance(x, str)]
     found = qk.evaluate("y", frame(*beside), **options)
     content = json.loads(found.to_json())

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from records import by_model
+from command import Outcome, run, write_csv
 
 import quotakernels as qk
 from quotakernels.uplift import uplift_at_quota
@@ -84,39 +83,25 @@ def test_intervals_weights_masks_and_budgets():
     assert (lower <= 0) == ("It may add nothing." in found.answers[-1].sentences[0])
 
 
-def written(path: Path, treatment: Any) -> Path:
-    with path.open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["bought", "mailed", *MODELS])
-        columns = (BOUGHT.astype(int), treatment, *MODELS.values())
-        rows.writerows(zip(*(x.tolist() for x in columns), strict=True))
-    return path
-
-
 def test_the_command(tmp_path: Path):
-    from click.testing import CliRunner
-
-    from quotakernels.cli.app import app
-
-    def run(path: Path, *more: str) -> Any:
+    def asked(path: Path, *more: str) -> Outcome:
         given = ("--label", "bought", "--score", "uplift", "--treatment", "mailed", *more)
-        return CliRunner().invoke(app, ["evaluate", str(path), *given])
+        return run("evaluate", path, "--quota", "60", *given)
 
-    def failed(path: Path, *more: str) -> str:
-        outcome = run(path, "--quota", "60", *more)
-        assert outcome.exit_code == 2
-        return str(outcome.output)
+    def written(name: str, treatment: Any) -> Path:
+        columns = {"bought": BOUGHT.astype(int), "mailed": treatment, **MODELS}
+        return write_csv(tmp_path / name, **{k: x.tolist() for k, x in columns.items()})
 
-    path = written(tmp_path / "rows.csv", MAILED)
+    path = written("rows.csv", MAILED)
     wanted = uplift_at_quota(BOUGHT, MODELS["uplift"], treatment=MAILED, quota=60)
-    content = by_model(run(path, "--quota", "60", "--json").output)
+    content = asked(path, "--json").record
     assert content["treatment"] == "mailed"
     assert content["models"][0]["quotas"]["60"]["uplift_at_quota"] == float(wanted)
-    words = written(tmp_path / "words.csv", np.where(MAILED, "Mail", "none yet"))
+    words = written("words.csv", np.where(MAILED, "Mail", "none yet"))
     either = "treatments are 'Mail' and 'none yet', expected 0 and 1; say which one is treated with"
-    assert either in failed(words).replace("'none yet' and 'Mail'", "'Mail' and 'none yet'")
-    assert "did you mean --treated Mail?" in failed(words, "--treated", "mail")
-    by_words = by_model(run(words, "--quota", "60", "--json", "--treated", "Mail").output)
+    assert either in asked(words).error.replace("'none yet' and 'Mail'", "'Mail' and 'none yet'")
+    assert "did you mean --treated Mail?" in asked(words, "--treated", "mail").error
+    by_words = asked(words, "--json", "--treated", "Mail").record
     assert by_words == {**content, "source": "words.csv", "treated": "Mail"}
-    turned = by_model(run(path, "--quota", "60", "--json", "--treated", "0").output)
+    turned = asked(path, "--json", "--treated", "0").record
     assert turned["models"][0]["quotas"]["60"]["uplift_at_quota"] == -float(wanted)

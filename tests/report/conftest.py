@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +11,8 @@ import pytest
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
-from quotakernels.cli.app import app
+from command import run, write_csv
+
 from quotakernels.report import page
 
 EVIL = "<script>alert('a')</script>"
@@ -31,24 +29,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         key = (*arguments, drawn)
         if key not in known:
             output = folder / f"page{len(known)}.html"
-            command = ["report", *map(str, arguments), "-o", str(output)]
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(sys, "argv", ["quotakernels", *command])
                 if not drawn:
                     patch.setattr(page, "figures", lambda *_: [])
-                app(command, standalone_mode=False)
+                outcome = run("report", *arguments, "-o", output)
+            assert outcome.status == 0, outcome.err
             known[key] = output
         return known[key]
 
     return make
-
-
-def write(path: Path, **columns: Any) -> Path:
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-    return path
 
 
 @pytest.fixture(scope="session")
@@ -60,4 +49,4 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     others = {"y": y, "a": a, "b": b, "w": 1 + y, "g": rng.normal(size=40).round(1)}
     others |= {"none": 0 * y, "part": ["u", "v"] * 20}
     odd = {"</title><b>label": y, EVIL: a, ODD: b}
-    return write(tmp_path_factory.mktemp("<i>data") / "small & <i>.csv", **others, **odd)
+    return write_csv(tmp_path_factory.mktemp("<i>data") / "small & <i>.csv", **others, **odd)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import write_csv
 
 import quotakernels as qk
 from quotakernels.evaluation.settings import Resampling, resamples_for
 
-from .conftest import write
 from .test_page import read
 
 Made = Callable[..., Path]
@@ -42,7 +42,7 @@ def test_tests_of_many_models_get_resamples_enough() -> None:
 
 def test_the_first_for_sure_is_not_told_again_to_be_better(made: Made, tmp_path: Path) -> None:
     best = list(range(200, 0, -1))
-    path = write(tmp_path / "sure.csv", y=[1] * 80 + [0] * 120, a=best, b=best[::-1])
+    path = write_csv(tmp_path / "sure.csv", y=[1] * 80 + [0] * 120, a=best, b=best[::-1])
     said = answers(made, path, *TWO, "--quota", 60, *FEW)
     assert "Sure that a is the first a finds 60 more than b in 60 places" in said
     assert "It is better than" not in said
@@ -53,7 +53,7 @@ def test_models_that_find_as_many_share_quotas(made: Made, tmp_path: Path) -> No
     y = [1, 0] * 10
     best = [2 * x - k / 20 for k, x in enumerate(y)]
     columns = dict(zip("abcd", (best, best, best, y), strict=True))
-    path = write(tmp_path / "alike.csv", y=y, e=range(20, 0, -1), **columns)
+    path = write_csv(tmp_path / "alike.csv", y=y, e=range(20, 0, -1), **columns)
     scores = [x for name in "abcde" for x in ("--score", name)]
     said = answers(made, path, "--label", "y", *scores, *FEW)
     assert "by a at 100.0% of all quotas, b at 100.0%, c at 100.0% and others at no more." in said
@@ -62,7 +62,7 @@ def test_models_that_find_as_many_share_quotas(made: Made, tmp_path: Path) -> No
 def test_fewer_places_have_a_command(made: Made, tmp_path: Path) -> None:
     """Where they are the answer, and the best of all cuts lies beyond the quota."""
     y = [1] * 10 + [0] * 10 + [1] * 30 + [0] * 50
-    path = write(tmp_path / "waves.csv", y=y, s=range(100, 0, -1), gain=[2 * x - 1 for x in y])
+    path = write_csv(tmp_path / "waves.csv", y=y, s=range(100, 0, -1), gain=[2 * x - 1 for x in y])
     asked = (path, "--label", "y", "--score", "s", "--gain", "gain", *FEW, "--quota")
     page = read(made(*asked, 20, drawn=False)).text
     assert "How many should I take? 10 of the 20 places" in page
@@ -81,7 +81,7 @@ def test_no_more_is_expected_of_a_best_cut_than_it_brings() -> None:
 
 @pytest.mark.full
 def test_letters_without_a_glyph_are_no_warning(made: Made, tmp_path: Path) -> None:
-    path = write(tmp_path / "kanji.csv", y=[0, 1, 0, 1], 漢字=[4, 3, 2, 1], b=[1, 2, 3, 4])
+    path = write_csv(tmp_path / "kanji.csv", y=[0, 1, 0, 1], 漢字=[4, 3, 2, 1], b=[1, 2, 3, 4])
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "Glyph")
         page = read(made(path, "--label", "y", "--score", "漢字", "--score", "b", *FEW))

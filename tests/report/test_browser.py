@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pyarrow import csv as arrow_csv
+from command import CREDIT, write_csv
 
 import quotakernels as qk
 from quotakernels._text import formatted, percent
 
-from .conftest import EVIL, ODD, write
+from .conftest import EVIL, ODD
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None and "chromium" in os.environ.get("QUOTAKERNELS_REQUIRE", "").split():
@@ -127,9 +127,7 @@ def told_by(script: str, frames: str, folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.full
-def test_the_quota_moves(
-    made: Callable[..., Path], tmp_path: Path, pytestconfig: pytest.Config
-) -> None:
+def test_the_quota_moves(made: Callable[..., Path], tmp_path: Path) -> None:
     """By the slider and by the field beside it; hit rates are those of the library."""
     page = made("--example", "credit", "--quota", 100).read_text(encoding="utf-8")
     frame = f'<iframe style="width:1280px;height:800px" srcdoc="{html.escape(page)}"></iframe>'
@@ -141,13 +139,10 @@ def test_the_quota_moves(
     )
     assert first["rows"][1].split() == ["naive_bayes", "95", "95.0%", "1.29"]
     assert first["best"] == ["naive_bayes"]
-    scores = pytestconfig.rootpath / "quotakernels" / "data" / "german_credit_scores.csv"
-    data, names = arrow_csv.read_csv(scores), ("tree", "naive_bayes", "neural_net")
+    names = ("tree", "naive_bayes", "neural_net")
     for seen, quota in ((far, 300), (typed, 151)):
         assert seen["field"] == seen["slider"] == str(quota)
-        rates = [
-            qk.hit_rate(data["repaid"].to_numpy(), data[x].to_numpy(), quota=quota) for x in names
-        ]
+        rates = [qk.hit_rate(CREDIT["repaid"], CREDIT[x], quota=quota) for x in names]
         hits = [formatted(x, ".1%") for x in rates]
         assert [row.split()[2] for row in seen["rows"][:3]] == hits
         assert seen["best"] == [x for x, y in zip(names, rates, strict=True) if y == max(rates)]
@@ -164,7 +159,7 @@ def test_small_rates_have_two_digits_as_in_the_text(
     made: Callable[..., Path], tmp_path: Path
 ) -> None:
     y = [int(x in (3, 100, 150, 399)) for x in range(400)]
-    path = write(tmp_path / "rare.csv", y=y, s=range(400, 0, -1))
+    path = write_csv(tmp_path / "rare.csv", y=y, s=range(400, 0, -1))
     page = made(path, "--label", "y", "--score", "s", "--quota", 350, "--resamples", 20)
     frame = f'<iframe srcdoc="{html.escape(page.read_text(encoding="utf-8"))}"></iframe>'
     first, more, *_ = told_by(MOVE, frame, tmp_path)
@@ -215,7 +210,7 @@ def test_what_fits_and_what_is_read_first(
     names = ("--label", "</title><b>label", "--score", EVIL, "--score", ODD)
     a, *labels = np.loadtxt(small, delimiter=",", skiprows=1, usecols=(1, 0)).T
     models = {f"a model of a long name, number {k}": a + k * np.sin(k * a) for k in range(12)}
-    many = write(tmp_path / "many.csv", y=labels[0].astype(int), **models)
+    many = write_csv(tmp_path / "many.csv", y=labels[0].astype(int), **models)
     scores = [word for name in models for word in ("--score", name)]
     pages = {
         "credit": made("--example", "credit", "--quota", 100),

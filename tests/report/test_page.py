@@ -18,23 +18,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from command import CREDIT, run, write_csv
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 import quotakernels as qk
-from quotakernels.cli import run
-from quotakernels.cli.app import app
-from quotakernels.cli.errors import InputError
 from quotakernels.evaluation.words import command_line
 
 from .conftest import EVIL, ODD
-from .conftest import write as write_columns
 
 Made = Callable[..., Path]
 EMPTY = {"meta", "link", "br", "input"}
 FEW = ("--resamples", 20)
 PART = ("--label", "y", "--score", "a", "--where", "part=u", "--quota", 7, *FEW)
-CREDIT = ("--example", "credit", "--quota", 100)
+EXAMPLE = ("--example", "credit", "--quota", 100)
 
 
 class Page(HTMLParser):
@@ -82,14 +79,7 @@ def read(path: Path) -> Page:
 
 @pytest.fixture(scope="module")
 def credit(made: Made) -> Page:
-    return read(made(*CREDIT))
-
-
-@pytest.fixture(scope="module")
-def columns(pytestconfig: pytest.Config) -> dict[str, np.ndarray[Any, Any]]:
-    path = pytestconfig.rootpath / "quotakernels" / "data" / "german_credit_scores.csv"
-    table = arrow_csv.read_csv(path)
-    return {name: table.column(name).to_numpy() for name in table.column_names}
+    return read(made(*EXAMPLE))
 
 
 def test_words_of_commands_for_all_shells() -> None:
@@ -103,20 +93,20 @@ def test_words_of_commands_for_all_shells() -> None:
 # the facts
 
 
-def test_tables_hold_the_values_of_the_library(credit: Page, columns: dict[str, Any]) -> None:
+def test_tables_hold_the_values_of_the_library(credit: Page) -> None:
     for name in ("tree", "naive_bayes", "neural_net"):
-        ranking = qk.rank(columns["repaid"], columns[name])
+        ranking = qk.rank(CREDIT["repaid"], CREDIT[name])
         values = [measure(ranking, quota=100) for measure in (qk.hit_rate, qk.qrecall, qk.lift)]
         values += [qk.roc_auc(ranking), qk.average_qrecall(ranking), qk.pr_auc(ranking)]
         missing = [x for x in values if f" {x:.4f}" not in credit.text]
         assert missing == [], name
-        end = qk.quota_threshold(columns[name], quota=100)
+        end = qk.quota_threshold(CREDIT[name], quota=100)
         row = f"{name} {end.threshold} {end.above:.0f} {end.tied:.0f} {100 - end.above:.0f}"
         assert row in credit.text
     test = qk.compare(
         qk.hit_rate,
-        columns["repaid"],
-        {name: columns[name] for name in ("tree", "naive_bayes", "neural_net")},
+        CREDIT["repaid"],
+        {name: CREDIT[name] for name in ("tree", "naive_bayes", "neural_net")},
         quota=100,
     )
     interval = f"−{-test.lower[0, 1]:.3f} to {test.upper[0, 1]:.3f}"
@@ -127,7 +117,7 @@ def test_tables_hold_the_values_of_the_library(credit: Page, columns: dict[str, 
 def test_a_number_is_one_text_on_a_page(made: Made, tmp_path: Path) -> None:
     """NumPy rounds 1.15 up, and Python down."""
     y, a = [1] * 4 + [0] * 36, [3] + [2] * 20 + [1] * 19
-    path = write_columns(tmp_path / "tied.csv", y=y, a=a)
+    path = write_csv(tmp_path / "tied.csv", y=y, a=a)
     text = read(made(path, "--label", "y", "--score", "a", "--quota", 2, drawn=False)).text
     assert "Take the first 2 rows by a: 1.2 are positive (y)" in text
     assert "1.2 positives, at random 0.2 That is 0.95 more" in text
@@ -149,15 +139,12 @@ def test_an_order_by_gains_is_tested_by_gains(made: Made, small: Path) -> None:
     assert f"{first} brings {more} more than {second} (95% interval" in page.text
 
 
-def test_commands_that_it_shows_do_what_it_says(
-    made: Made, small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_that_it_shows_do_what_it_says(made: Made, small: Path, tmp_path: Path) -> None:
     page = read(made(small, *PART, drawn=False))
     command = next(x for tag, x in page.texts if tag == "code" and " select " in x)
     words = shlex.split(command.replace("selected.csv", shlex.quote(str(tmp_path / "out.csv"))))
     assert words[:2] == ["quotakernels", "select"]
-    app(words[1:], standalone_mode=False)
-    filled = capsys.readouterr().out.splitlines()[-2]
+    filled = run(*words[1:]).out.splitlines()[-2]
     assert f"{filled}." in page.text
     assert arrow_csv.read_csv(tmp_path / "out.csv")["part"].unique().to_pylist() == ["u"]
 
@@ -222,12 +209,10 @@ def test_axes_are_of_rows_as_the_text_is(made: Made, small: Path) -> None:
 def test_a_page_that_cannot_be_written_is_refused_before_the_work(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "evaluate_file", None)
-    command = ["report", str(small), "--label", "y", "--score", "a", "-o"]
-    with pytest.raises(InputError, match="no directory"):
-        app([*command, str(tmp_path / "none" / "a.html")], standalone_mode=False)
-    with pytest.raises(InputError, match="is the input"):
-        app([*command, str(small)], standalone_mode=False)
+    monkeypatch.setattr("quotakernels.cli.run.evaluate_file", None)
+    command = ("report", small, "--label", "y", "--score", "a", "-o")
+    assert "no directory" in run(*command, tmp_path / "none" / "a.html").error
+    assert "is the input" in run(*command, small).error
 
 
 @pytest.mark.full
@@ -270,7 +255,7 @@ def test_names_from_the_data_are_texts(hostile: Path) -> None:
 
 @pytest.mark.parametrize("which", ["credit", "hostile"])
 def test_nothing_comes_from_elsewhere(made: Made, hostile: Path, which: str) -> None:
-    path = made(*CREDIT) if which == "credit" else hostile
+    path = made(*EXAMPLE) if which == "credit" else hostile
     source, page = path.read_text(encoding="utf-8"), read(path)
     assert not [x for tag, x in page.elements if tag in {"img", "iframe", "object"}]
     assert_only_its_own_script_runs(source, page)
@@ -346,7 +331,7 @@ def test_groups_are_drawn_and_listed(made: Made, small: Path) -> None:
 
 
 def test_rows_with_a_missing_value_are_counted_and_left_out_by_its_command_too(
-    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    made: Made, tmp_path: Path
 ) -> None:
     """A share of the rows that have every value is told to the command as a number of places."""
     file, rng = tmp_path / "Bäume.csv", np.random.default_rng(5)
@@ -364,7 +349,6 @@ def test_rows_with_a_missing_value_are_counted_and_left_out_by_its_command_too(
     assert f", 1 model; {missing} with a missing value left out" in page.text
     command = next(x for tag, x in page.texts if tag == "code" and " select " in x)
     words = shlex.split(command.replace("selected.csv", shlex.quote(str(tmp_path / "out.csv"))))
-    capsys.readouterr()
-    app(words[1:], standalone_mode=False)
+    assert run(*words[1:]).status == 0
     chosen = (tmp_path / "out.csv").read_text(encoding="utf-8-sig").splitlines()[1:]
     assert len(chosen) == (100 - missing) // 10
