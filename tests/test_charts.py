@@ -1,10 +1,12 @@
-"""Powers' charts and the areas under them, against the exact ones."""
+"""Powers' charts, the areas under them, under κ and under parts of curves, against exact ones."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, get_args
 
 import exact as ex
@@ -14,6 +16,7 @@ from backends import MODES, QUICK, Mode, mode_fixture, parameters
 from everything import main_modes
 from exact.charts import Point, log2
 from expected import as_floats, assert_within, compact, row_of
+from test_published import columns as published
 from test_small_cases import padded_cases
 
 import quotakernels as qk
@@ -22,16 +25,46 @@ from quotakernels.measures.charts import ChartKind
 mode = mode_fixture(QUICK)
 
 KINDS: tuple[Any, ...] = get_args(ChartKind)
-AREAS = {
-    "pn": lambda g: ex.charts.area_under(ex.charts.pn_points(g)),
-    "roc": ex.roc_auc,
-    "boc": ex.charts.boc_area,
-    "boc_dual": ex.charts.boc_dual_area,
-    "pr": ex.pr_auc_exact,
-    "lift": ex.charts.lift_area,
-    "bift": ex.charts.bift_area,
-    "bprd": ex.charts.bprd_area,
+PARTS: tuple[dict[str, Any], ...] = (
+    {"max_fpr": 0.5},
+    {"max_fpr": 0.3, "standardized": False},
+    {"min_tpr": 0.5},
+    {"min_tpr": 0.7, "standardized": False},
+    {"max_fpr": 0.75, "min_tpr": 0.25, "standardized": False},
+)
+PR_PARTS: tuple[dict[str, Any], ...] = (
+    {"min_recall": 0.3, "max_recall": 0.7},
+    {"min_recall": 0.5},
+    {"max_recall": 0.45, "start": "horizontal"},
+)
+KAPPAS = ("cohen", "scott", "bennett")
+
+
+def exact_pr(groups: Any, **part: Any) -> float | None:
+    return ex.pr.partial_pr_auc(groups, **{"min_recall": 0.0, "max_recall": 1.0} | part)
+
+
+AREAS: dict[str, list[tuple[Any, Callable[..., Any]]]] = {
+    "kappa": [
+        (qk.charts.auk.with_options(kappa=x), partial(ex.charts.auk, kappa=x)) for x in KAPPAS
+    ],
+    "chart": [
+        (qk.charts.chart_area.with_options(kind=kind), exact)
+        for kind, exact in {
+            "pn": lambda g: ex.charts.area_under(ex.charts.pn_points(g)),
+            "roc": ex.roc_auc,
+            "boc": ex.charts.boc_area,
+            "boc_dual": ex.charts.boc_dual_area,
+            "pr": ex.pr_auc_exact,
+            "lift": ex.charts.lift_area,
+            "bift": ex.charts.bift_area,
+            "bprd": ex.charts.bprd_area,
+        }.items()
+    ],
+    "ROC": [(qk.roc_auc.with_options(**x), partial(ex.partial_auc, **x)) for x in PARTS],
+    "PR": [(qk.pr_auc.with_options(**x), partial(exact_pr, **x)) for x in PR_PARTS],
 }
+"""Kinds of areas, and each with its exact counterpart."""
 LENGTH = 4
 CASES = list(ex.cases(LENGTH))
 GROUPS = [ex.groups(y, s) for y, s in CASES]
@@ -87,18 +120,24 @@ def charts(ranking: qk.Ranking) -> dict[str, Any]:
     return {kind: qk.charts.powers_chart(ranking, kind=kind) for kind in KINDS}
 
 
-def areas(ranking: qk.Ranking) -> dict[str, Any]:
-    return {kind: qk.charts.chart_area(ranking, kind=kind) for kind in AREAS}
+def areas(kind: str, ranking: qk.Ranking) -> list[Any]:
+    return [area(ranking) for area, _ in AREAS[kind]]
 
 
-def assert_areas(found: dict[str, Any], groups: Any, units: float) -> None:
-    """Gini is a difference, which BPRD shows over its whole range, 1/π."""
-    widths = as_floats([ex.charts.bprd_points(g)[-1].x for g in groups])
-    for kind, value in found.items():
+@cache
+def exact_areas(kind: str, groups: tuple[ex.Group, ...]) -> list[Any]:
+    return [exact(groups) for _, exact in AREAS[kind]]
+
+
+def assert_areas(kind: str, found: list[Any], groups: Any, units: float) -> None:
+    """Gini is a difference, which BPRD shows over its whole range, 1/π; κ has both signs."""
+    wanted = as_floats([exact_areas(kind, tuple(g)) for g in groups])
+    for k, value in enumerate(found):
         unit = 2.0**-53 if np.asarray(value).dtype == np.float64 else 2.0**-24
-        wanted = as_floats([AREAS[kind](g) for g in groups])
-        scale = widths if kind == "bprd" else np.maximum(1, np.abs(wanted))
-        assert_within(value, wanted, units * unit * scale, kind)
+        scale = np.maximum(1, np.abs(wanted[:, k]))
+        if AREAS[kind][k][1] is ex.charts.bprd_area:
+            scale = as_floats([ex.charts.bprd_points(g)[-1].x for g in groups])
+        assert_within(value, wanted[:, k], units * unit * scale, f"{kind} {k}")
 
 
 UNITS = {kind: 8.0 if kind.startswith(("bird", "pr_")) else 1.0 for kind in KINDS}
@@ -107,14 +146,24 @@ UNITS = {kind: 8.0 if kind.startswith(("bird", "pr_")) else 1.0 for kind in KIND
 @main_modes
 @pytest.mark.long_program
 def test_every_small_case(mode: Mode):
-    found, under = mode.run(
-        lambda y, s, m: (charts(qk.rank(y, s, where=m)), areas(qk.rank(y, s, where=m))),
-        *PADDED,
-    )
+    found = mode.run(lambda y, s, m: charts(qk.rank(y, s, where=m)), *PADDED)
     for row, groups in enumerate(GROUPS):
         for kind, chart in found.items():
             assert_chart(kind, row_of(chart, row), groups, units=UNITS[kind])
-    assert_areas(under, GROUPS, 4)
+
+
+@pytest.mark.parametrize("kind", AREAS)
+def test_areas_of_every_small_case(mode: Mode, kind: str):
+    found = mode.run(lambda y, s, m: areas(kind, qk.rank(y, s, where=m)), *PADDED)
+    assert_areas(kind, found, GROUPS, 4)
+
+
+@pytest.mark.long_program
+@pytest.mark.parametrize("kind", AREAS)
+def test_areas_with_weights(mode: Mode, kind: str):
+    columns = (np.asarray(x) for x in zip(*WEIGHTED, strict=True))
+    found = mode.run(lambda y, s, w: areas(kind, qk.rank(y, s, sample_weight=w)), *columns)
+    assert_areas(kind, found, [ex.groups(*case) for case in WEIGHTED], 4)
 
 
 @pytest.mark.long_program
@@ -145,15 +194,19 @@ def test_compact_charts_have_a_point_per_cut_and_its_threshold_and_quota():
 
 @pytest.mark.full
 def test_random_weights_of_many_sizes():
-    for _ in range(60):
-        y, s = RNG.integers(0, 2, 9), RNG.integers(0, 6, 9).astype(float)
-        w = RNG.random(9) * 10.0 ** RNG.integers(-3, 4, 9)
-        groups = ex.groups(y.tolist(), s.tolist(), w.tolist())
-        ranking = qk.rank(y, s, sample_weight=w)
+    for _ in range(150):
+        n = RNG.integers(2, 14)
+        y, s = RNG.integers(0, 2, n), RNG.integers(0, 9, n).astype(float)
+        w = RNG.random(n) * 10.0 ** RNG.integers(-4, 5, n)
+        y[:2] = 0, 1
+        ranking, columns = qk.rank(y, s, sample_weight=w), [x.tolist() for x in (y, s, w)]
+        groups = ex.groups(*columns)
         for kind, chart in charts(ranking).items():
             assert_chart(kind, chart, groups, units=16)
             assert chart.quota.dtype == np.float64
-        assert_areas(areas(ranking), [groups], 16)
+        for kind in AREAS:
+            assert_areas(kind, areas(kind, ranking), [groups], 8 if kind == "kappa" else 16)
+            assert_areas(kind, areas(kind, qk.rank(y, s)), [ex.groups(*columns[:2])], 4)
 
 
 def test_a_class_of_little_weight_keeps_its_digits():
@@ -193,6 +246,81 @@ def test_smoothing(smoothing: float):
         wanted = ex.charts.bird_points(groups, Fraction(smoothing))
         exact = as_floats(wanted)
         np.testing.assert_allclose(np.stack(chart[:2], axis=-1), exact, 1e-15, 1e-15)
+
+
+# areas
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("size", [10**4, 10**9, 10**15])
+def test_kappa_of_large_counts_of_classes_of_any_ratio(size: int):
+    for _ in range(40):
+        shares = RNG.choice([1, 1e-3, 1e-9], (2, 1)) * RNG.random((2, RNG.integers(2, 20)))
+        positives, negatives = np.maximum(size * shares, 1).astype(np.int64)
+        scores = np.arange(positives.size, 0, -1)
+        counts = positives + negatives
+        ranking = qk.Ranking.from_counts(scores, counts, positives)
+        groups = ex.groups_from_counts(*(x.tolist() for x in (scores, counts, positives)))
+        assert_areas("kappa", areas("kappa", ranking), [groups], 4)
+
+
+def test_kappa_of_nearly_as_many_positives_as_negatives():
+    """Where a logarithm of nearly 1 is divided by its square."""
+    for gap in (1e-3, 1e-8, 1e-15, 0.0):
+        y, s, w = [1, 0, 0, 1, 0], [5.0, 4, 4, 2, 1], [1.0, 0.5, 0.25, 1.0, 1.25 + gap]
+        ranking = qk.rank(y, s, sample_weight=w)
+        assert_areas("kappa", areas("kappa", ranking), [ex.groups(y, s, w)], 4)
+
+
+def test_kappa_where_a_class_nearly_vanishes():
+    for w in ([1e-100, 2e60, 1e-100, 1e60, 3e60], [1e60, 2e-100, 1e60, 1e-100, 1e-100]):
+        y, s = [1, 0, 1, 0, 0], [5.0, 4, 3, 2, 1]
+        wanted = ex.charts.auk(ex.groups(y, s, w))
+        np.testing.assert_allclose(qk.charts.auk(y, s, sample_weight=w), wanted, rtol=1e-14)
+
+
+def test_partial_areas_of_proc(shared: Path):
+    data = published(shared / "published" / "proc_asah.csv")
+    y, wfns = (data[name].astype(float) for name in ("y_true", "wfns"))
+    found = qk.roc_auc(y, wfns, max_fpr=0.1, standardized=False)
+    assert found == pytest.approx(0.0334417344173, abs=5e-14)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.float64, np.asarray])
+def test_rates_of_any_precision(kind: Any):
+    y, s = RNG.integers(0, 2, 30), RNG.integers(0, 9, 30)
+    for name in ("max_fpr", "min_tpr"):
+        wanted = qk.roc_auc(y, s, **{name: 0.125})
+        np.testing.assert_array_equal(qk.roc_auc(y, s, **{name: kind(0.125)}), wanted)
+        tenth = float(kind(0.1)[()])
+        found = qk.roc_auc(y, s, **{name: kind(0.1)})
+        np.testing.assert_array_equal(found, qk.roc_auc(y, s, **{name: tenth}))
+    for name in ("min_recall", "max_recall"):
+        wanted = qk.pr_auc(y, s, **{name: 0.125})
+        np.testing.assert_array_equal(qk.pr_auc(y, s, **{name: kind(0.125)}), wanted)
+    with pytest.raises(ValueError, match="^max_fpr must be a rate above 0 and at most 1; got "):
+        qk.roc_auc(y, s, max_fpr=kind(1.5))
+
+
+@pytest.mark.parametrize("step", [2.0**-10, 2.0**-30, 2.0**-40, 2.0**-50])
+def test_narrow_parts_keep_their_digits(step: float):
+    y, s = RNG.integers(0, 2, 40), RNG.integers(0, 6, 40)
+    groups, top, bottom = ex.groups(y.tolist(), s.tolist()), 1 - step, step
+    ends: tuple[dict[str, Any], ...] = (
+        {"min_tpr": top},
+        {"max_fpr": bottom},
+        {"min_tpr": top, "max_fpr": top},
+    )
+    for part in ends:
+        part = part | {"standardized": False}
+        for model, rows in ((s, groups), (-s, ex.groups(y.tolist(), (-s).tolist()))):
+            found, wanted = qk.roc_auc(y, model, **part), float(ex.partial_auc(rows, **part))
+            assert found == pytest.approx(wanted, rel=1e-14, abs=0)
+    for band in ({"min_recall": top}, {"max_recall": bottom}):
+        found, wanted = qk.pr_auc(y, s, **band), exact_pr(groups, **band)
+        assert found == pytest.approx(float(wanted), rel=1e-13, abs=0)
+    one = qk.pr_auc([1, 0, 1], [1, 1, 1], min_recall=0.25, max_recall=0.25 + step)
+    assert one == pytest.approx(2 / 3 * step, rel=1e-14, abs=0)
 
 
 # single points, and several classes
