@@ -219,64 +219,60 @@ def test_masses_are_exact_sums(connection: Any, spread: float) -> None:
             assert abs(Fraction(found[row]) - wanted) <= 2 * Fraction(math.ulp(float(wanted)))
 
 
-@pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("rejected", [0, -2.5, "r"])
-def test_gains_are_those_of_rank(connection: Any, weight: Any, rejected: Any) -> None:
-    """Bit for bit where sums are exact; gains of 0, of both signs and of several units."""
-    random, n = np.random.default_rng(8), len(LABELS)
-    content = {"y": LABELS, "s": scores_of("f8"), "w": random.integers(0, 4, n)}
-    content["g"] = random.integers(-9, 10, n) * 2.0 ** random.choice([-3, 35], n)
-    content["r"] = random.integers(-5, 6, n) / 8
-    rows = connection.from_arrow(pa.table(content))
-    given: dict[str, Any] = {"gain": content["g"], "gain_rejected": content.get(rejected, rejected)}
-    given |= {} if weight is None else {"sample_weight": content["w"]}
-    options: dict[str, Any] = {"gain": "g", "gain_rejected": rejected, "weight": weight}
-    for ties in ("expected", "pessimistic"):
-        found = ranking(connection, rows, label="y", score="s", ties=ties, **options)
-        wanted = qk.rank(LABELS, content["s"], ties=ties, **given)
-        assert_same_bits(found, wanted)
-    best = qk.best_quota(ranking(connection, rows, label=None, score="s", **options))
-    alone = qk.best_quota(None, content["s"], **given)
-    assert (best.value, best.quota) == (alone.value, alone.quota)
-    np.testing.assert_array_equal(best.curve.value, alone.curve.value)
+DICE = np.random.default_rng(8)
+ROWS = {
+    "y": LABELS,
+    "s": scores_of("f8"),
+    "w": DICE.integers(0, 4, 500),
+    "light": DICE.choice([0, 1e-20, 3.0, 1e20], 500),
+    "gain": DICE.integers(-9, 10, 500) * 2.0 ** DICE.choice([-3, 35], 500),
+    "rejected": DICE.integers(-5, 6, 500) / 8,
+    "cost": DICE.integers(0, 9, 500) / 4,
+    "treatment": DICE.integers(0, 2, 500),
+    "group": DICE.integers(0, 5, 500),
+}
+BESIDE: list[dict[str, Any]] = [
+    {"gain": "gain"},
+    {"gain": "gain", "gain_rejected": -2.5},
+    {"gain": "gain", "gain_rejected": "rejected"},
+    {"cost": "cost"},
+    {"treatment": "treatment"},
+]
 
 
-@pytest.mark.parametrize("weight", [None, "w"])
-def test_costs_are_those_of_rank(connection: Any, weight: Any) -> None:
-    random, n = np.random.default_rng(10), len(LABELS)
-    content = {"y": LABELS, "s": scores_of("f8"), "w": random.integers(0, 4, n)}
-    content |= {"c": random.integers(0, 9, n) / 4, "g": random.integers(0, 5, n)}
-    rows = connection.from_arrow(pa.table(content))
-    given: dict[str, Any] = {} if weight is None else {"sample_weight": content["w"]}
+def both(connection: Any, label: Any = "y", ties: Any = "expected", **options: Any) -> Any:
+    """The ranking of the rows, and that of their columns."""
+    rows = connection.from_arrow(pa.table(ROWS))
+    names = {"weight": "sample_weight", "group": "groups"}
+    given = {names.get(k, k): ROWS[x] if isinstance(x, str) else x for k, x in options.items()}
+    found = ranking(connection, rows, label=label, score="s", ties=ties, **options)
+    return found, qk.rank(LABELS, ROWS["s"], ties=ties, **given)
+
+
+@pytest.mark.parametrize("weight", [{}, {"weight": "w"}])
+@pytest.mark.parametrize("options", BESIDE, ids=str)
+def test_columns_are_those_of_rank(connection: Any, options: Any, weight: Any) -> None:
+    """Bit for bit, where sums are exact; gains of 0, of both signs and of several units."""
     for ties in ("expected", "pessimistic"):
-        found = ranking(connection, rows, label="y", score="s", ties=ties, cost="c", weight=weight)
-        wanted = qk.rank(LABELS, content["s"], ties=ties, cost=content["c"], **given)
-        assert_same_bits(found, wanted)
-        np.testing.assert_array_equal(found.columns["cost"], wanted.columns["cost"])
-    asked: dict[str, Any] = {"cost": "c", "weight": weight, "group": "g"}
-    found = ranking(connection, rows, label="y", score="s", **asked)
-    wanted = qk.rank(LABELS, content["s"], cost=content["c"], groups=content["g"], **given)
+        assert_same_bits(*both(connection, ties=ties, **options, **weight))
+
+
+@pytest.mark.parametrize("weight", [{}, {"weight": "w"}])
+def test_measures_of_columns(connection: Any, weight: Any) -> None:
+    """Without labels, by group, and of arms of very unequal weights."""
+    for options in BESIDE[:3]:
+        best, alone = map(qk.best_quota, both(connection, None, **options, **weight))
+        assert (best.value, best.quota) == (alone.value, alone.quota)
+        np.testing.assert_array_equal(best.curve.value, alone.curve.value)
+    each = both(connection, cost="cost", group="group", **weight)
     for measure in (qk.hit_rate, qk.budgets.positives_per_cost):
-        each = (measure(x, budget=[3, 30]) for x in (found, wanted))
-        np.testing.assert_array_equal(*each)
-
-
-@pytest.mark.parametrize("weight", [None, "w"])
-def test_treatments_are_those_of_rank(connection: Any, weight: Any) -> None:
-    random, n = np.random.default_rng(11), len(LABELS)
-    content = {"y": LABELS, "s": scores_of("f8"), "w": random.choice([0, 1e-20, 3.0, 1e20], n)}
-    content |= {"t": random.integers(0, 2, n), "g": random.integers(0, 5, n)}
-    rows = connection.from_arrow(pa.table(content))
-    given: dict[str, Any] = {} if weight is None else {"sample_weight": content["w"]}
-    asked: dict[str, Any] = {"label": "y", "score": "s", "treatment": "t", "weight": weight}
-    found = ranking(connection, rows, **asked)
-    wanted = qk.rank(LABELS, content["s"], treatment=content["t"], **given)
+        np.testing.assert_array_equal(*(measure(x, budget=[3, 30]) for x in each))
+    light = {"treatment": "treatment", "weight": "light"} if weight else BESIDE[-1]
+    found, wanted = both(connection, **light)
     for name, sums in wanted.columns.items():
         np.testing.assert_allclose(found.columns[name], sums, rtol=1e-15)
-    found = ranking(connection, rows, group="g", **asked)
-    given |= {"treatment": content["t"], "groups": content["g"]}
-    wanted = qk.uplift.auuc(qk.rank(LABELS, content["s"], **given))
-    np.testing.assert_allclose(qk.uplift.auuc(found), wanted, rtol=1e-12)
+    by_group = map(qk.uplift.auuc, both(connection, **light, group="group"))
+    np.testing.assert_allclose(*by_group, rtol=1e-12)
 
 
 def test_groups_without_weight_are_absent(connection: Any) -> None:
