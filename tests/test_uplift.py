@@ -181,11 +181,6 @@ def test_what_keeps_no_treatment_refuses():
     state = qk.states.ScoreHistogram.empty(np.zeros(1, np.float16))
     with pytest.raises(TypeError, match="^auuc needs which examples were treated: pass treatment="):
         state.compute(qk.uplift.auuc)
-    if not missing("sklearn"):
-        from quotakernels.adapters.sklearn import get_scorer
-
-        with pytest.raises(TypeError, match=refused.format("scorer")):
-            get_scorer("auuc")
 
 
 # measures of uplift beside those of scikit-uplift, whose names they have in the documents, and
