@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import functools
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -247,3 +251,27 @@ def test_pickles_keep_types_without_x64():
 def test_other_states_are_refused(function: Callable[..., Any]):
     with pytest.raises(TypeError, match="state must be one of ScoreHistogram, .* got Ranking"):
         function(qk.rank([0, 1], [0.5, 0.25]))
+
+
+# what runs on several devices, in a process that has them
+
+
+HERE = Path(__file__).resolve()
+ROOT = HERE.parents[2]
+
+
+@pytest.mark.full
+def test_a_model_on_eight_devices_is_measured_as_on_one():
+    pytest.importorskip("jax")
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
+    devices = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags}
+    done = subprocess.run(
+        [sys.executable, str(HERE.with_name("eight_devices.py"))],
+        capture_output=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, **devices, "PYTHONPATH": str(ROOT)},
+        text=True,
+        timeout=300,
+    )
+    assert (done.returncode, done.stdout) == (0, "equal\n"), done.stderr

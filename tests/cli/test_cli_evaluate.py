@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from public_names import PUBLIC
 import quotakernels as qk
 from quotakernels.cli import rendering
 from quotakernels.cli.rendering import TextConsole
-from quotakernels.evaluation.results import Column, Values
+from quotakernels.evaluation.results import BROUGHT, Column, GainResults, Values
 
 OVER_ALL = ("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall")
 AREAS = ("s1", "s2", "s3")
@@ -160,3 +163,140 @@ def test_progress_bar_appears_when_it_takes_long(monkeypatch: pytest.MonkeyPatch
         assert step.bar is not None
         assert (step.bar.tasks[0].completed, step.bar.tasks[0].total) == (1, 2)
     assert "naive_bayes" in shown.getvalue()
+
+
+# `evaluate --gain` and `--impact`: the best cut, and what it and a quota bring
+
+
+LABELS = [1, 0, 1, 0, 0, 1]
+SCORES = {"a": [6, 5, 4, 3, 2, 1], "b": [1, 1, 1, 2, 2, 2]}
+GAIN = [10, -4, 3, 0, 1, -1]
+
+
+@pytest.fixture
+def arguments(tmp_path: Path) -> list[Any]:
+    """A file with two models and what each row brings."""
+    path = table(tmp_path, y=LABELS, g=GAIN, w=[1, 2, 1, 1, 1, 0.5], part=list("uuuuvv"), **SCORES)
+    return ["evaluate", path, "--label", "y", "--score", "a", "--score", "b"]
+
+
+def test_impacts_less_what_a_place_costs(arguments: list[Any]) -> None:
+    """A buyer brings 40, and a letter costs 1.50."""
+    asked = ("--quota", 3, "--confidence", "90%", "--compare", "--resamples", 40)
+    for more in ((), ("--ratio", 3)):
+        given = (*arguments, *asked, *more)
+        paid = run(*given, "--json", "--impact", "40,0,0,-2", "--place-cost", "1.50")
+        assert paid.status == 0, paid.err
+        assert paid.out == run(*given, "--json", "--impact", "38.5,-1.5,0,-2").out
+    words = ("--positives", "buyers", "--currency", "EUR")
+    said = run(*arguments, "--quota", 3, *words, "--impact", "40,0,0,-2", "--place-cost", 1.5).out
+    counted = "buyers selected 38.5, others selected -1.5, buyers left 0, others left -2."
+    assert f"\nCounted in EUR for each row: {counted}\n" in said
+
+
+@pytest.mark.parametrize(("impact", "worth"), [("38.5,-1.5,0,0", 40), ("-3,1,0.5,0", -4.5)])
+def test_tests_of_impacts_are_those_of_the_hit_rate(impact: str, worth: float) -> None:
+    """Also where fewer positives bring more: one question has one p-value."""
+    asked = ("--example", "credit", "--quota", 100, "--impact", impact, "--compare")
+    found = json.loads(run("evaluate", *asked, "--resamples", 40, "--json").out)["differences"]
+    rates, brings = (x for x in found if x["quota"] == "100")
+    assert (rates["test"], brings["test"]) == ("score", "score")
+    names = ("better", "worse") if worth > 0 else ("worse", "better")
+    by_rates = {(x[names[0]], x[names[1]]): x for x in rates["pairs"]}
+    assert len(by_rates) == 3
+    for pair in brings["pairs"]:
+        rate = by_rates[pair["better"], pair["worse"]]
+        assert pair["difference"] == pytest.approx(100 * abs(worth) * rate["difference"])
+        for end in ("lower", "upper"):
+            assert pair[end] == pytest.approx(100 * abs(worth) * rate[end])
+        assert pair["p_value"] == rate["p_value"]
+
+
+def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
+    for sign in (1, -1):
+        brings = sign * np.array([[0.3], [0.1 + 0.2]])
+        assert best_model(brings) == 0
+    assert best_model(np.array([[np.nan], [0.3], [0.31]])) == 2
+
+
+def best_model(brings: np.ndarray[Any, Any]) -> int:
+    return GainResults(0.0, 0.0, {}, at_best_cut=Values(BROUGHT[:1], brings)).best_model
+
+
+def test_every_threshold_shown_selects_what_is_said() -> None:
+    text = run("evaluate", "--all", "--example", "credit", "--impact", "0,-5,-1,0").out
+    rows = text.partition("What the best cut")[2].partition("What quota")[0].splitlines()
+    cells = [row.split() for row in rows if row.startswith(("tree", "naive_bayes", "neural_net"))]
+    assert len(cells) == 3
+    for name, threshold, quota, *_ in cells:
+        assert np.count_nonzero(CREDIT[name] >= float(threshold)) == int(quota)
+
+
+# `evaluate --confidence` and `--compare`: intervals, and which differences are real
+
+
+EXAMPLE = ("evaluate", "--example", "credit", "--resamples", 40, "--seed", 3)
+
+
+def test_json_holds_the_intervals_of_the_library() -> None:
+    asked = ("--confidence", 0.9, "--quota", "5%", "--compare", "--json")
+    outcome = run(*EXAMPLE, "--score", "tree", "--score", "neural_net", *asked)
+    content = outcome.record
+    names = ("roc_auc", "gini", "pem", "average_precision", "average_hit_rate")
+    closed = dict.fromkeys(names, "logit") | {"hit_rate": "score"}
+    asked_for = {"level": 0.9, "resamples": 40, "test_resamples": 40, "seed": 3}
+    assert content["confidence"].pop("notes")[0].startswith("No intervals of hull AUC")
+    told = {**asked_for, "effective_rows": None, "closed_forms": closed}
+    assert content["confidence"] == told
+    drawn: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 3}
+    at_quota = partial(qk.lift, quota=17)
+    for model in content["models"]:
+        data = CREDIT["repaid"], CREDIT[model["score"]]
+        found = qk.bootstrap(qk.pr_auc, *data, **drawn)
+        ends = pytest.approx([found.lower, found.upper], rel=1e-12)
+        assert model["intervals"]["pr_auc"] == ends
+        for name in ("average_precision", "average_hit_rate"):
+            area = qk.inference.average_precision_interval(
+                *data, measure=name, confidence_level=0.9
+            )
+            assert model["intervals"][name] == [area.lower, area.upper]
+        gini = qk.inference.auc_interval(*data, measure="gini", confidence_level=0.9)
+        assert model["intervals"]["gini"] == [gini.lower, gini.upper]
+        rate = qk.inference.hit_rate_interval(*data, fraction=0.05, confidence_level=0.9)
+        assert model["quotas"]["5%"]["intervals"]["hit_rate"] == [rate.lower, rate.upper]
+        lift = qk.bootstrap(at_quota, *data, **drawn)
+        ends = pytest.approx([lift.lower, lift.upper], rel=1e-12)
+        assert model["quotas"]["5%"]["intervals"]["lift"] == ends
+    by_auc, by_rate = content["differences"]
+    models = {name: CREDIT[name] for name in ("tree", "neural_net")}
+    wanted = qk.compare(qk.roc_auc, CREDIT["repaid"], models, **drawn)
+    (pair,) = by_auc["pairs"]
+    assert (pair["better"], pair["worse"]) == ("neural_net", "tree") == wanted.names
+    assert [pair["lower"], pair["upper"]] == [wanted.lower[0, 1], wanted.upper[0, 1]]
+    assert pair["p_adjusted"] == wanted.p_adjusted[0, 1]
+    assert (by_rate["measure"], by_rate["quota"]) == ("hit_rate", "5%")
+
+
+@pytest.mark.parametrize("top", [0, 1], ids=["all selected are positive", "one is not"])
+def test_what_a_quota_brings_by_two_hit_rates(tmp_path: Path, top: int) -> None:
+    """Positives among the others are a loss: the more there are, the less is brought."""
+    y, s = np.asarray([1, 1, 1 - top, 1, 1] + [0, 1, 0] * 5), np.arange(20, 0, -1)
+    path = table(tmp_path, y=y, s=s)
+    arguments = ("evaluate", path, "--label", "y", "--score", "s", "--quota", 5)
+    asked = ("--impact", "5,-4,-1,0.5", "--confidence", 0.9, "--resamples", 5, "--json")
+    (model,) = run(*arguments, *asked).record["models"]
+    given: dict[str, Any] = {"method": "wilson", "confidence_level": 0.9}
+    chosen = qk.inference.hit_rate_interval(y, s, quota=5, **given)
+    others = qk.inference.hit_rate_interval(y, -s, quota=15, **given)
+    most = 5 * 5 + 0.5 * 15
+    brings = 5 * (5 - top) - 4 * top - 1 * 5 + 0.5 * 10
+    at_cut = (y[:10].sum() + 0.5) / 11
+    apart = 9 * (1 - top / 5 - at_cut) + 1.5 * (1 / 3 - at_cut)
+    moved = 1.6448536269514722 * apart * np.sqrt(5 * (1 - 5 / 20))
+    below = 45 * (chosen.estimate - chosen.lower), 22.5 * (others.upper - others.estimate)
+    above = 45 * (chosen.upper - chosen.estimate), 22.5 * (others.estimate - others.lower)
+    less, more = (np.sqrt(moved**2 + np.square(ends).sum()) for ends in (below, above))
+    found = model["quotas"]["5"]
+    assert found["brings"] == pytest.approx(brings)
+    assert found["intervals"]["brings"] == pytest.approx([brings - less, min(brings + more, most)])
+    assert less > 10, "also where all of the selected are positive"
