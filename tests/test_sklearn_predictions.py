@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -126,11 +125,6 @@ def test_predictions_of_several_classes():
     found = cross_val_score(GaussianNB(), X, names, scoring=kappa)
     wanted = cross_val_score(GaussianNB(), X, names, scoring=make_scorer(cohen_kappa_score))
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
-    model = GaussianNB().fit(X, names)
-    with pytest.raises(TypeError, match="^f_score is defined for two classes"):
-        F_2(model, X, names)
-    with pytest.raises(ValueError, match="takes an estimator of two classes"):
-        get_scorer("accuracy", pos_label="a", **PREDICTED)(model, X, names)
 
 
 def test_weights_of_predictions_are_routed():
@@ -164,48 +158,3 @@ def test_progress_is_monitored():
     monitor = callback.ScoringMonitor(scoring=get_scorer("roc_auc"))
     LogisticRegression().set_callbacks(monitor).fit(X, CODES)
     assert monitor.get_logs().data
-
-
-CONTRADICTIONS = [
-    ({}, r"^f_score needs quota=, .*; or response_method='predict', for the classes that"),
-    ({"ties": "optimistic", **PREDICTED}, r"^ties= needs scores, but without a cut predictions"),
-    ({"average": "macro", **PREDICTED}, r"^average= needs scores"),
-    (
-        {"inclusive": False, **PREDICTED},
-        r"^f_score of a table takes its own parameters only; got inc",
-    ),
-]
-
-
-@pytest.mark.parametrize(("options", "match"), CONTRADICTIONS)
-def test_contradictions(options: Any, match: str):
-    for measure in (qk.f_score, partial(qk.f_score, beta=2)):
-        with pytest.raises(TypeError, match=match):
-            scorer(measure, **options)
-
-
-def test_a_measure_passed_as_a_scorer_names_the_adapter():
-    with pytest.raises(TypeError, match=r"^roc_auc takes .*adapters.sklearn.scorer\(roc_auc\)$"):
-        cross_val_score(GaussianNB(), X, CODES, scoring=qk.roc_auc, error_score="raise")
-
-
-WANTED = [
-    ("roc_acu", "did you mean roc_auc"),
-    ("f1_score", r"did you mean f_score\?$"),
-    ("recall_at_k", r"did you mean qrecall\?$"),
-    ("neg_log_loss", "it is not offered: "),
-    ("ks", "did you mean kolmogorov_smirnov"),
-    ("zzz", "roc_auc is one$"),
-    ("rank", "did you mean|roc_auc is"),
-]
-
-
-@pytest.mark.parametrize(("name", "way_out"), WANTED, ids=lambda x: str(x)[:20])
-def test_names_that_are_none_tell_the_nearest(name: Any, way_out: str):
-    with pytest.raises(ValueError, match=f"is not the name of a measure; {way_out}"):
-        get_scorer(name)
-
-
-def test_what_is_no_name_is_refused():
-    with pytest.raises(ValueError, match="is not the name of a measure"):
-        get_scorer(qk.roc_auc)  # type: ignore[arg-type]

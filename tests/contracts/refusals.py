@@ -51,6 +51,46 @@ OTHERS: dict[str, Any] = {
     "nan": math.nan,
     "inf": math.inf,
 }
+
+
+@functools.cache
+def of_scorers() -> dict[str, Any]:
+    """What the calls about scorers for scikit-learn have by name."""
+    import test_sklearn as own
+    from sklearn.cluster import KMeans
+    from sklearn.linear_model import LinearRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.svm import SVC
+
+    x, names = own.X, np.asarray(["no", "yes"])[own.CODES]
+    return vars(own) | {
+        "fitted": GaussianNB().fit(x, own.CODES),
+        "of_names": GaussianNB().fit(x, names),
+        "of_three": GaussianNB().fit(x, own.KINDS),
+        "pairs": SVC(decision_function_shape="ovo").fit(x, own.KINDS + (x[:, 1] > 1)),
+        "line": LinearRegression().fit(x, own.CODES),
+        "clusters": KMeans(2, n_init=1, random_state=0).fit(x),
+        "names": names,
+    }
+
+
+@functools.cache
+def of_duckdb() -> dict[str, Any]:
+    """`ranking` of two rows whose columns y, s and w may be other expressions."""
+    import test_adapter_duckdb as own
+
+    def ranking(values: dict[str, str], **options: Any) -> qk.Ranking:
+        columns = {"y": "1", "s": "0.5::DOUBLE", "w": "1"} | values
+        listed = ", ".join(f"{value} AS {name}" for name, value in columns.items())
+        source = f"SELECT {listed} FROM range(1, 3) AS t(i)"
+        with own.duckdb.connect() as connection:
+            return own.ranking(connection, source, **{"label": "y", "score": "s", **options})
+
+    return {"ranking": ranking}
+
+
+ADAPTERS = {"Scorers": of_scorers, "DuckDB": of_duckdb}
+"""Headings of calls of an adapter, which are skipped where its library is missing."""
 Rows = list[tuple[str, list[tuple[str, str]]]]
 """Of each heading the calls, and what they say."""
 
@@ -83,13 +123,14 @@ def write(rows: Rows) -> None:
     TABLE.write_text("\n".join(lines), encoding="utf-8")
 
 
-def outcome(call: str, array: Callable[[Any], Any] = np.asarray) -> str:
+def outcome(call: str, array: Callable[[Any], Any] = np.asarray, heading: str = "") -> str:
     """What a call says, with its arrays of some library, on one line and without addresses."""
+    others = OTHERS | (ADAPTERS[heading]() if heading in ADAPTERS else {})
     lists = {name: array(x) for name, x in LISTS.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            value = eval(call, {**OTHERS, **lists, "array": array})
+            value = eval(call, {**lists, **others, "array": array})
         except Exception as error:
             said = f"{type(error).__name__}: {error}".replace("\n", " ")
             return re.sub("0x[0-9a-f]{6,}", "0x…", said)
@@ -98,4 +139,5 @@ def outcome(call: str, array: Callable[[Any], Any] = np.asarray) -> str:
 
 def write_again() -> None:
     """The table, with what each call says now."""
-    write([(heading, [(call, outcome(call)) for call, _ in rows]) for heading, rows in read()])
+    table = read()
+    write([(name, [(x, outcome(x, heading=name)) for x, _ in calls]) for name, calls in table])
