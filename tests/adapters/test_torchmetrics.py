@@ -351,58 +351,6 @@ def test_what_a_metric_says_of_itself():
 
 # errors
 
-REFUSED: list[tuple[Any, dict[str, Any], Any, str]] = [
-    ("auc", {}, TypeError, "^expected a measure, .*; got 'auc'"),
-    ({"auc": 1}, {}, TypeError, "^expected a measure, .*; got 1"),
-    (
-        lambda _, __: 0,
-        {},
-        TypeError,
-        "^expected a measure, .*; <lambda> cannot be called",
-    ),
-    (qk.roc_auc, {"state": "list"}, ValueError, r"^state must be \"buffer\" or \"hist"),
-    (qk.roc_auc, {"bound": "mean"}, ValueError, r'^bound must be "midpoint", "lower", "u'),
-    (qk.roc_auc, {**COARSE, "bits": 40}, ValueError, r"^bits must be at most 26"),
-    (qk.roc_auc, {"bits": 9}, ValueError, r"^bits= is for a histogram"),
-    (qk.roc_auc, {"dtype": torch.complex64}, TypeError, r"^like must be an array of scores"),
-    (qk.roc_auc, {"groups": "median"}, ValueError, r'^groups must be "mean", "each" or None'),
-    (qk.roc_auc, {"groups": "mean", **COARSE}, ValueError, "^a histogram keeps no groups"),
-    (len, {"groups": "mean"}, TypeError, "^expected a measure, .*got <built-in function len>"),
-    (GAUC, {}, ValueError, 'mean over groups; it needs groups="mean"$'),
-    (qk.roc_auc, {"columns": "costs"}, ValueError, "^columns must be among gain, gain_rejected"),
-    (PAID["hits"], {"columns": ()}, ValueError, "^hit_rate needs what .* columns must hold 'cost'"),
-    (PAID["hits"], COARSE, ValueError, "^hit_rate has no guaranteed bounds"),
-    (qk.hit_rate, {"quota": 2}, TypeError, "^quota is an option of the measure and not of the me"),
-    ({"a": qk.hit_rate}, {"quota": 2}, TypeError, "^quota is an option of the measure"),
-    (qk.hit_rate, {"quotas": 2}, ValueError, "quotas"),
-    (qk.roc_auc, {"ignore_index": -1}, TypeError, "takes no ignore_index=; pass where=target != i"),
-    (qk.roc_auc, {"num_classes": 3}, TypeError, "takes no num_classes=; .*MultioutputW.*one_hot"),
-    (qk.roc_auc, {"top_k": 3}, TypeError, r"takes no top_k=; .*with_options\(quota=top_k\)"),
-    (qk.roc_auc, {"adaptive_k": 3}, TypeError, 'takes no adaptive_k=; .*when_short="all"'),
-]
-
-
-@pytest.mark.parametrize(("measures", "options", "error", "message"), REFUSED)
-def test_bad_settings(measures: Any, options: Any, error: Any, message: str):
-    with pytest.raises(error, match=message):
-        RankingMetric(measures, **options)
-
-
-UNBOUNDED = [
-    (qk.average_hit_rate, {}),
-    (partial(qk.pr_auc, max_recall=0.5), {}),
-    (lambda ranking: ranking.counts.sum(), {"dtype": torch.bfloat16, "bits": 9}),
-]
-
-
-@pytest.mark.parametrize(("measure", "options"), UNBOUNDED)
-def test_what_a_histogram_has_no_bounds_of_is_told_before_the_stream(measure: Any, options: Any):
-    message = 'has no guaranteed bounds.*; make the metric with state="buffer", or with dtype=torch'
-    with pytest.raises(ValueError, match=message):
-        RankingMetric({"a": qk.roc_auc, "b": measure}, state="histogram", **options)
-    for right in (HALF, {"state": "buffer"}):
-        assert RankingMetric(measure, **right).measures is measure
-
 
 def measures_of_the_library() -> list[Any]:
     families = ("tables", "charts", "points", "budgets", "inference", "retrieval", "uplift")
@@ -428,50 +376,6 @@ def test_what_a_measure_lacks_is_told_before_the_stream(measure: Any):
 
 LABELS, SCORES = torch.tensor([0, 1]), torch.tensor([0.5, 0.2])
 IDS = torch.tensor([1, 1])
-BAD: list[tuple[dict[str, Any], tuple[Any, ...], dict[str, Any], Any, str]] = [
-    ({}, (SCORES * torch.nan, LABELS), {}, ValueError, r"^y_score is nan at position 0"),
-    ({}, (SCORES[:, None], LABELS), {}, ValueError, r"got \(2, 1\); pass preds\[:, 0\]$"),
-    ({}, (SCORES.expand(3, -1), torch.ones(3)), {}, ValueError, r"pass preds\[:, 1\] of probabil"),
-    ({}, (torch.ones(2, 3), LABELS), {}, ValueError, r"^preds must have shape \(n,\).*one_hot"),
-    ({}, (SCORES[0], LABELS[0]), {}, ValueError, r"got \(\); pass preds\.reshape\(-1\)$"),
-    ({}, (SCORES, torch.ones(2, 3)), {}, ValueError, r"^target must have shape \(2,\).*got \(2, 3"),
-    ({}, ([0.5, 0.2], LABELS), {}, TypeError, r"^preds must be a tensor; got list"),
-    ({}, (SCORES, LABELS, LABELS), {}, ValueError, r"^sample_weight is given"),
-    ({}, (SCORES, LABELS), {"cost": LABELS}, ValueError, "^cost is given and the state keeps none"),
-    (
-        {},
-        (SCORES, LABELS),
-        {"indexes": IDS},
-        ValueError,
-        "^indexes are given and the metric",
-    ),
-    ({"columns": "cost"}, (SCORES, LABELS), {}, ValueError, "keeps cost and needs cost="),
-    (
-        {"columns": "cost"},
-        (SCORES, LABELS),
-        {"cost": -SCORES},
-        ValueError,
-        "^cost is -0.5 at position 0; expected a finite cost",
-    ),
-]
-OF_IDS = [
-    (None, ValueError, "^the metric has groups and needs indexes=, the group of each example"),
-    ([1, 1], TypeError, "^indexes must be a tensor of integers; got list"),
-    (torch.ones(2), TypeError, "^indexes must be a tensor of integers; got torch.float32"),
-    (torch.ones(3).long(), ValueError, r"^indexes must have shape \(2,\).*\(3,\)"),
-]
-BAD += [({"groups": "mean"}, (SCORES, LABELS), {"indexes": x}, *told) for x, *told in OF_IDS]
-
-
-@pytest.mark.parametrize(("options", "batch", "named", "error", "message"), BAD)
-@pytest.mark.parametrize("state", ["histogram", "buffer"])
-def test_bad_batches(options: Any, batch: Any, named: Any, error: Any, message: str, state: Any):
-    if options.get("groups") and state == "histogram":
-        pytest.skip("a histogram keeps no groups")
-    metric = RankingMetric(qk.roc_auc, state=state, **options)
-    with pytest.raises(error, match=message):
-        metric.update(*batch, **named)
-    assert metric._kept.read(metric).ranking().counts.sum() == 0
 
 
 @pytest.mark.parametrize("state", ["histogram", "buffer"])
@@ -494,16 +398,20 @@ def test_bad_values_that_are_not_read_are_remembered(options: dict[str, Any]):
         assert metric.compute().isnan()
 
 
-@pytest.mark.parametrize(("theirs", "ours"), [("mask", "where"), ("groups", "indexes")])
-def test_a_collection_does_not_drop_what_is_misnamed(theirs: str, ours: str):
+def test_a_collection_may_have_what_a_metric_takes_by_another_name():
     metrics = torchmetrics.MetricCollection({"auc": RankingMetric(qk.roc_auc)})
     batch = torch.tensor([0.5, 0.2, 0.1]), torch.tensor([1, 0, 1])
     given = torch.tensor([True, True, False])
-    message = f"^update takes no {theirs}=; pass {ours}=, or .* into a collection of their own$"
-    with pytest.raises(TypeError, match=message):
-        metrics.update(*batch, **{theirs: given})
-    metrics.update(*batch, where=given, elsewhere=given, **{theirs: None})
+    metrics.update(*batch, where=given, elsewhere=given, mask=None, groups=None)
     assert metrics.compute()["auc"] == 1
+
+
+def test_measures_without_bounds_are_those_of_whole_scores():
+    for measure in (qk.average_hit_rate, partial(qk.pr_auc, max_recall=0.5)):
+        for right in (HALF, {"state": "buffer"}):
+            assert RankingMetric(measure, **right).measures is measure
+    with pytest.raises(ValueError, match="quotas"):  # in words of torchmetrics
+        RankingMetric(qk.hit_rate, quotas=2)
 
 
 def test_states_of_other_settings_are_neither_loaded_nor_merged():

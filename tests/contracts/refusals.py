@@ -89,7 +89,46 @@ def of_duckdb() -> dict[str, Any]:
     return {"ranking": ranking}
 
 
-ADAPTERS = {"Scorers": of_scorers, "DuckDB": of_duckdb}
+@functools.cache
+def of_torchmetrics() -> dict[str, Any]:
+    """`update` of a metric with one batch, of which nothing is kept if it is refused."""
+    from adapters import test_torchmetrics as own
+
+    def update(*batch: Any, state: str, options: Any = (), **named: Any) -> None:
+        metric = own.RankingMetric(qk.roc_auc, state=state, **dict(options))
+        try:
+            metric.update(*batch, **named)
+        finally:
+            assert metric._kept.read(metric).ranking().counts.sum() == 0
+
+    return vars(own) | {"update": update}
+
+
+@functools.cache
+def of_flax() -> dict[str, Any]:
+    """`update` of a metric with a state of one list, and states of other kinds."""
+    from adapters import test_flax as own
+
+    states, one = qk.states, own.LOGITS[0]
+    fixed = states.FixedScoreBuffer.empty(one, capacity=8)
+
+    def update(names: dict[str, Any], state: Any = fixed, **batch: Any) -> None:
+        own.RankingMetric(qk.roc_auc, state, **names).update(**batch)
+
+    return vars(own) | {
+        "update": update,
+        "fixed": fixed,
+        "weighted": states.FixedScoreBuffer.empty(one, capacity=8, weighted=True),
+        "coarse": states.ScoreHistogram.empty(own.jnp.zeros(1)),
+    }
+
+
+ADAPTERS = {
+    "Scorers": of_scorers,
+    "DuckDB": of_duckdb,
+    "torchmetrics": of_torchmetrics,
+    "Flax": of_flax,
+}
 """Headings of calls of an adapter, which are skipped where its library is missing."""
 Rows = list[tuple[str, list[tuple[str, str]]]]
 """Of each heading the calls, and what they say."""
