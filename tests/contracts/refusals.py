@@ -123,7 +123,30 @@ def of_flax() -> dict[str, Any]:
     }
 
 
+@functools.cache
+def of_dask() -> dict[str, Any]:
+    """`ranking` in this thread, and that of eight rows in blocks of three, with last values."""
+    import test_adapter_dask as own
+
+    def ranking(*columns: Any, **given: Any) -> qk.Ranking:
+        with own.dask.config.set(scheduler="synchronous"):
+            return own.ranking(*columns, **given)
+
+    def eight(**last: Any) -> qk.Ranking:
+        columns = {name: np.ones(8) for name in ("y_true", "y_score", *last)}
+        for name, value in last.items():
+            columns[name][7] = value
+        return ranking(**{name: own.from_array(x, 3) for name, x in columns.items()})
+
+    def frame(parts: int = 2, **columns: Any) -> Any:
+        return own.dask.dataframe.from_pandas(pd.DataFrame(columns), npartitions=parts)
+
+    ones = own.dask.array.ones(4, chunks=2)
+    return vars(own) | {"ranking": ranking, "eight": eight, "frame": frame, "ones": ones}
+
+
 ADAPTERS = {
+    "Dask": of_dask,
     "Scorers": of_scorers,
     "DuckDB": of_duckdb,
     "torchmetrics": of_torchmetrics,
