@@ -10,7 +10,7 @@ from typing import Any
 import exact as ex
 import numpy as np
 import pytest
-from backends import MODES, Mode, parameters
+from backends import MODES, Mode, parameters, tree_leaves
 from expected import filled
 from hypothesis import given
 from hypothesis import strategies as st
@@ -469,3 +469,29 @@ def test_columns_decay_with_the_masses():
     given = {"cost": cost[0], "sample_weight": np.full(SIZE, 0.25)}
     wanted = qk.budgets.cost_at_quota(DAILY_LABELS[0], DAILY_SCORES[0], quota=2.5, **given)
     np.testing.assert_allclose(state.compute(qk.budgets.cost_at_quota, quota=2.5), wanted)
+
+
+# states whose memory a step may use for the state that it makes
+
+
+jax = pytest.importorskip("jax")
+
+OF_DONATED, DONATED = np.array([True, False, True]), np.array([0.3, 0.2, 0.1], dtype=np.float32)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", [qk.states.ScoreHistogram, qk.states.FixedScoreBuffer])
+def test_each_array_of_a_state_may_be_donated(kind: Any, weighted: bool):
+    options = {"capacity": 10} if kind is qk.states.FixedScoreBuffer else {"bits": 8}
+    step = jax.jit(lambda state, y, s: state.update(y, s), donate_argnums=0)
+    first = kind.empty(jax.numpy.asarray(DONATED), weighted=weighted, **options)
+    state = first
+    for _ in range(3):
+        state = step(state, OF_DONATED, DONATED)
+    assert all(x.is_deleted() for x in tree_leaves(first) if x.size)
+    wanted = kind.empty(DONATED, weighted=weighted, **options)
+    for _ in range(3):
+        wanted = wanted.update(OF_DONATED, DONATED)
+    for x, y in zip(tree_leaves(state), tree_leaves(wanted), strict=True):
+        np.testing.assert_array_equal(x, y)
