@@ -57,27 +57,19 @@ def test_labels_of_any_kind_with_classes(labels: Any, classes: Any):
 
 # what is bad
 
-BAD = [
-    ({"y_true": [0, 1, 3, 1, 0, 2]}, r"y_true is 3 at position 2; expected 0 to 2; for other"),
-    ({"y_true": [0, 1, -1, 1, 0, 2]}, r"y_true is -1 at position 2; expected 0 to 2"),
-    ({"y_true": [0, 1, 0.5, 1, 0, 2]}, r"y_true is 0\.5 at position 2; expected 0 to 2"),
-    ({"y_true": [0, np.nan, 1, 1, 0, 2]}, r"y_true is nan at position 1; expected 0 to 2"),
-    ({"y_true": [0, 1e-45, 1, 1, 0, 2]}, r"y_true is 1\S*e-45 at position 1; expected 0 to 2"),
-    ({"y_true": Y, "classes": [0, 1, 7]}, r"y_true is 2 at position 0; expected one of classes"),
-    ({"where": np.arange(6) > 3, "y_true": 9 * Y}, r"y_true is 18 at position 5; expected 0 to 2"),
-    (
-        {"y_score": np.where(np.arange(18).reshape(6, 3) == 5, np.nan, S)},
-        r"y_score is nan at position \(1, 2\)",
-    ),
-    ({"sample_weight": [1, 1, -1, 1, 1, 1.0]}, r"sample_weight is -1\.0 at position 2; expected"),
-    ({"sample_weight": [1, np.inf, 1, 1, 1, 1.0]}, r"sample_weight is inf at position 1; expected"),
+BAD: list[dict[str, Any]] = [
+    *({"y_true": [0, 1, x, 1, 0, 2]} for x in (3, -1, 0.5, np.nan, 1e-45)),
+    {"y_true": Y, "classes": [0, 1, 7]},
+    {"where": np.arange(6) > 3, "y_true": 9 * Y},
+    {"y_score": np.where(np.arange(18).reshape(6, 3) == 5, np.nan, S)},
+    *({"sample_weight": [1, 1, x, 1, 1, 1.0]} for x in (-1, np.inf)),
 ]
 
 
 @pytest.mark.long_program
-@pytest.mark.parametrize(("bad", "message"), BAD)
+@pytest.mark.parametrize("bad", BAD)
 @every.reading_modes
-def test_bad_values_are_errors_or_nan(mode: Mode, bad: dict[str, Any], message: str):
+def test_bad_values_are_nan_where_they_are_not_read(mode: Mode, bad: dict[str, Any]):
     given = {"y_true": Y, "y_score": S} | bad
     classes = given.pop("classes", None)
     arrays = {k: np.stack([{"y_true": Y, "y_score": S}.get(k, x), x]) for k, x in given.items()}

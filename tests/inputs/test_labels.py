@@ -102,28 +102,26 @@ def test_bytes_and_objects_with_pos_label():
 
 
 THREE = [
-    (np.asarray([1, 0, 2, 1, 0, 0, 1, 0]), 1, r"2 at position 2"),
-    (np.asarray([1, 0, 2, 1, 0, 0, 1, 0]), 5, r"1 at position 0|1 at position 3|0 at position 1"),
-    (np.asarray([1.0, 0.5, 0, 1, 0, 0, 1, 0]), 1, r"0\.0 at position 2"),
-    (np.asarray([1, 0, np.nan, 1, 0, 0, 1, 0]), 1, r"nan at position 2"),
-    (np.asarray([1, np.nan, np.nan, 1, 1, 1, 1, 1]), 1, r"nan at position 1"),
-    (S, 0.875, r"0\.5 at position 3"),
+    ([1, 0, 2, 1, 0, 0, 1, 0], 1),
+    ([1, 0, 2, 1, 0, 0, 1, 0], 5),
+    ([1.0, 0.5, 0, 1, 0, 0, 1, 0], 1),
+    ([1, 0, np.nan, 1, 0, 0, 1, 0], 1),
+    ([1, np.nan, np.nan, 1, 1, 1, 1, 1], 1),
+    (S, 0.875),
 ]
 
 
 @every.reading_modes
-@pytest.mark.parametrize(("labels", "pos_label", "shown"), THREE)
-def test_three_classes_are_refused_or_nan(mode: Mode, labels, pos_label, shown):
+@pytest.mark.parametrize(("labels", "pos_label"), THREE)
+def test_three_classes_are_refused_or_nan(mode: Mode, labels: Any, pos_label: Any):
     def with_label(y: Any, s: Any) -> Any:
         return qk.roc_auc(y, s, pos_label=pos_label)
 
     if mode.lazy:
-        assert np.isnan(mode.run(with_label, labels, S))
-    elif pos_label != 5:
-        pass
+        assert np.isnan(mode.run(with_label, np.asarray(labels), S))
     else:
-        with pytest.raises(ValueError, match=r"^y_true is \d at position \d; expected pos_label"):
-            mode.run(with_label, labels, S)
+        with pytest.raises(ValueError, match=r"^y_true is \S+ at position \d; expected pos_label"):
+            mode.run(with_label, np.asarray(labels), S)
 
 
 def labels_of_a_batch(y: Any, s: Any, where: Any) -> Any:
