@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from backends import in_full
-from command import by_model, run
+from command import run
 from pyarrow import feather, parquet
 
 import quotakernels as qk
@@ -77,11 +77,20 @@ def test_the_answer_is_that_of_other_engines(data: Path, name: str) -> None:
     assert "what quotas find is exact" in told[-1]
 
 
+def by_both(data: Path, name: str, *given: Any) -> tuple[Any, Any]:
+    """The record of all rows in memory, and that of a stream of a file or directory."""
+    files_of = {"memory": "all.parquet", "stream": name}
+    memory, stream = (
+        run("evaluate", data / file, *given, "--json", "--engine", engine).record
+        for engine, file in files_of.items()
+    )
+    return memory, stream
+
+
 @pytest.mark.parametrize("name", ["all.parquet", in_full("parts")])
 def test_weights_and_json_are_those_of_other_engines(data: Path, name: str) -> None:
-    given = (*GIVEN, "--weight", "w", *QUOTAS, "--json")
-    exact = run("evaluate", data / "all.parquet", *given, "--engine", "memory").record
-    found = run("evaluate", data / name, *given, "--engine", "stream").record
+    given = (*GIVEN, "--weight", "w", *QUOTAS)
+    exact, found = by_both(data, name, *given)
     assert (found["dominant"], found["best_by_quota"]) == (None, None)
     for wanted, told in zip(exact.pop("models"), found.pop("models"), strict=True):
         assert told["quotas"].keys() == wanted["quotas"].keys()
@@ -125,10 +134,8 @@ def test_groups_are_those_of_other_engines(
     data: Path, monkeypatch: pytest.MonkeyPatch, name: str, options: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(passes, "_BITS", 11)
-    given = (*GIVEN, *options, "--json")
-    exact = run("evaluate", data / "all.parquet", *given, "--engine", "memory").out
-    found = run("evaluate", data / name, *given, "--engine", "stream")
-    wanted, told = by_model(exact), found.record
+    given = (*GIVEN, *options)
+    wanted, told = by_both(data, name, *given)
     _assert_alike(told["groups"], wanted["groups"])
     for mine, other in zip(told["models"], wanted["models"], strict=True):
         assert mine.get("quotas", {}).keys() == other.get("quotas", {}).keys()
@@ -179,9 +186,7 @@ def test_gains_and_budgets_are_those_of_other_engines(
 ) -> None:
     monkeypatch.setattr(passes, "_BITS", 9)
     given = (*GIVEN, "--score", "t", *options)
-    exact = run("evaluate", data / "all.parquet", *given, "--json", "--engine", "memory").out
-    found = run("evaluate", data / name, *given, "--json", "--engine", "stream")
-    wanted, told = by_model(exact), found.record
+    wanted, told = by_both(data, name, *given)
     models = zip(told.pop("models"), wanted.pop("models"), strict=True)
     for name in ("source", "dominant", "best_by_quota"):
         told.pop(name)
@@ -202,9 +207,7 @@ def test_intervals_at_quotas_are_those_of_other_engines(
     monkeypatch.setattr(passes, "_BITS", 6)
     given = (*GIVEN, "--score", "t", "--quota", "40", "--quota", "7.5%", "--quota", "0", *options)
     given = (*given, "--confidence", "90%")
-    exact = run("evaluate", data / "all.parquet", *given, "--json", "--engine", "memory").out
-    found = run("evaluate", data / "parts", *given, "--json", "--engine", "stream")
-    wanted, told = by_model(exact), found.record
+    wanted, told = by_both(data, "parts", *given)
     sure = {"level": 0.9, "resamples": 0, "closed_forms": {"hit_rate": "score"}, "notes": []}
     assert told["confidence"].items() >= sure.items()
     assert wanted["confidence"]["closed_forms"]["hit_rate"] == "score"

@@ -19,18 +19,9 @@ PLACE = 5
 NAN = np.float32(np.nan)
 NEGATIVE_NAN = np.asarray(0xFFC00001, dtype=np.uint32).view(np.float32)[()]
 BAD = [
-    ("y_score", NAN, "nan"),
-    ("y_score", NEGATIVE_NAN, "nan"),
-    ("y_true", NAN, "nan"),
-    ("y_true", 2.0, "2.0"),
-    ("y_true", 0.5, "0.5"),
-    ("y_true", -1.0, "-1.0"),
-    ("y_true", np.inf, "inf"),
-    ("y_true", np.float32(1e-45), "1.4"),
-    ("sample_weight", NAN, "nan"),
-    ("sample_weight", -1.0, "-1.0"),
-    ("sample_weight", np.inf, "inf"),
-    ("sample_weight", -np.inf, "-inf"),
+    *(("y_score", x) for x in (NAN, NEGATIVE_NAN)),
+    *(("y_true", x) for x in (NAN, 2.0, 0.5, -1.0, np.inf, np.float32(1e-45))),
+    *(("sample_weight", x) for x in (NAN, -1.0, np.inf, -np.inf)),
 ]
 
 
@@ -43,11 +34,11 @@ def with_bad(name: str, value: float) -> dict[str, np.ndarray]:
 def batch() -> tuple[np.ndarray, ...]:
     """Good rows around one row for each bad value; in the last rows bad values do not count."""
     rows = [with_bad("y_true", Y[PLACE])]
-    rows += [with_bad(name, value) for name, value, _ in BAD]
+    rows += [with_bad(*each) for each in BAD]
     rows += [with_bad("y_true", Y[PLACE])]
     count = len(rows)
     masks = np.ones((count, Y.size), dtype=bool)
-    for name, value, _ in BAD:
+    for name, value in BAD:
         rows.append(with_bad(name, value))
         hidden = np.ones(Y.size, dtype=bool)
         if name == "sample_weight" or len(rows) % 2:
