@@ -9,16 +9,15 @@ from typing import Any
 
 import exact as ex
 import numpy as np
-from public_names import PUBLIC
+from public_names import MEASURES, PUBLIC
 
 import quotakernels as qk
-from quotakernels.measures._measure import Measure, QuotaMeasure
 from quotakernels.ops import STANDARD_ONLY
 
 QUOTAS = tuple(Fraction(k, 2) for k in range(11))
 BINS = 3
 
-PLAIN = {name: x for name, x in PUBLIC.items() if isinstance(x, Measure) and x.is_array}
+PLAIN = {name: x for name, x in MEASURES.items() if x.is_array}
 NUMBERS = (
     *("roc_auc", "average_qrecall"),
     *(name for name, x in PLAIN.items() if x.alone and not x.own_keywords),
@@ -31,7 +30,7 @@ PR_AREAS: dict[str, dict[str, str]] = {
     "pr_auc_trapezoid": {"method": "trapezoid"},
     "pr_auc_trapezoid_horizontal": {"method": "trapezoid", "start": "horizontal"},
 }
-AT_QUOTA = (*(name for name, x in PLAIN.items() if isinstance(x, QuotaMeasure)), "pearson")
+AT_QUOTA = (*(name for name, x in PLAIN.items() if isinstance(x, type(qk.hit_rate))), "pearson")
 ONE_ROUNDING = {"roc_auc", "roc_hull_auc", "gini", "pem", "hit_rate", "qrecall", "average_qrecall"}
 ABSOLUTE = {"pearson", "pearson_observed", "s1", "s2", "s1_area", "s2_area", "lift_table"}
 """Accuracy: without an entry 4 ulp, of those rounded once none, of these an absolute error."""

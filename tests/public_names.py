@@ -6,8 +6,8 @@ from typing import Any
 
 import quotakernels as qk
 
-MEASURES = (qk.tables, qk.charts, qk.groups, qk.budgets, qk.retrieval, qk.points, qk.uplift)
-FAMILIES = (*MEASURES, qk.inference, qk.states, qk.results)
+OF_MEASURES = (qk.tables, qk.charts, qk.groups, qk.budgets, qk.retrieval, qk.points, qk.uplift)
+FAMILIES = (*OF_MEASURES, qk.inference, qk.states, qk.results)
 PUBLIC: dict[str, Any] = {
     name: getattr(module, name) for module in (qk, *FAMILIES) for name in module.__all__
 }
@@ -15,3 +15,7 @@ PATHS = {
     name: f"{module.__name__}.{name}" for module in (*FAMILIES[::-1], qk) for name in module.__all__
 }
 """The dotted name by which the documents call it: the top first."""
+MEASURES: dict[str, Any] = {
+    name: x for name, x in PUBLIC.items() if hasattr(x, "greater_is_better")
+}
+"""What says whether more of it is better."""

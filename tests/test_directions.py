@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from public_names import PUBLIC
+from public_names import MEASURES
 
 import quotakernels as qk
 from quotakernels.measures._measure import Measure, QuotaMeasure, measure
@@ -17,7 +17,6 @@ from quotakernels.measures.tables.confusion import TableMeasure
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0, 0, 0])
 GOOD = np.asarray([9, 3, 8, 7, 6, 5, 4, 2, 1, 0])
 BAD = np.asarray([4, 8, 6, 2, 7, 1, 3, 9, 5, 0])
-MEASURES = {name: each for name in PUBLIC if isinstance(each := PUBLIC[name], Measure)}
 OWN = {
     "quota": 4,
     "cost_fp": 2,

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 from backends import any_quota, available
 from capabilities import NUMBERS
-from public_names import PUBLIC
+from public_names import MEASURES, PUBLIC
 from sharded import POLICIES, assert_same, in_threads, scores_of
 
 import quotakernels as qk
-from quotakernels.measures._measure import Measure
 
 TESTS = Path(__file__).parent
 Y, S = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
@@ -129,7 +128,7 @@ def test_bits_that_cannot_be_read():
     assert qk.hit_rate(qk.rank_at_quota(xs.asarray(Y), xs.asarray(S), quota=2)) == 0.75
 
 
-@pytest.mark.parametrize("name", [k for k, x in PUBLIC.items() if isinstance(x, Measure)])
+@pytest.mark.parametrize("name", MEASURES)
 def test_measures_are_right_at_the_quota_or_need_the_whole_ranking(name: str):
     measure = PUBLIC[name]
     own = {x: value for x, value in NUMBERS.items() if x in inspect.signature(measure).parameters}
