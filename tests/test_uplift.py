@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, in_full, mode_fixture
+from backends import MODES, Mode, in_full, missing, mode_fixture
 from everything import MAIN
 from exact import uplift as ex
 from expected import as_floats
@@ -183,12 +183,15 @@ def test_what_keeps_no_treatment_refuses():
         state.compute(qk.uplift.auuc)
 
 
-# measures of uplift beside those of scikit-uplift, whose names they have in the documents, and
+# beside the measures of scikit-uplift, and the definitions of causalml
 
 
 lacking = missing("sklift")
-with_peer = pytest.mark.skipif(bool(lacking), reason=lacking)
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")  # it calls scikit-learn so
+quiet = pytest.mark.filterwarnings("ignore::FutureWarning")  # it calls scikit-learn so
+
+
+def with_peer(test: Any) -> Any:
+    return pytest.mark.skipif(bool(lacking), reason=lacking)(quiet(test))
 
 
 def arms(seed: int, levels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
