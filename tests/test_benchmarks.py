@@ -20,10 +20,8 @@ from benchmarks import (
     groups,
     host,
     machine,
-    marks,
     reference,
     report,
-    resampling,
     streaming,
     suite,
 )
@@ -247,73 +245,3 @@ def test_contenders_of_groups_that_differ_are_not_timed():
     there = np.array([True])
     with pytest.raises(AssertionError, match="pandas"):
         groups.check("AUC", {groups.HERE: np.array([0.5]), groups.PANDAS: np.array([0.6])}, there)
-
-
-# marks that the benchmarks hold or miss, and when they were not measured
-
-
-EMPTY: dict[str, Any] = {
-    "backends": dict.fromkeys(BACKENDS),
-    "peers": {"scikit-learn": None, "torchmetrics": "torchmetrics not installed", "metrax": None},
-    "results": [],
-    "skipped": [],
-}
-
-
-def timed(case: str, n: int, **times: float) -> dict[str, Any]:
-    entries = {name: {"median": seconds} for name, seconds in times.items()}
-    return {"case": case, "backend": "numpy", "n": n, "times": entries}
-
-
-TIE_FREE = f"{marks.SCALAR}: no ties, 10⁷, / np.sort"
-TORCH = "PyTorch CPU, the four, 10⁶: torchmetrics binary_auroc takes × as long"
-PEERS = (
-    "the four, uniform, 10⁶: scikit-learn's roc_auc_score takes × as long",
-    TORCH,
-    "JAX CPU, the four, 10⁶: metrax's AUCROC takes × as long",
-)
-"""Those of which the README speaks, in its order."""
-README = Path(__file__).resolve().parents[1] / "README.md"
-RESULTS = README.parent / "benchmarks" / "results"
-
-
-def test_the_readme_says_at_most_what_each_machine_measured():
-    found = [json.loads(path.read_text("utf-8")) for path in RESULTS.glob("*.json")]
-    rows = [x for run in found for x in marks.rows(run) if x.text in PEERS]
-    slowest = [min(float(x.measured) for x in rows if x.text == peer) for peer in PEERS]
-    said = README.read_text("utf-8").partition("- **Speed.**")[2].partition("[Benchmarks]")[0]
-    assert re.findall(r"1/(\d+) of", said) == [str(int(x)) for x in slowest]
-
-
-def test_every_mark_has_a_row():
-    rows = marks.rows(EMPTY)
-    assert len(rows) == len(marks.MARKS) == len({mark.text for mark in marks.MARKS}) > 40
-    assert all(x.verdict.startswith("not measured: ") and not x.measured for x in rows)
-    assert all(x.verdict != "not measured: " for x in rows)
-
-
-def test_marks_read_cases_and_entries_that_there_are():
-    small = {name: case.build(BACKENDS["numpy"], 20).keys() for name, case in cases.CASES.items()}
-    peers = EMPTY["peers"].keys()
-    for mark in marks.MARKS:
-        if isinstance(mark.read, marks.Ratio):
-            assert mark.read.backend in BACKENDS
-            assert {mark.read.top, mark.read.bottom} - peers - {
-                cases.LOOP,
-                resampling.ROWS,
-            } <= small[mark.read.case]
-
-
-def test_marks_of_machines_are_judged_by_the_worst():
-    results = {x: timed("tie-free", 10**7, measures=x, sort=1.0) for x in (2.0, 3.0)}
-    runs = {f"at {x:g}": {**EMPTY, "results": [results[x]]} for x in (2.0, 3.0)}
-    runs["none"] = EMPTY
-    found = {x.text: x for x in marks.worst_rows(runs)}
-    assert found[TIE_FREE] == (TIE_FREE, "≤ 2.5", ("2", "3", ""), "at 3", "300", "misses")
-    wanted = (("", "", ""), "", "", "not measured: torchmetrics not installed")
-    assert found[TORCH][2:] == wanted
-    for x, run in zip((30.0, 10.0), runs.values(), strict=False):
-        run["results"] = [timed("uniform", 10**7, **{"measures": 1.0, "scikit-learn": x})]
-    text = "the four, uniform, 10⁷: scikit-learn's roc_auc_score takes × as long"
-    found = {x.text: x for x in marks.worst_rows(runs)}
-    assert found[text][2:] == (("30", "10", ""), "at 3", "100", "misses")

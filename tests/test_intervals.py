@@ -33,7 +33,6 @@ XP = namespace(np.empty(0))
 FEW = ("strict", "torch-compile", "jax64", "jax64-jit", "jax32-jit")
 mode = mode_fixture([mode for mode in MODES if mode.name not in FEW])
 
-stats = pytest.importorskip("scipy.stats")
 ROWS, MODELS, WIDTH = 14, 3, 12
 
 
@@ -112,6 +111,7 @@ def welch(covariance: np.ndarray) -> np.ndarray:
 def check_tests(
     found: Any, auc: np.ndarray, covariance: np.ndarray, rtol: float, atol: float
 ) -> None:
+    stats = pytest.importorskip("scipy.stats")
     own = covariance[:, 0, 0] + covariance[:, 1, 1]
     paired = np.where(auc[:, 0] == auc[:, 1], 0, own - 2 * covariance[:, 0, 1])
     alike = np.arange(ROWS) == 5
@@ -253,6 +253,7 @@ def test_tails_and_quantiles_of_the_normal_distribution():
 
 
 def test_tails_and_quantiles_of_student():
+    stats = pytest.importorskip("scipy.stats")
     freedom = np.asarray([1, 1.3, 2, 9.7, 100, 1e5, 1e9])
     for t in (0, 0.1, 1.96, 20, 60):
         wanted = 2 * stats.t.sf(t, freedom)

@@ -474,8 +474,6 @@ def test_columns_decay_with_the_masses():
 # states whose memory a step may use for the state that it makes
 
 
-jax = pytest.importorskip("jax")
-
 OF_DONATED, DONATED = np.array([True, False, True]), np.array([0.3, 0.2, 0.1], dtype=np.float32)
 
 
@@ -483,6 +481,7 @@ OF_DONATED, DONATED = np.array([True, False, True]), np.array([0.3, 0.2, 0.1], d
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", [qk.states.ScoreHistogram, qk.states.FixedScoreBuffer])
 def test_each_array_of_a_state_may_be_donated(kind: Any, weighted: bool):
+    jax = pytest.importorskip("jax")
     options = {"capacity": 10} if kind is qk.states.FixedScoreBuffer else {"bits": 8}
     step = jax.jit(lambda state, y, s: state.update(y, s), donate_argnums=0)
     first = kind.empty(jax.numpy.asarray(DONATED), weighted=weighted, **options)
