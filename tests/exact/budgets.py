@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import accumulate, chain, groupby, permutations, product
+from itertools import accumulate, chain, permutations, product
 from typing import NamedTuple
 
 from .at_quota import ratio
 from .impact import GainGroup, example_impact
-from .table import Number
+from .table import Number, tied_parts
 
 
 class Priced(NamedTuple):
@@ -48,16 +48,7 @@ def priced(
 
 def priced_groups(rows: Sequence[Priced], ties: str = "expected") -> list[PricedGroup]:
     """The tie groups of examples, best first, under one tie policy."""
-    if ties == "given":
-        return [_together([row]) for row in rows]
-    found = []
-    for _, tied in groupby(rows, key=lambda row: row.score):
-        parts = [group := list(tied)]
-        if ties != "expected":
-            order = (1, 0) if ties == "optimistic" else (0, 1)
-            parts = [[row for row in group if row.label == label] for label in order]
-        found += [_together(part) for part in parts if part]
-    return found
+    return [_together(part) for part in tied_parts(rows, ties)]
 
 
 def _together(rows: Sequence[Priced]) -> PricedGroup:
@@ -88,7 +79,7 @@ class Spent(NamedTuple):
 
 def mean_over_orders(rows: Sequence[Priced], budget: Number) -> Spent:
     """The mean over all orders of tied examples, which are taken one by one, the last in part."""
-    tied = [list(group) for _, group in groupby(rows, key=lambda row: row.score)]
+    tied = tied_parts(rows, "expected")
     orders = [
         _spent(list(chain(*each)), Fraction(budget)) for each in product(*map(permutations, tied))
     ]

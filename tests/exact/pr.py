@@ -206,26 +206,13 @@ def pr_auc_trapezoid(ranking: Sequence[Group], start: str = "roc") -> Fraction |
 
 def pr_auc_exact(ranking: Sequence[Group], start: str = "roc") -> float | None:
     """The integral of precision over recall, as the nearest float."""
-    positives = total_positive_weight(ranking)
-    if positives == 0:
-        return None
-    rational, rest = Fraction(0), Decimal(0)
-    with localcontext() as context:
-        context.prec = 2 * DIGITS
-        for row in steps(ranking):
-            if row.positive == 0:
-                continue
-            if row.above == 0 or (row.found == 0 and start == "horizontal"):
-                rational += row.positive * row.positive / (row.above + row.mass)
-            else:
-                rest += _log_part(row)
-        return float((decimal(rational) + rest) / decimal(positives))
+    return partial_pr_auc(ranking, 0, 1, start)
 
 
 def partial_pr_auc(
     ranking: Sequence[Group], min_recall: Number, max_recall: Number, start: str = "roc"
 ) -> float | None:
-    """The same between two recalls: of the part of each step that lies between them."""
+    """The integral between two recalls: of the part of each step that lies between them."""
     positives = total_positive_weight(ranking)
     if positives == 0:
         return None

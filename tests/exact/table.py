@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Number: TypeAlias = int | float | Fraction
 """A score, a weight or a quota."""
@@ -47,10 +47,19 @@ def groups(
     ranked = sorted(
         examples(y_true, y_score, sample_weight, where), key=lambda row: row.score, reverse=True
     )
+    return [_merged(part) for part in tied_parts(ranked, ties)]
+
+
+def tied_parts(rows: Sequence[Any], ties: str) -> list[list[Any]]:
+    """The examples of each tie group, which are in the order of their scores, under a policy."""
     if ties == "given":
-        return [_merged([row]) for row in ranked]
-    tied = groupby(ranked, key=lambda row: row.score)
-    return _under_policy([_merged(list(rows)) for _, rows in tied], ties)
+        return [[row] for row in rows]
+    tied = [list(group) for _, group in groupby(rows, key=lambda row: row.score)]
+    if ties == "expected":
+        return tied
+    order = (1, 0) if ties == "optimistic" else (0, 1)
+    parts = [[row for row in group if row.label == label] for group in tied for label in order]
+    return [part for part in parts if part]
 
 
 def groups_from_counts(

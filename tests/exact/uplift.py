@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from itertools import accumulate, chain, groupby, pairwise, permutations, product
+from itertools import accumulate, chain, pairwise, permutations, product
 from typing import NamedTuple
 
-from .table import Number
+from .table import Number, tied_parts
 
 
 class Person(NamedTuple):
@@ -68,16 +68,7 @@ def together(rows: Iterable[Person]) -> Arms:
 
 def arm_groups(rows: Sequence[Person], ties: str = "expected") -> list[Arms]:
     """The tie groups of examples, best first, under one tie policy."""
-    if ties == "given":
-        return [together([row]) for row in rows]
-    found = []
-    for _, tied in groupby(rows, key=lambda row: row.score):
-        parts = [group := list(tied)]
-        if ties != "expected":
-            order = (1, 0) if ties == "optimistic" else (0, 1)
-            parts = [[row for row in group if row.label == label] for label in order]
-        found += [together(part) for part in parts if part]
-    return found
+    return [together(part) for part in tied_parts(rows, ties)]
 
 
 def _sum(first: Arms, second: Arms) -> Arms:
@@ -95,7 +86,7 @@ def arms_within(groups: Sequence[Arms], quota: Number) -> Arms:
 
 def mean_over_orders(rows: Sequence[Person], quota: int) -> Arms:
     """The same as a mean over all orders of tied examples."""
-    tied = [list(group) for _, group in groupby(rows, key=lambda row: row.score)]
+    tied = tied_parts(rows, "expected")
     orders = [together(list(chain(*each))[:quota]) for each in product(*map(permutations, tied))]
     total = NOBODY
     for arms in orders:
