@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -41,8 +43,9 @@ DATA = {
     "w": RNG.choice([0.0, 0.5, 1.0, 3.0], SIZE),
     "where": RNG.random(SIZE) < 0.8,
     "groups": RNG.choice([0, 1, 3], SIZE),
+    "treatment": np.random.default_rng(19).integers(0, 2, SIZE),
 }
-NAMES = {"w": "sample_weight", "where": "where", "groups": "groups"}
+NAMES = {"w": "sample_weight", "where": "where"}
 BUDGETS = (Fraction(0), Fraction(1), Fraction(17, 4), Fraction(20), Fraction(10**4))
 BESIDE: dict[str, tuple[str, ...]] = {
     "alone": (),
@@ -52,24 +55,43 @@ BESIDE: dict[str, tuple[str, ...]] = {
 }
 
 
-def arrays(*names: str) -> list[np.ndarray]:
-    """For `Mode.run`, which maps over a leading axis of all."""
-    return [DATA[name] for name in names]
+every_way = pytest.mark.parametrize("names", BESIDE.values(), ids=BESIDE)
+every_policy = pytest.mark.parametrize(
+    "ties", ["expected", *map(in_full, ("optimistic", "pessimistic", "given"))]
+)
 
 
-def at_budgets(y: Any, s: Any, cost: Any, budget: Any, **beside: Any) -> dict[str, Any]:
+def of_each_list(
+    mode: Mode,
+    measured: Callable[[qk.Ranking], Any],
+    column: str,
+    names: tuple[str, ...],
+    ties: Any,
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """What is measured of the ranking of each list of scores, and what that was made of."""
+    keys = ("y_true", column, *(NAMES[name] for name in names), "y_score")
+
+    def computed(*columns: Any) -> Any:
+        return measured(qk.rank(**dict(zip(keys, columns, strict=True)), ties=ties))
+
+    for scores in DATA["s"]:
+        columns = [*(DATA[name] for name in ("y", column, *names)), scores]
+        yield mode.run(computed, *columns), dict(zip(keys, columns, strict=True))
+
+
+def at_budgets(ranking: qk.Ranking, budget: Any) -> dict[str, Any]:
     """What a budget finds, from one ranking."""
-    ranking = qk.rank(y, s, cost=cost, **beside)
     values = {x: PUBLIC[x](ranking, budget=budget, when_short="nan") for x in (*SHARES, "f_score")}
     table = qk.confusion_table(ranking, budget=budget, when_short="nan")
     return values | {f"confusion_table.{name}": x for name, x in table._asdict().items()}
 
 
-def wanted_at(y: Any, s: Any, cost: Any, ties: str, **beside: Any) -> dict[str, np.ndarray]:
+def wanted_at(
+    y_true: Any, y_score: Any, cost: Any, ties: str, **beside: Any
+) -> dict[str, np.ndarray]:
     """The exact values at each of the budgets."""
-    data = (x.tolist() for x in (y, s, cost))
+    y, s, cost = (x.tolist() for x in (y_true, y_score, cost))
     beside = {name: x.tolist() for name, x in beside.items()}
-    y, s, cost = data
     table = ex.groups(y, s, **beside, ties=ties)
     rows = priced_groups(priced(y, s, cost, **beside), ties)
     values: dict[str, list[Any]] = {}
@@ -91,24 +113,13 @@ def near(name: str, found: Any, wanted: Any) -> None:
 
 
 @pytest.mark.long_program
-@pytest.mark.parametrize("names", BESIDE.values(), ids=BESIDE)
-@pytest.mark.parametrize(
-    "ties", ["expected", *map(in_full, ("optimistic", "pessimistic", "given"))]
-)
+@every_way
+@every_policy
 def test_what_a_budget_finds(mode: Mode, names: tuple[str, ...], ties: str):
     budgets = mode.array([float(x) for x in BUDGETS])
-
-    def computed(y: Any, cost: Any, *rest: Any) -> Any:
-        *columns, s = rest
-        beside = {NAMES[name]: x for name, x in zip(names, columns, strict=True)}
-        return at_budgets(y, s, cost, budgets, **beside, ties=ties)
-
-    shared = arrays("y", "cost", *names)
-    for model in range(2):
-        found = mode.run(computed, *shared, DATA["s"][model])
-        beside = {NAMES[name]: DATA[name] for name in names}
-        exact = wanted_at(DATA["y"], DATA["s"][model], DATA["cost"], ties, **beside)
-        for name, value in exact.items():
+    measured = functools.partial(at_budgets, budget=budgets)
+    for found, columns in of_each_list(mode, measured, "cost", names, ties):
+        for name, value in wanted_at(**columns, ties=ties).items():
             near(name, found[name], value)
 
 

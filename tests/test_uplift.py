@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import MODES, Mode, in_full, missing, mode_fixture
+from backends import MODES, Mode, missing, mode_fixture
 from everything import MAIN
 from exact import uplift as ex
 from expected import as_floats
 from hypothesis import given
 from hypothesis import strategies as st
+from test_budgets import DATA, SIZE, every_policy, every_way, of_each_list
 
 import quotakernels as qk
 from quotakernels.uplift import (
@@ -25,24 +26,7 @@ from quotakernels.uplift import (
     uplift_curve,
 )
 
-SIZE = 24
-RNG = np.random.default_rng(18)
 mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
-DATA = {
-    "y": RNG.integers(0, 2, SIZE),
-    "s": RNG.choice([-1.0, 0.25, 0.5, 3.0, 4.0], (2, SIZE)),
-    "treatment": RNG.integers(0, 2, SIZE),
-    "w": RNG.choice([0.0, 0.5, 1.0, 3.0], SIZE),
-    "where": RNG.random(SIZE) < 0.8,
-    "groups": RNG.choice([0, 1, 3], SIZE),
-}
-NAMES = {"w": "sample_weight", "where": "where"}
-BESIDE: dict[str, tuple[str, ...]] = {
-    "alone": (),
-    "weights": ("w",),
-    "mask": ("where",),
-    "weights and mask": ("w", "where"),
-}
 QUOTAS = (Fraction(0), Fraction(1), Fraction(17, 4), Fraction(10), Fraction(10**4))
 UNITS = (None, "total", "perfect")
 KINDS = ("uplift", "qini")
@@ -60,10 +44,15 @@ def measured(ranking: Any, quotas: Any) -> dict[str, Any]:
 
 
 def wanted(
-    y: Any, s: Any, treatment: Any, ties: str = "expected", quotas: Any = QUOTAS, **beside: Any
+    y_true: Any,
+    y_score: Any,
+    treatment: Any,
+    ties: str = "expected",
+    quotas: Any = QUOTAS,
+    **beside: Any,
 ) -> dict[str, Any]:
     """The same in fractions, and the heights of the curves."""
-    columns = (x.tolist() for x in (y, s, treatment))
+    columns = (x.tolist() for x in (y_true, y_score, treatment))
     rows = ex.people(*columns, **{name: x.tolist() for name, x in beside.items()})
     groups = ex.arm_groups(rows, ties)
     whole = ex.together(rows).mass
@@ -88,25 +77,17 @@ def filled(curve: Any) -> Any:
 
 
 @pytest.mark.long_program
-@pytest.mark.parametrize("names", BESIDE.values(), ids=BESIDE)
-@pytest.mark.parametrize(
-    "ties", ["expected", *map(in_full, ("optimistic", "pessimistic", "given"))]
-)
+@every_way
+@every_policy
 def test_measures_are_those_of_the_tie_averaged_arms(mode: Mode, names: tuple[str, ...], ties: Any):
-    quotas = [float(x) for x in QUOTAS]
+    quotas = mode.array([float(x) for x in QUOTAS])
 
-    def computed(y: Any, t: Any, *rest: Any) -> Any:
-        *columns, s = rest
-        beside = {NAMES[name]: x for name, x in zip(names, columns, strict=True)}
-        ranking = qk.rank(y, s, treatment=t, **beside, ties=ties)
+    def computed(ranking: qk.Ranking) -> Any:
         curves = {"uplift curve": uplift_curve(ranking), "qini curve": qini_curve(ranking)}
-        return measured(ranking, mode.array(quotas)), curves
+        return measured(ranking, quotas), curves
 
-    shared = [DATA[name] for name in ("y", "treatment", *names)]
-    for scores in DATA["s"]:
-        numbers, curves = mode.run(computed, *shared, scores)
-        beside = {NAMES[name]: DATA[name] for name in names}
-        exact = wanted(DATA["y"], scores, DATA["treatment"], ties, **beside)
+    for (numbers, curves), columns in of_each_list(mode, computed, "treatment", names, ties):
+        exact = wanted(**columns, ties=ties)
         for name, value in numbers.items():
             near(name, value, exact[name] if name == "uplift" else exact[name][0])
         for name, curve in curves.items():
