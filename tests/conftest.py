@@ -42,7 +42,7 @@ if STANDARD_ONLY:
     flags = [os.environ.get("XLA_FLAGS"), "--xla_disable_hlo_passes=fusion"]
     os.environ["XLA_FLAGS"] = " ".join(filter(None, flags))
 
-for variable in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+for variable in ("COLUMNS", "LINES", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(variable, None)  # what the command prints is for no terminal
 
 EXAMPLES = int(os.environ.get("QUOTAKERNELS_EXAMPLES", "25"))

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from backends import missing
+from command import run
 from public_names import PUBLIC
 
 from quotakernels.ops import STANDARD_ONLY
@@ -175,22 +176,13 @@ def test_links_lead_somewhere(path: Path):
     assert [link for link in links if not (path.parent / link).exists()] == []
 
 
-TERMINAL = ("COLUMNS", "LINES", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
-"""Variables that say what terminal the tests run in."""
-
-
-def plain_environment() -> dict[str, str]:
-    """No terminal, whatever the tests run in."""
-    kept = {name: value for name, value in os.environ.items() if name not in TERMINAL}
-    path = os.pathsep.join([str(ROOT), *filter(None, [kept.get("PYTHONPATH")])])
-    return {**kept, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": path}
-
-
 def printed_by(arguments: list[str]) -> list[str]:
     """The lines that the command prints in a process of its own."""
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": path}
     command = [sys.executable, "-m", "quotakernels", *arguments]
     done = subprocess.run(
-        command, capture_output=True, check=True, cwd=ROOT, env=plain_environment(), timeout=120
+        command, capture_output=True, check=True, cwd=ROOT, env=environment, timeout=120
     )
     return without_trailing_spaces(done.stdout.decode())
 
@@ -217,24 +209,15 @@ COMMANDS = [
 
 @pytest.mark.parametrize(("command", "output"), COMMANDS, ids=[str(x) for x, _ in COMMANDS])
 def test_commands_print_what_is_shown_of_them(
-    command: Block,
-    output: Block,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: Block, output: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     for name in ("click", "pyarrow", "rich"):
         pytest.importorskip(name)
-    from quotakernels.cli import main
-
     (tmp_path / "docs").symlink_to(ROOT / "docs")  # so that what commands write stays outside
     monkeypatch.chdir(tmp_path)
-    for variable in TERMINAL:
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(sys, "argv", shlex.split(command.text.replace("\\\n", "")))
-    with pytest.raises(SystemExit, match="^0$"):
-        main()
-    printed = "\n".join(without_trailing_spaces(capsys.readouterr().out)) + "\n"
+    outcome = run(*shlex.split(command.text.replace("\\\n", ""))[1:])
+    assert outcome.status == 0, outcome.err
+    printed = "\n".join(without_trailing_spaces(outcome.out)) + "\n"
     if STANDARD_ONLY and "--confidence" in command.text:
         return  # other draws
     parts = output.text.split("…\n")
