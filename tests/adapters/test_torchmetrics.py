@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from backends import missing
 from copies import host_copies
+from public_names import MEASURES
 
 import quotakernels as qk
 
@@ -24,8 +25,6 @@ import torchmetrics
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from quotakernels.adapters.torchmetrics import RankingMetric
-from quotakernels.measures._facts import title_of
-from quotakernels.measures._measure import Measure
 
 N = 300
 TWO = {"hits": partial(qk.hit_rate, quota=30), "auc": qk.roc_auc}
@@ -352,15 +351,10 @@ def test_what_a_metric_says_of_itself():
 # errors
 
 
-def measures_of_the_library() -> list[Any]:
-    families = ("tables", "charts", "points", "budgets", "inference", "retrieval", "uplift")
-    names = {id(x): x for f in (qk, *(getattr(qk, f) for f in families)) for x in vars(f).values()}
-    return sorted(filter(lambda x: isinstance(x, Measure), names.values()), key=title_of)
-
-
-@pytest.mark.parametrize("measure", measures_of_the_library(), ids=title_of)
-def test_what_a_measure_lacks_is_told_before_the_stream(measure: Any):
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_what_a_measure_lacks_is_told_before_the_stream(name: str):
     """As the measure itself would after it; what it needs of each example is kept."""
+    measure = MEASURES[name]
     ones = torch.ones(3)
     beside = {"cost": ones, "treatment": torch.tensor([1, 0, 1])}
     beside |= {"gain": ones} if "gain" in measure.needs else {}
@@ -368,7 +362,7 @@ def test_what_a_measure_lacks_is_told_before_the_stream(measure: Any):
     try:
         measure(ranking)
     except TypeError:
-        with pytest.raises(TypeError, match=rf"^{title_of(measure)} needs .*; pass"):
+        with pytest.raises(TypeError, match=f"^{name} needs .*; pass"):
             RankingMetric({"a": measure})
     else:
         RankingMetric({"a": measure})
