@@ -357,9 +357,9 @@ def test_merged_groups(monkeypatch, scores, prevalence, lists):
 
 @pytest.mark.parametrize("share", [0, 0.02, 0.3, 1])
 @pytest.mark.parametrize("size", [0, 7, 8, 203])
-def test_rare_places(share, size):
+def test_places_of_flags(share, size):
     flags = RNG.random(size) < share
-    same(_numpy_rows.rare_places(flags), flags.nonzero()[0])
+    same(_numpy_rows.places_of(flags), flags.nonzero()[0])
 
 
 @pytest.mark.parametrize("share", [0, 0.1, 0.9])

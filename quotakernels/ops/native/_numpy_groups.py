@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._table import TieTable
-from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, rare_places
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, places_of
 from quotakernels.ops.native._numpy_words import (
     count_type,
     counted_runs,
@@ -183,9 +183,7 @@ def _ends_of_runs(x: NDArray) -> NDArray:
     found = [np.empty(0, dtype=np.int64)]
     for block in blocks(x.shape[0] - 1, BLOCK):
         changes = x[block.start + 1 : block.stop + 1] != x[block]
-        few = 8 * np.count_nonzero(changes) < changes.shape[0]
-        last = rare_places(changes) if few else changes.nonzero()[0]
-        found.append(last + (block.start + 1))
+        found.append(places_of(changes) + (block.start + 1))
     return np.append(np.concatenate(found), x.shape[0])
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._table import TieTable
-from quotakernels.ops.native._numpy_rows import BLOCK, blocks
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks, places_of
 from quotakernels.ops.native._numpy_words import Part, count_type, whole_groups
 
 NDArray = np.ndarray[Any, Any]
@@ -75,7 +75,7 @@ def _first_negatives(begins: NDArray, behind: NDArray) -> NDArray:
     first = behind - 1
     longer = (~begins.take(first)).nonzero()[0]
     if longer.shape[0]:
-        runs = begins.nonzero()[0]
+        runs = places_of(begins[:-1] > begins[1:])  # of several words
         first[longer] = runs.take(runs.searchsorted(first.take(longer)) - 1)
     return first
 

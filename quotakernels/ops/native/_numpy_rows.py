@@ -35,11 +35,13 @@ def columns(length: int, *dtypes: Any) -> list[NDArray]:
     return found
 
 
-def rare_places(flags: NDArray) -> NDArray:
-    """Where flags of one list hold, if few do.
+def places_of(flags: NDArray) -> NDArray:
+    """Where flags of one list hold.
 
     NumPy looks for each of few by itself.  Of so many that it does not, it looks at eight at once.
     """
+    if 8 * np.count_nonzero(flags) >= flags.shape[0]:
+        return flags.nonzero()[0]
     words = flags[: flags.shape[0] // 8 * 8].view(np.uint64)
     some = (words != 0).nonzero()[0]
     within = words.take(some).view(np.bool).nonzero()[0]

@@ -13,7 +13,7 @@ import numpy as np
 
 from quotakernels.ops._table import ByClass, Columns, TieTable, to_sum
 from quotakernels.ops.arrays import bits_from_key, key_from_bits
-from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, rare_places
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, places_of
 
 NDArray = np.ndarray[Any, Any]
 
@@ -288,7 +288,7 @@ def counted_runs(words: NDArray, same: NDArray, counts: NDArray, positives: NDAr
     positives[:] = chosen
     positives &= 1
     if several:
-        others = rare_places(same)
+        others = places_of(same)
         row = others - np.arange(several)
         starts = np.append(0, (row[1:] != row[:-1]).nonzero()[0] + 1)
         row = row.take(starts)
