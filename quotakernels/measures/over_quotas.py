@@ -376,9 +376,8 @@ def checked_part(
     """Both rates as Python's floats; raise unless they say which part of the ROC curve, and in
     which unit its area is.
     """
-    rates = {"max_fpr": max_fpr, "min_tpr": min_tpr}
-    numbers = {name: None if x is None else plain_number(name, x) for name, x in rates.items()}
-    fpr, tpr = numbers.values()
+    fpr = None if max_fpr is None else plain_number("max_fpr", max_fpr)
+    tpr = None if min_tpr is None else plain_number("min_tpr", min_tpr)
     if not (fpr is None or 0 < fpr <= 1):
         raise ValueError(f"max_fpr must be a rate above 0 and at most 1; got {show_value(max_fpr)}")
     if not (tpr is None or 0 <= tpr < 1):

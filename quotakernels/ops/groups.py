@@ -143,11 +143,11 @@ class Grouped(Arrays):
 
     def number_of(self, table: TieTable | QuotaCut, name: str, summed: bool = False) -> Array:
         """How many examples, "counts", or "positives" there are, exact, shape (...) or (..., S)."""
-        if isinstance(table, TieTable) and not table.running:
+        if not table.running:
             return self.number(table, getattr(table, name), summed)
         if not table.groups:
-            found: Array = getattr(table, name)[..., -1]
-            return found
+            found: Array = getattr(table, name)
+            return found[-1] if found.ndim == 1 else found[..., -1]  # NumPy is fast with scalars
         upto = table.groups.starts
         upto = upto if name == "counts" else self.take_last_axis(table.positives, upto)
         return upto[1:] - upto[:-1]
@@ -214,8 +214,10 @@ class Grouped(Arrays):
 
         return index, CutRow(*map(before, sums), *(at(x, index) for x in columns))
 
-    def column_at(self, table: TieTable | QuotaCut, x: Array, index: Array) -> Array:
+    def column_at(self, table: TieTable | QuotaCut, x: Array, index: Any) -> Array:
         """What a column has in rows that `rows_at` found."""
+        if index is None:
+            return x
         return _at(self, x, index) if table.groups else self.take_last_axis(x, index)
 
     def last_row(self, table: TieTable, like: Array) -> Array:

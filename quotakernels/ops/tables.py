@@ -149,13 +149,14 @@ class Tables(Grouped):
         """
         return None
 
-    def rows_at(self, table: TieTable | QuotaCut, wanted: Array) -> tuple[Array, CutRow]:
+    def rows_at(self, table: TieTable | QuotaCut, wanted: Array) -> tuple[Any, CutRow]:
         """The row that owns each wanted mass, shape (..., K): the first whose end reaches it.
 
-        A mass beyond the end is given the last row that is not empty.
+        A mass beyond the end is given the last row that is not empty.  A cut is its own row, which
+        has no index.
         """
         if isinstance(table, QuotaCut):
-            return self.zeros(wanted.shape, dtype=self.int64, device=device(wanted)), table.row
+            return None, table.row
         if table.running:
             return _running_rows_at(self, table, wanted)
         if table.groups:
@@ -174,21 +175,19 @@ class Tables(Grouped):
 
     def part_of_row_at(
         self, table: TieTable | QuotaCut, wanted: Array
-    ) -> tuple[Array | None, CutRow, Array, Array]:
+    ) -> tuple[Any, CutRow, Array, Array]:
         """The row in which each wanted mass ends, and how much of it is wanted.
 
         Returns the index of the row, the row, its mass to divide by (1 of an empty row), and
-        ``min(wanted - mass_before, mass)``.  Running counts have no empty row, and are exact.
+        ``min(wanted - mass_before, mass)``.  Running counts, and those around a cut, have no empty
+        row, and are exact.
         """
-        if isinstance(table, TieTable) and table.running:
-            index, row = self.rows_at(table, wanted)
-            return index, row, row.mass, wanted - row.mass_before
-        if isinstance(table, QuotaCut):
-            index, row, mass = None, table.row, table.row.mass
-        else:
-            index, row = self.rows_at(self.head(table, wanted), wanted)
-            mass = self.where(row.mass > 0, row.mass, self.ones_like(row.mass))
-        return index, row, mass, self.minimum(wanted - row.mass_before, row.mass)
+        index, row = self.rows_at(self.head(table, wanted), wanted)
+        within = wanted - row.mass_before
+        if table.running:
+            return index, row, row.mass, within
+        mass = self.where(row.mass > 0, row.mass, self.ones_like(row.mass))
+        return index, row, mass, self.minimum(within, row.mass)
 
     def ends_of_row_at(self, table: TieTable, place: Array) -> tuple[Array, ...]:
         """The ends of the row that owns each place, counted from 1 on, shape (..., K), as floats.
@@ -248,7 +247,7 @@ class Tables(Grouped):
         """The rows in parts that need little memory beside the table, where shapes may differ."""
         return [table]
 
-    def head(self, table: TieTable, wanted: Array) -> TieTable:
+    def head(self, table: Any, wanted: Array) -> Any:
         """The rows down to the largest wanted mass, and more; all rows where shapes are fixed."""
         return table
 

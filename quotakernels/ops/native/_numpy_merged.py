@@ -20,7 +20,8 @@ NDArray = np.ndarray[Any, Any]
 def merged_of_words(parts: list[Part], positives: int) -> TieTable:
     """The table of one list of sorted words, so many of which belong to positives."""
     size = sum(part.words.shape[0] for part in parts)
-    table = np.empty((2, 2 * positives + 2), dtype=np.int64 if size <= BLOCK else count_type(size))
+    dtype = np.float64 if size <= BLOCK else count_type(size)
+    table = np.empty((2, 2 * positives + 2), dtype=dtype)
     table[:, 0] = table[1, 1] = row = done = 0
     for part in parts:
         for words in whole_groups(part.words):
@@ -85,8 +86,8 @@ def _write(table: NDArray, row: int, done: int, groups: _Groups) -> int:
     items, found = table
     starts, ends, number = groups
     before, behind = int(found[row]), row + 2 * int(starts.shape[0])
-    np.add(starts, done, out=items[row + 1 : behind : 2], casting="unsafe")
-    np.add(ends, done, out=items[row + 2 : behind + 1 : 2], casting="unsafe")
+    items[row + 1 : behind : 2], items[row + 2 : behind + 1 : 2] = starts, ends
+    items[row + 1 : behind + 1] += done
     if number is None:
         upto = np.arange(before + 1, before + 1 + starts.shape[0])
     else:

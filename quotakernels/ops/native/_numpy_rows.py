@@ -162,10 +162,13 @@ def blocks_of_rows(xp: Namespace, table: TieTable) -> Iterator[Rows]:
 def _blocks_of_counts(xp: Namespace, table: TieTable) -> Iterator[RunningRows]:
     *lists, length = table.counts.shape
     size = max(2 * BLOCK // math.prod(lists), 1)
+    if length - 1 <= size:
+        yield RunningRows(xp, table, np.float64)
+        return
     for start in range(0, length - 1, size):
         rows = (..., slice(start, start + size + 1))
         sums = (x[rows].astype(np.float64) for x in table[1:3])
-        yield RunningRows(xp, TieTable.of_running(*sums), np.dtype(np.float64))
+        yield RunningRows(xp, TieTable.of_running(*sums), np.float64)
 
 
 def rows_at(table: TieTable, wanted: NDArray) -> tuple[NDArray, CutRow]:

@@ -194,10 +194,11 @@ def pack(key: NDArray, labels: NDArray, middle: int, packed: NDArray) -> None:
     packed |= labels
 
 
-def _wrapped(number: int, dtype: Any) -> NDArray:
-    """A whole number modulo 2**8, 2**16, 2**32 or 2**64."""
-    size = np.dtype(dtype).itemsize
-    return np.asarray(number % 2 ** (8 * size), dtype=f"u{size}").view(dtype)
+def _wrapped(number: int, dtype: Any) -> int:
+    """A whole number modulo 2**8, 2**16, 2**32 or 2**64, in the range of the type."""
+    whole = 2 ** (8 * dtype.itemsize)
+    least = -whole // 2 if dtype.kind == "i" else 0
+    return (number - least) % whole + least
 
 
 def _packed(key: NDArray, labels: NDArray, middle: int, bits: int) -> NDArray:

@@ -379,9 +379,9 @@ class NumPy(NumPyTypes):
             np.asarray(masses), from_order_key(there, scores.dtype), row, whole, positives
         )
 
-    def rows_at(self, table: TieTable | QuotaCut, wanted: NDArray) -> tuple[Array, CutRow]:
+    def rows_at(self, table: TieTable | QuotaCut, wanted: NDArray) -> tuple[Any, CutRow]:
         """Only the blocks that own a wanted mass are searched."""
-        if isinstance(table, QuotaCut) or table.running or not _is_list(table):
+        if table.running or not _is_list(table):
             return super().rows_at(table, wanted)
         return rows_at(table, wanted)
 
@@ -393,9 +393,9 @@ class NumPy(NumPyTypes):
         """Blocks of one list."""
         return in_parts(table) if _is_list(table) else [table]
 
-    def head(self, table: TieTable, wanted: NDArray) -> TieTable:
+    def head(self, table: Any, wanted: NDArray) -> Any:
         """Whole blocks of one list are left out."""
-        return head(table, wanted) if _is_list(table) and not table.running else table
+        return table if table.running or not _is_list(table) else head(table, wanted)
 
     def running_counts(
         self, scores: NDArray, labels: NDArray, valid: NDArray | None, by_positives: bool = False

@@ -545,9 +545,9 @@ class Torch(TorchTypes):
             items = torch.minimum(items, groups.starts[-1])
         return TieTable.of_running(items, upto, groups=groups)
 
-    def rows_at(self, table: TieTable | QuotaCut, wanted: Array) -> tuple[Array, CutRow]:
+    def rows_at(self, table: TieTable | QuotaCut, wanted: Array) -> tuple[Any, CutRow]:
         """One search serves the running counts of all groups of examples."""
-        if isinstance(table, TieTable) and table.running and table.groups:
+        if table.running and table.groups:
             return _rows_of_groups_at(table, wanted)
         return super().rows_at(table, wanted)
 
