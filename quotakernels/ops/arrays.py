@@ -33,8 +33,6 @@ class Arrays:
     """Sums, counts, places, keys of scores, and numbers by themselves, in any library."""
 
     stable_sort_is_faster = False
-    has_bits = True
-    """Whether scores have keys made of their bits."""
 
     def __init__(self, xp: Namespace):
         own = {name: x for name, x in vars(xp).items() if not hasattr(type(self), name)}
@@ -359,14 +357,15 @@ class Arrays:
 
     def reaching(self, scores: Array, threshold: Array | float, inclusive: bool) -> Array:
         """Which scores are at least a threshold, or above it; none if that is NaN."""
-        known = None
+        key, wanted = scores, threshold
         if not isinstance(threshold, float):
             if scores.dtype != threshold.dtype:
                 scores, threshold = self.widened(scores), self.widened(threshold)
-            known = ~self.isnan(threshold) if is_float(self, threshold) else None
-            scores, threshold = self.comparable(scores), self.comparable(threshold)
-        reached = scores >= threshold if inclusive else scores > threshold
-        return reached if known is None or is_float(self, scores) else reached & known
+            key, wanted = self.comparable(scores), self.comparable(threshold)
+        reached = key >= wanted if inclusive else key > wanted
+        if is_float(self, key) or not is_float(self, threshold):
+            return reached
+        return reached & ~self.isnan(threshold)
 
     def sort_with(self, key: Array, *columns: Array) -> tuple[Array, ...]:
         """The keys, largest first, and what stands beside them; of equal keys in their order."""

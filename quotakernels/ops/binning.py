@@ -66,8 +66,7 @@ class Binning(Tables):
         """
         if readable(scores) or not self.of_kind(scores.dtype, "real floating"):
             return False
-        few: bool = is_below(2 ** self.key_bits(scores.dtype), scores.shape[-1])
-        return few and self.has_bits
+        return is_below(2 ** self.key_bits(scores.dtype), scores.shape[-1])
 
     def pattern_groups(self, scores: Array, labels: Array, valid: Array | None) -> TieTable:
         """The tie groups of scores of few bits: a row for each bit pattern, best first."""

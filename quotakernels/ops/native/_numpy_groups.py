@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._table import TieTable
-from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, places_of
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns
 from quotakernels.ops.native._numpy_words import (
     count_type,
     counted_runs,
@@ -166,25 +166,6 @@ def _rows(
     several = 2 * rows < length  # of which a copy takes less than the memory of all
     written = (x[:rows] for x in (groups, keys, counts, positives))
     return [x.copy() if several else x for x in written]
-
-
-def first_of_each(group: NDArray, size: int) -> NDArray:
-    """Where each number from 0 on up to `size` begins in a rising list of some, or would begin."""
-    ends = _ends_of_runs(group)
-    number = group.take(ends - 1)
-    ends = ends[: number.searchsorted(size)]  # those of smaller numbers
-    starts = np.zeros(size + 1, dtype=np.int64)
-    starts[number[: ends.shape[0]] + 1] = np.diff(ends, prepend=0)
-    return starts.cumsum(out=starts)
-
-
-def _ends_of_runs(x: NDArray) -> NDArray:
-    """Where runs of equal numbers end, in blocks that take no memory to speak of."""
-    found = [np.empty(0, dtype=np.int64)]
-    for block in blocks(x.shape[0] - 1, BLOCK):
-        changes = x[block.start + 1 : block.stop + 1] != x[block]
-        found.append(places_of(changes) + (block.start + 1))
-    return np.append(np.concatenate(found), x.shape[0])
 
 
 def sums_before(x: NDArray, dtype: Any) -> NDArray:

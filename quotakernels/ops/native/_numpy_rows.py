@@ -64,15 +64,12 @@ def in_parts(table: TieTable) -> list[TieTable]:
 
 
 def _sums_before(values: NDArray, before: float) -> NDArray:
-    """The sum before each value and after the last, `before` included."""
+    """The sum before each value and after the last, `before` included.
+
+    The sum of 32-bit counts fits 32 bits.
+    """
     sums = np.empty(values.shape[0] + 1)
-    sums[0] = 0.0
-    if values.dtype.kind == "f" or values.shape[0] <= SEARCHED:
-        np.add.accumulate(values, dtype=np.float64, out=sums[1:])
-    elif values.dtype == np.int32 and np.maximum.reduce(values) < 2**31 // BLOCK:
-        sums[1:] = values.cumsum(dtype=np.int32)  # 64 bits take eight times as long
-    else:
-        sums[1:] = values.cumsum(dtype=np.int64)
+    sums[0], sums[1:] = 0.0, values.cumsum(dtype=values.dtype)
     if before:
         sums += before
     return sums
@@ -125,24 +122,9 @@ class _RowsOfBlock(Rows):
     def _sums_of(self, name: str) -> NDArray:
         """The sum before each row and after the last."""
         if name not in self._sums:
-            if self.table.weighted and name in _TOGETHER:
-                self._sum_both()
-            else:
-                self._sums[name] = _sums_before(self._column(name), self._before.get(name, 0.0))
-                self._before[name] = float(self._sums[name][-1])
-        return self._sums[name]
-
-    def _sum_both(self) -> None:
-        """One running sum of pairs waits for each step as long as one of numbers."""
-        pairs = np.empty(self.mass.shape[0] + 1, dtype=np.complex128)
-        pairs[0], pairs.real[1:], pairs.imag[1:] = 0.0, self.mass, self.positive
-        np.add.accumulate(pairs, out=pairs)
-        for name, sums in zip(_TOGETHER, (pairs.real, pairs.imag), strict=True):
-            self._sums[name] = sums + self._before.get(name, 0.0)
+            self._sums[name] = _sums_before(self._column(name), self._before.get(name, 0.0))
             self._before[name] = float(self._sums[name][-1])
-
-
-_TOGETHER = ("mass", "positive")
+        return self._sums[name]
 
 
 def blocks_of_rows(xp: Namespace, table: TieTable) -> Iterator[Rows]:
@@ -177,7 +159,7 @@ def rows_at(table: TieTable, wanted: NDArray) -> tuple[NDArray, CutRow]:
     if table.counts.shape[0] <= size:
         return _rows_within(table, wanted, (0.0, 0.0))
     last = (table.counts.shape[0] - 1) // size
-    before = [_sums_of_blocks(table, name, size) for name in _TOGETHER]
+    before = [_sums_of_blocks(table, name, size) for name in ("mass", "positive")]
     wanted = np.minimum(wanted, before[0][-1])
     owner = np.minimum(np.searchsorted(before[0][1:], wanted), last)
     index = np.empty(wanted.shape, dtype=np.int64)
@@ -206,7 +188,7 @@ def _rows_within(
 
 
 def _sums_of_blocks(table: TieTable, name: str, size: int = BLOCK) -> NDArray:
-    """The sum before each block and after the last; the sum of 32-bit counts fits 32 bits."""
+    """The sum before each block and after the last."""
     sums = [0.0]
     for rows in blocks(table.counts.shape[0], 8 * size):  # masses are made anew
         x = getattr(_part(table, rows), name)

@@ -27,8 +27,6 @@ class CuPyTypes(Standard):
         function: Callable[[Array], Array] = getattr(cupyx.scipy.special, name)
         return function
 
-    has_bits = True
-
     def order_key(self, scores: Array) -> Array:
         """The bits are a view."""
         if scores.dtype.kind != "f":

@@ -309,8 +309,6 @@ class JaxTypes(Standard):
             x = rounded
         return jnp.asarray(x)
 
-    has_bits = True
-
     def clip(self, x: Array, min: float | None = None, max: float | None = None) -> Array:
         """Bounds that are not of the type of `x` are float64 in the trace."""
         bounds = (None if bound is None else jnp.asarray(bound, x.dtype) for bound in (min, max))

@@ -14,6 +14,8 @@ from quotakernels.ops._table import (
     ByClass,
     CutRow,
     ExampleColumns,
+    Few,
+    Layout,
     QuotaCut,
     RowSum,
     TieTable,
@@ -22,7 +24,6 @@ from quotakernels.ops._table import (
 from quotakernels.ops.arrays import flagged_places
 from quotakernels.ops.drawing import poisson_steps
 from quotakernels.ops.native._numpy_groups import (
-    first_of_each,
     largest_between,
     sums_before,
     sums_between,
@@ -104,6 +105,11 @@ def _empty_row(scores: NDArray, weights: NDArray | None, columns: dict[str, NDAr
     zeros = {name: np.zeros(1) for name in columns}
     sums = {name: ByClass(x, x) for name, x in to_sum(zeros, None).items()}
     return TieTable(np.zeros(1, dtype=scores.dtype), count, count, mass, mass, sums)
+
+
+def _layout(groups: TieTable) -> Layout:
+    """The counts of fewer than 2**31 examples are of 32 bits."""
+    return Few() if groups.counts.dtype == np.int32 else ()
 
 
 def _is_list(table: TieTable) -> bool:
@@ -230,8 +236,6 @@ class NumPyTypes(Standard):
         x = x if min is None else np.maximum(x, min)
         return x if max is None else np.minimum(x, max)
 
-    has_bits = True
-
     def order_key(self, scores: NDArray) -> Array:
         """The bits are a view."""
         return order_key(scores)
@@ -261,10 +265,11 @@ class NumPy(NumPyTypes):
         return lower, np.negative(group, out=group)
 
     def first_of_each(self, group: NDArray, size: int) -> Array:
-        """In blocks that take no memory to speak of."""
+        """Of one list by how often each number occurs."""
         if group.ndim != 1:
             return super().first_of_each(group, size)
-        return first_of_each(group, size)
+        found = np.bincount(group[: group.searchsorted(size)], minlength=size)
+        return sums_before(found, np.int64)
 
     def ranked(self, key: NDArray) -> tuple[Array, Array]:
         """The distinct keys only."""
@@ -319,7 +324,7 @@ class NumPy(NumPyTypes):
             return _empty_row(scores, weights, columns)
         plain = not given and weights is None and not columns
         if plain and (groups := groups_around_zero(scores, labels)) is not None:
-            return groups
+            return groups._replace(layout=_layout(groups))
         key = order_key(scores)
         if given:
             groups = each_by_itself(key, labels, weights, columns)
@@ -328,7 +333,7 @@ class NumPy(NumPyTypes):
         else:
             groups = compact_groups(key, labels)
         thresholds = from_order_key(groups.thresholds, scores.dtype, over=True)
-        return groups._replace(thresholds=thresholds)
+        return groups._replace(thresholds=thresholds, layout=_layout(groups))
 
     def tie_groups_by_group(
         self,
@@ -338,7 +343,10 @@ class NumPy(NumPyTypes):
     ) -> TieTable | None:
         """Words that begin with the group are sorted."""
         found = tie_groups_by_group(*examples, codes, ids.shape[-1])
-        return found and found[0]._replace(groups=self.group_index(found[1], ids, behind=False))
+        if found is None:
+            return None
+        groups = self.group_index(found[1], ids, behind=False)
+        return found[0]._replace(layout=_layout(found[0]), groups=groups)
 
     def merged(self, table: TieTable, last: NDArray) -> TieTable:
         """Lists whose runs end in the same rows become tables without empty ones."""
@@ -503,14 +511,7 @@ class NumPy(NumPyTypes):
         """What is behind the last index of one list is not read."""
         if x.ndim != 1:
             return super().exclusive_at(x, index)
-        found, upto = np.zeros(index.shape), 0.0
-        for block in blocks(int(index.max(initial=0))):
-            sums = x[block].copy()
-            sums[0] += upto
-            upto = np.add.accumulate(sums, out=sums)[-1]
-            here = (block.start < index) & (index <= block.stop)
-            found[here] = sums[index[here] - block.start - 1]
-        return found
+        return sums_before(x[: int(index.max(initial=0))], x.dtype).take(index)
 
     def total(self, x: NDArray) -> Array:
         """NumPy's own sum is pairwise along a contiguous axis."""

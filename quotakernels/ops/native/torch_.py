@@ -415,8 +415,6 @@ class TorchTypes(Standard):
         function: Callable[[Array], Array] = getattr(torch.special, name)
         return function
 
-    has_bits = True
-
     def clip(self, x: Array, min: float | None = None, max: float | None = None) -> Array:
         """Also where a bound is a length that is not known."""
         return x if min is max is None else torch.clamp(x, min, max)
