@@ -13,6 +13,7 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, known, known_between
 from quotakernels.inputs.totals import Totals
 from quotakernels.ops import namespace
+from quotakernels.ops.arrays import is_float
 
 MASSES = ("quota", "start", "stop", "positives", "tp", "fp", "fn", "tn")
 """Fields of results that are masses; all others are free of their unit."""
@@ -60,60 +61,35 @@ def usual_unit(xp: Namespace, mass: Array, parts: Iterable[Array] = ()) -> Array
     It leaves no part so small that its square is no usual float.  None where it is known that no
     mass is far.
     """
-    most = 1024 if _fraction_bits(xp, mass) == 52 else 128
+    fraction, most = (52, 1024) if xp.finfo(mass.dtype).bits == 64 else (23, 128)
     far = most // 8
     if 0 not in mass.shape and known_between(mass, 2.0**-far, 2.0**far):
         return None
-    usual = _is_usual(xp, mass, most, far)
+    exponent = _exponent(xp, mass, fraction, most)
+    usual = (xp.order_key(mass) <= 0) | ((exponent >= -far) & (exponent < far))
     if known(usual):
         return None
     least = mass
     for part in parts:
         least = xp.where(part > 0, xp.minimum(least, part), least)
-    room = _exponent(xp, least, most) + (most - far) // 2
-    exponent = xp.minimum(_exponent(xp, mass, most), xp.where(room > 0, room, xp.zeros_like(room)))
+    room = _exponent(xp, least, fraction, most) + (most - far) // 2
+    exponent = xp.minimum(exponent, xp.where(room > 0, room, xp.zeros_like(room)))
     limit = most - most // 40  # where the power and its inverse are usual floats
     exponent = xp.clip(exponent, -limit, limit)
     exponent = exponent // 2 * 2  # so that square roots keep their digits
-    exponent = xp.where(usual, xp.zeros_like(exponent), exponent)
-    return _power(xp, -exponent, mass, most)
-
-
-def _is_usual(xp: Namespace, mass: Array, most: int, far: int) -> Array:
-    """Whether a mass is 0 or near 1; by its bits, since subnormals may be compared equal to 0."""
+    exponent = -xp.where(usual, xp.zeros_like(exponent), exponent)
     key = xp.order_key(mass)
-    least, highest = 2.0**-far, 2.0**far
-    if xp.of_kind(key.dtype, "integral"):
-        least, highest = ((most - 1 + x) << _fraction_bits(xp, mass) for x in (-far, far))
-    return ~((key > highest) | ((key < least) & (key > 0)))
+    if is_float(xp, key):
+        return xp.pow(xp.full_like(mass, 2.0), xp.cast(exponent, mass.dtype))
+    return xp.from_order_key(xp.cast((exponent + most - 1) << fraction, key.dtype), mass.dtype)
 
 
-def _exponent(xp: Namespace, mass: Array, most: int) -> Array:
-    """The exponents of positive floats, from their bits; without these, within one."""
+def _exponent(xp: Namespace, mass: Array, fraction: int, most: int) -> Array:
+    """The exponents of positive floats, from their bits, since subnormals may be compared equal to
+    0; without these, within one.
+    """
     key = xp.order_key(mass)
-    if xp.of_kind(key.dtype, "integral"):
-        return (key >> _fraction_bits(xp, mass)) - (most - 1)
+    if not is_float(xp, key):
+        return (key >> fraction) - (most - 1)
     usual = xp.where((mass > 0) & xp.isfinite(mass), mass, xp.ones_like(mass))
     return xp.cast(xp.floor(xp.log2(usual)), xp.int64)
-
-
-def _power(xp: Namespace, exponent: Array, mass: Array, most: int) -> Array:
-    """Two to this power, as floats like the mass."""
-    key = xp.order_key(mass)
-    if xp.of_kind(key.dtype, "integral"):
-        bits = (exponent + (most - 1)) << _fraction_bits(xp, mass)
-        return xp.from_order_key(xp.cast(bits, key.dtype), mass.dtype)
-    power = xp.ones_like(mass)
-    step = most // 2
-    while step:
-        has = (abs(exponent) & step) > 0
-        factor = xp.where(
-            exponent > 0, xp.full_like(mass, 2.0**step), xp.full_like(mass, 2.0**-step)
-        )
-        power = xp.where(has, power * factor, power)
-        step //= 2
-    return power
-
-
-def _fraction_bits(xp: Namespace, mass: Array) -> int:
-    return 52 if xp.finfo(mass.dtype).bits == 64 else 23

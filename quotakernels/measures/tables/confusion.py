@@ -298,11 +298,12 @@ def cells_beyond(
     examples = in_library_of(found.examples._replace(valid=found.mask), threshold)
     scores, xp = examples.scores, namespace(examples.scores)
     with xp.computing():
-        plain = type(threshold) in (int, float) and is_tensor(scores) and not is_compiling()
-        if plain and xp.of_kind(scores.dtype, "real floating"):
-            wanted: Any = in_precision_of(scores, threshold)
-        elif (wanted := thresholds_beside(scores, threshold)).ndim:
-            return None
+        wanted: Any = in_precision_of(scores, threshold)
+        plain = type(wanted) is float and is_tensor(scores) and not is_compiling()
+        if not (plain and xp.of_kind(scores.dtype, "real floating")):
+            wanted = thresholds_beside(scores, threshold)
+            if wanted.ndim:
+                return None
         find = xp.compiled(_cells_beyond, ("inclusive", "whole"))
         cells = find(examples, wanted, inclusive=inclusive, whole=whole)
         if examples.weights is not None and not whole:
