@@ -593,14 +593,3 @@ class Jax(JaxTypes):
         if any(map(is_symbolic, rare.shape)) or few < 2**10:
             return everywhere(rare, usual, *arguments)
         return jax.lax.platform_dependent(rare, usual, *arguments, cpu=chosen, default=everywhere)
-
-    def where_rare(
-        self, rare: Array, parts: int, function: Callable[..., tuple[Array, ...]], *arguments: Array
-    ) -> list[Array]:
-        """Part by part."""
-
-        def part(k: int) -> Array:
-            otherwise = lambda *x: jnp.zeros_like(x[0])  # noqa: E731
-            return self.piecewise(rare, lambda *x: function(*x)[k], otherwise, *arguments)
-
-        return [part(k) for k in range(parts)]
