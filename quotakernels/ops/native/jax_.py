@@ -507,18 +507,6 @@ class Jax(JaxTypes):
         raised = _added(counts, codes, ones)
         return raised, self.take_last_axis(raised, codes)
 
-    def bisect(self, ends: Array, wanted: Array, beyond: bool = False) -> Array:
-        """In a loop, which is compiled once; NaN is below everything."""
-        if is_symbolic(ends.shape[-1]):
-            return super().bisect(ends, wanted, beyond)
-        find = partial(jnp.searchsorted, side="right" if beyond else "left")
-        batch = jnp.broadcast_shapes(ends.shape[:-1], wanted.shape[:-1])
-        lists = (jnp.broadcast_to(x, (*batch, x.shape[-1])) for x in (ends, wanted))
-        for _ in batch:
-            find = jax.vmap(find)
-        index = find(*lists).astype(jnp.int64)
-        return jnp.where(wanted == wanted, index, 0)
-
     def repeated(self, times: int, step: Callable[[Any, Array], Array], state: Array) -> Array:
         """The state after a number of steps, which are compiled once."""
         last: Array = jax.lax.fori_loop(0, times, step, state)
