@@ -568,19 +568,6 @@ def test_piecewise_of_many(library, share):
     same(library.run(run, rare, x, x[:1] + 9), np.where(rare, x / (x[:1] + 9), 0), 1e-15)
 
 
-@pytest.mark.parametrize("share", [0, 0.01, 0.5])
-def test_several_arrays_where_rare(library, share):
-    x = RNG.normal(size=(2, 20_000))
-    rare = RNG.random(x.shape) < share
-
-    def run(rare: Any, x: Any, y: Any) -> Any:
-        return namespace(x).where_rare(rare, 2, lambda v, w: (v / w, v + w), x, y)
-
-    found = library.run(run, rare, x, x[:1] + 9)
-    for each, wanted in zip(found, (x / (x[:1] + 9), x + (x[:1] + 9)), strict=True):
-        same(each, np.where(rare, wanted, 0), 1e-15)
-
-
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["int16", "uint8", "bool"])
@@ -683,17 +670,6 @@ def test_places_among_the_distinct_keys(library, batch):
         assert np.all(place < np.asarray(levels).shape[-1])
         for each in np.atleast_2d(place):
             same(np.unique(each), np.arange(each.max() + 1))
-
-
-@pytest.mark.parametrize("batch", [(), (3,)])
-def test_partial_harmonic_sums(library, batch):
-    before = 100 * RNG.random((*batch, 20))
-    number = np.floor(13 * RNG.random((*batch, 20)))
-    sums = both(library, "partial_harmonic_sums", before, number, most=12)
-    same(*sums, rtol=1e-15)
-    k = np.arange(1, 13)
-    terms = (k <= number[..., None]) / (before[..., None] + k)
-    same(sums[0], (terms.sum(axis=-1), (k * terms).sum(axis=-1)), rtol=1e-14)
 
 
 @pytest.mark.parametrize("rows", ["some", "all", "none"])

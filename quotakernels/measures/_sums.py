@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 from quotakernels import ops
@@ -101,6 +100,15 @@ def _near_zero(xp: Namespace, x: Array) -> tuple[Array, Array, Array]:
     return log, square < _NEAR_ZERO, log / 2 - series(_BERNOULLI, square)
 
 
+def _near_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
+    """The harmonic sums of at most `NEAR` places, term by term."""
+    ones, ramps = xp.zeros_like(before), xp.zeros_like(before)
+    for k in range(1, NEAR + 1):
+        one = xp.cast(k <= items, before.dtype) / (before + k)
+        ones, ramps = ones + one, ramps + k * one
+    return ones, ramps
+
+
 def _far_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Array]:
     x = items / (before + 0.5)
     log, remainder = log_and_remainder(xp, x)
@@ -123,9 +131,7 @@ def harmonic_sums(xp: Namespace, before: Array, items: Array) -> tuple[Array, Ar
     """Σ 1/(S+k) and Σ k/(S+k) for k = 1..m; S ≥ 0 is real, m a whole number."""
     near = xp.clip(xp.ceil(NEAR - before), 0.0, float(NEAR))
     near = xp.where(items <= NEAR, items, near)
-    ones, ramps = xp.partial_harmonic_sums(before, near, NEAR)
-    is_far = items > near
-
-    farther = partial(_far_sums, xp)
-    far_ones, far_ramps = xp.where_rare(is_far, 2, farther, before + near, items - near)
+    ones, ramps = _near_sums(xp, before, near)
+    far = _far_sums(xp, before + near, items - near)
+    far_ones, far_ramps = (xp.where(items > near, x, xp.zeros_like(x)) for x in far)
     return ones + far_ones, ramps + far_ramps + near * far_ones

@@ -453,24 +453,6 @@ class Arrays:
         """
         return self.where(rare, if_rare(*arguments), otherwise(*arguments))
 
-    def where_rare(
-        self,
-        rare: Array,
-        parts: int,
-        function: Callable[..., tuple[Array, ...]],
-        *arguments: Array,
-    ) -> list[Array]:
-        """The arrays, as many as `parts`, that a function gives where `rare` holds, and else 0."""
-        return [self.where(rare, x, self.zeros_like(x)) for x in function(*arguments)]
-
-    def partial_harmonic_sums(self, before: Array, number: Array, most: int) -> tuple[Array, Array]:
-        """Σ 1/(S+k) and Σ k/(S+k) for k = 1..number, which is `most` at most."""
-        ones, ramps = self.zeros_like(before), self.zeros_like(before)
-        for k in range(1, most + 1):
-            one = self.cast(k <= number, before.dtype) / (before + k)
-            ones, ramps = ones + one, ramps + k * one
-        return ones, ramps
-
 
 def sum_of_halves(xp: Namespace, x: Array) -> Array:
     """By additions: XLA on CPU errs where it fuses sums with their terms.

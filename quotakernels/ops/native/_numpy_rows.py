@@ -196,13 +196,6 @@ def _sums_of_blocks(table: TieTable, name: str, size: int = BLOCK) -> NDArray:
     return np.cumsum(sums, dtype=np.float64)
 
 
-def partial_harmonic_sums(before: NDArray, number: NDArray, most: int) -> tuple[NDArray, NDArray]:
-    """All terms at once."""
-    k = np.arange(1.0, most + 1)[:, None]
-    terms = (k <= number) / (before + k)
-    return np.add.reduce(terms, axis=0), np.add.reduce(k * terms, axis=0)
-
-
 def head(table: TieTable, wanted: NDArray) -> TieTable:
     """Whole blocks of one long table are left out."""
     if table.counts.shape[0] <= BLOCK:

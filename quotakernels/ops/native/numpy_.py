@@ -42,7 +42,6 @@ from quotakernels.ops.native._numpy_rows import (
     blocks_of_rows,
     head,
     in_parts,
-    partial_harmonic_sums,
     rows_at,
     total_of_blocks,
     total_of_rows,
@@ -125,9 +124,6 @@ def _filled_rows(table: TieTable) -> TieTable:
 
 _INFINITIES = {16: 0x7C00, 32: 0x7F80_0000, 64: 0x7FF0_0000_0000_0000}
 """The bits of infinite floats, by how many there are."""
-
-_FEW_SUMS = 2**12
-"""Numbers of which all terms of harmonic sums are summed at once."""
 
 FEW = 2**20
 """Fewer scores are put in order by themselves, and not their counts."""
@@ -588,30 +584,6 @@ class NumPy(NumPyTypes):
             chosen = (_filling(rare.shape, x).reshape(-1).take(places) for x in arguments)
             result.reshape(-1)[places] = if_rare(*chosen)
         return result
-
-    def where_rare(
-        self,
-        rare: NDArray,
-        parts: int,
-        function: Callable[..., tuple[NDArray, ...]],
-        *arguments: NDArray,
-    ) -> list[NDArray]:
-        """What is not wanted is not computed."""
-        results = [np.zeros(rare.shape) for _ in range(parts)]
-        places = rare.reshape(-1).nonzero()[0]
-        if places.size:
-            chosen = (_filling(rare.shape, x).reshape(-1).take(places) for x in arguments)
-            for result, x in zip(results, function(*chosen), strict=True):
-                result.reshape(-1)[places] = x
-        return results
-
-    def partial_harmonic_sums(
-        self, before: NDArray, number: NDArray, most: int
-    ) -> tuple[NDArray, NDArray]:
-        """All terms of few numbers are summed at once."""
-        few = before.ndim == 1 and before.shape[0] <= _FEW_SUMS and before.dtype == np.float64
-        sums = partial_harmonic_sums if few else super().partial_harmonic_sums
-        return sums(before, number, most)
 
 
 HOST: Namespace = NumPy(standard_namespace(np.empty(0)))
