@@ -236,6 +236,11 @@ class NumPyTypes(Standard):
         """The bits are a view."""
         return order_key(scores)
 
+    def comparable(self, scores: NDArray) -> Array:
+        """NumPy compares all floats exactly, but short ones slowly."""
+        exact = scores.dtype.kind == "f" and scores.dtype.itemsize > 2
+        return scores if exact else order_key(scores)
+
     def unkeyed(self, key: NDArray, dtype: Any) -> Array:
         """The bits are a view."""
         return from_order_key(key, dtype)
@@ -557,13 +562,13 @@ class NumPy(NumPyTypes):
         return target
 
     def kth_largest(self, key: NDArray, k: NDArray | int, across: Across | None = None) -> Array:
-        """One list is only partitioned."""
-        if key.ndim != 1 or across is not None:
+        """Lists are only partitioned, unless each has a rank of its own."""
+        if across is not None or not (isinstance(k, int) or key.ndim == 1):
             return super().kth_largest(key, k, across)
-        rank = key.shape[0] - (k if isinstance(k, int) else int(k[0]))
+        rank = key.shape[-1] - (k if isinstance(k, int) else int(k[0]))
         parted = key.copy()
         parted.partition(rank)
-        return parted[rank : rank + 1]
+        return parted[..., rank, None]
 
     def piecewise(
         self,
