@@ -137,7 +137,8 @@ def _by_side(
 ) -> tuple[Array, Array]:
     """Sums, or areas, above zero and below of lines, of which half the heights are given."""
     step, end = (1.0 if by_sum else 0.0), start + change
-    line = size * (start + end) + step * change
+    line = size * (start + end)
+    line = line + change if by_sum else line
 
     def crossing(start: Array, change: Array, size: Array, _: Array) -> Array:
         """Where a line crosses zero: the sum at k = 1..size, or the area, of what is positive.

@@ -141,7 +141,7 @@ class Grouped(Arrays):
         index = self.bisect(upto[..., 1:], before[..., :-1] + 1)
         return _row_of(self, index, flags), before[..., 1:] > before[..., :-1]
 
-    def number_of(self, table: TieTable | QuotaCut, name: str, summed: bool = False) -> Array:
+    def number_of(self, table: Any, name: str, summed: bool = False) -> Array:
         """How many examples, "counts", or "positives" there are, exact, shape (...) or (..., S)."""
         if not table.running:
             return self.number(table, getattr(table, name), summed)

@@ -9,6 +9,17 @@ from quotakernels.ops._table import RowSum, TieTable
 from quotakernels.ops.tables import Tables
 
 
+def _column(name: str) -> Any:
+    """A column of `Rows`: its `own` numbers, or sums `before` each row or `upto` its end."""
+    column, _, which = name.partition("_")
+
+    def make(rows: Any) -> Array:
+        return getattr(rows, which or "own")(column)
+
+    make.__name__ = name
+    return once(make)
+
+
 class Rows:
     """The columns of a table by row, each made when it is first read.
 
@@ -25,50 +36,10 @@ class Rows:
         """The number of examples."""
         return self.own("items") if self.table.weighted else self.mass
 
-    @once
-    def mass(self) -> Array:
-        """What the examples weigh."""
-        return self.own("mass")
-
-    @once
-    def positive(self) -> Array:
-        """What the positive ones weigh."""
-        return self.own("positive")
-
-    @once
-    def negative(self) -> Array:
-        """What the negative ones weigh."""
-        return self.own("negative")
-
-    @once
-    def mass_before(self) -> Array:
-        """The mass before the row."""
-        return self.before("mass")
-
-    @once
-    def mass_upto(self) -> Array:
-        """The mass down to the end of the row."""
-        return self.upto("mass")
-
-    @once
-    def positive_before(self) -> Array:
-        """The positive mass before the row."""
-        return self.before("positive")
-
-    @once
-    def positive_upto(self) -> Array:
-        """The positive mass down to the end of the row."""
-        return self.upto("positive")
-
-    @once
-    def negative_before(self) -> Array:
-        """The negative mass before the row."""
-        return self.before("negative")
-
-    @once
-    def negative_upto(self) -> Array:
-        """The negative mass down to the end of the row."""
-        return self.upto("negative")
+    mass, positive, negative = map(_column, ("mass", "positive", "negative"))
+    mass_before, mass_upto = map(_column, ("mass_before", "mass_upto"))
+    positive_before, positive_upto = map(_column, ("positive_before", "positive_upto"))
+    negative_before, negative_upto = map(_column, ("negative_before", "negative_upto"))
 
     @once
     def positions(self) -> Any:

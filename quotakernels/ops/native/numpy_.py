@@ -388,7 +388,7 @@ class NumPy(NumPyTypes):
             np.asarray(masses), from_order_key(there, scores.dtype), row, whole, positives
         )
 
-    def rows_at(self, table: TieTable | QuotaCut, wanted: NDArray) -> tuple[Any, CutRow]:
+    def rows_at(self, table: Any, wanted: NDArray) -> tuple[Any, CutRow]:
         """Only the blocks that own a wanted mass are searched."""
         if table.running or not _is_list(table):
             return super().rows_at(table, wanted)

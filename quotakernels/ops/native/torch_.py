@@ -28,7 +28,6 @@ from quotakernels.ops._table import (
     ExampleColumns,
     Few,
     InPlace,
-    QuotaCut,
     Running,
     TieTable,
 )
@@ -543,7 +542,7 @@ class Torch(TorchTypes):
             items = torch.minimum(items, groups.starts[-1])
         return TieTable.of_running(items, upto, groups=groups)
 
-    def rows_at(self, table: TieTable | QuotaCut, wanted: Array) -> tuple[Any, CutRow]:
+    def rows_at(self, table: Any, wanted: Array) -> tuple[Any, CutRow]:
         """One search serves the running counts of all groups of examples."""
         if table.running and table.groups:
             return _rows_of_groups_at(table, wanted)
