@@ -15,8 +15,6 @@ from quotakernels.ops.rows import Rows, RunningRows
 NDArray = np.ndarray[Any, Any]
 
 BLOCK = 1 << 15
-SEARCHED = 1 << 12
-"""Rows that are searched at once; counts can be summed in any blocks."""
 
 
 def blocks(length: int, size: int = BLOCK) -> Iterator[slice]:
@@ -155,18 +153,17 @@ def _blocks_of_counts(xp: Namespace, table: TieTable) -> Iterator[RunningRows]:
 
 def rows_at(table: TieTable, wanted: NDArray) -> tuple[NDArray, CutRow]:
     """Only the blocks that own a wanted mass are searched."""
-    size = BLOCK if table.weighted else SEARCHED
-    if table.counts.shape[0] <= size:
+    if table.counts.shape[0] <= BLOCK:
         return _rows_within(table, wanted, (0.0, 0.0))
-    last = (table.counts.shape[0] - 1) // size
-    before = [_sums_of_blocks(table, name, size) for name in ("mass", "positive")]
+    last = (table.counts.shape[0] - 1) // BLOCK
+    before = [_sums_of_blocks(table, name) for name in ("mass", "positive")]
     wanted = np.minimum(wanted, before[0][-1])
     owner = np.minimum(np.searchsorted(before[0][1:], wanted), last)
     index = np.empty(wanted.shape, dtype=np.int64)
     rows = CutRow(*(np.empty(wanted.shape) for _ in CutRow._fields))
     for number in np.unique(owner):
-        here, start = owner == number, number * size
-        block = _part(table, slice(start, start + size))
+        here, start = owner == number, number * BLOCK
+        block = _part(table, slice(start, start + BLOCK))
         place, found = _rows_within(block, wanted[here], [x[number] for x in before])
         index[here] = start + place
         for column, x in zip(rows, found, strict=True):
@@ -187,12 +184,12 @@ def _rows_within(
     return place, CutRow(*(x[place] for x in sums), *own)
 
 
-def _sums_of_blocks(table: TieTable, name: str, size: int = BLOCK) -> NDArray:
+def _sums_of_blocks(table: TieTable, name: str) -> NDArray:
     """The sum before each block and after the last."""
     sums = [0.0]
-    for rows in blocks(table.counts.shape[0], 8 * size):  # masses are made anew
+    for rows in blocks(table.counts.shape[0], 8 * BLOCK):  # masses are made anew
         x = getattr(_part(table, rows), name)
-        sums += np.add.reduceat(x, np.arange(0, x.shape[0], size), dtype=x.dtype).tolist()
+        sums += np.add.reduceat(x, np.arange(0, x.shape[0], BLOCK), dtype=x.dtype).tolist()
     return np.cumsum(sums, dtype=np.float64)
 
 
