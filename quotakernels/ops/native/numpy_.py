@@ -258,13 +258,6 @@ class NumPy(NumPyTypes):
 
     # groups of examples
 
-    def halves(self, both: NDArray) -> tuple[Array, Array]:
-        """The cast keeps the lower bits."""
-        lower = both.astype(np.int32)
-        group = both - lower
-        group >>= 32
-        return lower, np.negative(group, out=group)
-
     def first_of_each(self, group: NDArray, size: int) -> Array:
         """Of one list by how often each number occurs."""
         if group.ndim != 1:
