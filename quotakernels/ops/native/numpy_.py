@@ -299,10 +299,6 @@ class NumPy(NumPyTypes):
             return self.group_total(table, x)
         return np.add.reduce(x, axis=-1, dtype=np.int64)
 
-    def running_sums(self, x: NDArray, dtype: Any) -> Array:
-        """NumPy takes less time to write to an array that it has."""
-        return sums_before(x, dtype)
-
     # tables
 
     def tie_groups(self, examples: ExampleColumns, given: bool = False) -> TieTable:
