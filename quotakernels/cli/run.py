@@ -163,8 +163,11 @@ def print_evaluated(task: Task, output: Format, engine: str, memory_limit: float
     path, settings = task.path, replace(task.settings, brief=output == "answer")
     as_stream = streams(path, settings, engine, memory_limit)
     evaluation = (_evaluate_stream if as_stream else evaluate_file)(path, settings)
+    with progress_bar() as step:  # measures are computed when they are asked for
+        step("computing the measures")
+        record = "" if output == "answer" else evaluation.to_json()
     if output == "json":
-        click.echo(evaluation.to_json())
+        click.echo(record)
         return
     print_evaluation(evaluation, table_console(), output == "all")
     if task.attribution:

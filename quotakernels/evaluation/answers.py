@@ -360,8 +360,8 @@ def what_is_added(choice: Choice) -> Said:
     doubt = " It may add nothing." if ends[0] <= 0 <= ends[1] else ""
     are = settings.called or "positive"
     told = [f"So many more of 100 treated than of 100 controls among them are {are}{sure}.{doubt}"]
-    rest = [f"{_of_100(added[k])} by {names[k]}" for k in others[:OTHERS]]
-    told += [f"Others: {listed(rest)}.", *_adds_most(choice, names[first])] * bool(rest)
+    if rest := [f"{_of_100(added[k])} by {names[k]}" for k in others[:OTHERS]]:
+        told += [f"Others: {listed(rest)}.", *_adds_most(choice, names[first])]
     return most, (*told, _BESIDE)
 
 

@@ -57,6 +57,7 @@ from quotakernels.inputs.keywords import level_of_caller, public, show_value
 from quotakernels.inputs.models import label_of, named_scores, validated_models
 from quotakernels.inputs.numbers import numbers_like
 from quotakernels.inputs.totals import Totals
+from quotakernels.measures._models import family_of
 from quotakernels.ops import GAIN_SCALE, Columns, namespace
 from quotakernels.ranking import table_of
 from quotakernels.results import BestBoundary, Curve
@@ -262,7 +263,9 @@ def _of_rankings(rankings: Any, beside: dict[str, Any], words: dict[str, Any]) -
             raise TypeError(f"{show_value(name)} must be a Ranking of one list of scores")
     for name in beside:
         raise TypeError(f"{name} needs labels and scores, and cannot be given for rankings")
-    hosted = {str(name): ranking.map(host_array) for name, ranking in rankings.items()}
+    # copies, as the measures are computed later than callers may change theirs
+    hosted = {str(x): y.map(lambda z: np.array(host_array(z))) for x, y in rankings.items()}
+    family_of(hosted)  # which refuses rankings of other examples
     with_gains = {"gain" in ranking.columns for ranking in hosted.values()}
     if len(with_gains) > 1:
         raise TypeError("rankings must all have gains, or none of them")

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from html import escape
 from itertools import islice
 from os import PathLike
@@ -171,6 +171,7 @@ _SHOWN = 8
 PlotKind = Literal["hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Evaluation(Results):
     """Models evaluated on the same examples: every measure, and what to do in words.
 

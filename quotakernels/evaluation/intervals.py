@@ -26,7 +26,14 @@ from quotakernels.evaluation.results import (
     Values,
     measures_at,
 )
-from quotakernels.evaluation.settings import Quota, QuotaArgument, Resampling, Sample, Settings
+from quotakernels.evaluation.settings import (
+    Quota,
+    QuotaArgument,
+    Resampling,
+    Sample,
+    Settings,
+    UnfitError,
+)
 from quotakernels.groups import selection_by_group
 from quotakernels.inference import auc_interval, average_precision_interval, hit_rate_interval
 from quotakernels.inference.areas import PrecisionName
@@ -52,6 +59,7 @@ _Found = dict[_Key, Any]
 _SUMMARY: _Key = (_VALUES, None, "summary")
 _TOLD = ("hit_rate", "uplift_at_quota")
 """Of what the answer tells an interval; the first one has a formula where rows have no weights."""
+_ONE_GROUP = "intervals and tests draw whole groups, and there is only one by"
 _R = TypeVar("_R", bound=Results)
 
 
@@ -104,6 +112,11 @@ class Resampled:
 def with_certainty(results: _R, data: Resampled) -> _R:
     """The results with the intervals and the tests that were asked for."""
     resampling, groups, gains, ends = data.resampling, results.groups, results.gains, {}
+    several = groups is not None and np.count_nonzero(groups.masses) > 1
+    if data.settings.per is not None and not several:
+        raise UnfitError(f"{_ONE_GROUP} {data.settings.per!r}")
+    if resampling.compare and results.rows == 1:
+        raise UnfitError("compare= needs at least two rows")
     if resampling.level is not None:
         ends = _of_all(data, _intervals_of_model)
     if gains is not None and results.total:
@@ -115,7 +128,7 @@ def with_certainty(results: _R, data: Resampled) -> _R:
     if resampling.compare and gains is not None:
         differences += gains.tests
     if groups is not None and resampling.level is not None:
-        ends |= _of_all(data, partial(_means_of_model, groups=groups))
+        ends |= _of_all(data, partial(_means_of_model, groups=groups)) if several else {}
         ends |= {key: x for quota in groups.apart for key, x in _apart(data, groups, quota)}
     if groups is not None and resampling.compare and data.settings.per is not None:
         differences += _tests_of_groups(data, groups)

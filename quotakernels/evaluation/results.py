@@ -557,7 +557,7 @@ class Section(NamedTuple):
     values: Values
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Results(Counts):
     """The data in numbers, and the measures of every model over all quotas and at each.
 

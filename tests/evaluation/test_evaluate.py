@@ -286,6 +286,26 @@ def test_what_is_not_shown_is_not_computed() -> None:
     assert not {"over_all", "areas", "at_quota", "best"} & {*vars(found)}
     assert "AUC" in str(found)
     assert not {"areas", "best"} & {*vars(found)}
+    with pytest.raises(AttributeError):
+        found.areas = found.over_all
+
+
+def test_what_callers_change_afterwards_changes_nothing() -> None:
+    rankings = {name: qk.rank(Y, x) for name, x in S.items()}
+    labels, scores = Y.copy(), {name: x.copy() for name, x in S.items()}
+    both = qk.evaluate(rankings, quota=2), qk.evaluate(labels, scores, quota=2)
+    for x in (labels, *scores.values(), *(x for ranking in rankings.values() for x in ranking[:3])):
+        x[:] = 1
+    assert same(both[0], both[1])
+    assert same(both[0], qk.evaluate(Y, S, quota=2))
+
+
+def test_one_row_has_intervals_and_no_tests() -> None:
+    models = {"a": [0.5], "b": [0.4]}
+    found = qk.evaluate([1], models, quota=1, gain=[3.0], confidence_level=0.9)
+    assert found.gains.at_quota[found.settings.quotas[0]].interval("brings", 1) == (3.0, 3.0)
+    with pytest.raises(ValueError, match="^compare= needs at least two rows"):
+        qk.evaluate([1], models, quota=1, compare=True)
 
 
 def test_a_leading_axis_of_models() -> None:
@@ -337,6 +357,9 @@ def test_rankings_are_evaluated_as_their_examples(beside: dict[str, Any]) -> Non
     found, wanted = qk.evaluate(rankings, fraction=0.5), qk.evaluate(Y, S, fraction=0.5, **beside)
     assert same(found, wanted)
     assert found.answers == wanted.answers
+    other = qk.rank([1, 0, 1], [3, 2, 1], **{key: [1, 1, 1] for key in beside})
+    with pytest.raises(ValueError, match="^c has 2 positives and 1 negatives and a "):
+        qk.evaluate({**rankings, "c": other})
 
 
 def test_masked_values_are_never_bad() -> None:

@@ -217,6 +217,14 @@ def test_means_and_what_is_found_together_are_drawn_by_groups() -> None:
     np.testing.assert_array_equal(tested.found.p_value, exact.p_value)
 
 
+def test_one_group_has_no_mean_to_draw() -> None:
+    one, sure = frame("branch").assign(branch=7), {"confidence_level": 0.9, "n_resamples": 40}
+    found = qk.evaluate("y", one, by="branch", quota=5, **sure)
+    assert np.isnan(found.groups.values[None].means.interval("roc_auc", 0)).all()
+    with pytest.raises(ValueError, match="whole groups, and there is only one by 'branch'$"):
+        qk.evaluate("y", one, per="branch", quota=5, **sure)
+
+
 def test_groups_have_the_averages_and_the_best_model_of_each_is_marked() -> None:
     models = frame("branch").assign(same=FRAME.b)
     found = qk.evaluate("y", models, by="branch")

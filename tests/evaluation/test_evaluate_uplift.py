@@ -34,6 +34,9 @@ def test_uplift_at_each_quota():
     assert "by chance." in answer.sentences[1]
     assert "uplift is the best of 2 here, so probably less on other rows." in answer.sentences
     assert len(qk.evaluate(BOUGHT, MODELS, quota=60).answers) == 4
+    alone = qk.evaluate(BOUGHT, MODELS["uplift"], quota=60, treatment=MAILED)
+    assert alone.answers[-1].verdict == answer.verdict.replace("uplift", "model")
+    assert not any("Others" in x for x in alone.answers[-1].sentences)
 
 
 def test_models_are_compared_by_uplift():
