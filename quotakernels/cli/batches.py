@@ -17,19 +17,16 @@ from quotakernels._text import formatted
 from quotakernels.cli.columns import (
     are_positive,
     columns_read,
-    cost_column,
     filtered,
     fulfilling,
     group_codes,
     group_values,
     label_values,
     no_row_has,
-    number_column,
     parse_label,
-    placing,
     positive_value,
+    sample_of,
     score_column,
-    weight_column,
 )
 from quotakernels.cli.errors import InputError, no_rows
 from quotakernels.cli.files import read_batches, values_of
@@ -156,13 +153,10 @@ class Rows(NamedTuple):
         some, values = False, values_of(self.path)
         for texts in read_batches(self.path, names):
             table = values(texts)
-            with placing(table):
-                kept = filtered(table, fulfilling(table, self.where)) if self.where else table
+            kept = filtered(table, fulfilling(table, self.where)) if self.where else table
             if kept.num_rows:
                 some = True
-                with placing(kept):
-                    found = result(kept)
-                yield found
+                yield result(kept)
         if not some:
             raise no_row_has(self.where) if self.where else no_rows(name_of(self.path))
 
@@ -187,23 +181,20 @@ class Rows(NamedTuple):
 
     def batches(self, settings: Settings, groups: list[Any] | None = None) -> Iterator[Sample]:
         """Go over the labels and scores once; with groups, by their names, over these too."""
-        values: list[Any] = []
+        values, names = list[Any](), groups or []
+
+        def labels(table: pa.Table, name: str) -> NDArray[np.bool_]:
+            column, values[:] = label_values(table, name, values)
+            return are_positive(column, _positive(values, column[0].as_py(), settings))
+
+        def codes(table: pa.Table, name: str) -> GroupsOfExamples:
+            return GroupsOfExamples(group_codes(group_values(table, name), names), names)
 
         def batch(table: pa.Table) -> Sample:
-            column, values[:] = label_values(table, settings.label, values)
-            positive = _positive(values, column[0].as_py(), settings)
-            scores = {name: _scores(table, name) for name in settings.models}
-            weight = settings.weight
-            weights = None if weight is None else weight_column(table, weight)
-            codes = costs = gains = None
-            if groups is not None:
-                values_of_groups = group_values(table, str(settings.grouped_by))
-                codes = GroupsOfExamples(group_codes(values_of_groups, groups), groups)
-            if settings.cost is not None:
-                costs = cost_column(table, settings.cost)
-            if settings.gain is not None and settings.unit is not None:
-                gains = number_column(table, settings.gain) - settings.unit.place_cost
-            return Sample(are_positive(column, positive), scores, weights, gains, codes, costs)
+            found = sample_of(settings, table, labels=labels, scores=_scores, groups=codes)
+            unit, gains = settings.unit, found.gains
+            paid = gains if unit is None or gains is None else gains - unit.place_cost
+            return found._replace(gains=paid)
 
         yield from self.read(columns_read(settings), batch)
         positive_value(values, settings.label, settings.pos_label)

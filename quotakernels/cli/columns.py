@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,7 +20,6 @@ from numpy.typing import NDArray
 from quotakernels.cli.errors import (
     InputError,
     PlacedError,
-    RowError,
     first_values,
     in_options,
     missing_value,
@@ -63,16 +61,8 @@ def row_numbers(table: pa.Table) -> NDArray[np.int64]:
     return np.asarray(table[_ROW]) if known else np.arange(1, table.num_rows + 1)
 
 
-@contextmanager
-def placing(table: pa.Table) -> Iterator[None]:
-    """Tell of the row of an error where it is in its file."""
-    try:
-        yield
-    except RowError as error:
-        raise error.placed(lambda row: _place(table, row)) from error
-
-
 def _place(table: pa.Table, row: int) -> str:
+    """Where a row, which counts from 1, is in its file."""
     row = int(row_numbers(table)[row - 1])
     for file, before, count in origins(table):
         if row <= count:
@@ -104,14 +94,15 @@ _MARKED = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*")
 
 def score_column(table: pa.Table, name: str) -> NDArray[Any]:
     """Return a column of scores in its own type; infinities are scores, NaN is an error."""
-    scores: NDArray[Any] = _numbers(complete(table, name), name).to_numpy()
+    scores: NDArray[Any] = _numbers(table, name).to_numpy()
     return scores
 
 
 def weight_column(table: pa.Table, name: str) -> NDArray[np.float64]:
     """Return a column of weights, all finite and none negative."""
-    weights = np.asarray(_numbers(complete(table, name), name).to_numpy(), dtype=np.float64)
-    _refuse(~np.isfinite(weights) | (weights < 0), weights, name, "a finite weight of 0 or more")
+    weights = np.asarray(_numbers(table, name).to_numpy(), dtype=np.float64)
+    bad = ~np.isfinite(weights) | (weights < 0)
+    _refuse(bad, weights, table, name, "a finite weight of 0 or more")
     with np.errstate(over="ignore"):
         if not np.isfinite(weights.sum()):
             raise InputError(f"column {name!r}: the sum of the weights is too large for a number")
@@ -120,15 +111,15 @@ def weight_column(table: pa.Table, name: str) -> NDArray[np.float64]:
 
 def number_column(table: pa.Table, name: str) -> NDArray[np.float64]:
     """Return a column of finite numbers of either sign."""
-    numbers = np.asarray(_numbers(complete(table, name), name).to_numpy(), dtype=np.float64)
-    _refuse(~np.isfinite(numbers), numbers, name, "a finite number")
+    numbers = np.asarray(_numbers(table, name).to_numpy(), dtype=np.float64)
+    _refuse(~np.isfinite(numbers), numbers, table, name, "a finite number")
     return numbers
 
 
 def cost_column(table: pa.Table, name: str) -> NDArray[np.float64]:
     """Return a column of costs, all finite and none negative."""
     costs = number_column(table, name)
-    _refuse(costs < 0, costs, name, "a cost of 0 or more")
+    _refuse(costs < 0, costs, table, name, "a cost of 0 or more")
     return costs
 
 
@@ -137,7 +128,8 @@ def treatment_column(table: pa.Table, name: str, treated: str | None) -> NDArray
     column = complete(table, name)
     if treated is None and not _is_text(column.type):
         treatment = number_column(table, name)
-        _refuse((treatment != 0) & (treatment != 1), treatment, name, "1 for a treated row, or 0")
+        odd = (treatment != 0) & (treatment != 1)
+        _refuse(odd, treatment, table, name, "1 for a treated row, or 0")
         return treatment
     values = pc.unique(column).to_pylist()
     if len(values) > _ARMS:
@@ -187,21 +179,25 @@ def columns_read(settings: Settings) -> tuple[str, ...]:
     return (settings.label, *settings.models, *optional, *conditions)
 
 
-def sample_of(settings: Settings, rows: pa.Table) -> Sample:
-    """The columns that settings name as arrays; an error tells of all columns that are none."""
+def sample_of(settings: Settings, rows: pa.Table, **readers: Any) -> Sample:
+    """The columns that settings name as arrays; an error tells of all columns that are none.
+
+    What reads `labels`, `scores` and `groups` of a table and a name may be another one.
+    """
     errors: list[InputError] = []
+    of_labels = readers.get("labels", partial(label_column, pos_label=settings.pos_label))
+    of_scores, of_groups = readers.get("scores", score_column), readers.get("groups", group_column)
 
     def read(kind: Callable[[pa.Table, str], Any], name: str | None) -> Any:
         try:
-            with placing(rows):
-                return None if name is None else kind(rows, name)
+            return None if name is None else kind(rows, name)
         except InputError as error:
             errors.append(error)
 
-    labels = read(partial(label_column, pos_label=settings.pos_label), settings.label)
-    scores = {name: read(score_column, name) for name in settings.models}
+    labels = read(of_labels, settings.label)
+    scores = {name: read(of_scores, name) for name in settings.models}
     weights, gains = read(weight_column, settings.weight), read(number_column, settings.gain)
-    groups, costs = read(group_column, settings.grouped_by), read(cost_column, settings.cost)
+    groups, costs = read(of_groups, settings.grouped_by), read(cost_column, settings.cost)
     treatment = read(partial(treatment_column, treated=settings.treated), settings.treatment)
     if errors:
         lines = dict.fromkeys(x.message for x in errors)
@@ -224,12 +220,12 @@ def label_values(
     """
     column = complete(table, name)
     if not _is_text(column.type):
-        column = _numbers(column, name)
+        column = _numbers(table, name)
     values = list(dict.fromkeys([*(known or []), *pc.unique(column).to_pylist()]))
     if len(values) > 2:
-        row = pc.index(column, values[2]).as_py() + 1
+        place = _place(table, pc.index(column, values[2]).as_py() + 1)
         number, shown = ("more than 2", values[:3]) if known is not None else (len(values), values)
-        raise RowError(lambda place: third_label(name, number, shown, place), row)
+        raise PlacedError(third_label(name, number, shown, place))
     return column, values
 
 
@@ -243,7 +239,7 @@ def complete(table: pa.Table, name: str) -> pa.ChunkedArray:
     column = table.column(name)
     if column.null_count:
         row = pc.index(column.is_null(), True).as_py() + 1
-        raise missing_value(name, row, column.null_count)
+        raise missing_value(name, _place(table, row), column.null_count)
     return column
 
 
@@ -261,8 +257,9 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return others.get(kind, kind)
 
 
-def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+def _numbers(table: pa.Table, name: str) -> pa.ChunkedArray:
     """Return a column of booleans, integers or floats without NaN, or say what is in the way."""
+    column = complete(table, name)
     kind = column.type
     if pa.types.is_decimal(kind):  # Arrow's own cast to floats is not always to the nearest
         column = column.cast(pa.string()).cast(pa.float64())
@@ -271,12 +268,12 @@ def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         row, text = first_text(texts)
         some = any(x.isdigit() for cell in texts for x in cell)
         hint = f"is not a number{_hint(text) if some else ', and no cell of this column is'}"
-        raise RowError(lambda place: f"column {name!r}: {text!r} at {place} {hint}", row)
+        raise PlacedError(f"column {name!r}: {text!r} at {_place(table, row)} {hint}")
     elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise InputError(f"column {name!r} holds values of type {kind}, expected numbers")
     if pa.types.is_floating(column.type):
         values = column.to_numpy()
-        _refuse(np.isnan(values), values, name, "a number")
+        _refuse(np.isnan(values), values, table, name, "a number")
     return column
 
 
@@ -311,13 +308,13 @@ def _hint(text: str) -> str:
     return f"; write it as in 1250.5, without other signs{decimal}"
 
 
-def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], name: str, expected: str) -> None:
-    """Raise an error for the first bad value, if there is one."""
+def _refuse(bad: NDArray[Any], values: NDArray[Any], table: Any, name: str, expected: str) -> None:
+    """Raise an error for the first bad value of a column, if there is one."""
     if bad.any():
         first = int(np.argmax(bad))
         value = "NaN" if np.isnan(values[first]) else values[first]
-        said = f"column {name!r}: {value} at"
-        raise RowError(lambda place: f"{said} {place}, expected {expected}", first + 1)
+        place = _place(table, first + 1)
+        raise PlacedError(f"column {name!r}: {value} at {place}, expected {expected}")
 
 
 def positive_value(
@@ -414,16 +411,14 @@ def fulfilling(table: pa.Table, conditions: Conditions) -> pa.ChunkedArray:
 
 def of_rows(table: pa.Table, conditions: Conditions, result: Callable[[pa.Table], _R]) -> _R:
     """The result for the rows that fulfil conditions; errors say of which rows they are."""
-    with placing(table):
-        rows = filtered(table, chosen_rows(table, conditions)) if conditions else table
+    rows = filtered(table, chosen_rows(table, conditions)) if conditions else table
     told = f" (of the rows with {in_words(conditions)})" if conditions else ""
-    with placing(rows):
-        try:
-            return result(rows)
-        except (RowError, PlacedError):
-            raise
-        except (InputError, UnfitError) as error:
-            raise InputError(f"{in_options(error)}{told}") from error
+    try:
+        return result(rows)
+    except PlacedError:
+        raise
+    except (InputError, UnfitError) as error:
+        raise InputError(f"{in_options(error)}{told}") from error
 
 
 def no_row_has(conditions: Conditions, instead: str = "") -> InputError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 import click
@@ -63,18 +63,6 @@ class InputError(click.ClickException):
         return printable(self.message)
 
 
-class RowError(InputError):
-    """The error of a row, which counts from 1; what is said of it needs the place of the row."""
-
-    def __init__(self, said: Callable[[str], str], row: int) -> None:
-        super().__init__(said(f"row {row}"))
-        self.said, self.row = said, row
-
-    def placed(self, place: Callable[[int], str]) -> InputError:
-        """The error for those who know where rows are."""
-        return PlacedError(self.said(place(self.row)))
-
-
 class PlacedError(InputError):
     """An error that says where it is, or of which columns."""
 
@@ -100,15 +88,12 @@ def no_rows(source: str) -> InputError:
     return InputError(f"{source} has no rows")
 
 
-def missing_value(name: str, row: int, count: int) -> RowError:
-    """The error of a column of which so many values are missing, the first in a row."""
+def missing_value(name: str, place: str, count: int) -> PlacedError:
+    """The error of a column of which so many values are missing, the first at a place."""
     more = f", {count} in all" if count > 1 else ""
-    return RowError(
-        lambda place: (
-            f"column {name!r}: missing value at {place}{more}; "
-            "fill these rows, or leave them out with --drop-missing"
-        ),
-        row,
+    return PlacedError(
+        f"column {name!r}: missing value at {place}{more}; "
+        "fill these rows, or leave them out with --drop-missing"
     )
 
 

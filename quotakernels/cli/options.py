@@ -161,6 +161,15 @@ def _flag(name: str, said: str, **more: Any) -> Option:
     return Option(name.split(), is_flag=True, help=said, **more)
 
 
+def _kept(name: str, said: str, **more: Any) -> Option:
+    """How a file is read or written, which `given` tells as long as the command runs."""
+    return Option([name], help=said, callback=keep, expose_value=False, **more)
+
+
+def _rows(name: str, said: str) -> Option:
+    return _option(name, "COL=VALUE", said, type=_condition, multiple=True)
+
+
 def _only_one(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> str | None:
     """The only value that an option may have."""
     if len(given) > 1:
@@ -168,7 +177,6 @@ def _only_one(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ..
     return given[0] if given else None
 
 
-_KEPT: dict[str, Any] = {"callback": keep, "expose_value": False}
 _QUOTA, _PLACES = {"type": _quota}, "Places to fill, as in 200 or 5%"
 _BUDGET = "What the selected rows may cost together, instead of --quota"
 _IN_EACH = "in each group of rows with the same value here"
@@ -180,46 +188,30 @@ _ONE_SCORE = _column(  # which takes several, so that none is dropped without a 
 _COST = _column("--cost", "Column of what each row costs; with --budget.")
 _WEIGHT = _column("--weight", "Column of the weights.")
 _POS_LABEL = _option("--pos-label", "VALUE", "The positive label, if it is not 1.")
-_WHERE = _option(
-    "--where",
-    "COL=VALUE",
-    'Use only these rows, as in train=0 or "age>=40"; repeat.',
-    type=_condition,
-    multiple=True,
+_WHERE = _rows("--where", 'Use only these rows, as in train=0 or "age>=40"; repeat.')
+_DROP_MISSING = _kept(
+    "--drop-missing", "Leave out rows with a missing value in a used column.", is_flag=True
 )
-_DROP_MISSING = _flag(
-    "--drop-missing", "Leave out rows with a missing value in a used column.", **_KEPT
-)
+_FROM_1 = click.IntRange(min=1)
 _SEED = _option("--seed", "S", "Seed of the draws; 0 by default.", type=click.IntRange(min=0))
 READING = (
-    _option(
+    _kept(
         "--sep",
-        "C",
         "CSV: separator of columns, as in ; or tab, if the detection is wrong.",
+        metavar="C",
         type=_separator,
-        **_KEPT,
     ),
-    Option(
-        ["--decimal"],
-        type=click.Choice([".", ","]),
-        help="Decimal mark; the other one marks thousands.",
-        **_KEPT,
+    _kept(
+        "--decimal", "Decimal mark; the other one marks thousands.", type=click.Choice([".", ","])
     ),
-    _option("--encoding", "NAME", "CSV: encoding, as in latin-1.", type=_encoding, **_KEPT),
-    _option("--sheet", "NAME", ".xlsx: name or number of the sheet.", **_KEPT),
-    _option(
-        "--header-row",
-        "N",
-        "Row with the names of the columns.",
-        type=click.IntRange(min=1),
-        **_KEPT,
-    ),
-    _option(
+    _kept("--encoding", "CSV: encoding, as in latin-1.", metavar="NAME", type=_encoding),
+    _kept("--sheet", ".xlsx: name or number of the sheet.", metavar="NAME"),
+    _kept("--header-row", "Row with the names of the columns.", metavar="N", type=_FROM_1),
+    _kept(
         "--missing",
-        "VALUE",
         "Text of cells without a value, as in k.A.; repeat.",
+        metavar="VALUE",
         multiple=True,
-        **_KEPT,
     ),
 )
 _DATA = (
@@ -254,13 +246,7 @@ _GAINS = (
         "Rescale --impact to this class ratio, in positives per negative.",
         type=_number,
     ),
-    _option(
-        "--tune",
-        "COL=VALUE",
-        "Choose the best cuts on these rows; repeat.",
-        type=_condition,
-        multiple=True,
-    ),
+    _rows("--tune", "Choose the best cuts on these rows; repeat."),
 )
 
 
@@ -274,7 +260,7 @@ def _confidence(said: str) -> Option:
 
 def _resamples(what: str) -> Option:
     said = f"Resamples for {what}: by default 1000, more for many models, fewer for many rows."
-    return _option("--resamples", "N", said, type=click.IntRange(min=1))
+    return _option("--resamples", "N", said, type=_FROM_1)
 
 
 def _output(purpose: str) -> Option:
@@ -345,10 +331,10 @@ SELECT: Sections = {
     "How FILE is read": READING,
     "Output": (
         _output("File to write."),
-        _flag(
+        _kept(
             "--escape-formulas",
             "CSV: write ' before texts that a spreadsheet would run as formulas.",
-            **_KEPT,
+            is_flag=True,
         ),
     ),
 }
