@@ -25,9 +25,9 @@ from quotakernels.cli.errors import (
     missing_value,
     third_label,
 )
-from quotakernels.cli.given import given
+from quotakernels.cli.given import given, quoted
 from quotakernels.evaluation.settings import Sample, Settings, UnfitError
-from quotakernels.evaluation.words import Condition, Conditions, in_words, quoted
+from quotakernels.evaluation.words import Condition, Conditions, in_words
 from quotakernels.inputs.groups import GroupsOfExamples
 
 _FILES, _ROW = "quotakernels files", "quotakernels row"

@@ -18,13 +18,7 @@ from pyarrow import csv as arrow_csv
 
 from quotakernels.cli.errors import InputError
 from quotakernels.cli.given import given, missing_words
-from quotakernels.cli.paths import (
-    BLOCK_BYTES,
-    blocks_of,
-    name_of,
-    refuse_other_kinds,
-    suffix_of,
-)
+from quotakernels.cli.paths import BLOCK_BYTES, blocks_of, name_of, refuse_other_kinds, suffix_of
 
 # how a file is written
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
@@ -31,6 +32,21 @@ def on_the_line() -> Iterator[str]:
         for one in value if isinstance(value, tuple) else (value,):
             if one is not None:
                 yield from (option, "tab" if one == "\t" else str(one))
+
+
+_SPECIAL = frozenset('"$`\\!%\n\r')
+"""What some shell reads in double quotes too."""
+
+
+def quoted(word: str) -> str:
+    """A word of a command, in the double quotes that shells of Windows know too if they will do."""
+    safe = shlex.quote(word)
+    return safe if safe == word or set(word) & _SPECIAL or not word else f'"{word}"'
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Words as a command for a shell."""
+    return " ".join(map(quoted, words))
 
 
 _WORDS = (

@@ -22,7 +22,7 @@ from quotakernels.cli.batches import Rows, streams
 from quotakernels.cli.columns import columns_read, of_rows, sample_of
 from quotakernels.cli.errors import InputError, in_options, listed
 from quotakernels.cli.files import column_names, read_table, without_missing
-from quotakernels.cli.given import given, on_the_line
+from quotakernels.cli.given import command_line, given, on_the_line
 from quotakernels.cli.options import Format
 from quotakernels.cli.paths import file_format, files_of, name_of, path_given
 from quotakernels.cli.rendering import print_evaluation, progress_bar, table_console
@@ -30,7 +30,6 @@ from quotakernels.cli.writing import output_file, write_table
 from quotakernels.evaluation.evaluate import evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.settings import Quota, Resampling, Settings, UnfitError, Unit
-from quotakernels.evaluation.words import command_line
 
 _CREDIT = {"label": "repaid", "score": ("tree", "naive_bayes", "neural_net")}
 _ATTRIBUTION = (
@@ -182,7 +181,14 @@ def write_page(task: Task, output: Path) -> None:
     if not output.parent.is_dir():  # said before the evaluation, which takes its time
         raise InputError(f"{output} cannot be written: {output.parent} is no directory")
     command = command_line(["quotakernels", *sys.argv[1:]])
-    origin = Origin(task.words, command, task.attribution, in_options)
+
+    def select(model: str, asked: dict[str, str]) -> str:
+        options = [x for name, value in asked.items() for x in (f"--{name}", value)]
+        chosen = [x for each in task.settings.where for x in ("--where", each.short)]
+        words = [*task.words, "--score", model, *options, *chosen, "-o", "selected.csv"]
+        return command_line(["quotakernels", "select", *words])
+
+    origin = Origin(command, select, task.attribution, in_options)
     evaluation = evaluate_file(task.path, task.settings)
     with progress_bar() as step:
         step("drawing the page")

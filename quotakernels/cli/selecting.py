@@ -15,13 +15,7 @@ from numpy.typing import NDArray
 import quotakernels as qk
 from quotakernels._replacing import is_stdout
 from quotakernels._text import counted, number
-from quotakernels.cli.columns import (
-    cost_column,
-    group_column,
-    of_rows,
-    row_numbers,
-    score_column,
-)
+from quotakernels.cli.columns import cost_column, group_column, of_rows, row_numbers, score_column
 from quotakernels.cli.errors import InputError, in_options, printable
 from quotakernels.cli.files import read_rows, read_table, without_missing
 from quotakernels.cli.given import given

@@ -18,13 +18,7 @@ from quotakernels.evaluation.results import (
     same,
 )
 from quotakernels.evaluation.settings import Quota
-from quotakernels.evaluation.words import (
-    Said,
-    at_most_three,
-    listed,
-    sentence,
-    signed,
-)
+from quotakernels.evaluation.words import Said, at_most_three, listed, sentence, signed
 from quotakernels.inference._call import ENOUGH_GROUPS, INTERVALS, NEAR_ONE, enough_near_one
 from quotakernels.results import Comparison
 

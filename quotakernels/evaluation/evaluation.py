@@ -20,12 +20,7 @@ from quotakernels._text import counted
 from quotakernels.evaluation.answers import Answer, answers
 from quotakernels.evaluation.certainty import notes_of_hit_rates, notes_of_intervals, pairs_of
 from quotakernels.evaluation.intervals import closed_forms
-from quotakernels.evaluation.results import (
-    Differences,
-    Results,
-    Values,
-    dominant,
-)
+from quotakernels.evaluation.results import Differences, Results, Values, dominant
 from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.tables import (
     Table,
@@ -228,12 +223,7 @@ class Evaluation(Results):
     @property
     def tables(self) -> list[Table]:
         """All tables: what selecting brings, the measures, groups, and the tests of pairs."""
-        return [
-            *gain_tables(self),
-            *measure_tables(self),
-            *group_tables(self),
-            *pair_tables(self),
-        ]
+        return [*gain_tables(self), *measure_tables(self), *group_tables(self), *pair_tables(self)]
 
     @property
     def notes(self) -> list[str]:
@@ -250,7 +240,7 @@ class Evaluation(Results):
         named = ("source", "label", "pos_label", "weight", "cost", "treatment", "treated")
         summed = ("rows", "positives", "total", "positive_total", "total_cost", "prevalence")
         record: dict[str, Any] = {name: getattr(settings, name) for name in named}
-        record |= {name: [x.option for x in getattr(settings, name)] for name in ("where", "tune")}
+        record |= {name: [x.short for x in getattr(settings, name)] for name in ("where", "tune")}
         record["unit"] = None if settings.unit is None else asdict(settings.unit)
         called = {"total": "total_weight", "positive_total": "positive_weight"}
         record |= {called.get(name, name): getattr(self, name) for name in summed}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from quotakernels._text import counted, number
@@ -12,19 +11,6 @@ Said = tuple[str, tuple[str, ...]]
 """An answer in a few words, and the sentences that say what they mean."""
 MINUS = "\N{MINUS SIGN}"
 _MANY = 3
-_SPECIAL = frozenset('"$`\\!%\n\r')
-"""What some shell reads in double quotes too."""
-
-
-def quoted(word: str) -> str:
-    """A word of a command, in the double quotes that shells of Windows know too if they will do."""
-    safe = shlex.quote(word)
-    return safe if safe == word or set(word) & _SPECIAL or not word else f'"{word}"'
-
-
-def command_line(words: Iterable[str]) -> str:
-    """Words as a command for a shell."""
-    return " ".join(map(quoted, words))
 
 
 def whole(places: float) -> bool:
@@ -106,8 +92,8 @@ class Condition(NamedTuple):
         return " ".join(self)
 
     @property
-    def option(self) -> str:
-        """The condition as an option of the command has it."""
+    def short(self) -> str:
+        """The condition without spaces."""
         return "".join(self)
 
 

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -40,7 +40,7 @@ from quotakernels.evaluation.tables import (
     measure_tables,
     pair_tables,
 )
-from quotakernels.evaluation.words import command_line, in_words, listed, whole
+from quotakernels.evaluation.words import in_words, listed, whole
 from quotakernels.report.figures import figures, legend
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
@@ -49,16 +49,20 @@ _FEW = 6
 """Models of which the longer tables are not folded."""
 
 
+Select = Callable[[str, dict[str, str]], str]
+"""The command that selects by a model what is asked for, such as a `quota` of 10."""
+
+
 @dataclass(frozen=True)
 class Origin:
-    """Where a page comes from: the words for the data, the command, whose the data are, and how
-    the command says what the library says of arguments.
+    """Where a page comes from: the command, what writes the commands that select, whose the data
+    are, and how the command says what the library says of arguments.
 
     A page that Python has asked for comes from no command.
     """
 
-    file: tuple[str, ...] = ()
     command: str = ""
+    select: Select | None = None
     attribution: tuple[str, ...] = ()
     in_options: Callable[[str], str] = str
 
@@ -87,7 +91,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
         "pairs": list(pair_tables(evaluation)),
         "few": len(evaluation.models) <= _FEW,
         "notes": list(notes_of_intervals(evaluation)),
-        "steps": list(steps(evaluation, origin.file)),
+        "steps": list(steps(evaluation, origin.select)),
         "no_steps": _no_steps(evaluation),
         "ends": list(ends_of_quotas(evaluation)),
         "evaluation": evaluation,
@@ -243,43 +247,41 @@ class Step(NamedTuple):
     remark: str
 
 
-def steps(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
+def steps(evaluation: Results, select: Select | None) -> Iterator[Step]:
     """How each quota is filled, and how the best cut is made."""
     for quota in evaluation.settings.quotas:
         choice = Choice(evaluation, quota)
         if choice.places and evaluation.total:
-            yield _fill(evaluation, file, choice.first, quota)
+            yield _fill(evaluation, select, choice.first, quota)
     if evaluation.gains is not None and evaluation.total:
-        yield from _fewer(evaluation, file)
-        yield from _best_cut(evaluation, file)
+        yield from _fewer(evaluation, select)
+        yield from _best_cut(evaluation, select)
 
 
-def _fill(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> Step:
+def _fill(evaluation: Results, select: Select | None, model: int, quota: Quota) -> Step:
     groups, per = evaluation.groups, evaluation.settings.per
     each = "" if per is None else f" of each {per}"
     does, name = "Spend" if quota.is_budget else "Fill", evaluation.models[model]
-    what, command = (
-        f"{does} {quota.named}{each} by {name}",
-        _of_quota(evaluation, file, model, quota),
-    )
+    what = f"{does} {quota.named}{each} by {name}"
+    command = _of_quota(evaluation, select, model, quota)
     places = float(evaluation.places(quota)[model])
     if groups is not None and per is not None:
         remark = f"{how_filled_each(places, quota, per, groups.whole)}."
         if evaluation.weighted:
-            remark = "The command counts rows and not weights." if file else ""
+            remark = "The command counts rows and not weights." if select else ""
         return Step(what, command, remark)
     end = end_of(evaluation, model, quota)
     if not evaluation.weighted:
         remark = how_filled(places, end.threshold, round(end.above), round(end.tied)) + "."
         if quota.is_budget and not whole(places):
-            taker = "The command" if file else "With whole=True it"
+            taker = "The command" if select else "With whole=True it"
             remark += f" {taker} takes each row or none of it."
         return Step(what, command, remark)
     remark = f"A weight of {number(end.above)} lies above the score {end.threshold}, "
     remark += f"{number(end.tied)} at it."
-    if file:
+    if select:
         remark += f" The command {_by_weight(end, places, quota)}."
-        command = _of_threshold(evaluation, file, model, end.threshold)
+        command = _of_threshold(evaluation, select, model, end.threshold)
     return Step(what, command, remark)
 
 
@@ -292,7 +294,7 @@ def _by_weight(end: End, places: float, quota: Quota) -> str:
     return f"{said} and selects a weight of {number(taken)}, more than the {limit}"
 
 
-def _fewer(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
+def _fewer(evaluation: Results, select: Select | None) -> Iterator[Step]:
     """Fewer places than the first quota has, where these are the answer; a budget has no number."""
     settings, choice = evaluation.settings, first_choice(evaluation)
     if choice is None or not choice.places or settings.cost is not None or evaluation.weighted:
@@ -301,10 +303,10 @@ def _fewer(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
         quota = Quota(fewer.places)
         places = f"{quota} of {choice.size.the}"
         what = f"Fill {places} by {evaluation.models[fewer.model]}, which bring more than all"
-        yield _fill(evaluation, file, fewer.model, quota)._replace(what=what)
+        yield _fill(evaluation, select, fewer.model, quota)._replace(what=what)
 
 
-def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
+def _best_cut(evaluation: Results, select: Select | None) -> Iterator[Step]:
     """The cut that brings the most, unless that is nobody."""
     assert evaluation.gains is not None
     model = evaluation.gains.best_model
@@ -312,20 +314,20 @@ def _best_cut(evaluation: Results, file: Sequence[str]) -> Iterator[Step]:
     if found["quota"]:
         size = f"a weight of {number(found['quota'])}" if evaluation.weighted else ""
         remark = f"That is {size or counted(found['quota'], 'row', 'rows')} here."
-        command = _of_threshold(evaluation, file, model, str(found["threshold"]))
+        command = _of_threshold(evaluation, select, model, str(found["threshold"]))
         yield Step(f"Select what brings the most, by {name}", command, remark)
 
 
-def _of_quota(evaluation: Results, file: Sequence[str], model: int, quota: Quota) -> str:
+def _of_quota(evaluation: Results, select: Select | None, model: int, quota: Quota) -> str:
     settings = evaluation.settings
-    if file:
-        per = [] if settings.per is None else ["--per", settings.per]
+    if select:
         # a share of the rows with every value is a smaller one of the rows with a score
-        fewer = evaluation.rows_missing > 0 and quota.percent and per == []
-        asked = ["--quota", plain(evaluation.places_at_random(quota)) if fewer else str(quota)]
-        if settings.cost is not None:
-            asked = ["--budget", str(quota), "--cost", settings.cost]
-        return _command(evaluation, file, model, *asked, *per)
+        fewer = evaluation.rows_missing > 0 and quota.percent and settings.per is None
+        amount = plain(evaluation.places_at_random(quota)) if fewer else str(quota)
+        asked = {"quota" if settings.cost is None else "budget": amount}
+        asked |= {} if settings.cost is None else {"cost": settings.cost}
+        asked |= {} if settings.per is None else {"per": settings.per}
+        return select(evaluation.models[model], asked)
     share = quota.percent and not quota.whole
     name = "budget" if quota.is_budget else "fraction" if share else "quota"
     places = evaluation.places_at_random(quota) if quota.whole else quota.amount
@@ -335,19 +337,12 @@ def _of_quota(evaluation: Results, file: Sequence[str], model: int, quota: Quota
     return f"quotakernels.select({', '.join([settings.lines.models[model], argument, *beside])})"
 
 
-def _of_threshold(evaluation: Results, file: Sequence[str], model: int, threshold: str) -> str:
+def _of_threshold(evaluation: Results, select: Select | None, model: int, threshold: str) -> str:
     lines = evaluation.settings.lines
-    if file:
-        return _command(evaluation, file, model, "--threshold", threshold)
+    if select:
+        return select(evaluation.models[model], {"threshold": threshold})
     above = f"{lines.models[model]} >= {threshold}"
     return f"({above}) & {lines.beside['where']}" if "where" in lines.beside else above
-
-
-def _command(evaluation: Results, file: Sequence[str], model: int, *options: str) -> str:
-    chosen = [x for each in evaluation.settings.where for x in ("--where", each.option)]
-    score = ["--score", evaluation.models[model]]
-    words = ["quotakernels", "select", *file, *score, *options, *chosen]
-    return command_line([*words, "-o", "selected.csv"])
 
 
 # what every quota finds and brings

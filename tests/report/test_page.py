@@ -25,8 +25,8 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 import quotakernels as qk
+from quotakernels.cli.given import command_line
 from quotakernels.evaluation.settings import Resampling, resamples_for
-from quotakernels.evaluation.words import command_line
 
 from .conftest import EVIL, ODD
 
