@@ -61,9 +61,9 @@ R = TypeVar("R")
 
 
 class MeasureWithOptions(functools.partial[R]):
-    """A ``functools.partial`` of a measure that has a ``__name__``, as some libraries want.
+    """A ``functools.partial`` of a measure with a ``__name__``, which some libraries ask for.
 
-    It is a partial function, so it stands wherever one of a measure may.
+    It can be used wherever a ``functools.partial`` of a measure can.
     """
 
     __name__: str
@@ -99,26 +99,28 @@ def _word(option: str, value: Any) -> str:
 M = TypeVar("M")
 Facts = ParamSpec("Facts")
 Validator: TypeAlias = Callable[..., tuple[tuple[Array, ...], tuple[int, ...] | None]]
-"""``validator(xp, table, *, ...)`` checks numbers that may be arrays of any shape Q: it
-gives arrays of shape (..., K), NaN where a number is bad and cannot be read, and Q, which is K
-by another name; None where results have no such axis."""
+"""``validator(xp, table, *, ...)`` checks numbers, which may be arrays of any shape Q.
+
+It returns them as arrays of shape (..., K), where K is the size of Q, with NaN for a bad number
+that cannot be read; and Q, the shape that axis K of the results gets in the end.  In place of Q it
+returns None if the results have no axis K."""
 
 
 _FROM_DATA = inspect.signature(rank).parameters
 COLUMNS = ("gain", "gain_rejected", "cost", "treatment")
 """Keywords of `rank` that measures take only if they need these columns."""
 GROUPS = ("groups", "num_groups")
-"""What of these makes groups of examples."""
+"""Keywords of `rank` that divide the examples into groups."""
 CUTS = ("quota", "fraction", "budget")
-"""What may say how many are selected."""
+"""Keywords that say how many examples are selected."""
 FEW_CUTS = 8
-"""So many cuts of a list take less time than sorting it."""
+"""Finding up to this many cuts of a list takes less time than sorting it."""
 _NEEDED = {
     "gain": ("gain", "what each example brings: pass gain="),
     "cost": ("cost", "what each example costs: pass cost="),
     "treatment": ("treated", "which examples were treated: pass treatment="),
 }
-"""The column of a table that each of them becomes, and what messages say of it."""
+"""For each column that a measure may need: its name in the table, and the advice of the error."""
 
 
 def no_numbers(*_: Any) -> tuple[tuple[()], None]:
@@ -127,7 +129,10 @@ def no_numbers(*_: Any) -> tuple[tuple[()], None]:
 
 
 def one_value(*_: Any) -> tuple[tuple[()], tuple[()]]:
-    """The validator of those that give one value by an axis K that has no other name."""
+    """The validator of measures without numbers whose results have an axis K of one entry.
+
+    The shape () removes that axis from the results.
+    """
     return (), ()
 
 
@@ -137,52 +142,56 @@ class Measure:
 
     The wrapped function computes it from the table of a ranking and from the arrays that the
     validator makes of the measure's own numbers.  The function's keyword-only parameters are
-    options: plain values, for each of which it may be compiled anew.  What else is known of the
-    measure are facts, from which its signature, its types and all lists of measures follow.
+    options: plain values, for each of which it may be compiled anew.  The parameters below are
+    facts about the measure; its signature, its types and all lists of measures follow from them.
 
     Parameters
     ----------
     greater_is_better : bool or None
-        Whether more is better, or less; None of a measure of which neither is, and of curves.
+        Whether more of it is better, or less; None if neither is, and for curves.
     numbers : callable, optional
-        The validator of its own numbers, such as `wanted_masses` of quotas; the default is that of
-        its kind.
+        The validator of its own numbers, such as `wanted_masses` for quotas.  Each kind of measure
+        has a default.
     needs : tuple of str
-        What it has no value without: "gain", "cost" or "treatment"; beside gains, "y_true" if it
-        tells the classes apart.
+        Columns without which it has no value: "gain", "cost" or "treatment".  A measure of gains
+        that also tells the classes apart needs "y_true" too.
     takes : tuple of str
-        Which of these it takes without needing it.  A measure with a budget takes costs.
+        Columns that it uses if they are given.  A measure with a budget takes costs anyway.
     ideal : bool
-        Whether it compares what the examples bring with the order that is best for that.
+        Whether it compares the order of the scores with the ideal one, in which the gains fall.
     advice : str
-        What messages say to those who give a direction to a measure that has none.
+        What the error adds where the measure needs a direction and has none.
     monotone : {"", "always", "by default"}
-        Whether it never falls where a ROC curve rises, with any options or as they are.  Then its
-        values with ties in the best and in the worst order bound it in every other order.
+        Whether it never falls when the ROC curve rises: with any options, or with the defaults
+        alone.  Its values with ties in the best and in the worst order are then bounds for every
+        other order.
     most, signed, drifting
-        Of one that is monotone: it is at most `most`, and at least 0, or minus `most` if it is
-        signed: a difference, which rounding may move by last places of `most`.  With weights,
-        rounding moves a drifting one by more the more examples there are.
+        Of a monotone measure: its largest value, or None; whether its smallest value is minus
+        `most` instead of 0, because it is a difference, which rounding moves by last places of
+        `most`; and whether with weights its rounding error grows with the number of examples.
     best_of_cuts : bool
-        Whether it takes the best of many cuts, of which resamples find better ones than there are.
+        Whether it takes the best of many cuts.  On a resample the best of them looks better than
+        it is, so bootstrap intervals lie too high.
     by_positives : bool
-        Whether a measure of counts stays where neighbouring rows without positives become one.
-        So do all that follow from where the positives stand, and from nothing else of the scores.
+        Whether its value, without weights, stays the same if neighbouring rows without positives
+        are merged.  That holds for every measure that depends only on the places of the positives.
     in_masses : bool
-        Whether what it gives depends on the unit of the masses.
+        Whether its result depends on the unit of the masses.
     by_group : bool
-        Whether it gives one value for each group of examples; so do all that have `sums`.
+        Whether it gives one value for each group of examples.  With `sums` it does anyway.
     over_groups : bool
-        Whether one bad value spoils what it says of all groups.
+        Whether one bad value makes its results for all groups NaN.
     by_sums : bool
-        Whether sums up to each group are all that it reads of the table, as those that have `sums`.
+        Whether all that it reads of the table are sums down to each tie group.  With `sums` they
+        are.
     by_counts : bool
-        Whether whole numbers of examples up to each tie group are all that it reads of groups.
+        Whether all that it reads of a table with groups are numbers of examples, and of positive
+        ones, down to each tie group.
     sums : OfRowSum, optional
-        The sum over rows that the measure is, its options as they are, so that several share a
-        pass.
+        The sum over rows that makes up the measure, with default options.  Several such measures
+        share one pass over the rows.
     headline : str
-        The field of a record by which models are compared; empty of a measure without one.
+        The field of its record by which models are compared, or an empty string.
     """
 
     _function: Callable[..., Any] = field(kw_only=False)
@@ -207,12 +216,12 @@ class Measure:
     headline: str = ""
     __name__: ClassVar[str]
     at_quota_only: ClassVar[bool] = False
-    """Whether no more of the scores is needed than those around a quota."""
+    """Whether it needs no other scores than those around a quota."""
     of_numbers: ClassVar[bool] = False
     """Whether its options are numbers, which may be arrays."""
 
     def __post_init__(self) -> None:
-        """What follows from the facts, and from the signatures of function and validator."""
+        """Set what follows from the facts, and from the signatures of function and validator."""
         numbers, function = self.numbers, self._function
         functools.update_wrapper(self, function)
         self.by_group = self.by_group or self.sums is not None
@@ -227,6 +236,7 @@ class Measure:
         self._required = [p.name for x in own for p in x if p.default is p.empty]
         paid = ("cost",) if "budget" in self._numbers else ()
         self.takes = (*self.needs, *self.takes, *paid)
+        # labels and scores alone determine its value
         self.alone = numbers is no_numbers and not (self._required or self.takes or self.ideal)
         data = taken_of_rank(self.takes, self.by_group)
         self.__signature__ = inspect.Signature([*data.values(), *own[0], *own[1]])
@@ -250,7 +260,7 @@ class Measure:
         return self._computed(ranking, numbers, options)
 
     def take_own(self, keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Its numbers and its options, taken out of the keywords, of which the flags are flags."""
+        """Take its numbers and its options out of the keywords; raise if a flag is not a bool."""
         known = self.__signature__.parameters
         for name, value in keywords.items():
             if name in known and isinstance(known[name].default, bool):
@@ -259,7 +269,7 @@ class Measure:
         return numbers, {name: keywords.pop(name) for name in self.options if name in keywords}
 
     def check_required(self, own: Mapping[str, Any]) -> None:
-        """Raise unless all that it has no default of is there."""
+        """Raise if a keyword that has no default is missing."""
         for name in self._required:
             if name not in own:
                 raise TypeError(f"{self.__name__} needs {name}")
@@ -270,14 +280,14 @@ class Measure:
         return self._function.__annotations__.get("return") == "Array"
 
     def lacking(self, options: Mapping[str, Any]) -> list[str]:
-        """Keywords that it needs beside these, or one of which; empty if it needs none."""
+        """Keywords one of which it needs beside these; empty if it needs none."""
         absent = [name for name in self._required if name not in options]
         if absent or self.cut_optional:
             return absent[:1]
         cuts = [x for x in (*CUTS, "threshold", "between") if x in self._numbers]
         return [] if any(options.get(x) is not None for x in cuts) else cuts
 
-    # from the arguments to the ranking, or to what serves the measure in its place
+    # from the arguments to the ranking, or to less where less is enough
 
     def ranking(
         self,
@@ -286,7 +296,7 @@ class Measure:
         numbers: dict[str, Any],
         caller: str = "",
     ) -> Any:
-        """The ranking among the arguments, or that of the labels and scores."""
+        """The ranking that was passed, or one made of the labels and scores."""
         caller = caller or self.__name__
         given = self._named(caller, arguments, keywords)
         name = "ranking" if "ranking" in given else "y_true"
@@ -322,15 +332,15 @@ class Measure:
     def _known_cut(
         self, at_quota: RankingAtQuota, numbers: dict[str, Any], caller: str
     ) -> ops.QuotaCut:
-        """What there is at the one quota that is known, of measures that need no more."""
-        if not self.at_quota_only or caller != self.__name__:  # which compares all cuts
+        """The tie group in which the one known quota ends, for measures that need no more."""
+        if not self.at_quota_only or caller != self.__name__:  # other callers compare all cuts
             raise TypeError(f"{caller} needs the whole ranking; rank_at_quota knows one quota only")
         for name in (name for name, x in numbers.items() if x is not None):
             raise TypeError(f"{name} cannot be combined with a RankingAtQuota, which has its quota")
         return at_quota.around
 
     def _check_complete(self, caller: str, given: dict[str, Any]) -> None:
-        """Raise unless there are labels and scores; or gains in the place of labels."""
+        """Raise unless there are labels and scores, or gains in place of labels."""
         if not ("y_true" in given and "y_score" in given):
             raise TypeError(f"{caller} needs y_true and y_score, or a Ranking")
         gains = "gain" in given if "gain" in self.needs else given.get("gain") is not None
@@ -340,7 +350,7 @@ class Measure:
             raise TypeError(f"{caller} needs y_true, which tells the cells apart")
 
     def _validated(self, given: dict[str, Any]) -> Validated:
-        """The checked examples; what is told of bad labels suits measures that take grades."""
+        """The checked examples; an error about labels points to gain= if it takes grades."""
         try:
             return validated(given)
         except ValueError as error:
@@ -351,7 +361,7 @@ class Measure:
             raise ValueError(f"{what}; pass grades as gain=, with None as y_true") from None
 
     def _serving(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
-        """The ranking of checked examples, or the counts or the one cut that the measure needs."""
+        """The ranking of checked examples; or running counts, or one cut, if these are enough."""
         if self.ideal and "gain" in found.examples.columns:
             return beside_ideal(found, ties)
         by_counts = self.by_sums if found.groups is None else self.by_counts
@@ -360,12 +370,12 @@ class Measure:
         return self._cut(found, ties, numbers)
 
     def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
-        """The ranking of checked examples, or what one cut needs of it."""
+        """The ranking of checked examples; or the tie group of one cut, if that is enough."""
         if not self.at_quota_only or all(numbers.get(name) is None for name in CUTS):
             return rank_examples(found.masked, ties, found.good, found.groups)
         return ranking_at(found, ties, numbers)
 
-    # from there to the value
+    # from the ranking to the value
 
     def _computed(self, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
         xp = namespace(ranking[0])
@@ -377,10 +387,10 @@ class Measure:
             weighted = isinstance(ranking, Ranking) and table.weighted
             function = self._of_masses if weighted else self._function
             result: Any = xp.compiled(function, self.options)(table, *arrays, **options)
-            if shape is not None:  # of which K is another name
+            if shape is not None:  # axis K of the results gets the shape of the numbers
                 result = tree_map(lambda x: xp.reshape(x, (*x.shape[:-1], *shape)), result)
             result = xp.finished(result, dtype)
-            several = isinstance(result, tuple)  # may hold sums, 0 of a bad row; others are NaN
+            several = isinstance(result, tuple)  # its fields may be sums, which are 0 in a bad row
             if isinstance(ranking, Ranking) and (several or ranking.groups):
                 good = good_rows(ranking)
                 if self.over_groups and good is not None:
@@ -403,36 +413,36 @@ class Measure:
             if column not in table.columns:
                 raise TypeError(f"{self.__name__} needs {what}, or a Ranking that was made with it")
 
-    # The direct way, of calls that say nothing but labels and scores in arrays of NumPy or CPU
-    # tensors, and perhaps a few plain quotas, as most calls do.
+    # The direct way, for most calls: labels and scores in NumPy arrays or CPU tensors, and at most
+    # a few plain quotas beside them.
     #
-    # Of these no question is left that the general way has to ask: none about libraries, devices,
-    # weights, masks, groups and invalid rows.  None stands for all other calls, and for those with
-    # an error, which the general way raises.
+    # It skips what the general way has to find out about libraries, devices, weights, masks, groups
+    # and invalid rows.  It returns None for every other call, and for bad input, so that the
+    # general way raises the error.
 
     def _direct(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """The value, of calls that have a direct way to it; None of all others."""
+        """The value, if the call can go the direct way; None if not."""
         if keywords:
-            known = self.at_quota_only and self.numbers is wanted_masses and len(arguments) == 2
-            return self._at_known_cuts(*arguments, **keywords) if known else None
+            plain = self.at_quota_only and self.numbers is wanted_masses and len(arguments) == 2
+            return self._at_known_cuts(*arguments, **keywords) if plain else None
         counted = self.alone and self.by_sums and self.by_positives
         if not counted or len(arguments) != 2 or (table := _counts_of_lists(*arguments)) is None:
             return None
         return from_host_view(by_numpy(self._function, table), arguments[1])
 
     def _at_known_cuts(self, labels: Any, scores: Any, **cut: Any) -> Any:
-        """The values at one quota or a few of a single list, which need no sort; None otherwise."""
+        """The values of one list at a few plain quotas, found without a sort; else None."""
         if len(cut) != 1 or not (cut.keys() <= {"quota", "fraction"}):
             return None
-        if (found := good_lists(labels, scores)) is None or found[0].ndim > 1:
+        if (good := good_lists(labels, scores)) is None or good[0].ndim > 1:
             return None
-        masses = known_masses(found[0].shape[0], **cut)
+        masses = known_masses(good[0].shape[0], **cut)
         if masses is None or len(masses) > FEW_CUTS:
             return None
         single = type(next(iter(cut.values()))) in (int, float)
-        if single and "quota" in cut and 0 < masses[0] < 1:  # of which there is a warning
+        if single and "quota" in cut and 0 < masses[0] < 1:  # the general way warns of it
             return None
-        around = namespace(found[0]).cut_of_scores(*found, masses)
+        around = namespace(good[0]).cut_of_scores(*good, masses)
         if around is None:
             return None
         value = by_numpy(self._function, around, around.wanted)
@@ -485,9 +495,10 @@ class Measure:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class QuotaMeasure(Measure):
-    """A measure at K quotas: its function gets the table and the masses for which these stand.
+    """A measure at K quotas.
 
-    The masses have shape (..., K).
+    Its function gets the table and the wanted masses, shape (..., K): how many examples each quota
+    selects, or with weights how much of their sum.
     """
 
     numbers: Validator = wanted_masses
@@ -500,13 +511,13 @@ def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def flat(numbers: dict[str, Any]) -> list[Any]:
-    """All of the numbers, also those that come as several."""
+    """All numbers in one list, those that come in lists too."""
     several = (x if isinstance(x, (list, tuple)) else (x,) for x in numbers.values())
     return [x for each in several for x in each]
 
 
 def _plain(name: str, value: Any) -> Any:
-    """A value that can tell compiled functions apart; an array cannot."""
+    """The value of an option, which must be hashable to tell compiled functions apart."""
     value = tuple(value) if isinstance(value, list) else value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
@@ -525,19 +536,19 @@ def measure(
     *arguments: Facts.args,
     **facts: Facts.kwargs,
 ) -> Callable[[Callable[..., Any]], M]:
-    """Make a measure of that kind of a function, with the facts that are known of it."""
+    """Turn the decorated function into a measure of that kind, with these facts about it."""
     return lambda function: kind(function, *arguments, **facts)
 
 
 def taken_of_rank(takes: tuple[str, ...], by_group: bool) -> dict[str, inspect.Parameter]:
-    """The parameters of `rank` that a measure takes which takes these columns."""
+    """The parameters of `rank` that are also those of a measure which takes these columns."""
     left_out = {x for x in COLUMNS if x.removesuffix("_rejected") not in takes}
     left_out |= set() if by_group else set(GROUPS)
     return {name: p for name, p in _FROM_DATA.items() if name not in left_out}
 
 
 def _counts_of_lists(labels: Any, scores: Any) -> ops.TieTable | None:
-    """The running counts of good lists, in which rows without positives are one."""
+    """The running counts of good lists, neighbouring rows without positives merged; else None."""
     if (found := good_lists(labels, scores)) is None:
         return None
     scores, labels = found
@@ -545,11 +556,11 @@ def _counts_of_lists(labels: Any, scores: Any) -> ops.TieTable | None:
     return namespace(scores).running_counts(scores, labels, None, by_positives=True)
 
 
-# One quota of scores that are not sorted
+# One quota, found without sorting the scores
 
 
 class RankingAtQuota(NamedTuple, Generic[T]):
-    """What measures at one quota need of all examples: the tie group in which it ends.
+    """What measures at one quota need to know of the examples: the tie group in which it ends.
 
     `rank_at_quota` makes it.  `hit_rate`, `qrecall`, `lift`, `confusion_table` and the measures of
     a table take it in place of a `Ranking`, without a quota, because it has one.  All other
@@ -560,15 +571,15 @@ class RankingAtQuota(NamedTuple, Generic[T]):
     threshold : array, shape (...)
         The score at which the quota ends, as that of `quota_threshold`.
     around : named tuple of arrays, shape (..., 1)
-        How many examples the quota takes, and how many of them, and how many positive ones, are
-        above that score, tied at it, and there at all.
+        How many examples the quota takes; and how many examples, and how many positive ones, are
+        above that score, are tied at it, and are there in all.
     """
 
     threshold: T
     around: ops.QuotaCut
 
     def __repr__(self) -> str:
-        """Library, and of one list how many examples there are."""
+        """The library and, for one list, the number of examples."""
         if not is_array(self.threshold):  # a tree of something else
             return f"RankingAtQuota{tuple.__repr__(self)}"
         whole, positives = self.around.whole, self.around.positives
@@ -578,9 +589,9 @@ class RankingAtQuota(NamedTuple, Generic[T]):
 def ranking_at(
     found: Validated, ties: TiePolicy, given: Mapping[str, Any]
 ) -> Ranking | ops.QuotaCut:
-    """A ranking of checked examples, or of one quota the tie group in which it ends.
+    """The tie group in which one quota ends; or the whole ranking, where the cut takes a sort.
 
-    Sums of weights, of costs, and of several quotas, need the sorted scores.
+    It does with weights, groups, budgets, several quotas and ties in the given order.
     """
     quota, fraction, budget = (given.get(name) for name in CUTS)
     examples = in_library_of(found.masked, quota, fraction, budget)
@@ -600,7 +611,7 @@ def ranking_at(
 def _cut_found(
     examples: Examples, good: Array | None, wanted: Array, place: Any, ties: TiePolicy
 ) -> ops.QuotaCut:
-    """See `quota_cut_of`; NumPy counts one list in the memory of a tensor several times faster."""
+    """The result of `quota_cut_of`; of one list in a CPU tensor by NumPy, which counts faster."""
     find = namespace(examples.scores).compiled(quota_cut_of, ("ties",))
     data = (examples[:4], good, wanted)
     on_host = host_view(data) if examples.scores.ndim == 1 else None
@@ -614,9 +625,9 @@ def _cut_found(
 def _wanted(
     xp: Namespace, examples: Examples, quota: Any, fraction: Any, when_short: Any
 ) -> tuple[Array, int | None]:
-    """The mass that one quota stands for, and the place of the last example that it takes.
+    """The mass for which one quota stands, and the place of the last example that it takes.
 
-    The place is None where it is not known.
+    The place is None if that cannot be read.
     """
     scores, valid = examples.scores, examples.valid
     size, dev = scores.shape[-1], device(scores)
@@ -633,7 +644,7 @@ def _wanted(
 
 
 def last_place(xp: Namespace, wanted: Array) -> Array:
-    """The place of the last example, from 1 on, of which a quota takes at least a part."""
+    """The place, counted from 1, of the last example of which a quota takes at least a part."""
     last = xp.where(wanted > 1, wanted, xp.ones_like(wanted))
     return xp.cast(xp.ceil(last), xp.int64)
 
@@ -647,7 +658,7 @@ def quota_cut_of(
     ties: TiePolicy,
     across: Across | None = None,
 ) -> ops.QuotaCut:
-    """Where the wanted mass ends among the examples, or those of all shards together."""
+    """The tie group in which the wanted mass ends, among the examples of all shards together."""
     xp = namespace(wanted)
     scores, labels, _, valid, *_ = examples
     shape = (*scores.shape[:-1], 1)
@@ -670,14 +681,17 @@ def quota_cut_of(
 
 
 def _one_class_first(xp: Namespace, around: ops.QuotaCut, is_positive: bool) -> ops.QuotaCut:
-    """The tie group is the part of one class, of which the first comes before the other."""
+    """The cut under a tie policy that puts all examples of one class of a tie group first.
+
+    The quota then ends among the examples of one class, which become a row by themselves.
+    """
     row = around.row
     first = row.positive if is_positive else row.mass - row.positive
     nothing = xp.zeros_like(first)
     found = first if is_positive else nothing
     within = around.wanted <= row.mass_before + first
     before = row.mass_before + xp.where(within, nothing, first)
-    mass = xp.clip(xp.where(within, first, row.mass - first), min=1.0)  # one is 0 at quota 0
+    mass = xp.clip(xp.where(within, first, row.mass - first), min=1.0)  # it may be empty at quota 0
     positive_before = row.positive_before + xp.where(within, nothing, found)
     positive = xp.where(within, found, row.positive - found)
     part = ops.CutRow(before, positive_before, mass, positive)

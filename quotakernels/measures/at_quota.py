@@ -57,8 +57,7 @@ class _Positives(NamedTuple):
 
     For counts and whole quotas both are whole numbers below 2**53 (n up to 9e7), so that one
     division of products of them is the exact value rounded once; other quotas are within a few
-    ulp.  The `row` is that in which the mass ends,
-    after a part of it, the mass `within`.
+    ulp.  The mass ends in `row`, of which it takes `within`; `place` is the index of that row.
     """
 
     numerator: Array
@@ -79,8 +78,8 @@ def hit_rate_at(xp: Namespace, table: _Table, wanted: Array) -> Array:
 
 
 def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
-    """Shares of counts, at most 1 also where sums are rounded: in float32, or of more examples than
-    floats can count.
+    """Shares of counts, clipped to 1 where sums are rounded: in float32, and with more examples
+    than floats can count.
     """
     if share.dtype == xp.float64 and not table.rounded:
         return share
@@ -88,7 +87,7 @@ def _of_counts(xp: Namespace, table: _Table, share: Array) -> Array:
 
 
 def _hit_rate(xp: Namespace, table: _Table, wanted: Array, found: _Positives) -> Array:
-    """T(j) / j; exactly 1 where there is no negative down to the row in which the quota ends."""
+    """T(j) / j; exactly 1 if no negative stands in the row in which the quota ends, or above it."""
     rate = found.numerator / (found.denominator * wanted)
     if not table.weighted:
         return _of_counts(xp, table, rate)
@@ -98,7 +97,7 @@ def _hit_rate(xp: Namespace, table: _Table, wanted: Array, found: _Positives) ->
 
 
 def _qrecall(xp: Namespace, table: _Table, wanted: Array, found: _Positives) -> Array:
-    """Exactly 1 where no positive is left."""
+    """T(j) / P; exactly 1 if no positive is left below the quota."""
     total = Totals(xp, table)
     share = found.numerator / (found.denominator * total.positive[..., None])
     if not table.weighted:
@@ -140,7 +139,7 @@ def hit_rate(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Array:
         How many examples are selected (with weights: how much mass), from 0 to n.  It need not be a
         whole number.
     fraction : number or array, shape Q, optional
-        The same as a share of all examples (of the whole mass), in (0, 1].
+        The share of all examples that is selected (with weights: of the mass), in (0, 1].
     budget : number or array, shape Q, optional
         What the selected examples may cost together, from 0 to what all examples cost, in the unit
         of `cost` of `rank`.  The best are taken until it is spent.  Give exactly one of `quota`,
@@ -389,7 +388,7 @@ def above_cuts(xp: Namespace, table: ops.TieTable, column: Array) -> Array:
 
 
 def below_cuts(xp: Namespace, table: ops.TieTable, column: Array) -> Array:
-    """Sums of the rows below each cut; in a difference of sums a small one would be lost."""
+    """Sums of the rows below each cut.  As a difference of larger sums they would lose digits."""
     if table.groups:
         behind = xp.total_behind(table, column)
         return xp.concat([behind, xp.group_total(table, column)], axis=-1)
