@@ -238,7 +238,7 @@ def with_fields(record: Any, **fields: Any) -> Any:
 
 
 def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The same tuples and mappings, of what the function makes of each array; None stays."""
+    """Nested tuples and mappings, with the function applied to each array in them; None stays."""
     if tree is None:
         return None
     if isinstance(tree, tuple):

@@ -67,9 +67,9 @@ ArrayOf: TypeAlias = A | np.ndarray[Any, Any] | list[Any] | tuple[Any, ...] | ra
 NumberOf: TypeAlias = float | np.number[Any] | ArrayOf[A]
 """A number or several."""
 Number: TypeAlias = NumberOf[_Tensor | _Sharded]
-"""The same of any library."""
+"""A number or several, of any library."""
 Numbers: TypeAlias = ArrayOf[_Tensor | _Sharded]
-"""Several of any library."""
+"""Several numbers, of any library."""
 
 
 class BatchData(TypedDict, total=False):

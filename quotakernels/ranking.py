@@ -253,7 +253,7 @@ class Ranking(NamedTuple, Generic[T]):
             return ranking_of(table, good)
 
     def at_thresholds(self, thresholds: Number) -> Ranking[T]:
-        """The same examples, with the cuts at some thresholds only.
+        """The ranking of these examples with cuts at the given thresholds only.
 
         Use it to apply thresholds that were chosen on one set to another:
         ``rank(test).at_thresholds(roc_hull(tuning).threshold)``.
@@ -416,9 +416,9 @@ def rank(
 def ranked(
     y_true: Any, y_score: Any, *, ties: TiePolicy = "expected", ideal: bool = False, **data: Any
 ) -> Ranking:
-    """The same, of gains without labels too; all examples then count as positive.
+    """What `rank` gives, of gains without labels too; all examples then count as positive.
 
-    On demand the gains come in the `ideal` order too.
+    With `ideal` the ranking also has the gains in the ideal order.
     """
     check_tie_policy(ties)
     found = validated({"y_true": y_true, "y_score": y_score, **data})
@@ -437,7 +437,7 @@ def beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
 
 
 def running_table(found: Validated, ties: TiePolicy, by_positives: bool) -> ops.TieTable | None:
-    """Running counts, which may serve what is made of sums alone."""
+    """Running counts, which measures of sums alone can use; None where they serve nothing."""
     scores, labels, weights, valid, columns = found.masked
     if ties != "expected" or weights is not None or columns:
         return None
@@ -450,7 +450,7 @@ def running_table(found: Validated, ties: TiePolicy, by_positives: bool) -> ops.
 
 
 def _marked(xp: Namespace, counted: Any, good: Array) -> Any:
-    """With 1, or NaN of a list that is not good."""
+    """The running counts with the mark 1, or NaN for a list that is not good."""
     with xp.computing():
         flag = xp.cast(good[..., 0], xp.wide_float(device(good)))
         return counted._replace(layout=counted.layout._replace(mark=flag / flag))
@@ -469,7 +469,7 @@ def rank_examples(
 
 
 def ranked_by_group(found: Validated, ties: TiePolicy, ideal: bool = False) -> Ranking:
-    """Rank what is found good, of groups if there are any, for functions that draw or divide it."""
+    """Rank the good examples, by group if there are groups, for resamples and folds."""
     if ideal and "gain" in found.examples.columns:
         return beside_ideal(found, ties)
     good = None if found.groups is None else found.good
@@ -534,7 +534,7 @@ def ranking_of(table: ops.TieTable, good: Array | None = None, with_bad: bool = 
 
 
 def refuse_groups(ranking: Ranking, name: str = "the ranking") -> None:
-    """Raise for a ranking of groups, of which only measures make something."""
+    """Raise for a ranking of groups, which only measures can use."""
     if ranking.groups:
         raise TypeError(f"{name} has groups, which this function does not take; rank one group")
 
@@ -542,7 +542,7 @@ def refuse_groups(ranking: Ranking, name: str = "the ranking") -> None:
 def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:
     """The table of a ranking: masses are None where they are the counts, else wide floats.
 
-    What is not a ranking is what a cut of unsorted examples needs of theirs.
+    Anything else, such as the one cut of unsorted examples, is returned unchanged.
     """
     if not isinstance(ranking, Ranking):
         return ranking

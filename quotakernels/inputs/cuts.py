@@ -39,7 +39,7 @@ from quotakernels.ops import namespace
 
 
 def warn_below_one(quota: Any) -> None:
-    """Warn of a single quota between 0 and 1, which was meant as a fraction in all likelihood."""
+    """Warn about a single quota between 0 and 1, which was probably meant as a fraction."""
     plain = type(quota) in (int, float)
     single = plain or (is_array(quota) and quota.ndim == 0 and readable(quota))
     if single and 0 < quota < 1:
@@ -53,7 +53,7 @@ def warn_below_one(quota: Any) -> None:
 ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
 _EXAMPLES = "number of examples"
-"""What a quota may be at most, if that is no rounded sum."""
+"""What messages call the limit of a quota without weights, which is no rounded sum."""
 
 
 def quota_masses(
@@ -66,9 +66,10 @@ def quota_masses(
     budget: Any = None,
     when_short: WhenShort | None = None,
 ) -> tuple[tuple[Array], tuple[int, ...]]:
-    """The wanted masses, shape (..., K), NaN where there are none, and the quota's own shape.
+    """The mass for which each quota stands, and the quota's own shape.
 
-    Of groups of examples the shape is (..., S, K).  Messages may call the quota otherwise.
+    The masses have shape (..., K), or (..., S, K) with groups of examples, and are NaN where a
+    quota stands for none.  Messages use the name `called` for the quota.
     """
     check_when_short(when_short)
     total = Totals(xp, table)
@@ -101,7 +102,7 @@ def quota_masses(
 def wanted_masses(
     xp: Namespace, table: ops.TieTable | ops.QuotaCut, **cut: Any
 ) -> tuple[tuple[Array], tuple[int, ...]]:
-    """What `quota_masses` gives, with a warning of a quota of less than one example."""
+    """The masses of `quota_masses`, with a warning about a quota of less than one example."""
     quota: Any = cut.get("quota")
     check_when_short(when_short := cut.get("when_short"))
     sure = cut.get("fraction") is None and when_short != "nan" and _is_mass(quota)
@@ -109,7 +110,7 @@ def wanted_masses(
         masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
     elif table.running and sure:
         whole = Totals(xp, table).whole[..., None]
-        masses = ((xp.clip(whole, max=as_float(quota)),), ())  # NaN where nothing is defined
+        masses = ((xp.clip(whole, max=as_float(quota)),), ())  # a total that is NaN stays so
     else:
         masses = quota_masses(xp, table, **cut)
     known = concrete(table[0]) or (type(quota) is float and may_warn(table[0]))
@@ -123,7 +124,7 @@ def _is_mass(quota: Any) -> bool:
 
 
 def _only(cuts: dict[str, Any], priced: bool) -> tuple[str, Any]:
-    """The one that is given; a budget needs examples that cost something."""
+    """The one cut that is given and its name; raise for none or several, or without costs."""
     given = {name: x for name, x in cuts.items() if x is not None}
     if len(given) != 1:
         plain = "quota= (examples) and fraction= (a share of them)"
@@ -140,7 +141,7 @@ _UNDEFINED_IF_SHORT: ContextVar[bool] = ContextVar("_UNDEFINED_IF_SHORT", defaul
 
 @contextlib.contextmanager
 def undefined_if_short() -> Iterator[None]:
-    """Where a quota beyond all there is makes a result NaN, and is no error: in resamples."""
+    """A context for resamples, in which a quota that is too large gives NaN instead of an error."""
     token = _UNDEFINED_IF_SHORT.set(True)
     try:
         yield
@@ -160,7 +161,7 @@ def masses_or_all(
     fraction: Any = None,
     when_short: WhenShort | None = None,
 ) -> tuple[tuple[Array], tuple[int, ...]]:
-    """The same as `wanted_masses`, but without a quota the mass of all examples."""
+    """The masses of `wanted_masses`; without a quota, the mass of all examples."""
     if quota is None and fraction is None:
         check_when_short(when_short)
         whole = Totals(xp, table).whole[..., None]
@@ -169,7 +170,7 @@ def masses_or_all(
 
 
 def check_when_short(when_short: Any) -> None:
-    """Raise unless it says what happens where there are fewer examples than a quota."""
+    """Raise unless it is None or one of the two words for quotas above the number of examples."""
     if when_short is not None:
         check_choice("when_short", when_short, "all", "nan")
 
@@ -191,9 +192,9 @@ def _beside_groups(
 
 
 def known_masses(size: Any, quota: Any = None, fraction: Any = None) -> list[float] | None:
-    """The masses of so many examples for which a plain number, or a list of some, stands.
+    """The masses for which plain numbers, one or a list of them, stand in a list of that size.
 
-    None unless all of them fit, or of a size that is symbolic.
+    None if one of them is anything else or does not fit, or if the size is symbolic.
     """
     if (quota is None) == (fraction is None):
         return None
@@ -221,7 +222,7 @@ def _within(
 ) -> tuple[Array, Array, str]:
     """Which quotas are allowed, which fit their row of the batch, and what is expected of them.
 
-    Of rows where no example is there every quota is undefined.
+    In rows without examples every quota is undefined.
     """
     limit = most if what == _EXAMPLES else most * (1 + tolerance(most, MASS_ROUNDING))
     valid, expected = quota >= 0, "a finite number, not negative"
@@ -238,20 +239,20 @@ def _within(
 
 
 def whole_if_close(xp: Namespace, wanted: Array) -> Array:
-    """The numbers, but whole ones where rounding alone has moved them."""
+    """The numbers, made whole where only rounding has moved them off a whole number."""
     nearest, close = xp.round(wanted), tolerance(wanted, ROUNDING) * wanted
     return xp.where(xp.abs(wanted - nearest) <= close, nearest, wanted)
 
 
 MOST = 10**8
-"""Positions that are looked at; more of them would fill the memory."""
+"""The most positions that are visited one by one; more would fill the memory."""
 
 
 @functools.wraps(masses_or_all, assigned=())
 def masses_and_positions(
     xp: Namespace, table: ops.TieTable, **cut: Any
 ) -> tuple[tuple[Array, Array], tuple[int, ...]]:
-    """The wanted masses, and the numbers of all positions that have to be looked at."""
+    """The wanted masses, and all positions to be visited, counted from 1."""
     (wanted,), shape = masses_or_all(xp, table, **cut)
     number = _number(xp, table, wanted)
     if ops.is_below(MOST, number):
@@ -260,7 +261,7 @@ def masses_and_positions(
 
 
 def _number(xp: Namespace, table: ops.TieTable, wanted: Array) -> int:
-    """How many positions there are: in a program no more than rows."""
+    """How many positions to visit: as many as examples if these can be read, else as rows."""
     rows: int = table.counts.shape[-1]
     if table.in_place or not readable(table.counts):
         return rows
@@ -273,10 +274,10 @@ def _number(xp: Namespace, table: ops.TieTable, wanted: Array) -> int:
 
 
 def in_precision_of(scores: Array, threshold: Any) -> Any:
-    """Plain numbers, one or a list of them, as the nearest ones of the scores' type: as array
-    libraries compare them.
+    """Plain numbers, one or a list of them, rounded to the type of the scores, as array libraries
+    do to compare them.
 
-    Beside whole scores an integer stays one if it fits.  All else is given back as it is.
+    Beside integer scores an integer that fits stays one.  Anything else is returned unchanged.
     """
     if not _types_of_plain(threshold) <= {int, float}:
         return threshold
@@ -343,7 +344,7 @@ def cut_at(xp: Namespace, table: ops.TieTable, thresholds: Any) -> ops.TieTable:
 
 
 def _many_thresholds_beside(table: ops.TieTable, thresholds: Any) -> Array:
-    """Those of a list as plain numbers, and those of an array as they are."""
+    """Thresholds of a list in the precision of the scores, and those of an array unchanged."""
     column = thresholds_beside(table.thresholds, thresholds, "thresholds")
     batch = tuple(table.counts.shape[:-1])
     if column.ndim == 0 or tuple(column.shape[:-1]) not in ((), batch):
@@ -359,7 +360,7 @@ def _merged(table: ops.TieTable, last: Array) -> ops.TieTable:
 
 
 def _rows_ending(xp: Namespace, table: ops.TieTable, ends: Array) -> Array:
-    """Which rows are the last of so many; and the last of all that are not empty."""
+    """Flags of the last row of each cut, given how many it takes, and of the last filled row."""
     size = table.counts.shape[-1]
     filled = xp.count(table.counts > 0)
     ends = xp.concat([xp.minimum(ends, filled), filled], axis=-1)

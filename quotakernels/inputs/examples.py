@@ -85,11 +85,11 @@ class Examples(NamedTuple):
 
 
 class Validated(NamedTuple):
-    """What was found good: examples, and which rows of the batch had no bad value, shape (..., 1);
-    None where all values were read, and so are good.
+    """Checked examples, and which rows of the batch are `good`, shape (..., 1): have no bad value.
 
-    The `mask` is that of the caller alone: examples of rows with a bad value count in it.  With
-    `groups` it is known of each group whether it had a bad value, shape (..., S, 1).
+    `good` is None if all values were read, since a bad one raises.  With `groups` it has an entry
+    for each group, shape (..., S, 1).  The `mask` is the caller's own, in which the examples of
+    rows with a bad value still count.
     """
 
     examples: Examples
@@ -99,9 +99,9 @@ class Validated(NamedTuple):
 
     @property
     def masked(self) -> Examples:
-        """The examples under the mask: those of rows that are not good are there to be ranked.
+        """The examples under the caller's mask, so that rows with a bad value are ranked too.
 
-        What gains, costs and treatments such rows have may not be known.
+        With gains, costs or treatments they are not, because theirs may be unknown.
         """
         if self.good is None or self.examples.columns:
             return self.examples
@@ -192,10 +192,10 @@ def _one_for_all(y_score: Any, gain: Any) -> Any:
 
 
 def good_lists(labels: Any, scores: Any) -> tuple[NDArray, NDArray] | None:
-    """Good scores and flags in arrays of NumPy, of one list or several, as most calls have.
+    """Scores, and labels as flags, if both are good arrays of NumPy or CPU tensors, as most are.
 
-    Tensors share their memory.  None for all else: of that `validated` finds what it is, or
-    what is wrong with it.
+    The arrays returned are NumPy's, and share the memory of tensors.  For anything else the result
+    is None: `validated` finds out what it is, or what is wrong with it.
     """
     if type(scores) is not np.ndarray or type(labels) is not np.ndarray:
         on_host = host_view((scores, labels)) if is_tensor(scores) and is_tensor(labels) else None
@@ -207,16 +207,16 @@ def good_lists(labels: Any, scores: Any) -> tuple[NDArray, NDArray] | None:
 
 
 def _good_labels(scores: NDArray, labels: NDArray) -> NDArray | None:
-    """The labels of lists of NumPy as flags, None unless they and the scores are good.
+    """The labels of NumPy's arrays as flags, or None unless they and the scores are good.
 
-    Lists of one batch may have the same labels.
+    One list of labels may serve all lists of a batch.
     """
     kind, type_, shape = labels.dtype.kind, scores.dtype, scores.shape
     if kind not in "iub" or type_.kind not in "fiub":
         return None
     if scores.size == 0 or (shape != labels.shape and shape[-1:] != labels.shape):
         return None
-    if shape[-1] == 1 < len(shape):  # which may be columns
+    if shape[-1] == 1 < len(shape):  # they may be column vectors
         return None
     if not (labels.dtype.isnative and type_.isnative):
         return None
@@ -230,7 +230,7 @@ def _good_labels(scores: NDArray, labels: NDArray) -> NDArray | None:
 
 
 def zero_or_one(labels: Any) -> np.ndarray[Any, Any] | None:
-    """Integers that NumPy sees to be 0 and 1 as booleans; None of all else."""
+    """NumPy integers that are all 0 or 1, as booleans; None for anything else."""
     if not (isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and labels.size):
         return None
     if np.bitwise_or.reduce(labels, axis=None) >> 1:
@@ -333,7 +333,7 @@ def bad_values(
 
 
 def bad_weights(xp: Namespace, weights: Array) -> dict[str, tuple[Array, str]]:
-    """The same for weights; nothing where NumPy sees that all are good."""
+    """Where weights are bad, with what was expected; nothing where NumPy sees that all are good."""
     most = float(xp.finfo(weights.dtype).max) / max(weights.shape[-1], 1)  # their sum is finite
     if isinstance(weights, np.ndarray) and _all_between(weights, 0, most):
         return {}
@@ -420,7 +420,7 @@ def _raise_for(
 
 
 def without_negative_gains(found: Validated) -> Validated:
-    """The same if no gain is negative; where that is not read, a list or group with one is bad."""
+    """The examples; a negative gain raises, or where it is not read makes its list or group bad."""
     gain, groups = found.examples.columns["gain"], found.groups
     xp = namespace(gain)
     with xp.computing():

@@ -24,12 +24,12 @@ from quotakernels.inputs.keywords import show_value
 from quotakernels.ops import namespace
 
 DENSE = 4
-"""Integers whose range is at most so many times their number are found by a table of that range."""
+"""Integers are looked up in a table if their range is at most so many times their number."""
 
 MOST_PLACES = 2**28
 """The longest axis that may be asked for: a column of this length takes 2 GiB."""
 MOST_POINTS = 2**24
-"""The same of results that are several columns."""
+"""The longest axis of results that have several columns."""
 MOST_CLASSES = 2**14
 """A table of so many classes has as many cells as the longest axis."""
 EXPECTED = "an integer, a string or a date"

@@ -13,7 +13,7 @@ from quotakernels._array import Array, Namespace, device, known, once
 
 
 def divisor(xp: Namespace, mass: Array) -> Array:
-    """The mass, or where it is 0 something to divide by; no other mass is changed by it."""
+    """The mass as a divisor: tiny where it is 0, and unchanged otherwise."""
     on_host = isinstance(mass, np.ndarray)  # torch.compile warns of a cache
     return mass + (_smallest_normal if on_host else _smallest_normal.__wrapped__)(xp, mass.dtype)
 
@@ -26,7 +26,7 @@ def _smallest_normal(xp: Namespace, dtype: Any) -> Any:
 class Totals:
     """The masses of a table, each of shape (...), summed when it is first read.
 
-    Its readers may have `summed` the rows anyway.
+    With `summed` their reader sums the rows anyway.
     """
 
     def __init__(self, xp: Namespace, table: Any, summed: bool = False):
@@ -109,9 +109,9 @@ class Totals:
         return self._table.weighted or not known(self.whole < 2.0**53)
 
     def within(self, value: Array, most: Array) -> Array:
-        """What is the most of a perfect order, and less of any other, in spite of rounding."""
+        """The value, at most `most` in spite of rounding, and exactly that for a perfect order."""
         return self._xp.at_most(value, most, lambda: self.perfect)
 
     def of_sums(self, value: Array, most: Array) -> Array:
-        """The same of sums over the rows, which are not rounded where masses are counts."""
+        """The value, limited as by `within` where sums over the rows are rounded."""
         return self.within(value, most) if self.rounded else value

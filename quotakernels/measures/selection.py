@@ -458,7 +458,7 @@ def rank_at_quota(
     Returns
     -------
     RankingAtQuota
-        The same on all shards, in the library and on the device of the input.
+        Identical on all shards, in the library and on the device of the input.
 
     Raises
     ------

@@ -21,7 +21,7 @@ def float_of(values: Array) -> Any:
 
 
 def by_numpy(function: Callable[..., Any], *tables: Any) -> Any:
-    """What a function makes of tables of NumPy's arrays."""
+    """The result of a function for tables of NumPy arrays, where 0/0 is NaN without a warning."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         found = function(*tables)
     if type(found) is np.float64 or (type(found) is np.ndarray and found.ndim > 0):

@@ -43,8 +43,9 @@ def key_of_bits(bits: NDArray) -> NDArray:
 def _unless_positive(
     function: Callable[[NDArray, int], NDArray], x: NDArray, over: bool = False
 ) -> NDArray:
-    """What a function makes of numbers and their width, which may be written over them; the key of
-    a float that is not negative is its bits.
+    """``function(x, width)``, or `x` itself if nothing in it is negative: then key and bits agree.
+
+    With `over` the result may be written over `x`.
     """
     width = 8 * x.dtype.itemsize
     if x.size and np.minimum.reduce(x, axis=None) >= 0:
