@@ -13,33 +13,33 @@ from quotakernels.measures._measure import COLUMNS, Measure
 
 
 def depends_on_positives_only(measure: Any) -> bool:
-    """Whether a measure, or every one of a mapping or `functools.partial`, is `by_positives`."""
+    """Whether a measure, or each one in a mapping or a `functools.partial`, is `by_positives`."""
     return all(isinstance(x, Measure) and x.by_positives for x in _within(measure))
 
 
 def takes(measure: Any, column: str) -> bool:
-    """Whether one of the same takes gains, costs or treatments; one from elsewhere may."""
+    """Whether a measure, or one in a mapping, takes that column; one from elsewhere may."""
     return any(column in getattr(x, "takes", COLUMNS) for x in _within(measure))
 
 
 def needs_ideal(measure: Any) -> bool:
-    """Whether one of the same compares with the ideal order."""
+    """Whether a measure, or one in a mapping, compares with the ideal order of the gains."""
     return any(getattr(x, "ideal", False) for x in _within(measure))
 
 
 def made_here(measure: Any) -> bool:
-    """Whether the same are all of this library, which measures batches as well as lists."""
+    """Whether a measure, or each one in a mapping, is of this library, and so takes batches too."""
     return all(isinstance(x, Measure) or getattr(x, "made_here", False) for x in _within(measure))
 
 
 def of_all_groups(measure: Any) -> str:
-    """The name of one of the same that is of all groups together; empty if there is none."""
+    """The name of the measure, or one in a mapping, that describes all groups together, or nothing."""
     names = (x.__name__ for x in _within(measure) if getattr(x, "over_groups", False))
     return next(names, "")
 
 
 def _within(measure: Any) -> Iterator[Any]:
-    """What mappings and partial functions hold."""
+    """The measures in mappings and partial functions, at any depth."""
     if isinstance(measure, Mapping):
         for each in measure.values():
             yield from _within(each)
@@ -60,12 +60,12 @@ def bounded_by_ties(measure: Any, options: dict[str, Any]) -> bool:
 
 
 def fact(measure: Any, name: str, default: Any = None) -> Any:
-    """What is known of a measure, or of the one in a `functools.partial`, under that name."""
+    """The fact of that name about a measure, or about the one in a `functools.partial`."""
     return getattr(unwrapped(measure)[0], name, default)
 
 
 def direction_of(measure: Any, given: bool | None) -> bool:
-    """Whether more is better, given or of the measure itself; raise where neither says it."""
+    """Whether more is better, as given or as the measure says; raise if neither says it."""
     if given is not None and not isinstance(given, bool):
         raise TypeError(f"greater_is_better must be True, False or None; got {show_value(given)}")
     direction: bool | None = fact(measure, "greater_is_better") if given is None else given
@@ -78,7 +78,7 @@ def direction_of(measure: Any, given: bool | None) -> bool:
 
 
 class OneField(functools.partial[Any]):
-    """A measure of whose record one field is taken."""
+    """A measure that gives a record, reduced to one field of it."""
 
     @property
     def __name__(self) -> str:
@@ -89,12 +89,12 @@ class OneField(functools.partial[Any]):
         return self.of(super().__call__(*arguments, **keywords))
 
     def of(self, record: Any) -> Any:
-        """That field of what the measure gives."""
+        """The field of that record."""
         return operator.attrgetter(fact(self, "headline"))(record)
 
 
 def compared(measure: Any) -> Any:
-    """The measure, or where it gives a record the one number of it by which models are compared."""
+    """The measure, reduced to its headline if it gives a record, so that models can be compared."""
     return OneField(measure) if fact(measure, "headline") else measure
 
 
@@ -104,7 +104,7 @@ def title_of(measure: Any) -> str:
 
 
 def unwrapped(measure: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-    """What is called by `functools.partial`, at any depth, with which arguments and keywords."""
+    """The function inside a `functools.partial`, at any depth, and its arguments and keywords."""
     arguments: tuple[Any, ...] = ()
     keywords: dict[str, Any] = {}
     while isinstance(measure, functools.partial):
@@ -114,13 +114,13 @@ def unwrapped(measure: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
 
 
 def check_value(measure: Any, value: Any) -> None:
-    """Raise for what no measure gives, as ``len`` does."""
+    """Raise for a value that no measure gives, such as that of ``len``."""
     if value is None or isinstance(value, (int, str)):
         raise TypeError(f"measure must give a float or arrays; {title_of(measure)} gives {value!r}")
 
 
 def refusal(measure: Any, options: Mapping[str, Any]) -> str | None:
-    """Why a function from elsewhere cannot be called with a ranking, where its signature tells."""
+    """Why a function from elsewhere cannot be called with a ranking, if its signature tells."""
     inner = unwrapped(measure)[0]
     if str(getattr(inner, "__module__", "")).partition(".")[0] == "quotakernels":
         return None  # its signature is the one for labels and scores

@@ -312,7 +312,7 @@ class QuotaCut(NamedTuple):
 
     @property
     def running(self) -> bool:
-        """Always: `counts` and `positives` are of all examples."""
+        """Always: as with running counts, its last counts are the totals, and no row is empty."""
         return True
 
     @property
@@ -321,7 +321,7 @@ class QuotaCut(NamedTuple):
         return self.whole
 
     def swapped(self) -> QuotaCut:
-        """The same with each class in the place of the other."""
+        """The cut with each class in the place of the other."""
         row = self.row
         row = row._replace(
             positive_before=row.mass_before - row.positive_before,

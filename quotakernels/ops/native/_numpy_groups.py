@@ -138,7 +138,7 @@ def _of_places(
 def _blocks_of_places(
     words: NDArray, lower: int, read: Callable[[NDArray], NDArray]
 ) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
-    """The same, and the keys, by which words are put in order that are equal above the place."""
+    """Blocks of whole groups and their keys; words equal above the place are ordered by these."""
     for here in whole_groups(words, lower):
         begin, own = here >> np.uint64(lower), read(here)
         same = begin[1:] == begin[:-1]

@@ -67,7 +67,10 @@ def _filling(shape: tuple[int, ...], x: NDArray) -> NDArray:
 
 
 def _counts_beside(key: NDArray, labels: NDArray, bounds: NDArray) -> NDArray:
-    """Four rows: above each bound all and positive keys, reaching it all and positive ones."""
+    """Numbers of keys beside each bound, in four rows.
+
+    All keys above the bound and the positive ones, all keys that reach it and the positive ones.
+    """
     found = []
     for bound in bounds:
         above, upto = key > bound, key >= bound
@@ -362,7 +365,7 @@ class NumPy(NumPyTypes):
     def cut_of_scores(self, scores: NDArray, labels: NDArray, masses: list[float]) -> QuotaCut:
         """The scores are partitioned, and those above and at each bound are counted.
 
-        A mass below one example ends in the best group; of a quota of 0 the rate there is 0/0.
+        A mass below one example ends in the best group, that of 0 too, where the rate is 0/0.
         """
         key, size = order_key(scores), scores.shape[0]
         places = [size - max(math.ceil(mass), 1) for mass in masses]

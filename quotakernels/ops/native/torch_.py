@@ -73,7 +73,7 @@ def from_order_key(key: Array, dtype: Any) -> Array:
 
 
 class _SeenAs(torch.autograd.Function):  # type: ignore[misc]
-    """The same bytes as numbers of another type, which `vmap` itself cannot before PyTorch 2.13."""
+    """View bytes as numbers of another type, which `vmap` cannot do before PyTorch 2.13."""
 
     @staticmethod
     def forward(x: Array, dtype: Any) -> Array:
