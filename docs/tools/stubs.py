@@ -1,8 +1,8 @@
 """Write lists and types of the public functions: ``python docs/tools/stubs.py``.
 
 Every measure and every ``@public`` function of a chapter of ``quotakernels/measures`` is public.
-``measures/public.py`` has it, and so has the family that the chapter belongs to.  Which of
-them stand at the top is said in ``quotakernels/__init__.py``.  ``docs/measures.md`` names those of
+``measures/public.py`` exports it, and so does the family of its chapter.  Those that most users
+need stand at the top: ``quotakernels/__init__.py`` names them.  ``docs/measures.md`` names those of
 which less is better.
 
 A measure knows what it takes: which cuts it has, whether it needs gains, costs or treatments, what
@@ -49,7 +49,7 @@ NOT_AT_THE_TOP = {
     "retrieval": ("at_quota", "over_quotas", "selection"),
     "tables": ("multiclass",),
 }
-"""Chapters of which a family has only what does not stand at the top."""
+"""Chapters whose functions a family exports only if they do not stand at the top."""
 NOT_HANDED_ON = ("measure", "method", "confidence_level")
 """Options of measures for which functions that take a measure have a use of their own."""
 CUTS = ("quota", "fraction", "budget", "threshold", "between")
@@ -148,7 +148,7 @@ FUNCTIONS = {
 what else their signature has, ``{own}`` leaves out the keywords of `rank`.
 """
 INDEX = """\
-\"\"\"Every public function of measures and their tables, from its chapter.
+\"\"\"All public functions of the chapters of measures.
 
 ``docs/tools/stubs.py`` writes this list, and the names and types into the stub beside it.
 \"\"\"

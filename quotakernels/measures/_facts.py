@@ -33,7 +33,7 @@ def made_here(measure: Any) -> bool:
 
 
 def of_all_groups(measure: Any) -> str:
-    """The name of the measure, or one in a mapping, that describes all groups together, or nothing."""
+    """The name of a measure, or one in a mapping, of all groups together; empty if none is."""
     names = (x.__name__ for x in _within(measure) if getattr(x, "over_groups", False))
     return next(names, "")
 

@@ -11,9 +11,9 @@ from quotakernels.inputs.totals import Totals
 
 
 class OfRowSum(NamedTuple):
-    """How a measure is made of a sum over rows that others share: ``take(value)`` of what that is.
+    """How a measure is made of a sum over rows, which several measures may share.
 
-    ``make(xp, table, total)`` makes the sum.
+    ``make(xp, table, total)`` makes the sum, and ``take(value)`` the measure of its value.
     """
 
     make: Callable[..., ops.RowSum]

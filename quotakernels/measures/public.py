@@ -1,4 +1,4 @@
-"""Every public function of measures and their tables, from its chapter.
+"""All public functions of the chapters of measures.
 
 ``docs/tools/stubs.py`` writes this list, and the names and types into the stub beside it.
 """

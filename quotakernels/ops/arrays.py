@@ -411,9 +411,9 @@ class Arrays:
         most: Array | float,
         reached: Callable[[], Array] | None = None,
     ) -> Array:
-        """Each value, but no more than the most, beyond which rounding alone can lift it.
+        """Each value, limited to `most`, above which only rounding can lift it.
 
-        Where it is known that the most is `reached` it is given exactly.
+        Where ``reached()`` holds, the result is exactly `most`, unless the value is 0.
         """
         if reached is None:
             return self.clip(value, max=most)

@@ -80,7 +80,7 @@ class Tables(Grouped):
     def columns_by_class(
         self, positive: Array, mass: Array | None, columns: dict[str, Array]
     ) -> Columns:
-        """The columns of a table of which each example is a row by itself."""
+        """The columns of a table in which each example is a row of its own."""
         return {name: _by_class(self, positive, x) for name, x in to_sum(columns, mass).items()}
 
     def merged(self, table: TieTable, last: Array) -> TieTable:
@@ -106,9 +106,9 @@ class Tables(Grouped):
         return table.with_sums(whole, masses, sums)
 
     def counts_of_runs(self, counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
-        """Sums of two columns of whole numbers over the runs that have a `last`, where that stands.
+        """Sums of two columns of whole numbers over each run of rows, where its `last` row stands.
 
-        They are what the running sum at the end of a run exceeds the one before by.
+        Each is the running sum at the end of the run less that at the end of the run before.
         """
 
         def of_runs(x: Array) -> Array:
@@ -248,7 +248,7 @@ class Tables(Grouped):
         return [table]
 
     def head(self, table: Any, wanted: Array) -> Any:
-        """The rows down to the largest wanted mass, and more; all rows where shapes are fixed."""
+        """The rows down to the largest wanted mass, or more; all rows where shapes are fixed."""
         return table
 
     def running_counts(
@@ -332,7 +332,7 @@ class Tables(Grouped):
         return self.sums_within(table, wanted, table.columns["cost"].whole)[0]
 
     def sums_within(self, table: TieTable, wanted: Array, *columns: Array) -> list[Array]:
-        """Of sums of the rows, what the best of each wanted mass have; of the last row the part."""
+        """Sums of columns over the best of each wanted mass, with a part of the last row."""
         index, row = self.rows_at(table, wanted)
         one = self.ones_like(wanted)
         share = (wanted - row.mass_before) / self.where(row.mass > 0, row.mass, one)
@@ -346,7 +346,7 @@ class Tables(Grouped):
 
 
 def _by_class(xp: Namespace, positive: Array, x: Array) -> ByClass:
-    """What positives have and what negatives have, each 0 where the other is not."""
+    """The values of positives and those of negatives, each 0 for examples of the other class."""
     nothing = xp.zeros_like(x)
     return ByClass(xp.where(positive, x, nothing), xp.where(positive, nothing, x))
 
@@ -366,7 +366,7 @@ def _reached(xp: Namespace, ends: Array, wanted: Array) -> Array:
 
 
 def _counted_rows_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Array, CutRow]:
-    """Of counts, sums before a row are those up to it without its own: only rows found are read."""
+    """Rows of counts.  The sum before a row is that with it less its own: no other row is read."""
     wide = xp.wide_float(device(table.counts))
     columns = (table.counts, table.positives)
     few = table.in_place
@@ -380,7 +380,7 @@ def _counted_rows_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Arr
 
 
 def _running_rows_at(xp: Namespace, table: TieTable, wanted: Array) -> tuple[Array, CutRow]:
-    """Of running counts, which are whole numbers: of no mass the row of the first example."""
+    """Rows of running counts, which are whole numbers; a mass of 0 gets the first example's row."""
     place = xp.clip(xp.cast(xp.ceil(wanted), table.counts.dtype), min=1)
     place = xp.minimum(place, table.counts[..., -1:])
     index, before, upto, positive_before, positive_upto = xp.ends_of_row_at(table, place)

@@ -28,7 +28,7 @@ def namespace(x: Array) -> Standard:
 
 
 def _classes(xp: Namespace) -> tuple[type[Standard], ...]:
-    """Those of a library, which is imported here."""
+    """The classes of a library, the one with most forms first; they are imported here."""
     name = backend(xp)
     if name == "numpy":
         from quotakernels.ops.native.numpy_ import NumPy, NumPyTypes

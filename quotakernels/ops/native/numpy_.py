@@ -387,15 +387,15 @@ class NumPy(NumPyTypes):
         return rows_at(table, wanted)
 
     def without_empty_rows(self, table: TieTable) -> TieTable:
-        """Of one list."""
+        """One list needs no fixed number of rows."""
         return table if table.counts.ndim > 1 else _filled_rows(table)
 
     def in_parts(self, table: TieTable) -> list[TieTable]:
-        """Blocks of one list."""
+        """One list comes in blocks."""
         return in_parts(table) if _is_list(table) else [table]
 
     def head(self, table: Any, wanted: NDArray) -> Any:
-        """Whole blocks of one list are left out."""
+        """Of one list, whole blocks below the largest wanted mass are left out."""
         return table if table.running or not _is_list(table) else head(table, wanted)
 
     def running_counts(
