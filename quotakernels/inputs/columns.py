@@ -45,7 +45,7 @@ def check_shapes(
         )
     if len(shapes) == 1:
         _refuse_frame(leader, shape, given)
-    if shape[-1] == 1 and not (batched or (1,) in shapes.values()):
+    if shape[-1] == 1 and not (batched or (1,) in (shapes.get("y_true"), shapes.get("gain"))):
         refuse_columns(shapes, given)
     wanted = f"{shape}" if len(shape) == 1 else f"{shape[-1:]} or {shape}"
     for name, own in shapes.items():
