@@ -222,7 +222,7 @@ def test_expanded_intervals_are_bca_with_the_tails_of_t():
 
 def test_the_best_of_many_cuts_is_warned_of():
     for measure in (qk.roc_hull_auc, {"best": functools.partial(qk.achievable_pr_auc)}):
-        with pytest.warns(UserWarning, match="auc takes the best of many cuts, of which resamples"):
+        with pytest.warns(UserWarning, match="auc takes the best of many cuts. In resamples"):
             qk.bootstrap(measure, Y, S[0], n_resamples=5)
     qk.compare(qk.roc_hull_auc, Y, S, n_resamples=240, confidence_level=0.9)
 

@@ -152,8 +152,8 @@ def warn_of_maxima(measure: Any) -> None:
     for each in measure.values() if isinstance(measure, Mapping) else [measure]:
         if fact(each, "best_of_cuts"):
             warn_once(
-                f"{title_of(each)} takes the best of many cuts, of which resamples find better "
-                "ones than there are: its interval lies too high"
+                f"{title_of(each)} takes the best of many cuts. In resamples the best "
+                "looks better than it is, so its interval lies too high"
             )
 
 
