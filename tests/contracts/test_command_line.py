@@ -11,6 +11,8 @@ standard output, those of the standard error after `!`, and the exit status in b
   `sheet FILE.csv FILE.xlsx TITLE …` write it in another format, a sheet behind those of the titles;
 - `auc` is `evaluate` that shows only the AUC of the first model.
 
+Where a heading ends with `(few bits)`, streams tell few scores apart, so that bounds are left.
+
 With QUOTAKERNELS_WRITE=1 in the environment it is written again: read what has changed.
 """
 
@@ -206,6 +208,8 @@ def test_the_command_prints_what_it_did(
         pytest.importorskip("matplotlib")
     if heading.endswith("(sheet)"):
         pytest.importorskip("openpyxl")
+    if heading.endswith("(few bits)"):
+        monkeypatch.setattr("quotakernels.evaluation.batches._BITS", 6)
     monkeypatch.chdir(tmp_path)
     kept = parts()[heading]
     found = played(kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,6 @@ from command import by_model
 
 import quotakernels as qk
 from contracts.snapshots import agrees
-from quotakernels.evaluation import batches as streams
-from quotakernels.evaluation.batches import evaluate_stream
-from quotakernels.evaluation.settings import Quota, Resampling, Sample, Settings, Unit
-from quotakernels.inputs.groups import GroupsOfExamples
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 N = 240
@@ -89,19 +85,14 @@ CALLS: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 def told(found: qk.results.Evaluation) -> str:
-    """All that an evaluation says."""
+    """All that an evaluation says: words, tables, the frame, and the record part by part."""
     said = [repr(found), found.recommendation, "\n".join(found.notes)]
-    return "\n\n".join([*said, numbers(found)])
-
-
-def numbers(found: qk.results.Evaluation) -> str:
-    """The tables, the frame and the record, a line for each part and each model."""
     tables = ["\n".join([*x.lines(12), *x.notes]) for x in found.tables]
     frame = [" | ".join(map(str, row)) for row in columns(found)]
     record = by_model(found.to_dict())
     models = [json.dumps(x) for x in record.pop("models")]
     parts = [f"{key}: {json.dumps(x)}" for key, x in record.items()]
-    return "\n\n".join([*tables, "\n".join(frame), "\n".join([*parts, *models])])
+    return "\n\n".join([*said, *tables, "\n".join(frame), "\n".join([*parts, *models])])
 
 
 def columns(found: qk.results.Evaluation) -> Iterator[tuple[Any, ...]]:
@@ -129,115 +120,3 @@ def test_evaluations_of_rankings(name: str) -> None:
     quota: dict[str, Any] = {"budget": 40} if name == "cost" else {"quota": 30}
     rankings = {key: qk.rank(Y, x, **beside) for key, x in TWO.items()}
     agrees(f"evaluate/rankings_{name}", told(qk.evaluate(rankings, **quota)))
-
-
-BATCHED: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "sure": {"resampling": Resampling(0.9, False, 40, 0, 40)},
-    "weighted": {"weight": "w"},
-    "cost": {"cost": "c", "quotas": (Quota(40, "budget"),)},
-    "gain": {"unit": Unit("g")},
-    "impacts": {"unit": Unit(impacts=IMPACTS), "resampling": Resampling(0.9, False, 40, 0, 40)},
-    "by": {"by": "region"},
-    "per": {"per": "region"},
-    "per_cost": {"per": "region", "cost": "c", "quotas": (Quota(12, "budget"),)},
-}
-
-
-def batches(options: dict[str, Any], codes: Any) -> Callable[[], Iterator[Sample]]:
-    def passes() -> Iterator[Sample]:
-        for part in np.array_split(np.arange(N), 5):
-            given = {
-                "weights": WEIGHT if "weight" in options else None,
-                "groups": codes if {"by", "per"} & {*options} else None,
-                "costs": COST if "cost" in options else None,
-                "gains": GAIN if options.get("unit") == Unit("g") else None,
-            }
-            some: Any = {key: None if x is None else x[part] for key, x in given.items()}
-            if some["groups"] is not None:
-                some["groups"] = GroupsOfExamples(some["groups"], REGION)
-            yield Sample(Y[part] == 1, {key: x[part] for key, x in TWO.items()}, **some)
-
-    return passes
-
-
-@pytest.mark.parametrize("name", BATCHED)
-def test_evaluations_in_batches(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    pytest.importorskip("pandas")
-    monkeypatch.setattr(streams, "_BITS", 6)  # so that bounds are left
-    options = {"quotas": (Quota(30), Quota(5, "percent")), **BATCHED[name]}
-    settings = Settings("rows", "y", tuple(TWO), **options)
-    regions, codes = np.unique(REGION, return_inverse=True)
-    names = regions if {"by", "per"} & {*options} else None
-    found = evaluate_stream(settings, batches(options, codes), names=names)
-    said = (f"{x.question} {x.verdict} {x.sentences}" for x in found.answers)
-    agrees(f"evaluate/batches_{name}", "\n".join([*said, numbers(found)]))
-
-
-REFUSED: list[dict[str, Any]] = [
-    {"quota": N + 1},
-    {"quota": 0.5},
-    {"quota": -1},
-    {"fraction": 2},
-    {"quota": [[1, 2]]},
-    {"budget": 5},
-    {"cost": COST},
-    {"budget": 5, "quota": 5, "cost": COST},
-    {"budget": 1e9, "cost": COST},
-    {"place_cost": 1.0},
-    {"place_cost": "much", "gain": GAIN},
-    {"gain": GAIN, "impacts": IMPACTS},
-    {"impacts": (1, 2, 3)},
-    {"impacts": "none"},
-    {"tune": HALF},
-    {"tune": Y, "gain": GAIN},
-    {"where": Y > 5},
-    {"ratio": 2.0},
-    {"ratio": -2.0, "impacts": IMPACTS},
-    {"ratio": 2.0, "impacts": IMPACTS, "where": Y == 1, "quota": 3},
-    {"per": REGION},
-    {"per": REGION, "by": REGION, "quota": 3},
-    {"per": REGION, "quota": 3, "gain": GAIN},
-    {"per": REGION, "quota": 300},
-    {"per": REGION[:9], "quota": 3},
-    {"treatment": TREATED},
-    {"confidence_level": 1.0},
-    {"confidence_level": "high"},
-    {"n_resamples": 50},
-    {"positives": 3},
-    {"currency": None},
-    {"sample_weight": "w"},
-    {"qouta": 3},
-    {"quota": 1000, "sample_weight": WEIGHT},
-    {"ratio": 2.1, "gain": GAIN},
-    {"ratio": 0, "impacts": IMPACTS},
-    {"where": Y},
-    {"gain": GAIN * np.nan},
-    {"gain": "spend"},
-    {"tune": [True], "gain": GAIN},
-    {"by": "region"},
-    {"by": [None] * N},
-    {"per": GAIN, "quota": 2},
-    {"per": REGION, "quota": 0.5},
-    {"per": REGION, "quota": 3, "impacts": IMPACTS},
-    {"per": REGION, "budget": 300, "cost": COST},
-    {"budget": -1, "cost": COST},
-    {"budget": 3, "cost": -COST},
-    {"budget": 3, "cost": COST[:4]},
-    {"treatment": TREATED, "quota": 9, "per": REGION},
-    {"treatment": TREATED, "quota": 9, "by": REGION},
-    {"treatment": 2.0 * np.ones(N), "quota": 9},
-]
-
-
-def test_refusals() -> None:
-    """Each call of a list, and the error that it raises."""
-    said = []
-    for options in REFUSED:
-        with pytest.raises((TypeError, ValueError)) as error:
-            qk.evaluate(Y, TWO, **options)
-        given = ", ".join(k if np.size(x) == N else f"{k}={x}" for k, x in options.items())
-        said.append(f"{given}\n    {error.type.__name__}: {error.value}")
-    with pytest.raises(ValueError, match="compare") as error:
-        qk.evaluate(Y, ONE, compare=True)
-    agrees("evaluate/refusals", "\n".join([*said, str(error.value)]))
