@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from backends import in_full
 from command import run
-from pyarrow import csv, parquet
+from pyarrow import parquet
 
 ASKED = ("--label", "y", "--score", "s")
 Y = [0, 1, 0, 1]
@@ -93,26 +93,6 @@ def test_types_that_nothing_holds_are_refused(
         assert message in evaluate(tmp_path / str(number)).error
 
 
-@pytest.mark.parametrize("engine", ["memory", "stream"])
-def test_decimal_marks_that_differ_are_refused(tmp_path: Path, engine: str) -> None:
-    """No mistake of a thousand: here 1.234 and 2.345 may only be told by another column."""
-    (tmp_path / "a.csv").write_text("y;s;x\n1;1.250,5;0,5\n0;2,5;0,7\n0;900;1\n")
-    (tmp_path / "b.csv").write_text("y;s;x\n1;1.234;1.5\n0;2.345;0.25\n")
-    error = evaluate(tmp_path, "--quota", "2", "--engine", engine).error
-    assert "a.csv is a comma and that of" in error
-    assert "b.csv is a point; write them alike" in error
-
-
-def test_a_third_label_among_floats(tmp_path: Path) -> None:
-    parts = [part(), part(y=[0.0, 0.6, 0.0, 1.0])]
-    for folder, ordered in (("0", parts), ("1", parts[::-1])):
-        paths = write(tmp_path / folder, *ordered)
-        error = evaluate(tmp_path / folder).error
-        row, value = (2, 0.6) if ordered is parts else (4, 1.0)
-        place = f"row {row} of {paths[ordered.index(parts[1])]}"
-        assert f"{value}; the third one first in {place}" in error
-
-
 def test_files_without_rows(tmp_path: Path) -> None:
     write(tmp_path / "some", part(), part().slice(0, 0))
     assert evaluate(tmp_path / "some").status == 0
@@ -143,49 +123,3 @@ def test_texts_and_categories_may_differ(tmp_path: Path) -> None:
     found, wanted = (run("evaluate", tmp_path / x, *asked) for x in ("parts", "whole.parquet"))
     assert found.status == 0, found.err
     assert json.loads(found.out) == {**json.loads(wanted.out), "source": "parts"}
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-@pytest.mark.parametrize(
-    ("column", "value", "options", "message"),
-    [
-        ("s", None, (), "column 's': missing value at {}"),
-        ("s", float("nan"), (), "column 's': NaN at {}, expected a number"),
-        ("y", 2, (), "(0, 1, 2; the third one first in {})"),
-        ("y", float("nan"), (), "column 'y': NaN at {}, expected a number"),
-        ("y", None, (), "column 'y': missing value at {}; fill"),
-        ("w", -1.0, ("--weight", "w"), "column 'w': -1.0 at {}, expected a finite weight"),
-        ("w", float("nan"), ("--weight", "w"), "column 'w': NaN at {}, expected a number"),
-        ("w", None, ("--where", "w=1"), "column 'w': missing value at {}"),
-        ("w", -1.0, ("--weight", "w", "--where", "part=v"), "column 'w': -1.0 at {}, expected"),
-        ("part", None, ("--where", "part=v"), "column 'part': missing value at {}"),
-        ("s", float("nan"), ("--where", "part=v"), "column 's': NaN at {}, expected a number"),
-    ],
-)
-def test_bad_values_tell_their_file_and_row(
-    tmp_path: Path, suffix: str, column: str, value: Any, options: Any, message: str
-) -> None:
-    """Also where the conditions leave rows out, and where the statistics of the file, which have no
-    NaN, would answer; from memory and from a stream.
-    """
-    good: dict[str, list[Any]] = {
-        "y": [0, 1, 0, 1, 0],
-        "s": [0.5, 0.25, 1.5, 2.5, 3.5],
-        "w": [1.0] * 5,
-        "part": ["u", "v", "u", "v", "u"],
-    }
-    bad = {**good, column: [*good[column][:3], value, *good[column][4:]]}
-    (tmp_path / "parts").mkdir()
-    paths = [tmp_path / "parts" / f"{name}{suffix}" for name in "ab"]
-    for path, columns in zip(paths, (good, bad), strict=True):
-        write = csv.write_csv if suffix == ".csv" else parquet.write_table
-        write(pa.table(columns), path)
-    engines = ["memory", "stream"] if "--weight" not in options else ["memory"]
-    for engine in engines:
-        asked = (*ASKED, *options, "--engine", engine)
-        error = " ".join(run("evaluate", tmp_path / "parts", *asked).error.split())
-        assert message.format(f"row 4 of {paths[1]}") in error
-        assert "rows with" not in error
-        error = " ".join(run("evaluate", paths[1], *asked).error.split())
-        assert message.format("row 4") in error
-        assert "rows with" not in error

@@ -17,7 +17,7 @@ from pyarrow import csv as arrow_csv
 import quotakernels as qk
 from quotakernels.cli import rendering
 from quotakernels.cli.rendering import TextConsole
-from quotakernels.evaluation.results import BROUGHT, Column, GainResults, Values
+from quotakernels.evaluation.results import Column, Values
 
 OVER_ALL = ("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall")
 AREAS = ("s1", "s2", "s3")
@@ -211,17 +211,6 @@ def test_tests_of_impacts_are_those_of_the_hit_rate(impact: str, worth: float) -
         for end in ("lower", "upper"):
             assert pair[end] == pytest.approx(100 * abs(worth) * rate[end])
         assert pair["p_value"] == rate["p_value"]
-
-
-def test_of_models_that_differ_by_rounding_the_first_is_the_best() -> None:
-    for sign in (1, -1):
-        brings = sign * np.array([[0.3], [0.1 + 0.2]])
-        assert best_model(brings) == 0
-    assert best_model(np.array([[np.nan], [0.3], [0.31]])) == 2
-
-
-def best_model(brings: np.ndarray[Any, Any]) -> int:
-    return GainResults(0.0, 0.0, {}, at_best_cut=Values(BROUGHT[:1], brings)).best_model
 
 
 def test_every_threshold_shown_selects_what_is_said() -> None:

@@ -58,12 +58,6 @@ def test_select_writes_what_it_reads(sheet: Path) -> None:
     assert found == [ROWS[0], ROWS[1], (*ROWS[3], None)]
 
 
-def test_what_is_no_spreadsheet(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    path.write_text("y,s\n1,2\n")
-    assert "a.xlsx is not an .xlsx file, whatever its name" in run("evaluate", path, *ASKED).error
-
-
 HOSTILE = ["=1+1", '=cmd|"/c calc"!A1', "+1", "-x", "@SUM(A1)", "\t=1", "#N/A", "plain"]
 
 

@@ -10,7 +10,6 @@ import json
 import re
 import shlex
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -208,34 +207,3 @@ def test_streams_take_marks_of_thousands_by_the_decimal_mark(
     assert told[:6] == wanted[:6]
     assert "the first row by s: 1 is positive" in wanted[4]
     assert "--decimal" in run(*given[:6], "--engine", "stream").error
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    ("asked", "rows"),
-    [
-        ("day>=01.12.2025", 2),
-        ("day >= 1.12.2025", 2),
-        ("day > 2025-12-01", 1),
-        ("day<1.12.2025", 1),
-        ("day=01.12.2025", 1),
-    ],
-)
-def test_days_in_the_german_way(tmp_path: Path, engine: str, asked: str, rows: int) -> None:
-    """In a text file they are texts, in others dates, which the condition may write either way."""
-    days = ["30.11.2025", "01.12.2025", "02.01.2026"]
-    (tmp_path / "a.csv").write_text("\n".join(["y;s;day", *(f"1;0,5;{x}" for x in days)]))
-    dates = pa.array([date(2025, 11, 30), date(2025, 12, 1), date(2026, 1, 2)])
-    times = dates.cast(pa.timestamp("us"))
-    content = pa.table({"y": [1] * 3, "s": [0.5] * 3, "day": dates, "time": times})
-    parquet.write_table(content, tmp_path / "a.parquet")
-    for file, condition in (
-        ("a.csv", asked),
-        ("a.parquet", asked),
-        ("a.parquet", asked.replace("day", "time")),
-    ):
-        outcome = run(
-            "evaluate", tmp_path / file, *GIVEN[:4], "--engine", engine, "--where", condition
-        )
-        assert outcome.status == 0, outcome.err
-        assert f"\n{rows} row" in outcome.out

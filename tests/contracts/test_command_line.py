@@ -9,7 +9,9 @@ standard output, those of the standard error after `!`, and the exit status in b
   page;
 - `iconv ENCODING FILE` writes a file again in another encoding, `convert FILE.csv FILE.parquet` and
   `sheet FILE.csv FILE.xlsx TITLE …` write it in another format, a sheet behind those of the titles;
-- `auc` is `evaluate` that shows only the AUC of the first model.
+- `auc` is `evaluate` that shows only the AUC of the first model;
+- `rows` is `evaluate` that shows only how many rows and positives there are, from memory, and from a
+  stream if that says otherwise.
 
 Where a heading ends with `(few bits)`, streams tell few scores apart, so that bounds are left.
 
@@ -24,6 +26,8 @@ import re
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, time
+from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -86,8 +90,35 @@ def long_list() -> pa.Table:
     )
 
 
+def of_many_types() -> pa.Table:
+    """Six rows with a column of each type that conditions may be about."""
+    wide, hours = 12345678901234567890, [datetime(2026, 1, k, 12, tzinfo=UTC) for k in range(1, 7)]
+    prices = map(Decimal, ("1.50", "2.25", "-3.10", "0.01", "9.99", "0"))
+    return pa.table(
+        {
+            "y": [0, 1, 0, 1, 1, 0],
+            "s": [0.1, 0.9, 0.3, 0.7, 0.5, 0.2],
+            "h": np.float16([0.1, 0.9, 0.3, 0.7, 0.5, 0.2]),
+            "train": [False, True, False, False, False, True],
+            "big": [2**53, 2**53 + 1, 2**53 + 2, 2**60, 5, 6],
+            "u1": pa.array([1, 2, 3, 200, 255, 0], pa.uint8()),
+            "u8": pa.array([2**64 - 1, 2**64 - 2, 1, 2, 3, 4], pa.uint64()),
+            "price": pa.array(prices, pa.decimal128(9, 2)),
+            "wide": pa.array([Decimal(wide + k) for k in range(6)], pa.decimal128(38, 0)),
+            "k": [1.0, 2.0, np.nan, 4.0, np.inf, -6.0],
+            "text": ["a", "b", "nan", "1", "a", "0"],
+            "day": [x.date() for x in hours],
+            "zoned": pa.array(hours, pa.timestamp("us", "UTC")),
+            "hour": [time(k) for k in range(6)],
+            "list": [[1]] * 6,
+        }
+    )
+
+
 def write_inputs() -> None:
-    """Write the same rows in several formats, and in parts; and a long list."""
+    """Write the same rows in several formats, and in parts; a long list, and many types."""
+    parquet.write_table(of_many_types(), "types.parquet", row_group_size=4)
+    feather.write_feather(of_many_types(), "types.arrow", compression="uncompressed")
     csv.write_csv(long_list(), "long.csv")
     table = customers()
     csv.write_csv(table, "c.csv")
@@ -143,7 +174,8 @@ def iconv(encoding: str, name: str) -> str:
 def convert(source: str, target: str) -> str:
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     lines = csv.ParseOptions(newlines_in_values=True)
-    parquet.write_table(csv.read_csv(source, parse_options=lines), target)
+    empty = csv.ConvertOptions(null_values=[""], strings_can_be_null=True)
+    parquet.write_table(csv.read_csv(source, None, lines, empty), target)
     return ""
 
 
@@ -163,13 +195,24 @@ def auc(*arguments: str) -> str:
     return printed(outcome if outcome.status else replace(outcome, out=f"{outcome.auc}\n"))
 
 
+def rows(*arguments: str) -> str:
+    told = []
+    for engine in ("memory", "stream"):
+        outcome = run("evaluate", *arguments, "--json", "--engine", engine)
+        if outcome.status == 0:
+            found = "rows: {rows}, positive: {positives}\n".format(**outcome.record)
+            outcome = replace(outcome, out=found)
+        told.append(printed(outcome))
+    return told[0] if told[0] == told[1] else "".join(told)
+
+
 def printed(outcome: Outcome) -> str:
     complaints = "".join(f"! {x}\n" for x in outcome.err.splitlines())
     return outcome.out + complaints + (f"[{outcome.status}]\n" if outcome.status else "")
 
 
 BESIDE: dict[str, Callable[..., str]] = {
-    x.__name__: x for x in (printf, cat, iconv, convert, sheet, words, auc)
+    x.__name__: x for x in (printf, cat, iconv, convert, sheet, words, auc, rows)
 }
 
 
