@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from resamples import counts_drawn
 
 import quotakernels as qk
-from quotakernels.inference.bands import tpr_at
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(7)
@@ -33,7 +32,7 @@ MEASURES: dict[str, Any] = {
     "hit_rate": qk.hit_rate,
     "qrecall": qk.qrecall,
     "lift": qk.lift,
-    "roc": tpr_at,
+    "roc": lambda ranking, fpr: qk.points.tpr_at(ranking, fpr=fpr, interpolate=True).value,
 }
 main_modes = [m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax32-jit")]
 DRAWN: dict[str, Any] = {"n_resamples": 200, "random_state": 5, "method": "percentile"}
@@ -76,15 +75,15 @@ def test_the_roc_curve_at_a_rate(rows: list[tuple[int, bool, int]]):
     for own in ([1] * len(rows), weights):
         wanted = [float(height(labels, scores, own, x)) for x in RATES]
         data = {} if own is not weights else {"sample_weight": np.asarray(own) * 0.1}
-        found = tpr_at(labels, scores, fpr=[float(x) for x in RATES], **data)
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-14)
+        found = small("roc", labels, scores, fpr=list(map(float, RATES)), n_resamples=1, **data)
+        np.testing.assert_allclose(found.estimate, wanted, rtol=0, atol=1e-14)
 
 
 def test_rates_that_are_none():
-    assert np.isnan(tpr_at([1, 1], [0.2, 0.1], fpr=0.5))
-    assert np.isnan(tpr_at([0, 0], [0.2, 0.1], fpr=[0.5, 1])).all()
+    for label in (0, 1):
+        assert np.isnan(small("roc", [label] * 2, [0.2, 0.1], fpr=[0.5, 1]).estimate).all()
     with pytest.raises(ValueError, match=r"fpr is 1.5"):
-        tpr_at(Y, S[0], fpr=1.5)
+        small("roc", Y, S[0], fpr=[1.5])
 
 
 # bands
@@ -125,7 +124,8 @@ def test_bands_are_made_of_the_resamples_of_the_measure(curve: str):
     pointwise = small(curve, Y, S[0], **at)
     sure = np.asarray(places) != 1 if curve == "hit_rate" else np.asarray(places) != 0
     for field in pointwise._fields[1:]:
-        np.testing.assert_array_equal(getattr(pointwise, field)[sure], getattr(whole, field)[sure])
+        pair = getattr(pointwise, field)[sure], getattr(whole, field)[sure]
+        np.testing.assert_allclose(*pair, rtol=1e-13)
     np.testing.assert_array_equal(pointwise.at, places)
     band = small(curve, Y, S[0], simultaneous=True, **at)
     top = 1 / np.asarray(places) if curve == "lift" else 1

@@ -16,8 +16,6 @@ from resamples import counts_drawn
 
 import quotakernels as qk
 from quotakernels.inference import bootstrapping as values
-from quotakernels.inference.bootstrapping import interval
-from quotakernels.ops import namespace
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(7)
@@ -184,13 +182,19 @@ def test_parts_that_cannot_be_left_out_do_not_count():
 
 def test_bca_where_the_estimate_is_beyond_all_resamples_or_a_part_decides():
     """As if half a resample were beyond it; and an acceleration that leaves nothing to shift to."""
-    xp, values = namespace(np.empty(0)), np.arange(9.0)
-    estimate, parts = np.asarray(9.0), np.ones(5)
-    lower, upper = interval(xp, "bca", estimate, values, parts, 0.95)
+
+    def ends(estimate: float, parts: list[float], level: float) -> tuple[float, float]:
+        """Of a measure that is 0 to 8 in the resamples, and what is given without each example."""
+        values = iter([estimate, *range(9), *parts])
+        given: dict[str, Any] = {"method": "bca", "n_resamples": 9, "confidence_level": level}
+        size = len(parts)
+        found = qk.bootstrap(lambda _: np.asarray(next(values)), Y[:size], S[0][:size], **given)
+        return float(found.lower), float(found.upper)
+
+    lower, upper = ends(9.0, [1.0] * 5, 0.95)
     assert 4 < lower < upper
     assert upper == pytest.approx(8, abs=1e-5)
-    steep = np.asarray([0.0] * 8 + [-9])
-    lower, upper = interval(xp, "bca", np.asarray(4.0), values, steep, 1 - 1e-12)
+    lower, upper = ends(4.0, [0.0] * 8 + [-9.0], 1 - 1e-12)
     assert upper == 8
     assert 0 <= lower < 0.01
 

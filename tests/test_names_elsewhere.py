@@ -6,6 +6,8 @@ import importlib
 import re
 import subprocess
 import sys
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,9 @@ from backends import missing
 from public_names import PUBLIC
 
 import quotakernels as qk
-from quotakernels._elsewhere import ADAPTERS, INSTEAD, NOT_OFFERED
 
+TABLES = tomllib.loads((files(qk) / "data" / "elsewhere.toml").read_text("utf-8"))
+INSTEAD, ADAPTERS, NOT_OFFERED = (TABLES[x] for x in ("instead", "adapters", "not_offered"))
 Y = np.tile([1, 0, 1, 1, 0, 0, 1, 0], 2)
 S = np.tile([0.9, 0.8, 0.8, 0.6, 0.1, 0.4, 0.7, 0.3], 2)
 GIVEN = {"y_true": Y, "y_score": S, "y_score_b": S[::-1], "y_pred": S > 0.5, "k": 3, "t": 0.5}

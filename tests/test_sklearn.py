@@ -152,12 +152,15 @@ def test_a_fold_with_one_class():
     assert np.isnan(get_scorer("roc_auc")(model, X[first], CODES[first]))
 
 
-def weighted(measure: Any, **options: Any) -> Any:
-    def of_fold(fitted: Any, test: Any) -> Any:
-        scores = fitted.predict_proba(X[test])[:, 1]
-        return measure(CODES[test], scores, sample_weight=WEIGHTS[test], **options)
+def of_fold(measure: Any, **columns: Any) -> Any:
+    """A measure of the test part of a fold with some columns, or its mean over groups."""
 
-    return of_fold
+    def value(fitted: Any, test: Any) -> float:
+        own = {name: x[test] for name, x in columns.items()}
+        found = measure(qk.rank(CODES[test], fitted.predict_proba(X[test])[:, 1], **own))
+        return float(getattr(found, "value", found))
+
+    return value
 
 
 @pytest.fixture
@@ -169,7 +172,8 @@ def routing() -> Any:
 @pytest.mark.usefixtures("routing")
 def test_weights_are_routed():
     model = GaussianNB().set_fit_request(sample_weight=False)
-    wanted = by_hand(model, CODES, weighted(qk.hit_rate, fraction=0.25))
+    measure = partial(qk.hit_rate, fraction=0.25)
+    wanted = by_hand(model, CODES, of_fold(measure, sample_weight=WEIGHTS))
     scoring = get_scorer("hit_rate", fraction=0.25).set_score_request(sample_weight=True)
     given = {"cv": FOLDS, "params": {"sample_weight": WEIGHTS}}
     assert cross_val_score(model, X, CODES, scoring=scoring, **given).tolist() == wanted
@@ -183,25 +187,15 @@ def test_weights_are_routed():
         cross_val_score(model, X, CODES, scoring=get_scorer("gini"), **given)
 
 
-def by_group(mean: Any, **own: Any) -> Any:
-    """The mean over groups of the test part of a fold."""
-
-    def value(fitted: Any, test: Any) -> Any:
-        scores = fitted.predict_proba(X[test])[:, 1]
-        return float(mean(qk.rank(CODES[test], scores, groups=USERS[test]), **own).value)
-
-    return value
-
-
 @pytest.mark.parametrize("weights", [None, "examples"])
 def test_the_mean_over_groups(weights: Any):
     mean = qk.group_mean(qk.hit_rate, weights=weights)
     fitted, every = GaussianNB().fit(X, CODES), np.arange(60)
-    wanted = by_group(mean, quota=2)(fitted, every)
+    wanted = of_fold(partial(mean, quota=2), groups=USERS)(fitted, every)
     for asked in (scorer(mean, quota=2), scorer(partial(mean, quota=2))):
         assert asked(fitted, X, CODES, groups=USERS) == wanted
     plain = get_scorer("hit_rate", quota=2)(fitted, X, CODES, groups=USERS)
-    assert plain == by_group(qk.group_mean(qk.hit_rate, quota=2))(fitted, every)
+    assert plain == of_fold(qk.group_mean(qk.hit_rate, quota=2), groups=USERS)(fitted, every)
     loss = scorer(mean, quota=2, greater_is_better=False)
     assert loss(fitted, X, CODES, groups=USERS) == -wanted
     given = {"groups": USERS, "sample_weight": WEIGHTS}
@@ -212,7 +206,7 @@ def test_the_mean_over_groups(weights: Any):
 @pytest.mark.usefixtures("routing")
 def test_groups_are_routed():
     gauc = qk.group_mean(qk.roc_auc, weights="examples")
-    wanted = by_hand(GaussianNB(), CODES, by_group(gauc))
+    wanted = by_hand(GaussianNB(), CODES, of_fold(gauc, groups=USERS))
     asking = scorer(gauc)
     given = {"cv": FOLDS, "params": {"groups": USERS}}
     for scoring in (asking, clone(asking), pickle.loads(pickle.dumps(asking))):
@@ -253,20 +247,9 @@ def test_groups_of_folds_are_no_business_of_a_scorer_that_asks_for_none():
 COSTS = np.random.default_rng(4).integers(1, 9, 60).astype(float)
 
 
-def at_budget(measure: Any, *, grouped: bool = False, **own: Any) -> Any:
-    """A measure at a budget of the test part of a fold, or its mean over groups."""
-
-    def value(fitted: Any, test: Any) -> Any:
-        scores, groups = fitted.predict_proba(X[test])[:, 1], USERS[test] if grouped else None
-        ranking = qk.rank(CODES[test], scores, cost=COSTS[test], groups=groups)
-        return float(measure(ranking, **own).value if grouped else measure(ranking, **own))
-
-    return value
-
-
 @pytest.mark.usefixtures("routing")
 def test_costs_are_routed():
-    wanted = by_hand(GaussianNB(), CODES, at_budget(qk.qrecall, budget=20))
+    wanted = by_hand(GaussianNB(), CODES, of_fold(partial(qk.qrecall, budget=20), cost=COSTS))
     asking, given = scorer(qk.qrecall, budget=20), {"cv": FOLDS, "params": {"cost": COSTS}}
     for scoring in (asking, clone(asking), pickle.loads(pickle.dumps(asking))):
         assert cross_val_score(GaussianNB(), X, CODES, scoring=scoring, **given).tolist() == wanted
@@ -280,12 +263,8 @@ def test_costs_are_routed():
     grid, per_cost = {"var_smoothing": [1e-9]}, get_scorer("positives_per_cost", quota=5)
     search = GridSearchCV(GaussianNB(), grid, cv=FOLDS, scoring=per_cost)
     search.fit(X, CODES, cost=COSTS)
-    of_each = by_hand(GaussianNB(), CODES, at_budget(qk.budgets.positives_per_cost, quota=5))
-    assert search.best_score_ == np.mean(of_each)
-    mean, params = qk.group_mean(qk.hit_rate, budget=5), {"cost": COSTS, "groups": USERS}
-    wanted = by_hand(GaussianNB(), CODES, at_budget(mean, grouped=True))
-    grouped = {"scoring": scorer(mean), "cv": FOLDS, "params": params}
-    assert cross_val_score(GaussianNB(), X, CODES, **grouped).tolist() == wanted
+    measure = partial(qk.budgets.positives_per_cost, quota=5)
+    assert search.best_score_ == np.mean(by_hand(GaussianNB(), CODES, of_fold(measure, cost=COSTS)))
 
 
 def test_costs_beside_all_and_of_tables():
@@ -391,19 +370,15 @@ def test_copies_are_the_same():
 
 
 @pytest.mark.usefixtures("routing")
-def test_gains_and_treatments_are_routed():
+def test_every_column_is_routed():
     treatment, gain = COSTS.astype(int) % 2, COSTS % 3
-
-    def value(fitted: Any, test: Any, measure: Any, **columns: Any) -> float:
-        own = {name: x[test] for name, x in columns.items()}
-        return float(measure(qk.rank(CODES[test], fitted.predict_proba(X[test])[:, 1], **own)))
-
     for measure, columns in (
         (qk.uplift.auuc, {"treatment": treatment}),
         (partial(qk.uplift.uplift_at_quota, quota=9), {"treatment": treatment}),
         (partial(qk.budgets.gain_per_cost, quota=9), {"gain": gain, "cost": COSTS}),
+        (qk.group_mean(qk.hit_rate, budget=5), {"cost": COSTS, "groups": USERS}),
     ):
-        wanted = by_hand(GaussianNB(), CODES, partial(value, measure=measure, **columns))
+        wanted = by_hand(GaussianNB(), CODES, of_fold(measure, **columns))
         given = {"cv": FOLDS, "scoring": scorer(measure), "params": columns}
         assert cross_val_score(GaussianNB(), X, CODES, **given).tolist() == wanted
 

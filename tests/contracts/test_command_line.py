@@ -10,8 +10,8 @@ standard output, those of the standard error after `!`, and the exit status in b
 - `iconv ENCODING FILE` writes a file again in another encoding, `convert FILE.csv FILE.parquet` and
   `sheet FILE.csv FILE.xlsx TITLE …` write it in another format, a sheet behind those of the titles;
 - `auc` is `evaluate` that shows only the AUC of the first model;
-- `rows` is `evaluate` that shows only how many rows and positives there are, from memory, and from a
-  stream if that says otherwise.
+- `rows` is `evaluate` that shows only how many rows and positives there are: from memory, and then
+  from a stream if that says something else.
 
 Where a heading ends with `(few bits)`, streams tell few scores apart, so that bounds are left.
 

@@ -19,9 +19,6 @@ pytest.importorskip("pandas")
 import pandas as pd
 from command import by_model, run, write_csv
 
-from quotakernels.evaluation.results import APART
-from quotakernels.evaluation.tables import group_tables
-
 RNG = np.random.default_rng(4)
 SIZE = 120
 BRANCHES = ("north", "south", "west", "east")
@@ -37,7 +34,7 @@ ROWS: dict[str, Any] = {
 ROWS["y"][:3] = 0
 ROWS["a"] += ROWS["y"]
 FRAME = pd.DataFrame(ROWS)
-APART_NAMES = [x.name for x in APART]
+APART = ("demographic_parity_ratio", "equal_opportunity_difference", "split_cost")
 SURE = ("--confidence", 0.9, "--resamples", 20)
 
 
@@ -159,13 +156,12 @@ def test_how_far_groups_are_apart_under_one_quota(weight: str | None) -> None:
         )
         for name in found.models
     }
-    kinds = ("demographic_parity_ratio", "equal_opportunity_difference", "split_cost")
     rows = [x for x in found.to_frame().itertuples() if x.quota == 20 and pd.isna(x.group)]
     told = {(x.model, x.measure): x.value for x in rows}
     for model in by_model(found.to_json())["models"]:
-        wanted = {x: float(getattr(values[model["score"]], x)) for x in kinds}
-        assert {x: model["quotas"]["20"][x] for x in kinds} == wanted
-        assert {x: told[model["score"], x] for x in kinds} == wanted
+        wanted = {x: float(getattr(values[model["score"]], x)) for x in APART}
+        assert {x: model["quotas"]["20"][x] for x in APART} == wanted
+        assert {x: told[model["score"], x] for x in APART} == wanted
 
 
 @pytest.mark.parametrize("asked", [{"quota": 20}, {"budget": 30, "cost": "price"}])
@@ -178,13 +174,13 @@ def test_how_far_groups_are_apart_has_intervals(asked: dict[str, Any]) -> None:
     (quota,) = found.settings.quotas
     models = by_model(found.to_json())["models"]
     rows = [x for x in found.to_frame().itertuples() if pd.isna(x.group)]
-    told = {(x.model, x.measure): [x.lower, x.upper] for x in rows if x.measure in APART_NAMES}
+    told = {(x.model, x.measure): [x.lower, x.upper] for x in rows if x.measure in APART}
     for k, name in enumerate(found.models):
         given |= {"groups": ROWS["branch"], "confidence_level": 0.9, **drawn}
         with pytest.warns(UserWarning, match="^only 3 positives in a group"):
             exact = qk.bootstrap(qk.groups.selection_by_group, ROWS["y"], ROWS[name], **given)
         ends = models[k]["quotas" if "quota" in asked else "budgets"][str(quota)]
-        for measure in APART_NAMES:
+        for measure in APART:
             both = getattr(exact, measure)
             wanted = [float(both.lower), float(both.upper)]
             assert ends["intervals"][measure] == told[name, measure] == wanted
@@ -228,7 +224,7 @@ def test_one_group_has_no_mean_to_draw() -> None:
 def test_groups_have_the_averages_and_the_best_model_of_each_is_marked() -> None:
     models = frame("branch").assign(same=FRAME.b)
     found = qk.evaluate("y", models, by="branch")
-    _, *of_models = group_tables(found)
+    of_models = [x for x in found.tables if x.head[0] == "branch"]
     ids = np.unique(ROWS["branch"], return_inverse=True)[1]
     for k, measure in enumerate((qk.roc_auc, qk.average_hit_rate, qk.average_qrecall)):
         name = measure.__name__
@@ -261,8 +257,8 @@ def test_what_groups_bring_is_what_all_bring(
     of_groups = found.groups.values[quota].of("brings")
     np.testing.assert_allclose(of_groups.sum(axis=1), found.gains.at_quota[quota].of("brings"))
     assert (of_groups[:, 0] != of_groups[:, 1]).all()
-    table = [x for x in group_tables(found) if "by a" in x.caption]
-    assert table[0].head[-2:] == ("brings", "AUC")
+    (table,) = (x for x in found.tables if x.caption.endswith(" by a"))
+    assert table.head[-2:] == ("brings", "AUC")
     rows = rows.drop(columns=unit.get("gain", []))
     without = qk.evaluate("y", rows, by="branch", sample_weight=weight, **limit)
     assert without.groups is not None
