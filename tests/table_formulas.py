@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -11,37 +10,17 @@ from typing import Any
 import exact as ex
 import numpy as np
 from exact.counterparts import OF_TABLES
+from expected import as_floats
 from public_names import PUBLIC
 
 import quotakernels as qk
 from quotakernels.tables import ConfusionTable
 
-F = Fraction
 UNIT = 2.0**-53
 SMALL = np.asarray(list(itertools.product(range(7), repeat=4))).T
 """The cells of all tables with cells from 0 to 6."""
 COSTS = {"cost_fp": 2, "cost_fn": 5}
 IMPACTS = (3, -1, -2, 1)
-
-
-def ratio(numerator: Any, denominator: Any) -> Fraction | None:
-    return None if denominator == 0 else F(numerator, denominator)
-
-
-def decimal(x: Fraction) -> Decimal:
-    return Decimal(x.numerator) / x.denominator
-
-
-def rational(x: Decimal) -> Fraction:
-    return F(*x.as_integer_ratio())
-
-
-def root(x: Fraction | None) -> Fraction | None:
-    return None if x is None else rational(decimal(x).sqrt())
-
-
-def log(x: Fraction) -> Fraction:
-    return rational(decimal(F(x)).ln())
 
 
 def of_two(tp: int, fp: int, fn: int, tn: int) -> dict[str, Any]:
@@ -51,21 +30,6 @@ def of_two(tp: int, fp: int, fn: int, tn: int) -> dict[str, Any]:
     found["f_score_2"] = ex.confusion.f_score(table, 2)
     found["mutual_information_bits"] = ex.confusion.mutual_information(table, 2)
     return found
-
-
-def of_information(cells: list[list[int]]) -> tuple[Any, Any]:
-    """Mutual information and the entropy of the labels."""
-    rows, columns = [sum(row) for row in cells], [sum(x) for x in zip(*cells, strict=True)]
-    n = sum(rows)
-    if n == 0:
-        return None, None
-    found = [
-        F(c, n) * log(F(c * n, rows[i] * columns[j]))
-        for i, row in enumerate(cells)
-        for j, c in enumerate(row)
-        if c
-    ]
-    return sum(found), -sum(F(r, n) * log(F(r, n)) for r in rows if r)
 
 
 NAMES = sorted(OF_TABLES)
@@ -87,19 +51,15 @@ def each(*cells: Any) -> dict[str, Any]:
 
 
 def wanted(cells: np.ndarray) -> dict[str, Any]:
-    with localcontext(prec=40):
-        rows = [of_two(*(int(x) for x in table)) for table in cells.T]
+    rows = [of_two(*table) for table in cells.T.tolist()]
     return {name: as_pair([row[name] for row in rows]) for name in rows[0]}
 
 
 def as_pair(exact: list[Any]) -> tuple[np.ndarray, np.ndarray]:
     """The values as floats, NaN for None, and what these leave of them."""
-    known = [isinstance(x, (F, int)) for x in exact]
-    near = [float(x) if is_known else x for x, is_known in zip(exact, known, strict=True)]
-    near = np.asarray([np.nan if x is None else x for x in near])
-    rest = [
-        float(x - F(y)) if k else 0.0 for x, y, k in zip(exact, near.tolist(), known, strict=True)
-    ]
+    near = as_floats(exact)
+    pairs = zip(exact, near.tolist(), strict=True)
+    rest = [float(x - Fraction(y)) if isinstance(x, (Fraction, int)) else 0.0 for x, y in pairs]
     return near, np.asarray(rest)
 
 

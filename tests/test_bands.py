@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
+import exact as ex
 import numpy as np
 import pytest
 from backends import MODES, Mode, parameters, random_state
+from expected import as_floats
 from hypothesis import given
 from hypothesis import strategies as st
 from resamples import counts_drawn
@@ -48,23 +48,7 @@ def small(*data: Any, **options: Any) -> qk.results.CurveBand:
 # the height of the ROC curve
 
 
-def height(labels: list[int], scores: list[int], weights: list[int], fpr: Fraction) -> Fraction:
-    """From the vertices one by one; the last way that reaches a rate tells its highest point."""
-    sums = {True: 0, False: 0}
-    vertices = [(Fraction(0), Fraction(0))]
-    totals = {k: sum(w for y, w in zip(labels, weights, strict=True) if y == k) for k in sums}
-    for cut in sorted(set(scores), reverse=True):
-        for y, s, w in zip(labels, scores, weights, strict=True):
-            sums[bool(y)] += w if s == cut else 0
-        vertices.append(tuple(Fraction(sums[k], totals[k]) for k in (False, True)))
-    found = Fraction(0)
-    for (x0, y0), (x1, y1) in pairwise(vertices):
-        if x0 <= fpr <= x1:
-            found = y1 if x0 == x1 else y0 + (fpr - x0) / (x1 - x0) * (y1 - y0)
-    return found
-
-
-RATES = [Fraction(x, 10) for x in (0, 1, 2, 3, 5, 7, 10)]
+RATES = [0.0, 0.125, 0.25, 0.3125, 0.5, 0.75, 1.0]
 
 
 @pytest.mark.full
@@ -73,9 +57,10 @@ def test_the_roc_curve_at_a_rate(rows: list[tuple[int, bool, int]]):
     rows = [*rows, (1, True, 1), (2, False, 2)]
     scores, labels, weights = (list(x) for x in zip(*rows, strict=True))
     for own in ([1] * len(rows), weights):
-        wanted = [float(height(labels, scores, own, x)) for x in RATES]
+        groups = ex.groups(list(map(int, labels)), scores, own)
+        wanted = as_floats([ex.operating.tpr_at(groups, x, interpolate=True).value for x in RATES])
         data = {} if own is not weights else {"sample_weight": np.asarray(own) * 0.1}
-        found = small("roc", labels, scores, fpr=list(map(float, RATES)), n_resamples=1, **data)
+        found = small("roc", labels, scores, fpr=RATES, n_resamples=1, **data)
         np.testing.assert_allclose(found.estimate, wanted, rtol=0, atol=1e-14)
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-from decimal import localcontext
 from typing import Any
 
+import exact as ex
 import numpy as np
 import pytest
 from backends import Mode
 from everything import main_modes
 from expected import compact
 from public_names import PUBLIC
-from table_formulas import COSTS, IMPACTS, NAMES, F, of_two
+from table_formulas import COSTS, IMPACTS, NAMES
 from test_table_measures import S, Y
 
 import quotakernels as qk
@@ -102,13 +102,9 @@ def test_all_optima_are_found():
     for _ in range(50):
         labels, scores = random.integers(0, 2, 30), random.integers(0, 12, 30)
         best = qk.best_cut(qk.matthews_corrcoef, labels, scores)
-        curve = qk.tables.table_curve(qk.matthews_corrcoef, labels, scores)
-        cells = qk.confusion_table(labels, scores, threshold=curve.threshold)
-        with localcontext(prec=40):
-            exact = [of_two(*map(int, x))["matthews_corrcoef"] for x in zip(*cells, strict=True)]
-        top = max(x for x in exact if x is not None)
-        same = [x is not None and abs(x - top) < F(1, 10**30) for x in exact]
-        np.testing.assert_array_equal(*compact(curve.quota, best.optima, same))
+        groups = ex.groups(labels.tolist(), scores.tolist())
+        exact = ex.confusion.best_cut(groups, ex.confusion.matthews_signed_square)
+        np.testing.assert_array_equal(best.optima, exact.optima)
 
 
 def test_no_optimum():

@@ -6,10 +6,12 @@ import itertools
 import math
 from typing import Any
 
+import exact as ex
 import numpy as np
 import pytest
 from backends import MODES, QUICK, Mode, available, mode_fixture, parameters
 from everything import main_modes
+from expected import as_floats
 
 import quotakernels as qk
 from quotakernels import tables
@@ -36,18 +38,13 @@ W = np.asarray([[1, 2, 0, 1e20, 1, 1e-20, 0.5, 3], [1, 1, 1, 0.5, 0.5, 0, 2, 1]]
 M = np.asarray([[True, True, True, False, True, True, True, True], [True] * 8])
 
 
-def counted(y: Any, s: Any, w: Any, m: Any, select: Any) -> list[Any]:
-    """The cells of the examples that are selected, in plain sums."""
-    chosen = [(bool(a), bool(select(b)), c) for a, b, c, d in zip(y, s, w, m, strict=True) if d]
-    outcomes = ((True, True), (False, True), (True, False), (False, False))
-    return [sum(c for a, b, c in chosen if (a, b) == outcome) for outcome in outcomes]
-
-
-def by_threshold(y: Any, s: Any, w: Any = None, m: Any = None) -> list[list[Any]]:
-    """At all thresholds, inclusive and then strict."""
-    w, m = np.ones(len(y), int) if w is None else w, np.ones(len(y), bool) if m is None else m
-    wanted = [counted(y, s, w, m, lambda x, t=t: x >= t) for t in THRESHOLDS]
-    return wanted, [counted(y, s, w, m, lambda x, t=t: x > t) for t in THRESHOLDS]
+def by_threshold(y: Any, s: Any, w: Any = None, m: Any = None) -> list[Any]:
+    """The exact cells at all thresholds, inclusive and then strict."""
+    groups = ex.groups(*(None if x is None else x.tolist() for x in (y, s, w, m)))
+    return [
+        as_floats([ex.confusion.table_at_threshold(groups, t, inclusive) for t in THRESHOLDS])
+        for inclusive in (True, False)
+    ]
 
 
 THRESHOLDS = [np.nan, 0.875, 0.625, -0.0, -1.0, np.inf, 3]
@@ -144,13 +141,12 @@ def test_tables_of_predictions(mode: Mode):
     found = mode.run(of_predictions, Y, P, W, M)
     relative = 1e-6 if mode.float32 else 1e-15
     for row in range(len(Y)):
-        plain = counted(Y[row], P[row], [1] * 8, [True] * 8, bool)
-        heavy = counted(Y[row], P[row], W[row], M[row], bool)
-        for whole, by_class, wanted in ((found[0], found[2], plain), (found[1], found[3], heavy)):
-            np.testing.assert_allclose(np.stack(whole, axis=-1)[row], wanted, relative)
-            tp, fp, fn, tn = wanted
-            square = [[tn, fp, 0], [fn, tp, 0], [0, 0, 0]]
-            np.testing.assert_allclose(by_class.cells[row], square, relative)
+        for k, beside in enumerate(((), (W[row].tolist(), M[row].tolist()))):
+            exact = ex.classes.class_table(Y[row].tolist(), P[row].tolist(), 3, *beside)
+            np.testing.assert_allclose(found[2 + k].cells[row], as_floats(exact), relative)
+            (tn, fp, _), (fn, tp, _), _ = exact
+            wanted = as_floats([tp, fp, fn, tn])
+            np.testing.assert_allclose(np.stack(found[k], axis=-1)[row], wanted, relative)
     assert found[0].tp.dtype == found[2].cells.dtype == counting(mode)
 
 

@@ -15,7 +15,6 @@ import exact as ex
 import numpy as np
 import pytest
 from exact.counterparts import COUNTERPARTS, OF_TABLES
-from exact.small_tables import tables
 from expected import AT_QUOTA, NUMBERS, as_floats, compact
 
 import quotakernels as qk
@@ -76,8 +75,8 @@ def words(tree: ast.AST) -> set[str]:
 
 @pytest.mark.parametrize("name", sorted(COUNTERPARTS.keys() - OF_TABLES - {*NUMBERS, *AT_QUOTA}))
 def test_a_test_names_a_measure_with_its_counterpart(name: str):
-    """In one file, with those of its helpers.  Those of tables are tested below, and numbers of a
-    ranking or at a quota wherever all of them are.
+    """In one file, with those of its helpers.  Those of tables, and numbers of a ranking or at a
+    quota, are tested wherever all of them are.
     """
     for exact in COUNTERPARTS[name]:
         files = (x for x in words_of_tests().values() if {name, exact.__name__, "exact"} <= x)
@@ -86,23 +85,11 @@ def test_a_test_names_a_measure_with_its_counterpart(name: str):
 
 # measures that no other test compares with their counterparts
 
-OWN: dict[str, dict[str, Any]] = {
-    "expected_cost": {"cost_fp": 2, "cost_fn": 5},
-    "base_ratio": {"impacts": (3, 1, 2, 0)},
-}
 CASES = [(ex.groups(y, s), qk.rank(y, s)) for y, s in ex.ordered_cases(3)]
 
 
 def assert_near(found: Any, wanted: Any) -> None:
     np.testing.assert_allclose(found, as_floats(wanted), rtol=1e-14, atol=1e-15)
-
-
-@pytest.mark.parametrize("name", sorted(OF_TABLES))
-def test_measures_of_all_small_tables(name: str):
-    (exact,), own = OF_TABLES[name], OWN.get(name, {})
-    cells = np.asarray(list(tables(4)), dtype=int)
-    found = public()[name](qk.tables.ConfusionTable(*cells.T), **own)
-    assert_near(found, [exact(ex.confusion.table(*row), **own) for row in cells.tolist()])
 
 
 @pytest.mark.parametrize("name", ["hit_rate", "lift", "pearson", "qrecall"])
