@@ -205,10 +205,11 @@ def test_groups_of_a_frame_with_weights_gains_and_a_mask() -> None:
 
 
 @pytest.mark.parametrize("by_group", [False, True])
-def test_budgets_of_partitions(by_group: bool) -> None:
+def test_columns_of_partitions(by_group: bool) -> None:
     y_true, y_score = examples()
     rng = np.random.default_rng(5)
     given = {"cost": rng.integers(0, 9, 600) / 4, "treatment": rng.integers(0, 2, 600)}
+    given |= {name: rng.integers(-9, 9, 600) / 2 for name in ("gain", "gain_rejected")}
     given |= {"groups": rng.integers(0, 3, 600)} if by_group else {}
     found = ranking(
         from_array(y_true, 70),
@@ -220,6 +221,15 @@ def test_budgets_of_partitions(by_group: bool) -> None:
         np.testing.assert_array_equal(found.columns[name], sums)
     for measure in (qk.hit_rate, qk.qrecall, qk.budgets.positives_per_cost):
         np.testing.assert_array_equal(measure(found, budget=40), measure(wanted, budget=40))
+
+
+def test_gains_need_no_labels() -> None:
+    scores, gain = examples()[1], np.arange(600) % 7 - 3.0
+    columns = from_array(scores, 90), from_array(gain, 40)
+    found = ranking(None, columns[0], gain=columns[1], gain_rejected=-2)
+    assert_same_bits(found, qk.rank(np.ones(600), scores, gain=gain, gain_rejected=-2))
+    with pytest.raises(TypeError, match=r"partition \d: y_true must be an array; got None"):
+        ranking(None, columns[0])
 
 
 def test_groups_of_no_examples() -> None:

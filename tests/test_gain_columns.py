@@ -95,26 +95,6 @@ def test_without_gains_a_program_has_five_outputs_and_no_more_steps():
 # through everything that takes rankings
 
 
-@pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_columns_summed_elsewhere_make_the_same_ranking(ties: Any, weighted: bool):
-    """The size alone is not known; here no gains of a group and class cancel."""
-    gain, rejected = np.where(Y, 3.0, -2.0)[0], np.where(Y, -1.0, 0.5)[0]
-    given: dict[str, Any] = {"sample_weight": W[0]} if weighted else {}
-    given |= {"gain": gain, "gain_rejected": rejected}
-    table = qk.rank(Y[0], S[0], **given)
-    columns: dict[str, Any] = {}
-    for name in ("gain", "gain_rejected"):
-        sums = (f"{k}_{name.replace('gain', 'gains')}" for k in CLASSES)
-        columns |= dict(zip(sums, table.columns[name], strict=True))
-    if weighted:
-        columns |= {"weights": table.weights, "positive_weights": table.positive_weights}
-    found = qk.Ranking.from_counts(*table[:3], ties=ties, **columns)
-    wanted = qk.rank(Y[0], S[0], ties=ties, **given)
-    for x, z in zip(arrays_of(found), arrays_of(wanted), strict=True):
-        np.testing.assert_array_equal(x, z)
-
-
 def test_pickles_copies_and_columns_by_hand():
     beside = {"gain": G, "gain_rejected": R, "cost": abs(G), "treatment": M}
     ranking = qk.rank(Y, S, **beside)
@@ -276,26 +256,3 @@ def test_measures_of_a_mapping_that_use_no_gains_may_come_too():
     """Beside one that uses them."""
     both = {"auc": qk.roc_auc, "brings": functools.partial(qk.impact_at_quota, quota=2)}
     assert set(qk.bootstrap(both, Y[0], S[0], gain=G[0], n_resamples=5)) == set(both)
-
-
-# streams and partitions
-
-
-@pytest.mark.skipif(not available("dask"), reason="dask is not available")
-@pytest.mark.parametrize("rejected", ["none", "one for all", "column"])
-def test_partitions_of_dask_have_gains(rejected: str):
-    import dask.array
-
-    from quotakernels.adapters.dask import ranking
-
-    s, g, r = S[0], G[0], R[0]
-    labels = np.ones(s.size)
-    columns = [dask.array.from_array(x, chunks=7) for x in (s, g, r, labels)]
-    there = {"none": (0, 0), "one for all": (-2, -2), "column": (columns[2], r)}[rejected]
-    wanted = qk.rank(labels, s, gain=g, gain_rejected=there[1])
-    for y in (columns[3], None):
-        found = ranking(y, columns[0], gain=columns[1], gain_rejected=there[0])
-        for x, z in zip(arrays_of(found), arrays_of(wanted), strict=True):
-            np.testing.assert_array_equal(x, z)
-    with pytest.raises(TypeError, match=r"partition \d: y_true must be an array; got None"):
-        ranking(None, columns[0])

@@ -18,6 +18,8 @@ ID = RNG.choice([0, 1, 2, 4], SIZE)
 W = RNG.integers(1, 5, SIZE) / 4
 COST = RNG.integers(0, 9, SIZE) / 2
 TREATED = RNG.integers(0, 2, SIZE)
+GAIN, REJECTED = np.where(Y, 3.0, -2.0), np.where(Y, -1.0, 0.5)
+"""Of one sign in each class: of sums alone nobody knows how large the gains were."""
 make = qk.Ranking.from_counts
 MOST = ("numpy", "strictest-device1", "jax32-jit", "torch", "cupy")
 
@@ -34,16 +36,15 @@ def summed(weights: Any = 1, dtype: Any = np.float64) -> dict[str, np.ndarray]:
         return np.bincount(row, x * np.ones(SIZE), number)
 
     counts = {"counts": total(1).astype(int), "positives": total(Y).astype(int)}
-    costs = {
-        "positive_costs": total(weights * COST * Y),
-        "negative_costs": total(weights * COST * (1 - Y)),
-    }
+    amounts = {"costs": COST, "gains": GAIN, "gains_rejected": REJECTED}
+    sums = {f"positive_{name}": total(weights * x * Y) for name, x in amounts.items()}
+    sums |= {f"negative_{name}": total(weights * x * (1 - Y)) for name, x in amounts.items()}
     treated = {
         "treated_positives": total(weights * TREATED * Y),
         "treated_negatives": total(weights * TREATED * (1 - Y)),
     }
     masses = {"weights": total(weights), "positive_weights": total(weights * Y)}
-    return {"thresholds": scores, **counts, "groups": ids, **costs, **treated, **masses}
+    return {"thresholds": scores, **counts, "groups": ids, **sums, **treated, **masses}
 
 
 @pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
@@ -53,13 +54,15 @@ def test_the_ranking_is_that_of_rank(weighted: bool, ties: Any):
     if not weighted:
         del table["weights"], table["positive_weights"]
     found = make(**table, ties=ties)
-    given = {"sample_weight": W} if weighted else {}
-    wanted = qk.rank(Y, S, groups=ID, cost=COST, treatment=TREATED, ties=ties, **given)
+    given: dict[str, Any] = {"sample_weight": W} if weighted else {}
+    given |= {"cost": COST, "treatment": TREATED, "gain": GAIN, "gain_rejected": REJECTED}
+    wanted = qk.rank(Y, S, groups=ID, ties=ties, **given)
     for one, other in zip(found[:5], wanted[:5], strict=True):
         np.testing.assert_array_equal(one, other)
     for one, other in zip(found.groups[:3], wanted.groups[:3], strict=True):
         np.testing.assert_array_equal(one, other)
-    assert found.columns.keys() == wanted.columns.keys() == {"cost", "treated", "control"}
+    assert found.columns.keys() == wanted.columns.keys()
+    assert wanted.columns.keys() >= {"cost", "treated", "control", "gain", "gain_rejected"}
     for name, sums in wanted.columns.items():
         np.testing.assert_array_equal(found.columns[name], sums)
 

@@ -34,8 +34,6 @@ from quotakernels.ops.native import (
     _numpy_words,
     numpy_,
 )
-from quotakernels.ops.native._numpy_words import Runs
-from quotakernels.ops.native.numpy_ import HOST
 from quotakernels.ranking import table_of
 
 
@@ -353,56 +351,6 @@ def test_merged_groups(monkeypatch, scores, prevalence, lists):
         for measure in (part, qk.average_hit_rate, qk.summary):
             values = (np.asarray(measure(*x)) for x in ((labels[i], s[i]), (ranking,)))
             np.testing.assert_allclose(*values, rtol=1e-13, atol=1e-12)
-
-
-@pytest.mark.parametrize("share", [0, 0.02, 0.3, 1])
-@pytest.mark.parametrize("size", [0, 7, 8, 203])
-def test_places_of_flags(share, size):
-    flags = RNG.random(size) < share
-    same(_numpy_rows.places_of(flags), flags.nonzero()[0])
-
-
-@pytest.mark.parametrize("share", [0, 0.1, 0.9])
-def test_sums_of_runs(share):
-    """NumPy sums runs of one row apart from others where these are few."""
-    x = RNG.random(500)
-    starts = np.append(0, 1 + np.flatnonzero(RNG.random(499) >= share))
-    for numbers, dtype in ((x, None), (x > 0.5, np.int32)):
-        found = Runs.starting(starts, 500).sums(numbers, dtype)
-        same(found, np.add.reduceat(numbers, starts, dtype=dtype))
-        assert found.dtype == (dtype or x.dtype)
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint64])
-@pytest.mark.parametrize("levels", [1, 30, 10**9])
-@pytest.mark.parametrize("apart", [False, True])
-def test_rising_order(monkeypatch, dtype, levels, apart):
-    """Keys that are close, with others far away, have the same words but for the place."""
-    monkeypatch.setattr(_numpy_words, "BLOCK", 16)
-    key = RNG.integers(0, levels, 500).astype(dtype)
-    if apart:
-        key[[3, 99]] = np.iinfo(dtype).max, np.iinfo(dtype).min
-    order = np.argsort(key, kind="stable")
-    same(_numpy_words.rising_order(key), order)
-    same(HOST.ranked(key), (np.unique(key), np.unique(key, return_inverse=True)[1]))
-
-
-@pytest.mark.parametrize("levels", [1, 30, 10**5, None])
-@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
-def test_counts_of_runs(levels, dtype):
-    """NumPy counts examples of few ties as single ones first, and of none as they are."""
-    keys, labels = np.arange(1000), RNG.integers(0, 2, 1000)
-    if levels is not None:
-        keys = np.sort(RNG.integers(0, levels, 1000))
-        keys[10:14] = keys[10]
-    words = (2 * keys + labels).astype(dtype)
-    columns = np.zeros((2, 1001), dtype=np.int32)
-    chosen = _numpy_words.counted_runs(words, keys[1:] == keys[:-1], *columns)
-    distinct, counts = np.unique(keys, return_counts=True)
-    same(chosen >> 1, distinct)
-    same(columns[0, : counts.shape[0]], counts)
-    same(columns[1, : counts.shape[0]], np.bincount(np.searchsorted(distinct, keys), labels))
-    assert not columns[:, counts.shape[0] :].any()
 
 
 @of_fast_forms
