@@ -181,10 +181,9 @@ def pairs_won(_xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
     Whole numbers of positives go on from one group of examples to the next, which takes fewer
     steps: those before the group are taken off at the end.
     """
-    in_list = table.groups and not total.rounded
+    in_list = len(table.groups) > 0 and not total.rounded
 
     def won_twice(rows: Any) -> tuple[Array]:
-        rows = rows.in_list if in_list else rows
         return (rows.negative * (rows.positive_before + rows.positive_upto),)
 
     def value(twice: Array) -> Won:
@@ -193,7 +192,7 @@ def pairs_won(_xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
         won = total.within(twice, 2 * total.pairs) if total.rounded else twice
         return Won(won, total.pairs)
 
-    return ops.RowSum(won_twice, value, whole=True)
+    return ops.RowSum(won_twice, value, whole=True, in_list=in_list)
 
 
 def _won(table: Any) -> Won:

@@ -244,11 +244,14 @@ class RowSum(NamedTuple):
     The `rows.Rows` are read as floats, or `whole`: as whole numbers where the masses are, and the
     terms are such numbers too, below 2**62.  ``by_position(positions)`` gives arrays with the same
     sums, of `rows.Positions`, for tables that have a row for each of these anyway.
+    The one term of a sum `in_list` is made of whole numbers that go on from one group of examples
+    to the next.
     """
 
     terms: Callable[[Any], tuple[Array, ...]]
     value: Callable[..., Any]
     whole: bool = False
+    in_list: bool = False
     by_position: Callable[[Any], tuple[Array, ...]] | None = None
 
 

@@ -302,6 +302,7 @@ class RowSums(Tables):
         by_position = self.summed_by_position(table)
         for each in sums:
             rows = whole if each.whole else floats
+            rows = rows.in_list if each.in_list else rows
             if by_position and each.by_position is not None:
                 terms = each.by_position(rows.positions)
             else:

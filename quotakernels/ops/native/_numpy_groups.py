@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quotakernels._array import Namespace
 from quotakernels.ops._table import TieTable
-from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks, blocks_of_rows, columns
 from quotakernels.ops.native._numpy_words import (
     count_type,
     counted_runs,
@@ -181,6 +182,19 @@ def sums_between(x: NDArray, starts: NDArray, whole: bool = False) -> NDArray:
     if whole and starts.shape[0] > x.shape[0] // MANY:
         return np.diff(sums_before(x, np.int64).take(starts))
     return _between(np.add, x, starts, 0, np.int64 if whole else x.dtype)
+
+
+def total_in_list(xp: Namespace, table: TieTable, term: Callable[[Any], tuple[NDArray]]) -> NDArray:
+    """The sum over each group of examples of a term `in_list`, from blocks of the list."""
+    starts, done = table.groups.starts, 0
+    total = np.zeros(starts.shape[0] - 1)
+    for rows in blocks_of_rows(xp, table._replace(groups=()), np.int64):
+        behind = done + rows.table.counts.shape[0]
+        own = slice(int(starts.searchsorted(done, "right")) - 1, int(starts.searchsorted(behind)))
+        ends = starts[own.start : own.stop + 1].clip(done, behind) - done
+        total[own] += sums_between(*term(rows), ends, whole=True)
+        done = behind
+    return total
 
 
 def largest_between(x: NDArray, starts: NDArray, least: float) -> NDArray:

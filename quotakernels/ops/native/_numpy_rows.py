@@ -61,13 +61,13 @@ def in_parts(table: TieTable) -> list[TieTable]:
     return [_part(table, rows) for rows in blocks(table.counts.shape[0], BLOCK // 2)]
 
 
-def _sums_before(values: NDArray, before: float) -> NDArray:
+def _sums_before(values: NDArray, before: float, dtype: Any = np.float64) -> NDArray:
     """The sum before each value and after the last, `before` included.
 
     The sum of 32-bit counts fits 32 bits.
     """
-    sums = np.empty(values.shape[0] + 1)
-    sums[0], sums[1:] = 0.0, values.cumsum(dtype=values.dtype)
+    sums = np.empty(values.shape[0] + 1, dtype=dtype)
+    sums[0], sums[1:] = 0, values.cumsum(dtype=values.dtype)
     if before:
         sums += before
     return sums
@@ -97,17 +97,17 @@ def _rounded_once(sums: list[float]) -> float:
 
 
 class _RowsOfBlock(Rows):
-    """The rows of one block as floats, whole numbers too; sums go on from those `before` it."""
+    """The rows of one block in numbers of one type; sums go on from those `before` it."""
 
-    def __init__(self, xp: Namespace, table: TieTable, before: dict[str, float]):
+    def __init__(self, xp: Namespace, table: TieTable, before: dict[str, float], dtype: Any):
         super().__init__(xp, table)
-        self._before = before
+        self._before, self._dtype = before, dtype
         self._sums: dict[str, NDArray] = {}
 
     def own(self, name: str) -> NDArray:
         """See `Rows.own`."""
         column: NDArray = self._column(name)
-        return column.astype(np.float64, copy=False)
+        return column.astype(self._dtype, copy=False)
 
     def upto(self, name: str) -> NDArray:
         """See `Rows.upto`."""
@@ -120,15 +120,16 @@ class _RowsOfBlock(Rows):
     def _sums_of(self, name: str) -> NDArray:
         """The sum before each row and after the last."""
         if name not in self._sums:
-            self._sums[name] = _sums_before(self._column(name), self._before.get(name, 0.0))
-            self._before[name] = float(self._sums[name][-1])
+            before = self._before.get(name, 0)
+            self._sums[name] = _sums_before(self._column(name), before, self._dtype)
+            self._before[name] = self._sums[name][-1].item()
         return self._sums[name]
 
 
-def blocks_of_rows(xp: Namespace, table: TieTable) -> Iterator[Rows]:
+def blocks_of_rows(xp: Namespace, table: TieTable, dtype: Any = np.float64) -> Iterator[Rows]:
     """The rows of one list, or of several of running counts, in blocks that stay in the cache.
 
-    All numbers are floats.
+    All numbers are of one type; those of running counts are floats.
     """
     if table.running:
         yield from _blocks_of_counts(xp, table)
@@ -136,7 +137,7 @@ def blocks_of_rows(xp: Namespace, table: TieTable) -> Iterator[Rows]:
     length, before = table.counts.shape[0], dict[str, float]()
     # Few rows in shorter blocks, of which the memory is not given back to the system each time.
     for rows in blocks(length, BLOCK if length > 4 * BLOCK else BLOCK // 2):
-        yield _RowsOfBlock(xp, _part(table, rows), before)
+        yield _RowsOfBlock(xp, _part(table, rows), before, dtype)
 
 
 def _blocks_of_counts(xp: Namespace, table: TieTable) -> Iterator[RunningRows]:

@@ -28,6 +28,7 @@ from quotakernels.ops.native._numpy_groups import (
     sums_before,
     sums_between,
     tie_groups_by_group,
+    total_in_list,
 )
 from quotakernels.ops.native._numpy_hull import hull_ends
 from quotakernels.ops.native._numpy_merged import (
@@ -433,7 +434,9 @@ class NumPy(NumPyTypes):
     def totals_of_rows(self, table: TieTable, sums: tuple[RowSum, ...]) -> list[tuple[Array, ...]]:
         """Rows of one list are read in blocks that stay in the cache."""
         if not table.running and (table.counts.ndim > 1 or table.groups):
-            return super().totals_of_rows(table, sums)
+            if table.counts.ndim > 1 or not all(each.in_list for each in sums):
+                return super().totals_of_rows(table, sums)
+            return [(total_in_list(self, table, each.terms),) for each in sums]
         every = [
             [tuple(map(total_of_rows, each.terms(rows))) for each in sums]
             for rows in blocks_of_rows(self, table)
