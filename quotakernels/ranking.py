@@ -429,7 +429,7 @@ def ranked(
 
 def beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
     """A ranking with the gains of all examples, best first in their list or group."""
-    examples, good, _, groups = found = without_negative_gains(found)
+    examples, good, _, groups, _ = found = without_negative_gains(found)
     best = Examples(examples.columns["gain"], examples.labels, None, examples.valid)
     ideal = rank_examples(best, "given", None, groups).thresholds
     ranking = rank_examples(examples, ties, good, groups)
@@ -442,10 +442,7 @@ def running_table(found: Validated, ties: TiePolicy, by_positives: bool) -> ops.
     if ties != "expected" or weights is not None or columns:
         return None
     xp = namespace(scores)
-    if found.groups is None:
-        counts = xp.running_counts(scores, labels, valid, by_positives)
-    else:
-        counts = xp.running_counts_by_group((scores, labels, valid), *found.groups)
+    counts = xp.running_counts(scores, labels, valid, by_positives)
     return counts if counts is None or found.good is None else _marked(xp, counts, found.good)
 
 

@@ -89,13 +89,15 @@ class Validated(NamedTuple):
 
     `good` is None if all values were read, since a bad one raises.  With `groups` it has an entry
     for each group, shape (..., S, 1).  The `mask` is the caller's own, in which the examples of
-    rows with a bad value still count.
+    rows with a bad value still count.  Where the `counts` of groups were made in the same pass, they
+    tell which groups are good, and nothing else does.
     """
 
     examples: Examples
     good: Array | None
     mask: Array | None
     groups: GroupsOfExamples | None = None
+    counts: ops.TieTable | None = None
 
     @property
     def masked(self) -> Examples:
@@ -125,13 +127,14 @@ def validated(
     *,
     leader: str = "y_score",
     batched: bool = False,
+    by_counts: bool = False,
 ) -> Validated:
     """Check and convert what `rank` takes, by name; the leader names the scores.
 
     The columns of `COLUMNS` come out as wide floats, 0 where they do not count, else finite, costs
     not negative, treatments 0 or 1.  With gains there may be no labels: then all examples are
     positive, since what they bring does not depend on their classes.  The scores of a state may be
-    known to be a batch.
+    known to be a batch.  Groups may only be counted, for a caller to whom `by_counts` serve.
     """
     pos_label, num_groups = given.get("pos_label"), given.get("num_groups")
     validate: bool = given.get("validate", True)
@@ -153,7 +156,7 @@ def validated(
     columns = arrays if on_host is None else dict(zip(arrays, on_host, strict=True))
     if pos_label is None and (flags := zero_or_one(columns.get("y_true"))) is not None:
         columns = columns | {"y_true": flags}
-    found = _clean(columns, as_given, pos_label, validate, leader, ids)
+    found = _clean(columns, as_given, pos_label, validate, leader, ids, by_counts)
     return found if on_host is None else from_host_view(found, arrays[leader])
 
 
@@ -245,6 +248,7 @@ def _clean(
     validate: bool,
     leader: str,
     ids: Array | int | None,
+    by_counts: bool,
 ) -> Validated:
     """Arrays of one library and of fitting shapes, when their values are checked too."""
     xp = namespace(arrays[leader])
@@ -255,10 +259,17 @@ def _clean(
         wide = xp.wide_float(device(scores))
         floats = {name: xp.cast(columns[name], wide) for name in COLUMNS if name in columns}
         weights, mask = weights_and_mask(xp, columns, wide)
-        by_list = mask is None and ids is None and not (validate and readable(scores))
-        bad = bad_values(xp, scores, weights, leader, by_list)
+        bad: dict[str, tuple[Array, str]] = {}
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             labels, bad["y_true"] = _positive(xp, arrays["y_true"], labels, pos_label, mask)
+        if by_counts and ids is not None and weights is None and not floats:
+            examples, number = (scores, labels, mask), ids if isinstance(ids, int) else len(ids)
+            invalid = bad["y_true"][0] if bad else None
+            counts = xp.running_counts_by_group(examples, invalid, columns["groups"], number)
+            if counts is not None:
+                return Validated(Examples(scores, labels, None, mask), None, mask, None, counts)
+        by_list = mask is None and ids is None and not (validate and readable(scores))
+        bad = bad_values(xp, scores, weights, leader, by_list) | bad
         bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in floats.items()}
         groups = None
         if ids is not None:

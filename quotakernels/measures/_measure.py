@@ -311,7 +311,7 @@ class Measure:
         self._check_complete(caller, given)
         ties = given.pop("ties", "expected")
         check_tie_policy(ties)
-        return self._serving(self._validated(given), ties, numbers)
+        return self._serving(self._validated(given, ties), ties, numbers)
 
     def _named(
         self, caller: str, arguments: tuple[Any, ...], keywords: dict[str, Any]
@@ -349,10 +349,10 @@ class Measure:
         if "y_true" in self.needs and given["y_true"] is None:
             raise TypeError(f"{caller} needs y_true, which tells the cells apart")
 
-    def _validated(self, given: dict[str, Any]) -> Validated:
+    def _validated(self, given: dict[str, Any], ties: TiePolicy) -> Validated:
         """The checked examples; an error about labels points to gain= if it takes grades."""
         try:
-            return validated(given)
+            return validated(given, by_counts=self.by_counts and ties == "expected")
         except ValueError as error:
             what, other, _ = str(error).partition("; for other labels")
             graded = "gain" in self.takes and "gain" not in self.needs and given.get("gain") is None
@@ -364,10 +364,10 @@ class Measure:
         """The ranking of checked examples; or running counts, or one cut, if these are enough."""
         if self.ideal and "gain" in found.examples.columns:
             return beside_ideal(found, ties)
-        by_counts = self.by_sums if found.groups is None else self.by_counts
-        if by_counts and (counts := running_table(found, ties, self.by_positives)) is not None:
-            return counts
-        return self._cut(found, ties, numbers)
+        counts = found.counts
+        if self.by_sums and found.groups is None is counts:
+            counts = running_table(found, ties, self.by_positives)
+        return self._cut(found, ties, numbers) if counts is None else counts
 
     def _cut(self, found: Validated, ties: TiePolicy, numbers: dict[str, Any]) -> Any:
         """The ranking of checked examples; or the tie group of one cut, if that is enough."""

@@ -269,9 +269,15 @@ class Tables(Grouped):
         return None
 
     def running_counts_by_group(
-        self, examples: tuple[Array, Array, Array | None], codes: Array, ids: Array
+        self,
+        examples: tuple[Array, Array, Array | None],
+        invalid: Array | None,
+        codes: Array,
+        number: int,
     ) -> TieTable | None:
-        """The running counts of groups of counted examples, where that takes fewer steps."""
+        """The running counts of a number of groups, where it takes fewer steps to count examples
+        and to tell which groups have a bad value at once; `invalid` are those with a bad label.
+        """
         return None
 
     def split_ties(self, table: TieTable, ties: TiePolicy) -> TieTable:

@@ -89,7 +89,7 @@ def checked_batch(state: Any, y_true: Any, y_score: Any, data: Mapping[str, Any]
     xp, like = namespace(state.like), state.like
     given = {**data, "y_true": y_true, "y_score": _scores_for(xp, like, y_score)}
     given["num_groups"] = state.num_groups
-    examples, good, _, groups = validated(given, batched=like.ndim > 1)
+    examples, good, _, groups, _ = validated(given, batched=like.ndim > 1)
     examples = _completed(xp, examples, state)
     fault = None if good is None else ~good[..., 0]
     return Batch(examples, fault, None if groups is None else groups.codes)

@@ -27,6 +27,7 @@ from quotakernels.ops._table import (
     CutRow,
     ExampleColumns,
     Few,
+    GroupIndex,
     InPlace,
     Running,
     TieTable,
@@ -95,8 +96,8 @@ def _seen_as(x: Array, dtype: Any) -> Array:
 def _by_group(
     scores: Array, valid: Array | None, codes: Array, size: int, stable: bool
 ) -> tuple[Array, Array, Array]:
-    """Keys and groups, sorted by group and best first, and the order."""
-    key, by_score = _best_first(scores, None, stable)
+    """Scores and groups, sorted by group and best first, NaN before all, and the order."""
+    key, by_score = torch.sort(scores, dim=-1, descending=True, stable=stable)
     codes = codes if valid is None else torch.where(valid, codes, size)
     codes, by_group = torch.sort(torch.gather(codes, -1, by_score), dim=-1, stable=True)
     key, order = (torch.gather(x, -1, by_group) for x in (key, by_score))
@@ -484,8 +485,10 @@ class Torch(TorchTypes):
         if all_readable(*examples, codes) or not _on_device(*examples, codes):
             return None
         scores, _, weights, valid = examples
-        key, codes, order = _by_group(scores, valid, codes, ids.shape[-1], weights is not None)
+        given = self.comparable(scores), valid, codes, ids.shape[-1]
+        key, codes, order = _by_group(*given, stable=weights is not None)
         differs = (key[..., 1:] != key[..., :-1]) | (codes[..., 1:] != codes[..., :-1])
+        key = -key if key.dtype.is_floating_point else key
         groups = self.group_index(codes, ids, behind=valid is not None)
         layout = self.layout_of(codes, valid)  # as joint keys have it
         return _table(examples, key, order, differs)._replace(layout=layout, groups=groups)
@@ -523,24 +526,40 @@ class Torch(TorchTypes):
         return counted if apart else counted._replace(layout=Running())
 
     def running_counts_by_group(
-        self, examples: tuple[Array, Array, Array | None], codes: Array, ids: Array
+        self,
+        examples: tuple[Array, Array, Array | None],
+        invalid: Array | None,
+        codes: Array,
+        number: int,
     ) -> TieTable | None:
-        """On a device, of one list.  A tie group ends where a group of examples begins."""
+        """On a device, of one list of scores that floats hold.
+
+        An invalid label makes its score NaN, and NaN is the first score of its group.  Codes of no
+        group are before or behind all others.  A tie group ends where a group of examples begins.
+        """
         scores, labels, valid = examples
-        arrays = (*examples, codes)
+        arrays, is_float = (*examples, codes), scores.dtype.is_floating_point
         if scores.ndim != 1 or all_readable(*arrays) or not _on_device(*arrays):
             return None
-        size = scores.shape[0]
-        key, codes, order = _by_group(scores, valid, codes, ids.shape[-1], stable=False)
+        if not is_float and self.key_bits(scores.dtype) > 32:
+            return None
+        size = there = scores.shape[0]
+        key = scores.detach() if is_float else scores.to(torch.float64)
+        key = key if invalid is None else key.masked_fill(invalid, torch.nan)
+        key, codes, order = _by_group(key, valid, codes, number, stable=False)
         positive = torch.gather(labels if valid is None else labels & valid, -1, order)
-        groups = self.group_index(codes, ids, behind=valid is not None)
+        ids = torch.arange(number + 1, dtype=codes.dtype, device=codes.device)
+        starts = torch.searchsorted(codes, ids)
         ends = torch.cat([positive[:1], key[1:] != key[:-1], positive[:1]])
-        items = _places(ends.index_fill_(0, groups.starts, True), size)
+        items = _places(ends.index_fill_(0, starts, True), size)
         dtype = torch.int32 if size < 2**30 else torch.int64
         upto = torch.cumsum(pad(positive, (1, 0)), dim=0, dtype=dtype)
         if valid is not None:
-            items = torch.minimum(items, groups.starts[-1])
-        return TieTable.of_running(items, upto, groups=groups)
+            items, there = torch.minimum(items, starts[-1]), torch.count_nonzero(valid)
+        first = key[starts[:-1] - size]  # that of another group, if it has no example
+        good = ((first == first) & (starts[-1] - starts[0] == there)).to(torch.float64)
+        groups = GroupIndex(ids[:-1], starts, codes)
+        return TieTable.of_running(items, upto, Running(mark=good / good), groups)
 
     def rows_at(self, table: Any, wanted: Array) -> tuple[Any, CutRow]:
         """One search serves the running counts of all groups of examples."""
