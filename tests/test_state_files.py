@@ -173,12 +173,12 @@ def test_other_files_and_other_versions_of_the_format_are_refused(tmp_path: Path
     whole = path.read_bytes()
     np.savez(tmp_path / "foreign.npz", scores=SCORES)
     (tmp_path / "text").write_text("scores")
-    changed = "is damaged or incomplete: its SHA-256 does not match its contents; or it is not a"
+    changed = "is damaged or incomplete: its SHA-256 does not match its contents; or save_state did"
     refused = {
         "foreign.npz": (b"", changed),
-        "text": (b"", changed),
+        "text": (b"", "is not a state file, or its beginning is damaged"),
         "longer": (whole + b"\0", changed),
-        "later": (later(whole), "has format version 2; this library reads version 1"),
+        "later": (later(whole), "has format version 3; this library reads version 2"),
     }
     for name, (data, message) in refused.items():
         if data:
@@ -194,7 +194,7 @@ def later(whole: bytes) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(made, "w") as new:
         for name in old.namelist():
-            new.writestr(name, old.read(name).replace(b'"format": 1', b'"format": 2'))
+            new.writestr(name, old.read(name).replace(b'"format": 2', b'"format": 3'))
         new.comment = bytes(64)
     body = made.getvalue()[:-64]
     return body + sha256(body).hexdigest().encode()

@@ -16,7 +16,7 @@ from quotakernels import Ranking, ops
 from quotakernels.adapters import requiring
 from quotakernels.adapters._tables import merged, ranking_of_merged
 from quotakernels.inputs.examples import check_grouped_ties
-from quotakernels.inputs.keywords import public
+from quotakernels.inputs.keywords import public, show_value
 from quotakernels.ranking import TiePolicy
 
 with requiring("DuckDB", "duckdb"):
@@ -106,6 +106,10 @@ def ranking(
     check_grouped_ties(ties)
     if label is None and gain is None:
         raise TypeError("label must be the name of a column; got None, which only gains allow")
+    columns = {"label": label, "score": score, "group": group, "weight": weight, "gain": gain}
+    for name, x in (columns | {"cost": cost, "treatment": treatment}).items():
+        if not isinstance(x, str) and (x is not None or name == "score"):
+            raise TypeError(f"{name} must be the name of one column; got {show_value(x)}")
     relation = _relation(connection, source)
     amounts = _amounts_of(weight, gain, gain_rejected, cost, treatment)
     named = [name for name in (label, group, score) if name is not None]

@@ -143,7 +143,8 @@ def value_of(measure: Any, ranking: Ranking) -> Any:
     if isinstance(measure, Mapping):
         return {name: value_of(each, ranking) for name, each in measure.items()}
     value = measure(ranking)
-    if not isinstance(value, (tuple, Mapping)) and not is_array(value):
+    parts = value.values() if isinstance(value, Mapping) else (value,)
+    if not all(isinstance(x, (tuple, Mapping)) or is_array(x) for x in parts):
         raise TypeError(f"measure must give arrays; {title_of(measure)} gives {show_value(value)}")
     return value
 

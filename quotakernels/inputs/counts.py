@@ -138,10 +138,11 @@ def _check_columns(named: dict[str, Array], held: str) -> None:
     first = next(iter(named))
     shape = tuple(named[first].shape)
     for name, x in named.items():
-        if x.ndim == 0 or tuple(x.shape) != shape:
+        if not shape:
+            raise ValueError(f"{name} must be a list or an array of {held}; got a single number")
+        if tuple(x.shape) != shape:
             raise ValueError(
-                f"{name} must have the shape of {first}, {shape}, with at least one axis; "
-                f"got shape {tuple(x.shape)}"
+                f"{name} must have the shape of {first}, {shape}; got shape {tuple(x.shape)}"
             )
         counting = name in _COUNTS
         kinds = ("integral",) if counting else ("integral", "real floating")

@@ -150,7 +150,7 @@ def _check_call(measure: Any, average: Any, own: dict[str, Any]) -> None:
     if not isinstance(measure, Measure):
         raise TypeError(
             "measure must be a measure of this library, such as roc_auc, with its parameters as "
-            f"keywords; got {show_value(measure)}"
+            f"keywords; got {show_value(measure)}{_CALL_EACH if callable(measure) else ''}"
         )
     check_choice("average", average, "macro", "weighted", "micro", None)
     if "ranking" in own:

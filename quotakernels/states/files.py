@@ -37,7 +37,7 @@ from quotakernels.states.fixed_buffer import FixedScoreBuffer
 from quotakernels.states.histogram import ScoreHistogram
 
 State: TypeAlias = ScoreHistogram | ScoreBuffer | FixedScoreBuffer
-_FORMAT = 1
+_FORMAT = 2
 _DESCRIPTION = "state.json"
 _DIGEST_BYTES = 64
 _FASTEST = 1
@@ -373,11 +373,13 @@ def _read(path: str | os.PathLike[str]) -> tuple[StateInfo, Any]:
     from hashlib import sha256
 
     data = Path(path).read_bytes()
+    if not data.startswith(b"PK"):  # as all zip files do
+        raise DamagedFileError(f"{path} is not a state file, or its beginning is damaged")
     body = memoryview(data)[:-_DIGEST_BYTES]
     if sha256(body).hexdigest().encode() != data[-_DIGEST_BYTES:]:
         raise DamagedFileError(
-            f"{path} is damaged or incomplete: its SHA-256 does not match its contents; or it is "
-            "not a state file"
+            f"{path} is damaged or incomplete: its SHA-256 does not match its contents; or "
+            "save_state did not write it"
         )
     with _as_damaged(path):
         archive: Any = np.load(io.BytesIO(data), allow_pickle=False)
@@ -385,7 +387,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[StateInfo, Any]:
         version = said["format"]
     if version != _FORMAT:
         raise ValueError(
-            f"{path} has format version {version}; this library reads version {_FORMAT}"
+            f"{path} has format version {version}; this library reads version {_FORMAT}: make "
+            "the state anew, or read it with the version that wrote it"
         )
     several = ("batch", "column_names", "measures")
     with _as_damaged(path):
