@@ -86,6 +86,7 @@ MEASURED = "measure: {}, y_true: Any, y_score: {}, *, {{all}}) -> {}"
 IN_FOLDS = "measure: {}, y_true: Any, {}: Any, folds: Any, *, {{all}}) -> {}"
 ANYTHING = "Callable[..., Any] | Mapping[Any, Any]"
 FUNCTIONS = {
+    "auc_covariance": ("y_true: Any, y_score: Any, *, {all}) -> AucCovariance",),
     "best_cut": (
         "measure: OfTables, ranking: Ranking[T], *, {own}) -> BestCut[T]",
         "measure: OfTables, y_true: ArrayOf[A], y_score: ArrayOf[A], *, {all}) -> BestCut[A]",
@@ -97,11 +98,16 @@ FUNCTIONS = {
         MEASURED.format(ANYTHING, "Any", "Any"),
     ),
     "compare": ("measure: Any, y_true: Any, models: Any, *, {all}) -> Comparison",),
+    "compare_selections": (
+        "y_true: Any, models: Any, *, quota: Number, {all}) -> SelectionComparison",
+        "y_true: Any, models: Any, *, fraction: Number, {all}) -> SelectionComparison",
+    ),
     "confusion_table_from_predictions": (
         "y_true: ArrayOf[A], y_pred: ArrayOf[A], *, num_classes: None = None, {all})"
         " -> ConfusionTable[A]",
         "y_true: ArrayOf[A], y_pred: ArrayOf[A], *, num_classes: int, {all}) -> ClassTable[A]",
     ),
+    "delong_test": ("y_true: Any, models: Any, *, {all}) -> DelongTest",),
     "fold_summary": (
         IN_FOLDS.format("ValueMeasure", "y_score", "FoldSummary"),
         IN_FOLDS.format(ANYTHING, "y_score", "Any"),

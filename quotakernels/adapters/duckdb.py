@@ -106,10 +106,8 @@ def ranking(
     check_grouped_ties(ties)
     if label is None and gain is None:
         raise TypeError("label must be the name of a column; got None, which only gains allow")
-    columns = {"label": label, "score": score, "group": group, "weight": weight, "gain": gain}
-    for name, x in (columns | {"cost": cost, "treatment": treatment}).items():
-        if not isinstance(x, str) and (x is not None or name == "score"):
-            raise TypeError(f"{name} must be the name of one column; got {show_value(x)}")
+    _check_names(label=label, score=score, group=group)
+    _check_names(weight=weight, gain=gain, cost=cost, treatment=treatment)
     relation = _relation(connection, source)
     amounts = _amounts_of(weight, gain, gain_rejected, cost, treatment)
     named = [name for name in (label, group, score) if name is not None]
@@ -125,6 +123,12 @@ def ranking(
         ids = np.asarray(found["segment"])
         of_rows = [ids.astype("datetime64[D]") if _type(rows, group).id == "date" else ids]
     return ranking_of_merged(*merged([_table(found, amounts)], of_rows), ties)
+
+
+def _check_names(**columns: Any) -> None:
+    for name, x in columns.items():
+        if not isinstance(x, str) and (x is not None or name == "score"):
+            raise TypeError(f"{name} must be the name of one column; got {show_value(x)}")
 
 
 def _relation(connection: Any, source: Any) -> Any:

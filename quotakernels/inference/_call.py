@@ -25,7 +25,7 @@ from quotakernels.measures._facts import (
     takes,
     title_of,
 )
-from quotakernels.measures._measure import Measure
+from quotakernels.measures._measure import COLUMNS, GROUPS, Measure
 from quotakernels.measures.by_group import mean_over_groups
 from quotakernels.measures.over_quotas import gini, pem, roc_auc
 from quotakernels.ranking import TiePolicy, rank
@@ -69,6 +69,15 @@ def name_if_any(measure: Any, known: Mapping[Name, Any]) -> Name | None:
         measure = measure.func
     named = measure if isinstance(measure, str) else None
     return next((name for name, x in known.items() if measure is x or named == name), None)
+
+
+OF_LABELS = {
+    **dict.fromkeys(("ties", *COLUMNS), ": it needs labels and scores alone"),
+    **dict.fromkeys(GROUPS, "; call it with one group's examples"),
+    "y_score": ": the scores are those of the models",
+    "sample_weight": ": the variance assumes single examples",
+}
+"""What tests of single examples refuse of the keywords of `rank`, and why."""
 
 
 def refuse_weights(sample_weight: Any) -> None:

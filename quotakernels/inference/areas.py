@@ -9,10 +9,10 @@ from quotakernels._array import Array, Namespace, device
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inference._call import (
+    OF_LABELS,
     AreaMeasure,
     name_of,
     refuse_masses,
-    refuse_weights,
     scale_of,
 )
 from quotakernels.inference._distributions import (
@@ -32,7 +32,7 @@ from quotakernels.inputs.columns import (
     read_without_fault,
 )
 from quotakernels.inputs.examples import Validated, validated
-from quotakernels.inputs.keywords import check_choice, public
+from quotakernels.inputs.keywords import check_choice, forwarding, public
 from quotakernels.inputs.models import two_models
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
@@ -42,7 +42,7 @@ from quotakernels.measures.over_quotas import average_hit_rate
 from quotakernels.measures.roc_pr import average_precision
 from quotakernels.ops import namespace
 from quotakernels.ops.programs import computed
-from quotakernels.ranking import Ranking, table_of
+from quotakernels.ranking import Ranking, rank, table_of
 
 # the pairs that each example loses, and how much that varies
 
@@ -300,16 +300,9 @@ class AucCovariance(NamedTuple):
     covariance: Array
 
 
-@public
+@forwarding(rank, without=OF_LABELS)
 def auc_covariance(
-    y_true: Any,
-    y_score: Any,
-    *,
-    measure: AreaMeasure = "roc_auc",
-    sample_weight: None = None,
-    where: Any = None,
-    pos_label: Any = None,
-    validate: bool = True,
+    y_true: Any, y_score: Any, *, measure: AreaMeasure = "roc_auc", **data: Any
 ) -> AucCovariance:
     """Variances and covariances of the AUC of models with the same examples ([DeLong 1988]).
 
@@ -368,17 +361,15 @@ def auc_covariance(
      [0.0069 0.0139]]
     """
     scale = scale_of(measure)
-    refuse_weights(sample_weight)
-    options = {"pos_label": pos_label, "validate": validate}
-    found = validated({"y_score": y_score, "y_true": y_true, "where": where, **options})
+    found = validated({"y_score": y_score, "y_true": y_true, **data})
     scores = found.examples.scores
     if scores.ndim < 2:
         raise ValueError(
             "y_score must have an axis of models before that of the examples; "
             f"got shape {tuple(scores.shape)}"
         )
-    data = (scores, *_same_for_all(y_true, found, validate))
-    covariance: AucCovariance = computed(_covariance, data, scale=scale)
+    parts = (scores, *_same_for_all(y_true, found, data.get("validate", True)))
+    covariance: AucCovariance = computed(_covariance, parts, scale=scale)
     return covariance
 
 
@@ -446,17 +437,14 @@ class DelongTest(NamedTuple):
     p_value: Array
 
 
-@public
+@forwarding(rank, without=OF_LABELS)
 def delong_test(
     y_true: Any,
     models: Any,
     *,
     measure: AreaMeasure = "roc_auc",
     confidence_level: float = 0.95,
-    sample_weight: None = None,
-    where: Any = None,
-    pos_label: Any = None,
-    validate: bool = True,
+    **data: Any,
 ) -> DelongTest:
     """Whether two models differ in AUC, on the same examples (DeLong's test, paired).
 
@@ -520,7 +508,6 @@ def delong_test(
     """
     scale = scale_of(measure)
     check_level(confidence_level)
-    refuse_weights(sample_weight)
     named = {name: as_column(name, x) for name, x in two_models(models, y_true).items()}
     check_types(named)
     named = adopt(named, tuple(named))[1]
@@ -531,9 +518,8 @@ def delong_test(
             f"the two models must have scores of one shape; got {shapes[0]} and {shapes[1]}{hint}"
         )
     parts: list[Array] = []
-    data = {"y_true": y_true, "where": where, "pos_label": pos_label, "validate": validate}
     for name, scores in named.items():
-        parts += _flagged(validated({name: scores, **data}, leader=name))
+        parts += _flagged(validated({name: scores, "y_true": y_true, **data}, leader=name))
     found: DelongTest = computed(
         _paired, tuple(parts), scale=scale, confidence_level=confidence_level
     )

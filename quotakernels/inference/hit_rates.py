@@ -13,12 +13,12 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, concrete, device, readable, to_numpy
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
-from quotakernels.inference._call import refuse_masses
+from quotakernels.inference._call import OF_LABELS, refuse_masses
 from quotakernels.inference._distributions import check_level, normal_width, scipy
 from quotakernels.inputs.columns import first_bad
 from quotakernels.inputs.cuts import quota_masses, wanted_masses, whole_if_close
 from quotakernels.inputs.examples import validated
-from quotakernels.inputs.keywords import check_choice, public
+from quotakernels.inputs.keywords import check_choice, forwarding
 from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.inputs.numbers import numbers_like
 from quotakernels.inputs.totals import Totals
@@ -397,7 +397,7 @@ class SelectionComparison(NamedTuple):
     positives_b: float
 
 
-@public
+@forwarding(rank, without=OF_LABELS)
 def compare_selections(
     y_true: Any,
     models: Any,
@@ -405,9 +405,7 @@ def compare_selections(
     quota: Any = None,
     fraction: Any = None,
     confidence_level: float = 0.95,
-    where: Any = None,
-    pos_label: Any = None,
-    validate: bool = True,
+    **data: Any,
 ) -> SelectionComparison:
     """Whether one of two models fills a quota better, by the examples that only one selects.
 
@@ -477,7 +475,6 @@ def compare_selections(
     0.5 3.0 1.0 0.1035
     """
     check_level(confidence_level)
-    data = {"where": where, "pos_label": pos_label, "validate": validate}
     scores = stacked(two_models(models, y_true), y_true, **data)
     both = selections(y_true, scores, data, {"quota": quota, "fraction": fraction})
     return both.by_score(0, 1, confidence_level)[0]

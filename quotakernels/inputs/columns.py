@@ -350,9 +350,8 @@ def as_column(name: str, x: Any) -> Any:
     try:
         column = np.asarray(x)
     except ValueError as error:
-        why: Any = error
-        if "inhomogeneous" in str(error):
-            why = f"its parts differ in length; of batches pass numpy.concatenate({name})"
+        ragged = f"its parts differ in length; of batches pass numpy.concatenate({name})"
+        why = ragged if "inhomogeneous" in str(error) else error
         raise ValueError(f"{name} must be an array of numbers: {why}") from None
     if column.dtype.kind == "U" and isinstance(x, (list, tuple)):
         column = _as_given(column, x)

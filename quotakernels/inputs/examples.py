@@ -262,12 +262,9 @@ def _clean(
         bad: dict[str, tuple[Array, str]] = {}
         if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
             labels, bad["y_true"] = _positive(xp, arrays["y_true"], labels, pos_label, mask)
-        if by_counts and ids is not None and weights is None and not floats:
-            examples, number = (scores, labels, mask), ids if isinstance(ids, int) else len(ids)
-            invalid = bad["y_true"][0] if bad else None
-            counts = xp.running_counts_by_group(examples, invalid, columns["groups"], number)
-            if counts is not None:
-                return Validated(Examples(scores, labels, None, mask), None, mask, None, counts)
+        examples = Examples(scores, labels, weights, mask, floats)
+        if by_counts and (counts := _counts_by_group(examples, bad, columns.get("groups"), ids)):
+            return Validated(examples, None, mask, None, counts)
         by_list = mask is None and ids is None and not (validate and readable(scores))
         bad = bad_values(xp, scores, weights, leader, by_list) | bad
         bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in floats.items()}
@@ -281,6 +278,21 @@ def _clean(
         if labels is None and "gain" in floats:
             labels = xp.ones(scores.shape, dtype=xp.bool, device=device(scores))
     return Validated(Examples(scores, labels, weights, valid, floats), good, mask, groups)
+
+
+def _counts_by_group(
+    examples: Examples,
+    bad: dict[str, tuple[Array, str]],
+    codes: Array | None,
+    ids: Array | int | None,
+) -> ops.TieTable | None:
+    """The counts of groups and which of these are bad, where that needs no other columns."""
+    scores, labels, weights, mask, columns = examples
+    if ids is None or weights is not None or columns:
+        return None
+    invalid, number = bad.get("y_true", (None,))[0], ids if isinstance(ids, int) else len(ids)
+    xp = namespace(scores)
+    return xp.running_counts_by_group((scores, labels, mask), invalid, codes, number)
 
 
 def _positive(

@@ -34,8 +34,8 @@ def forwarding(*others: Callable[..., Any], without: Collection[str] = ()) -> Ca
     """Make a function public that hands keywords on: to these public functions, and to measures.
 
     Its signature shows their parameters in the place of ``*`` and ``**``, without those that it
-    refuses; a mapping says why it does.  Where a function from elsewhere is among its arguments,
-    what that takes is left to be seen.
+    refuses; a mapping says why it does.  What it calls ``**options`` goes to the measure among its
+    arguments too; where that is a function from elsewhere, what it takes is left to be seen.
     """
 
     def decorated(function: F) -> F:
@@ -45,8 +45,8 @@ def forwarding(*others: Callable[..., Any], without: Collection[str] = ()) -> Ca
         known = [p.name for p in parameters if p.kind not in _VARIED and p.name not in _OWNERS]
         positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         needed = [x for x in positional if signature.parameters[x].default is _ABSENT]
-        handed_on = inspect.Parameter.VAR_KEYWORD in kinds
-        known += [] if {*_MEASURES}.isdisjoint(known) else ["ranking"]
+        handed_on = "options" in signature.parameters and not {*_MEASURES}.isdisjoint(known)
+        known += ["ranking"] if handed_on else []
         known += [x for x in _all_of(others) or () if x not in without]
         signature = _handing_on(signature, others, without) if others else signature
         flags = {p.name for p in signature.parameters.values() if p.annotation == "bool"}
@@ -127,7 +127,7 @@ def _handing_on(
             shown += [x for x in rest if x.kind is x.POSITIONAL_OR_KEYWORD]
         elif p.kind is p.VAR_KEYWORD:
             shown += [x for x in rest if x.kind is x.KEYWORD_ONLY]
-            shown += [p] if not own.keys().isdisjoint(_MEASURES) else []
+            shown += [p] if p.name == "options" and not own.keys().isdisjoint(_MEASURES) else []
         else:
             shown.append(p)
     return signature.replace(parameters=shown)

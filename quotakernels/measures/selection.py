@@ -24,11 +24,13 @@ from quotakernels._types import Generic, T, WhenShort
 from quotakernels.inputs.columns import MASS_ROUNDING, as_column
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.examples import Examples, check_tie_policy, validated
-from quotakernels.inputs.keywords import forwarding, public, show_value
+from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import (
+    COLUMNS,
     CUTS,
+    GROUPS,
     RankingAtQuota,
     last_place,
     quota_cut_of,
@@ -106,6 +108,10 @@ class QuotaThreshold(NamedTuple, Generic[T]):
 
 
 _UNUSED = ("y_true", "pos_label", "ties", "gain", "gain_rejected", "treatment")
+_SORTED = dict.fromkeys(
+    ("sample_weight", *COLUMNS, *GROUPS), ": it sorts no scores; use rank, on all examples together"
+)
+"""What `rank_at_quota` refuses, and why."""
 
 
 def _at_cut(
@@ -417,19 +423,16 @@ def _check_one_type(scores: Array, sums: Array) -> None:
         )
 
 
-@public
+@forwarding(rank, without=_SORTED)
 def rank_at_quota(
     y_true: Any,
     y_score: Any,
     *,
     quota: Any = None,
     fraction: Any = None,
-    sample_weight: None = None,
-    where: Any = None,
-    pos_label: Any = None,
     ties: TiePolicy = "expected",
-    validate: bool = True,
     across: Across | None = None,
+    **data: Any,
 ) -> RankingAtQuota:
     """All that measures need at one quota, without a sort; the scores may lie on many shards.
 
@@ -495,13 +498,11 @@ def rank_at_quota(
     >>> print(found.threshold, hit_rate(found))
     0.8 0.75
     """
-    if sample_weight is not None:
-        raise TypeError("sample_weight needs sorted scores; use rank, on all examples together")
     check_tie_policy(ties)
     if ties == "given":
         raise ValueError('ties="given" needs the order of all examples; use rank')
-    given = {"y_score": y_score, "y_true": y_true, "where": where, "pos_label": pos_label}
-    examples, good, *_ = validated(given | {"validate": validate and across is None})
+    data["validate"] = data.get("validate", True) and across is None
+    examples, good, *_ = validated({"y_score": y_score, "y_true": y_true, **data})
     examples = in_library_of(examples, quota, fraction)
     if across is not None:
         across = checked_sum(across)
