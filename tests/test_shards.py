@@ -105,7 +105,7 @@ def test_shards_of_different_types_are_an_error_on_every_shard():
 
 
 BAD = {
-    r"^sample_weight needs sorted scores; use rank": {"sample_weight": [1] * 5},
+    r"^rank_at_quota takes no sample_weight: it sorts no scores": {"sample_weight": [1] * 5},
     r"^ties=.given. needs the order of all examples": {"ties": "given"},
     r"^rank_at_quota takes one quota": {"quota": [1, 2]},
     r"^across must be a function": {"across": 3},

@@ -107,7 +107,6 @@ def ranking(
     if label is None and gain is None:
         raise TypeError("label must be the name of a column; got None, which only gains allow")
     _check_names(label=label, score=score, group=group)
-    _check_names(weight=weight, gain=gain, cost=cost, treatment=treatment)
     relation = _relation(connection, source)
     amounts = _amounts_of(weight, gain, gain_rejected, cost, treatment)
     named = [name for name in (label, group, score) if name is not None]
@@ -302,6 +301,7 @@ def _amounts_of(
     treatment: str | None,
 ) -> list[Amounts]:
     """The columns to sum: weights; gains, costs and both arms as many times as there is weight."""
+    _check_names(weight=weight, gain=gain, cost=cost, treatment=treatment)
     if gain is None and gain_rejected != 0:
         raise TypeError("gain_rejected needs gain, the column of what each row brings if selected")
     named = {"weight": weight, "gain": gain, "cost": cost}

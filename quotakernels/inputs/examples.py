@@ -259,9 +259,7 @@ def _clean(
         wide = xp.wide_float(device(scores))
         floats = {name: xp.cast(columns[name], wide) for name in COLUMNS if name in columns}
         weights, mask = weights_and_mask(xp, columns, wide)
-        bad: dict[str, tuple[Array, str]] = {}
-        if labels is not None and not (labels.dtype == xp.bool and pos_label is None):
-            labels, bad["y_true"] = _positive(xp, arrays["y_true"], labels, pos_label, mask)
+        labels, bad = _positive(xp, arrays.get("y_true"), labels, pos_label, mask)
         examples = Examples(scores, labels, weights, mask, floats)
         if by_counts and (counts := _counts_by_group(examples, bad, columns.get("groups"), ids)):
             return Validated(examples, None, mask, None, counts)
@@ -290,23 +288,27 @@ def _counts_by_group(
     scores, labels, weights, mask, columns = examples
     if ids is None or weights is not None or columns:
         return None
-    invalid, number = bad.get("y_true", (None,))[0], ids if isinstance(ids, int) else len(ids)
+    invalid = bad["y_true"][0] if bad else None
+    number = ids if isinstance(ids, int) else ids.shape[0]
     xp = namespace(scores)
     return xp.running_counts_by_group((scores, labels, mask), invalid, codes, number)
 
 
 def _positive(
-    xp: Namespace, one: Array, labels: Array, pos_label: Any, valid: Array | None
-) -> tuple[Array, tuple[Array, str]]:
-    """Which labels are positive, and which are bad, of the shape of the scores.
+    xp: Namespace, one: Array | None, labels: Array | None, pos_label: Any, valid: Array | None
+) -> tuple[Array | None, dict[str, tuple[Array, str]]]:
+    """Which labels are positive, and which are bad, of the shape of the scores; flags cannot be.
 
     What there is of `one` list may be shared by all lists of a batch, unless a mask tells them
     apart.
     """
+    if labels is None or (labels.dtype == xp.bool and pos_label is None):
+        return labels, {}
     shape = labels.shape
     labels = one if valid is None else labels
     labels, (invalid, expected) = positive_labels(xp, labels, pos_label, valid)
-    return _stretched(xp, labels, shape), (_stretched(xp, invalid, shape), expected)
+    bad = {"y_true": (_stretched(xp, invalid, shape), expected)}
+    return _stretched(xp, labels, shape), bad
 
 
 def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
