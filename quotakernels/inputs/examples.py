@@ -89,7 +89,7 @@ class Validated(NamedTuple):
 
     `good` is None if all values were read, since a bad one raises.  With `groups` it has an entry
     for each group, shape (..., S, 1).  The `mask` is the caller's own, in which the examples of
-    rows with a bad value still count.  Where the `counts` of groups were made in the same pass, they
+    rows with a bad value still count.  Where `counts` of groups were made in the same pass, these
     tell which groups are good, and nothing else does.
     """
 
