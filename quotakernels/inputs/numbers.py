@@ -108,7 +108,10 @@ def whole_steps(named: dict[str, Any], start: str, stop: str) -> Array:
     count = max(math.ceil(last - first), 0) if math.isfinite(last - first) else 1
     xp, arrays = validate_numbers(named)
     with xp.computing():
-        return numbers_like(arrays[start], "TP", np.append(first + np.arange(count), last))
+        dev = device(arrays[start])
+        wide = xp.wide_float(dev)
+        steps = xp.cast(xp.arange(count, dtype=xp.int64, device=dev), wide)
+        return xp.concat([steps + first, xp.constant([last], wide, dev)])
 
 
 def in_library_of(data: N, *quotas: Any) -> N:
