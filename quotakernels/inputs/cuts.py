@@ -99,14 +99,12 @@ def quota_masses(
 
 
 @functools.wraps(quota_masses, assigned=())
-def wanted_masses(
-    xp: Namespace, table: ops.TieTable | ops.QuotaCut, **cut: Any
-) -> tuple[tuple[Array], tuple[int, ...]]:
+def wanted_masses(xp: Namespace, table: Any, **cut: Any) -> tuple[tuple[Array], tuple[int, ...]]:
     """The masses of `quota_masses`, with a warning about a quota of less than one example."""
     quota: Any = cut.get("quota")
     check_when_short(when_short := cut.get("when_short"))
     sure = cut.get("fraction") is None and when_short != "nan" and _is_mass(quota)
-    if isinstance(table, ops.QuotaCut):
+    if table.wanted is not None:
         masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
     elif table.running and sure:
         whole = Totals(xp, table).whole[..., None]

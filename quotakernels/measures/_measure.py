@@ -600,11 +600,10 @@ def ranking_at(
     single = single and budget is None and (quota is None) != (fraction is None)
     plain = examples.weights is None and ties != "given" and found.groups is None
     if single and plain and examples.scores.shape[-1]:
-        unmasked = in_library_of(found.examples._replace(valid=found.mask), cut)
         xp = namespace(examples.scores)
         with xp.computing():
-            wanted, place = _wanted(xp, unmasked, quota, fraction, given.get("when_short"))
-            return _cut_found(unmasked, found.good, wanted, place, ties)
+            wanted, place = _wanted(xp, examples, quota, fraction, given.get("when_short"))
+            return _cut_found(examples, found.good, wanted, place, ties)
     return rank_examples(examples, ties, found.good, found.groups)
 
 

@@ -524,9 +524,10 @@ def selection_by_group(table: ops.TieTable, wanted: Array, apart: Array) -> Sele
     if number == 0:  # any quota tells the shapes of none
         shapes, where = [(*x.shape[:-1], 1) for x in (wanted, apart)], device(wanted)
         wanted, apart = (xp.zeros(x, dtype=wanted.dtype, device=where) for x in shapes)
-    edges = _edges(xp, table, wanted)
+    edges, by_split = _edges(xp, table, wanted), positives_at(xp, table, apart)
+    total, keyed = Totals(xp, table), table._replace(thresholds=_keys(xp, table))
     found = [
-        _at_one_quota(xp, table, _Edge(*(x[..., k : k + 1] for x in edges)), apart[..., k])
+        _at_one_quota(keyed, total, _Edge(*(x[..., k : k + 1] for x in edges)), by_split[..., k])
         for k in range(wanted.shape[-1])
     ]
     fields = (xp.stack(x, axis=-1)[..., :number] for x in zip(*found, strict=True))
@@ -544,15 +545,14 @@ class _Edge(NamedTuple):
 
 
 def _at_one_quota(
-    xp: Namespace, table: ops.TieTable, edge: _Edge, split: Array
+    table: ops.TieTable, total: Totals, edge: _Edge, by_split: Array
 ) -> SelectionByGroup[Array]:
-    """What one quota, and a split one, shape (..., S), give each group: fields of shapes (..., S)
-    and (...).
+    """What one quota gives each group, of a table with keys for thresholds, and what a split one
+    finds, shape (..., S): fields of shapes (..., S) and (...).
     """
-    total = Totals(xp, table)
+    xp = namespace(by_split)
     selected, found = _shares(xp, table, edge)
     size = xp.nan_unless(total.whole > 0, total.whole)
-    by_split = positives_at(xp, table, split[..., None])[..., 0]
     rate = _share(xp, selected / (edge.tied * size))
     recall = _share(xp, found / (edge.tied * total.positive))
     lowest, highest = _ends(xp, rate)
@@ -614,20 +614,20 @@ def _together(table: ops.TieTable) -> ops.TieTable:
 
 def _shares(xp: Namespace, table: ops.TieTable, edge: _Edge) -> tuple[Array, Array]:
     """How much of each group is selected, and the positives of that, `tied` times."""
-    key, dtype = _keys(xp, table), edge.taken.dtype
+    key, dtype = table.thresholds, edge.taken.dtype
     there = table.counts > 0
     above, at = there & (key > edge.key), there & (key == edge.key)
-    mass, positive = (xp.cast(x, dtype) for x in (table.mass, table.positive))
-    nothing = xp.zeros_like(mass)
+    mass, positive = table.mass, table.positive
 
     def of_groups(rows: Array, x: Array) -> Array:
-        return xp.group_total(table, xp.where(rows, x, nothing))
+        return xp.cast(xp.group_total(table, xp.where(rows, x, xp.zeros_like(x))), dtype)
 
-    here = xp.where(at, mass, nothing)
+    here = xp.where(at, mass, xp.zeros_like(mass))
     own = of_groups(at, mass)
-    before = xp.running_total(table, here) - here
+    before = xp.cast(xp.running_total(table, here) - here, dtype)
+    here, positive_here = (xp.cast(x, dtype) for x in (here, positive))
     part = xp.repeat_per_row(table, edge.taken * own) - edge.tied * before
-    part = xp.minimum(xp.maximum(part, nothing), edge.tied * here)
+    part = xp.minimum(xp.maximum(part, xp.zeros_like(here)), edge.tied * here)
     part = part / xp.where(here > 0, here, xp.ones_like(here))
     selected = edge.tied * of_groups(above, mass) + edge.taken * own
-    return selected, edge.tied * of_groups(above, positive) + of_groups(at, part * positive)
+    return selected, edge.tied * of_groups(above, positive) + of_groups(at, part * positive_here)

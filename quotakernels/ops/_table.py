@@ -153,6 +153,11 @@ class TieTable(NamedTuple):
     ideal: Array | tuple[()] = ()
 
     @property
+    def wanted(self) -> None:
+        """None: unlike a cut, a table is not made for certain quotas."""
+        return
+
+    @property
     def in_place(self) -> bool:
         """Whether each group stands in the row of its last example."""
         return isinstance(self.layout, InPlace)

@@ -149,13 +149,13 @@ class Tables(Grouped):
         """
         return None
 
-    def rows_at(self, table: TieTable | QuotaCut, wanted: Array) -> tuple[Any, CutRow]:
+    def rows_at(self, table: Any, wanted: Array) -> tuple[Any, CutRow]:
         """The row that owns each wanted mass, shape (..., K): the first whose end reaches it.
 
         A mass beyond the end is given the last row that is not empty.  A cut is its own row, which
         has no index.
         """
-        if isinstance(table, QuotaCut):
+        if table.wanted is not None:
             return None, table.row
         if table.running:
             return _running_rows_at(self, table, wanted)

@@ -164,7 +164,7 @@ def wanted_cut(
 ) -> tuple[Array, tuple[int, ...]]:
     """The thresholds, shape (K,), or the masses, (..., K), and the shape for which K stands."""
     given = sum(x is not None for x in (threshold, quota, fraction, budget))
-    if given != 1 and (given or not hasattr(table, "wanted")):  # what has its quota needs none
+    if given != 1 and (given or table.wanted is None):  # what has its quota needs none
         hint = "; for decisions use tables.confusion_table_from_predictions(y_true, y_pred)"
         names = "quota= and fraction=" if budget is None else "quota=, fraction= and budget="
         raise TypeError(f"give exactly one of threshold=, {names}{'' if given else hint}")
@@ -295,7 +295,7 @@ def cells_beyond(
     Those of measures that are free of the unit of the masses are floats, the others' are `whole`
     numbers, or masses in the caller's unit.
     """
-    examples = in_library_of(found.examples._replace(valid=found.mask), threshold)
+    examples = in_library_of(found.masked, threshold)
     scores, xp = examples.scores, namespace(examples.scores)
     with xp.computing():
         wanted: Any = in_precision_of(scores, threshold)
