@@ -309,8 +309,8 @@ def auc_covariance(
     The placement V of an example is the share of its pairs with the other class that are ranked
     correctly, ties counted half.  AUC is the mean of V over either class.  The covariance of two
     AUC is S⁺/P + S⁻/N, where S⁺ is the sample covariance (over P - 1) of the placements of the
-    positives under the two models, and S⁻ that of the negatives.  Labels, scores and keywords are
-    those of `rank`, except the following.
+    positives under the two models, and S⁻ that of the negatives.  It assumes examples drawn one by
+    one, so there are no weights.  Labels, scores and other keywords are those of `rank`.
 
     Parameters
     ----------
@@ -320,8 +320,6 @@ def auc_covariance(
         Scores of M models.
     measure : {"roc_auc", "gini", "pem"}, or the measure itself
         AUC, or 2·AUC - 1, which is Gini and PEM, with 4 times the covariance.
-    sample_weight : None
-        Refused, because the variance assumes examples drawn one by one.
     where : boolean array, shape (n,) or that of `y_score`, optional
         An example that is masked for one model is left out for all.
 
@@ -451,7 +449,8 @@ def delong_test(
     The variance of the difference is that of the differences of the placements (see
     `auc_covariance`), so what the models have in common cancels, example by example.
 
-    Labels and keywords are those of `rank`.
+    Labels and keywords are those of `rank`, without weights: the variance assumes examples drawn
+    one by one.
 
     Parameters
     ----------
@@ -465,8 +464,6 @@ def delong_test(
         error.
     confidence_level : float
         Of the interval; above 0 and below 1.
-    sample_weight : None
-        Refused, because the variance assumes examples drawn one by one.
 
     Returns
     -------

@@ -416,7 +416,8 @@ def compare_selections(
     The score test asks whether both hit rates are equal in the population, where each model has a
     cut of its own.
 
-    Labels and keywords are those of `rank`, the size of the selections is that of `select`.
+    Labels and keywords are those of `rank`, without weights; the size of the selections is that of
+    `select`.
 
     Parameters
     ----------

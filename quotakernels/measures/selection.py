@@ -439,7 +439,8 @@ def rank_at_quota(
     It gives the exact hit rate, Qrecall, lift and confusion table at that quota, and the measures
     of that table.  Pass it in place of a `Ranking`, without a quota.  All other measures refuse it.
 
-    Takes labels, scores and keywords as `rank` does, except the following.
+    Takes labels, scores and keywords as `rank` does, but no weights, whose exact sums need sorted
+    scores, and no gains, costs or groups.
 
     Parameters
     ----------
@@ -450,8 +451,6 @@ def rank_at_quota(
         same dtype and the same leading axes.
     quota, fraction : number, optional
         One quota of all shards together, as in `hit_rate`; the same on every shard.
-    sample_weight : None
-        Refused, because exact sums of weights need sorted scores.
     ties : {"expected", "optimistic", "pessimistic"}
         Not "given": the shards have no order.
     across : callable, optional
