@@ -8,7 +8,15 @@ from typing import Any
 
 from benchmarks import host, machine
 from benchmarks.device import page as counted
-from benchmarks.tables import Table, measurements, slower, tables, worst_table
+from benchmarks.tables import (
+    Table,
+    aligned,
+    markdown,
+    measurements,
+    slower,
+    tables,
+    worst_table,
+)
 
 Result = dict[str, Any]
 
@@ -146,21 +154,8 @@ def description(run: Result) -> str:
     )
 
 
-def markdown(table: Table) -> str:
-    rows = [table.head, ("---",) * len(table.head), *table.rows]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
-
-
 def terminal(run: Result) -> str:
     """The same for a terminal, the marks last."""
     first, *rest = tables(run)
     blocks = [aligned(table) for table in (*rest, first)]
     return "\n\n".join([description(run), *blocks])
-
-
-def aligned(table: Table) -> str:
-    rows = [table.head, *table.rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(table.head))]
-    lines = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
-    rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
-    return "\n".join([table.title, lines[0].rstrip(), rule, *(x.rstrip() for x in lines[1:])])

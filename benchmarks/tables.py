@@ -40,6 +40,19 @@ class Table(NamedTuple):
     rows: Sequence[tuple[str, ...]]
 
 
+def markdown(table: Table) -> str:
+    rows = [table.head, ("---",) * len(table.head), *table.rows]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def aligned(table: Table) -> str:
+    rows = [table.head, *table.rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(table.head))]
+    lines = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
+    rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
+    return "\n".join([table.title, lines[0].rstrip(), rule, *(x.rstrip() for x in lines[1:])])
+
+
 def tables(run: Result) -> list[Table]:
     """All that have rows."""
     all_of_them = (marks_table(run), *measurements(run))

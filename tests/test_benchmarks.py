@@ -24,6 +24,7 @@ from benchmarks import (
     report,
     streaming,
     suite,
+    tables,
 )
 from benchmarks.backends import BACKENDS, Backend
 from benchmarks.harness import Entry, WrongResultError, contest
@@ -191,11 +192,11 @@ def test_host_figures_are_judged_by_the_worst_machine():
         "A": {"machine": {"date": "2020-01-01"}, "now": of(39.0, 3.0)},
         "B": {"machine": {"date": "2020-01-02"}, "now": of(41.0, 4.0)},
     }
-    page = host.section(runs, report.markdown)
+    page = host.section(runs, tables.markdown)
     assert "| roc_auc | 10² | µs | 108 to 320 | 8 to 20 | ≤ 40 | 39 | 41 | B, missed | 4 |" in page
     assert "| hit_rate | 10² | µs | 180 to 220 | 9 to 11 | ≤ 50 |  |  |  |  |" in page
     runs["B"]["now"] = of(38.0)
-    assert "| ≤ 40 | 39 | 38 | A | 3 |" in host.section(runs, report.markdown)
+    assert "| ≤ 40 | 39 | 38 | A | 3 |" in host.section(runs, tables.markdown)
 
 
 def test_quotas_compile_nothing_anew():

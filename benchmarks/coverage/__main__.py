@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks.coverage.page import PAGE, STORED, page
+from benchmarks.coverage.page import PAGE, STORED, everything, page
 from benchmarks.coverage.sources import SOURCES
 from benchmarks.coverage.study import KINDS, Plan, Run, simulated
 
@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
     run: Run = {}
     for found in simulated(plan, lambda line: print(line, file=sys.stderr, flush=True)):
         run = _stored(found, Path(chosen.json)) if chosen.json else found
-    print(page(run))
+    print(everything(run))
     return 0
 
 
@@ -50,9 +50,13 @@ def _report(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage report")
     parser.add_argument("json", nargs="?", default=STORED, help="what a run has stored")
     parser.add_argument("-o", "--output", default=PAGE, help="the page")
+    parser.add_argument("--all", action="store_true", help="print every figure instead")
     chosen = parser.parse_args(arguments)
     run = json.loads(Path(chosen.json).read_text(encoding="utf-8"))
-    Path(chosen.output).write_text(page(run), encoding="utf-8")
+    if chosen.all:
+        print(everything(run))
+    else:
+        Path(chosen.output).write_text(page(run), encoding="utf-8")
     return 0
 
 

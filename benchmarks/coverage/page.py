@@ -1,231 +1,178 @@
-"""The documents' page of a run."""
+"""The documents' page of a run, and all of its figures for the terminal."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
-from benchmarks.coverage import words
 from benchmarks.coverage.seen import LEVEL
+from benchmarks.coverage.shortfalls import DEFAULTS, Found, found_in
 from benchmarks.coverage.sources import SOURCES
+from benchmarks.tables import Table, aligned, markdown
 
 STORED, PAGE = "benchmarks/coverage.json", "docs/coverage.md"
+SHOWN = "'s value"
+"""What the page leaves out behind a cut."""
 UNMARKED = ("rightly sure", "by Holm")
 """Of which more is better."""
 Row = dict[str, Any]
 Part = dict[str, Any]
 
-
-class Section(NamedTuple):
-    """What the page says of one kind, and under which headings it shows how intervals were made."""
-
-    title: str
-    about: str
-    columns: dict[str, str]
-
-
-SECTIONS = {
-    "bootstrap": Section(
-        "Bootstrap",
-        words.BOOTSTRAP,
-        {
-            "expanded": "expanded",
-            "BCa": "BCa",
-            "percentile": "percentile",
-            "basic": "basic",
-            "stratified": "stratified",
-        },
-    ),
-    "closed forms": Section(
-        "Closed forms",
-        words.CLOSED_FORMS,
-        {"logit": "logit", "wald": "Wald", "score": "score", "wilson": "Wilson", "exact": "exact"},
-    ),
-    "groups": Section(
-        "Customers with several rows",
-        words.GROUPS,
-        {"expanded": "expanded", "percentile": "percentile"},
-    ),
-    "finite list": Section(
-        "The hit rate of a finite list",
-        words.FINITE_LIST,
-        {"score": "score", "wilson": "Wilson", "exact": "exact"},
-    ),
-    "differences": Section(
-        "Differences of two models",
-        words.DIFFERENCES,
-        {name: name for name in ("bootstrap", "DeLong", "DeLong, unpaired", "score")},
-    ),
-    "levels": Section(
-        "Tests of two models",
-        words.LEVELS,
-        {
-            name: name
-            for name in (
-                "bootstrap",
-                "permutation",
-                "DeLong",
-                "DeLong, unpaired",
-                "score",
-            )
-        },
-    ),
-    "bands": Section(
-        "Bands",
-        words.BANDS,
-        {
-            "pointwise at 0.1": "pointwise at 0.1",
-            "pointwise at 0.5": "pointwise at 0.5",
-            "pointwise, at all": "pointwise, at all six",
-            "simultaneous, at all": "simultaneous, at all six",
-        },
-    ),
-    "optimum": Section(
-        "The best cut",
-        words.OPTIMUM,
-        {
-            "percentile": "percentile",
-            "basic": "basic",
-            "BCa": "BCa",
-            "expected": "`expected`",
-        },
-    ),
-    "folds": Section(
-        "Cross-validation",
-        words.FOLDS,
-        {"5 folds": "5 folds", "5 × 5 folds": "5 × 5 folds"},
-    ),
-    "levels over folds": Section(
-        "Tests over folds",
-        words.FOLD_LEVELS,
-        {"5 folds": "5 folds", "5 × 5 folds": "5 × 5 folds"},
-    ),
-    "poisson": Section(
-        "Poisson draws",
-        words.POISSON,
-        {"expanded": "expanded", "percentile": "percentile"},
-    ),
-    "averages": Section(
-        "Average precision and average hit rate",
-        words.AVERAGES,
-        {"closed form": "closed form", "expanded": "bootstrap", "percentile": "percentile"},
-    ),
-    "lift": Section(
-        "Lift",
-        words.LIFT,
-        {"divided": "divided", "expanded": "expanded", "percentile": "percentile"},
-    ),
-    "weights": Section(
-        "Weights",
-        words.WEIGHTS,
-        {"expanded": "expanded", "percentile": "percentile"},
-    ),
-    "few positives": Section(
-        "Few positives",
-        words.FEW_POSITIVES,
-        {
-            "bootstrap": "test: bootstrap",
-            "permutation": "permutation",
-            "DeLong": "DeLong",
-            "logit": "interval: logit",
-            "wald": "Wald",
-            "expanded": "bootstrap",
-            "percentile": "percentile",
-        },
-    ),
-    "few clusters": Section(
-        "Few clusters",
-        words.FEW_CLUSTERS,
-        {
-            "bootstrap": "test: bootstrap",
-            "expanded": "interval: expanded",
-            "percentile": "percentile",
-        },
-    ),
-    "few groups": Section(
-        "Few groups",
-        words.FEW_GROUPS,
-        {"expanded": "expanded", "percentile": "percentile"},
-    ),
-    "hulls": Section(
-        "Areas of hulls",
-        words.HULLS,
-        {"expanded": "expanded", "percentile": "percentile"},
-    ),
-    "verdicts": Section(
-        "Who is the first",
-        words.VERDICTS,
-        {
-            "wrongly sure": "wrongly sure",
-            "rightly sure": "rightly sure",
-            "by Holm": "by Holm",
-            "shown": "shown, less the truth",
-            "expected": "expected, less the truth",
-        },
-    ),
+TITLES = {  # unless the function says it
+    "bootstrap": "single rows",
+    "closed forms": "single rows",
+    "groups": "clusters",
+    "finite list": "finite list",
+    "differences": "differences",
+    "levels": "two models",
+    "poisson": "Poisson draws",
+    "averages": "average precision",
+    "lift": "lift",
+    "weights": "weighted rows",
+    "few positives": "few positives",
+    "few clusters": "few clusters",
+    "few groups": "few groups",
+    "hulls": "hulls",
+    "verdicts": "five models",
 }
+SAID = {
+    "permutation": "permutation",
+    "simultaneous, at all": "simultaneous",
+    "expected": "`expected`",
+    "percentile": "`value`",
+    "5 folds": "5 folds",
+    "5 × 5 folds": "5 × 5 folds",
+}
+"""What the page calls methods of a function that has several."""
+ABOUT = """\
+# Coverage
+
+This page is written by `python -m benchmarks.coverage report`; edit `benchmarks/coverage`, not it.
+With `--all` the command prints all figures instead.
+
+A 95 % interval should contain the true value in 95 of 100 data sets. A test at 5 % should find a
+difference in at most 5 of 100 where there is none. We drew {replications} data sets from each of
+populations with known true values, and counted; the Monte-Carlo error is {error:.1f}. A default
+falls short if its intervals hold the truth in fewer than 92, or its test rejects in more than 6.
+[Which interval?](uncertainty.md#which-interval) helps you choose.
+
+Scores are normal, and those of positives are shifted upwards. The number of positives is random.
+Hit rate and lift are those of the best tenth. A cut is steep if a strong model has about as many
+places as there are positives.
+
+{data}
+"""
+INTERVALS = """\
+## Intervals that fall short
+
+Each figure below 92:
+"""
+TESTS = """\
+## Tests that reject too often
+
+Of two equally good models; each figure above 6:
+"""
+HOLD = """\
+## Defaults that hold in every setting
+
+- Intervals, with the lowest and highest figure of all settings: {intervals}.
+- Tests: {tests}. The figure of `evaluate` is how often it is sure of a wrong winner.
+"""
+INSTEAD = """\
+## What to use instead
+
+- **Hit rate near 1.** Resamples hardly vary if nearly all selected rows are positive. Use
+  `hit_rate_interval` and `compare_selections`.
+- **AUC near 1.** Use `auc_interval`.
+- **Average precision.** Near an AUC of 1 use `average_precision_interval`. With rare positives
+  neither method reaches its level.
+- **Fewer than 30 positives.** Compare models with `test="permutation"`.
+- **Fewer than 60 clusters, or 20 groups.** There is no safe method; the functions warn.
+- **Best cut.** Use `expected`, which subtracts the optimism of choosing the cut, or `value` for a
+  handful of distinct scores.
+- **Areas of hulls.** Resamples find better cuts than the population has: intervals lie too high.
+
+Not simulated: bands of the lift, permutation tests beyond AUC, weights that depend on labels or
+scores, quotas other than the best tenth.
+"""
 
 
 def page(run: dict[str, Any]) -> str:
-    how = _how([part for found in run.values() for part in found.values()])
-    lines = [
-        words.ABOUT,
-        *_populations(),
-        *(line for kind, found in run.items() for line in _section(kind, found, len(how) > 1)),
-        words.LEFT_OUT,
-    ]
-    return "\n".join([*lines, *how[:1]] if len(how) == 1 else lines).rstrip() + "\n"
+    """Which defaults hold their level, and where they fall short."""
+    fewest = min(part["replications"] for parts in run.values() for part in parts.values())
+    by_default: dict[tuple[str, str], list[Found]] = {key: [] for key in DEFAULTS}
+    for each in (x for x in found_in(run) if x.is_default):
+        by_default[each.kind, each.how].append(each)
+    rows: dict[bool, list[tuple[str, ...]]] = {False: [], True: []}
+    holding: dict[bool, list[str]] = {False: [], True: []}
+    for (kind, how), found in by_default.items():
+        name = ", ".join(
+            filter(None, (f"`{DEFAULTS[kind, how]}`", SAID.get(how), TITLES.get(kind)))
+        )
+        short = _short(found)
+        if short:
+            rows[found[0].is_test].append((name, short))
+        else:
+            holding[found[0].is_test].append(f"{name} ({_range(found)})")
+    head = ("default", "of 100")
+    intervals, tests = (markdown(Table("", head, rows[is_test])) for is_test in (False, True))
+    about = ABOUT.format(replications=fewest, error=_error(fewest), data=_populations())
+    hold = HOLD.format(intervals="; ".join(holding[False]), tests="; ".join(holding[True]))
+    return "\n".join((about, hold, INTERVALS, intervals, TESTS, tests, INSTEAD))
 
 
-def _how(parts: list[Part]) -> list[str]:
-    """Each way in which they were simulated."""
-    return list(dict.fromkeys(map(_made, parts)))
+def _populations() -> str:
+    """A line of each."""
+    lines = (
+        f"- {x.title}: {x.n} rows, {100 * x.positive:g} % positive, AUC {x.truth('AUC'):.3f}"
+        for x in SOURCES.values()
+    )
+    return "\n".join(lines)
+
+
+def _range(found: list[Found]) -> str:
+    """The lowest and the highest of their figures."""
+    low, high = (f"{choose(x.of_100 for x in found):.0f}" for choose in (min, max))
+    return low if low == high else f"{low}–{high}"
+
+
+def _short(found: list[Found]) -> str:
+    """Where they fall short, and how far."""
+    alone = len({x.source for x in found}) == 1
+    places: dict[str, list[Found]] = {}
+    for x in (x for x in found if x.is_short):
+        place = x.what.partition(", ")[0] if alone else SOURCES[x.source].title
+        places.setdefault(place, []).append(x)
+    said = []
+    for place, short in places.items():
+        figures = (
+            f"{x.what.removeprefix(place + ', ').removesuffix(SHOWN)} {x.of_100:.1f}" for x in short
+        )
+        alike = ", ".join(figures)
+        said.append(alike if alike.startswith(place) else f"{place}: {alike}")
+    return "; ".join(said)
+
+
+def everything(run: dict[str, Any]) -> str:
+    """A table of each kind, with all methods, for the terminal."""
+    return "\n\n".join(aligned(_table(kind, found)) for kind, found in run.items())
+
+
+def _table(kind: str, found: dict[str, Part]) -> Table:
+    columns = dict.fromkeys(row["how"] for part in found.values() for row in part["rows"])
+    rows = []
+    for name, part in found.items():
+        for what in dict.fromkeys(row["what"] for row in part["rows"]):
+            own = [row for row in part["rows"] if row["what"] == what]
+            cells = {row["how"]: _cell(row, part["replications"]) for row in own}
+            rows.append((SOURCES[name].title, what, *(cells.get(how, "") for how in columns)))
+    made = "\n".join(dict.fromkeys(_made(part) for part in found.values()))
+    return Table(f"{kind}\n{made}", ("data", "of what", *columns), rows)
 
 
 def _made(part: Part) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in part["versions"].items())
-    command = f"`{part['command']}`" if part["command"] else words.EARLIER
-    return f"Simulated {part['date']} by {command}, {versions}."
-
-
-def _populations() -> list[str]:
-    lines = ["| data | n | positive on average | AUC |", "|---|---|---|---|"]
-    for source in SOURCES.values():
-        share, auc = f"{100 * source.positive:g} %", f"{source.truth('AUC'):.3f}"
-        lines.append(f"| {source.title} | {source.n} | {share} | {auc} |")
-    return [*lines, ""]
-
-
-def _section(kind: str, found: dict[str, Part], sign: bool) -> list[str]:
-    section = SECTIONS[kind]
-    run = {row["how"] for part in found.values() for row in part["rows"]}
-    columns = {how: title for how, title in section.columns.items() if how in run}
-    lines = [
-        f"## {section.title}",
-        "",
-        section.about,
-        f"{_numbers(found)}",
-        "",
-        f"| data | of what | {' | '.join(columns.values())} |",
-        "|---" * (2 + len(columns)) + "|",
-    ]
-    for name, part in found.items():
-        rows, drawn = part["rows"], part["replications"]
-        for what in dict.fromkeys(row["what"] for row in rows):
-            cells = {row["how"]: _cell(row, drawn) for row in rows if row["what"] == what}
-            shown = (cells.get(how, "") for how in columns)
-            lines.append(f"| {SOURCES[name].title} | {what} | {' | '.join(shown)} |")
-    how = _how(list(found.values())) if sign else []
-    return [*lines, "", *(line for each in how for line in (each, ""))]
-
-
-def _numbers(found: dict[str, Part]) -> str:
-    """How much was simulated."""
-    fewest, resamples = (
-        min(part[name] for part in found.values()) for name in ("replications", "resamples")
-    )
-    error = f"{_error(fewest):.1f}"
-    return f"{fewest} data sets, {resamples} resamples of each; the Monte-Carlo error is {error}."
+    return f"{part['date']}, {versions}: {part['command'] or 'an earlier version of the command'}"
 
 
 def _error(replications: int) -> float:
@@ -235,14 +182,15 @@ def _error(replications: int) -> float:
 def _cell(row: Row, drawn: int) -> str:
     """In how many of 100 data sets the interval held the truth, or the test rejected it.
 
-    Where fewer than 90 % of them have one, in how many there was one.
+    Where fewer than 90 % of them have one, in how many there was one.  A sign says what is off by
+    more than two Monte-Carlo errors: − if intervals hold too rarely or tests reject too often.
     """
     defined = row["number"]
     if not defined:
         return "undefined"
     if "more" in row:
         return f"{100 * row['more']:+.1f}".replace("-", "−")
-    if row.get("how") in UNMARKED:
+    if row["how"] in UNMARKED:
         return f"{100 * row['said'] / defined:.1f}"
     wrong = row.get("rejected", row.get("said"))
     missed = 100 * (row["above"] + row["below"] if wrong is None else wrong) / defined

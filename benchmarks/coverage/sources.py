@@ -126,11 +126,11 @@ SOURCES = {
     "rare": Scores("rare positives", 1000, 0.02, 1.2),
     "strong": Scores("strong model", 300, 0.4, 3.0),
     "moderate": Scores("moderate model", 300, 0.3, 1.0),
-    "steep": Scores("a steep cut", 300, 0.1, 4.0),
-    "steeper": Scores("a steep cut of many", 4000, 0.1, 3.0),
-    "late": Scores("a steep cut, late", 300, 0.08, 4.0),
+    "steep": Scores("steep cut", 300, 0.1, 4.0),
+    "steeper": Scores("steep cut, large", 4000, 0.1, 3.0),
+    "late": Scores("late cut", 300, 0.08, 4.0),
     "coarse": Scores("five ratings", 300, 0.1, 1.0, 1.5),
-    "weak": Scores("weak model, rare positives", 2000, 0.01, 0.5),
+    "weak": Scores("weak model", 2000, 0.01, 0.5),
 }
 
 

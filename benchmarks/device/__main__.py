@@ -14,7 +14,7 @@ from benchmarks.backends import missing
 from benchmarks.device.calls import CALLS
 from benchmarks.device.marks import COMPILING, N
 from benchmarks.device.page import tables
-from benchmarks.report import aligned
+from benchmarks.tables import aligned
 
 Result = dict[str, Any]
 LIBRARIES = ("torch", "jax")

@@ -22,7 +22,7 @@ from benchmarks.backends import BACKENDS, Backend, TorchGpu
 from benchmarks.device.calls import CALLS, QUOTA, Examples
 from benchmarks.device.page import SORT, timed_tables
 from benchmarks.peers import peers_of
-from benchmarks.report import markdown
+from benchmarks.tables import markdown
 
 Result = dict[str, Any]
 SIZES = (10**6, 10**7, 10**8)
