@@ -18,8 +18,7 @@ import numpy as np
 
 import quotakernels as qk
 from benchmarks.backends import missing
-from benchmarks.report import aligned
-from benchmarks.tables import Table
+from benchmarks.tables import Table, aligned
 
 QUERIES, LOOPED, TURNS, K = 100_000, 2000, 5, 10
 HERE, BY_HAND, PANDAS, LOOP = "here", "NumPy by hand", "pandas", "torchmetrics"

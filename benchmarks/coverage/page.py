@@ -33,10 +33,12 @@ TITLES = {  # unless the function says it
     "few clusters": "few clusters",
     "few groups": "few groups",
     "hulls": "hulls",
-    "verdicts": "five models",
+    "verdicts": "wrong winner",
 }
 SAID = {
     "permutation": "permutation",
+    "pointwise at 0.1": "at 0.1",
+    "pointwise at 0.5": "at 0.5",
     "simultaneous, at all": "simultaneous",
     "expected": "`expected`",
     "percentile": "`value`",
@@ -51,10 +53,10 @@ This page is written by `python -m benchmarks.coverage report`; edit `benchmarks
 With `--all` the command prints all figures instead.
 
 A 95 % interval should contain the true value in 95 of 100 data sets. A test at 5 % should find a
-difference in at most 5 of 100 where there is none. We drew {replications} data sets from each of
-populations with known true values, and counted; the Monte-Carlo error is {error:.1f}. A default
-falls short if its intervals hold the truth in fewer than 92, or its test rejects in more than 6.
-[Which interval?](uncertainty.md#which-interval) helps you choose.
+difference in at most 5 of 100 where there is none. We drew {replications} data sets from each
+population, whose true values are known, and counted. The Monte-Carlo error is {error:.1f} of
+100. A default falls short if its intervals hold the truth in fewer than 92, or its test rejects in
+more than 6. [Which interval?](uncertainty.md#which-interval) helps you choose.
 
 Scores are normal, and those of positives are shifted upwards. The number of positives is random.
 Hit rate and lift are those of the best tenth. A cut is steep if a strong model has about as many
@@ -75,8 +77,8 @@ Of two equally good models; each figure above 6:
 HOLD = """\
 ## Defaults that hold in every setting
 
-- Intervals, with the lowest and highest figure of all settings: {intervals}.
-- Tests: {tests}. The figure of `evaluate` is how often it is sure of a wrong winner.
+- Intervals, lowest to highest figure: {intervals}.
+- Tests: {tests}.
 """
 INSTEAD = """\
 ## What to use instead
@@ -86,7 +88,8 @@ INSTEAD = """\
 - **AUC near 1.** Use `auc_interval`.
 - **Average precision.** Near an AUC of 1 use `average_precision_interval`. With rare positives
   neither method reaches its level.
-- **Fewer than 30 positives.** Compare models with `test="permutation"`.
+- **Fewer than 30 positives.** Use `auc_interval`, which needs two. Compare models with
+  `test="permutation"`.
 - **Fewer than 60 clusters, or 20 groups.** There is no safe method; the functions warn.
 - **Best cut.** Use `expected`, which subtracts the optimism of choosing the cut, or `value` for a
   handful of distinct scores.
@@ -106,9 +109,8 @@ def page(run: dict[str, Any]) -> str:
     rows: dict[bool, list[tuple[str, ...]]] = {False: [], True: []}
     holding: dict[bool, list[str]] = {False: [], True: []}
     for (kind, how), found in by_default.items():
-        name = ", ".join(
-            filter(None, (f"`{DEFAULTS[kind, how]}`", SAID.get(how), TITLES.get(kind)))
-        )
+        parts = (f"`{DEFAULTS[kind, how]}`", SAID.get(how), TITLES.get(kind))
+        name = ", ".join(filter(None, parts))
         short = _short(found)
         if short:
             rows[found[0].is_test].append((name, short))
@@ -145,11 +147,9 @@ def _short(found: list[Found]) -> str:
         places.setdefault(place, []).append(x)
     said = []
     for place, short in places.items():
-        figures = (
-            f"{x.what.removeprefix(place + ', ').removesuffix(SHOWN)} {x.of_100:.1f}" for x in short
-        )
-        alike = ", ".join(figures)
-        said.append(alike if alike.startswith(place) else f"{place}: {alike}")
+        names = (x.what.removeprefix(f"{place}, ").removesuffix(SHOWN) for x in short)
+        figures = ", ".join(f"{x} {y.of_100:.1f}" for x, y in zip(names, short, strict=True))
+        said.append(figures if figures.startswith(place) else f"{place}: {figures}")
     return "; ".join(said)
 
 
