@@ -191,10 +191,6 @@ def test_selection_spends_the_budget():
 Y, S, C = np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.8, 0.1]), np.array([2.0, 1.0, 3.0, 4.0])
 
 
-def rate(s: Any, c: Any, **given: Any) -> Any:
-    return qk.hit_rate(Y, s, cost=c, budget=2, **given)
-
-
 @pytest.mark.parametrize("mode", parameters([m for m in QUICK if not m.float32]))
 def test_costs_that_lose_their_digits(mode: Mode):
     """XLA takes them for 0, NumPy rounds them to a few units of 5e-324."""
@@ -212,16 +208,13 @@ def test_costs_that_lose_their_digits(mode: Mode):
         with raises(mode, ValueError, expected):
             mode.run(run, Y, scores, costs, weights)
     small = qk.hit_rate(Y, S, cost=C * 1e-307, budget=2e-307)
-    assert small == pytest.approx(rate(S, C), rel=1e-15)
+    assert small == pytest.approx(qk.hit_rate(Y, S, cost=C, budget=2), rel=1e-15)
 
 
 def test_a_budget_above_all_costs():
     assert qk.hit_rate(Y, S, cost=C, budget=11, when_short="all") == 0.5
     assert np.isnan(qk.hit_rate(Y, S, cost=C, budget=11, when_short="nan"))
     np.testing.assert_array_equal(qk.select(S, cost=C, budget=11, when_short="all"), np.ones(4))
-
-
-# the column
 
 
 # whole cases

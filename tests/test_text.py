@@ -59,6 +59,7 @@ def test_sums_in_other_orders_are_the_same_text():
         (number(-1e-12), "0"),
         (percent(0.953), "95.3%"),
         (percent(0.00123), "0.12%"),
+        (percent(3 / 350), "0.86%"),
         (percent(0), "0.0%"),
         (percent(float("nan")), "undefined"),
         (money(-0.0), "0.00"),

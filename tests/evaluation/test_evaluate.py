@@ -26,8 +26,6 @@ pytest.importorskip("pandas")
 import pandas as pd
 from command import CREDIT_FILE, run
 
-from quotakernels.evaluation.evaluation import as_rows
-
 MODELS = ("tree", "naive_bayes", "neural_net")
 Y = np.array([1, 0, 1, 0, 0, 1])
 S = {"a": np.array([6, 5, 4, 3, 2, 1]), "b": np.array([1.0, 1, 1, 2, 2, 2])}
@@ -335,10 +333,8 @@ def test_frames_of_polars() -> None:
     frame = pl.DataFrame({"y_true": Y, **S})
     found = qk.evaluate("y_true", frame, quota=2)
     assert same(found, qk.evaluate(Y, S, quota=2))
-    assert found.to_frame("polars").equals(pl.DataFrame(as_rows(found)))
+    assert found.to_frame("polars").equals(pl.DataFrame(found.to_frame("pandas").to_dict("list")))
     assert found.to_frame("polars")["quota"].dtype == pl.Float64
-    pandas = found.to_frame("pandas")
-    assert pandas.equals(pd.DataFrame(as_rows(found)))
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
