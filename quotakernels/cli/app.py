@@ -11,8 +11,15 @@ from quotakernels import __version__
 from quotakernels.cli import options as of
 from quotakernels.cli.options import CommandPage, GroupPage
 from quotakernels.cli.query import Columns, grouped_query
-from quotakernels.cli.run import example_file, print_evaluated, task_of, write_cuts, write_page
-from quotakernels.cli.selecting import Asked, write_selected
+from quotakernels.cli.run import (
+    Asked,
+    example_file,
+    print_evaluated,
+    task_of,
+    write_cuts,
+    write_page,
+    write_selected,
+)
 
 
 @click.group(cls=GroupPage, context_settings={"help_option_names": ["-h", "--help"]})

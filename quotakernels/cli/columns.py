@@ -360,6 +360,61 @@ def _listed(values: list[_Value]) -> str:
     return " and ".join(map(repr, values)) if len(values) == 2 else ", ".join(map(repr, values))
 
 
+# columns of batches
+
+
+_LARGEST = 2**53
+
+
+class BatchReader:
+    """Reads batches of one file after the other, of which some lack a label or a group."""
+
+    def __init__(self, settings: Settings, groups: list[Any]) -> None:
+        self.settings, self.groups = settings, groups
+        self.labels: list[_Value] = []
+
+    def sample(self, table: pa.Table) -> Sample:
+        """The columns of a batch as arrays; gains less what a place costs."""
+        readers = {"labels": self._labels, "scores": _float_scores, "groups": self._groups}
+        found, unit = sample_of(self.settings, table, **readers), self.settings.unit
+        if unit is None or found.gains is None:
+            return found
+        return found._replace(gains=found.gains - unit.place_cost)
+
+    def positive_label(self) -> _Value:
+        """The positive one of all labels, or the error of there being none."""
+        return positive_value(self.labels, self.settings.label, self.settings.pos_label)
+
+    def _labels(self, table: pa.Table, name: str) -> NDArray[np.bool_]:
+        column, self.labels = label_values(table, name, self.labels)
+        return are_positive(column, self._positive(column[0].as_py()))
+
+    def _positive(self, sample: Any) -> Any:
+        """The positive label in the type of a batch, which may lack it."""
+        pos_label = self.settings.pos_label
+        if pos_label is None:
+            return type(sample)(self.positive_label())
+        try:
+            return self.positive_label()
+        except InputError:
+            positive = parse_label(pos_label, sample)
+            if len(self.labels) > 1 or positive is None:
+                raise
+            return positive
+
+    def _groups(self, table: pa.Table, name: str) -> GroupsOfExamples:
+        names: Any = self.groups
+        return GroupsOfExamples(group_codes(group_values(table, name), names), names)
+
+
+def _float_scores(table: pa.Table, name: str) -> NDArray[np.float64]:
+    """The scores of a batch in the type that holds those of all batches."""
+    scores = score_column(table, name)
+    if scores.dtype.kind in "iu" and max(-int(scores.min()), int(scores.max())) > _LARGEST:
+        raise InputError(f"column {name!r}: whole numbers beyond 2**53 need another engine")
+    return scores.astype(np.float64, copy=False)
+
+
 # the rows that conditions ask for
 
 
@@ -374,6 +429,7 @@ _DAYS = (
     (r"^\s*(\d\d)\.(\d\d)\.(\d{4})\s*$", r"\3-\2-\1"),
 )
 """What is replaced in days with points: none of their digits is left out, and the year is first."""
+_DAY = re.compile(r"\s*(\d\d?\.\d\d?\.\d{4}|\d{4}-\d\d-\d\d)\s*")
 
 _RELATIONS: dict[str, Callable[[Any, Any], pa.ChunkedArray]] = {
     "=": pc.equal,
@@ -383,14 +439,6 @@ _RELATIONS: dict[str, Callable[[Any, Any], pa.ChunkedArray]] = {
     ">": pc.greater,
     ">=": pc.greater_equal,
 }
-
-
-def chosen_rows(table: pa.Table, conditions: Conditions) -> pa.ChunkedArray:
-    """Tell which rows fulfil all conditions, of which there is one at least; some row does."""
-    mask = fulfilling(table, conditions)
-    if not pc.any(mask).as_py():
-        raise no_row_has(conditions, _values(table, conditions))
-    return mask
 
 
 def _values(table: pa.Table, conditions: Conditions) -> str:
@@ -411,7 +459,9 @@ def fulfilling(table: pa.Table, conditions: Conditions) -> pa.ChunkedArray:
 
 def of_rows(table: pa.Table, conditions: Conditions, result: Callable[[pa.Table], _R]) -> _R:
     """The result for the rows that fulfil conditions; errors say of which rows they are."""
-    rows = filtered(table, chosen_rows(table, conditions)) if conditions else table
+    rows = filtered(table, fulfilling(table, conditions)) if conditions else table
+    if conditions and not rows.num_rows:
+        raise no_row_has(conditions, _values(table, conditions))
     told = f" (of the rows with {in_words(conditions)})" if conditions else ""
     try:
         return result(rows)
@@ -434,7 +484,9 @@ def _holds(table: pa.Table, condition: Condition) -> pa.ChunkedArray:
     if relation not in _EQUALITY:
         column = _ordered(column, condition)
     if _is_text(column.type):
-        return _RELATIONS[relation](column, pa.scalar(condition.value))
+        value = condition.value
+        both = map(_iso, (column, value)) if _DAY.fullmatch(value) else (column, value)
+        return _RELATIONS[relation](*both)
     value = _wanted(condition, column.type)
     return _RELATIONS[relation](column.cast(value.type, safe=False), value)
 

@@ -88,8 +88,6 @@ def _within(path: Path) -> Iterable[Path]:
 
 def blocks_of(path: Path) -> Iterator[bytes]:
     """The bytes of a file, as they are without compression, in blocks."""
-    import pyarrow as pa
-
     with pa.input_stream(str(path), compression="detect") as stream:
         while block := stream.read(BLOCK_BYTES):
             yield block

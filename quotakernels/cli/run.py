@@ -1,35 +1,63 @@
-"""From the options on the line to what is printed or written: `evaluate`, `report` and `tables`."""
+"""From the options on the line to what is printed or written."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import click
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels._replacing import is_stdout
-from quotakernels._text import number
-from quotakernels.cli.batches import Rows, streams
-from quotakernels.cli.columns import columns_read, of_rows, sample_of
-from quotakernels.cli.errors import InputError, in_options, listed
-from quotakernels.cli.files import column_names, read_table, without_missing
+from quotakernels._text import counted, formatted, number
+from quotakernels.cli.columns import (
+    BatchReader,
+    columns_read,
+    cost_column,
+    filtered,
+    fulfilling,
+    group_column,
+    group_values,
+    no_row_has,
+    of_rows,
+    row_numbers,
+    sample_of,
+    score_column,
+)
+from quotakernels.cli.errors import InputError, in_options, listed, no_rows, printable
+from quotakernels.cli.files import (
+    column_names,
+    output_file,
+    output_format,
+    read_batches,
+    read_rows,
+    read_table,
+    values_of,
+    without_missing,
+    write_table,
+)
 from quotakernels.cli.given import command_line, given, on_the_line
 from quotakernels.cli.options import Format
-from quotakernels.cli.paths import file_format, files_of, name_of, path_given
+from quotakernels.cli.paths import file_format, files_of, name_of, path_given, refusing
 from quotakernels.cli.rendering import print_evaluation, progress_bar, table_console
-from quotakernels.cli.writing import output_file, write_table
 from quotakernels.evaluation.evaluate import evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.settings import Quota, Resampling, Settings, UnfitError, Unit
+from quotakernels.evaluation.results import how_filled, how_filled_each
+from quotakernels.evaluation.settings import Quota, Resampling, Sample, Settings, UnfitError, Unit
+from quotakernels.evaluation.words import Conditions
+from quotakernels.evaluation.words import listed as joined
+from quotakernels.inputs.groups import GroupsOfExamples
 
 _CREDIT = {"label": "repaid", "score": ("tree", "naive_bayes", "neural_net")}
 _ATTRIBUTION = (
@@ -154,6 +182,149 @@ def refuse_to_overwrite(file: Path, output: Path) -> None:
         raise InputError(f"{output.name} would be part of the input; write it to another directory")
 
 
+# in memory, or as a stream
+
+
+_SHARE = 0.25
+"""Of the available memory, for the columns as they are read; evaluating them takes more."""
+_VALUE_BYTES = 8
+_IN_MEMORY = "give --engine memory"
+
+
+def streams(path: Path, settings: Settings, engine: str, memory_limit: float | None) -> bool:
+    """Whether the data are read as a stream, which can do less, and says so unless asked to."""
+    if engine == "memory":
+        return False
+    refusals = list(_refusals_of_stream(settings))
+    if engine == "stream":
+        if refusals:
+            raise InputError(f"{settings.source}: --engine stream {refusals[0]}")
+        return True
+    names, limit = columns_read(settings), memory_limit
+    if limit is None:
+        limit = _SHARE * _available_bytes()
+    needed = sum(_bytes_of_file(file, names) for file in files_of(path))
+    if needed <= limit:
+        return False
+    size, large = formatted(needed / 1e9, ".2g"), formatted(limit / 1e9, ".2g")
+    said = f"The columns of {settings.source} take about {size} GB, and the limit is {large} GB"
+    if refusals:
+        raise InputError(f"{said}: a stream {refusals[0]}")
+    click.echo(f"{said}: read as a stream. --engine memory reads them all.", err=True)
+    return True
+
+
+def _bytes_of_file(path: Path, names: Collection[str]) -> int:
+    """About what columns take as arrays: of a file that tells no number of rows, what all takes."""
+    from pyarrow import parquet
+
+    if file_format(path) != "parquet":
+        return path.stat().st_size
+    with refusing(path):
+        return _VALUE_BYTES * len(set(names)) * int(parquet.read_metadata(path).num_rows)
+
+
+def _available_bytes() -> float:
+    """Memory that can be had without swapping, also in a container; no limit if nobody tells."""
+    found = [int(line.split()[1]) * 1024 for line in _lines("/proc/meminfo") if "Avail" in line]
+    limit, used = (_lines(f"/sys/fs/cgroup/memory.{name}") for name in ("max", "current"))
+    if limit and used and limit[0].isdigit():
+        found.append(int(limit[0]) - int(used[0]))
+    return min(found, default=math.inf)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+
+
+def _refusals_of_stream(settings: Settings) -> Iterable[str]:
+    """What a stream cannot do."""
+    if settings.resampling is not None and (only := _needs_resamples(settings)):
+        yield (
+            f"keeps no rows to resample, so it takes {only}; give --engine memory, with a sample "
+            "of the rows if they are too many"
+        )
+    if settings.tune or (settings.unit is not None and not settings.quotas):
+        yield (
+            "finds no best cut, so it takes no --tune, and --gain and --impact only with --quota "
+            f"or --budget; {_IN_MEMORY}"
+        )
+    if settings.treatment is not None:
+        yield f"counts all rows together, so it takes no --treatment; {_IN_MEMORY}"
+    if asked := [f"--{x.replace('_', '-')}" for x in ("drop_missing", "missing") if given().get(x)]:
+        yield f"takes no {joined(asked)}; {_IN_MEMORY}"
+
+
+def _needs_resamples(settings: Settings) -> str:
+    """Which intervals and tests a stream does not take, as they are no closed forms; or nothing."""
+    if settings.resampling is not None and settings.resampling.compare:
+        return "no --compare"
+    if not settings.quotas:
+        return "--confidence only with --quota"
+    beside = {
+        "--weight": settings.weight,
+        "--budget": settings.cost,
+        "--gain": settings.gain,
+        "--per or --by": settings.grouped_by,
+    }
+    names = [name for name, column in beside.items() if column is not None]
+    return f"no --confidence with {joined(names)}" if names else ""
+
+
+# rows in batches
+
+
+_R = TypeVar("_R")
+_GROUPS = 1000
+
+
+class Rows(NamedTuple):
+    """The rows that fulfil conditions; those of a directory with what its folders tell."""
+
+    path: Path
+    where: Conditions
+
+    def read(self, names: Sequence[str], result: Callable[[pa.Table], _R]) -> Iterator[_R]:
+        """Go over the named columns of all rows once: what each batch gives."""
+        some, values = False, values_of(self.path)
+        for texts in read_batches(self.path, names):
+            table = values(texts)
+            kept = filtered(table, fulfilling(table, self.where)) if self.where else table
+            if kept.num_rows:
+                some = True
+                yield result(kept)
+        if not some:
+            raise no_row_has(self.where) if self.where else no_rows(name_of(self.path))
+
+    def groups(self, name: str) -> list[Any]:
+        """The names of the groups of rows, in order, of a pass over their column."""
+        found: dict[Any, None] = {}
+
+        def more(table: pa.Table) -> None:
+            found.update(dict.fromkeys(pc.unique(group_values(table, name)).to_pylist()))
+            if len(found) > _GROUPS:
+                raise InputError(
+                    f"column {name!r} has more than {_GROUPS} groups, for which --engine stream "
+                    f"does not count scores; {_IN_MEMORY}"
+                )
+
+        names = dict.fromkeys([name, *(x.column for x in self.where)])
+        for _ in self.read([*names], more):
+            pass
+        if len({isinstance(x, str) for x in found}) > 1:
+            raise InputError(f"column {name!r} holds texts in some rows and numbers in others")
+        return sorted(found)
+
+    def batches(self, settings: Settings, groups: list[Any] | None = None) -> Iterator[Sample]:
+        """Go over the labels and scores once; with groups, by their names, over these too."""
+        reader = BatchReader(settings, groups or [])
+        yield from self.read(columns_read(settings), reader.sample)
+        reader.positive_label()
+
+
 # how it is answered
 
 
@@ -271,3 +442,213 @@ def _rows_of_cuts(rows: pa.Table, settings: Settings, ratio: float | None) -> pa
     columns |= {name: pa.array(x) for name, x in cuts.table._asdict().items()}
     real = np.append(True, ranking.counts > 0)  # the others are padding
     return pa.table(columns).filter(pa.array(real))
+
+
+# who fills a quota, spends a budget or reaches a threshold
+
+
+_PROBABILITY = "selection_probability"
+
+
+class Asked(NamedTuple):
+    """Which rows are to be selected, and what becomes of those that are tied at the edge."""
+
+    score: str
+    quota: Quota | None
+    threshold: float | None
+    budget: float | None
+    cost: str | None
+    over_cost: bool
+    per: str | None
+    where: Conditions
+    all_ties: bool
+    seed: int | None
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        paid, ends = self.budget is not None, (self.quota, self.threshold, self.budget)
+        by_score = self.threshold is not None
+        refusals = {
+            "--all-ties and --seed go with --quota or --budget.": by_score
+            and (self.all_ties or self.seed is not None),
+            "--all-ties draws no rows, so it cannot be combined with --seed.": self.all_ties
+            and self.seed is not None,
+            "--budget needs --cost.": paid and self.cost is None,
+            "--cost and --over-cost go with --budget.": not paid
+            and (self.cost is not None or self.over_cost),
+            "Give one of --quota and --threshold, or --budget with --cost.": ends.count(None) != 2,
+            "--per goes with --quota or --budget.": by_score and self.per is not None,
+        }
+        for said, wrong in refusals.items():
+            if wrong:
+                raise click.UsageError(said)
+
+    @property
+    def ties(self) -> dict[str, Any]:
+        """The keyword arguments of `qk.select` for ties: some rows are drawn, or all share."""
+        return {} if self.all_ties else {"whole": True, "random_state": self.seed or 0}
+
+    def quota_of(self, scores: NDArray[Any]) -> Quota:
+        """The quota, or the one that selects all scores from the threshold on; only ties that share
+        can fill a part of a place.
+        """
+        reached = np.count_nonzero(scores >= self.threshold) if self.quota is None else 0
+        return replace(self.quota or Quota(float(reached)), whole=not self.all_ties)
+
+
+class Candidates(NamedTuple):
+    """The rows to select from: their places, what reads rows at places, and what decides."""
+
+    places: NDArray[np.intp]
+    read: Callable[[NDArray[np.intp]], pa.Table]
+    scores: NDArray[Any]
+    costs: NDArray[np.float64] | None = None
+    groups: GroupsOfExamples | None = None
+
+    def best_first(self, parts: NDArray[Any]) -> NDArray[np.intp]:
+        """The selected rows by falling score, group by group; equal ones as in the file."""
+        # Sorting the reversed rows upwards and reversing again is stable for every type of score.
+        backwards = np.flatnonzero(parts)[::-1]
+        rows = backwards[np.argsort(self.scores[backwards], kind="stable")][::-1]
+        if self.groups is None:
+            return rows
+        return rows[np.argsort(self.groups.codes[rows], kind="stable")]
+
+
+class Selection(NamedTuple):
+    """The selected rows, how it came about, their order, and what was drawn, if anything was."""
+
+    table: pa.Table
+    said: str
+    order: str
+    drawn: str = ""
+
+
+def _fill(asked: Asked, rows: Candidates) -> Selection:
+    """The rows that fill a quota."""
+    quota, total = asked.quota_of(rows.scores), len(rows.scores)
+    of_all = counted(total, "row", "rows")
+    _check_quota(quota, total, f"the {of_all}")
+    places = quota.places(total)
+    parts = qk.select(rows.scores, quota=places, **asked.ties)
+    best = rows.best_first(parts)
+    last = rows.scores[best[-1]] if len(best) else np.inf
+    above, tied = (int(np.count_nonzero(x)) for x in (rows.scores > last, rows.scores == last))
+    said = how_filled(places, str(last), above, tied)
+    if places < (exact := quota.unrounded.places(total)) and number(exact) != number(places):
+        share = f"{quota} of {of_all} is " if quota.percent else ""
+        said += f"; {share}{number(exact)}, rounded down"
+    return _selection(asked, rows, parts, said, "best first")
+
+
+def _fill_each(asked: Asked, rows: Candidates, groups: GroupsOfExamples) -> Selection:
+    """The rows that fill a quota of each group, group by group."""
+    quota, column = asked.quota_of(rows.scores), str(asked.per)
+    sizes = np.bincount(groups.codes)
+    largest = int(sizes.max(initial=0))
+    largest_group = f"the {counted(largest, 'row', 'rows')} of the largest group by {column!r}"
+    _check_quota(quota, largest, largest_group)
+    places = quota.of_each(sizes)
+    parts = qk.select(rows.scores, groups=groups.codes, quota=places[:, None], **asked.ties)
+    said = how_filled_each(float(places.sum()), quota, column, sizes)
+    if (places < quota.unrounded.of_each(sizes)).any():
+        said += ", rounded down in each"
+    return _selection(asked, rows, parts, said, f"best first of each {column}")
+
+
+def _spend(asked: Asked, rows: Candidates, budget: float, costs: NDArray[np.float64]) -> Selection:
+    """The best rows that a budget, or one of each group, pays for."""
+    if asked.over_cost:
+        rows = rows._replace(scores=_over_cost(rows.scores, costs))
+    codes = {} if rows.groups is None else {"groups": rows.groups.codes}
+    limit = {"cost": costs, "budget": budget, "when_short": "all", **codes}
+    parts = qk.select(rows.scores, **limit, **asked.ties)
+    many = counted(float(parts.sum()), "row", "rows")
+    said = f"{many} for {number(float(parts @ costs))}, of a budget of {number(budget)}"
+    order = "best first by score over cost" if asked.over_cost else "best first"
+    if rows.groups is not None:
+        said += f" of each {asked.per} ({counted(len(rows.groups.ids), 'group', 'groups')})"
+        order += f" of each {asked.per}"
+    return _selection(asked, rows, parts, said, order)
+
+
+def _over_cost(scores: NDArray[Any], cost: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The scores over the costs; what is free comes first."""
+    if (scores < 0).any():
+        raise InputError("--over-cost divides the scores, which must not be negative")
+    free = cost == 0
+    return np.where(free, np.inf, scores / np.where(free, 1.0, cost))
+
+
+def _selection(
+    asked: Asked, rows: Candidates, parts: NDArray[Any], said: str, order: str
+) -> Selection:
+    """The selected rows of the table, where all ties share with the probability of each."""
+    best = rows.best_first(parts)
+    found = rows.read(rows.places[best])
+    if asked.all_ties:
+        if _PROBABILITY in found.column_names:
+            raise InputError(f"the file has a column {_PROBABILITY!r} already")
+        return Selection(found.append_column(_PROBABILITY, pa.array(parts[best])), said, order)
+    codes = 0 if rows.groups is None else rows.groups.codes
+    drawn, tied = _drawn(rows.scores, parts, codes)
+    if not drawn:
+        return Selection(found, said, order)
+    was = "was" if drawn == 1 else "were"
+    told = f"{number(drawn)} of {number(tied)} tied rows {was} drawn (seed {asked.seed or 0})"
+    more = "--all-ties writes all of them, each with its probability"
+    return Selection(found, said, order, f"{told}; {more}")
+
+
+def _drawn(scores: NDArray[Any], taken: NDArray[Any], codes: NDArray[Any] | int) -> tuple[int, int]:
+    """How many rows are taken of those ties that are taken in part, and how many these have."""
+    values, value = np.unique(scores, return_inverse=True)
+    _, tie = np.unique(codes * len(values) + value, return_inverse=True)
+    sizes, parts = np.bincount(tie), np.bincount(tie, taken)
+    partly = (parts > 0) & (parts < sizes)
+    return int(parts[partly].sum()), int(sizes[partly].sum())
+
+
+def _check_quota(quota: Quota, most: int, what: str) -> None:
+    """Refuse a quota of more rows than there are, which `what` describes."""
+    try:
+        quota.check(most, what, of_rows=True)
+    except UnfitError as error:
+        raise InputError(in_options(error)) from error
+
+
+def write_selected(file: Path, output: Path, asked: Asked) -> None:
+    """Write the rows that fill a quota, spend a budget or reach a threshold, and say so."""
+    asked.check()
+    refuse_unread_options(file)
+    refuse_to_overwrite(file, output)
+    if given().get("escape_formulas") and output_format(output) != "csv":
+        raise click.UsageError(f"--escape-formulas is for CSV; {output.name} keeps texts as texts.")
+    with progress_bar() as step:
+        step(f"selecting rows of {name_of(file)}")
+        selection = _select(asked, file, output)
+    write_table(output, selection.table, file)
+    to_stderr = is_stdout(output)
+    click.echo(printable(selection.said), err=to_stderr)
+    if selection.drawn:
+        click.echo(selection.drawn, err=True)
+    rows = f"{counted(selection.table.num_rows, 'row', 'rows')}, {selection.order}"
+    click.echo(f"{output.name}: {printable(rows)}", err=to_stderr)
+
+
+def _select(asked: Asked, file: Path, output: Path) -> Selection:
+    """The rows, selected of all by the columns that decide, which are held in memory."""
+    beside = [x for x in (asked.per, asked.cost) if x is not None]
+    names = [asked.score, *beside, *(x.column for x in asked.where)]
+    read = partial(read_rows, file, as_text=output_format(output) == "csv")
+
+    def candidates(table: pa.Table) -> Candidates:
+        places, scores = row_numbers(table) - 1, score_column(table, asked.score)
+        groups = None if asked.per is None else group_column(table, asked.per)
+        costs = None if asked.cost is None else cost_column(table, asked.cost)
+        return Candidates(places, read, scores, costs, groups)
+
+    rows = of_rows(without_missing(read_table(file, names)), asked.where, candidates)
+    if asked.budget is not None and rows.costs is not None:
+        return _spend(asked, rows, asked.budget, rows.costs)
+    return _fill(asked, rows) if rows.groups is None else _fill_each(asked, rows, rows.groups)

@@ -512,7 +512,7 @@ def _part_of_a_place(choice: Choice) -> Iterator[str]:
         fewer = f", as {number(short)} {have} fewer rows" if short else ""
         yield f"This is {choice.size} in all{fewer}."
     elif choice.quota.whole:
-        asked = float(choice.quota.of_each(np.asarray(rows)))
+        asked = choice.quota.unrounded.places(rows)
         if not whole(asked):
             of_all = f"{choice.quota} of {counted(rows, 'row', 'rows')} is {number(asked)}"
             yield f"{of_all}, rounded down to {counted(choice.places, 'place', 'places')}."

@@ -60,12 +60,7 @@ def _amounts(batch: Sample) -> _Amounts:
         return {name: x if name == "weight" else x * weights for name, x in found.items()}
 
 
-class ChangedError(ValueError):
-    """Rows that were not the same in two passes."""
-
-    def __init__(self) -> None:
-        """Say so."""
-        super().__init__("the rows changed between two passes over them")
+_CHANGED = "the rows changed between two passes over them"
 
 
 # scores counted in cells of neighbouring ones
@@ -193,7 +188,7 @@ class _Counter:
         cell = len(self.top) - 1 - np.searchsorted(self.upwards, keys)
         below = (self.top[cell] - keys).view(np.uint64)
         if (below > self.span[cell]).any():
-            raise ChangedError
+            raise UnfitError(_CHANGED)
         part = np.minimum(below >> self.shift[cell], (self.parts[cell] - 1).view(np.uint64))
         place = self.starts[cell] + part.astype(np.int64)
         codes = 2 * place + batch.labels[rows]
@@ -214,7 +209,7 @@ class _Counter:
         """The cells that hold examples, as many of each former one as before."""
         found = Cells(self.least, self.greatest, self.counts, self.amounts)
         if self.sizes[0] and (np.add.reduceat(found.sizes, self.starts) != self.sizes).any():
-            raise ChangedError
+            raise UnfitError(_CHANGED)
         return _filled(found)
 
 
@@ -258,7 +253,7 @@ class Pass(NamedTuple):
                     counters[key].add(batch, model, parts[group], amounts)
         cells = {key: x.cells for key, x in counters.items()}
         if self.cells and (rows, positives) != (self.rows, self.positives):
-            raise ChangedError
+            raise UnfitError(_CHANGED)
         return Pass(cells, rows, positives)
 
 

@@ -690,20 +690,18 @@ class Results(Counts):
             return self.at_quota[quota].of("places")
         return np.full(len(self.models), self.places_at_random(quota))
 
-    def places_at_random(self, quota: Quota) -> float:
-        """Return how many a random choice selects; a budget is shared by all alike."""
+    def at_random(self, quota: Quota) -> tuple[float, float]:
+        """How many places a random choice has, and what it finds; all share a budget alike."""
         if self.groups is not None and self.settings.per is not None:
-            return self.groups.at_random(quota)[0]
+            return self.groups.at_random(quota)
+        places = quota.places(self.most)
         if quota.is_budget:
-            spent = quota.places(self.total_cost)
-            return self.total * spent / self.total_cost if self.total_cost else self.total
-        return quota.places(self.total)
+            places = self.total * places / self.total_cost if self.total_cost else self.total
+        return places, places * self.prevalence
 
-    def found_at_random(self, quota: Quota) -> float:
-        """Return how many positives a random choice for these places finds."""
-        if self.groups is not None and self.settings.per is not None:
-            return self.groups.at_random(quota)[1]
-        return self.places_at_random(quota) * self.prevalence
+    def places_at_random(self, quota: Quota) -> float:
+        """Return how many places a random choice has."""
+        return self.at_random(quota)[0]
 
 
 # the models at one quota, best first
@@ -802,7 +800,7 @@ class Choice:
     @property
     def random_found(self) -> float:
         """The expected positives of a random choice."""
-        return self.evaluation.found_at_random(self.quota)
+        return self.evaluation.at_random(self.quota)[1]
 
     @property
     def random_brings(self) -> float:

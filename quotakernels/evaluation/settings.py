@@ -83,17 +83,17 @@ class Quota:
 
     def places(self, total: float) -> float:
         """Return how many of `total` the quota is; of a budget, how much of the cost of all."""
-        places = self.whole_places if self.whole else self.of_each
-        return float(places(np.asarray(total)))
+        return float(self.of_each(np.asarray(total)))
 
     def of_each(self, totals: NDArray[Any]) -> NDArray[np.float64]:
         """Return how many of each total the quota is, of each group for example."""
         wanted = self.amount * totals / 100 if self.percent else np.minimum(self.amount, totals)
-        return np.asarray(wanted, dtype=np.float64)
+        return np.floor(wanted * (1 + _ROUNDING)) if self.whole else np.asarray(wanted, np.float64)
 
-    def whole_places(self, totals: NDArray[Any]) -> NDArray[np.float64]:
-        """Return how many whole places that is of each total, rounded down."""
-        return np.floor(self.of_each(totals) * (1 + _ROUNDING))
+    @property
+    def unrounded(self) -> Quota:
+        """The quota with a part of a place."""
+        return replace(self, whole=False)
 
     def check(self, total: float, what: str, *, of_rows: bool) -> None:
         """Refuse a quota of more than `total`, which `what` describes, or of less than one row."""

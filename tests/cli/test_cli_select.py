@@ -18,7 +18,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
 
 import quotakernels as qk
-from quotakernels.cli import files, selecting
+from quotakernels.cli import files
 
 
 def test_select_draws_among_ties(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_what_takes_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def bar() -> Iterator[Callable[[str], None]]:
         yield steps.append
 
-    monkeypatch.setattr(selecting, "progress_bar", bar)
+    monkeypatch.setattr("quotakernels.cli.run.progress_bar", bar)
     path = table(tmp_path, y=[0, 1], s=[1, 2])
     given = (path, "--score", "s", "--quota", 1, "-o", tmp_path / "out.csv")
     assert run("select", *given).status == 0

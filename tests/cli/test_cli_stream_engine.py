@@ -15,7 +15,8 @@ from command import run
 from pyarrow import feather, parquet
 
 import quotakernels as qk
-from quotakernels.cli import batches, csv_files, files
+from quotakernels.cli import csv_files, files
+from quotakernels.cli import run as engines
 from quotakernels.evaluation import batches as passes
 
 N = 900
@@ -45,7 +46,7 @@ QUOTAS = ("--quota", "40", "--quota", "5%")
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_ROWS_AT_ONCE", 128)
-    monkeypatch.setattr(batches, "_GROUPS", 400)
+    monkeypatch.setattr(engines, "_GROUPS", 400)
     monkeypatch.setattr(passes, "_BITS", 17)
 
 
@@ -322,11 +323,11 @@ def test_beyond_the_memory_limit_auto_takes_it_and_says_so(
     assert limited.out == stream
     assert "and the limit is 1e-05 GB: read as a stream" in " ".join(limited.err.split())
     assert "stream" not in run(*given, "--memory-limit", "1MiB").err
-    for available, status in ((8 * 4 * N, ""), (0, "read as a stream"), (None, "")):
-        monkeypatch.setattr(batches, "_available_bytes", lambda found=available: found)
+    for available, status in ((8 * 4 * N, ""), (0, "read as a stream"), (np.inf, "")):
+        monkeypatch.setattr(engines, "_available_bytes", lambda found=available: found)
         assert status in run(*given).err
         assert "stream" not in run(*given, "--engine", "memory").err
-    monkeypatch.setattr(batches, "_available_bytes", lambda: 0)
+    monkeypatch.setattr(engines, "_available_bytes", lambda: 0)
     refused = " ".join(run(*given, "--compare", "--score", "b").error.split())
     assert "limit is 0 GB: a stream keeps no rows to resample" in refused
     assert "give --engine memory" in refused
@@ -334,6 +335,5 @@ def test_beyond_the_memory_limit_auto_takes_it_and_says_so(
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells")
 def test_available_memory_is_found() -> None:
-    found = batches._available_bytes()
-    assert found is not None
+    found = engines._available_bytes()
     assert 2**20 < found < 2**50

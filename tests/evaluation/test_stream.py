@@ -11,7 +11,6 @@ from backends import in_full
 
 import quotakernels as qk
 from quotakernels.evaluation import batches
-from quotakernels.evaluation.batches import ChangedError
 from quotakernels.evaluation.settings import Quota, Sample, Settings, UnfitError
 
 N = 700
@@ -122,7 +121,7 @@ def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
                 yield Sample(labels[:number], found)
 
         passes.number = 0
-        with pytest.raises(ChangedError, match="changed between two passes"):
+        with pytest.raises(ValueError, match="changed between two passes"):
             batches.evaluate_stream(Settings("", "y", ("normal",), QUOTAS[:2]), changing)
 
 
