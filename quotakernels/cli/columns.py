@@ -160,7 +160,7 @@ def group_values(table: pa.Table, name: str) -> pa.ChunkedArray:
         decimals = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
         held = "numbers with decimals" if decimals else f"values of type {kind}"
         advice = "; round them, or write a class for each row" if decimals else ""
-        known = "groups are whole numbers, texts or dates"
+        known = "groups are whole numbers, text or dates"
         raise InputError(f"column {name!r} holds {held}, but {known}{advice}")
     return column
 
@@ -519,7 +519,7 @@ def _ordered(column: pa.ChunkedArray, condition: Condition) -> pa.ChunkedArray:
     try:
         return _iso(column).cast(pa.timestamp("s")) if _is_text(column.type) else column
     except pa.ArrowInvalid as error:
-        raise InputError(f"column {condition.column!r} holds texts; {only} ({error})") from error
+        raise InputError(f"column {condition.column!r} holds text; {only} ({error})") from error
 
 
 def _iso(texts: Any) -> Any:

@@ -103,8 +103,9 @@ def third_label(name: str, number: int | str, values: Sequence[object], place: s
     more = ", or name the one that means no value with --missing" if words else ""
     return (
         f"column {name!r}: labels are not binary: {number} different values "
-        f"({first_values(values)}; the third one first in {place}); write the two labels alike in "
-        f"all rows, or make a column for each class, with 1 in its rows and 0 in all others{more}"
+        f"({first_values(values)}; the third first appears in {place}); write the two labels alike "
+        "in all rows, or make a column for each class, with 1 in its rows and 0 in all others"
+        f"{more}"
     )
 
 

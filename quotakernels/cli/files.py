@@ -106,8 +106,8 @@ def values_of(path: Path) -> Callable[[pa.Table], pa.Table]:
     told = {dialect.decimal: x for x, dialect in dialects.items() if dialect.told}
     if len(told) > 1:
         raise InputError(
-            f"the decimal mark of {told[',']} is a comma and that of {told['.']} is a point; write "
-            "them alike"
+            f"the decimal mark of {told[',']} is a comma and that of {told['.']} is a point; use "
+            "the same in all files"
         )
     decimal = "," if any(x.decimal == "," for x in dialects.values()) else "."
 
@@ -203,10 +203,10 @@ def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
                 try:
                     row = json.loads(line, parse_float=str, parse_int=str, parse_constant=str)
                 except (ValueError, RecursionError) as error:
-                    said = f"{name_of(path)}: line {place} is no JSON: {error}"
+                    said = f"{name_of(path)}: line {place} is not JSON: {error}"
                     raise InputError(said) from error
                 if not isinstance(row, dict):
-                    raise InputError(f"{name_of(path)}: line {place} is no object with names")
+                    raise InputError(f"{name_of(path)}: line {place} is not an object")
                 yield row
 
 

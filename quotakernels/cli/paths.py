@@ -178,10 +178,10 @@ def refuse_other_kinds(path: Path, first: bytes) -> None:
     """Raise for the beginning of a file that is no text, whatever its name."""
     for beginning, kind in _OTHER_KINDS.items():
         if first[: len(beginning)].lower() == beginning.lower():
-            raise InputError(f"{name_of(path)} is no CSV; it looks like {kind}")
+            raise InputError(f"{name_of(path)} is not CSV; it looks like {kind}")
     zeros = first[::2].count(0), first[1::2].count(0)
     if min(zeros) > max(zeros) / 8:  # of UTF-16 nearly all are on one side
-        raise InputError(f"{name_of(path)} is no CSV; it is not text")
+        raise InputError(f"{name_of(path)} is not CSV, and not text")
 
 
 def unknown_kind(path: Path, readable: str) -> InputError:

@@ -171,7 +171,7 @@ def refuse_unread_options(file: Path) -> None:
     for name, types in _OF_TYPES.items():
         if given().get(name) is not None and kind not in types:
             option = f"--{name.replace('_', '-')}"
-            raise InputError(f"{option} is for {types} files; {name_of(file)} is none")
+            raise InputError(f"{option} is for {types} files; {name_of(file)} is not one")
 
 
 def refuse_to_overwrite(file: Path, output: Path) -> None:
@@ -315,7 +315,7 @@ class Rows(NamedTuple):
         for _ in self.read([*names], more):
             pass
         if len({isinstance(x, str) for x in found}) > 1:
-            raise InputError(f"column {name!r} holds texts in some rows and numbers in others")
+            raise InputError(f"column {name!r} holds text in some rows and numbers in others")
         return sorted(found)
 
     def batches(self, settings: Settings, groups: list[Any] | None = None) -> Iterator[Sample]:
@@ -350,7 +350,7 @@ def write_page(task: Task, output: Path) -> None:
 
     refuse_to_overwrite(task.path, output)
     if not output.parent.is_dir():  # said before the evaluation, which takes its time
-        raise InputError(f"{output} cannot be written: {output.parent} is no directory")
+        raise InputError(f"{output} cannot be written: {output.parent} is not a directory")
     command = command_line(["quotakernels", *sys.argv[1:]])
 
     def select(model: str, asked: dict[str, str]) -> str:

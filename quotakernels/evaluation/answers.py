@@ -37,7 +37,7 @@ from quotakernels.evaluation.words import (
 
 OTHERS = 3
 """How many models behind the first are named."""
-_GIVE_QUOTA = "Give quota= to learn it for the places that you have."
+_GIVE_QUOTA = "Give quota= to learn it for your number of places."
 
 
 def what_is_found(choice: Choice) -> Iterator[str]:
@@ -101,8 +101,8 @@ def _by_choice(choice: Choice, form: Callable[[float], str]) -> str:
         return ""
     best, expected = f"the best of {len(choice.order)} here", choice.elsewhere
     if math.isnan(expected):
-        return f" ({best}, so probably less on other rows)"
-    return f" ({best}; expect {form(expected)} on other rows)"
+        return f" ({best}, so probably less on new data)"
+    return f" ({best}; expect {form(expected)} on new data)"
 
 
 def _each(choice: Choice, verb: str, form: Callable[[float], str]) -> list[str]:
@@ -126,7 +126,7 @@ def what_is_brought(choice: Choice) -> Iterator[str]:
     yield f"{listed([f'{brings}{_by_choice(choice, amount)}', *rest])}."
     finds = max(choice.order, key=lambda k: choice.found[k])
     if choice.found[finds] > choice.found[choice.first]:
-        yield f"By positives found {choice.evaluation.models[finds]} would be the first."
+        yield f"{choice.evaluation.models[finds]} finds the most positives."
 
 
 # what selecting brings in the user's unit
@@ -150,7 +150,7 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
         return verdict, said
     verdict, within = _within(choice)
     if not _reaches_best_cut(gains, choice.fewer):
-        without = (x.replace("The most", "Without a limit the most", 1) for x in said)
+        without = (x.replace("Selecting", "Without a limit, selecting", 1) for x in said)
         within = (*within, *without)
     return verdict, within
 
@@ -197,11 +197,11 @@ def _best_cut(evaluation: Results, gains: GainResults) -> Said:
     name, quota = evaluation.models[model], found["quota"]
     brings = evaluation.amount(found["brings"])
     if not quota:
-        return "Nobody", (f"The most comes from selecting nobody: {brings}.",)
+        return "Nobody", (f"Selecting nobody brings the most: {brings}.",)
     if quota == evaluation.total:
-        return "All", (f"The most comes from selecting all: {brings}.",)
+        return "All", (f"Selecting all brings the most: {brings}.",)
     size, share = evaluation.size(quota), percent(found["fraction"])
-    said = f"The most comes from the {size.first()} of {name} ({share} of all): {brings}."
+    said = f"Selecting the {size.first()} by {name} ({share} of all) brings the most: {brings}."
     expected, verdict = found.get("expected", math.nan), f"{number(quota)}, by {name}"
     return _on_other_rows(evaluation, (verdict, (said,)), expected, gains.everybody, "all")
 
@@ -219,11 +219,11 @@ def _on_other_rows(
         return here
     if expected <= nobody and nobody >= whole:
         less = f"not more than selecting nobody brings ({evaluation.amount(nobody)})."
-        return "Not clear that any number pays", (*said, f"{elsewhere} other rows: {less}")
+        return "Not clear that any number pays", (*said, f"{elsewhere} new rows: {less}")
     if expected <= whole:
-        less = f"On other rows expect no more from them than from {all_of_it}."
+        less = f"On new data, expect no more from them than from {all_of_it}."
         return f"{sentence(all_of_it)}: not clear that fewer are better", (*said, less)
-    return verdict, (*said, f"{elsewhere} other rows.")
+    return verdict, (*said, f"{elsewhere} new rows.")
 
 
 def _within(choice: Choice) -> Said:
@@ -238,7 +238,7 @@ def _within(choice: Choice) -> Said:
     name, best = evaluation.models[fewer.model], evaluation.size(fewer.places)
     bring, do = "brings" if best.is_one else "bring", "does" if size.weighted else "do"
     more = f"{bring} {evaluation.amount(fewer.brings)}, more than {size.all} {do}"
-    said = f"The {best.first()} of {name} {more}."
+    said = f"The {best.first()} by {name} {more}."
     here = f"{number(fewer.places)} of {size.the}", (said,)
     return _on_other_rows(evaluation, here, fewer.expected, fewer.whole, size.all)
 
@@ -291,7 +291,7 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
     brings, expected = evaluation.amount(total), choice.elsewhere
     elsewhere = "" if math.isnan(expected) else evaluation.amount(expected)
     if elsewhere not in ("", brings):
-        brings = f"{brings} here, {elsewhere} expected on other rows"
+        brings = f"{brings} here, {elsewhere} expected on new data"
     per_place = (total - gains.nobody) / choice.places
     return f"{brings}, at random {evaluation.amount(choice.random_brings)}", (
         f"With {choice.size}{_interval(gains, choice)}. Selecting nobody brings {nobody}, "
@@ -305,7 +305,7 @@ def _may_not_pay(gains: GainResults, choice: Choice) -> Iterator[str]:
     """That the places bring more than selecting nobody here, and perhaps not on other rows."""
     lower, _ = choice.interval("brings")
     if lower < gains.nobody < choice.compared[choice.first]:
-        yield f"On other rows {choice.size} may bring less than selecting nobody."
+        yield f"On new data, {choice.size} may bring less than selecting nobody."
 
 
 def _interval(gains: GainResults, choice: Choice) -> str:
@@ -339,8 +339,7 @@ def _unit(evaluation: Results) -> str:
 
 
 _BESIDE = (
-    "The answers above do not ask what the treatment causes; to choose whom to treat, go by this "
-    "one."
+    "The answers above ignore what the treatment causes; to choose whom to treat, use this one."
 )
 
 
@@ -350,7 +349,7 @@ def what_is_added(choice: Choice) -> Said:
     values = evaluation.at_quota[choice.quota]
     added = values.of("uplift_at_quota")
     if np.isnan(added).all():
-        return "That cannot be said", ("No model selects both treated rows and controls.",)
+        return "Unknown", ("No model selects both treated rows and controls.",)
     first, *others = np.argsort(-added, kind="stable").tolist()
     settings = evaluation.settings
     most = f"{_of_100(added[first])} {settings.positives} per 100 selected by {names[first]}"
@@ -359,7 +358,9 @@ def what_is_added(choice: Choice) -> Said:
     sure = f" ({said})" if said else ""
     doubt = " It may add nothing." if ends[0] <= 0 <= ends[1] else ""
     are = settings.called or "positive"
-    told = [f"So many more of 100 treated than of 100 controls among them are {are}{sure}.{doubt}"]
+    told = [
+        f"Of 100 treated rows among them, so many more are {are} than of 100 controls{sure}.{doubt}"
+    ]
     if rest := [f"{_of_100(added[k])} by {names[k]}" for k in others[:OTHERS]]:
         told += [f"Others: {listed(rest)}.", *_adds_most(choice, names[first])]
     return most, (*told, _BESIDE)
@@ -370,10 +371,10 @@ def _adds_most(choice: Choice, first: str) -> Iterator[str]:
     best = f"{first} is the best of {len(choice.order)} here"
     test = choice.evaluation.test_at(choice.quota, "uplift_at_quota")
     if test is None or math.isnan(test.found.expected):
-        yield f"{best}, so probably less on other rows."
+        yield f"{best}, so probably less on new data."
         return
     expected = min(test.found.expected, float(test.found.estimate[0]))
-    yield f"{best}; expect {_of_100(expected)} on other rows."
+    yield f"{best}; expect {_of_100(expected)} on new data."
     sure = "Sure" if is_first(test.found, first, choice.evaluation.level) else "Not sure"
     yield f"{sure} that {first} adds the most."
 
@@ -462,7 +463,7 @@ def _nothing(evaluation: Results, choice: Choice | None) -> str:
 
 def _which(evaluation: Results, choice: Choice | None) -> Said:
     if (nothing := _nothing(evaluation, choice)) and (choice is None or not choice.defined):
-        return "That cannot be said", (f"{nothing} So no model finds more than another.",)
+        return "Unknown", (f"{nothing} So no model finds more than another.",)
     if choice is None:
         return _without_quota(evaluation)
     names = evaluation.models
@@ -492,8 +493,8 @@ def _odd_scores(evaluation: Results) -> Iterator[str]:
         elif area < 0.5 - _CLEARLY * _deviation_by_chance(evaluation):
             has, turned = (formatted(x, ".3f") for x in (area, 1 - area))
             yield (
-                f"The low scores of {name} are the positive ones: it has an AUC of {has}, and of "
-                f"{turned} with the sign of its scores changed."
+                f"Positive rows have the low scores of {name}: its AUC is {has}, and would be "
+                f"{turned} with the sign of the scores changed."
             )
 
 
@@ -528,13 +529,13 @@ def _without_quota(evaluation: Results) -> Said:
         return f"{names[0]}, the only model", ("No quota= was given to judge it by.",)
     shares = best_by_model(evaluation.best, len(names))
     if not any(shares):
-        return "That cannot be said", ("All rows are positive, so every model finds the same.",)
+        return "Unknown", ("All rows are positive, so every model finds the same.",)
     order = sorted(range(len(names)), key=lambda k: -shares[k])
     first, *others = [f"{names[k]} at {percent(shares[k])}" for k in order if shares[k]]
     # models that find as many share quotas, so that the others need not have the rest
     others = others[: OTHERS - 1] + (["others at no more"] if len(others) >= OTHERS else [])
     verdict = names[order[0]] if shares[order[0]] == 1 else f"Mostly {names[order[0]]}"
-    where = f"The most is found by {listed([f'{first} of all quotas', *others])}."
+    where = f"Where each finds the most: {listed([f'{first} of all quotas', *others])}."
     return verdict, (where, _GIVE_QUOTA)
 
 
@@ -546,16 +547,16 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
         verdict, said = how_many_by_gain(evaluation, choice)
         return verdict, (*said, *_flattered(evaluation, evaluation.gains))
     if nothing := _nothing(evaluation, None):
-        return "That cannot be said", (nothing,)
+        return "Unknown", (nothing,)
     model = _model_in_question(evaluation, choice)
     name, settings = evaluation.models[model], evaluation.settings
     needed = _needed(evaluation, model)
-    head = f"With {name}, to find {needed} {'of the weight' if evaluation.weighted else 'places'}."
+    head = f"With {name}, finding {needed} {'of the weight' if evaluation.weighted else 'places'}."
     if choice is not None and choice.places:
         share = percent(choice.found[model] / evaluation.positive_total)
         find = f"{sentence(str(choice.size))} find{'s' if choice.size.is_one else ''}"
         whom = settings.positives
-        more = "" if settings.per else f"; to find {needed}"
+        more = "" if settings.per else f"; finding {needed}"
         head = f"{find} {share} of all {whom} with {name}{more}."
     if choice is not None and choice.quota.is_budget:
         return f"{number(choice.places)}, which the budget pays for", (head,)
@@ -579,7 +580,7 @@ def _flattered(evaluation: Results, gains: GainResults) -> Iterator[str]:
     if chosen_here and 0 < quota < evaluation.total and not nothing_matters(gains):
         yield (
             "Best cuts were chosen on the rows that judge them, so they will probably bring less "
-            "on others; tune= chooses them on separate rows."
+            "on new data; tune= chooses them on separate rows."
         )
 
 

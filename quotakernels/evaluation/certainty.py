@@ -38,17 +38,15 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
     if len(evaluation.models) == 1:
         return _of_one(evaluation, choice)
     if choice is not None and not choice.defined:
-        return "That cannot be said", ("The models cannot be compared.",)
+        return "Unknown", ("The models cannot be compared.",)
     gains = evaluation.gains
     if choice is None and gains is not None and evaluation.total and no_best_cut(gains):
         return "No model is the first", ("None brings more than selecting nobody.",)
     if gains is None and not evaluation.positive_total:
-        return "That cannot be said", (
-            "The test compares positives found, and no row is positive.",
-        )
+        return "Unknown", ("The test compares positives found, and no row is positive.",)
     test = evaluation.test_at(None if choice is None else choice.quota)
     if test is None:
-        return "That cannot be said", ("The models were not tested; compare=True tests them.",)
+        return "Unknown", ("The models were not tested; compare=True tests them.",)
     return _of_test(evaluation, choice, test)
 
 
@@ -68,20 +66,20 @@ def _of_one(evaluation: Results, choice: Choice | None) -> Said:
         return "That depends on the quota", ("Give quota= to learn it.",)
     what = "its hit rate" if evaluation.gains is None else "what it brings"
     if resampling is None or not evaluation.has_intervals:
-        said = f"confidence_level=0.95 tells how far {what} may be off."
-        return "That cannot be said", (said,)
+        said = f"confidence_level=0.95 shows how far off {what} may be."
+        return "Unknown", (said,)
     if not choice.defined:
-        return "That cannot be said", ("There is nothing to compare.",)
+        return "Unknown", ("There is nothing to compare.",)
     (lower, upper), by_chance = _compared(choice)
     if math.isnan(lower):
-        return "That cannot be said", (f"{sentence(what)} is undefined.",)
+        return "Unknown", (f"{sentence(what)} is undefined.",)
     if same(lower, upper):
         said = f"{what} is the same in all resamples, so they do not show how sure it is."
-        return "That cannot be said", (sentence(said),)
+        return "Unknown", (sentence(said),)
     side = "below" if by_chance < lower else "above" if by_chance > upper else "within"
     if evaluation.gains is None:
         between = f"{percent(lower)} to {percent(upper)} ({resampling.percent} interval)"
-        said = f"{what} may be anything from {between}; a random choice has {percent(by_chance)}."
+        said = f"{what} is {between}; a random choice has {percent(by_chance)}."
     else:
         interval = f"the {resampling.percent} interval of {what}"
         said = f"what a random choice brings ({evaluation.amount(by_chance)}) is {side} {interval}."
@@ -100,7 +98,7 @@ def _compared(choice: Choice) -> tuple[tuple[float, float], float]:
 def _verdict(first: str, alike: list[str], less: list[str]) -> str:
     """Whether the first is sure to be that, some others being like it and the rest not."""
     if not alike:
-        return f"sure that {first} is the first"
+        return f"sure that {first} is the best"
     if not less:
         return "not sure: the models cannot be told apart"
     return f"not sure: {at_most_three(alike, 'or')} may be as good"
@@ -121,7 +119,7 @@ def is_first(found: Comparison, first: str, level: float) -> bool:
 def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> Said:
     found = test.found
     if any(math.isnan(x) for x in found.estimate):
-        return "That cannot be said", (f"{sentence(_COMPARED[test.measure])} is undefined.",)
+        return "Unknown", (f"{sentence(_COMPARED[test.measure])} is undefined.",)
     first = found.names[0] if choice is None else choice.name
     said = _found_more(evaluation, choice, test, first)
     sure = is_first(found, first, evaluation.level)
@@ -190,7 +188,7 @@ def _found_more(evaluation: Results, choice: Choice | None, test: Differences, f
 
 
 _CHOSEN_HERE = (
-    "Best cuts: each resample has its own. What they bring on other rows is the estimate minus the "
+    "Best cuts: each resample has its own. What they bring on new data is the estimate minus the "
     "mean optimism over the resamples."
 )
 _PLAIN = "The percentiles of what models bring are not corrected."
@@ -339,7 +337,7 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     if coarse and "expected" in gains.at_best_cut.ends:
         yield (
             f"Scores with few values ({', '.join(coarse)}): choosing a cut adds little optimism, "
-            "so what is expected on other rows is too low."
+            "so what is expected on new data is too low."
         )
 
 
@@ -348,7 +346,7 @@ def _of_rows(evaluation: Results) -> Iterator[str]:
     if evaluation.weighted:
         rows, effective = counted(evaluation.rows, "row", "rows"), number(evaluation.effective_rows)
         tell = "tells" if evaluation.rows == 1 else "tell"
-        yield f"With their weights {rows} {tell} as much as {effective} of equal weight (Kish)."
+        yield f"With their weights, {rows} {tell} as much as {effective} of equal weight (Kish)."
     elif min(evaluation.positives, evaluation.rows - evaluation.positives) == 1:
         yield _TWO_OF_EACH
 

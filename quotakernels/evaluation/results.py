@@ -124,7 +124,7 @@ AT_BEST_CUT = (
     Column("fraction", "of all", form=percent, compared=False),
     *BROUGHT[:2],
 )
-EXPECTED = Column("expected", "brings on\nother rows", form=money, end_form=money)
+EXPECTED = Column("expected", "brings on\nnew data", form=money, end_form=money)
 """Of best cuts, where resamples tell it."""
 
 UPLIFT = Column("uplift_at_quota", "uplift", uplift_at_quota)

@@ -274,7 +274,7 @@ def ends_of_quotas(evaluation: Results) -> Iterator[Table]:
             ("threshold", [Cell(x.threshold) for x in ends]),
             ("above it", _numbers(number, [x.above for x in ends])),
             ("tied at it", _numbers(number, [x.tied for x in ends])),
-            ("places for these", _numbers(number, filled - [x.above for x in ends])),
+            ("places left", _numbers(number, filled - [x.above for x in ends])),
         ]
         yield _table(f"Where {quota.named} ends", columns)
 

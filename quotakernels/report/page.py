@@ -147,14 +147,14 @@ def _no_steps(evaluation: Results) -> str:
 
 def _about_curves(evaluation: Results) -> str:
     if not evaluation.positive_total:
-        return "No row is positive, so that curves of positives are undefined."
+        return "No row is positive, so curves of positives are undefined."
     if evaluation.positive_total == evaluation.total:
-        return "All rows are positive, so that there is nothing to tell apart."
-    said = "Along the lower edge is how many are selected, the best scores first."
+        return "All rows are positive, so there is nothing to tell apart."
+    said = "The horizontal axis is how many rows are selected, best scores first."
     settings = evaluation.settings
     marked = " The dashed vertical line is the quota." if settings.quotas_over_all else ""
     if settings.cost is not None:
-        marked = " Each model's dashed vertical line is where the budget ends for it."
+        marked = " Each model's dashed vertical line is where its budget ends."
     if settings.per is not None:
         marked = f" These curves are of all rows together, not of each {settings.per}."
     return f"{said}{marked}"
@@ -227,7 +227,7 @@ def _ties(evaluation: Results) -> Iterator[tuple[str, str]]:
         tied = int(counts[counts > 1].sum())
         said = counted(groups, "different score", "different scores")
         largest = (
-            f"; {number(tied)} rows share theirs, up to {number(counts.max(initial=0))} of them"
+            f"; {number(tied)} rows are tied, up to {number(counts.max(initial=0))} at one score"
         )
         yield f"Ties of {name}", f"{said}{largest if tied else ', no ties'}"
 
@@ -481,11 +481,11 @@ def _exactness(found: AnyQuota, evaluation: Results) -> str:
         "brings": ("what is brought", evaluation.amount),
     }
     errors = [
-        f"{what} by {form(error)}"
+        f"{what} by up to {form(error)}"
         for name, (what, form) in forms.items()
         if (error := found.errors.get(name, 0.0)) > _ROUNDING
     ]
-    near = f"may be off: {listed(errors)} at the most" if errors else "are exact"
+    near = f"may be off: {listed(errors)}" if errors else "are exact"
     several = len(evaluation.models) > 1
-    untested = " The order of the models was not tested anew." if several else ""
+    untested = " The order of the models was not tested again." if several else ""
     return f"These values {near}.{untested}"

@@ -181,7 +181,7 @@ def test_the_page(credit: Any):
         "Which model for a budget of 2.5?",
         "Where budget 2.5 ends",
         "quotakernels.select(models['a'], budget=2.5, cost=cost)",
-        "Each model's dashed vertical line is where the budget ends for it.",
+        "Each model's dashed vertical line is where its budget ends.",
         "Cost of all rows (cost)",
     ):
         assert said in page

@@ -32,7 +32,7 @@ def test_uplift_at_each_quota():
     first = 100 * found.at_quota[found.settings.quotas[0]].of("uplift_at_quota")[0]
     assert answer.verdict == f"{first:.1f} positives per 100 selected by uplift"
     assert "by chance." in answer.sentences[1]
-    assert "uplift is the best of 2 here, so probably less on other rows." in answer.sentences
+    assert "uplift is the best of 2 here, so probably less on new data." in answer.sentences
     assert len(qk.evaluate(BOUGHT, MODELS, quota=60).answers) == 4
     alone = qk.evaluate(BOUGHT, MODELS["uplift"], quota=60, treatment=MAILED)
     assert alone.answers[-1].verdict == answer.verdict.replace("uplift", "model")
@@ -49,7 +49,7 @@ def test_models_are_compared_by_uplift():
     wanted = qk.compare(uplift_at_quota, BOUGHT, models, quota=60, random_state=0, **given)
     assert found.differences[3].found.p_value.tolist() == wanted.p_value.tolist()
     assert wanted.expected < wanted.estimate[0]
-    expected = f"uplift is the best of 2 here; expect {100 * wanted.expected:.1f} on other rows."
+    expected = f"uplift is the best of 2 here; expect {100 * wanted.expected:.1f} on new data."
     assert found.answers[-1].sentences[2:4] == (expected, "Sure that uplift adds the most.")
     assert [x.caption for x in found.tables[-2:]] == [
         f"Differences of uplift at quota {x}" for x in (60, 150)
@@ -60,7 +60,7 @@ def test_models_are_compared_by_uplift():
     assert found.answers[-1].sentences[3].startswith("Not sure that o")
     one_arm = {**given, "treatment": np.ones(N)}
     found = qk.evaluate(BOUGHT, alike, quota=60, compare=True, **one_arm)
-    assert found.answers[-1].verdict == "That cannot be said"
+    assert found.answers[-1].verdict == "Unknown"
 
 
 def test_intervals_weights_masks_and_budgets():
