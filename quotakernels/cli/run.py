@@ -35,7 +35,7 @@ from quotakernels.cli.columns import (
     sample_of,
     score_column,
 )
-from quotakernels.cli.errors import InputError, in_options, listed, no_rows, printable
+from quotakernels.cli.errors import InputError, PlacedError, in_options, listed, no_rows, printable
 from quotakernels.cli.files import (
     column_names,
     output_file,
@@ -502,7 +502,6 @@ class Candidates(NamedTuple):
     places: NDArray[np.intp]
     read: Callable[[NDArray[np.intp]], pa.Table]
     scores: NDArray[Any]
-    costs: NDArray[np.float64] | None = None
     groups: GroupsOfExamples | None = None
 
     def best_first(self, parts: NDArray[Any]) -> NDArray[np.intp]:
@@ -528,7 +527,7 @@ def _fill(asked: Asked, rows: Candidates) -> Selection:
     """The rows that fill a quota."""
     quota, total = asked.quota_of(rows.scores), len(rows.scores)
     of_all = counted(total, "row", "rows")
-    _check_quota(quota, total, f"the {of_all}")
+    quota.check(total, f"the {of_all}", of_rows=True)
     places = quota.places(total)
     parts = qk.select(rows.scores, quota=places, **asked.ties)
     best = rows.best_first(parts)
@@ -547,7 +546,7 @@ def _fill_each(asked: Asked, rows: Candidates, groups: GroupsOfExamples) -> Sele
     sizes = np.bincount(groups.codes)
     largest = int(sizes.max(initial=0))
     largest_group = f"the {counted(largest, 'row', 'rows')} of the largest group by {column!r}"
-    _check_quota(quota, largest, largest_group)
+    quota.check(largest, largest_group, of_rows=True)
     places = quota.of_each(sizes)
     parts = qk.select(rows.scores, groups=groups.codes, quota=places[:, None], **asked.ties)
     said = how_filled_each(float(places.sum()), quota, column, sizes)
@@ -588,7 +587,7 @@ def _selection(
     found = rows.read(rows.places[best])
     if asked.all_ties:
         if _PROBABILITY in found.column_names:
-            raise InputError(f"the file has a column {_PROBABILITY!r} already")
+            raise PlacedError(f"the file has a column {_PROBABILITY!r} already")
         return Selection(found.append_column(_PROBABILITY, pa.array(parts[best])), said, order)
     codes = 0 if rows.groups is None else rows.groups.codes
     drawn, tied = _drawn(rows.scores, parts, codes)
@@ -607,14 +606,6 @@ def _drawn(scores: NDArray[Any], taken: NDArray[Any], codes: NDArray[Any] | int)
     sizes, parts = np.bincount(tie), np.bincount(tie, taken)
     partly = (parts > 0) & (parts < sizes)
     return int(parts[partly].sum()), int(sizes[partly].sum())
-
-
-def _check_quota(quota: Quota, most: int, what: str) -> None:
-    """Refuse a quota of more rows than there are, which `what` describes."""
-    try:
-        quota.check(most, what, of_rows=True)
-    except UnfitError as error:
-        raise InputError(in_options(error)) from error
 
 
 def write_selected(file: Path, output: Path, asked: Asked) -> None:
@@ -642,13 +633,13 @@ def _select(asked: Asked, file: Path, output: Path) -> Selection:
     names = [asked.score, *beside, *(x.column for x in asked.where)]
     read = partial(read_rows, file, as_text=output_format(output) == "csv")
 
-    def candidates(table: pa.Table) -> Candidates:
+    def selected(table: pa.Table) -> Selection:
         places, scores = row_numbers(table) - 1, score_column(table, asked.score)
         groups = None if asked.per is None else group_column(table, asked.per)
         costs = None if asked.cost is None else cost_column(table, asked.cost)
-        return Candidates(places, read, scores, costs, groups)
+        rows = Candidates(places, read, scores, groups)
+        if asked.budget is not None and costs is not None:
+            return _spend(asked, rows, asked.budget, costs)
+        return _fill(asked, rows) if groups is None else _fill_each(asked, rows, groups)
 
-    rows = of_rows(without_missing(read_table(file, names)), asked.where, candidates)
-    if asked.budget is not None and rows.costs is not None:
-        return _spend(asked, rows, asked.budget, rows.costs)
-    return _fill(asked, rows) if rows.groups is None else _fill_each(asked, rows, rows.groups)
+    return of_rows(without_missing(read_table(file, names)), asked.where, selected)

@@ -42,7 +42,7 @@ from quotakernels.inference.comparing import PairTest, Tests, comparison_of, tes
 from quotakernels.inference.hit_rates import impact_ends, selections
 from quotakernels.inputs.keywords import silently
 from quotakernels.inputs.models import stacked
-from quotakernels.results import BestCutInterval, BootstrapResult, Comparison, CurveBand
+from quotakernels.results import BestCutInterval, BootstrapResult, Comparison
 from quotakernels.uplift import uplift_at_quota
 
 # intervals and tests
@@ -419,26 +419,3 @@ def _tests_of_groups(data: Resampled, groups: GroupResults) -> Iterator[Differen
         of_all = _qrecall_together if quota.is_budget else _hit_rate_together
         name = "qrecall" if quota.is_budget else "hit_rate"
         yield _compared(data, quota, of_all(groups, quota), at, name)
-
-
-# bands of curves
-
-
-_PLACES = 120
-
-
-def hit_rate_band(evaluation: Results, model: int) -> CurveBand | None:
-    """The score interval of a model's hit rate at each of many quotas.
-
-    None without a confidence, without positives, and of rows with weights, for which there is no
-    such formula.
-    """
-    if not evaluation.has_intervals or evaluation.weighted or not evaluation.positives:
-        return None
-    at = np.unique(np.geomspace(1, evaluation.rows, _PLACES).round())
-    found = hit_rate_interval(
-        evaluation.rankings[model], quota=at, confidence_level=evaluation.level
-    )
-    undefined = np.zeros(at.shape, dtype=np.int64)
-    nothing = np.full(at.shape, np.nan)
-    return CurveBand(at, found.estimate, found.lower, found.upper, nothing, undefined)

@@ -20,10 +20,10 @@ from matplotlib.lines import Line2D
 from quotakernels import plots
 from quotakernels._text import formatted, percent
 from quotakernels.evaluation.certainty import heading_of
-from quotakernels.evaluation.intervals import hit_rate_band
 from quotakernels.evaluation.results import Choice, Column, GroupResults, GroupValues, Results
 from quotakernels.evaluation.tables import MANY, columns_at
 from quotakernels.evaluation.words import listed, sentence
+from quotakernels.inference import hit_rate_interval
 from quotakernels.plots._display import (
     COLOURS,
     MARKERS,
@@ -35,6 +35,7 @@ from quotakernels.plots._display import (
     marked,
     written,
 )
+from quotakernels.results import CurveBand
 
 _STYLE = {
     "svg.fonttype": "none",
@@ -57,6 +58,9 @@ _NAME = 16
 """Letters of a name in a line, which leave room for the drawing."""
 
 _HULLS = 3
+
+_QUOTAS = 120
+"""Of the band of a hit rate."""
 
 _QUOTA: dict[str, Any] = {
     "color": "#1b1f24",
@@ -280,7 +284,7 @@ def _svg(drawing: Drawing, ax: Axes, name: str, label: str) -> Markup:
 
 
 def _hit_rate(shown: _Shown, ax: Axes) -> Said:
-    band = hit_rate_band(shown.evaluation, shown.model)
+    band = _hit_rate_band(shown.evaluation, shown.model)
     bands = {} if band is None else {shown.names[shown.model]: band}
     display = plots.HitRateDisplay.from_ranking(shown.rankings, ax=ax, legend=False, band=bands)
     cut = _without_the_first(display)
@@ -289,6 +293,23 @@ def _hit_rate(shown: _Shown, ax: Axes) -> Said:
     reading = f"The share of positives among the selected.{wins}{cut}"
     shown.mark(ax)
     return "hit-rate", "Hit rate", reading, list(_band(shown)) if bands else ()
+
+
+def _hit_rate_band(evaluation: Results, model: int) -> CurveBand | None:
+    """The score interval of a model's hit rate at each of many quotas.
+
+    None without a confidence, without positives, and of rows with weights, for which there is no
+    such formula.
+    """
+    if not evaluation.has_intervals or evaluation.weighted or not evaluation.positives:
+        return None
+    at = np.unique(np.geomspace(1, evaluation.rows, _QUOTAS).round())
+    found = hit_rate_interval(
+        evaluation.rankings[model], quota=at, confidence_level=evaluation.level
+    )
+    undefined = np.zeros(at.shape, dtype=np.int64)
+    nothing = np.full(at.shape, np.nan)
+    return CurveBand(at, found.estimate, found.lower, found.upper, nothing, undefined)
 
 
 def _band(shown: _Shown) -> Iterator[Key]:
