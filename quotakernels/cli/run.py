@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -277,7 +277,6 @@ def _needs_resamples(settings: Settings) -> str:
 # rows in batches
 
 
-_R = TypeVar("_R")
 _GROUPS = 1000
 
 
@@ -287,33 +286,28 @@ class Rows(NamedTuple):
     path: Path
     where: Conditions
 
-    def read(self, names: Sequence[str], result: Callable[[pa.Table], _R]) -> Iterator[_R]:
-        """Go over the named columns of all rows once: what each batch gives."""
+    def read(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Go over the named columns of all rows once, in batches."""
         some, values = False, values_of(self.path)
         for texts in read_batches(self.path, names):
             table = values(texts)
             kept = filtered(table, fulfilling(table, self.where)) if self.where else table
             if kept.num_rows:
                 some = True
-                yield result(kept)
+                yield kept
         if not some:
             raise no_row_has(self.where) if self.where else no_rows(name_of(self.path))
 
     def groups(self, name: str) -> list[Any]:
         """The names of the groups of rows, in order, of a pass over their column."""
-        found: dict[Any, None] = {}
-
-        def more(table: pa.Table) -> None:
-            found.update(dict.fromkeys(pc.unique(group_values(table, name)).to_pylist()))
+        found: set[Any] = set()
+        for table in self.read([name, *(x.column for x in self.where)]):
+            found.update(pc.unique(group_values(table, name)).to_pylist())
             if len(found) > _GROUPS:
                 raise InputError(
                     f"column {name!r} has more than {_GROUPS} groups, for which --engine stream "
                     f"does not count scores; {_IN_MEMORY}"
                 )
-
-        names = dict.fromkeys([name, *(x.column for x in self.where)])
-        for _ in self.read([*names], more):
-            pass
         if len({isinstance(x, str) for x in found}) > 1:
             raise InputError(f"column {name!r} holds text in some rows and numbers in others")
         return sorted(found)
@@ -321,7 +315,7 @@ class Rows(NamedTuple):
     def batches(self, settings: Settings, groups: list[Any] | None = None) -> Iterator[Sample]:
         """Go over the labels and scores once; with groups, by their names, over these too."""
         reader = BatchReader(settings, groups or [])
-        yield from self.read(columns_read(settings), reader.sample)
+        yield from map(reader.sample, self.read(columns_read(settings)))
         reader.positive_label()
 
 

@@ -156,7 +156,7 @@ def test_values_within_values(tmp_path: Path) -> None:
     path.write_text(json_lines(["0.5", "0.25"], f'"{"[" * 20_000}"'))
     assert run("evaluate", path, *GIVEN).auc == 0
     path.write_text(json_lines(["0.5", "0.25"], "[" * 20_000 + "]" * 20_000))
-    assert "a.jsonl: line 1 is no JSON: maximum recursion" in run("evaluate", path, *GIVEN).error
+    assert "a.jsonl: line 1 is not JSON: maximum recursion" in run("evaluate", path, *GIVEN).error
 
 
 # from spreadsheets

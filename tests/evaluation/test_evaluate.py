@@ -473,7 +473,7 @@ def test_the_first_is_sure_by_its_own_pairs_and_pairs_differ_by_holm() -> None:
     assert test.names[0] == "a"
     assert test.p_value[0, 1:].max() < 0.05 < test.p_adjusted[0, 1:].max()
     assert set(test.letters[0]) & set(test.letters[1])
-    assert found.answers[3].verdict == "By AUC, sure that a is the first"
+    assert found.answers[3].verdict == "By AUC, sure that a is the best"
     stricter = qk.evaluate(labels, models, compare=True, confidence_level=0.99).answers[3].verdict
     assert stricter == "By AUC, not sure: the models cannot be told apart"
 

@@ -214,7 +214,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_work(
 ) -> None:
     monkeypatch.setattr("quotakernels.cli.run.evaluate_file", None)
     command = ("report", small, "--label", "y", "--score", "a", "-o")
-    assert "no directory" in run(*command, tmp_path / "none" / "a.html").error
+    assert "not a directory" in run(*command, tmp_path / "none" / "a.html").error
     assert "is the input" in run(*command, small).error
 
 
@@ -388,7 +388,7 @@ def test_the_first_for_sure_is_not_told_again_to_be_better(made: Making, tmp_pat
     best = list(range(200, 0, -1))
     path = write_csv(tmp_path / "sure.csv", y=[1] * 80 + [0] * 120, a=best, b=best[::-1])
     said = answers(made, path, *TWO, "--quota", 60, *SIXTY)
-    assert "Sure that a is the first a finds 60 more than b in 60 places" in said
+    assert "Sure that a is the best a finds 60 more than b in 60 places" in said
     assert "It is better than" not in said
 
 
