@@ -325,7 +325,7 @@ def test_sizes_of_a_campaign(campaign: Path) -> None:
 def test_whom_to_mail(campaign: Path) -> None:
     """The best cut, what a quota brings, and both with the cut chosen on other rows."""
     text = run("evaluate", "--all", campaign, *CAMPAIGN).out
-    assert "from the first 15,555 of logistic.score (48.6% of all): 7,351.41." in text
+    assert "the first 15,555 by logistic.score (48.6% of all) brings the most: 7,351.41." in text
     assert "selecting all 3,400.39;" in text
     assert "How many should I take? 1,075 of the 1,600 places.\nThe first 1,075 of logistic" in text
     assert "2,118.84, at random 170.02." in text
