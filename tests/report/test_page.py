@@ -175,7 +175,7 @@ def test_facts_of_the_data_and_the_page(made: Made, small: Path) -> None:
             ["--label", "y", "--score", "a", "--quota", 5],
             "Not sure that it is better than a random",
         ),
-        (["--label", "y", "--score", "a", "--score", "b"], "Give --quota to learn it for your number of plac"),
+        (["--label", "y", "--score", "a", "--score", "b"], "Give --quota to learn it for your"),
         (
             ["--label", "y", "--score", "a", "--score", "b", "--quota", 0, "--quota", "50%"],
             "A quota of 0 places selects nobody",
@@ -400,7 +400,7 @@ def test_models_that_find_as_many_share_quotas(made: Making, tmp_path: Path) -> 
     path = write_csv(tmp_path / "alike.csv", y=y, e=range(20, 0, -1), **columns)
     scores = [x for name in "abcde" for x in ("--score", name)]
     said = answers(made, path, "--label", "y", *scores, *SIXTY)
-    assert "Where each finds the most: a at 100.0% of all quotas, b at 100.0%, c at 100.0% and others at no more." in said
+    assert ": a at 100.0% of all quotas, b at 100.0%, c at 100.0% and others at no more." in said
 
 
 def test_fewer_places_have_a_command(made: Making, tmp_path: Path) -> None:
