@@ -11,9 +11,8 @@ from typing import Any
 
 from benchmarks.backends import BACKENDS
 from benchmarks.cases import CASES
-from benchmarks.figure import draw
 from benchmarks.machine import label
-from benchmarks.report import page, terminal
+from benchmarks.report import everything, page, terminal
 from benchmarks.suite import Plan, run
 
 Result = dict[str, Any]
@@ -50,22 +49,22 @@ def measure(arguments: list[str]) -> int:
     found = json.loads(dump(run(plan, _command(chosen), say, keep)))  # as it is stored
     keep(found)
     print(terminal(found))
-    _write_page({label(found["machine"], ()): found}, chosen.docs, None)
-    _write_figure(found, chosen.figure)
     return int(any(skip["why"].startswith("wrong result") for skip in found["skipped"]))
 
 
 def report(arguments: list[str]) -> int:
-    """Write the page of stored runs, and the figure of the first."""
+    """Write the page of stored runs, or print all that they hold."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks report", description=report.__doc__)
     parser.add_argument("json", nargs="*", help=f"results that runs have stored; else {STORED}/")
     parser.add_argument("-o", "--output", default="docs/benchmarks.md", help="the page")
-    parser.add_argument("--figure", help="a figure to draw and to show on the page")
+    parser.add_argument("--all", action="store_true", help="print everything instead")
     chosen = parser.parse_args(arguments)
     paths = [Path(path) for path in chosen.json] or sorted(STORED.glob("*.json"))
     runs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
-    drawn = _write_figure(next(iter(runs.values())), chosen.figure)
-    _write_page(runs, chosen.output, chosen.figure if drawn else None)
+    if chosen.all:
+        print(everything(runs))
+    else:
+        Path(chosen.output).write_text(page(runs), encoding="utf-8")
     return 0
 
 
@@ -87,19 +86,6 @@ def _rounded(x: Any) -> Any:
     if isinstance(x, list):
         return [_rounded(value) for value in x]
     return float(f"{x:.5g}") if isinstance(x, float) else x
-
-
-def _write_page(runs: dict[str, Result], path: str | None, figure: str | None) -> None:
-    if path:
-        beside = os.path.relpath(figure, Path(path).parent) if figure else None
-        Path(path).write_text(page(runs, beside), encoding="utf-8")
-
-
-def _write_figure(found: Result, path: str | None) -> bool:
-    why = draw(found, path) if path else "not asked for"
-    if path and why:
-        print(f"no figure: {why}", file=sys.stderr)
-    return why is None
 
 
 def _run_parser() -> argparse.ArgumentParser:
@@ -124,8 +110,6 @@ def _run_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--json", metavar="FILE", help="store the results; in a folder, as this machine's"
     )
-    parser.add_argument("--docs", metavar="FILE", help="write the page")
-    parser.add_argument("--figure", metavar="FILE", help="draw time over sort; needs matplotlib")
     return parser
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests and times on the GPU of this machine, without a network: benchmarks/gpu.sh WHEELS OUT [--cpu]
 # WHEELS is a folder of wheels of what this Python lacks beside NumPy, PyTorch, JAX and CuPy: `pip download --no-deps
-# -d WHEELS -r benchmarks/gpu.txt` fills it elsewhere. OUT gets what each part prints, gpu.json and gpu.md, written as
+# -d WHEELS -r benchmarks/gpu.txt` fills it elsewhere. OUT gets what each part prints, gpu.json, written as
 # results come, so that a run that is cut off still tells. --cpu rehearses it all on CPUs. $PYTHON says which
 # Python, $TEST_SECONDS and $TIME_SECONDS how long all tests, which run side by side, and the times may take.
 set -uo pipefail
@@ -52,4 +52,4 @@ tests jax $((2 * each)) -k "jax and (jit or vmap)" $small &
 wait
 
 "$python" -m benchmarks.device.lane $cpu --seconds "${TIME_SECONDS:-200}" --tests "$out" \
-    --json "$out/gpu.json" --page "$out/gpu.md" ${SIZES:+--sizes $SIZES}
+    --json "$out/gpu.json" ${SIZES:+--sizes $SIZES}

@@ -167,30 +167,3 @@ def label(about: dict[str, Any], known: Iterable[str]) -> str:
         if beside and 1 / SAME <= about["sort_ns"] / float(beside[1]) <= SAME:
             return name
     return f"{start}-{about['sort_ns']:.2g}ns"
-
-
-def row(about: dict[str, Any]) -> tuple[str, ...]:
-    """What the table of machines says of one; see `HEAD`."""
-    used = about["features"]
-    return (
-        about["cpu"],
-        about["gpu"] or "",
-        str(about["cores"]),
-        "not recorded" if used is None else ", ".join(used) or "none",
-        f"{about['sort_ns']:.2g}",
-        "" if about["load_per_core"] is None else f"{about['load_per_core']:g}",
-        about["date"],
-        f"{about['versions'].get('quotakernels', '')} {about['code'] or ''}".strip(),
-    )
-
-
-HEAD = (
-    "processor",
-    "GPU",
-    "cores",
-    "NumPy uses",
-    "np.sort, ns an element",
-    "load per core",
-    "date",
-    "version",
-)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from benchmarks.cases import LOOP, MEASURES, OF_RANKING, ONE_CALL, RANK, SORT, TIE_FREE_SORT
+from benchmarks.misses import Miss
 from benchmarks.resampling import BOOTSTRAP, POSITIVE, ROWS
 from benchmarks.streaming import BINCOUNT, TWO_BYTES
 
@@ -15,14 +16,10 @@ GPUS = ("jax-gpu", "torch-gpu", "cupy")
 
 
 class Seen(NamedTuple):
-    """What a run found: a value, with a remark if need be; or no value, and why.
-
-    Of ratios of times also the nanoseconds that the library took for an element.
-    """
+    """What a run found: a value, with a remark if need be; or no value, and why."""
 
     value: float | None
     remark: str = ""
-    ns: float | None = None
 
 
 class Reading(Protocol):
@@ -69,31 +66,14 @@ def rows(run: Result) -> list[Row]:
     return [_row(mark, mark.read(run)) for mark in MARKS]
 
 
-class Worst(NamedTuple):
-    """A mark beside what each machine measured, and the verdict of the worst of them."""
-
-    text: str
-    bound: str
-    measured: tuple[str, ...]
-    worst: str
-    ns: str
-    verdict: str
-
-
-def worst_rows(runs: Mapping[str, Result]) -> list[Worst]:
-    return [_worst(mark, runs) for mark in MARKS]
-
-
-def _worst(mark: Mark, runs: Mapping[str, Result]) -> Worst:
-    seen = {name: mark.read(run) for name, run in runs.items()}
-    values = {name: x.value for name, x in seen.items() if x.value is not None}
-    choose = min if mark.at_least else max
-    name = choose(values, key=values.__getitem__) if values else next(iter(seen))
-    row = _row(mark, seen[name])
-    measured = tuple(_row(mark, x).measured for x in seen.values())
-    ns = seen[name].ns
-    per = "" if ns is None else digits(ns)
-    return Worst(row.text, row.bound, measured, name if values else "", per, row.verdict)
+def misses(runs: Mapping[str, Result]) -> Iterator[Miss]:
+    """Every mark that the worst of several machines misses."""
+    for mark in MARKS:
+        values = [x.value for run in runs.values() if (x := mark.read(run)).value is not None]
+        if values:
+            row = _row(mark, Seen(min(values) if mark.at_least else max(values)))
+            if row.verdict == "misses":
+                yield Miss(row.text, row.measured, row.bound)
 
 
 def _row(mark: Mark, seen: Seen) -> Row:
@@ -162,8 +142,7 @@ class Ratio(NamedTuple):
             reach = top / seconds(last, SORT)
             if reach > top / bottom:  # else sorting words is faster than sorting the scores
                 remarks.append(f"the sort alone would reach {digits(reach)}")
-        own = bottom if self.top in {*run["peers"], LOOP} else top
-        return Seen(top / bottom, "; ".join(remarks), own / elements(last) * 1e9)
+        return Seen(top / bottom, "; ".join(remarks))
 
 
 class SlowestCall(NamedTuple):

@@ -1,144 +1,247 @@
-"""Runs laid out for the terminal, and as the page of the documents."""
+"""The documents' page of the stored runs, and everything that they hold, for the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from string import ascii_uppercase as LETTERS  # noqa: N812
-from typing import Any
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
-from benchmarks import host, machine
-from benchmarks.device import page as counted
-from benchmarks.tables import (
-    Table,
-    aligned,
-    markdown,
-    measurements,
-    slower,
-    tables,
-    worst_table,
-)
+from benchmarks import host, marks
+from benchmarks.cases import LOOP, MEASURES, ONE_CALL, SORT
+from benchmarks.device import page as device
+from benchmarks.marks import digits, elements, power, results
+from benchmarks.misses import REASONS, Miss
+from benchmarks.resampling import BOOTSTRAP, ROWS
+from benchmarks.streaming import BUFFER
+from benchmarks.tables import Table, aligned, markdown, short, slower, tables
 
 Result = dict[str, Any]
 
 ABOUT = """\
 # Benchmarks
 
-This page is made of stored results by `python -m benchmarks report`; change `benchmarks/`, not it.
-
-Absolute times differ from machine to machine, so read the ratios. Each contender was timed in
-turns with its rivals, on the same data, in one run. After a peer's turn it is called once untimed.
-Times are medians of a clock on the wall; "of CPU time" is what all threads took. "Middle half"
-gives the quartiles. "Ns an element" is the library's own time for each score. Before timing, each
-result is compared with the exact value. That is computed with whole numbers and fractions in plain
-NumPy, or with 80-bit floats for average hit rate and AUC-PR. "Off by" is the largest distance from
-it, in units of the last place of the result's type.
-
-The floor is each backend's own bare sort of the same scores. The peers are scikit-learn's
-`roc_auc_score`, torchmetrics' exact `binary_auroc`, and metrax's `AUCROC`, which approximates by
-200 thresholds. They compute AUC alone. "Peer's AUC / time" is the time of the peer divided by our
-time for all four measures. JAX computes inside `jit` and without x64; compiling is reported
-separately. Memory is the peak beyond the input, in units of the scores. For NumPy it is what is
-allocated, for JAX the plan of the compiled program, and for PyTorch the resident set of a process
-on the CPU.
+This page is written by `python -m benchmarks report`; edit `benchmarks/`, not it. With `--all` it
+prints all stored figures. Measure yours:
 
 ```sh
 pip install -e ".[bench]"
-python -m benchmarks --quick                              # a few minutes, all marks
-python -m benchmarks --json benchmarks/results/           # kept as those of this machine
-python -m benchmarks.host --json benchmarks/host.json     # NumPy alone, in CPU time; kept too
-python -m benchmarks report --figure docs/benchmarks.svg  # this page, of all machines
+python -m benchmarks --json benchmarks/results/
+python -m benchmarks.host --json benchmarks/host.json
 ```
 
-A file of results is named by its machine: the processor, the vector instructions that NumPy uses,
-and the nanoseconds that `np.sort` takes for an element. A later run on the same machine replaces
-it. On some processors with AVX-512 `np.sort` is faster with narrower instructions. There run both
-commands once more after `export NPY_DISABLE_CPU_FEATURES=X86_V4`: that counts as another machine.
+{machines}
 
-metrax is measured if it is installed (`pip install google-metrax`); the extra leaves it out,
-because it brings some twenty packages. `--only`, `--backends` and `--sizes` choose what runs,
-`--figure` draws. On a machine with a GPU the same commands measure it, if `torch` for CUDA,
-`jax[cuda12]` and `cupy-cuda12x` are installed. Sizes that need more than half of the available
-memory are left out.
+Read the ratios rather than the times. Rivals take turns on the same data, and
+each result is compared with the exact value before it is timed. Times are nanoseconds of CPU time
+for each score, of all threads; with the slow sort and on the GPU, elapsed time. Where `np.sort` is
+slow, try `export NPY_DISABLE_CPU_FEATURES=X86_V4`.
 """
+PEERS_ABOUT = """\
+## Against peers
 
-MACHINES = """\
-## Machines
-
-`np.sort` is timed for 10⁶ uniform float32, before a run. For each mark the worst machine counts.
-The measurements of one machine stand below, under its letter.
+Our time, and in parentheses how many times as long the peer takes. Below 1 the peer is faster.
+Peers compute AUC alone, Metrax approximately; "six measures" is one `summary`.
 """
+SORT_ABOUT = """\
+## Against the sort
 
-SLOWER = """\
-## Where a peer is faster
-
-These are all the rows of this page in which a peer takes less time than this library. Peers compute
-AUC alone, and this library the four measures, or five in a bootstrap. In calls and streams both
-compute the same.
+Our time, and in parentheses the multiple of the backend's own sort. On CPUs AUC-PR and hull start
+from a ranking.
 """
+MISSES_ABOUT = """\
+## What misses its target
 
-READING = """\
-## What the numbers depend on
+On the worst of five machines:
+"""
+GPU = """\
+## On a GPU
 
-A ratio depends on how fast the library sorts. On a machine where `np.sort` takes a quarter of the
-time, ratios to it may be up to four times as high.
+Times are of one {gpu} on {date}, with PyTorch {torch}. JAX {jax} was timed at an earlier commit,
+with 10⁶ scores only. Nothing waited for the host. {failed} of {tests} tests failed there, on
+subnormal numbers in CuPy and on functions that PyTorch could not compile. The fixes have not run on
+a GPU. Nothing has ever run on an AMD GPU or a TPU. Beyond 2²⁵ scores the hull takes seconds.
 
-The keys of probabilities in float32 and their labels fit into 31 bits. Those of scores of both
-signs need 33. They are sorted as two lists of 32-bit words, the upper and the lower half. That
-costs one more pass over the words, but less than sorting 64-bit words, which takes twice as long.
-
-If a peer's mark is missed, the remark says what the bare sort of the same scores would reach. There
-is none where this library takes less time than that sort, as words sort faster than floats in JAX
-and PyTorch. In JAX half of the time of the four measures is the sort of words.
-
-AUC-PR spends a third of its time on logarithms and a quarter on reading the columns of the table.
-The hull spends three quarters on rounds that drop the points below the line through their
-neighbours. `select` spends four fifths on writing the share of each score: several arrays of eight
-bytes for each, which mostly are new pages of memory.
-
-A call of `roc_auc` on a thousand examples makes 50 calls of Python and NumPy functions, and
-`pr_auc` makes 340. For several measures, call `summary`, or rank once.
-
-For a resample with 30 % positives, a quarter of the time goes into the draws, a fifth into the
-table and the rest into the five measures. Draws and table alone would take 1/30 of scikit-learn's
-loop.
-The time of the default interval is part of the figure. It leaves out 200 parts of the
-examples in turn, beside the 1000 resamples of NumPy. Beside the 64 resamples of JAX and PyTorch it
-leaves out 64 parts, which doubles their time.
-
-The states of a stream are histograms of 65536 bins, which are exact for scores of 16 bits, and
-buffers. Buffers grow, or in JAX have room for 16 batches. In JAX updates are jitted, and the
-memory of the state is donated. Elsewhere an update of a histogram copies its bins and adds the
-batch to them, so all small batches cost about the same. The bare count counts the patterns of the
-16-bit scores, without their labels. AUC is measured of the histogram after one batch, and of the
-buffer after 16. Peers get the float32 batch: torchmetrics' exact metric keeps it, and with 200
-thresholds torchmetrics and metrax count it. metrax' update is jitted too.
+`benchmarks/gpu.sh WHEELS OUT` repeats this on your GPU. `python -m benchmarks.device` counts
+launches and XLA programs without one.
 """
 
 
-def page(runs: Mapping[str, Result], figure: str | None = None) -> str:
-    """The document: all machines and marks, then a section for each run, by its label."""
-    on_host = host.stored()
-    names = dict(zip(sorted({*runs, *on_host}), LETTERS, strict=False))
-    shown = {names[label]: run for label, run in sorted(runs.items())}
-    about = {label: run["machine"] for label, run in (*on_host.items(), *runs.items())}
-    machines = [(names[label], *machine.row(about[label])) for label in names]
-    parts = [ABOUT]
-    if figure:
-        parts.append(f"![time over the sort's, by number of scores]({figure})\n")
-    parts += [MACHINES, markdown(Table("", ("", *machine.HEAD), machines))]
-    parts += ["## Marks\n", markdown(worst_table(shown)), SLOWER, markdown(slower(shown))]
-    parts += [_section(name, run) for name, run in shown.items()]
-    of_host = {names[label]: on_host[label] for label in names if label in on_host}
-    return "\n".join((*parts, host.section(of_host, markdown), counted.section(markdown), READING))
+class Rival(NamedTuple):
+    """What is compared with a peer: the entry of a case, and the peer's entry."""
+
+    title: str
+    case: str
+    backend: str
+    n: int
+    entry: str
+    peer: str
 
 
-def _section(name: str, run: Result) -> str:
+RIVALS = (
+    Rival("NumPy: six measures", "uniform", "numpy", 10**6, MEASURES, "scikit-learn"),
+    Rival("AUC", "call", "numpy", 1000, "roc_auc", "scikit-learn"),
+    Rival("AUC of 1000 classes", "batch", "numpy", 1000, ONE_CALL, LOOP),
+    Rival("a bootstrap resample", "bootstrap, 30 %", "numpy", 10**5, BOOTSTRAP, ROWS),
+    Rival("PyTorch, CPU: six measures", "uniform", "torch-cpu", 10**6, MEASURES, "torchmetrics"),
+    Rival("six measures", "uniform", "torch-cpu", 1000, MEASURES, "torchmetrics"),
+    Rival("AUC", "call", "torch-cpu", 1000, "roc_auc", "torchmetrics"),
+    Rival("update of a buffer", "streaming", "torch-cpu", 4096, BUFFER, "torchmetrics, exact"),
+    Rival("JAX, CPU: six measures", "uniform", "jax-cpu", 10**6, MEASURES, "metrax"),
+    *(
+        Rival(f"{lead}{title}", case, "torch-gpu", 10**7, entry, peer)
+        for lead, title, case, entry, peer in (
+            ("PyTorch, GPU: ", "AUC", "AUC", "roc_auc", "torchmetrics"),
+            ("", "AUC", "AUC", "roc_auc", "torcheval"),
+            ("", "six measures", "uniform", MEASURES, "torchmetrics"),
+        )
+    ),
+)
+OVER_SORT = {
+    "six measures": ("uniform", MEASURES),
+    "six measures, weights": ("weighted", MEASURES),
+    "six measures, bfloat16": ("bfloat16", MEASURES),
+    "hit rate": ("one quota", "hit_rate"),
+    "AUC-PR": ("on top, useful", "pr_auc"),
+    "ROC hull": ("on top, useful", "roc_hull_auc"),
+}
+"""Rows of the table, by case and entry."""
+BACKENDS = {
+    "NumPy": ("numpy", 10**6),
+    "PyTorch": ("torch-cpu", 10**6),
+    "JAX": ("jax-cpu", 10**6),
+    "PyTorch, GPU": ("torch-gpu", 10**7),
+    "CuPy": ("cupy", 10**7),
+    "JAX, GPU": ("jax-gpu", 10**6),
+}
+"""Its columns, with the number of scores."""
+
+
+def page(runs: Mapping[str, Result]) -> str:
+    """Three tables: against peers, against the sort, and what misses."""
+    gpu = json.loads(device.TIMED.read_text(encoding="utf-8"))
+    by_sort = sorted(runs.values(), key=lambda run: run["machine"]["sort_ns"])
+    every = [*by_sort, device.as_run(gpu)]
+    parts = [
+        *(ABOUT.format(machines="\n".join(map(_machine, by_sort))), PEERS_ABOUT),
+        *(markdown(against_peers(every)), SORT_ABOUT, markdown(against_sort(every))),
+        *(MISSES_ABOUT, markdown(missing_targets(misses(runs))), _on_gpu(gpu)),
+    ]
+    return "\n".join(parts)
+
+
+def _machine(run: Result) -> str:
     about = run["machine"]
-    lines = [f"## {name}: {about['gpu'] or about['cpu']}\n", description(run), ""]
-    for table in measurements(run):
-        if table.rows:
-            lines += [f"### {table.title}\n", markdown(table)]
-    return "\n".join(lines)
+    return f"- {_name(run)}: {about['cpu']}, {about['cores']} cores, {about['date']}"
+
+
+def _name(run: Result) -> str:
+    """By the processor's sort, which decides most ratios; or the GPU."""
+    about = run["machine"]
+    return (about["gpu"] and about["gpu"].split()[1]) or f"sort {about['sort_ns']:.2g} ns"
+
+
+def _on_gpu(run: Result) -> str:
+    about, said = run["machine"], " ".join(run["tests"].values())
+    failed, passed = (sum(map(int, re.findall(rf"(\d+) {x}", said))) for x in ("failed", "passed"))
+    known = {"torch": about["versions"]["torch"], "jax": about["versions"]["jax"]}
+    known |= {"failed": failed, "tests": failed + passed}
+    return GPU.format(gpu=about["gpu"], date=about["date"], **known)
+
+
+def against_peers(runs: list[Result]) -> Table:
+    head = ("what", "scores", "peer", *map(_name, runs))
+    rows = [
+        (x.title, power(x.n), x.peer, *(_beside(run, x, x.entry, x.peer) for run in runs))
+        for x in RIVALS
+    ]
+    return Table("", head, [row for row in rows if any(row[3:])])
+
+
+def _beside(run: Result, place: Rival, entry: str, other: str) -> str:
+    """Nanoseconds an element, and how many times as long another one takes."""
+    found = _at(run, place.case, place.backend, place.n, entry, other)
+    if not found:
+        return ""
+    own, theirs = (cpu_seconds(found, x) for x in (entry, other))
+    return f"{digits(own / elements(found) * 1e9)} ({short(theirs / own)})"
+
+
+def _at(run: Result, case: str, backend: str, n: int, *entries: str) -> Result | None:
+    """The result of a size that has all entries."""
+    found = (r for r in results(run, case, backend) if r["n"] == n)
+    return next((r for r in found if set(entries) <= r["times"].keys()), None)
+
+
+def cpu_seconds(result: Result, entry: str) -> float:
+    """Of all threads; by the clock on the wall if the run had no other."""
+    times = result["times"][entry]
+    return float(times.get("cpu") or times["median"])
+
+
+def against_sort(runs: list[Result]) -> Table:
+    """NumPy on each machine, and the other backends on the first that has them."""
+    columns = []
+    for title, place in BACKENDS.items():
+        having = [run for run in runs if _at(run, "uniform", *place, MEASURES, SORT)]
+        columns += [(title, run, *place) for run in having[: None if title == "NumPy" else 1]]
+    rows = []
+    for what, (case, entry) in OVER_SORT.items():
+        cells = (_multiple(run, case, backend, n, entry) for _, run, backend, n in columns)
+        rows.append((what, *cells))
+    titles = (f"{title}, {power(n)}, {_name(run)}" for title, run, _, n in columns)
+    return Table("", ("what", *titles), [row for row in rows if any(row[1:])])
+
+
+def _multiple(run: Result, case: str, backend: str, n: int, entry: str) -> str:
+    found = _at(run, case, backend, n, entry, SORT)
+    if not found:
+        return ""
+    own, sort = (cpu_seconds(found, x) for x in (entry, SORT))
+    return f"{short(own / elements(found) * 1e9)} ({short(own / sort)})"
+
+
+def misses(runs: Mapping[str, Result]) -> Iterator[Miss]:
+    """Every target that is missed, by the worst machine."""
+    every = {**runs, "GPU": device.as_run(json.loads(device.TIMED.read_text(encoding="utf-8")))}
+    yield from marks.misses(every)
+    yield from host.misses(host.stored())
+    yield from device.misses(json.loads(device.STORED.read_text(encoding="utf-8")))
+
+
+def missing_targets(found: Iterator[Miss]) -> Table:
+    """The misses of each reason."""
+    listed = list(found)
+    rows = []
+    for reason in REASONS:
+        own = [x for x in listed if re.search(reason.pattern, x.text)]
+        figures = (
+            f"{_worst(own, target)} ({target})" for target in dict.fromkeys(x.target for x in own)
+        )
+        rows.append((reason.what, ", ".join(figures), reason.why))
+    return Table("", ("what", "figure (target)", "why"), [row for row in rows if row[1]])
+
+
+def _worst(found: list[Miss], target: str) -> str:
+    """The figure furthest from a target."""
+    choose = min if target.startswith("≥") else max
+    figures = (x.figure for x in found if x.target == target)
+    return choose(figures, key=lambda x: float(x.partition(" ")[0]))
+
+
+def everything(runs: Mapping[str, Result]) -> str:
+    """All tables of all stored runs."""
+    gpu = json.loads(device.TIMED.read_text(encoding="utf-8"))
+    counted = json.loads(device.STORED.read_text(encoding="utf-8"))
+    others = [slower(runs), host.table(host.stored()), *device.timed_tables(gpu["results"])]
+    others += device.tables(counted)
+    return "\n\n".join([*map(terminal, runs.values()), *map(aligned, others)])
+
+
+def terminal(run: Result) -> str:
+    """A run for the terminal, the marks last."""
+    first, *rest = tables(run)
+    return "\n\n".join([description(run), *(aligned(table) for table in (*rest, first))])
 
 
 def description(run: Result) -> str:
@@ -152,10 +255,3 @@ def description(run: Result) -> str:
         f"{about['cpu']}, {about['architecture']}, {about['cores']} cores{memory}; "
         f"{about['gpu'] or 'no GPU'}{busy}. {about['date']}.\n{versions}.\n`{run['command']}`"
     )
-
-
-def terminal(run: Result) -> str:
-    """The same for a terminal, the marks last."""
-    first, *rest = tables(run)
-    blocks = [aligned(table) for table in (*rest, first)]
-    return "\n\n".join([description(run), *blocks])

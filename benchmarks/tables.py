@@ -66,18 +66,6 @@ def marks_table(run: Result) -> Table:
     return Table("Marks", ("mark", "bound", "measured", ""), rows)
 
 
-def worst_table(runs: Mapping[str, Result]) -> Table:
-    """All marks of several machines, less those that no run of some cases measured."""
-    chosen = all(" --only " in run["command"] for run in runs.values())
-    head = ("mark", "bound", *runs, "worst", "ns an element", "")
-    rows = [
-        (row.text, row.bound, *row.measured, row.worst, row.ns, row.verdict)
-        for row in marks.worst_rows(runs)
-        if row.worst or not chosen
-    ]
-    return Table("Marks", head, rows)
-
-
 def measurements(run: Result) -> list[Table]:
     return [
         scalar(run),

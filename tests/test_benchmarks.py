@@ -19,7 +19,6 @@ from benchmarks import (
     data,
     groups,
     host,
-    machine,
     reference,
     report,
     streaming,
@@ -28,6 +27,7 @@ from benchmarks import (
 )
 from benchmarks.backends import BACKENDS, Backend
 from benchmarks.harness import Entry, WrongResultError, contest
+from benchmarks.misses import REASONS
 
 pytestmark = pytest.mark.full
 
@@ -164,11 +164,10 @@ def test_wrong_results_are_left_out_and_fail_the_run(
     assert "wrong result: wrong: twice off by" in capsys.readouterr().out
 
 
-def test_command_line_writes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_command_line_stores_and_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     stored, page = tmp_path / "run.json", tmp_path / "page.md"
     own = ["--backends", "numpy", "--sizes", "50", "--only", "uniform", "on top, rare"]
-    files = ["--json", str(stored), "--docs", str(page)]
-    assert program.main(["--seconds", "0", *own, *files]) == 0
+    assert program.main(["--seconds", "0", *own, "--json", str(stored)]) == 0
     printed = capsys.readouterr().out
     assert "Marks" in printed
     found = json.loads(stored.read_text("utf-8"))
@@ -177,26 +176,21 @@ def test_command_line_writes_everything(tmp_path: Path, capsys: pytest.CaptureFi
     )
     assert found["machine"].keys() > {"cpu", "cores", "gpu", "date", "versions"}
     assert str(tmp_path) not in stored.read_text("utf-8")
-    name = machine.label(found["machine"], ())
-    assert page.read_text("utf-8") == report.page({name: json.loads(program.dump(found))})
-    again = tmp_path / "again.md"
-    assert program.main(["report", str(stored), "-o", str(again)]) == 0
-    assert again.read_text("utf-8") == report.page({"run": found})
+    assert program.main(["report", str(stored), "--all"]) == 0
+    assert capsys.readouterr().out.startswith(printed.strip())
+    assert program.main(["report", str(stored), "-o", str(page)]) == 0
+    assert page.read_text("utf-8") == report.page({"run": found})
 
 
 def test_host_figures_are_judged_by_the_worst_machine():
-    def of(figure: float, ns: float | None = None) -> Any:
-        return {"roc_auc, 100": {"figure": figure, "ns": ns}, "gone, 1": {"figure": 1.0, "ns": 2.0}}
-
     runs = {
-        "A": {"machine": {"date": "2020-01-01"}, "now": of(39.0, 3.0)},
-        "B": {"machine": {"date": "2020-01-02"}, "now": of(41.0, 4.0)},
+        name: {"now": {"roc_auc, 100": {"figure": x}, "gone, 1": {"figure": 1.0}}}
+        for name, x in {"A": 39.0, "B": 41.0}.items()
     }
-    page = host.section(runs, tables.markdown)
-    assert "| roc_auc | 10² | µs | 108 to 320 | 8 to 20 | ≤ 40 | 39 | 41 | B, missed | 4 |" in page
-    assert "| hit_rate | 10² | µs | 180 to 220 | 9 to 11 | ≤ 50 |  |  |  |  |" in page
-    runs["B"]["now"] = of(38.0)
-    assert "| ≤ 40 | 39 | 38 | A | 3 |" in host.section(runs, tables.markdown)
+    assert list(host.misses(runs)) == [("roc_auc", "41", "≤ 40")]
+    runs["B"]["now"]["roc_auc, 100"]["figure"] = 38.0
+    assert list(host.misses(runs)) == []
+    assert ("roc_auc", "10²", "µs", "≤ 40", "39", "38") in host.table(runs).rows
 
 
 def test_quotas_compile_nothing_anew():
@@ -211,11 +205,27 @@ def test_quotas_compile_nothing_anew():
 # the page
 
 
-def test_page_is_made_of_the_stored_runs():
-    runs = {path.stem: json.loads(path.read_text("utf-8")) for path in STORED}
-    figure = PAGE.with_suffix(".svg")
-    shown = figure.name if figure.exists() else None
-    assert PAGE.read_text("utf-8") == report.page(runs, shown)
+@pytest.fixture(scope="module")
+def stored_runs() -> Any:
+    return {path.stem: json.loads(path.read_text("utf-8")) for path in STORED}
+
+
+def test_page_is_made_of_the_stored_runs(stored_runs: Any):
+    assert PAGE.read_text("utf-8") == report.page(stored_runs)
+
+
+def test_each_missed_target_has_one_reason(stored_runs: Any):
+    texts = [x.text for x in report.misses(stored_runs)]
+    named = {x: [y.what for y in REASONS if re.search(y.pattern, x)] for x in texts}
+    assert {x: y for x, y in named.items() if len(y) != 1} == {}
+    assert {y for (y,) in named.values()} == {x.what for x in REASONS}
+
+
+def test_page_shows_what_peers_do_faster(stored_runs: Any):
+    """The same call and peer, of some size."""
+    shown = {(cases.CASES[x.case].title, x.backend, x.peer) for x in report.RIVALS[:-3]}
+    rows = tables.slower(stored_runs).rows
+    assert {(case, backend, peer) for _, case, backend, _, _, peer, _ in rows} <= shown
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.name)

@@ -19,10 +19,11 @@ import numpy as np
 import quotakernels as qk
 from benchmarks import machine
 from benchmarks.backends import BACKENDS, Backend, TorchGpu
+from benchmarks.cases import SORT
 from benchmarks.device.calls import CALLS, QUOTA, Examples
-from benchmarks.device.page import SORT, timed_tables
+from benchmarks.device.page import timed_tables
 from benchmarks.peers import peers_of
-from benchmarks.tables import markdown
+from benchmarks.tables import aligned
 
 Result = dict[str, Any]
 SIZES = (10**6, 10**7, 10**8)
@@ -75,7 +76,6 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=480.0, help="for all of it")
     parser.add_argument("--tests", type=Path, help="a folder with what the tests have printed")
     parser.add_argument("--json", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
     chosen = parser.parse_args(arguments)
     names = (
         ("torch-cpu", "jax-cpu") if chosen.cpu else ("torch-gpu", "torch-graph", "cupy", "jax-gpu")
@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> int:
         run["tests"] = _tests(chosen.tests)
         text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
         chosen.json.write_text(text, encoding="utf-8")
-        chosen.page.write_text(page(run), encoding="utf-8")
+    print("\n\n".join(map(aligned, timed_tables(run["results"]))))
     return int(any("wrong" in x.get("why", "") for x in run["results"]))
 
 
@@ -127,7 +127,7 @@ def _calls(
             else:
                 found = _measured(backend, name, host, here)
             took[name] = found.get("seconds", 0)
-        except Exception as error:  # the lane goes on, and the page tells
+        except Exception as error:  # the lane goes on, and the tables tell
             found = {"why": f"{type(error).__name__}: {str(error)[:200]}"}
         backend.release()
         yield name, found
@@ -217,16 +217,6 @@ def _tests(folder: Path | None) -> dict[str, str]:
     files = sorted(folder.glob("*.txt")) if folder else []
     texts = {x.stem: re.findall(ENDING, x.read_text(encoding="utf-8"), re.M) for x in files}
     return {name: found[-1] if found else "cut off" for name, found in texts.items()}
-
-
-def page(run: Result) -> str:
-    """Everything as Markdown: each time over that of the sort of the same size."""
-    about = run["machine"]
-    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    parts = [f"# {about['gpu'] or about['cpu']}\n", f"{about['date']}. {versions}.\n"]
-    parts += [f"- tests, {name}: {line}" for name, line in run["tests"].items()]
-    parts += [f"- {name}: {why}" for name, why in run["absent"].items()]
-    return "\n".join([*parts, "", *(markdown(x) for x in timed_tables(run["results"]))])
 
 
 if __name__ == "__main__":

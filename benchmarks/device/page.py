@@ -2,91 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.cases import MEASURES, SORT
 from benchmarks.device.marks import COMPILING, LAUNCHES, PROGRAMS
 from benchmarks.marks import digits, power
+from benchmarks.misses import Miss
 from benchmarks.tables import Table
 
 Result = dict[str, Any]
 
 
-SORT = "sort"
 STORED = Path(__file__).with_name("counted.json")
 TIMED = Path(__file__).with_name("gpu.json")
-ON_GPU = """\
-## On a GPU
-
-{machine}.
-
-{tests}. No call waited for the host. Of the tests that failed, two compared subnormal float32
-in a standard form that CuPy does not use: its kernels flush them. In the other four, PyTorch 2.11
-could not compile a search or a view for CUDA. Both are mended, but have not run on a GPU since.
-
-Scores are uniform float32, or bfloat16 (float16 in CuPy). Labels are int64 (int32 in JAX). A cell
-gives milliseconds, then in brackets the multiple of the library's own sort of the float32 scores,
-then the peak of memory beyond the arguments over the bytes of those scores. The peers compute AUC
-alone. JAX computes in `jit`, without x64, and was timed at an earlier commit. "torch-graph" replays
-a captured CUDA graph: without Python's time, `roc_auc` of 10⁶ scores takes a quarter.
-
-The marks are missed. "Four" take 10 to 12 times the sort from 10⁷ on (mark 2.5). torchmetrics takes
-1.6 to 1.8 times as long as `roc_auc` (mark 3). Weights take 40 times the sort. The hull takes
-seconds beyond 2²⁵ examples, and CuPy, which has few native forms, up to 60 times the sort.
-
-"""
-ABOUT = """\
-## Counted, not timed
-
-What a call launches and moves on a GPU can be counted without one. On PyTorch's meta device
-operations have shapes but no values. We count those that are not views, and the bytes that they
-read and write. For JAX we count in the program that XLA compiles for the CPU: lines, fused loops,
-and memory beside arguments and results. CuPy does not report what its functions launch, so it is
-not counted.
-
-The calls start from {n:,} float32 or bfloat16 scores and int64 labels (int32 in JAX). "Four" are
-AUC, PEM, average hit rate and average Qrecall of one ranking. Bytes and temporaries are multiples
-of those of the scores. The times are predictions: a launch is assumed to take 4 µs, and memory to
-move 3.5 TB/s (H200) or 0.25 TB/s (a laptop's GPU). A sort counts as one launch that reads and
-writes once. Compiling is CPU time, on a machine that also ran other programs. "Mark" is what the
-call should need at most. Versions: {versions}.
-
-```sh
-python -m benchmarks.device                # all calls
-python -m benchmarks.device roc_auc        # those of a name
-python -m benchmarks.device --json benchmarks/device/counted.json
-benchmarks/gpu.sh WHEELS OUT               # tests and times on the GPU at hand, offline
-```
-
-`benchmarks/gpu.sh` takes eight minutes. `--cpu` rehearses it on CPUs.
-
-Without groups PyTorch misses one mark, the launches of "four". Of these 141, 32 make the ranking.
-AUC and PEM take 15 each, average hit rate 26 and average Qrecall 53, since each sums its columns
-anew. `summary` shares them.
-
-`torch.compile` fuses most of this. On the CPU, Inductor writes 15 loops for `summary`, 10 for
-`roc_auc` and 5 for `hit_rate`, beside sorts, searches and other calls of the library. The first
-call then takes 2 to 6 s of CPU time.
-
-By group the mark is 1.5 times the launches without groups: 48 for `rank`, 46 for `roc_auc` and 45
-for `hit_rate`. They take 43, 45 and 45. `rank` sorts by score and then by group, and joins no keys.
-The others make running counts and no more. They look at nothing before the sort: then bad labels
-and scores are the first ones of their group, and bad ids the first or the last of all. `roc_auc`
-sums over all groups at once, and takes off at the end what stands before each. `hit_rate` needs no
-sort of one list, only a selection. PyTorch has none for lists of several lengths.
-
-Where XLA misses a mark, its list of buffers shows why. `summary` has room for 13.2 times the bytes
-of the scores. Alone, average hit rate takes 8.1, average Qrecall 5.3 and AUC 5.3. Columns of all of
-them are there at once. The hull takes 10.5 times, of which 3 are the chain that it grows; of its
-509 lines, 127 are the loop over the rows. Of the 492 lines of weighted AUC, 142 make the ranking
-and 68 are a sum that is called five times. Floats are added in halves, and each half is written
-out, because XLA on the CPU gives wrong sums where it fuses the terms. Seconds of compiling depend
-on the load: metrax's `AUCROC`, which took 0.24 s of 1024 scores when the marks were set, took 0.23
-s beside these.
-"""
+ENTRIES = {
+    "summary": ("uniform", MEASURES),
+    "roc_auc": ("AUC", "roc_auc"),
+    "roc_auc, weights": ("AUC, weights", "roc_auc, weights"),
+    "hit_rate": ("one quota", "hit_rate"),
+    "pr_auc": ("on top, useful", "pr_auc"),
+    "roc_hull_auc": ("on top, useful", "roc_hull_auc"),
+}
+"""Calls as the cases and entries of the other benchmarks."""
+RIVALS = ("torchmetrics", "torcheval")
 
 
 class Device(NamedTuple):
@@ -108,27 +48,43 @@ def tables(run: Result) -> list[Table]:
     return found + ([_programs(run["jax"])] if "jax" in run else [])
 
 
-def section(markdown: Any) -> str:
-    """What was timed and counted, for the documents' page."""
-    return f"{_on_gpu(markdown)}\n{_counted(markdown)}"
+def as_run(timed: Result) -> Result:
+    """What was timed on a GPU in the form of a run of the other benchmarks."""
+    sizes = dict.fromkeys((x["backend"], x["n"]) for x in timed["results"])
+    listed = []
+    for backend, n in sizes:
+        own = [x for x in timed["results"] if (x["backend"], x["n"]) == (backend, n)]
+        times = {x["call"]: {"median": x["seconds"]} for x in own if "seconds" in x}
+        beside = {name: times[name] for name in (SORT, *RIVALS) if name in times}
+        for call, (case, entry) in ENTRIES.items():
+            if call in times:
+                found = {entry: times[call], **beside}
+                place = {"case": case, "backend": backend, "n": n}
+                listed.append({**place, "times": found, "waits_for_host": None})
+    return {
+        "machine": timed["machine"],
+        "backends": {backend: None for backend, _ in sizes},
+        "peers": dict.fromkeys(RIVALS),
+        "results": listed,
+        "skipped": [],
+    }
 
 
-def _on_gpu(markdown: Any) -> str:
-    run = json.loads(TIMED.read_text(encoding="utf-8"))
-    about = run["machine"]
-    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    ends = {name: re.findall(r"\d+ (?:failed|passed)", x) for name, x in run["tests"].items()}
-    tests = "; ".join(f"{name} {', '.join(found)}" for name, found in ends.items())
-    parts = (markdown(x) for x in timed_tables(run["results"]))
-    machine = f"{about['gpu']}, {about['date']}; {versions}"
-    return ON_GPU.format(machine=machine, tests=f"Tests: {tests}") + "\n".join(parts)
-
-
-def _counted(markdown: Any) -> str:
-    run = json.loads(STORED.read_text(encoding="utf-8"))
-    versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
-    about = ABOUT.format(n=run["n"], versions=versions)
-    return "\n".join([about, *(f"{x.title}.\n\n{markdown(x)}" for x in tables(run))])
+def misses(run: Result) -> Iterator[Miss]:
+    """What costs more than its mark, of all that was counted."""
+    kinds: tuple[tuple[str, Any, Any], ...] = (
+        ("PyTorch", LAUNCHES, lambda name: run["torch"][name]),
+        ("XLA", PROGRAMS, lambda name: run["jax"][name]["long"]),
+    )
+    for library, limits, counted in kinds:
+        for name, mark in limits.items():
+            for what, limit in mark._asdict().items():
+                if (value := counted(name)[what]) > limit:
+                    yield Miss(f"{library}, {name}: {what}", digits(value), f"≤ {digits(limit)}")
+    for name, limits in COMPILING.items():
+        for size, limit in limits._asdict().items():
+            if (value := run["jax"][name][size]["seconds"]) > limit:
+                yield Miss(f"XLA, {name}: compiling", f"{digits(value)} s", f"≤ {digits(limit)} s")
 
 
 def timed_tables(results: list[Result]) -> Iterator[Table]:
