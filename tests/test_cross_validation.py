@@ -140,6 +140,8 @@ def test_folds_without_a_class_are_named_and_left_out():
     assert found[0::3][:2] == pytest.approx((mean, error))
     with pytest.warns(UserWarning, match=r"3 of repeat 1 \(no negatives\)"):
         qk.inference.fold_summary(qk.roc_auc, ~LACKING, np.stack([A, A]), np.stack([FOLDS, FOLDS]))
+    with pytest.warns(UserWarning, match=message):
+        qk.inference.fold_summary(qk.roc_auc, LACKING, A, FOLDS, sample_weight=np.arange(N) + 1.0)
     with pytest.warns(UserWarning, match=r"12 of 12 .* 4 \(no .*\) and 7 more"):
         alone = qk.inference.fold_summary(qk.roc_auc, Y[:12], A[:12], np.arange(12))
     assert np.all(np.isnan(np.stack(alone[:5])))

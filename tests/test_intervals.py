@@ -410,6 +410,8 @@ def test_a_known_list_has_no_width_and_an_endless_one_is_none():
     y, s = dice.integers(0, 2, 50), dice.normal(size=50)
     for method in ("score", "wilson", "exact"):
         given = {"quota": [1, 7, 50], "method": method}
+        one = qk.inference.hit_rate_interval(y, s, quota=7, method=method)
+        assert {type(end) for end in one} == {np.float64}
         known = qk.inference.hit_rate_interval(y, s, population=50, **given)
         np.testing.assert_allclose(known.lower, known.estimate, 1e-15)
         np.testing.assert_allclose(known.upper, known.estimate, 1e-15)

@@ -368,7 +368,8 @@ def units_by_class(xp: Namespace, examples: Examples, owner: Array | None) -> tu
     valid = examples.valid
     there = xp.ones_like(positive) if valid is None else xp.cast(valid, xp.bool)
     flags = (there & positive, there & ~positive)
-    positives, negatives = (_units(xp, x, owner, examples.weights) for x in flags)
+    with xp.computing():
+        positives, negatives = (_units(xp, x, owner, examples.weights) for x in flags)
     return positives, negatives
 
 

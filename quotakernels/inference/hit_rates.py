@@ -166,7 +166,8 @@ class _IntervalMeasure(Measure):
         found, missed, drawn, listed = map(host_floats, draws[1:])
         ends = (least_share(x, drawn, listed, tail) for x in (found, missed))
         xp, like = namespace(draws.estimate), draws.estimate
-        lower, lost = (xp.asarray(x, dtype=like.dtype, device=device(like)) for x in ends)
+        ends = (xp.asarray(x, dtype=like.dtype, device=device(like)) for x in ends)
+        lower, lost = (xp.finish(x, like.dtype) for x in ends)
         return HitRateInterval(like, lower, 1 - lost)
 
 
