@@ -201,6 +201,13 @@ def test_folds_that_leave_one_of_two_undefined():
     assert 0 < found.p_value < 1
 
 
+def test_unsigned_tensors():
+    torch = pytest.importorskip("torch")
+    scores = np.argsort(np.argsort(A)).astype(np.uint16)
+    found = qk.inference.fold_summary(qk.roc_auc, torch.tensor(Y), torch.tensor(scores), FOLDS)
+    assert found.values.tolist() == by_hand(qk.roc_auc, A, FOLDS)
+
+
 @pytest.mark.parametrize("mode", parameters(main_modes))
 @pytest.mark.long_program
 def test_every_library(mode: Mode):

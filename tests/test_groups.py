@@ -110,6 +110,8 @@ def test_ids_are_integers_or_strings():
 @pytest.mark.parametrize("validate", [True, False])
 def test_an_empty_list_has_no_groups(validate: bool):
     assert qk.roc_auc([], [], groups=[], validate=validate).shape == (0,)
+    nothing = np.zeros((0, 3))
+    assert qk.roc_auc(nothing, nothing, groups=nothing, validate=validate).shape == (0, 0)
 
 
 def test_without_examples_there_are_no_groups(mode: Mode):

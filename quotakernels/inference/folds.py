@@ -95,7 +95,8 @@ def _ratio(places: list[NDArray], whole: int, n_train: Any) -> float:
 
 def _part(xp: Namespace, x: Array, folds: Folds, repeat: int, places: NDArray) -> Array:
     row = x[..., repeat, :] if len(folds.shape) == 2 else x
-    return xp.take(row, xp.asarray(places, device=device(x)), axis=-1)
+    index = xp.asarray(places, device=device(x))
+    return xp.take_last_axis(row, xp.broadcast_to(index, (*row.shape[:-1], index.shape[0])))
 
 
 def _examples_at(found: Validated, folds: Folds, repeat: int, places: NDArray) -> Validated:

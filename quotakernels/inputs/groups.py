@@ -131,7 +131,7 @@ def _refuse_texts(scores: Array, ids: Array) -> None:
 
 def _checked_ids(name: str, column: Array) -> Array:
     """The ids, or an error for the first that is missing or is no integer, string or date."""
-    if isinstance(column, np.ndarray) and column.shape == (0,):  # an empty list has no type
+    if isinstance(column, np.ndarray) and column.size == 0:  # an empty list has no type
         return column.astype(np.int64)
     if isinstance(column, np.ndarray) and column.dtype.kind in "OUSTM":
         if column.dtype.kind == "M":
@@ -142,7 +142,7 @@ def _checked_ids(name: str, column: Array) -> Array:
     xp = namespace(column)
     if xp.of_kind(column.dtype, ("bool", "integral")):
         return column
-    if not (xp.of_kind(column.dtype, "real floating") and readable(column)):
+    if not xp.of_kind(column.dtype, "real floating") or 0 in column.shape or not readable(column):
         raise TypeError(f"{name} must hold integers, strings or dates; got dtype {column.dtype}")
     missing = column != column
     invalid = missing if bool(xp.any(missing)) else ~missing

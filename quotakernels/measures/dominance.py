@@ -29,7 +29,8 @@ def best_stretches(
     """
     path = _side_by_side(xp, paths)
     whole = path.x[..., 0, -1:]
-    knots = xp.sort(xp.reshape(path.x, (*path.x.shape[:-2], -1)), axis=-1)
+    *batch, models, length = path.x.shape
+    knots = xp.sort(xp.reshape(path.x, (*batch, models * length)), axis=-1)
     begin, end = knots[..., :-1], knots[..., 1:]
     close = _tallest(xp, path) * tolerance(whole, MASS_ROUNDING)
     parts = [

@@ -104,7 +104,7 @@ class Binning(Tables):
             raised = counts + self.reshape(more, counts.shape)
             return raised, sums, self.any(self.flat(raised) < 0, axis=-1)
         codes = self.cast(2 * rows + self.cast(labels, rows.dtype), self.int64)
-        raised, seen = self.increased(self.reshape(counts, (*lists, -1)), codes, valid)
+        raised, seen = self.increased(self.reshape(counts, (*lists, 2 * size)), codes, valid)
         left = self.any(seen < 0, axis=-1, keepdims=groups is not None)
         return self.reshape(raised, counts.shape), {}, left
 
@@ -120,7 +120,7 @@ class Binning(Tables):
 
     def flat(self, counts: Array) -> Array:
         """The counts of both classes in one axis, since reductions of an axis of two are slow."""
-        return self.reshape(counts, (*counts.shape[:-2], -1))
+        return self.reshape(counts, (*counts.shape[:-2], 2 * counts.shape[-2]))
 
 
 def _highest_key(xp: Namespace, dtype: Any) -> int:

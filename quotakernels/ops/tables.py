@@ -288,7 +288,7 @@ class Tables(Grouped):
         def interleaved(positive: Array, negative: Array) -> Array:
             pair = (positive, negative) if ties == "optimistic" else (negative, positive)
             both = self.stack(pair, axis=-1)
-            return self.reshape(both, (*both.shape[:-2], -1))
+            return self.reshape(both, (*both.shape[:-2], 2 * both.shape[-2]))
 
         def split(sums: ByClass) -> ByClass:
             nothing = self.zeros_like(sums.positive)

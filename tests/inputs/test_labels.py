@@ -229,6 +229,20 @@ def test_no_examples_have_no_decisions(mode: Mode):
         assert all(np.isnan(x).all() for x in end)
 
 
+@pytest.mark.parametrize("mode", LIBRARIES)
+@pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
+def test_a_batch_of_no_lists_in_every_order_of_ties(mode: Mode, ties: str):
+    def measures(y: Any, s: Any) -> Any:
+        ranking = qk.rank(y, s, ties=ties)
+        state = qk.states.ScoreHistogram.empty(s, bits=4).update(y, s)
+        stop = qk.compare_curves([ranking, ranking]).stop[..., 0]
+        return qk.roc_auc(ranking), state.compute(qk.roc_auc).lower, stop
+
+    nothing = np.zeros((2, 0, 4))
+    for x in mode.run(measures, nothing.astype(np.int64), nothing):
+        assert x.shape == (2, 0)
+
+
 def test_empty_lists_of_everything():
     given: dict[str, Any] = {"sample_weight": [], "where": []}
     assert np.isnan(qk.roc_auc([], [], **given))
