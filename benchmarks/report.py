@@ -32,10 +32,10 @@ python -m benchmarks.host --json benchmarks/host.json
 
 {machines}
 
-Read the ratios rather than the times. Rivals take turns on the same data, and
-each result is compared with the exact value before it is timed. Times are nanoseconds of CPU time
-for each score, of all threads; with the slow sort and on the GPU, elapsed time. Where `np.sort` is
-slow, try `export NPY_DISABLE_CPU_FEATURES=X86_V4`.
+Read the ratios rather than the times. Rivals take turns on the same data, and each result is
+compared with the exact value before it is timed. Times are nanoseconds of CPU time for each score,
+of all threads; with the slow sort and on the GPU, elapsed time. Where `np.sort` is slow, try
+`export NPY_DISABLE_CPU_FEATURES=X86_V4`.
 """
 PEERS_ABOUT = """\
 ## Against peers

@@ -197,6 +197,12 @@ def test_guides_are_short():
     assert len((ROOT / "README.md").read_text("utf-8").split()) <= 900
 
 
+@pytest.mark.parametrize("name", ["benchmarks", "benchmarks_scale", "coverage"])
+def test_evidence_is_short(name: str):
+    """The commands that these pages name print the rest."""
+    assert len((DOCS / f"{name}.md").read_text("utf-8").split()) <= 1000
+
+
 @pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not available")
 def test_links_to_files_elsewhere_become_links_to_pages():
     path = DOCS / "tools" / "pages.py"
