@@ -88,7 +88,7 @@ def misses(runs: dict[str, dict[str, Any]]) -> Iterator[Miss]:
         if figures and bound:
             worst = min(figures) if sign == "≥" else max(figures)
             if (worst <= float(bound)) != (sign == "≤"):
-                yield Miss(row.name, digits(worst), row.mark)
+                yield Miss(row.name, row.mark, figures)
 
 
 def paired(call: Callable[[], Any], rival: Callable[[], Any], pairs: int) -> tuple[float, float]:

@@ -73,7 +73,7 @@ def misses(runs: Mapping[str, Result]) -> Iterator[Miss]:
         if values:
             row = _row(mark, Seen(min(values) if mark.at_least else max(values)))
             if row.verdict == "misses":
-                yield Miss(row.text, row.measured, row.bound)
+                yield Miss(row.text, row.bound, values)
 
 
 def _row(mark: Mark, seen: Seen) -> Row:

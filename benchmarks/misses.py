@@ -6,11 +6,16 @@ from typing import NamedTuple
 
 
 class Miss(NamedTuple):
-    """A target that is missed."""
+    """A target that is missed, and the figures of all machines."""
 
     text: str
-    figure: str
     target: str
+    figures: list[float]
+
+    @property
+    def at_least(self) -> bool:
+        """Whether more is better."""
+        return self.target.startswith("≥")
 
 
 class Reason(NamedTuple):
@@ -28,13 +33,15 @@ REASONS = (
         "groups with positives take 27 %, sums 21 %",
     ),
     Reason(
-        "AUC-PR, hull / `np.sort`", r"^exact AUC-PR|ROC hull", "logarithms; passes that drop points"
+        "AUC-PR, hull / `np.sort`",
+        r"^exact AUC-PR|ROC hull",
+        "logarithms; several passes over points",
     ),
     Reason("`select` / `np.sort`", r"quota, select", "writing each score's share"),
     Reason(
         "scikit-learn / six measures",
         r"scikit-learn's (roc|AUC)",
-        "with a slow sort; the sort alone reaches 8",
+        "the slow sort alone reaches 8",
     ),
     Reason("torchmetrics / six measures", r"^PyTorch CPU|CPU tensors", "with a slow sort"),
     Reason("Metrax / six measures", r"metrax", "sorting takes half of it"),
@@ -46,8 +53,8 @@ REASONS = (
         "`pr_auc` and `summary` make 300 NumPy calls",
     ),
     Reason("update / `np.bincount`", r"bincount", "copying the bins; holds for 10⁷ scores"),
-    Reason("weights, memory / scores", r"memory", "seven are its columns"),
-    Reason("PyTorch, launches", r"^PyTorch, ", "four calls share no columns"),
+    Reason("weights, memory / scores", r"memory", "the columns take seven"),
+    Reason("PyTorch, launches", r"^PyTorch, ", "four calls share no sums"),
     Reason(
         "XLA, temporaries; lines; compiling",
         r"^XLA, ",

@@ -34,8 +34,8 @@ python -m benchmarks.host --json benchmarks/host.json
 
 Read the ratios rather than the times. Rivals take turns on the same data, and each result is
 compared with the exact value before it is timed. Times are nanoseconds of CPU time for each score,
-of all threads; with the slow sort and on the GPU, elapsed time. Where `np.sort` is slow, try
-`export NPY_DISABLE_CPU_FEATURES=X86_V4`.
+of all threads; with the slow sort and on the GPU, elapsed time. [A setting of
+NumPy](backends.md#a-faster-sort-on-amd-zen-4) mends some slow sorts.
 """
 PEERS_ABOUT = """\
 ## Against peers
@@ -52,7 +52,7 @@ from a ranking.
 MISSES_ABOUT = """\
 ## What misses its target
 
-On the worst of five machines:
+Worst and best machine:
 """
 GPU = """\
 ## On a GPU
@@ -214,19 +214,18 @@ def missing_targets(found: Iterator[Miss]) -> Table:
     listed = list(found)
     rows = []
     for reason in REASONS:
-        own = [x for x in listed if re.search(reason.pattern, x.text)]
-        figures = (
-            f"{_worst(own, target)} ({target})" for target in dict.fromkeys(x.target for x in own)
-        )
+        by_target: dict[str, list[Miss]] = {}
+        for miss in (x for x in listed if re.search(reason.pattern, x.text)):
+            by_target.setdefault(miss.target, []).append(miss)
+        figures = (f"{_extremes(own)} ({target})" for target, own in by_target.items())
         rows.append((reason.what, ", ".join(figures), reason.why))
     return Table("", ("what", "figure (target)", "why"), [row for row in rows if row[1]])
 
 
-def _worst(found: list[Miss], target: str) -> str:
-    """The figure furthest from a target."""
-    choose = min if target.startswith("≥") else max
-    figures = (x.figure for x in found if x.target == target)
-    return choose(figures, key=lambda x: float(x.partition(" ")[0]))
+def _extremes(found: list[Miss]) -> str:
+    """The worst and the best of all figures."""
+    ordered = sorted((x for miss in found for x in miss.figures), reverse=not found[0].at_least)
+    return "–".join(dict.fromkeys(map(digits, (ordered[0], ordered[-1]))))
 
 
 def everything(runs: Mapping[str, Result]) -> str:

@@ -187,7 +187,7 @@ def test_host_figures_are_judged_by_the_worst_machine():
         name: {"now": {"roc_auc, 100": {"figure": x}, "gone, 1": {"figure": 1.0}}}
         for name, x in {"A": 39.0, "B": 41.0}.items()
     }
-    assert list(host.misses(runs)) == [("roc_auc", "41", "≤ 40")]
+    assert list(host.misses(runs)) == [("roc_auc", "≤ 40", [39, 41])]
     runs["B"]["now"]["roc_auc, 100"]["figure"] = 38.0
     assert list(host.misses(runs)) == []
     assert ("roc_auc", "10²", "µs", "≤ 40", "39", "38") in host.table(runs).rows

@@ -80,11 +80,11 @@ def misses(run: Result) -> Iterator[Miss]:
         for name, mark in limits.items():
             for what, limit in mark._asdict().items():
                 if (value := counted(name)[what]) > limit:
-                    yield Miss(f"{library}, {name}: {what}", digits(value), f"≤ {digits(limit)}")
+                    yield Miss(f"{library}, {name}: {what}", f"≤ {digits(limit)}", [value])
     for name, limits in COMPILING.items():
         for size, limit in limits._asdict().items():
             if (value := run["jax"][name][size]["seconds"]) > limit:
-                yield Miss(f"XLA, {name}: compiling", f"{digits(value)} s", f"≤ {digits(limit)} s")
+                yield Miss(f"XLA, {name}: compiling", f"≤ {digits(limit)} s", [value])
 
 
 def timed_tables(results: list[Result]) -> Iterator[Table]:
