@@ -471,7 +471,7 @@ _GROUPS_WITH_GAINS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counts:
     """How many rows and positives there are, and their weights (without any, their numbers); what
     all rows cost together, NaN without costs; and how many rows of one weight tell as much (Kish),

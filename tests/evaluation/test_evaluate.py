@@ -286,6 +286,7 @@ def test_what_is_not_shown_is_not_computed() -> None:
     assert not {"areas", "best"} & {*vars(found)}
     with pytest.raises(AttributeError):
         found.areas = found.over_all
+    assert found != qk.evaluate(Y, {"a": S["b"]}, quota=2)  # though there are as many rows
 
 
 def test_what_callers_change_afterwards_changes_nothing() -> None:
