@@ -336,14 +336,17 @@ def test_merged_groups(monkeypatch, scores, prevalence, lists):
     merged = xp.running_counts(s, labels, None, by_positives=True)
     for i in np.ndindex(lists):
         ranking = qk.rank(labels[i], s[i])
-        ends, found = np.cumsum(ranking.counts), np.append(0, np.cumsum(ranking.positives))
-        items = merged.counts[i]
-        same(merged.positives[i], found[np.searchsorted(ends, items, "right")])
         kept = ranking.positives > 0
-        rows = np.concatenate([[0], (ends - ranking.counts)[kept], ends[kept], [size]])
-        same(items[: rows.shape[0]], np.sort(rows))
-        assert (items[rows.shape[0] :] == size).all()
-        same(xp.merged_groups(table_of(xp, ranking)).counts, np.sort(rows))
+        ends, found = (np.cumsum(x)[kept] for x in ranking[1:3])
+        starts, rows = ends - ranking.counts[kept], ends.shape[0]
+        alone = xp.merged_groups(table_of(xp, ranking))
+        for table, own in ((merged, i), (alone, ())):
+            same(table.layout.starts[own][:rows], starts)
+            assert (table.layout.starts[own][rows:] == size).all()
+            same(table.counts[own][: rows + 1], np.append(0, ends))
+            assert (table.counts[own][rows + 1 :] == size).all()
+            same(table.positives[own][: rows + 1], np.append(0, found))
+            assert (table.positives[own][rows + 1 :] == labels[i].sum()).all()
         late = qk.average_qrecall.with_options(start="P+1")
         for measure in (qk.roc_auc, qk.average_qrecall, late):
             same(measure(labels[i], s[i]), measure(ranking))

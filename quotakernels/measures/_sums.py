@@ -20,6 +20,19 @@ class OfRowSum(NamedTuple):
     take: Callable[[Any], Any] = lambda value: value
 
 
+def found_along(xp: Namespace, table: Any, rows: Any, total: Totals, width: str) -> Array:
+    """Twice the area below T within each row, along the "mass" or the "negative" mass.
+
+    Where rows are groups with positives only, what each of them finds counts on to the end, so that
+    nothing is left out between them.
+    """
+    if table.of_positives:
+        end = 2 * (total.whole if width == "mass" else total.negative)
+        both = getattr(rows, f"{width}_before") + getattr(rows, f"{width}_upto")
+        return rows.positive * (xp.repeat_per_row(table, end) - both)
+    return getattr(rows, width) * (rows.positive_before + rows.positive_upto)
+
+
 def item_scale(xp: Namespace, table: ops.TieTable, total: Totals) -> Array:
     """The factor that gives masses a mean of one per example."""
     if table.weighted:

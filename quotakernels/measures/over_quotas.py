@@ -20,6 +20,7 @@ from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._sums import (
     WIDE,
     OfRowSum,
+    found_along,
     harmonic_sums,
     item_scale,
     log_and_remainder,
@@ -175,7 +176,7 @@ class Won(NamedTuple):
         return (self.twice - self.pairs) / self.pairs
 
 
-def pairs_won(_xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
+def pairs_won(xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
     """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus.
 
     Whole numbers of positives go on from one group of examples to the next, which takes fewer
@@ -184,7 +185,7 @@ def pairs_won(_xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
     in_list = len(table.groups) > 0 and not total.rounded
 
     def won_twice(rows: Any) -> tuple[Array]:
-        return (rows.negative * (rows.positive_before + rows.positive_upto),)
+        return (found_along(xp, table, rows, total, "negative"),)
 
     def value(twice: Array) -> Won:
         if in_list:
@@ -192,7 +193,7 @@ def pairs_won(_xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
         won = total.within(twice, 2 * total.pairs) if total.rounded else twice
         return Won(won, total.pairs)
 
-    return ops.RowSum(won_twice, value, whole=True, in_list=in_list)
+    return ops.RowSum(won_twice, value, whole=True, in_list=in_list, of_positives=True)
 
 
 def _won(table: Any) -> Won:
@@ -485,7 +486,7 @@ def hit_rate_mean(xp: Namespace, table: ops.TieTable, total: Totals) -> ops.RowS
         return (share * ((at.positive_before + share * at.place) / quota),)
 
     value = lambda x: total.of_sums(x, total.positive) / total.positive  # noqa: E731
-    return ops.RowSum(terms, value, by_position=each)
+    return ops.RowSum(terms, value, by_position=each, of_positives=True)
 
 
 @measure(Measure, greater_is_better=True, by_positives=True, sums=OfRowSum(hit_rate_mean))
@@ -574,14 +575,13 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> ops.Ro
         first = total.positives if whole else total.positive
         least = xp.repeat_per_row(table, first + 1 if late else first)
         nothing = xp.zeros_like(least, dtype=before.dtype)
-        return (
-            xp.where(
-                before >= least, rows.mass * (rows.positive_before + rows.positive_upto), nothing
-            ),
-        )
+        twice = found_along(xp, table, rows, total, "mass")
+        return (xp.where(before >= least, twice, nothing),)
 
     def value(below: Array) -> Array:
         before, end, found, upto = owner
+        if table.of_positives:  # what is found before all full groups
+            below = below + 2 * (total.whole - end) * upto
         items = end - before  # 0 only where there are no examples, where all is 0/0
         first = total.positive + 1 if late else total.positive
         place, number = first - before, end - first + 1
@@ -592,7 +592,7 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> ops.Ro
         whole = 2 * total.positive * (total.negative if late else total.negative + 1)
         return (integer * items + part) / (whole * items)
 
-    return ops.RowSum(full_groups, value, whole=True)
+    return ops.RowSum(full_groups, value, whole=True, of_positives=True)
 
 
 def _qrecall_area(xp: Namespace, table: ops.TieTable, total: Totals) -> ops.RowSum:

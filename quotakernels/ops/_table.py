@@ -99,10 +99,14 @@ class Running(NamedTuple):
     mark : float array, shape (...)
         By which totals are multiplied: 1, or NaN if there was a bad value, so that all is NaN that
         is made of them.  None where all values were read.
+    starts : integer array, shape (..., G)
+        Of NumPy, how many examples there are before each row, where rows are groups with positives
+        only; what is between them are negatives.  An empty tuple where rows follow each other.
     """
 
     begins: Array | tuple[()] = ()
     mark: Array | None = None
+    starts: Array | tuple[()] = ()
 
 
 Layout: TypeAlias = Any
@@ -166,6 +170,11 @@ class TieTable(NamedTuple):
     def running(self) -> bool:
         """Whether the counts are running ones."""
         return isinstance(self.layout, Running)
+
+    @property
+    def of_positives(self) -> bool:
+        """Whether the rows are the tie groups that hold positives, with negatives between them."""
+        return self.running and not isinstance(self.layout.starts, tuple)
 
     @property
     def of_few(self) -> bool:
@@ -250,13 +259,14 @@ class RowSum(NamedTuple):
     terms are such numbers too, below 2**62.  ``by_position(positions)`` gives arrays with the same
     sums, of `rows.Positions`, for tables that have a row for each of these anyway.
     The one term of a sum `in_list` is made of whole numbers that go on from one group of examples
-    to the next.
+    to the next.  A sum `of_positives` reads no rows without these where they are left out.
     """
 
     terms: Callable[[Any], tuple[Array, ...]]
     value: Callable[..., Any]
     whole: bool = False
     in_list: bool = False
+    of_positives: bool = False
     by_position: Callable[[Any], tuple[Array, ...]] | None = None
 
 

@@ -46,11 +46,6 @@ class Rows:
         """The same columns by position, of a table in place."""
         return Positions(self)
 
-    @once
-    def in_list(self) -> Any:
-        """The rows of all groups of examples as one list, in which sums go on."""
-        return Rows(self.xp, self.table._replace(groups=()))
-
     def own(self, name: str) -> Array:
         """A column that is no sum."""
         return self._widened(self._column(name))
@@ -167,29 +162,19 @@ class Numbers:
         """The same columns by position."""
         return Numbers(self._columns.positions, self._dtype)
 
-    @once
-    def in_list(self) -> Any:
-        """The same columns of one list."""
-        return Numbers(self._columns.in_list, self._dtype)
-
 
 class RunningRows(Rows):
     """The rows of running counts, in numbers of one type, which they get before all else."""
 
-    def __init__(self, xp: Namespace, table: Any, dtype: Any, from_list: bool = False):
+    def __init__(self, xp: Namespace, table: Any, dtype: Any, in_list: bool = False):
         super().__init__(xp, table)
-        self.dtype, self._from_list = dtype, from_list or not table.groups
+        self.dtype, self._in_list = dtype, in_list or not table.groups
         self._ends: dict[str, Array] = {}
 
     @once
     def positions(self) -> Any:
         """See `Rows.positions`."""
         return RunningPositions(self)
-
-    @once
-    def in_list(self) -> Any:
-        """See `Rows.in_list`."""
-        return RunningRows(self.xp, self.table, self.dtype, from_list=True)
 
     def own(self, name: str) -> Array:
         """What the sums rise by."""
@@ -211,7 +196,7 @@ class RunningRows(Rows):
 
     def _in_group(self, name: str, sums: Array) -> Array:
         """Without what stands before the group of examples of each row."""
-        if self._from_list:
+        if self._in_list:
             return sums
         before = self._down_to(name, self.table.groups.starts)
         return sums - self.xp.take_last_axis(before, self._group)
@@ -298,11 +283,11 @@ class RowSums(Tables):
         columns.
         """
         wide, totals = self.wide_float(device(table[0])), []
-        whole, floats = _readers(self, table, wide)
+        readers = {x: _readers(self, table, wide, x) for x in {each.in_list for each in sums}}
         by_position = self.summed_by_position(table)
         for each in sums:
+            whole, floats = readers[each.in_list]
             rows = whole if each.whole else floats
-            rows = rows.in_list if each.in_list else rows
             if by_position and each.by_position is not None:
                 terms = each.by_position(rows.positions)
             else:
@@ -311,9 +296,10 @@ class RowSums(Tables):
         return totals
 
 
-def _readers(xp: Namespace, table: TieTable, wide: Any) -> tuple[Any, Any]:
-    """The rows in whole numbers where these are, and in floats."""
+def _readers(xp: Namespace, table: TieTable, wide: Any, in_list: bool) -> tuple[Any, Any]:
+    """The rows in whole numbers where these are, and in floats; of groups, or of one list."""
     if table.running:
-        return RunningRows(xp, table, table.counts.dtype), RunningRows(xp, table, wide)
-    rows = Rows(xp, table)
+        whole = RunningRows(xp, table, table.counts.dtype, in_list)
+        return whole, RunningRows(xp, table, wide, in_list)
+    rows = Rows(xp, table._replace(groups=()) if in_list else table)
     return Numbers(rows, None), Numbers(rows, wide)

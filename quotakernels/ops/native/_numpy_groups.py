@@ -188,7 +188,7 @@ def total_in_list(xp: Namespace, table: TieTable, term: Callable[[Any], tuple[ND
     """The sum over each group of examples of a term `in_list`, from blocks of the list."""
     starts, done = table.groups.starts, 0
     total = np.zeros(starts.shape[0] - 1)
-    for rows in blocks_of_rows(xp, table._replace(groups=()), np.int64):
+    for rows in blocks_of_rows(xp, table._replace(groups=()), dtype=np.int64):
         behind = done + rows.table.counts.shape[0]
         own = slice(int(starts.searchsorted(done, "right")) - 1, int(starts.searchsorted(behind)))
         ends = starts[own.start : own.stop + 1].clip(done, behind) - done

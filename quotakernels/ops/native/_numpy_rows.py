@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Namespace
-from quotakernels.ops._table import CutRow, TieTable
-from quotakernels.ops.rows import Rows, RunningRows
+from quotakernels._array import Namespace, once
+from quotakernels.ops._table import CutRow, RowSum, TieTable
+from quotakernels.ops.rows import Rows
 
 NDArray = np.ndarray[Any, Any]
 
@@ -73,12 +73,6 @@ def _sums_before(values: NDArray, before: float, dtype: Any = np.float64) -> NDA
     return sums
 
 
-def total_of_rows(x: NDArray) -> NDArray:
-    """The sum of each list, pairwise where rows are contiguous."""
-    found: NDArray = np.add.reduce(x, axis=-1)
-    return found
-
-
 def total_of_blocks(*sums: NDArray) -> NDArray:
     """What the sums of all blocks come to, of each list."""
     if len(sums) <= 2:
@@ -126,30 +120,80 @@ class _RowsOfBlock(Rows):
         return self._sums[name]
 
 
-def blocks_of_rows(xp: Namespace, table: TieTable, dtype: Any = np.float64) -> Iterator[Rows]:
-    """The rows of one list, or of several of running counts, in blocks that stay in the cache.
+class _RowsBetween(Rows):
+    """Rows whose sums of examples and of positives, before and down to their ends, are given."""
 
-    All numbers are of one type; those of running counts are floats.
+    def __init__(self, *sums: NDArray):
+        self.mass_before, self.mass_upto, self.positive_before, self.positive_upto = sums
+
+    @once
+    def items(self) -> NDArray:
+        """See `Rows.items`."""
+        return self.mass
+
+    def own(self, name: str) -> NDArray:
+        """What the sums rise by."""
+        return np.asarray(getattr(self, f"{name}_upto") - getattr(self, f"{name}_before"))
+
+    def upto(self, name: str) -> NDArray:
+        """See `Rows.upto`, of negatives."""
+        return self.mass_upto - self.positive_upto
+
+    def before(self, name: str) -> NDArray:
+        """See `Rows.before`, of negatives."""
+        return self.mass_before - self.positive_before
+
+
+def totals_of_list(xp: Namespace, table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]:
+    """The sums of all terms over each block of rows of one list, which stays in the cache.
+
+    All numbers are floats.
     """
-    if table.running:
-        yield from _blocks_of_counts(xp, table)
-        return
-    length, before = table.counts.shape[0], dict[str, float]()
+    length = table.counts.shape[0]
     # Few rows in shorter blocks, of which the memory is not given back to the system each time.
-    for rows in blocks(length, BLOCK if length > 4 * BLOCK else BLOCK // 2):
+    for rows in blocks_of_rows(xp, table, BLOCK if length > 4 * BLOCK else BLOCK // 2):
+        yield [_totals(each, [rows]) for each in sums]
+
+
+def blocks_of_rows(
+    xp: Namespace, table: TieTable, size: int = BLOCK, dtype: Any = np.float64
+) -> Iterator[Rows]:
+    """The rows of one list in blocks, in numbers of one type."""
+    before = dict[str, float]()
+    for rows in blocks(table.counts.shape[0], size):
         yield _RowsOfBlock(xp, _part(table, rows), before, dtype)
 
 
-def _blocks_of_counts(xp: Namespace, table: TieTable) -> Iterator[RunningRows]:
-    *lists, length = table.counts.shape
-    size = max(2 * BLOCK // math.prod(lists), 1)
-    if length - 1 <= size:
-        yield RunningRows(xp, table, np.float64)
-        return
-    for start in range(0, length - 1, size):
-        rows = (..., slice(start, start + size + 1))
-        sums = (x[rows].astype(np.float64) for x in table[1:3])
-        yield RunningRows(xp, TieTable.of_running(*sums), np.float64)
+def _totals(each: RowSum, parts: Sequence[Rows]) -> tuple[NDArray, ...]:
+    """The sum of each list over all parts, pairwise where rows are contiguous."""
+    every = [[np.add.reduce(x, axis=-1) for x in each.terms(rows)] for rows in parts]
+    return tuple(every[0] if len(every) == 1 else map(np.add, *every))
+
+
+FEW = 2**12
+"""So few rows are all read at once, which takes fewer calls."""
+
+
+def totals_of_counts(table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]:
+    """The sums of all terms over each block of groups with positives, of one list or several.
+
+    What is between these groups is read where a sum needs it.
+    """
+    *lists, length = table.layout.starts.shape
+    for block in blocks(length, max(2 * BLOCK // math.prod(lists), 1)):
+        upto = slice(block.start, block.stop + 1)
+        columns = table.layout.starts[..., block], *(x[..., upto] for x in table[1:3])
+        starts, ends, found = (x.astype(np.float64, copy=False) for x in columns)
+        before = found[..., :-1]
+        own = starts, ends[..., 1:], before, found[..., 1:]
+        between = ends[..., :-1], starts, before, before
+        parts = rows = [_RowsBetween(*own)]
+        if not all(each.of_positives for each in sums):
+            parts = [*rows, _RowsBetween(*between)]
+            if length <= FEW:
+                both = zip(own, between, strict=True)
+                parts = [_RowsBetween(*(np.concatenate(x, axis=-1) for x in both))]
+        yield [_totals(each, rows if each.of_positives else parts) for each in sums]
 
 
 def rows_at(table: TieTable, wanted: NDArray) -> tuple[NDArray, CutRow]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import Across, Array, Device, Namespace, standard_namespace
+from quotakernels._array import Across, Array, Device, Namespace, standard_namespace, tree_map
 from quotakernels.ops._table import (
     ByClass,
     CutRow,
@@ -40,12 +40,12 @@ from quotakernels.ops.native._numpy_merged import (
 from quotakernels.ops.native._numpy_rows import (
     BLOCK,
     blocks,
-    blocks_of_rows,
     head,
     in_parts,
     rows_at,
     total_of_blocks,
-    total_of_rows,
+    totals_of_counts,
+    totals_of_list,
 )
 from quotakernels.ops.native._numpy_words import (
     by_argsort,
@@ -395,6 +395,16 @@ class NumPy(NumPyTypes):
         """One list comes in blocks."""
         return in_parts(table) if _is_list(table) else [table]
 
+    def ends_of_row_at(self, table: TieTable, place: NDArray) -> tuple[Array, ...]:
+        """What is between two rows of groups with positives is a row too."""
+        index, before, upto, *found = super().ends_of_row_at(table, place)
+        if not table.running:
+            return index, before, upto, *found
+        start = self.take_last_axis(table.layout.starts, index)
+        within = place > start
+        ends = np.where(within, start, before), np.where(within, upto, start)
+        return index, *ends, found[0], np.where(within, found[1], found[0])
+
     def head(self, table: Any, wanted: NDArray) -> Any:
         """Of one list, whole blocks below the largest wanted mass are left out."""
         return table if table.running or not _is_list(table) else head(table, wanted)
@@ -411,7 +421,7 @@ class NumPy(NumPyTypes):
         if not scores.size:
             return None
         found = _merged_lists(scores.reshape(-1, size), labels.reshape(-1, size))
-        return found and TieTable.of_running(*(x.reshape(*shape, x.shape[-1]) for x in found[1:3]))
+        return found and tree_map(lambda x: x.reshape(*shape, x.shape[-1]), found)
 
     def merged_groups(self, table: TieTable) -> TieTable | None:
         """Of one list without weights."""
@@ -437,10 +447,9 @@ class NumPy(NumPyTypes):
             if table.counts.ndim > 1 or not all(each.in_list for each in sums):
                 return super().totals_of_rows(table, sums)
             return [(total_in_list(self, table, each.terms),) for each in sums]
-        every = [
-            [tuple(map(total_of_rows, each.terms(rows))) for each in sums]
-            for rows in blocks_of_rows(self, table)
-        ]
+        every = list(
+            totals_of_counts(table, sums) if table.running else totals_of_list(self, table, sums)
+        )
         if len(every) == 1:
             return every[0]
         return [tuple(map(total_of_blocks, *own)) for own in zip(*every, strict=True)]

@@ -517,7 +517,7 @@ class Torch(TorchTypes):
             is_wide = scores.dtype in (torch.float32, torch.float64)
             key = scores if is_wide else self.order_key(scores)
             found = HOST.running_counts(to_numpy(key), to_numpy(labels), None, True)
-            return found and TieTable.of_running(*map(torch.from_numpy, found[1:3]))
+            return found and tree_map(torch.from_numpy, found)
         arrays = (scores, labels, valid)
         if scores.ndim != 1 or all_readable(*arrays) or are_mapped(*arrays):
             return None
