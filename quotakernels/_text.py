@@ -9,9 +9,6 @@ from functools import partial
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-
-_NARROW: dict[str, type[np.floating[Any]]] = {"float16": np.float16, "float32": np.float32}
 _DIGITS = 14  # what differs beyond them differs by rounding
 _NOTHING = 1e-9
 
@@ -25,9 +22,11 @@ def rounded(value: Any) -> int | float:
     if isinstance(value, Integral):
         return int(value)
     exact = float(value)
-    narrow = _NARROW.get(str(getattr(value, "dtype", "")).rpartition(".")[-1])
-    if narrow is not None:
-        exact = float(str(narrow(exact)))
+    dtype = str(getattr(value, "dtype", "")).rpartition(".")[-1]
+    if dtype in ("float16", "float32"):
+        import numpy as np  # which much that writes no such numbers does without
+
+        exact = float(str(np.dtype(dtype).type(exact)))
     return exact if exact.is_integer() else float(f"{exact:.{_DIGITS}g}")
 
 

@@ -59,8 +59,19 @@ start = time.perf_counter()
 import numpy
 import array_api_compat.numpy
 middle = time.perf_counter()
-import quotakernels
+import quotakernels.measures.public
 print((time.perf_counter() - middle) / (middle - start))
+"""
+
+
+COMMAND = """
+import sys
+from quotakernels.cli import main
+sys.argv = ["quotakernels", *{!r}.split()]
+try:
+    main()
+finally:
+    print(*sys.modules)
 """
 
 
@@ -102,6 +113,30 @@ def test_nothing_else_is_imported():
     loaded = {name.partition(".")[0] for name in python(LOADED).split()}
     installed = packages_distributions().keys() | {"quotakernels"}
     assert loaded & installed - {"array_api_compat", "numpy"} == {"quotakernels"}
+
+
+def test_functions_load_when_they_are_first_used():
+    before, after = python(
+        "import sys, quotakernels as qk\nprint(*sys.modules)\nqk.roc_auc\nprint(*sys.modules)"
+    ).splitlines()
+    own = {"quotakernels", "quotakernels._version"}
+    assert {x for x in before.split() if x.partition(".")[0] in ("numpy", "quotakernels")} == own
+    assert "quotakernels.inference" not in after.split()
+
+
+@pytest.mark.parametrize("options", ["--version", "--help", "evaluate --help"])
+def test_a_command_that_computes_nothing_loads_nothing_for_it(options: str):
+    pytest.importorskip("click")
+    loaded = {name.partition(".")[0] for name in python(COMMAND.format(options)).split()}
+    assert "click" in loaded
+    assert loaded & {"numpy", "pyarrow", "rich"} == set()
+
+
+def test_an_evaluation_loads_what_it_reads_and_prints_with():
+    pytest.importorskip("pyarrow")
+    loaded = set(python(COMMAND.format("evaluate --example credit")).split())
+    assert {"pyarrow", "rich"} <= loaded
+    assert loaded & {"matplotlib", "pandas", "pyarrow.parquet", "scipy"} == set()
 
 
 @pytest.mark.full

@@ -330,6 +330,8 @@ def test_all_is_sorted_and_holds_what_can_be_imported(module: ModuleType):
 def test_the_top_is_a_table_of_contents():
     families = {module.__name__.partition(".")[2] for module in FAMILIES} | {"adapters", "plots"}
     assert set(dir(quotakernels)) == {*quotakernels.__all__, *families}
+    rooms = {name for name in PATHS if name and not name.startswith("_") and "." not in name}
+    assert rooms == {*families, *quotakernels._ROOMS}, "_ROOMS lists the packages beside families"
     assert len(quotakernels.__all__) <= 60, "export the new name from its family"
 
 

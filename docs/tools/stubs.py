@@ -430,6 +430,18 @@ def family(name: str, path: Path) -> str:
     return "\n".join([str(docstring), "", *lines, "", EXPORTED, ""])
 
 
+def top() -> str:
+    """The stub of the package itself, whose names load when they are first used."""
+    homes = {"": quotakernels._FAMILIES, "._version": ["__version__"]}
+    for name, home in quotakernels._HOMES.items():
+        homes.setdefault(f".{home}", []).append(name)
+    lines = (
+        import_of(f"quotakernels{home}", (f"{x} as {x}" for x in own))
+        for home, own in sorted(homes.items())
+    )
+    return "\n".join([HEAD.splitlines()[0], *lines, ""])
+
+
 def stub(functions: dict[str, Any], extra: str) -> str:
     """The stub of a module: measures, other functions, and what these need."""
     imports, written, kinds = [], [], {}
@@ -487,6 +499,7 @@ def files() -> dict[Path, str]:
     package, page = ROOT / "quotakernels", ROOT / "docs" / "measures.md"
     families = {name: package / f"{name}.py" for name in FAMILIES}
     return {
+        package / "__init__.pyi": top(),
         package / "measures" / "public.py": index(),
         package / "measures" / "public.pyi": stub(public_functions(), options()),
         package / "inference" / "__init__.pyi": stub(vars(inference), RECORD),

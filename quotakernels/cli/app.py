@@ -1,4 +1,4 @@
-"""The command line's commands."""
+"""The command line's commands.  Each imports what it runs: help and the version need none of it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,6 @@ from quotakernels import __version__
 from quotakernels.cli import options as of
 from quotakernels.cli.options import CommandPage, GroupPage
 from quotakernels.cli.query import Columns, grouped_query
-from quotakernels.cli.run import (
-    Asked,
-    example_file,
-    print_evaluated,
-    task_of,
-    write_cuts,
-    write_page,
-    write_selected,
-)
 
 
 @click.group(cls=GroupPage, context_settings={"help_option_names": ["-h", "--help"]})
@@ -86,6 +77,8 @@ def evaluate(
       Many Parquet files:
         quotakernels evaluate "scores/*.parquet" --label bought --score a
     """
+    from quotakernels.cli.run import print_evaluated, task_of
+
     output: of.Format = "json" if as_json else "all" if everything else "answer"
     with task_of(file, example, compare, options) as task:
         print_evaluated(task, output, engine, memory_limit)
@@ -113,6 +106,8 @@ def report(file: Path | None, example: str | None, output: Path, **options: Any)
         quotakernels report FILE --label bought --score a --score b \
             --gain spend --place-cost 0.5 --quota 5% -o report.html
     """
+    from quotakernels.cli.run import task_of, write_page
+
     if options["confidence"] is None:  # intervals need no asking, nor do tests of several models
         options["confidence"] = 0.95
     with task_of(file, example, len(set(options["score"])) != 1, options) as task:
@@ -149,6 +144,8 @@ def select(file: Path | None, example: str | None, output: Path, **chosen: Any) 
       All rows with a score of 0.35 and more:
         quotakernels select FILE --score a --threshold 0.35 -o chosen.csv
     """
+    from quotakernels.cli.run import Asked, example_file, write_selected
+
     if (file is None) == (example is None):
         raise click.UsageError("Give FILE, or --example credit.")
     asked = Asked(**chosen)
@@ -175,6 +172,8 @@ def tables(
       Tables of balanced classes:
         quotakernels tables FILE --label bought --score a --ratio 1 -o tables.csv
     """
+    from quotakernels.cli.run import write_cuts
+
     write_cuts(file, output, label, score, ratio, columns)
 
 

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from click import Argument, Option
@@ -18,8 +18,10 @@ from click import Argument, Option
 from quotakernels.cli.given import keep
 from quotakernels.cli.paths import as_file
 from quotakernels.cli.query import DIALECTS
-from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.words import Condition
+
+if TYPE_CHECKING:
+    from quotakernels.evaluation.settings import Quota
 
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _DOUBTFUL = re.compile(r"[1-9]\d{0,2}\.\d{3}")
@@ -100,6 +102,8 @@ def _condition(text: str) -> Condition:
 
 def _quota(text: str) -> Quota:
     """Read `200` as a number of places and `5%` as a percentage."""
+    from quotakernels.evaluation.settings import Quota
+
     text = text.strip()
     percent = text.endswith("%")
     amount = _parsed(text.removesuffix("%"), counted=not percent)

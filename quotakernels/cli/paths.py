@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-import pyarrow as pa
 
 from quotakernels.cli.errors import InputError, no_columns
 
@@ -88,6 +87,8 @@ def _within(path: Path) -> Iterable[Path]:
 
 def blocks_of(path: Path) -> Iterator[bytes]:
     """The bytes of a file, as they are without compression, in blocks."""
+    import pyarrow as pa
+
     with pa.input_stream(str(path), compression="detect") as stream:
         while block := stream.read(BLOCK_BYTES):
             yield block
@@ -202,6 +203,8 @@ _OF_RECORDS = (
 @contextmanager
 def refusing(path: Path) -> Iterator[None]:
     """Turn what readers complain about into the error that names the file."""
+    import pyarrow as pa
+
     try:
         yield
     except (pa.ArrowException, OSError, ValueError, zipfile.BadZipFile, zlib.error) as error:

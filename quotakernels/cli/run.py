@@ -216,10 +216,10 @@ def streams(path: Path, settings: Settings, engine: str, memory_limit: float | N
 
 def _bytes_of_file(path: Path, names: Collection[str]) -> int:
     """About what columns take as arrays: of a file that tells no number of rows, what all takes."""
-    from pyarrow import parquet
-
     if file_format(path) != "parquet":
         return path.stat().st_size
+    from pyarrow import parquet
+
     with refusing(path):
         return _VALUE_BYTES * len(set(names)) * int(parquet.read_metadata(path).num_rows)
 
