@@ -219,15 +219,6 @@ class HostWaits(NamedTuple):
         return Seen(float(sum(waits)))
 
 
-class Absent(NamedTuple):
-    """Something that the library does not have."""
-
-    why: str
-
-    def __call__(self, _: Result) -> Seen:
-        return Seen(None, self.why)
-
-
 def digits(value: float) -> str:
     """Three digits, without an exponent."""
     return f"{float(f'{value:.3g}'):g}"
@@ -301,8 +292,6 @@ def _jax() -> Iterator[Mark]:
             0.8,
             Ratio("jax-cpu", "uniform", MEASURES, SORT, n),
         )
-    callback = Absent("no program calls the host")
-    yield Mark("JAX CPU, inside jit, with a host callback, the four, / jnp.sort", 0.15, callback)
     for n in BOTH:
         yield Mark(
             f"JAX CPU, the four, {power(n)}: metrax's AUCROC takes × as long",
