@@ -30,7 +30,7 @@ class Totals:
     """
 
     def __init__(self, xp: Namespace, table: Any, summed: bool = False):
-        self._xp, self._table, self._summed = xp, table, summed
+        self._xp, self._table, self._summed, self._mark = xp, table, summed, table.mark
 
     def __iter__(self) -> Iterator[Array]:
         return iter((self.whole, self.positive, self.negative))
@@ -54,14 +54,14 @@ class Totals:
         """Mass of the negative ones."""
         if self._table.weighted:
             return self._xp.group_total(self._table, self._table.negative)
-        if self._table.mark is not None:
+        if self._mark is not None:
             return self.whole - self.positive
         return self._as_mass(self.examples - self.positives)
 
     def _as_mass(self, number: Array) -> Array:
         """A number of examples as a float, NaN where a value was bad."""
-        if self._table.mark is not None:
-            return number * self._table.mark
+        if self._mark is not None:
+            return number * self._mark
         return self._xp.cast(number, self._xp.wide_float(device(number)))
 
     @once

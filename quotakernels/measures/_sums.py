@@ -27,9 +27,10 @@ def found_along(xp: Namespace, table: Any, rows: Any, total: Totals, width: str)
     nothing is left out between them.
     """
     if table.of_positives:
-        end = 2 * (total.whole if width == "mass" else total.negative)
-        both = getattr(rows, f"{width}_before") + getattr(rows, f"{width}_upto")
-        return rows.positive * (xp.repeat_per_row(table, end) - both)
+        end, both = total.whole, rows.mass_before + rows.mass_upto
+        if width == "negative":
+            end, both = total.negative, both - (rows.positive_before + rows.positive_upto)
+        return rows.positive * (xp.repeat_per_row(table, 2 * end) - both)
     return getattr(rows, width) * (rows.positive_before + rows.positive_upto)
 
 

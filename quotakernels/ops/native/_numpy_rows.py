@@ -133,7 +133,8 @@ class _RowsBetween(Rows):
 
     def own(self, name: str) -> NDArray:
         """What the sums rise by."""
-        return np.asarray(getattr(self, f"{name}_upto") - getattr(self, f"{name}_before"))
+        found: NDArray = getattr(self, f"{name}_upto") - getattr(self, f"{name}_before")
+        return found
 
     def upto(self, name: str) -> NDArray:
         """See `Rows.upto`, of negatives."""
@@ -186,9 +187,9 @@ def totals_of_counts(table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]
         starts, ends, found = (x.astype(np.float64, copy=False) for x in columns)
         before = found[..., :-1]
         own = starts, ends[..., 1:], before, found[..., 1:]
-        between = ends[..., :-1], starts, before, before
         parts = rows = [_RowsBetween(*own)]
         if not all(each.of_positives for each in sums):
+            between = ends[..., :-1], starts, before, before
             parts = [*rows, _RowsBetween(*between)]
             if length <= FEW:
                 both = zip(own, between, strict=True)
