@@ -18,19 +18,6 @@ _EXTRAS = {
 """Which extra brings a package that a command may lack."""
 
 
-class _WithoutPandas:
-    """Arrow loads pandas wherever it is installed, which takes longer than all that is computed.
-
-    The command has no use for it.
-    """
-
-    @staticmethod
-    def find_spec(name: str, *_: object) -> None:
-        """Find everything but pandas as usual."""
-        if name == "pandas":
-            raise ModuleNotFoundError(name, name=name)
-
-
 def _failed(error: OSError) -> int:
     """Say what cannot be written, unless a pipe was closed, and keep Python from trying again."""
     if isinstance(error, BrokenPipeError):
@@ -49,11 +36,9 @@ def main() -> int:
     try:
         from quotakernels.cli.app import app
 
-        sys.meta_path.insert(0, _WithoutPandas)
         try:
             app(prog_name="quotakernels")
         finally:
-            sys.meta_path.remove(_WithoutPandas)
             sys.stdout.flush()
     except OSError as error:
         return _failed(error)
