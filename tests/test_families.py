@@ -145,6 +145,7 @@ def test_a_shared_point_belongs_to_the_first_model():
     assert qk.family_hull([mild, strict]).model.tolist() == [0, 0, 0, 0]
     same = qk.family_hull([mild, mild, mild])
     assert same.model.max() == 0
+    assert same.fp.dtype == same.tp.dtype == qk.roc_hull(mild).fp.dtype
 
 
 @pytest.mark.full

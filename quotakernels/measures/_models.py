@@ -57,10 +57,12 @@ def family_of(named: dict[str, Any]) -> tuple[Namespace, Family, float]:
 
 
 def cut_masses_of(
-    xp: Namespace, family: Family, rounding: float
+    xp: Namespace, family: Family, rounding: float, integer: Any
 ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-    """The selected negative and positive masses of each model at every cut: int64, or floats."""
-    number = xp.wide_float(device(family.agree)) if rounding else xp.int64
+    """The selected negative and positive masses of each model at every cut: `integer`, or floats
+    where these have a `rounding`.
+    """
+    number = xp.wide_float(device(family.agree)) if rounding else integer
     columns = zip(*(cut_masses(xp, table) for table in family.tables), strict=True)
     negative, positive = (tuple(xp.cast(x, number) for x in column) for column in columns)
     return negative, positive

@@ -350,7 +350,9 @@ def compare_curves(
 
 def _regions(family: Family, *, axis: str, rounding: float) -> Regions:
     xp = namespace(family.agree)
-    curves = [Polyline(*x) for x in zip(*cut_masses_of(xp, family, rounding), strict=True)]
+    curves = [
+        Polyline(*x) for x in zip(*cut_masses_of(xp, family, rounding, xp.int64), strict=True)
+    ]
     defined = _defined(family, curves)
     paths = [_path(curve, axis) for curve in curves]
     start, stop, best = best_stretches(xp, paths, defined, rounding)

@@ -340,7 +340,8 @@ _HULL_VERTICES = in_usual_units(
 
 def _points_from_the_left(xp: Namespace, family: Family, rounding: float) -> _Points:
     """Of points that are the same the first model's comes first."""
-    fp, tp = (_to_one_end(xp, x) for x in cut_masses_of(xp, family, rounding))
+    integer = family.tables[0].counts.dtype
+    fp, tp = (_to_one_end(xp, x) for x in cut_masses_of(xp, family, rounding, integer))
     cuts = {number: cut_thresholds(xp, table) for number, table in enumerate(family.tables)}
     thresholds = of_one_dtype(xp, cuts)
     models = [
