@@ -180,10 +180,13 @@ def totals_of_counts(table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]
 
     What is between these groups is read where a sum needs it.
     """
-    *lists, length = table.layout.starts.shape
-    for block in blocks(length, max(2 * BLOCK // math.prod(lists), 1)):
-        upto = slice(block.start, block.stop + 1)
-        columns = table.layout.starts[..., block], *(x[..., upto] for x in table[1:3])
+    columns = every = (table.layout.starts, *table[1:3])
+    *lists, length = every[0].shape
+    size = max(2 * BLOCK // math.prod(lists), 1)
+    for block in blocks(length, size):
+        if length > size:
+            upto = slice(block.start, block.stop + 1)
+            columns = every[0][..., block], *(x[..., upto] for x in every[1:])
         starts, ends, found = (x.astype(np.float64, copy=False) for x in columns)
         before = found[..., :-1]
         own = starts, ends[..., 1:], before, found[..., 1:]
