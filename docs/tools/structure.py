@@ -20,7 +20,7 @@ import quotakernels as qk
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(qk.__file__).parent
-TABLES = {"TieTable", "QuotaCut", "Cumulative"}
+TABLES = {"TieTable", "QuotaCut", "CellsBeyond"}
 NOT_CODE = {
     tokenize.COMMENT,
     tokenize.NL,
