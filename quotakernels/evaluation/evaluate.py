@@ -117,8 +117,8 @@ def evaluate(
         How many examples are selected (with weights: how much mass).  Without weights and groups
         of `per`, quotas and fractions are rounded down to whole places.
     fraction : number or numbers, optional
-        The same as shares of all examples, above 0 and up to 1.  They come after those of `quota`.
-        The recommendation is about the first quota of all.
+        Quotas as shares of all examples, above 0 and up to 1.  They follow those of `quota` in the
+        results.  The recommendation is about the first quota.
     budget : number or numbers, optional
         What the selected examples may cost together, instead of a quota: each model selects as many
         of its best as that pays for.

@@ -61,11 +61,11 @@ class Size(NamedTuple):
 
     @property
     def the(self) -> str:
-        """The size as what a part is of, such as "the 10 places"."""
+        """The size after "of", such as "the 10 places"."""
         return f"the {str(self).removeprefix('a ')}"
 
     def first(self, what: str = "") -> str:
-        """As much as are the first ones."""
+        """The size of a selection from the top, such as "first 10 rows"."""
         if self.weighted:
             return f"first {number(self.places)} of the weight"
         if self.is_one:

@@ -66,7 +66,7 @@ def wilson(
 
 NDArray = np.ndarray[Any, Any]
 ENDLESS = 2.0**53
-"""As many places as no list has; infinity would stop JAX with `debug_infs`."""
+"""More places than any list has; infinity would stop JAX under `debug_infs`."""
 
 
 def wanted_and_listed(

@@ -182,7 +182,7 @@ def _that_occur(name: str, labels: Array) -> str:
 
 
 def _first_values(x: Array) -> list[Any]:
-    """As many as messages look at, none where they cannot be read."""
+    """The values that a message looks at, at most 1,000; none where they cannot be read."""
     if not readable(x):
         return []
     flat = namespace(x).reshape(x, (-1,))

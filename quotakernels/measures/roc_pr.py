@@ -212,7 +212,7 @@ def average_precision(table: ops.TieTable) -> Array:
 
     Notes
     -----
-    The same as scikit-learn's ``average_precision_score``.  A tie group counts with the
+    Equals scikit-learn's ``average_precision_score``.  A tie group counts with the
     precision at its end.  Without ties AP ≥ exact AUC-PR ≥ trapezoid AUC-PR.
 
     References

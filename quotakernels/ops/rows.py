@@ -43,7 +43,7 @@ class Rows:
 
     @once
     def positions(self) -> Any:
-        """The same columns by position, of a table in place."""
+        """These columns with one entry per position, for a table in place."""
         return Positions(self)
 
     def own(self, name: str) -> Array:
@@ -159,7 +159,7 @@ class Numbers:
 
     @once
     def positions(self) -> Any:
-        """The same columns by position."""
+        """These columns with one entry per position, as numbers of the same type."""
         return Numbers(self._columns.positions, self._dtype)
 
 

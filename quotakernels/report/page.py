@@ -377,7 +377,7 @@ class AnyQuota:
     errors: dict[str, float]
 
     def to_json(self) -> str:
-        """As JSON: of every column the first value, and what each further one is more."""
+        """JSON with the first value of each column and the differences between further ones."""
         models = [
             {"name": name, **{key: _steps(column) for key, column in columns.items()}}
             for name, columns in self.models.items()

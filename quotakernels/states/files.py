@@ -427,7 +427,7 @@ def _expected(said: StateInfo, arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def _expected_examples(said: StateInfo, arrays: dict[str, Any]) -> dict[str, Any]:
-    """As many examples as there are scores, with those of their columns that there are."""
+    """Zeros of the type and shape that each array must have: a value per score and column."""
     types: dict[str, Any] = dict.fromkeys(("weights", *COLUMNS), np.float64)
     types |= {"scores": _as_stored(said.scores), "labels": np.bool, "valid": np.bool}
     if said.num_groups is not None:

@@ -280,7 +280,7 @@ class JaxTypes(Standard):
         return self.wide_float(dev) if jax.config.jax_enable_x64 else jnp.float32
 
     def computing(self) -> Any:
-        """As `computing` does."""
+        """The context in which results are computed in 64 bits, whatever the caller has set."""
         return computing()
 
     def compiled(self, function: F, static: tuple[str, ...] = ()) -> F:
