@@ -41,11 +41,13 @@ tests() {  # PART WORKERS ARGUMENTS: all that fit into the seconds, the failures
     echo "$part: exit $?; $(grep -E '^=+ .*(passed|failed|error|no tests)' "$out/$part.txt" | tail -1)"
 }
 
-small="tests/test_small_cases.py tests/test_relations.py tests/test_table_measures.py tests/test_confusion.py"
-small+=" tests/test_best_cut.py tests/inputs/test_values.py tests/test_groups.py tests/test_ops.py"
+small="tests/ops/test_ops.py tests/inputs/test_values.py"
+for name in small_cases relations table_measures confusion best_cut groups; do
+    small+=" tests/measures/test_$name.py"
+done
 each=$(((cores + 3) / 4))  # JAX compiles for each test, and gets twice as many workers
 for library in cupy torch jax; do first $library; done
-tests device "$each" tests/test_transfers.py tests/test_cuda.py &
+tests device "$each" tests/libraries/test_transfers.py tests/libraries/test_cuda.py &
 tests cupy "$each" -k cupy tests &
 tests torch "$each" -k "torch and not compile" $small &
 tests jax $((2 * each)) -k "jax and (jit or vmap)" $small &

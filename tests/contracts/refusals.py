@@ -56,7 +56,7 @@ OTHERS: dict[str, Any] = {
 @functools.cache
 def of_scorers() -> dict[str, Any]:
     """What the calls about scorers for scikit-learn have by name."""
-    import test_sklearn as own
+    from adapters import test_sklearn as own
     from sklearn.cluster import KMeans
     from sklearn.linear_model import LinearRegression
     from sklearn.naive_bayes import GaussianNB
@@ -77,7 +77,7 @@ def of_scorers() -> dict[str, Any]:
 @functools.cache
 def of_duckdb() -> dict[str, Any]:
     """`ranking` of two rows whose columns y, s and w may be other expressions."""
-    import test_adapter_duckdb as own
+    from adapters import test_duckdb as own
 
     def ranking(values: dict[str, str], **options: Any) -> qk.Ranking:
         columns = {"y": "1", "s": "0.5::DOUBLE", "w": "1"} | values
@@ -126,7 +126,7 @@ def of_flax() -> dict[str, Any]:
 @functools.cache
 def of_dask() -> dict[str, Any]:
     """`ranking` in this thread, and that of eight rows in blocks of three, with last values."""
-    import test_adapter_dask as own
+    from adapters import test_dask as own
 
     def ranking(*columns: Any, **given: Any) -> qk.Ranking:
         with own.dask.config.set(scheduler="synchronous"):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from backends import STANDARD_ONLY
-from test_lazy import CASES, IDS
+from libraries.test_lazy import CASES, IDS
 
 import quotakernels as qk
 
