@@ -26,9 +26,8 @@ from quotakernels.cli.errors import (
     third_label,
 )
 from quotakernels.cli.given import given, quoted
-from quotakernels.evaluation.settings import Sample, Settings, UnfitError
+from quotakernels.evaluation.settings import Groups, Sample, Settings, UnfitError
 from quotakernels.evaluation.words import Condition, Conditions, in_words
-from quotakernels.inputs.groups import GroupsOfExamples
 
 _FILES, _ROW = "quotakernels files", "quotakernels row"
 
@@ -141,11 +140,11 @@ def treatment_column(table: pa.Table, name: str, treated: str | None) -> NDArray
     return are_positive(column, one).astype(np.float64)
 
 
-def group_column(table: pa.Table, name: str) -> GroupsOfExamples:
+def group_column(table: pa.Table, name: str) -> Groups:
     """Return the group of each row, and what names the groups, in order; dates become texts."""
     column = group_values(table, name)
     names = sorted(pc.unique(column).to_pylist())
-    return GroupsOfExamples(group_codes(column, names), np.asarray(names))
+    return Groups(group_codes(column, names), np.asarray(names))
 
 
 def group_values(table: pa.Table, name: str) -> pa.ChunkedArray:
@@ -402,9 +401,9 @@ class BatchReader:
                 raise
             return positive
 
-    def _groups(self, table: pa.Table, name: str) -> GroupsOfExamples:
+    def _groups(self, table: pa.Table, name: str) -> Groups:
         names: Any = self.groups
-        return GroupsOfExamples(group_codes(group_values(table, name), names), names)
+        return Groups(group_codes(group_values(table, name), names), names)
 
 
 def _float_scores(table: pa.Table, name: str) -> NDArray[np.float64]:

@@ -54,10 +54,17 @@ from quotakernels.cli.rendering import print_evaluation, progress_bar, table_con
 from quotakernels.evaluation.evaluate import evaluate_sample
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.results import how_filled, how_filled_each
-from quotakernels.evaluation.settings import Quota, Resampling, Sample, Settings, UnfitError, Unit
+from quotakernels.evaluation.settings import (
+    Groups,
+    Quota,
+    Resampling,
+    Sample,
+    Settings,
+    UnfitError,
+    Unit,
+)
 from quotakernels.evaluation.words import Conditions
 from quotakernels.evaluation.words import listed as joined
-from quotakernels.inputs.groups import GroupsOfExamples
 
 _CREDIT = {"label": "repaid", "score": ("tree", "naive_bayes", "neural_net")}
 _ATTRIBUTION = (
@@ -496,7 +503,7 @@ class Candidates(NamedTuple):
     places: NDArray[np.intp]
     read: Callable[[NDArray[np.intp]], pa.Table]
     scores: NDArray[Any]
-    groups: GroupsOfExamples | None = None
+    groups: Groups | None = None
 
     def best_first(self, parts: NDArray[Any]) -> NDArray[np.intp]:
         """The selected rows by falling score, group by group; equal ones as in the file."""
@@ -534,7 +541,7 @@ def _fill(asked: Asked, rows: Candidates) -> Selection:
     return _selection(asked, rows, parts, said, "best first")
 
 
-def _fill_each(asked: Asked, rows: Candidates, groups: GroupsOfExamples) -> Selection:
+def _fill_each(asked: Asked, rows: Candidates, groups: Groups) -> Selection:
     """The rows that fill a quota of each group, group by group."""
     quota, column = asked.quota_of(rows.scores), str(asked.per)
     sizes = np.bincount(groups.codes)
@@ -560,7 +567,7 @@ def _spend(asked: Asked, rows: Candidates, budget: float, costs: NDArray[np.floa
     said = f"{many} for {number(float(parts @ costs))}, of a budget of {number(budget)}"
     order = "best first by score over cost" if asked.over_cost else "best first"
     if rows.groups is not None:
-        said += f" of each {asked.per} ({counted(len(rows.groups.ids), 'group', 'groups')})"
+        said += f" of each {asked.per} ({counted(len(rows.groups.names), 'group', 'groups')})"
         order += f" of each {asked.per}"
     return _selection(asked, rows, parts, said, order)
 

@@ -16,15 +16,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from quotakernels import Ranking, ops
+from quotakernels import Ranking
 from quotakernels.evaluation.evaluate import evaluate_rankings, group_results
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.intervals import with_closed_forms
 from quotakernels.evaluation.results import Orders
 from quotakernels.evaluation.settings import Counts, Sample, Settings, UnfitError
 from quotakernels.inference.hit_rates import around_cut
-from quotakernels.ops import namespace
-from quotakernels.ranking import ranking_of
+from quotakernels.ops import GAIN_SCALE, ByClass, namespace
 
 # batches, and passes over them
 
@@ -362,16 +361,14 @@ def _ranking(of_each: Sequence[Cells], grouped: bool) -> Ranking:
     columns = {}
     for name in amounts[0]:
         sums = np.concatenate([x[name] for x in amounts])
-        columns[name] = ops.ByClass(sums[:, 1], sums[:, 0])
-    positive, negative = columns.pop("weight", (None, None))
+        columns[name] = ByClass(sums[:, 1], sums[:, 0])
+    rows, positives = counts.sum(axis=-1), counts[:, 1]
+    positive, negative = columns.pop("weight", (positives, counts[:, 0]))
     if "gain" in columns:
         gains = [columns[x].map(np.abs) for x in ("gain", "gain_rejected") if x in columns]
-        columns["gain_size"] = ops.ByClass(
-            *(ops.GAIN_SCALE * sum(x) for x in zip(*gains, strict=True))
-        )
-    segments: Any = ()
+        columns["gain_size"] = ByClass(*(GAIN_SCALE * sum(x) for x in zip(*gains, strict=True)))
+    index: Any = ()
     if grouped:
         group = np.repeat(np.arange(len(of_each)), [len(x.counts) for x in of_each])
-        segments = namespace(group).group_index(group, np.arange(len(of_each)), behind=False)
-    table = ops.TieTable(thresholds, counts.sum(axis=-1), counts[:, 1], positive, negative, columns)
-    return ranking_of(table._replace(groups=segments))
+        index = namespace(group).group_index(group, np.arange(len(of_each)), behind=False)
+    return Ranking(thresholds, rows, positives, positive, negative, columns, groups=index)

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import quotakernels as qk
-from quotakernels._array import instead_of
 from quotakernels._bits import host_array
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.intervals import Resampled, Tell, with_certainty
+from quotakernels.evaluation.intervals import Resampled, with_certainty
 from quotakernels.evaluation.results import (
     APART,
     AT_BEST_CUT,
@@ -39,6 +38,7 @@ from quotakernels.evaluation.results import (
 )
 from quotakernels.evaluation.settings import (
     Counts,
+    Groups,
     Lines,
     Quota,
     Resampling,
@@ -50,16 +50,11 @@ from quotakernels.evaluation.settings import (
 from quotakernels.evaluation.words import Condition, Conditions
 from quotakernels.groups import selection_by_group
 from quotakernels.inference import auc_interval, hit_rate_interval
-from quotakernels.inference.bootstrapping import reporter
-from quotakernels.inputs.columns import as_column, warn_of_other_order
-from quotakernels.inputs.groups import GroupsOfExamples, groups_of
+from quotakernels.inputs.groups import groups_of
 from quotakernels.inputs.keywords import level_of_caller, public, show_value
-from quotakernels.inputs.models import label_of, named_scores, validated_models
+from quotakernels.inputs.models import host_columns, label_of, named_scores, validated_models
 from quotakernels.inputs.numbers import numbers_like
-from quotakernels.inputs.totals import Totals
-from quotakernels.measures._models import family_of
-from quotakernels.ops import GAIN_SCALE, Columns, namespace
-from quotakernels.ranking import table_of
+from quotakernels.ops import GAIN_SCALE, namespace
 from quotakernels.results import BestBoundary, Curve
 
 # what callers pass
@@ -223,10 +218,9 @@ def _found(
     drawn = Resampling.asked(level, models=len(given.scores), gains=gains is not None, **how)
     said = None if pos_label is None else str(pos_label)
     words |= {"unit": gains, "resampling": drawn, "pos_label": said}
-    tell = reporter(progress, "evaluate")
     tuning = _sample(given, "tune", pos_label) if "tune" in given.titles else None
     sample, settings = _sample(given, "where", pos_label), _settings(given, words)
-    evaluation = evaluate_sample(settings, sample, tuning, tell=tell)
+    evaluation = evaluate_sample(settings, sample, tuning, progress=progress)
     return replace(evaluation, rows_read=len(given.arrays["y_true"]))
 
 
@@ -265,7 +259,8 @@ def _of_rankings(rankings: Any, beside: dict[str, Any], words: dict[str, Any]) -
         raise TypeError(f"{name} needs labels and scores, and cannot be given for rankings")
     # copies, as the measures are computed later than callers may change theirs
     hosted = {str(x): y.map(lambda z: np.array(host_array(z))) for x, y in rankings.items()}
-    family_of(hosted)  # which refuses rankings of other examples
+    # one row of each is enough to refuse rankings of other examples
+    qk.compare_curves({name: x.at_thresholds([]) for name, x in hosted.items()})
     with_gains = {"gain" in ranking.columns for ranking in hosted.values()}
     if len(with_gains) > 1:
         raise TypeError("rankings must all have gains, or none of them")
@@ -309,15 +304,13 @@ def _given(models: Any, beside: dict[str, Any]) -> _Given:
     """What callers pass, as arrays on the host."""
     if isinstance(models, str):
         raise TypeError(f"labels come first: evaluate({models!r}, frame)")
-    if instead := instead_of("models", models):
-        raise TypeError(instead)
     is_frame = hasattr(models, "columns") or hasattr(models, "column_names")
     by_name = is_frame or isinstance(models, Mapping)
     one = not (by_name or _has_rows(models))
     columns = (
         {_title(models, "model"): models} if one else named_scores(models, beside["y_true"], 1)
     )
-    titles, arrays, lines = {}, {}, {}
+    titles, chosen, lines = {}, {}, {}
     for key, x in beside.items():
         is_name = isinstance(x, str)
         if is_name and not (by_name and x in columns):
@@ -325,16 +318,16 @@ def _given(models: Any, beside: dict[str, Any]) -> _Given:
         titles[key], lines[key] = (
             (x, f"models[{x!r}]") if is_name else (_title(x, _UNNAMED.get(key, key)), key)
         )
-        arrays[key] = host_array(as_column(key, columns[x] if is_name else x))
+        chosen[key] = columns[x] if is_name else x
     taken = [x for x in beside.values() if isinstance(x, str)]
     named = {name: x for name, x in columns.items() if name not in taken}
     named = _numeric(named) if is_frame else named
     if not named:
         raise ValueError("models must hold at least one model beside the columns that are named")
     labels = tuple("models" if one else label_of(models, name) for name in named)
-    warn_of_other_order({**beside, **dict(zip(labels, named.values(), strict=True))})
-    scores = map(host_array, map(as_column, labels, named.values()))
-    return _Given(dict(zip(named, scores, strict=True)), arrays, titles, Lines(labels, lines))
+    arrays = host_columns({**chosen, **dict(zip(labels, named.values(), strict=True))})
+    scores = {name: arrays.pop(label) for name, label in zip(named, labels, strict=True)}
+    return _Given(scores, arrays, titles, Lines(labels, lines))
 
 
 def _has_rows(models: Any) -> bool:
@@ -393,13 +386,13 @@ def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
     return Sample(examples.labels[rows], scores, weights, gains, _groups(arrays, rows), *others)
 
 
-def _groups(arrays: _Arrays, rows: Any) -> GroupsOfExamples | None:
+def _groups(arrays: _Arrays, rows: Any) -> Groups | None:
     """The group of each of some rows."""
     for name in ("per", "by"):
         if (column := arrays.get(name)) is not None:
             if column.shape != arrays["y_true"].shape:
                 raise ValueError(f"{name} must hold an id for each label")
-            return groups_of(name, column[rows])
+            return Groups(*groups_of(name, column[rows]))
     return None
 
 
@@ -499,7 +492,7 @@ def _best_of_fewer(best: BestBoundary, places: float) -> list[float]:
     return [float(curve.quota[fewer]), float(curve.value[fewer])]
 
 
-def _whole_gains(columns: Columns) -> tuple[float, float, bool]:
+def _whole_gains(columns: Mapping[str, Any]) -> tuple[float, float, bool]:
     """What selecting nobody and all brings, and whether some row brings less than nothing."""
     everybody, nobody, size = (
         math.fsum(x for sums in columns.get(name, ()) for x in sums)
@@ -572,11 +565,15 @@ def _places_of_groups(ranking: qk.Ranking, quota: Quota, masses: Floats) -> Floa
 
 def _masses_of_groups(ranking: qk.Ranking) -> tuple[Floats, Floats, Floats]:
     """The mass of each group, that of its positives, and what it costs; NaN without costs."""
-    xp = namespace(ranking.counts)
-    total = Totals(xp, table_of(xp, ranking, by_group=True))
-    cost = total.cost if "cost" in ranking.columns else np.full(total.whole.shape, np.nan)
-    whole, positive, cost = (np.asarray(x, np.float64) for x in (total.whole, total.positive, cost))
-    return whole, positive, cost
+    table: Any = ranking  # of whose rows each group has some
+
+    def total(rows: NDArray[Any]) -> Floats:
+        return np.asarray(namespace(rows).group_total(table, rows), np.float64)
+
+    positive = total(ranking.positive_weights)
+    costs = ranking.columns.get("cost")
+    cost = np.full(positive.shape, np.nan) if costs is None else total(costs.whole)
+    return positive + total(ranking.negative_weights), positive, cost
 
 
 def _groups_at_quota(
@@ -613,11 +610,11 @@ def evaluate_sample(
     sample: Sample,
     tuning: Sample | None = None,
     on_step: OnStep = lambda _: None,
-    tell: Tell = lambda _done, _whole: None,
+    progress: Any = False,
 ) -> Evaluation:
     """Evaluate the scores of each model; best cuts are chosen on the rows for tuning, if any.
 
-    `on_step` hears about each model before its turn, and `tell` how much of a step is done.
+    `on_step` hears about each model before its turn; `progress` is that of `bootstrap`.
     """
     counts = sample.counts
     if (resampling := settings.resampling) is not None:
@@ -640,7 +637,7 @@ def evaluate_sample(
     evaluation = evaluate_rankings(settings, counts, orders, thresholds, groups=groups)
     if settings.resampling is None:
         return evaluation
-    data = Resampled(evaluation, sample, brings, thresholds, on_step, tell)
+    data = Resampled(evaluation, sample, brings, thresholds, on_step, progress)
     return with_certainty(evaluation, data)
 
 

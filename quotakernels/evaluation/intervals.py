@@ -20,6 +20,7 @@ from quotakernels.evaluation.results import (
     OVER_ALL_IN_GROUPS,
     Differences,
     Ends,
+    Floats,
     GainResults,
     GroupResults,
     Results,
@@ -36,10 +37,9 @@ from quotakernels.evaluation.settings import (
 )
 from quotakernels.groups import selection_by_group
 from quotakernels.inference import auc_interval, average_precision_interval, hit_rate_interval
-from quotakernels.inference.areas import PrecisionName
 from quotakernels.inference.bands import ValueAt, optima
-from quotakernels.inference.comparing import PairTest, Tests, comparison_of, tests_of
-from quotakernels.inference.hit_rates import impact_ends, selections
+from quotakernels.inference.comparing import comparison_of, tests_of
+from quotakernels.inference.hit_rates import impact_ends
 from quotakernels.inputs.keywords import silently
 from quotakernels.inputs.models import stacked
 from quotakernels.results import BestCutInterval, BootstrapResult, Comparison
@@ -48,9 +48,11 @@ from quotakernels.uplift import uplift_at_quota
 # intervals and tests
 
 
-Tell = Callable[[int, int], None]
 _BY_PAIRS: tuple[Literal["roc_auc", "gini", "pem"], ...] = ("roc_auc", "gini", "pem")
-_BY_PRECISION: tuple[PrecisionName, ...] = ("average_precision", "average_hit_rate")
+_BY_PRECISION: tuple[Literal["average_precision", "average_hit_rate"], ...] = (
+    "average_precision",
+    "average_hit_rate",
+)
 _VALUES, _GAINS, _MEANS, _APART = "values", "gains", "means", "apart"
 _Key = tuple[str, Quota | None, str]
 """Of what part of the results something is, at which quota, and of which measure."""
@@ -68,7 +70,7 @@ class Resampled:
     """What is resampled: the sample that results are of, with what its rows bring and, if best cuts
     were chosen elsewhere, their thresholds.
 
-    `on_step` hears about each step before it begins, and `tell` how much of it is done.
+    `on_step` hears about each step before it begins; `progress` is that of `bootstrap`.
     """
 
     results: Results
@@ -76,7 +78,7 @@ class Resampled:
     brings: dict[str, Any]
     thresholds: list[float] | None
     on_step: Callable[[str], object]
-    tell: Tell
+    progress: Any
 
     @property
     def settings(self) -> Settings:
@@ -105,7 +107,7 @@ class Resampled:
             "n_resamples": resamples,
             "confidence_level": self.resampling.tested_level,
             "random_state": self.resampling.seed,
-            "progress": self.tell,
+            "progress": self.progress,
         }
 
 
@@ -309,28 +311,34 @@ def _tests_of_gains(gains: GainResults, drawn: _Gained, data: Resampled) -> Iter
     for quota in (None, *gains.at_quota) if len(models) > 1 else ():
         brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
         _, total = drawn[quota]
-        tests = tests_of(total.estimate, total.resamples, level)
         if quota is not None and (impacts := _impacts_at(quota, data.results)):
-            tests = _tests_by_rates(data, quota, impacts)
-        said = notes if tests.resamples is not None else []
+            yield Differences("brings", quota, _by_rates(data, quota, impacts, brings), ())
+            continue
+        tests = tests_of(total.estimate, total.resamples, level)
         found = comparison_of(models, brings, 1, tests, level)
         few = _too_few(data, found, resampling.resamples)
-        yield Differences("brings", quota, found, tuple(said), few)
+        yield Differences("brings", quota, found, tuple(notes), few)
 
 
-def _tests_by_rates(data: Resampled, quota: Quota, impacts: tuple[float, ...]) -> Tests:
+def _by_rates(
+    data: Resampled, quota: Quota, impacts: tuple[float, ...], brings: Floats
+) -> Comparison:
     """The tests of what a quota brings: those of hit rates, times what these are worth."""
     tp, fp, fn, tn = impacts
     worth = (tp - fp - fn + tn) * data.results.places_at_random(quota)
-    labels, level = data.sample.labels, data.resampling.tested_level
-    both = selections(labels, stacked(data.sample.scores, labels), {}, data.quotas[quota])
-
-    def tested(first: int, second: int) -> PairTest:
-        found, error = both.by_score(first, second, level)
-        lower, upper = np.sort([worth * found.lower, worth * found.upper]).tolist()
-        return PairTest(lower, upper, found.p_value, abs(worth) * error)
-
-    return Tests(tested, "score")
+    at = {"confidence_level": data.resampling.tested_level, **data.quotas[quota]}
+    labels, scores, more = data.sample.labels, data.sample.scores, worth >= 0
+    with silently():  # the tests of hit rates warn
+        found = qk.compare(qk.hit_rate, labels, scores, greater_is_better=more, **at)
+    ordered = brings[[data.settings.models.index(name) for name in found.names]]
+    lower, upper = np.sort([worth * found.lower, worth * found.upper], axis=0) + 0.0
+    return found._replace(
+        estimate=ordered,
+        difference=ordered[:, None] - ordered,
+        lower=lower,
+        upper=upper,
+        expected=float(ordered[0] + worth * (found.expected - found.estimate[0])),
+    )
 
 
 def _tests(data: Resampled) -> Iterator[Differences]:

@@ -22,7 +22,6 @@ from quotakernels._text import counted, digits, fixed, money, number, percent
 from quotakernels.budgets import positives_per_cost
 from quotakernels.evaluation.settings import Counts, Quota, Settings
 from quotakernels.evaluation.words import Size, signed
-from quotakernels.measures._facts import bounded_by_ties
 from quotakernels.results import BestBoundary, Comparison
 from quotakernels.states._compute import bounds_of
 from quotakernels.uplift import uplift_at_quota
@@ -337,7 +336,7 @@ def measured(
     Of what is not `exact`, only measures that never fall where the order gets better: the lower
     bounds as values, and both bounds.
     """
-    known = tuple(x for x in measures if exact or bounded_by_ties(x.function, {}))
+    known = tuple(x for x in measures if exact or getattr(x.function, "monotone", False))
 
     def of(measure: Column, worst: qk.Ranking, best: qk.Ranking) -> Any:
         if worst is best:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from quotakernels._text import counted, formatted, number, plain
 from quotakernels.evaluation.words import Conditions, listed
 from quotakernels.inference.comparing import few_resamples, resamples_needed
-from quotakernels.inputs.groups import GroupsOfExamples
 from quotakernels.tables import ConfusionTable
 
 # quotas
@@ -491,6 +490,13 @@ class Counts:
         return self.total if math.isnan(self.total_cost) else self.total_cost
 
 
+class Groups(NamedTuple):
+    """The group of each row, from 0 on, and what names the groups, in order."""
+
+    codes: Any
+    names: Any
+
+
 class Sample(NamedTuple):
     """The rows of which all models are measured; gains and costs are what a row brings, and costs,
     if it is selected, and the treatment is 1 or 0.
@@ -500,7 +506,7 @@ class Sample(NamedTuple):
     scores: dict[str, NDArray[Any]]
     weights: NDArray[np.float64] | None = None
     gains: NDArray[np.float64] | None = None
-    groups: GroupsOfExamples | None = None
+    groups: Groups | None = None
     costs: NDArray[np.float64] | None = None
     treatment: NDArray[np.float64] | None = None
 

@@ -149,6 +149,12 @@ def validated_models(
     return columns, [validated({name: x, **beside}, leader=name) for name, x in columns.items()]
 
 
+def host_columns(given: dict[str, Any]) -> dict[str, NDArray]:
+    """Columns of any library in NumPy, by the names that messages have for them."""
+    warn_of_other_order(given)
+    return {name: host_array(as_column(name, x)) for name, x in given.items()}
+
+
 def _check_lists(columns: dict[str, Array]) -> None:
     """Raise unless all are lists of numbers, of one length."""
     check_types(columns)

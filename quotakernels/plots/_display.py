@@ -13,11 +13,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter
 
 from quotakernels import Ranking, rank
-from quotakernels._array import Array, concrete, device, tree_map
+from quotakernels._array import tree_map
 from quotakernels._bits import host_array
 from quotakernels._text import formatted, number
 from quotakernels.inputs.keywords import flagged, keywords_of, show_value
-from quotakernels.ops import namespace
 from quotakernels.results import CurveBand
 
 Numbers = np.ndarray[Any, Any]
@@ -199,19 +198,11 @@ def on_host(result: Any) -> Any:
     The thresholds of a ranking become floats that NumPy has, and rows without examples go.
     """
     if not isinstance(result, Ranking):
-        return tree_map(_values, result)
-    xp = namespace(result.counts)
-    with xp.computing():
-        wide = xp.cast(result.thresholds, xp.wide_float(device(result.counts)))
-    found = result._replace(thresholds=wide).map(_values)
+        return tree_map(host_array, result)
+    found = result.map(host_array)
+    found = found._replace(thresholds=found.thresholds.astype(np.float64))
     filled = found.counts > 0
     return found.map(lambda x: x[filled]) if filled.ndim == 1 and filled.any() else found
-
-
-def _values(x: Array) -> Numbers:
-    if not concrete(x):
-        raise TypeError("traced arrays, and arrays of shapes only, have no values to draw")
-    return host_array(x)
 
 
 # models

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,7 +16,6 @@ import quotakernels as qk
 from quotakernels import Ranking
 from quotakernels._text import digits, formatted, plain
 from quotakernels.inputs.keywords import check_choice, keywords_of, show_value
-from quotakernels.measures.charts import ChartKind
 from quotakernels.measures.uplift import Arms, arms_of, best_order, height
 from quotakernels.ops import namespace
 from quotakernels.plots._display import (
@@ -1061,7 +1060,7 @@ class PowersChartDisplay(Display):
         self, rankings: Ranking | Mapping[str, Ranking], *, kind: Any, smoothing: float = 1.0
     ):
         super().__init__(rankings)
-        check_choice("kind", kind, *get_args(ChartKind))
+        check_choice("kind", kind, *CHARTS)
         self.kind, self.smoothing = kind, smoothing
 
     def plot(

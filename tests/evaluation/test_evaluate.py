@@ -355,7 +355,7 @@ def test_rankings_are_evaluated_as_their_examples(beside: dict[str, Any]) -> Non
     assert same(found, wanted)
     assert found.answers == wanted.answers
     other = qk.rank([1, 0, 1], [3, 2, 1], **{key: [1, 1, 1] for key in beside})
-    with pytest.raises(ValueError, match="^c has 2 positives and 1 negatives and a "):
+    with pytest.raises(ValueError, match=r"^models\['c'\] has 2 positives and 1 negatives and "):
         qk.evaluate({**rankings, "c": other})
 
 

@@ -56,6 +56,27 @@ LAYERS = (
 """From the bottom to the top; a module belongs to the longest name that fits."""
 ON_DEMAND = {("evaluation.evaluation", "report.page")}
 """An evaluation makes the page when it is asked to."""
+APPLICATION = ("plots", "evaluation", "report", "cli")
+OPEN_TO_THE_APPLICATION = {
+    "_text": "numbers look the same in messages of the library and in the application",
+    "_records": "named tuples show plain numbers",
+    "_frames": "results become data frames",
+    "_replacing": "files are written whole or not at all",
+    "_array": "records of arrays are taken apart",
+    "_bits": "arrays of any library become NumPy's",
+    "ops": "streams make tables of what they have counted, and groups are summed",
+    "inputs.keywords": "misspelt keywords, flags and choices are refused in the same words",
+    "inputs.models": "models, and what is beside them, are checked as the library does",
+    "inputs.groups": "so are ids of groups",
+    "inputs.numbers": "so are lists of quotas",
+    "measures.uplift": "the best order of an uplift curve is drawn",
+    "states._compute": "streams know bounds of measures",
+    "inference._call": "notes tell of too few data",
+    "inference.bands": "intervals of what several cuts bring share their resamples",
+    "inference.comparing": "so do the tests",
+    "inference.hit_rates": "what a quota brings has an interval made of those of hit rates",
+}
+"""What the application imports beside public names, and what for."""
 NAMES_BACKENDS = ("_array", "_bits", "ops", "adapters")
 READS_VALUES = (
     "_array",
@@ -186,6 +207,19 @@ def test_imports_have_no_cycle():
         for name, tree in TREES.items()
     }
     graphlib.TopologicalSorter(graph).prepare()
+
+
+def test_the_application_imports_public_names():
+    """Or from the few modules of `OPEN_TO_THE_APPLICATION`, each for its reason."""
+    public = {"", *quotakernels._FAMILIES}
+    found = {
+        target
+        for name, tree in TREES.items()
+        if within(name, *APPLICATION)
+        for target in imports_inside(tree)
+        if target not in public and not within(target, *APPLICATION)
+    }
+    assert found == OPEN_TO_THE_APPLICATION.keys(), "use public names, or say why there are none"
 
 
 def test_operations_import_at_their_top():
