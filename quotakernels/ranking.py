@@ -11,7 +11,7 @@ from quotakernels._bits import pickled
 from quotakernels._types import A, ArrayOf, Generic, Number, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.columns import short_repr
-from quotakernels.inputs.counts import COLUMNS, table_of_points, validate_groups
+from quotakernels.inputs.counts import FROM_COUNTS, table_of_points, validate_groups
 from quotakernels.inputs.cuts import cut_at
 from quotakernels.inputs.examples import (
     Examples,
@@ -199,7 +199,7 @@ class Ranking(NamedTuple, Generic[T]):
         others = (positive_gains_rejected, negative_gains_rejected, positive_costs, negative_costs)
         treated = (treated_positives, treated_negatives)
         columns = (thresholds, counts, positives, *masses, *others, *treated, groups)
-        found = validate_groups(dict(zip(COLUMNS, columns, strict=True)), num_groups)
+        found = validate_groups(dict(zip(FROM_COUNTS, columns, strict=True)), num_groups)
         xp = namespace(found.table.counts)
         with xp.computing():
             return ranking_of(found.parted(xp.split_ties(found.table, ties)), found.good)

@@ -21,14 +21,14 @@ with requiring("Flax", "flax"):
 
 __all__ = ["RankingMetric"]
 
-SAMPLE_WEIGHT, WHERE, GROUPS = "sample_weight", "mask", "groups"
+SAMPLE_WEIGHT, WHERE = "sample_weight", "mask"
 """The usual names, of outputs that may be absent."""
 _ARGUMENTS = {WHERE: "where"}
 """What states call these, if otherwise."""
 _SIMILAR = {
     SAMPLE_WEIGHT: ("sample_weights", "weights", "weight"),
     WHERE: ("where",),
-    GROUPS: ("group", "indexes"),
+    "groups": ("group", "indexes"),
 }
 """Names that are likely to be meant for them."""
 _EXACT = (
@@ -112,7 +112,7 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         scores: str = "logits",
         sample_weight: str | None = SAMPLE_WEIGHT,
         where: str | None = WHERE,
-        groups: str | None = GROUPS,
+        groups: str | None = "groups",
         pos_label: Any = None,
         bound: Literal["midpoint", "lower", "upper", "both"] = "midpoint",
         **columns: str,
@@ -123,7 +123,7 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         self.bound = bound
         self.measures = tuple(measures.items()) if self.several else measures
         self.pos_label = pos_label
-        usual = {SAMPLE_WEIGHT: sample_weight, WHERE: where, GROUPS: groups}
+        usual = {SAMPLE_WEIGHT: sample_weight, WHERE: where, "groups": groups}
         self.usual = tuple((x, name) for x, name in usual.items() if name is not None)
         self.needed = (("y_true", labels), ("y_score", scores), *columns.items())
         self.state = nnx.metrics.MetricState(start)
@@ -147,8 +147,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         for usual, name in self.usual:
             found = _usual(name, outputs) if name == usual else _needed(name, outputs, True)
             given[_ARGUMENTS.get(usual, usual)] = found
-        if given.get(GROUPS) is None:  # not every state takes them
-            given.pop(GROUPS, None)
+        if given.get("groups") is None:  # not every state takes them
+            given.pop("groups", None)
         updated = self.state.get_value().update(**given, pos_label=self.pos_label)
         if isinstance(updated, ScoreBuffer) and not concrete(updated.bad):
             raise TypeError(

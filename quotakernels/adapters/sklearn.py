@@ -27,7 +27,7 @@ from quotakernels.measures._facts import (
     fact,
     title_of,
 )
-from quotakernels.measures._measure import Measure
+from quotakernels.measures._measure import CUTS, Measure
 from quotakernels.measures.by_group import (
     as_mean_over_groups,
     mean_over_groups,
@@ -213,7 +213,7 @@ def _measures() -> dict[str, Any]:
 
 
 BINARY = ("decision_function", "predict_proba")
-CUTS = ("threshold", "quota", "fraction", "budget")
+_CUTS = ("threshold", *CUTS)
 _IN_FOLDS = {
     "quota": "fraction= is a share of each fold",
     "budget": 'with when_short="all" it then selects all',
@@ -230,7 +230,7 @@ def of_one_group(measure: Any) -> Any:
 def lacks_a_cut(measure: Any, options: dict[str, Any]) -> bool:
     """Whether it is a measure of confusion tables, and nothing says at which cut."""
     function, given = without_options(measure, **options)
-    return isinstance(function, TableMeasure) and given.keys().isdisjoint(CUTS)
+    return isinstance(function, TableMeasure) and given.keys().isdisjoint(_CUTS)
 
 
 _DATA = ("groups", *COLUMNS)
@@ -440,7 +440,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
 # what fitted estimators say of examples
 
 
-NUMBERS = ("decision_function", "predict")
+WITHOUT_CLASSES = ("decision_function", "predict")
 """Methods of estimators without classes that give scores."""
 
 
@@ -490,7 +490,7 @@ class Responses:
 
     def of_no_class(self, methods: str | tuple[str, ...] | None) -> Any:
         """Scores of an estimator without classes, shape (n,)."""
-        name, scores = self._response(methods or NUMBERS)
+        name, scores = self._response(methods or WITHOUT_CLASSES)
         if methods is None and name == "predict" and scores.dtype.kind != "f":
             raise TypeError(
                 f"{self.estimator!r} has no classes_ and predicts whole numbers, which may be "

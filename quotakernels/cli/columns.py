@@ -362,7 +362,7 @@ def _listed(values: list[_Value]) -> str:
 # columns of batches
 
 
-_LARGEST = 2**53
+_EXACT_IN_FLOAT64 = 2**53
 
 
 class BatchReader:
@@ -409,7 +409,7 @@ class BatchReader:
 def _float_scores(table: pa.Table, name: str) -> NDArray[np.float64]:
     """The scores of a batch in the type that holds those of all batches."""
     scores = score_column(table, name)
-    if scores.dtype.kind in "iu" and max(-int(scores.min()), int(scores.max())) > _LARGEST:
+    if scores.dtype.kind in "iu" and max(-int(scores.min()), int(scores.max())) > _EXACT_IN_FLOAT64:
         raise InputError(f"column {name!r}: whole numbers beyond 2**53 need another engine")
     return scores.astype(np.float64, copy=False)
 

@@ -49,7 +49,7 @@ def in_options(said: object) -> str:
 _LISTED = 20
 """Names of columns that a message lists at most."""
 
-_SHOWN = 5
+_FIRST = 5
 """Values of a column that a message shows at most."""
 
 
@@ -111,7 +111,7 @@ def third_label(name: str, number: int | str, values: Sequence[object], place: s
 
 def first_values(values: Sequence[object]) -> str:
     """The first values of a column."""
-    return ", ".join(map(repr, values[:_SHOWN])) + (", …" if len(values) > _SHOWN else "")
+    return ", ".join(map(repr, values[:_FIRST])) + (", …" if len(values) > _FIRST else "")
 
 
 def listed(names: Sequence[str]) -> str:

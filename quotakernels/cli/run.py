@@ -192,7 +192,7 @@ def refuse_to_overwrite(file: Path, output: Path) -> None:
 # in memory, or as a stream
 
 
-_SHARE = 0.25
+_MEMORY_SHARE = 0.25
 """Of the available memory, for the columns as they are read; evaluating them takes more."""
 _VALUE_BYTES = 8
 _IN_MEMORY = "give --engine memory"
@@ -209,7 +209,7 @@ def streams(path: Path, settings: Settings, engine: str, memory_limit: float | N
         return True
     names, limit = columns_read(settings), memory_limit
     if limit is None:
-        limit = _SHARE * _available_bytes()
+        limit = _MEMORY_SHARE * _available_bytes()
     needed = sum(_bytes_of_file(file, names) for file in files_of(path))
     if needed <= limit:
         return False
@@ -284,7 +284,7 @@ def _needs_resamples(settings: Settings) -> str:
 # rows in batches
 
 
-_GROUPS = 1000
+_MAX_GROUPS = 1000
 
 
 class Rows(NamedTuple):
@@ -310,10 +310,10 @@ class Rows(NamedTuple):
         found: set[Any] = set()
         for table in self.read([name, *(x.column for x in self.where)]):
             found.update(pc.unique(group_values(table, name)).to_pylist())
-            if len(found) > _GROUPS:
+            if len(found) > _MAX_GROUPS:
                 raise InputError(
-                    f"column {name!r} has more than {_GROUPS} groups, for which --engine stream "
-                    f"does not count scores; {_IN_MEMORY}"
+                    f"column {name!r} has more than {_MAX_GROUPS} groups, for which --engine "
+                    f"stream does not count scores; {_IN_MEMORY}"
                 )
         if len({isinstance(x, str) for x in found}) > 1:
             raise InputError(f"column {name!r} holds text in some rows and numbers in others")

@@ -35,7 +35,7 @@ from quotakernels.evaluation.words import (
 # what the models find or bring
 
 
-OTHERS = 3
+NAMED = 3
 """How many models behind the first are named."""
 _GIVE_QUOTA = "Give quota= to learn it for your number of places."
 
@@ -110,9 +110,9 @@ def _each(choice: Choice, verb: str, form: Callable[[float], str]) -> list[str]:
     others, names = choice.order[1:], choice.evaluation.models
     said = [
         f"{names[k]} {verb}{form(choice.compared[k])}{_of_places(choice, k) if verb else ''}"
-        for k in others[:OTHERS]
+        for k in others[:NAMED]
     ]
-    more = len(others) - OTHERS
+    more = len(others) - NAMED
     return [*said, counted(more, "other no more", "others no more")] if more > 0 else said
 
 
@@ -361,7 +361,7 @@ def what_is_added(choice: Choice) -> Said:
     told = [
         f"Of 100 treated rows among them, so many more are {are} than of 100 controls{sure}.{doubt}"
     ]
-    if rest := [f"{_of_100(added[k])} by {names[k]}" for k in others[:OTHERS]]:
+    if rest := [f"{_of_100(added[k])} by {names[k]}" for k in others[:NAMED]]:
         told += [f"Others: {listed(rest)}.", *_adds_most(choice, names[first])]
     return most, (*told, _BESIDE)
 
@@ -533,7 +533,7 @@ def _without_quota(evaluation: Results) -> Said:
     order = sorted(range(len(names)), key=lambda k: -shares[k])
     first, *others = [f"{names[k]} at {percent(shares[k])}" for k in order if shares[k]]
     # models that find as many share quotas, so that the others need not have the rest
-    others = others[: OTHERS - 1] + (["others at no more"] if len(others) >= OTHERS else [])
+    others = others[: NAMED - 1] + (["others at no more"] if len(others) >= NAMED else [])
     verdict = names[order[0]] if shares[order[0]] == 1 else f"Mostly {names[order[0]]}"
     where = f"Where each finds the most: {listed([f'{first} of all quotas', *others])}."
     return verdict, (where, _GIVE_QUOTA)

@@ -37,6 +37,7 @@ from quotakernels.evaluation.results import (
     places,
 )
 from quotakernels.evaluation.settings import (
+    SUM_ERROR,
     Counts,
     Groups,
     Lines,
@@ -444,9 +445,6 @@ def _number(name: str, value: Any) -> float | None:
 # what selecting brings: the best cut of every model, and each quota
 
 
-_ROUNDING = 1e-12
-
-
 def gain_results(results: Results, thresholds: list[float] | None) -> GainResults:
     """What each model brings at quotas, and at its best cut or at a threshold chosen elsewhere.
 
@@ -499,7 +497,7 @@ def _whole_gains(columns: Mapping[str, Any]) -> tuple[float, float, bool]:
         for name in ("gain", "gain_rejected", "gain_size")
     )
     amounts = size / GAIN_SCALE
-    return nobody, everybody, amounts > everybody + _ROUNDING * abs(everybody)
+    return nobody, everybody, amounts > everybody + SUM_ERROR * abs(everybody)
 
 
 def gains_of(unit: Unit, sample: Sample) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def _of_model(name: str, row: int, quota: Quota | None, values: Values) -> Itera
 # the evaluation
 
 
-_SHOWN = 8
+_ROWS_SHOWN = 8
 PlotKind = Literal["hit_rate", "qrecall", "lift", "roc", "precision_recall", "dominance", "impact"]
 
 
@@ -322,7 +322,7 @@ class Evaluation(Results):
         """The data, the verdicts, and what each model finds at the first quotas."""
         verdicts = (f"{x.question} {x.verdict}" for x in self.answers)
         first_ones = islice(brief_tables(self), 2)
-        texts = ["\n".join(table.lines(_SHOWN)) for table in first_ones]
+        texts = ["\n".join(table.lines(_ROWS_SHOWN)) for table in first_ones]
         return "\n\n".join(["\n".join([self._headline, *verdicts]), *texts])
 
     def _repr_html_(self) -> str:

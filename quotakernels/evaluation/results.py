@@ -20,7 +20,7 @@ import quotakernels as qk
 from quotakernels._records import plainly
 from quotakernels._text import counted, digits, fixed, money, number, percent
 from quotakernels.budgets import positives_per_cost
-from quotakernels.evaluation.settings import Counts, Quota, Settings
+from quotakernels.evaluation.settings import SUM_ERROR, Counts, Quota, Settings
 from quotakernels.evaluation.words import Size, signed
 from quotakernels.results import BestBoundary, Comparison
 from quotakernels.states._compute import bounds_of
@@ -210,8 +210,7 @@ def where_best(segments: Sequence[Segment], names: Sequence[str]) -> Iterator[st
 
 
 Floats = NDArray[np.float64]
-_SAME = 1e-12  # equal rankings whose weights are summed in another order
-_SUMMED, _ROUNDING = 1e-12, 1e-9
+_EQUAL = 1e-9
 
 
 class Known(NamedTuple):
@@ -238,7 +237,7 @@ def most(worth: Floats, nothing: Floats | float = 0.0) -> NDArray[np.bool_]:
     """
     defined = ~np.isnan(worth)
     top = np.max(worth, axis=0, initial=-np.inf, where=defined)
-    marked: NDArray[np.bool_] = np.isclose(worth, top, rtol=_SAME, atol=nothing)
+    marked: NDArray[np.bool_] = np.isclose(worth, top, rtol=SUM_ERROR, atol=nothing)
     marked &= marked.sum(axis=0) < defined.sum(axis=0)
     return marked
 
@@ -316,7 +315,7 @@ class Values:
         smaller = np.array([measure.less_is_better for measure in self.measures])
         worth = np.where(smaller, -self.array, self.array)
         # What is best when 0 is a sum over the rows, so that rounding can leave that much of it.
-        marked = most(worth, nothing=np.where(smaller, _SUMMED * rows, 0.0))
+        marked = most(worth, nothing=np.where(smaller, SUM_ERROR * rows, 0.0))
         bounds = self.ends if self.bounded else {}
         unknown = {name for name, x in bounds.items() if np.any(x.lower < x.upper)}
         marked &= np.array([x.compared and x.name not in unknown for x in self.measures])
@@ -545,7 +544,7 @@ class GainResults:
         """
         brings = self.at_best_cut.of("brings")
         top = np.nanmax(brings)
-        return int(np.argmax(brings >= top - _ROUNDING * np.abs(top)))
+        return int(np.argmax(brings >= top - _EQUAL * np.abs(top)))
 
 
 class Section(NamedTuple):
@@ -708,7 +707,7 @@ class Results(Counts):
 
 def same(a: float, b: float) -> bool:
     """Whether two numbers are equal but for rounding."""
-    return math.isclose(a, b, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return math.isclose(a, b, rel_tol=_EQUAL, abs_tol=_EQUAL)
 
 
 class Fewer(NamedTuple):
@@ -850,7 +849,7 @@ class Choice:
         model = int(np.nanargmax(values.of("best_places_bring")))
         best, total = (float(values.of(x)[model]) for x in ("best_places_bring", "brings"))
         most = float(np.nanmax(values.of("brings")))
-        if best - most <= _ROUNDING * max(abs(best), abs(most)) or best <= total:
+        if best - most <= _EQUAL * max(abs(best), abs(most)) or best <= total:
             return None
         expected = gains.expected_within.get(self.quota)
         elsewhere = math.nan if expected is None else float(expected[model])
@@ -886,7 +885,7 @@ def places_for(ranking: qk.Ranking, shares: Iterable[float]) -> Iterator[float]:
     curve = qk.qrecall_curve(ranking)
     for share in shares:
         # the first cut that reaches it; the curve is a straight line to that from the cut before
-        reached = int(np.argmax(curve.value >= share - _ROUNDING))
+        reached = int(np.argmax(curve.value >= share - _EQUAL))
         ends = slice(max(reached - 1, 0), reached + 1)
         yield float(np.interp(share, curve.value[ends], curve.quota[ends]))
 
@@ -902,7 +901,7 @@ def nothing_matters(gains: GainResults) -> bool:
     nobody = gains.nobody
     values = np.concatenate([np.asarray(x.curve.value, dtype=np.float64) for x in gains.cuts])
     return bool(
-        np.allclose(values, nobody, rtol=_ROUNDING, atol=_ROUNDING * np.abs(values).max(initial=0))
+        np.allclose(values, nobody, rtol=_EQUAL, atol=_EQUAL * np.abs(values).max(initial=0))
     )
 
 

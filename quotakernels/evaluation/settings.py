@@ -19,8 +19,8 @@ from quotakernels.tables import ConfusionTable
 # quotas
 
 
-# A sum of weights may fall short of the number that it stands for by as much, relatively.
-_ROUNDING = 1e-12
+SUM_ERROR = 1e-12
+"""Relative rounding error of a sum of weights, costs or gains."""
 
 
 class UnfitError(ValueError):
@@ -87,7 +87,7 @@ class Quota:
     def of_each(self, totals: NDArray[Any]) -> NDArray[np.float64]:
         """Return how many of each total the quota is, of each group for example."""
         wanted = self.amount * totals / 100 if self.percent else np.minimum(self.amount, totals)
-        return np.floor(wanted * (1 + _ROUNDING)) if self.whole else np.asarray(wanted, np.float64)
+        return np.floor(wanted * (1 + SUM_ERROR)) if self.whole else np.asarray(wanted, np.float64)
 
     @property
     def unrounded(self) -> Quota:
@@ -99,7 +99,7 @@ class Quota:
         said = f"{'budget' if self.is_budget else 'quota'}={self}"
         if of_rows and self.unit == "places" and 0 < self.amount < 1:
             raise UnfitError(f"{said} is less than one row; for a share write fraction={self}")
-        if not self.percent and self.amount > total * (1 + _ROUNDING):
+        if not self.percent and self.amount > total * (1 + SUM_ERROR):
             raise UnfitError(f"{said} is more than {what}")
 
 

@@ -329,7 +329,7 @@ def _brief_columns(choice: Choice) -> _Columns:
 # groups
 
 
-MANY = 30
+GROUPS_SHOWN = 30
 """Groups, of which a table or a drawing has all."""
 _EXTREMES = 5
 _QUARTILES = ("lowest", "quartile", "median", "quartile", "highest")
@@ -417,7 +417,7 @@ def shown_groups(values: GroupValues, measure: Column, model: int) -> list[int]:
     values.
     """
     column = values.of(measure.name)[model]
-    if len(column) <= MANY:
+    if len(column) <= GROUPS_SHOWN:
         return list(range(len(column)))
     defined = np.flatnonzero(~np.isnan(column))
     ordered: list[int] = defined[np.argsort(column[defined], kind="stable")].tolist()

@@ -14,7 +14,7 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, readable
 from quotakernels.inference._distributions import check_level
-from quotakernels.inputs.examples import Validated, check_tie_policy, validated
+from quotakernels.inputs.examples import COLUMNS, Validated, check_tie_policy, validated
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import check_choice, show_value, warn_once
 from quotakernels.inputs.models import host_floats
@@ -25,7 +25,7 @@ from quotakernels.measures._facts import (
     takes,
     title_of,
 )
-from quotakernels.measures._measure import COLUMNS, GROUPS, Measure
+from quotakernels.measures._measure import GROUPS, Measure
 from quotakernels.measures.by_group import mean_over_groups
 from quotakernels.measures.over_quotas import gini, pem, roc_auc
 from quotakernels.ranking import TiePolicy, rank

@@ -28,7 +28,7 @@ from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy, table_of
 
 NDArray = np.ndarray[Any, Any]
-FEWEST_PARTS, PARTS = 20, 200
+FEWEST_PARTS, MOST_PARTS = 20, 200
 """Parts of the examples that are left out, one at a time, for the acceleration of BCa."""
 
 
@@ -113,7 +113,7 @@ class Units(NamedTuple):
         There are about as many parts as resamples, as more would cost more than these.
         """
         xp = namespace(like)
-        parts = min(self.places, PARTS, max(resamples, FEWEST_PARTS))
+        parts = min(self.places, MOST_PARTS, max(resamples, FEWEST_PARTS))
         shuffled = np.random.default_rng(0).permutation(self.places) % parts
         with xp.computing():
             part = xp.asarray(shuffled, device=device(like))
@@ -207,13 +207,12 @@ def _sums_of(examples: Examples, counts: Array) -> dict[str, Any]:
     if weights is None and not columns:
         return {}
     first = next(iter(columns.values())) if weights is None else weights
-    mass, found, positive = xp.cast(counts, first.dtype), {}, xp.cast(labels, xp.bool)
+    split = functools.partial(xp.by_class, xp.cast(labels, xp.bool))
+    mass, found = xp.cast(counts, first.dtype), {}
     if weights is not None:
         mass = mass * weights
-        nothing = xp.zeros_like(mass)
-        found["positive_weights"] = xp.where(positive, mass, nothing)
-        found["negative_weights"] = xp.where(positive, nothing, mass)
-    return found | {"columns": xp.columns_by_class(positive, mass, columns)}
+        found["positive_weights"], found["negative_weights"] = split(mass)
+    return found | {"columns": ops.columns_by_class(split, columns, mass)}
 
 
 def host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.TieTable]]:

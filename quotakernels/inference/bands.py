@@ -32,8 +32,8 @@ from quotakernels.measures._facts import compared, direction_of
 from quotakernels.measures._measure import GROUPS, Measure, measure
 from quotakernels.measures.at_quota import Curve, cut_masses, hit_rate, lift, qrecall
 from quotakernels.measures.gains import best_quota, impact_at_quota
-from quotakernels.measures.tables.best_cut import SAME_VALUE as LAST_PLACES
 from quotakernels.measures.tables.best_cut import (
+    SAME_VALUE,
     BestBoundary,
     best_and_curve,
     best_boundary,
@@ -94,9 +94,9 @@ _REFUSED = {
     "cost": ": it is drawn over quotas and rates",
     "treatment": "; bootstrap takes it, with uplift_at_quota at several quotas",
 }
-_STEPS = 20
-"""Points of a curve for which none are given."""
-SAME_VALUE = 2.0**-40
+_USUAL_POINTS = 20
+"""Points of a curve if none are given."""
+ERROR_ROUNDING = 2.0**-40
 """Relative standard error that is put down to rounding."""
 
 
@@ -256,7 +256,7 @@ def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:
         expected = " or ".join(f"{x}=" for x in fitting)
         raise TypeError(f"{name} takes {expected}; got {', '.join(places)}")
     if not places:
-        return name, fitting[0], np.arange(1, _STEPS + 1) / _STEPS
+        return name, fitting[0], np.arange(1, _USUAL_POINTS + 1) / _USUAL_POINTS
     ((kind, given),) = places.items()
     at = as_column(kind, given)
     if at.ndim != 1 or at.shape[0] == 0:
@@ -304,7 +304,7 @@ def _beyond(
     Then resamples all agree, and yet the curve of others need not.
     """
     least = least_share(xp, tail, units)
-    close = tolerance(estimate, SAME_VALUE)
+    close = tolerance(estimate, ERROR_ROUNDING)
     unsure = share < 1 - close
     lower = xp.where(unsure & (estimate >= 1 - close), xp.minimum(ends[0], least), ends[0])
     upper = xp.where(unsure & (estimate == 0), xp.maximum(ends[1], 1 - least), ends[1])
@@ -329,7 +329,7 @@ def _simultaneous(
 ) -> tuple[Array, Array]:
     """Both edges of the band that holds so many resamples of the whole curve."""
     estimate, lower, upper, error, _, resamples = found
-    varies = error > tolerance(error, SAME_VALUE) * xp.abs(estimate)
+    varies = error > tolerance(error, ERROR_ROUNDING) * xp.abs(estimate)
     unit = xp.where(varies, error, xp.ones_like(error))
     away = xp.abs(resamples - xp.expand_dims(estimate, axis=-1)) / xp.expand_dims(unit, axis=-1)
     counts = xp.expand_dims(varies, axis=-1) & (resamples == resamples)
@@ -578,7 +578,7 @@ def _within(curve: Curve, most: Array, *, sign: int) -> _Cut:
     top = at(upto, last)
     sides = xp.maximum(xp.abs(upto[..., :1]), xp.abs(curve.value[..., -1:]))
     size = xp.maximum(xp.abs(top), xp.where(xp.isfinite(sides), sides, xp.zeros_like(sides)))
-    near = xp.where(xp.isfinite(top), top - tolerance(top, LAST_PLACES) * size, top)
+    near = xp.where(xp.isfinite(top), top - tolerance(top, SAME_VALUE) * size, top)
     first = xp.clip(xp.bisect(upto, near), 0, upto.shape[-1] - 1)
     after = xp.clip(last + 1, 0, upto.shape[-1] - 1)
     start, way = at(curve.quota, last), at(curve.quota, after) - at(curve.quota, last)
@@ -641,7 +641,7 @@ def _without_choice(
         for side, quota in sides:
             values, estimate = (xp.cast(x, more.dtype) for x in (side.resamples, side.estimate))
             estimate = xp.expand_dims(estimate, axis=-1)
-            rounding = tolerance(side.estimate, SAME_VALUE) * xp.abs(estimate)
+            rounding = tolerance(side.estimate, ERROR_ROUNDING) * xp.abs(estimate)
             alike = xp.all(xp.abs(values - estimate) <= rounding, axis=-1)
             chosen = places == xp.cast(quota, places.dtype)
             fixed = xp.expand_dims(alike & chosen, axis=-1)

@@ -515,7 +515,8 @@ def _acceleration(xp: Namespace, left_out: Any) -> Array:
 # the bootstrap
 
 
-_FEW = 8
+_VALUES_SHOWN = 8
+"""Estimates that a printed result shows."""
 
 
 class BootstrapResult(NamedTuple):
@@ -556,7 +557,7 @@ def _shown(x: Any) -> str:
     if not (is_array(x) and concrete(x) and readable(x)):
         return f"<{type(x).__name__}>"
     values = to_numpy(x)
-    if values.size > _FEW:
+    if values.size > _VALUES_SHOWN:
         return f"<shape {values.shape}>"
     texts = [digits(value) for value in values.ravel().tolist()]
     return f"[{', '.join(texts)}]" if values.ndim else texts[0]

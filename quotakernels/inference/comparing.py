@@ -66,10 +66,10 @@ from quotakernels.ranking import rank, rank_examples, ranked_by_group
 NDArray = np.ndarray[Any, Any]
 _HOST: Namespace = namespace(np.empty(0))
 TestName: TypeAlias = Literal["bootstrap", "permutation", "delong", "score"]
-_ROUNDING = 2.0**-40
-"""Of the largest estimate: differences below it count as 0."""
-_SAME = 2.0**-30
-"""Of an estimate: how far that of the ranks may be from it in a measure of nothing but order."""
+_DIFFERENCE_ROUNDING = 2.0**-40
+"""Share of the largest estimate below which differences count as 0."""
+_RANKS_ROUNDING = 2.0**-30
+"""Share of an estimate by which ranks may change it, if the measure depends on order alone."""
 _STEPS = {"bootstrap": 2, "permutation": 1}
 """The smallest p-value of each test, in units of 1/(1 + R)."""
 _NORMALS = 2**12
@@ -262,7 +262,7 @@ def normal_optimism(worth: NDArray, errors: NDArray) -> float:
 def _rounding(estimate: NDArray) -> float:
     """The difference that is put down to rounding."""
     largest = np.max(np.abs(estimate[np.isfinite(estimate)]), initial=0)
-    return float(largest) * tolerance(estimate, _ROUNDING)
+    return float(largest) * tolerance(estimate, _DIFFERENCE_ROUNDING)
 
 
 def _difference(estimate: NDArray, first: int, second: int) -> float:
@@ -362,7 +362,7 @@ def _of_groups(models: Compared, found: Validated) -> Exchange:
 
 def _check_of_order(models: Compared, of_ranks: NDArray) -> None:
     """Raise unless ranks in the place of the scores leave the measure as it is."""
-    relative = tolerance(models.estimate, _SAME)
+    relative = tolerance(models.estimate, _RANKS_ROUNDING)
     if not np.allclose(of_ranks, models.estimate, relative, relative, equal_nan=True):
         raise ValueError(
             'test="permutation" replaces scores by ranks, but this measure depends on the values '
@@ -450,7 +450,8 @@ def warn_of_undefined(undefined: np.ndarray[Any, Any], n_resamples: int) -> None
 # the comparison of several models
 
 
-_SHOWN = 10
+_LINES_SHOWN = 10
+"""Models that a printed comparison shows."""
 
 
 class Comparison(NamedTuple):
@@ -502,11 +503,11 @@ class Comparison(NamedTuple):
         wide, marks = (max(map(len, x), default=0) for x in (self.names, self.letters))
         rows = zip(self.names, self.estimate.tolist(), self.letters, strict=True)
         lines = [f"  {name:{wide}}  {digits(value):>9}  {x:{marks}}" for name, value, x in rows]
-        for k, p in enumerate(self.p_adjusted[0, 1:_SHOWN].tolist(), 1):
+        for k, p in enumerate(self.p_adjusted[0, 1:_LINES_SHOWN].tolist(), 1):
             lines[k] += f"  p = {formatted(p, '.2g')}"
-        more = [f"  and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+        more = [f"  and {len(lines) - _LINES_SHOWN} more"] if len(lines) > _LINES_SHOWN else []
         head = f"Comparison of {len(lines)} models; those without a common letter differ:"
-        return "\n".join([head, *(line.rstrip() for line in lines[:_SHOWN]), *more])
+        return "\n".join([head, *(line.rstrip() for line in lines[:_LINES_SHOWN]), *more])
 
     def to_frame(self, library: Library | None = None) -> Any:
         """Every pair as a row of a data frame: the difference, its interval and both p-values.

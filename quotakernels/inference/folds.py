@@ -35,8 +35,8 @@ from quotakernels.ops.programs import float_of
 from quotakernels.ranking import TiePolicy, rank, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
-_SHOWN = 5
-"""Folds that a warning names."""
+_FOLDS_NAMED = 5
+"""Folds that a warning names at most."""
 
 
 # which examples each fold holds, and measures of them one by one
@@ -153,7 +153,7 @@ def _stacked(values: list[Any]) -> Any:
 def why_undefined(parts: list[Validated], folds: Folds, undefined: NDArray) -> str:
     """Which folds leave a measure undefined, as far as it can be told with their classes."""
     told = []
-    for number in np.flatnonzero(undefined)[:_SHOWN].tolist():
+    for number in np.flatnonzero(undefined)[:_FOLDS_NAMED].tolist():
         examples = parts[number].examples
         units = units_by_class(namespace(examples.scores), examples, None)
         each = zip(("no positives", "no negatives"), units, strict=True)
@@ -164,7 +164,7 @@ def why_undefined(parts: list[Validated], folds: Folds, undefined: NDArray) -> s
     return ", ".join(told) + (f" and {more} more" if more > 0 else "")
 
 
-SAME_VALUE = 2.0**-44
+FOLD_ROUNDING = 2.0**-44
 """Relative difference of two values that is put down to rounding."""
 
 
@@ -191,7 +191,7 @@ def corrected(xp: Namespace, values: Array, ratio: float, confidence_level: floa
     counted = xp.cast(number, values.dtype)
     mean = xp.sum(xp.where(there, values, xp.zeros_like(values)), axis=-1) / counted
     deviation = standard_deviation(xp, values)
-    same = deviation <= tolerance(values, SAME_VALUE) * xp.abs(mean)
+    same = deviation <= tolerance(values, FOLD_ROUNDING) * xp.abs(mean)
     deviation = xp.where(same, xp.zeros_like(deviation), deviation)
     error = deviation * xp.sqrt(1 / counted + ratio)
     half = student_t(xp, confidence_level, xp.cast(number - 1, values.dtype)) * error
@@ -207,7 +207,7 @@ def first_less_second(pair: list[Array]) -> Array:
     with xp.computing():
         a, b = (xp.cast(x, dtype) for x in (a, b))
         less = a - b
-        same = xp.abs(less) <= tolerance(less, SAME_VALUE) * (xp.abs(a) + xp.abs(b))
+        same = xp.abs(less) <= tolerance(less, FOLD_ROUNDING) * (xp.abs(a) + xp.abs(b))
         return xp.where(same, xp.zeros_like(less), less)
 
 

@@ -65,7 +65,7 @@ def wilson(
 
 
 NDArray = np.ndarray[Any, Any]
-ENDLESS = 2.0**53
+ENDLESS = ops.EXACT_IN_FLOAT64
 """More places than any list has; infinity would stop JAX under `debug_infs`."""
 
 

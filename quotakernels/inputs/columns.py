@@ -265,10 +265,9 @@ def positive_labels(
 MASS_ROUNDING = 2.0**-40
 """Relative difference between two sums of the same weights that is put down to rounding."""
 
-_COLUMNS = (
-    *("y_true", "y_score", "y_pred", "sample_weight", "where"),
-    *("gain", "gain_rejected", "cost", "treatment", "groups"),
-)
+COLUMNS = ("gain", "gain_rejected", "cost", "treatment")
+"""What an example may have beside its score, label and weight; keywords of `rank`."""
+_PER_EXAMPLE = ("y_true", "y_score", "y_pred", "sample_weight", "where", *COLUMNS, "groups")
 
 
 _REAL = ("bool", "integral", "real floating")
@@ -429,7 +428,7 @@ def refuse_missing(name: str, lacking: Any) -> None:
     hint = "they have no place here"
     if name in ("groups", "clusters", "by", "per"):
         hint = "give these examples an id, or leave them out"
-    elif name in _COLUMNS or name.startswith("models["):
+    elif name in _PER_EXAMPLE or name.startswith("models["):
         hint = "fill them with any number and pass where= with False at their positions"
     first = tuple(int(i) for i in np.argwhere(lacking)[0])
     place = f"; the first is at position {first[0] if len(first) == 1 else first}" if first else ""

@@ -32,7 +32,7 @@ _SUMS = {
 _FLOATS = ("weights", "positive_weights", *(name for pair in _SUMS.values() for name in pair))
 """What is given in twos or not at all, and computed with in floats."""
 _COUNTS = ("counts", "positives", "groups")
-COLUMNS = ("thresholds", "counts", "positives", *_FLOATS, "groups")
+FROM_COUNTS = ("thresholds", "counts", "positives", *_FLOATS, "groups")
 """What `Ranking.from_counts` takes, in its order."""
 
 

@@ -50,7 +50,7 @@ def warn_below_one(quota: Any) -> None:
         )
 
 
-ROUNDING = 2.0**-50
+FRACTION_ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
 _EXAMPLES = "number of examples"
 """What messages call the limit of a quota without weights, which is no rounded sum."""
@@ -211,7 +211,7 @@ def _known_mass(size: int, value: Any, is_fraction: bool) -> float | None:
     if is_fraction:  # in plain numbers, which torch.compile can trace
         mass = mass * size if 0 < mass <= 1 else math.nan
         nearest = math.floor(mass + 0.5) if mass == mass else mass
-        mass = float(nearest) if abs(mass - nearest) <= ROUNDING * mass else mass
+        mass = float(nearest) if abs(mass - nearest) <= FRACTION_ROUNDING * mass else mass
     return mass if 0 <= mass <= size else None
 
 
@@ -238,12 +238,12 @@ def _within(
 
 def whole_if_close(xp: Namespace, wanted: Array) -> Array:
     """The numbers, made whole where only rounding has moved them off a whole number."""
-    nearest, close = xp.round(wanted), tolerance(wanted, ROUNDING) * wanted
+    nearest, close = xp.round(wanted), tolerance(wanted, FRACTION_ROUNDING) * wanted
     return xp.where(xp.abs(wanted - nearest) <= close, nearest, wanted)
 
 
-MOST = 10**8
-"""The most positions that are visited one by one; more would fill the memory."""
+MOST_POSITIONS = 10**8
+"""The most positions of which each gets a value; more would fill the memory."""
 
 
 @functools.wraps(masses_or_all, assigned=())
@@ -253,7 +253,7 @@ def masses_and_positions(
     """The wanted masses, and all positions to be visited, counted from 1."""
     (wanted,), shape = masses_or_all(xp, table, **cut)
     number = _number(xp, table, wanted)
-    if ops.is_below(MOST, number):
+    if ops.is_below(MOST_POSITIONS, number):
         raise ValueError(f"the ranking has {number} positions, too many to visit each; pass quota=")
     return (wanted, xp.arange(1, number + 1, dtype=xp.int64, device=device(wanted))), shape
 

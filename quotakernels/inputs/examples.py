@@ -25,6 +25,7 @@ from quotakernels._array import (
     readable,
     with_fields,
 )
+from quotakernels.inputs.columns import COLUMNS as COLUMNS
 from quotakernels.inputs.columns import (
     adopt,
     as_column,
@@ -49,8 +50,6 @@ from quotakernels.ops import namespace
 
 NDArray = np.ndarray[Any, Any]
 
-COLUMNS = ("gain", "gain_rejected", "cost", "treatment")
-"""What there may be of each example beside its score, label and weight."""
 TIE_POLICIES = ("expected", "optimistic", "pessimistic", "given")
 
 

@@ -32,7 +32,7 @@ MOST_POINTS = 2**24
 """The longest axis of results that have several columns."""
 MOST_CLASSES = 2**14
 """A table of so many classes has as many cells as the longest axis."""
-EXPECTED = "an integer, a string or a date"
+ID_EXPECTED = "an integer, a string or a date"
 _DATES = (datetime.datetime, datetime.date)
 _KINDS = (str, int, *_DATES)
 """What ids may be, of one of these alone; a time of day is a date for Python, but not here."""
@@ -147,7 +147,7 @@ def _checked_ids(name: str, column: Array) -> Array:
     missing = column != column
     invalid = missing if bool(xp.any(missing)) else ~missing
     hint = _WHOLE if bool(xp.all(missing | (column == xp.floor(column)))) else ""
-    raise TypeError(first_bad(name, column, invalid, EXPECTED) + hint.format(name))
+    raise TypeError(first_bad(name, column, invalid, ID_EXPECTED) + hint.format(name))
 
 
 def _plain_ids(name: str, column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -156,7 +156,7 @@ def _plain_ids(name: str, column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     kinds = [next((k for k in _KINDS if isinstance(x, k)), None) for x in values]
     for place, (kind, value) in enumerate(zip(kinds, values, strict=True)):
         if kind is None or kind is not kinds[0]:
-            wanted = f"{EXPECTED}, as the others" if kind else EXPECTED
+            wanted = f"{ID_EXPECTED}, as the others" if kind else ID_EXPECTED
             whole = isinstance(value, float) and (value != value or value.is_integer())
             hint = _WHOLE.format(name) if whole and str not in kinds else ""
             raise TypeError(f"{name} is {value!r} at position {place}; expected {wanted}{hint}")

@@ -26,9 +26,9 @@ from quotakernels.inputs.columns import (
 )
 from quotakernels.inputs.examples import Validated, validated
 from quotakernels.inputs.keywords import show_value
+from quotakernels.ops import EXACT_IN_FLOAT64
 
 NDArray = np.ndarray[Any, Any]
-_EXACT = 2**53
 
 
 def named_scores(models: Any, y_true: Any, at_least: int = 2) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def of_one_dtype(xp: Namespace, columns: dict[Any, Array]) -> list[Array]:
     for name, x in columns.items():
         if xp.of_kind(x.dtype, "integral") and x.shape[0] and readable(x):
             low, high = (int(f(to_numpy(x))) for f in (np.min, np.max))
-            if max(high, -low) > _EXACT:
+            if max(high, -low) > EXACT_IN_FLOAT64:
                 raise ValueError(
                     f"{name} holds integers beyond 2**53 and other models scores of another type; "
                     "pass scores of one type"

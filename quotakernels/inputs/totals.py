@@ -106,7 +106,7 @@ class Totals:
         """Whether sums over the rows may be rounded."""
         if not self._table.rounded:
             return False
-        return self._table.weighted or not known(self.whole < 2.0**53)
+        return self._table.weighted or not known(self.whole < ops.EXACT_IN_FLOAT64)
 
     def within(self, value: Array, most: Array) -> Array:
         """The value, at most `most` in spite of rounding, and exactly that for a perfect order."""

@@ -8,8 +8,9 @@ import operator
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from quotakernels.inputs.columns import COLUMNS
 from quotakernels.inputs.keywords import show_value
-from quotakernels.measures._measure import COLUMNS, Measure
+from quotakernels.measures._measure import Measure
 
 
 def depends_on_positives_only(measure: Any) -> bool:

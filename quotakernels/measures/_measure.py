@@ -33,6 +33,7 @@ from quotakernels.inputs.cuts import (
     wanted_masses,
 )
 from quotakernels.inputs.examples import (
+    COLUMNS,
     Examples,
     Validated,
     check_tie_policy,
@@ -60,6 +61,11 @@ from quotakernels.ranking import (
 R = TypeVar("R")
 
 
+def repr_of_measure(measure: Any) -> str:
+    """What an interpreter shows of anything that is called like a measure."""
+    return f"<measure {measure.__name__}>"
+
+
 class MeasureWithOptions(functools.partial[R]):
     """A ``functools.partial`` of a measure with a ``__name__``, which some libraries ask for.
 
@@ -67,9 +73,7 @@ class MeasureWithOptions(functools.partial[R]):
     """
 
     __name__: str
-
-    def __repr__(self) -> str:
-        return f"<measure {self.__name__}>"
+    __repr__ = repr_of_measure
 
 
 def named(measure: Any, name: str | None, options: dict[str, Any]) -> MeasureWithOptions[Any]:
@@ -107,8 +111,6 @@ returns None if the results have no axis K."""
 
 
 _FROM_DATA = inspect.signature(rank).parameters
-COLUMNS = ("gain", "gain_rejected", "cost", "treatment")
-"""Keywords of `rank` that measures take only if they need these columns."""
 GROUPS = ("groups", "num_groups")
 """Keywords of `rank` that divide the examples into groups."""
 CUTS = ("quota", "fraction", "budget")
@@ -489,8 +491,7 @@ class Measure:
     def __reduce__(self) -> str:
         return self.__name__
 
-    def __repr__(self) -> str:
-        return f"<measure {self.__name__}>"
+    __repr__ = repr_of_measure
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -12,7 +12,7 @@ from quotakernels._array import Array, Namespace, device, tree_map
 from quotakernels._records import plainly
 from quotakernels._types import Generic, Numbers, T
 from quotakernels.inputs.cuts import wanted_masses, whole_if_close
-from quotakernels.inputs.examples import good_rows, nan_unless_valid
+from quotakernels.inputs.examples import COLUMNS, good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import forwarding, keywords_of, public, refuse_unknown, show_value
 from quotakernels.inputs.numbers import AMOUNT, checked, numbers_like
 from quotakernels.inputs.totals import Totals
@@ -25,7 +25,7 @@ from quotakernels.measures._facts import (
     title_of,
     unwrapped,
 )
-from quotakernels.measures._measure import COLUMNS, Measure, measure, taken_of_rank
+from quotakernels.measures._measure import Measure, measure, repr_of_measure, taken_of_rank
 from quotakernels.measures.at_quota import positives_at
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, ranked, table_of
@@ -190,8 +190,7 @@ class MeanOverGroups:
                 size = xp.nan_unless(good[..., 0], size)
         return GroupValues(values, size)
 
-    def __repr__(self) -> str:
-        return f"<measure {self.__name__}>"
+    __repr__ = repr_of_measure
 
 
 @forwarding(rank)

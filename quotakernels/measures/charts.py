@@ -12,7 +12,6 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
-from quotakernels.inputs.cuts import ROUNDING
 from quotakernels.inputs.groups import MOST_POINTS, size_of
 from quotakernels.inputs.keywords import check_choice, public, show_value
 from quotakernels.inputs.numbers import COST, POSITIVE, Domains, checked, of_numbers, plain_number
@@ -416,13 +415,17 @@ class Line(NamedTuple):
     tpr: Array
 
 
+LINE_ROUNDING = 2.0**-50
+"""Of a + b: how far a line may miss the unit square by rounding."""
+
+
 def rising(xp: Namespace, t: Array, a: Array, b: Array, low: Array, high: Array) -> Line:
     """The line b·TPR - a·FPR = low, where a and b are not negative and high is b - low."""
     none, whole = xp.zeros_like(low), xp.ones_like(low)
     from_left, to_top = (low >= 0) & (b > 0), (high <= a) & (a > 0)
     start = Line(xp.where(from_left, none, -low / a), xp.where(from_left, low / b, none))
     stop = Line(xp.where(to_top, high / a, whole), xp.where(to_top, whole, (low + a) / b))
-    slack = tolerance(a, ROUNDING) * (a + b)
+    slack = tolerance(a, LINE_ROUNDING) * (a + b)
     return _between(xp, t, start, stop, (high >= -slack) & (low + a >= -slack) & (a + b > 0))
 
 
@@ -695,7 +698,7 @@ def _in_roc_space(xp: Namespace, of: Of, t: Array, numbers: dict[str, Array]) ->
 Kappa = Literal["cohen", "scott", "fleiss", "bennett"]
 Ends: TypeAlias = Callable[[Array], tuple[Array, Array]]
 """What stands above and below each row, of numbers of all cuts."""
-LEVEL = 2.0**-60
+FLAT_GROWTH = 2.0**-60
 """Relative growth of a denominator up to which it is taken as constant."""
 
 
@@ -797,7 +800,7 @@ def _mean_quotient(above: tuple[Array, Array], below: tuple[Array, Array]) -> Ar
     near, far = xp.where(falls, *above[::-1]), xp.where(falls, *above)
     base = xp.minimum(last, first)
     growth = xp.abs(last - first)
-    is_level = growth <= LEVEL * base
+    is_level = growth <= FLAT_GROWTH * base
     growth = xp.where(is_level, base, growth)
     x = growth / base
     log, remainder = log_and_remainder(xp, x)

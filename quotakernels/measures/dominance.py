@@ -15,8 +15,8 @@ from quotakernels.measures._models import Family, Models, cut_masses_of, family_
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking
 
-_AT_ONCE = 2**16
-"""Heights of lines."""
+_HEIGHTS_AT_ONCE = 2**16
+"""How many heights of lines are computed at once."""
 
 
 def best_stretches(
@@ -47,7 +47,7 @@ def _blocks(begin: Array, lines: int) -> list[slice]:
     size = begin.shape[-1]
     if begin.ndim > 1 or not readable(begin):
         return [slice(None)]
-    step = max(_AT_ONCE // lines, 1)
+    step = max(_HEIGHTS_AT_ONCE // lines, 1)
     return [slice(k, min(k + step, size)) for k in range(0, size, step)]
 
 

@@ -491,8 +491,8 @@ def _mixture(hull: RocHull, along: Array, wanted: Array) -> Mixture:
 # cuts for given costs
 
 
-ROUNDS = 10
-"""Rounds of the continued fraction that are enough for parameters from 1 to 2."""
+FRACTION_ROUNDS = 10
+"""Rounds of the continued fraction that suffice for parameters from 1 to 2."""
 Losses: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
 
 
@@ -542,7 +542,7 @@ def _fraction(xp: Namespace, a: Array, b: Array, x: Array, rest: Array) -> Array
     The coefficients d tend to -x/4, of which the tail is made.
     """
     value = (1 + xp.sqrt(rest)) / 2
-    for m in range(ROUNDS, 0, -1):
+    for m in range(FRACTION_ROUNDS, 0, -1):
         value = 1 + m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)) / value
         k = m - 1
         value = 1 - (a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1)) / value

@@ -8,11 +8,11 @@ from quotakernels._array import Array, Namespace, device, tree_map
 from quotakernels._records import plainly
 from quotakernels._types import TiePolicy
 from quotakernels.inputs.classes import validate_classes
-from quotakernels.inputs.examples import Examples, check_tie_policy
+from quotakernels.inputs.examples import COLUMNS, Examples, check_tie_policy
 from quotakernels.inputs.keywords import check_choice, forwarding, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals
-from quotakernels.measures._measure import COLUMNS, GROUPS, Measure
+from quotakernels.measures._measure import GROUPS, Measure
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, rank_examples, table_of
 

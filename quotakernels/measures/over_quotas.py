@@ -448,10 +448,6 @@ def _left_and_above(
 # averages
 
 
-EXACT = 2.0**53
-"""Whole numbers below this are exact in float64."""
-
-
 def _of_ties(xp: Namespace, sums: Callable[..., tuple[Array, Array]], *row: Array) -> Array:
     """What a tie group of any size adds, by its harmonic sums."""
     before, mass, found, here, items = row
@@ -545,7 +541,7 @@ def qrecall_mean(
     last = total.negative if late else total.whole
     defined = (total.positive > 0) & (last > 0)
     if not by_area:
-        defined = defined & (total.whole < EXACT)  # beyond, positions are not told apart
+        defined = defined & (total.whole < ops.EXACT_IN_FLOAT64)  # else positions are rounded
 
     def value(*sums: Array) -> Array:
         return xp.nan_unless(defined, reduction.value(*sums))

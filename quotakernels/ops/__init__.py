@@ -6,6 +6,7 @@ hulls, resamples, bins.  Where a library does one faster by itself, or the stand
 what it needs, ``native/`` has a class for that library that overrides it, with the same answer.
 """
 
+from quotakernels.ops._table import EXACT_IN_FLOAT64 as EXACT_IN_FLOAT64
 from quotakernels.ops._table import GAIN_SCALE as GAIN_SCALE
 from quotakernels.ops._table import NO_COLUMNS as NO_COLUMNS
 from quotakernels.ops._table import ByClass as ByClass
@@ -20,6 +21,7 @@ from quotakernels.ops._table import QuotaCut as QuotaCut
 from quotakernels.ops._table import RowSum as RowSum
 from quotakernels.ops._table import Running as Running
 from quotakernels.ops._table import TieTable as TieTable
+from quotakernels.ops._table import columns_by_class as columns_by_class
 from quotakernels.ops._table import map_columns as map_columns
 from quotakernels.ops._table import to_sum as to_sum
 from quotakernels.ops.arrays import is_below as is_below

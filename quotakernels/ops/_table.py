@@ -7,7 +7,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from quotakernels._array import Array
 
-EXACT = 2.0**62
+EXACT_IN_FLOAT64 = 2.0**53
+"""Whole numbers up to this are exact in float64."""
+EXACT_IN_INT64 = 2.0**62
 """Below this P·N all turns of a table's curve are exact in 64-bit integers."""
 TOLERANCE = 2.0**-48
 """Relative difference below which two slopes made of rounded sums are taken as equal."""
@@ -52,6 +54,13 @@ NO_COLUMNS: dict[str, Any] = {}
 def map_columns(function: Callable[[Array], Array], columns: Columns) -> Columns:
     """The columns with every array put through the function."""
     return {name: x.map(function) for name, x in columns.items()}
+
+
+def columns_by_class(
+    by_class: Callable[[Array], ByClass], columns: dict[str, Array], mass: Array | None
+) -> Columns:
+    """The columns of a table, of whose sums over examples ``by_class(x)`` makes both classes."""
+    return {name: by_class(x) for name, x in to_sum(columns, mass).items()}
 
 
 def to_sum(columns: dict[str, Array], mass: Array | None) -> dict[str, Array]:

@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from quotakernels._array import Array, Namespace, device, tolerance
-from quotakernels.ops._table import EXACT, TOLERANCE, TieTable
+from quotakernels.ops._table import EXACT_IN_INT64, TOLERANCE, TieTable
 from quotakernels.ops.arrays import Arrays
 
-_ROUNDS = 32
+_ROUNDS_OF_COUNTS = 32
 """Enough for any P·N that is exact: after 31 the triangles hold no more whole points."""
 
 _ROUNDS_OF_FLOATS = 64
@@ -47,13 +47,13 @@ class Hulls(Arrays):
         if table.weighted:
             return _ends(self, table, wide, _ROUNDS_OF_MASSES)
         if table.counts.dtype == self.int32:
-            return _ends(self, table, self.int64, _ROUNDS)
+            return _ends(self, table, self.int64, _ROUNDS_OF_COUNTS)
         positive, negative = (
             self.cast(self.sum(x, axis=-1, keepdims=True, dtype=self.int64), wide)
             for x in (table.positive, table.negative)
         )
-        exact = positive * negative < EXACT
-        return _ends(self, _only(self, table, exact), self.int64, _ROUNDS) | _ends(
+        exact = positive * negative < EXACT_IN_INT64
+        return _ends(self, _only(self, table, exact), self.int64, _ROUNDS_OF_COUNTS) | _ends(
             self, _only(self, table, ~exact), wide, _ROUNDS_OF_FLOATS
         )
 

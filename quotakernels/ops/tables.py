@@ -6,20 +6,20 @@ boolean mask is used as an index, so that each function can be traced.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from quotakernels._array import Across, Array, Namespace, device
 from quotakernels._types import TiePolicy
 from quotakernels.ops._table import (
     ByClass,
-    Columns,
     CutRow,
     ExampleColumns,
     InPlace,
     Layout,
     QuotaCut,
     TieTable,
-    to_sum,
+    columns_by_class,
 )
 from quotakernels.ops.arrays import is_below, is_float
 from quotakernels.ops.groups import Grouped
@@ -57,8 +57,9 @@ class Tables(Grouped):
         if mass is None and valid is not None and "treatment" in columns:
             dtype = columns["treatment"].dtype  # what does not count is no control
             mass = self.cast(counts, dtype)
-        masses: Any = (None, None) if weights is None else _by_class(self, positive > 0, weights)
-        sums = self.columns_by_class(positive > 0, mass, columns)
+        split = functools.partial(self.by_class, positive > 0)
+        masses: Any = (None, None) if weights is None else split(weights)
+        sums = columns_by_class(split, columns, mass)
         every = TieTable(thresholds, counts, positive, *masses)._replace(columns=sums)
         groups = every if given or key.shape[-1] == 0 else _merge_equal(self, key, every)
         return groups._replace(layout=self.layout_of(scores, valid, not is_float(self, key)))
@@ -77,11 +78,10 @@ class Tables(Grouped):
         apart = valid is None or (has_bits and self.of_kind(scores.dtype, "real floating"))
         return InPlace() if apart and scores.shape[-1] and is_below(scores.shape[-1], 2**31) else ()
 
-    def columns_by_class(
-        self, positive: Array, mass: Array | None, columns: dict[str, Array]
-    ) -> Columns:
-        """The columns of a table in which each example is a row of its own."""
-        return {name: _by_class(self, positive, x) for name, x in to_sum(columns, mass).items()}
+    def by_class(self, positive: Array, x: Array) -> ByClass:
+        """The values of the positives and of the negatives, 0 in examples of the other class."""
+        nothing = self.zeros_like(x)
+        return ByClass(self.where(positive, x, nothing), self.where(positive, nothing, x))
 
     def merged(self, table: TieTable, last: Array) -> TieTable:
         """Each run of rows as one, in the row that is its `last`; all other rows are empty.
@@ -349,12 +349,6 @@ class Tables(Grouped):
             return _before(self, table, self.running_total(table, column), index) + share * own
 
         return [within(x) for x in columns]
-
-
-def _by_class(xp: Namespace, positive: Array, x: Array) -> ByClass:
-    """The values of positives and those of negatives, each 0 for examples of the other class."""
-    nothing = xp.zeros_like(x)
-    return ByClass(xp.where(positive, x, nothing), xp.where(positive, nothing, x))
 
 
 def _merge_equal(xp: Namespace, key: Array, examples: TieTable) -> TieTable:

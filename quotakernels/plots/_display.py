@@ -109,10 +109,10 @@ def label_once(ax: Axes, role: str, alone: str, together: str) -> str | None:
 # axes
 
 
-MANY = 8
-"""Entries of a legend that find no room inside the axes."""
-LARGE = 10_000
-"""A quota from which on ticks are abbreviated."""
+LEGEND_INSIDE = 8
+"""Entries of a legend for which there is room inside the axes."""
+ABBREVIATED_FROM = 10_000
+"""Quota from which on ticks are abbreviated."""
 _SECOND = "second quota axis"
 
 
@@ -165,7 +165,7 @@ class QuotaAxis:
             scales.append(ax.secondary_xaxis("top", functions=ways))
             scales[-1].set(xlabel=above, gid=_SECOND)
         for scale in scales[1:] if self.percent else [ax]:
-            if self.size >= LARGE:
+            if self.size >= ABBREVIATED_FROM:
                 scale.xaxis.set_major_formatter(EngFormatter(sep=""))
 
 
@@ -183,7 +183,7 @@ def with_legend(ax: Axes, place: str = "best", columns: int = 1) -> None:
         return
     handles, labels = zip(*entries, strict=True)
     where: dict[str, Any] = {"loc": place, "ncols": columns}
-    if len(labels) > MANY:
+    if len(labels) > LEGEND_INSIDE:
         where = {"loc": "upper left", "bbox_to_anchor": (1.01, 1)}
     look = {"fontsize": "small", "framealpha": 0.9, "handlelength": 2.8, "columnspacing": 1.0}
     ax.legend(handles, labels, **look, **where)
@@ -285,7 +285,7 @@ def written(text: str) -> str:
 
 Place = Callable[[Numbers], tuple[Numbers, Numbers]]
 """The coordinates of sums of masses, of which each class has a row."""
-STEPS = 200
+AXIS_STEPS = 200
 """A piece of a curve that is drawn straight has at most this part of the axis."""
 HALVINGS = 24
 
@@ -324,7 +324,7 @@ def curved(
             along = np.where((points[0] > 0) | has_zero, scale.transform(points[0]), np.nan)
             step = np.abs(np.diff(along))
         seen = along[np.isfinite(along)]
-        farthest = np.ptp(seen) / STEPS if len(seen) else 0.0
+        farthest = np.ptp(seen) / AXIS_STEPS if len(seen) else 0.0
         wide = 1 + np.flatnonzero(np.isfinite(step) & (step > farthest))
         if not len(wide):
             break

@@ -470,7 +470,7 @@ class UpliftDisplay(QuotaDisplay):
 # impact
 
 
-MARKED = 60
+MOST_MARKED = 60
 """More cuts that are as good as the best one are counted, not marked, and so many vertices of a
 hull have no markers.
 """
@@ -668,7 +668,7 @@ class ImpactDisplay(Display):
             self._line(x, value, label, options)
         model = self._before + len(self.markers_)
         marker, style = MARKERS[model % len(MARKERS)], {"markersize": 7, "color": colour_of(model)}
-        if 0 < len(tied) <= MARKED:
+        if 0 < len(tied) <= MOST_MARKED:
             look = {"markerfacecolor": "white", "zorder": 2.9, **style}
             self.ax_.plot(x[tied], value[tied], marker, **look)
         self.ax_.axvline(float(at), color=style["color"], linewidth=0.8, linestyle=":", zorder=1.4)
@@ -946,15 +946,15 @@ def _joined(start: Any, stop: Any, best: Any) -> tuple[Any, Any]:
 
 SQUARE = (5.2, 5.0)
 """Size of a new figure for a chart of equal axes, in inches."""
-FEW = 3
-"""So many models have their hulls drawn if nothing else is said."""
-ABOVE, ROOM = "upper center", 0.35
+MOST_HULLS = 3
+"""Up to so many models have their hulls drawn if hull= is not given."""
+ABOVE, LEGEND_ROOM = "upper center", 0.35
 """A legend above all curves, and its room as a share of their height."""
 
 _INFORMEDNESS = "Informedness (TPR − FPR)"
 _FPR = "False positive rate"
 _TPR = "True positive rate"
-_BITS = "Drift: log₂[(s + selected)/(s + positives)] (bits)"
+_DRIFT = "Drift: log₂[(s + selected)/(s + positives)] (bits)"
 
 
 class ChartLook(NamedTuple):
@@ -993,16 +993,16 @@ CHARTS = {
         "BIFT chart", "Bias (share of examples selected)", _INFORMEDNESS, "x", legend=ABOVE
     ),
     "bprd": ChartLook("BPRD chart", "Drift (bias / prevalence)", _INFORMEDNESS, legend=ABOVE),
-    "bird": ChartLook("BIRD chart", _BITS, "log₂ sTPR − log₂ sFPR (bits)", straight=False),
+    "bird": ChartLook("BIRD chart", _DRIFT, "log₂ sTPR − log₂ sFPR (bits)", straight=False),
     "bird_informedness": ChartLook(
         "BIRD chart of informedness",
-        _BITS,
+        _DRIFT,
         "−log₂(1 − informedness) (bits)",
         straight=False,
         legend=ABOVE,
     ),
 }
-AREAS = {"roc": ("AUC", qk.roc_auc), "pr": ("AUC-PR", qk.pr_auc)}
+LEGEND_AREAS = {"roc": ("AUC", qk.roc_auc), "pr": ("AUC-PR", qk.pr_auc)}
 """Charts that are known by their areas, and those of their hulls."""
 HULL_AREAS: dict[str, Any] = {"roc": qk.roc_hull_auc, "pr": qk.achievable_pr_auc}
 
@@ -1115,7 +1115,7 @@ class PowersChartDisplay(Display):
         self.hulls_ = []
         for name, ranking in self.rankings.items():
             chart = qk.charts.powers_chart(ranking, kind=self.kind, smoothing=self.smoothing)
-            label = with_value(name, AREAS.get(self.kind), ranking)
+            label = with_value(name, LEGEND_AREAS.get(self.kind), ranking)
             between = None if look.straight else (cuts(ranking), self._place(ranking))
             self._line(chart.x, chart.y, label, line_options, between)
         for ranking in self.rankings.values() if hull else ():
@@ -1150,7 +1150,7 @@ class PowersChartDisplay(Display):
         x, y = place(sums)
         y = from_the_start(y)
         self._line(x, y, "", look, between, self.hulls_)
-        if len(x) <= MARKED:
+        if len(x) <= MOST_MARKED:
             self.ax_.plot(x, y, ".", color=self.hulls_[-1].get_color(), markersize=4)
 
     def _place(self, ranking: Ranking) -> Place:
@@ -1169,7 +1169,7 @@ class PowersChartDisplay(Display):
             ax.set_aspect("equal")
         if room:
             low, high = ax.get_ylim()
-            ax.set_ylim(low, high + ROOM * (high - low), auto=None)
+            ax.set_ylim(low, high + LEGEND_ROOM * (high - low), auto=None)
 
     def _lines(self, of: Any, level: Any = None, **costs: Any) -> list[tuple[Numbers, Numbers]]:
         """The line for each ranking that has it."""
@@ -1252,7 +1252,7 @@ class RocDisplay(PowersChartDisplay):
         **options: Any,
     ) -> Self:
         """Draw the curves; see `PowersChartDisplay.plot`."""
-        hull = len(self.rankings) <= FEW if hull is None else hull
+        hull = len(self.rankings) <= MOST_HULLS if hull is None else hull
         return super().plot(ax, hull=hull, break_even=break_even, **options)
 
 

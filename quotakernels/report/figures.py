@@ -21,7 +21,7 @@ from quotakernels import plots
 from quotakernels._text import formatted, percent
 from quotakernels.evaluation.certainty import heading_of
 from quotakernels.evaluation.results import Choice, Column, GroupResults, GroupValues, Results
-from quotakernels.evaluation.tables import MANY, columns_at
+from quotakernels.evaluation.tables import GROUPS_SHOWN, columns_at
 from quotakernels.evaluation.words import listed, sentence
 from quotakernels.inference import hit_rate_interval
 from quotakernels.plots._display import (
@@ -46,13 +46,13 @@ _STYLE = {
     "axes.formatter.use_mathtext": False,
 }
 
-_SIZE = (5.0, 3.7)
+_INCHES = (5.0, 3.7)
 
 _ROW, _ROW_OF_GROUP, _ROW_OF_DOT = 0.5, 0.25, 0.08
 
-_WIDE, _NARROW = 2.6, 1.2
+_THICK, _THIN = 2.6, 1.2
 
-_POINTS = 72
+_DPI = 72
 
 _NAME = 16
 """Letters of a name in a line, which leave room for the drawing."""
@@ -192,7 +192,7 @@ def _weighted(style: dict[str, Any], model: int, winner: int | None) -> dict[str
     """The style of a line, wider if the model is the first of several, and else narrower."""
     if winner is None:
         return style
-    return {**style, "linewidth": _WIDE if model == winner else _NARROW}
+    return {**style, "linewidth": _THICK if model == winner else _THIN}
 
 
 Said = tuple[str, str, str, Sequence[Key]]
@@ -217,7 +217,7 @@ def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
     shown = _Shown(evaluation, choice)
     with matplotlib.style.context(["default", _STYLE]):
         for draw in _defined(shown):
-            drawing = Drawing(figsize=(_SIZE[0], _height(draw, shown)), layout="constrained")
+            drawing = Drawing(figsize=(_INCHES[0], _height(draw, shown)), layout="constrained")
             ax = drawing.subplots()
             name, title, reading, keys = draw(shown, ax)
             ax.set_title("")
@@ -232,8 +232,8 @@ def _height(draw: Any, shown: _Shown) -> float:
     groups = shown.evaluation.groups
     if draw is _groups and groups is not None:
         row = _ROW_OF_GROUP + _ROW_OF_DOT * (len(shown.names) - 1)
-        return max(_SIZE[1], row * (len(groups.names) + 2))
-    return max(_SIZE[1], _ROW * (len(shown.names) + 1)) if draw is _dominance else _SIZE[1]
+        return max(_INCHES[1], row * (len(groups.names) + 2))
+    return max(_INCHES[1], _ROW * (len(shown.names) + 1)) if draw is _dominance else _INCHES[1]
 
 
 def _defined(shown: _Shown) -> Iterator[Callable[[_Shown, Axes], Said]]:
@@ -246,7 +246,7 @@ def _defined(shown: _Shown) -> Iterator[Callable[[_Shown, Axes], Said]]:
         yield _lift
     if evaluation.gains is not None and evaluation.total:
         yield _impact
-    if evaluation.groups is not None and 0 < len(evaluation.groups.names) <= MANY:
+    if evaluation.groups is not None and 0 < len(evaluation.groups.names) <= GROUPS_SHOWN:
         yield _groups
     if both and len(shown.names) > 1:
         yield _dominance
@@ -264,7 +264,7 @@ def _emphasise(ax: Axes, winner: int | None) -> None:
     """Draw the line of the winner wide and over the others."""
     lines = [x for x in marked(ax, "model") if isinstance(x, Line2D)]
     for model, line in enumerate(lines if len(lines) > 1 and winner is not None else ()):
-        line.set_linewidth(_WIDE if model == winner else _NARROW)
+        line.set_linewidth(_THICK if model == winner else _THIN)
         line.set_zorder(3 if model == winner else 2)
 
 
@@ -276,7 +276,7 @@ def _svg(drawing: Drawing, ax: Axes, name: str, label: str) -> Markup:
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         drawing.savefig(written, format="svg", metadata={"Date": None}, transparent=True)
     start, stop = ax.get_xlim()
-    points = _POINTS * drawing.get_size_inches()[0] * ax.get_position().width
+    points = _DPI * drawing.get_size_inches()[0] * ax.get_position().width
     return Markup(inlined(written.getvalue(), label, points / (stop - start)))
 
 
@@ -416,7 +416,7 @@ _OPTIMAL = key_of_line(OPTIMAL, "best possible order")
 
 _DRAWN_FROM, _RECALL_FROM = 0.005, 0.05
 
-_ROOM = 1.15
+_HEADROOM = 1.15
 
 _LOW = 0.3
 
@@ -434,12 +434,12 @@ def _without_the_first(display: Any, start: float = _DRAWN_FROM) -> str:
         x, y = (np.asarray(data, dtype=np.float64) for data in line.get_data())
         tops.append(np.nanmax(y[x >= start * x.max()], initial=0.0))
         highest = max(highest, float(np.nanmax(y, initial=0.0)))
-    top = min(ax.get_ylim()[1], _ROOM * max(tops))
+    top = min(ax.get_ylim()[1], _HEADROOM * max(tops))
     ax.set_ylim(0.0, top or None)
     return " Jumps of the first few are cut off above." if 0 < top < highest else ""
 
 
-_APART = 0.6
+_DOTS = 0.6
 """Of the room of a group, what the dots of its models take."""
 
 
@@ -452,7 +452,7 @@ def draw_dots(ax: Axes, groups: GroupResults, values: GroupValues, measure: Colu
     models, size = column.shape
     rows = np.arange(size)
     for model in range(models):
-        heights = rows + _APART * ((model + 0.5) / models - 0.5)
+        heights = rows + _DOTS * ((model + 0.5) / models - 0.5)
         colour = colour_of(model)
         if measure.name in values.ends:
             lower, upper = (x[model] for x in values.ends[measure.name][:2])
@@ -462,7 +462,7 @@ def draw_dots(ax: Axes, groups: GroupResults, values: GroupValues, measure: Colu
     if measure.name == "hit_rate":
         with np.errstate(invalid="ignore"):
             at_random = groups.positive_masses / groups.masses
-        ax.vlines(at_random, rows - _APART / 2, rows + _APART / 2, color=REFERENCE, linewidth=1.2)
+        ax.vlines(at_random, rows - _DOTS / 2, rows + _DOTS / 2, color=REFERENCE, linewidth=1.2)
     else:
         ax.axvline(0.5, color=REFERENCE, linewidth=1.2)
     ax.set_yticks(rows, [written(str(x)) for x in groups.names])

@@ -45,8 +45,8 @@ from quotakernels.report.figures import figures, legend
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
-_FEW = 6
-"""Models of which the longer tables are not folded."""
+_UNFOLDED = 6
+"""Up to so many models, longer tables are not folded."""
 
 
 Select = Callable[[str, dict[str, str]], str]
@@ -89,7 +89,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
             *group_tables(evaluation),
         ],
         "pairs": list(pair_tables(evaluation)),
-        "few": len(evaluation.models) <= _FEW,
+        "few": len(evaluation.models) <= _UNFOLDED,
         "notes": list(notes_of_intervals(evaluation)),
         "steps": list(steps(evaluation, origin.select)),
         "no_steps": _no_steps(evaluation),
@@ -348,10 +348,10 @@ def _of_threshold(evaluation: Results, select: Select | None, model: int, thresh
 # what every quota finds and brings
 
 
-_SIZE = 10_000
+_MOST_NUMBERS = 10_000
 """Numbers that the lines of all models may take."""
 
-_ROUNDING = 1e-9
+_NO_ERROR = 1e-9
 
 _PLACES = 200
 """Steps of a slider along what is not counted in rows."""
@@ -447,7 +447,7 @@ def other_quotas(evaluation: Results, script: str) -> dict[str, Any] | None:
     """What the slider of a page needs, if every quota can be told; the page's policy allows its
     script by the hash, and no other.
     """
-    found = at_any_quota(evaluation, _SIZE)
+    found = at_any_quota(evaluation, _MOST_NUMBERS)
     if found is None:
         return None
     paid = found.axis == "cost"
@@ -483,7 +483,7 @@ def _exactness(found: AnyQuota, evaluation: Results) -> str:
     errors = [
         f"{what} by up to {form(error)}"
         for name, (what, form) in forms.items()
-        if (error := found.errors.get(name, 0.0)) > _ROUNDING
+        if (error := found.errors.get(name, 0.0)) > _NO_ERROR
     ]
     near = f"may be off: {listed(errors)}" if errors else "are exact"
     several = len(evaluation.models) > 1

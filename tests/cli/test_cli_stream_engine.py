@@ -46,7 +46,7 @@ QUOTAS = ("--quota", "40", "--quota", "5%")
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_ROWS_AT_ONCE", 128)
-    monkeypatch.setattr(engines, "_GROUPS", 400)
+    monkeypatch.setattr(engines, "_MAX_GROUPS", 400)
     monkeypatch.setattr(passes, "_BITS", 17)
 
 

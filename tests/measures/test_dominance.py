@@ -356,7 +356,7 @@ def test_blocks_of_stretches_change_nothing(monkeypatch: pytest.MonkeyPatch, wei
     y, s = dice.integers(0, 2, 80), dice.integers(0, 60, (7, 80))
     ranking = qk.rank(y, s, sample_weight=dice.random(80) if weighted else None)
     whole = qk.compare_curves(ranking)
-    monkeypatch.setattr(dominance, "_AT_ONCE", 7 * 11)
+    monkeypatch.setattr(dominance, "_HEIGHTS_AT_ONCE", 7 * 11)
     for x, y in zip(qk.compare_curves(ranking), whole, strict=True):
         np.testing.assert_array_equal(x, y)
 

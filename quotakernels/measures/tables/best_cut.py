@@ -11,11 +11,11 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, is_array, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
-from quotakernels.inputs.examples import good_rows, nan_unless_valid
+from quotakernels.inputs.examples import COLUMNS, good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import check_choice, forwarding, refuse_unknown, show_value
 from quotakernels.inputs.numbers import POSITIVE, checked, in_library_of, numbers_like
 from quotakernels.measures._facts import direction_of, fact, title_of
-from quotakernels.measures._measure import COLUMNS, GROUPS, Measure, flat, measure, taken_of_rank
+from quotakernels.measures._measure import GROUPS, Measure, flat, measure, taken_of_rank
 from quotakernels.measures.at_quota import Curve, beside_cuts, cut_quotas, cut_thresholds, real_cuts
 from quotakernels.measures.tables.confusion import (
     FINITE,

@@ -23,8 +23,8 @@ from quotakernels.ops.native._numpy_words import (
 
 NDArray = np.ndarray[Any, Any]
 
-MANY = 2**4
-"""Where there is a group to at most so many rows, sums of each are taken off running ones."""
+ROWS_PER_GROUP = 2**4
+"""With fewer rows per group, the sums of groups are differences of running sums."""
 
 
 class _Words(NamedTuple):
@@ -179,7 +179,7 @@ def sums_before(x: NDArray, dtype: Any) -> NDArray:
 
 def sums_between(x: NDArray, starts: NDArray, whole: bool = False) -> NDArray:
     """Sums from each start to the next, 0 where they are the same; `whole` ones of 64 bits."""
-    if whole and starts.shape[0] > x.shape[0] // MANY:
+    if whole and starts.shape[0] > x.shape[0] // ROWS_PER_GROUP:
         return np.diff(sums_before(x, np.int64).take(starts))
     return _between(np.add, x, starts, 0, np.int64 if whole else x.dtype)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels.ops._table import EXACT, TOLERANCE, TieTable
+from quotakernels.ops._table import EXACT_IN_INT64, TOLERANCE, TieTable
 
 NDArray = np.ndarray[Any, Any]
 
@@ -52,7 +52,7 @@ def _fits(up: NDArray, along: NDArray, final: NDArray) -> NDArray:
     if not closing.size:
         return final
     positive, negative = (np.add.reduceat(x, starts, dtype=np.float64) for x in (up, along))
-    return np.repeat(positive * negative < EXACT, closing - starts)
+    return np.repeat(positive * negative < EXACT_IN_INT64, closing - starts)
 
 
 def _hull(up: NDArray, along: NDArray, final: NDArray) -> NDArray:

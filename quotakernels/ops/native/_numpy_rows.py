@@ -171,8 +171,8 @@ def _totals(each: RowSum, parts: Sequence[Rows]) -> tuple[NDArray, ...]:
     return tuple(every[0] if len(every) == 1 else map(np.add, *every))
 
 
-AT_ONCE = 2**12
-"""So few rows are all read at once, which takes fewer calls."""
+READ_AT_ONCE = 2**12
+"""Up to so many rows are read in one block, which takes fewer calls."""
 
 
 def totals_of_counts(table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]:
@@ -194,7 +194,7 @@ def totals_of_counts(table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]
         if not all(each.of_positives for each in sums):
             between = ends[..., :-1], starts, before, before
             parts = [*rows, _RowsBetween(*between)]
-            if length <= AT_ONCE:
+            if length <= READ_AT_ONCE:
                 both = zip(own, between, strict=True)
                 parts = [_RowsBetween(*(np.concatenate(x, axis=-1) for x in both))]
         yield [_totals(each, rows if each.of_positives else parts) for each in sums]

@@ -6,12 +6,13 @@ which on some machines takes two thirds of the time of unsigned ones of 64 bits.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels.ops._table import ByClass, Columns, TieTable, to_sum
+from quotakernels.ops._table import ByClass, TieTable, columns_by_class
 from quotakernels.ops.arrays import bits_from_key, key_from_bits
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, places_of
 
@@ -264,8 +265,8 @@ def _rows_of_words(parts: list[Part], key_type: Any, most: int) -> TieTable:
     return TieTable(keys[:rows], counts[:rows], positives[:rows], None, None)
 
 
-FEW = 16
-"""Where at most one example in so many has the key of the next, all count as single ones first."""
+EXAMPLES_PER_TIE = 16
+"""With at least so many examples to a tie, each is first counted as a group of its own."""
 
 
 def counted_runs(words: NDArray, same: NDArray, counts: NDArray, positives: NDArray) -> NDArray:
@@ -277,7 +278,7 @@ def counted_runs(words: NDArray, same: NDArray, counts: NDArray, positives: NDAr
     rows = words.shape[0] - several
     counts, positives = counts[:rows], positives[:rows]
     is_last = np.append(~same, True) if several else None
-    if is_last is not None and FEW * several > rows:
+    if is_last is not None and EXAMPLES_PER_TIE * several > rows:
         last, labels = is_last.nonzero()[0], words.astype(counts.dtype)
         labels &= 1
         _steps(labels.cumsum(dtype=labels.dtype).take(last), positives)
@@ -468,7 +469,8 @@ def each_by_itself(
     if columns:
         every = Runs.starting(np.arange(key.shape[0]), key.shape[0])
         columns = {name: x[order] for name, x in columns.items()}
-        table = table._replace(columns=_columns_of_groups(every, labels, weights, columns))
+        split = functools.partial(_by_class, every, labels)
+        table = table._replace(columns=columns_by_class(split, columns, weights))
     if weights is None:
         return table
     nothing = weights.dtype.type(0)
@@ -515,8 +517,9 @@ def _groups_in_order(
     np.not_equal(key[1:], key[:-1], out=differs[1:])
     runs = Runs.starting(np.flatnonzero(differs), key.shape[0])
     positives = runs.sums(labels, runs.lengths.dtype)
-    sums = _columns_of_groups(runs, labels, weights, columns)
-    masses: Any = (None, None) if weights is None else _by_class(runs, labels, weights)
+    split = functools.partial(_by_class, runs, labels)
+    sums = columns_by_class(split, columns, weights)
+    masses: Any = (None, None) if weights is None else split(weights)
     table = TieTable(key.take(runs.starts), runs.lengths, positives, *masses)
     return table._replace(columns=sums)
 
@@ -530,10 +533,3 @@ def _by_class(runs: Runs, labels: NDArray, x: NDArray) -> ByClass:
         bits &= ~mask
     positive = runs.sums(positive)
     return ByClass(positive, runs.sums(x))
-
-
-def _columns_of_groups(
-    runs: Runs, labels: NDArray, weights: NDArray | None, columns: dict[str, NDArray]
-) -> Columns:
-    """Further columns of the table of examples that are in order; they are used up."""
-    return {name: _by_class(runs, labels, x) for name, x in to_sum(columns, weights).items()}

@@ -16,7 +16,7 @@ import numpy as np
 from jax.custom_batching import sequential_vmap
 
 from quotakernels._array import Across, Array, Device, F, concrete, tolerance
-from quotakernels.ops._table import EXACT, TOLERANCE, TieTable
+from quotakernels.ops._table import EXACT_IN_INT64, TOLERANCE, TieTable
 from quotakernels.ops.arrays import (
     bits_from_key,
     is_below,
@@ -27,10 +27,10 @@ from quotakernels.ops.arrays import (
 )
 from quotakernels.ops.standard import Standard
 
-FEW = 32
-"""Part of an array up to which it pays to pick single elements out."""
-PARTS = 16
-"""Parts in which many codes are counted."""
+ELEMENTS_PER_RARE = 32
+"""Single elements are picked out of an array if at most one in so many is wanted."""
+PARTS_COUNTED = 16
+"""Parts into which codes are divided before they are counted."""
 _WORDS = {8: jnp.int8, 16: jnp.int16, 32: jnp.int32, 64: jnp.int64}
 
 
@@ -214,7 +214,7 @@ def _turning(positive: Array, negative: Array) -> Callable[..., Array]:
     if jnp.issubdtype(positive.dtype, jnp.floating):
         return partial(_turns, tolerance(positive, TOLERANCE))
     found, others = (jnp.sum(x).astype(jnp.float64) for x in (positive, negative))
-    exact = found * others < EXACT
+    exact = found * others < EXACT_IN_INT64
     rounded = partial(_turns, TOLERANCE)
     return lambda *edges: jnp.where(exact, _turns_exactly(*edges), rounded(*edges))
 
@@ -490,7 +490,7 @@ class Jax(JaxTypes):
         """Each is added where it belongs, part by part: XLA makes a one for each code of a part."""
         *batch, size = codes.shape
         zeros = jnp.zeros((*batch, length), dtype=jnp.int32)
-        parts = PARTS if not is_symbolic(size) and size > length else 1
+        parts = PARTS_COUNTED if not is_symbolic(size) and size > length else 1
         if lacking := -size % parts:
             codes = jnp.concat([codes, jnp.full((*batch, lacking), length, codes.dtype)], axis=-1)
 
@@ -559,7 +559,7 @@ class Jax(JaxTypes):
         Other devices evaluate it everywhere: a choice would make them wait for the host.
         """
         usual = jnp.broadcast_to(otherwise(*arguments), rare.shape)
-        few = rare.size // FEW
+        few = rare.size // ELEMENTS_PER_RARE
 
         def nowhere(rare: Array, usual: Array, *x: Array) -> Array:
             return usual

@@ -129,8 +129,8 @@ def _filled_rows(table: TieTable) -> TieTable:
 _INFINITIES = {16: 0x7C00, 32: 0x7F80_0000, 64: 0x7FF0_0000_0000_0000}
 """The bits of infinite floats, by how many there are."""
 
-FEW = 2**20
-"""Fewer scores are put in order by themselves, and not their counts."""
+COUNTED_FROM = 2**20
+"""From so many scores on, those of half precision are counted instead of sorted."""
 
 
 def _added_if_good(counts: NDArray, scores: NDArray, labels: NDArray, bits: int) -> NDArray | None:
@@ -157,7 +157,7 @@ def _binned(
     scores: NDArray, labels: NDArray, bits: int, rows_of: Callable[[NDArray], NDArray]
 ) -> NDArray:
     """The counts of one list of many scores."""
-    if scores.dtype.itemsize > 2 or scores.shape[0] < FEW:
+    if scores.dtype.itemsize > 2 or scores.shape[0] < COUNTED_FROM:
         return _counted(lambda block: rows_of(scores[block]), labels, bits)
     patterns = scores.view(f"u{scores.dtype.itemsize}")  # cheaper to put in order afterwards
     width = np.iinfo(patterns.dtype).bits

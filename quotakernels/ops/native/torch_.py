@@ -300,15 +300,15 @@ def _rows_of_groups_at(table: TieTable, wanted: Array) -> tuple[Array, CutRow]:
     return row, CutRow(before, positive_before, mass, positive)
 
 
-LEVELS = 25
-LONGEST = 2**LEVELS
+MERGED_LEVELS = 25
+LONGEST = 2**MERGED_LEVELS
 """Examples up to which floats tell any two slopes apart, and hold the products of steps."""
 
 
 def _most_vertices() -> tuple[int, ...]:
     """Of a chain of 1, 2, 4, … points: an edge is as many steps long as the sum of its pair."""
     found, edges, steps, length, slopes = [], 0, 0, 1, 2
-    for level in range(LEVELS + 2):
+    for level in range(MERGED_LEVELS + 2):
         while steps + slopes * length < 2**level:
             edges, steps, length = edges + slopes, steps + slopes * length, length + 1
             slopes = sum(gcd(k, length) == 1 for k in range(length))
@@ -316,7 +316,7 @@ def _most_vertices() -> tuple[int, ...]:
     return tuple(found)
 
 
-_MOST = _most_vertices()
+_MOST_VERTICES = _most_vertices()
 
 
 def _ends_by_merging(table: TieTable, row: Array) -> Array:
@@ -347,7 +347,7 @@ def _chain(path: Array) -> Array:
     chains, level = torch.cat([pairs[..., :1], pairs], dim=-1), 1
     while chains.shape[-2] > 1:
         level += 1
-        chains = _merged(chains.unflatten(-2, (-1, 2)), _MOST[level] + 1)
+        chains = _merged(chains.unflatten(-2, (-1, 2)), _MOST_VERTICES[level] + 1)
     return chains[..., 0, :]
 
 
