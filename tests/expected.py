@@ -9,6 +9,7 @@ from typing import Any
 
 import exact as ex
 import numpy as np
+from exact.counterparts import COUNTERPARTS
 from public_names import MEASURES, PUBLIC
 
 import quotakernels as qk
@@ -74,11 +75,11 @@ def _of_order(
     groups: tuple[ex.Group, ...], quotas: tuple[Fraction, ...], weighted: bool
 ) -> dict[str, Any]:
     values: dict[str, Any] = {
-        name: _at_quotas(getattr(ex, name), groups, quotas)
+        name: _at_quotas(COUNTERPARTS[name][0], groups, quotas)
         for name in AT_QUOTA
         if name != "pearson"
     }
-    values |= {name: getattr(ex, name)(groups) for name in NUMBERS}
+    values |= {name: COUNTERPARTS[name][0](groups) for name in NUMBERS}
     if not weighted:
         values["average_qrecall_late"] = ex.average_qrecall(groups, start="P+1")
         values["expected_average_precision"] = ex.expected_average_precision(groups)

@@ -8,7 +8,8 @@ which less is better.
 A measure knows what it takes: which cuts it has, whether it needs gains, costs or treatments, what
 else stands in its signature.  Its calls follow from these facts: one for each cut, of a ranking and
 of labels and scores.  They go into stubs beside the two modules that name the public functions,
-where type checkers and editors read them.
+where type checkers and editors read them.  Each measure is of a class with its own name, which
+editors show; it derives from that of an earlier measure if both have the same calls.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ NOT_AT_THE_TOP = {
     "retrieval": ("at_quota", "over_quotas", "selection"),
     "tables": ("multiclass",),
 }
-"""Chapters whose functions a family exports only if they do not stand at the top."""
+"""Families of chapters that most users need, whose functions stand at the top: each exports the
+others.  A new measure at a quota would go to `retrieval`, with those at a cutoff of a list."""
 NOT_HANDED_ON = ("measure", "method", "confidence_level")
 """Options of measures for which functions that take a measure have a use of their own."""
 CUTS = ("quota", "fraction", "budget", "threshold", "between")
@@ -447,13 +449,15 @@ def stub(functions: dict[str, Any], extra: str) -> str:
     imports, written, kinds = [], [], {}
     for name, x in functions.items():
         if isinstance(x, Measure):
-            found = tuple(calls(x))
-            if found not in kinds:
-                kinds[found] = f"As{name.title().replace('_', '')}"
-                kind = "ValueMeasure" if result_of(x._function, "A") == "A" else "Measure"
-                written.append(f"class {kinds[found]}({kind}):")
+            found, kind = tuple(calls(x)), f"{name.title().replace('_', '')}Measure"
+            if found in kinds:
+                written.append(f"class {kind}({kinds[found]}): ...")
+            else:
+                of_values = result_of(x._function, "A") == "A"
+                written.append(f"class {kind}({'ValueMeasure' if of_values else 'Measure'}):")
                 written += overloads("__call__", (f"self, {line}" for line in found), "    ")
-            written.append(f"{name}: {kinds[found]}")
+                kinds[found] = kind
+            written.append(f"{name}: {kind}")
         elif name in FUNCTIONS:
             written += overloads(name, function_calls(name, x))
         elif inspect.isfunction(x):

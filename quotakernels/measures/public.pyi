@@ -92,7 +92,7 @@ class MeanOfGroups(MeanOverGroups):
     @overload
     def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A] | None = None, gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A] | None = None, treatment: ArrayOf[A] | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> GroupMean[A]: ...
 
-class AsHitRate(ValueMeasure):
+class HitRateMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: RankingAtQuota[T]) -> T: ...
     @overload
@@ -107,22 +107,24 @@ class AsHitRate(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
-hit_rate: AsHitRate
-class AsHitRateCurve(Measure):
+hit_rate: HitRateMeasure
+class HitRateCurveMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> Curve[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> Curve[A]: ...
-hit_rate_curve: AsHitRateCurve
-lift: AsHitRate
-lift_curve: AsHitRateCurve
-class AsLiftTable(Measure):
+hit_rate_curve: HitRateCurveMeasure
+class LiftMeasure(HitRateMeasure): ...
+lift: LiftMeasure
+class LiftCurveMeasure(HitRateCurveMeasure): ...
+lift_curve: LiftCurveMeasure
+class LiftTableMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, bins: int = 10) -> LiftTable[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, bins: int = 10, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> LiftTable[A]: ...
-lift_table: AsLiftTable
-class AsPearson(ValueMeasure):
+lift_table: LiftTableMeasure
+class PearsonMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None, labels: Literal['expected', 'observed'] = 'expected') -> T: ...
     @overload
@@ -135,22 +137,24 @@ class AsPearson(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], labels: Literal['expected', 'observed'] = 'expected', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, labels: Literal['expected', 'observed'] = 'expected', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
-pearson: AsPearson
-class AsPearsonCurve(Measure):
+pearson: PearsonMeasure
+class PearsonCurveMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, labels: Literal['expected', 'observed'] = 'expected') -> Curve[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, labels: Literal['expected', 'observed'] = 'expected', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> Curve[A]: ...
-pearson_curve: AsPearsonCurve
-qrecall: AsHitRate
-qrecall_curve: AsHitRateCurve
+pearson_curve: PearsonCurveMeasure
+class QrecallMeasure(HitRateMeasure): ...
+qrecall: QrecallMeasure
+class QrecallCurveMeasure(HitRateCurveMeasure): ...
+qrecall_curve: QrecallCurveMeasure
 @overload
 def group_mean(measure: Callable[..., Any], *, weights: Literal['examples', 'positives', 'negatives'] | Numbers | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> MeanOfGroups: ...
 @overload
 def group_mean(measure: Callable[..., Any], ranking: Ranking[T], /, *, weights: Literal['examples', 'positives', 'negatives'] | Numbers | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> GroupMean[T]: ...
 @overload
 def group_mean(measure: Callable[..., Any], y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, weights: Literal['examples', 'positives', 'negatives'] | Numbers | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A] | None = None, gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A] | None = None, treatment: ArrayOf[A] | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> GroupMean[A]: ...
-class AsSelectionByGroup(Measure):
+class SelectionByGroupMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, quota: Number) -> SelectionByGroup[T]: ...
     @overload
@@ -163,38 +167,38 @@ class AsSelectionByGroup(Measure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> SelectionByGroup[A]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> SelectionByGroup[A]: ...
-selection_by_group: AsSelectionByGroup
-class AsAuk(ValueMeasure):
+selection_by_group: SelectionByGroupMeasure
+class AukMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, kappa: Literal['cohen', 'scott', 'fleiss', 'bennett'] = 'cohen') -> T: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, kappa: Literal['cohen', 'scott', 'fleiss', 'bennett'] = 'cohen', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-auk: AsAuk
-class AsChartArea(ValueMeasure):
+auk: AukMeasure
+class ChartAreaMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, kind: Literal['pn', 'roc', 'boc', 'boc_dual', 'pr', 'pr_reciprocal', 'pr_log', 'lift', 'bift', 'bprd', 'bird', 'bird_informedness']) -> T: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, kind: Literal['pn', 'roc', 'boc', 'boc_dual', 'pr', 'pr_reciprocal', 'pr_log', 'lift', 'bift', 'bprd', 'bird', 'bird_informedness'], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-chart_area: AsChartArea
-class AsPowersChart(Measure):
+chart_area: ChartAreaMeasure
+class PowersChartMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, kind: Literal['pn', 'roc', 'boc', 'boc_dual', 'pr', 'pr_reciprocal', 'pr_log', 'lift', 'bift', 'bprd', 'bird', 'bird_informedness'], smoothing: float = 1.0) -> Chart[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, kind: Literal['pn', 'roc', 'boc', 'boc_dual', 'pr', 'pr_reciprocal', 'pr_log', 'lift', 'bift', 'bprd', 'bird', 'bird_informedness'], smoothing: float = 1.0, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> Chart[A]: ...
-powers_chart: AsPowersChart
-class AsBestQuota(Measure):
+powers_chart: PowersChartMeasure
+class BestQuotaMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> BestBoundary[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A], gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> BestBoundary[A]: ...
-best_quota: AsBestQuota
-class AsBudgetCurve(Measure):
+best_quota: BestQuotaMeasure
+class BudgetCurveMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> Curve[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, cost: ArrayOf[A]) -> Curve[A]: ...
-budget_curve: AsBudgetCurve
-class AsCellImpacts(Measure):
+budget_curve: BudgetCurveMeasure
+class CellImpactsMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None) -> ConfusionTable[T]: ...
     @overload
@@ -211,8 +215,8 @@ class AsCellImpacts(Measure):
     def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A], gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> ConfusionTable[A]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A], gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> ConfusionTable[A]: ...
-cell_impacts: AsCellImpacts
-class AsCostAtQuota(ValueMeasure):
+cell_impacts: CellImpactsMeasure
+class CostAtQuotaMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None) -> T: ...
     @overload
@@ -225,8 +229,8 @@ class AsCostAtQuota(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
-cost_at_quota: AsCostAtQuota
-class AsGainPerCost(ValueMeasure):
+cost_at_quota: CostAtQuotaMeasure
+class GainPerCostMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None) -> T: ...
     @overload
@@ -239,8 +243,8 @@ class AsGainPerCost(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A], gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A], gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
-gain_per_cost: AsGainPerCost
-class AsImpactAtQuota(Measure):
+gain_per_cost: GainPerCostMeasure
+class ImpactAtQuotaMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None) -> QuotaImpact[T]: ...
     @overload
@@ -253,102 +257,106 @@ class AsImpactAtQuota(Measure):
     def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A], gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> QuotaImpact[A]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A], gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> QuotaImpact[A]: ...
-impact_at_quota: AsImpactAtQuota
-positives_per_cost: AsCostAtQuota
-class AsAchievablePrAuc(ValueMeasure):
+impact_at_quota: ImpactAtQuotaMeasure
+class PositivesPerCostMeasure(CostAtQuotaMeasure): ...
+positives_per_cost: PositivesPerCostMeasure
+class AchievablePrAucMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> T: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> A: ...
-achievable_pr_auc: AsAchievablePrAuc
-class AsAchievablePrCurve(Measure):
+achievable_pr_auc: AchievablePrAucMeasure
+class AchievablePrCurveMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> PrCurve[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> PrCurve[A]: ...
-achievable_pr_curve: AsAchievablePrCurve
-class AsBestOperatingPoint(Measure):
+achievable_pr_curve: AchievablePrCurveMeasure
+class BestOperatingPointMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, cost_fp: Number, cost_fn: Number, prevalence: Number | None = None) -> OperatingPoint[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, cost_fp: NumberOf[A], cost_fn: NumberOf[A], prevalence: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> OperatingPoint[A]: ...
-best_operating_point: AsBestOperatingPoint
-class AsHMeasure(ValueMeasure):
+best_operating_point: BestOperatingPointMeasure
+class HMeasureMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, cost_distribution: Union[Literal['prevalence'], tuple[float, float]] = 'prevalence') -> T: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, cost_distribution: Union[Literal['prevalence'], tuple[float, float]] = 'prevalence', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> A: ...
-h_measure: AsHMeasure
+h_measure: HMeasureMeasure
 @overload
 def mixture(hull: RocHull[T], *, fpr: Number) -> Mixture[T]: ...
 @overload
 def mixture(hull: RocHull[T], *, tpr: Number) -> Mixture[T]: ...
 @overload
 def mixture(hull: RocHull[T], *, quota: Number) -> Mixture[T]: ...
-class AsRocHull(Measure):
+class RocHullMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> RocHull[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> RocHull[A]: ...
-roc_hull: AsRocHull
-roc_hull_auc: AsAchievablePrAuc
-class AsBreakEvenPoint(Measure):
+roc_hull: RocHullMeasure
+class RocHullAucMeasure(AchievablePrAucMeasure): ...
+roc_hull_auc: RocHullAucMeasure
+class BreakEvenPointMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> CurvePoint[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> CurvePoint[A]: ...
-break_even_point: AsBreakEvenPoint
-class AsDetCurve(Measure):
+break_even_point: BreakEvenPointMeasure
+class DetCurveMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> DetCurve[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> DetCurve[A]: ...
-det_curve: AsDetCurve
-equal_error_rate: AsBreakEvenPoint
-class AsFprAt(Measure):
+det_curve: DetCurveMeasure
+class EqualErrorRateMeasure(BreakEvenPointMeasure): ...
+equal_error_rate: EqualErrorRateMeasure
+class FprAtMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, tpr: Number, interpolate: bool = False) -> CurvePoint[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, tpr: NumberOf[A], interpolate: bool = False, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> CurvePoint[A]: ...
-fpr_at: AsFprAt
-class AsKolmogorovSmirnov(Measure):
+fpr_at: FprAtMeasure
+class KolmogorovSmirnovMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> CurvePoint[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> CurvePoint[A]: ...
-kolmogorov_smirnov: AsKolmogorovSmirnov
-class AsPrecisionAt(Measure):
+kolmogorov_smirnov: KolmogorovSmirnovMeasure
+class PrecisionAtMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, recall: Number, interpolate: bool = False) -> CurvePoint[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, recall: NumberOf[A], interpolate: bool = False, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> CurvePoint[A]: ...
-precision_at: AsPrecisionAt
-class AsRecallAt(Measure):
+precision_at: PrecisionAtMeasure
+class RecallAtMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, precision: Number, interpolate: bool = False) -> CurvePoint[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, precision: NumberOf[A], interpolate: bool = False, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> CurvePoint[A]: ...
-recall_at: AsRecallAt
-class AsTprAt(Measure):
+recall_at: RecallAtMeasure
+class TprAtMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, fpr: Number, interpolate: bool = False) -> CurvePoint[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fpr: NumberOf[A], interpolate: bool = False, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> CurvePoint[A]: ...
-tpr_at: AsTprAt
-class AsAverageHitRate(ValueMeasure):
+tpr_at: TprAtMeasure
+class AverageHitRateMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> T: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-average_hit_rate: AsAverageHitRate
-class AsAverageQrecall(ValueMeasure):
+average_hit_rate: AverageHitRateMeasure
+class AverageQrecallMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, start: Literal['P', 'P+1'] = 'P') -> T: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, start: Literal['P', 'P+1'] = 'P', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-average_qrecall: AsAverageQrecall
-gini: AsAverageHitRate
-class AsMeanHitRate(ValueMeasure):
+average_qrecall: AverageQrecallMeasure
+class GiniMeasure(AverageHitRateMeasure): ...
+gini: GiniMeasure
+class MeanHitRateMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, quota: Number, prior: Number | None = None, when_short: WhenShort | None = None) -> T: ...
     @overload
@@ -361,33 +369,34 @@ class AsMeanHitRate(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], prior: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, between: tuple[NumberOf[A], NumberOf[A]], method: Literal['sum', 'area'] = 'sum', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-mean_hit_rate: AsMeanHitRate
-class AsNormalizedMarks(Measure):
+mean_hit_rate: MeanHitRateMeasure
+class NormalizedMarksMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, method: Literal['chance', 'minmax'] = 'chance') -> Marks[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, method: Literal['chance', 'minmax'] = 'chance', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> Marks[A]: ...
-normalized_marks: AsNormalizedMarks
-pem: AsAverageHitRate
-class AsPemAreas(Measure):
+normalized_marks: NormalizedMarksMeasure
+class PemMeasure(AverageHitRateMeasure): ...
+pem: PemMeasure
+class PemAreasMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, method: Literal['sum', 'area'] = 'sum') -> PemAreas[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, method: Literal['sum', 'area'] = 'sum', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> PemAreas[A]: ...
-pem_areas: AsPemAreas
-class AsRocAuc(ValueMeasure):
+pem_areas: PemAreasMeasure
+class RocAucMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, max_fpr: float | None = None, min_tpr: float | None = None, standardized: Literal['mcclish', False] = 'mcclish') -> T: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, max_fpr: float | None = None, min_tpr: float | None = None, standardized: Literal['mcclish', False] = 'mcclish', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-roc_auc: AsRocAuc
-class AsSummary(Measure):
+roc_auc: RocAucMeasure
+class SummaryMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> Summary[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> Summary[A]: ...
-summary: AsSummary
-class AsDcg(ValueMeasure):
+summary: SummaryMeasure
+class DcgMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> T: ...
     @overload
@@ -400,9 +409,10 @@ class AsDcg(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, quota: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A] | None = None, gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A] | None = None, gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-dcg: AsDcg
-ndcg: AsDcg
-class AsReciprocalRank(ValueMeasure):
+dcg: DcgMeasure
+class NdcgMeasure(DcgMeasure): ...
+ndcg: NdcgMeasure
+class ReciprocalRankMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> T: ...
     @overload
@@ -415,28 +425,31 @@ class AsReciprocalRank(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, quota: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-reciprocal_rank: AsReciprocalRank
-success: AsReciprocalRank
-average_precision: AsAverageHitRate
-expected_average_precision: AsReciprocalRank
-class AsPrAuc(ValueMeasure):
+reciprocal_rank: ReciprocalRankMeasure
+class SuccessMeasure(ReciprocalRankMeasure): ...
+success: SuccessMeasure
+class AveragePrecisionMeasure(AverageHitRateMeasure): ...
+average_precision: AveragePrecisionMeasure
+class ExpectedAveragePrecisionMeasure(ReciprocalRankMeasure): ...
+expected_average_precision: ExpectedAveragePrecisionMeasure
+class PrAucMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, method: Literal['exact', 'trapezoid'] = 'exact', start: Literal['roc', 'horizontal'] = 'roc', min_recall: float = 0.0, max_recall: float = 1.0) -> T: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, method: Literal['exact', 'trapezoid'] = 'exact', start: Literal['roc', 'horizontal'] = 'roc', min_recall: float = 0.0, max_recall: float = 1.0, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-pr_auc: AsPrAuc
-class AsPrCurve(Measure):
+pr_auc: PrAucMeasure
+class PrCurveMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, start: Literal['roc', 'horizontal'] = 'roc') -> PrCurve[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, start: Literal['roc', 'horizontal'] = 'roc', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> PrCurve[A]: ...
-pr_curve: AsPrCurve
-class AsRocCurve(Measure):
+pr_curve: PrCurveMeasure
+class RocCurveMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> RocCurve[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> RocCurve[A]: ...
-roc_curve: AsRocCurve
+roc_curve: RocCurveMeasure
 @overload
 def quota_threshold(y_score: ArrayOf[A], *, quota: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> QuotaThreshold[A]: ...
 @overload
@@ -453,27 +466,27 @@ def select(y_score: ArrayOf[A], *, quota: NumberOf[A], when_short: WhenShort | N
 def select(y_score: ArrayOf[A], *, fraction: NumberOf[A], when_short: WhenShort | None = None, whole: bool = False, random_state: Any = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
 @overload
 def select(y_score: ArrayOf[A], *, cost: ArrayOf[A], budget: NumberOf[A], when_short: WhenShort | None = None, whole: bool = False, random_state: Any = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-class AsBestBoundary(Measure):
+class BestBoundaryMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, impacts: Iterable[Any], ratio: Number | None = None, kind: Literal['impact', 'outcome'] = 'impact') -> BestBoundary[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, impacts: Iterable[Any], ratio: NumberOf[A] | None = None, kind: Literal['impact', 'outcome'] = 'impact', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> BestBoundary[A]: ...
-best_boundary: AsBestBoundary
+best_boundary: BestBoundaryMeasure
 @overload
 def best_cut(measure: OfTables, ranking: Ranking[T], *, greater_is_better: bool | None = None, **options: Unpack[TableOptions]) -> BestCut[T]: ...
 @overload
 def best_cut(measure: OfTables, y_true: ArrayOf[A], y_score: ArrayOf[A], *, greater_is_better: bool | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, **options: Unpack[TableOptions]) -> BestCut[A]: ...
-class AsCutTables(Measure):
+class CutTablesMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, ratio: Number | None = None) -> CutTables[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, ratio: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> CutTables[A]: ...
-cut_tables: AsCutTables
+cut_tables: CutTablesMeasure
 @overload
 def table_curve(measure: OfTables, ranking: Ranking[T], **options: Unpack[TableOptions]) -> Curve[T]: ...
 @overload
 def table_curve(measure: OfTables, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, **options: Unpack[TableOptions]) -> Curve[A]: ...
-class AsConfusionTable(Measure):
+class ConfusionTableMeasure(Measure):
     @overload
     def __call__(self, ranking: RankingAtQuota[T]) -> ConfusionTable[T]: ...
     @overload
@@ -492,12 +505,12 @@ class AsConfusionTable(Measure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> ConfusionTable[A]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> ConfusionTable[A]: ...
-confusion_table: AsConfusionTable
+confusion_table: ConfusionTableMeasure
 @overload
 def confusion_table_from_predictions(y_true: ArrayOf[A], y_pred: ArrayOf[A], *, num_classes: None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, validate: bool = True) -> ConfusionTable[A]: ...
 @overload
 def confusion_table_from_predictions(y_true: ArrayOf[A], y_pred: ArrayOf[A], *, num_classes: int, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, validate: bool = True) -> ClassTable[A]: ...
-class AsAccuracy(ValueMeasure):
+class AccuracyMeasure(ValueMeasure):
     @overload
     def __call__(self, table: ConfusionTable[NumberOf[A]]) -> A: ...
     @overload
@@ -520,8 +533,8 @@ class AsAccuracy(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-accuracy: AsAccuracy
-class AsBaseRatio(ValueMeasure):
+accuracy: AccuracyMeasure
+class BaseRatioMeasure(ValueMeasure):
     @overload
     def __call__(self, table: ConfusionTable[NumberOf[A]], *, impacts: Iterable[Any]) -> A: ...
     @overload
@@ -542,8 +555,8 @@ class AsBaseRatio(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, impacts: Iterable[Any], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, impacts: Iterable[Any], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-base_ratio: AsBaseRatio
-class AsBennettS(ValueMeasure):
+base_ratio: BaseRatioMeasure
+class BennettSMeasure(ValueMeasure):
     @overload
     def __call__(self, table: ConfusionTable[NumberOf[A]]) -> A: ...
     @overload
@@ -564,11 +577,14 @@ class AsBennettS(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-bennett_s: AsBennettS
-bias: AsBennettS
-bookmaker_correlation: AsAccuracy
-cohen_kappa: AsAccuracy
-class AsConditionalImpact(Measure):
+bennett_s: BennettSMeasure
+class BiasMeasure(BennettSMeasure): ...
+bias: BiasMeasure
+class BookmakerCorrelationMeasure(AccuracyMeasure): ...
+bookmaker_correlation: BookmakerCorrelationMeasure
+class CohenKappaMeasure(AccuracyMeasure): ...
+cohen_kappa: CohenKappaMeasure
+class ConditionalImpactMeasure(Measure):
     @overload
     def __call__(self, table: ConfusionTable[NumberOf[A]], *, impacts: Iterable[Any]) -> OutcomeImpact: ...
     @overload
@@ -591,10 +607,12 @@ class AsConditionalImpact(Measure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, impacts: Iterable[Any], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> OutcomeImpact: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, impacts: Iterable[Any], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> OutcomeImpact: ...
-conditional_impact: AsConditionalImpact
-diagnostic_odds_ratio: AsBennettS
-discriminant_power: AsBennettS
-class AsExpectedCost(ValueMeasure):
+conditional_impact: ConditionalImpactMeasure
+class DiagnosticOddsRatioMeasure(BennettSMeasure): ...
+diagnostic_odds_ratio: DiagnosticOddsRatioMeasure
+class DiscriminantPowerMeasure(BennettSMeasure): ...
+discriminant_power: DiscriminantPowerMeasure
+class ExpectedCostMeasure(ValueMeasure):
     @overload
     def __call__(self, table: ConfusionTable[NumberOf[A]], *, cost_fp: Number, cost_fn: Number) -> A: ...
     @overload
@@ -615,8 +633,8 @@ class AsExpectedCost(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, cost_fp: NumberOf[A], cost_fn: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, cost_fp: NumberOf[A], cost_fn: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-expected_cost: AsExpectedCost
-class AsFScore(ValueMeasure):
+expected_cost: ExpectedCostMeasure
+class FScoreMeasure(ValueMeasure):
     @overload
     def __call__(self, table: ConfusionTable[NumberOf[A]], *, beta: Number = 1.0) -> A: ...
     @overload
@@ -637,12 +655,16 @@ class AsFScore(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, beta: NumberOf[A] = 1.0, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, beta: NumberOf[A] = 1.0, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-f_score: AsFScore
-false_negative_rate: AsBennettS
-false_positive_rate: AsBennettS
-fleiss_kappa: AsBennettS
-g_measure: AsBennettS
-class AsImpact(Measure):
+f_score: FScoreMeasure
+class FalseNegativeRateMeasure(BennettSMeasure): ...
+false_negative_rate: FalseNegativeRateMeasure
+class FalsePositiveRateMeasure(BennettSMeasure): ...
+false_positive_rate: FalsePositiveRateMeasure
+class FleissKappaMeasure(BennettSMeasure): ...
+fleiss_kappa: FleissKappaMeasure
+class GMeasureMeasure(BennettSMeasure): ...
+g_measure: GMeasureMeasure
+class ImpactMeasure(Measure):
     @overload
     def __call__(self, table: ConfusionTable[NumberOf[A]], *, impacts: Iterable[Any]) -> Impact: ...
     @overload
@@ -665,14 +687,20 @@ class AsImpact(Measure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, impacts: Iterable[Any], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> Impact: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, impacts: Iterable[Any], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> Impact: ...
-impact: AsImpact
-information_coefficient: AsAccuracy
-informedness: AsAccuracy
-inverse_precision: AsBennettS
-markedness: AsAccuracy
-matthews_corrcoef: AsAccuracy
-misclassification_rate: AsAccuracy
-class AsMutualInformation(ValueMeasure):
+impact: ImpactMeasure
+class InformationCoefficientMeasure(AccuracyMeasure): ...
+information_coefficient: InformationCoefficientMeasure
+class InformednessMeasure(AccuracyMeasure): ...
+informedness: InformednessMeasure
+class InversePrecisionMeasure(BennettSMeasure): ...
+inverse_precision: InversePrecisionMeasure
+class MarkednessMeasure(AccuracyMeasure): ...
+markedness: MarkednessMeasure
+class MatthewsCorrcoefMeasure(AccuracyMeasure): ...
+matthews_corrcoef: MatthewsCorrcoefMeasure
+class MisclassificationRateMeasure(AccuracyMeasure): ...
+misclassification_rate: MisclassificationRateMeasure
+class MutualInformationMeasure(ValueMeasure):
     @overload
     def __call__(self, table: ConfusionTable[NumberOf[A]], *, base: Number | None = None) -> A: ...
     @overload
@@ -695,35 +723,44 @@ class AsMutualInformation(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, base: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, base: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
-mutual_information: AsMutualInformation
-negative_likelihood_ratio: AsBennettS
-outcome_impact: AsConditionalImpact
-positive_likelihood_ratio: AsBennettS
-precision: AsBennettS
-prevalence: AsBennettS
-recall: AsBennettS
-scott_pi: AsBennettS
-total_impact: AsImpact
-true_negative_rate: AsBennettS
-class AsAuuc(ValueMeasure):
+mutual_information: MutualInformationMeasure
+class NegativeLikelihoodRatioMeasure(BennettSMeasure): ...
+negative_likelihood_ratio: NegativeLikelihoodRatioMeasure
+class OutcomeImpactMeasure(ConditionalImpactMeasure): ...
+outcome_impact: OutcomeImpactMeasure
+class PositiveLikelihoodRatioMeasure(BennettSMeasure): ...
+positive_likelihood_ratio: PositiveLikelihoodRatioMeasure
+class PrecisionMeasure(BennettSMeasure): ...
+precision: PrecisionMeasure
+class PrevalenceMeasure(BennettSMeasure): ...
+prevalence: PrevalenceMeasure
+class RecallMeasure(BennettSMeasure): ...
+recall: RecallMeasure
+class ScottPiMeasure(BennettSMeasure): ...
+scott_pi: ScottPiMeasure
+class TotalImpactMeasure(ImpactMeasure): ...
+total_impact: TotalImpactMeasure
+class TrueNegativeRateMeasure(BennettSMeasure): ...
+true_negative_rate: TrueNegativeRateMeasure
+class AuucMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, curve: str = 'uplift', normalize: str | None = None) -> T: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, curve: str = 'uplift', normalize: str | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, treatment: ArrayOf[A]) -> A: ...
-auuc: AsAuuc
-class AsQiniCoefficient(ValueMeasure):
+auuc: AuucMeasure
+class QiniCoefficientMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, negative_effects: bool = True) -> T: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, negative_effects: bool = True, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, treatment: ArrayOf[A]) -> A: ...
-qini_coefficient: AsQiniCoefficient
-class AsQiniCurve(Measure):
+qini_coefficient: QiniCoefficientMeasure
+class QiniCurveMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T]) -> Curve[T]: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, treatment: ArrayOf[A]) -> Curve[A]: ...
-qini_curve: AsQiniCurve
-class AsUpliftAtQuota(ValueMeasure):
+qini_curve: QiniCurveMeasure
+class UpliftAtQuotaMeasure(ValueMeasure):
     @overload
     def __call__(self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None) -> T: ...
     @overload
@@ -736,5 +773,6 @@ class AsUpliftAtQuota(ValueMeasure):
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, treatment: ArrayOf[A]) -> A: ...
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A], treatment: ArrayOf[A]) -> A: ...
-uplift_at_quota: AsUpliftAtQuota
-uplift_curve: AsQiniCurve
+uplift_at_quota: UpliftAtQuotaMeasure
+class UpliftCurveMeasure(QiniCurveMeasure): ...
+uplift_curve: UpliftCurveMeasure

@@ -110,7 +110,3 @@ from .table import (
     total_positive_weight,
     total_weight,
 )
-
-
-def __getattr__(name: str) -> object:
-    raise AttributeError(f"tests/exact/__init__.py imports no {name}; it must, if that is a number")

@@ -74,7 +74,7 @@ def overloads() -> dict[str, list[dict[str, Any]]]:
                         for x, value in zip(call.kwonlyargs, call.kw_defaults, strict=True)
                     }
                     for call in calls
-                ]
+                ] or kinds.get(ast.unparse(node.bases[0]))
             elif isinstance(node, ast.AnnAssign):
                 found[ast.unparse(node.target)] = kinds[ast.unparse(node.annotation)]
     return found
