@@ -231,7 +231,7 @@ def like_tuple(given: Any, parts: Iterable[Any]) -> Any:
 
 
 def with_fields(record: Any, **fields: Any) -> Any:
-    """The record with other values of some fields, to be returned: see `like_tuple`."""
+    """The record with other values of some fields, made so that programs can return it."""
     return like_tuple(
         record, [fields.get(k, x) for k, x in zip(record._fields, record, strict=True)]
     )

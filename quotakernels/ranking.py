@@ -11,7 +11,7 @@ from quotakernels._bits import pickled
 from quotakernels._types import A, ArrayOf, Generic, Number, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
 from quotakernels.inputs.columns import short_repr
-from quotakernels.inputs.counts import FROM_COUNTS, table_of_points, validate_groups
+from quotakernels.inputs.counts import FROM_COUNTS, table_of_points, validated_counts
 from quotakernels.inputs.cuts import cut_at
 from quotakernels.inputs.examples import (
     Examples,
@@ -23,7 +23,7 @@ from quotakernels.inputs.examples import (
     with_marks,
     without_negative_gains,
 )
-from quotakernels.inputs.groups import GroupsOfExamples
+from quotakernels.inputs.groups import GroupCodes
 from quotakernels.inputs.keywords import public
 from quotakernels.ops import namespace
 
@@ -154,12 +154,13 @@ class Ranking(NamedTuple, Generic[T]):
             How many of the positives and of the negatives with that score were treated, with
             weights their mass; both or neither.  The others are controls.
         groups : array, shape (..., G), optional
-            The group of each row, as in `rank`, from a ``GROUP BY`` of two columns.  A score may
+            The group of examples of each row, from a ``GROUP BY`` of two columns.  A score may
             then occur once in each group.
         num_groups : int, optional
-            As in `rank`.
+            How many groups there are; their ids are then 0 to ``num_groups - 1``.
         ties : {"expected", "optimistic", "pessimistic"}
-            Tie policy, see `rank`; the order of the examples is not known here.
+            Whether equal scores count by the mean over their orders, or with the positives first or
+            last; the order of the examples is not known here.
 
         Returns
         -------
@@ -199,7 +200,7 @@ class Ranking(NamedTuple, Generic[T]):
         others = (positive_gains_rejected, negative_gains_rejected, positive_costs, negative_costs)
         treated = (treated_positives, treated_negatives)
         columns = (thresholds, counts, positives, *masses, *others, *treated, groups)
-        found = validate_groups(dict(zip(FROM_COUNTS, columns, strict=True)), num_groups)
+        found = validated_counts(dict(zip(FROM_COUNTS, columns, strict=True)), num_groups)
         xp = namespace(found.table.counts)
         with xp.computing():
             return ranking_of(found.parted(xp.split_ties(found.table, ties)), found.good)
@@ -457,7 +458,7 @@ def rank_examples(
     examples: Examples,
     ties: TiePolicy,
     good: Array | None = None,
-    groups: GroupsOfExamples | None = None,
+    groups: GroupCodes | None = None,
 ) -> Ranking:
     """Rank checked examples, with the rows of the batch, or the groups, that it calls good."""
     xp = namespace(examples.scores)
@@ -474,7 +475,7 @@ def ranked_by_group(found: Validated, ties: TiePolicy, ideal: bool = False) -> R
 
 
 def _ranked(
-    examples: Examples, good: Array | None, groups: GroupsOfExamples | None, *, ties: TiePolicy
+    examples: Examples, good: Array | None, groups: GroupCodes | None, *, ties: TiePolicy
 ) -> Ranking:
     if groups is not None:
         return _ranked_by_group(examples, good, groups, ties)
@@ -482,7 +483,7 @@ def _ranked(
 
 
 def _ranked_by_group(
-    examples: Examples, good: Array | None, groups: GroupsOfExamples, ties: TiePolicy
+    examples: Examples, good: Array | None, groups: GroupCodes, ties: TiePolicy
 ) -> Ranking:
     xp = namespace(examples.scores)
     codes, table = xp.broadcast_to(groups.codes, examples.scores.shape), None

@@ -63,23 +63,25 @@ def ranking(
     Parameters
     ----------
     y_true, y_score : dask arrays of one axis, or columns of dask data frames
-        Labels and scores, see `rank`.  Arrays are rechunked like `y_score`.  Columns of data frames
-        must have the same number of partitions; rows belong together by position, and an index is
-        ignored.
+        Labels and scores.  Arrays are rechunked like `y_score`.  Columns of data frames must have
+        the same number of partitions; rows belong together by position, and an index is ignored.
     data : dask data frame, optional
         With it, the other arguments may be names of its columns.
     sample_weight, where : as `y_true`, optional
         Weights; False for examples to leave out.
     gain, gain_rejected : as `y_true`, optional
-        As `rank` takes them, `gain_rejected` one number or a column; with them `y_true` may be
-        None.
+        What each example brings if it is selected, and if it is not, one number or a column; with
+        them `y_true` may be None.
     groups : as `y_true`, optional
-        The group of each example, as in `rank`; a group may lie in several partitions.  Groups
+        The group of each example; a group may lie in several partitions.  Groups
         whose examples are all left out do not appear.
     cost, treatment : as `y_true`, optional
         What each example costs if it is selected, and 1 for each that was treated.
-    pos_label, ties : optional
-        As `rank` takes them; not ``ties="given"``.
+    pos_label : optional
+        The label of the positive class, if labels are not 0 and 1.
+    ties : {"expected", "optimistic", "pessimistic"}
+        Whether equal scores count by the mean over their orders, or with the positives first, or
+        last.
 
     Returns
     -------

@@ -61,19 +61,22 @@ def ranking(
     where : str, optional
         An SQL condition for the rows to use, as after WHERE.  Only this argument, and a query, are
         run as SQL.
-    pos_label, ties : optional
-        As `rank` takes them; not ``ties="given"``.
+    pos_label : optional
+        The label of the positive class, if labels are not 0 and 1.
+    ties : {"expected", "optimistic", "pessimistic"}
+        Whether equal scores count by the mean over their orders, or with the positives first, or
+        last.
     gain, gain_rejected : str, optional
-        Columns of what each row brings if it is selected, and if it is not, as `rank` takes them;
-        `gain_rejected` may be one number.
+        Columns of what each row brings if it is selected, and if it is not; `gain_rejected` may be
+        one number.
     group : str, optional
-        Column of the group of each row, integers, text, dates or timestamps without a time zone:
-        `groups` of `rank`, by ``GROUP BY group, score``.  A group whose rows are all left out, or
-        have no weight, does not appear.
+        Column of the group of each row, integers, text, dates or timestamps without a time zone;
+        rows are counted by ``GROUP BY group, score``.  A group whose rows are all left out, or have
+        no weight, does not appear.
     cost : str, optional
-        Column of what each row costs if it is selected, as `rank` takes it.
+        Column of what each row costs if it is selected, not negative.
     treatment : str, optional
-        Column of 1 for treated rows and 0 for controls, as `rank` takes it.
+        Column of 1 for treated rows and 0 for controls.
 
     Returns
     -------

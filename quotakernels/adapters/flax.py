@@ -46,7 +46,7 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
     Parameters
     ----------
     measures : callable, or a mapping from names to callables
-        As `ScoreBuffer.compute` takes them.
+        Functions of a `Ranking`: `roc_auc`, ``partial(hit_rate, quota=100)``.
     state : ScoreHistogram or FixedScoreBuffer
         For one list of scores.  The metric keeps an empty state like it.  Outside of compiled steps
         it may be a `ScoreBuffer`, which grows and which they refuse.  A state with `num_groups`
@@ -59,7 +59,7 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
         The keywords for the `gain`, `gain_rejected`, `cost` and `treatment` of each example, which
         a `ScoreBuffer` keeps, and other states if they are made with these columns.
     pos_label : optional
-        As `rank` takes it.
+        The label of the positive class, if labels are not 0 and 1.
     bound : {"midpoint", "lower", "upper", "both"}
         Which number to report for two bounds, of scores of four bytes and more in a histogram.  The
         exact value is at most half their distance from the midpoint.  ``"both"`` gives `Bounds`.

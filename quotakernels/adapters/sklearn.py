@@ -77,7 +77,8 @@ def scorer(
         It must give a single number: `hit_rate`, `roc_auc`, `f_score` at a cut, …; a point such as
         `tpr_at`, whose value counts; or `group_mean` of a measure, a mean over groups of examples.
     ties : {"expected", "optimistic", "pessimistic", "given"}
-        Tie policy, see `rank`.
+        How equal scores are ordered: by the mean over all orders, with the positives first or last,
+        or as in the input.
     pos_label : optional
         The positive class; by default the second of the estimator's ``classes_``.
     average : {"macro", "weighted", "micro"}, optional
@@ -98,10 +99,10 @@ def scorer(
     -------
     Scorer
         Called as ``scorer(estimator, X, y, sample_weight=None, groups=None, …)``, with the `gain`,
-        `gain_rejected`, `cost` and `treatment` of each example as `rank` takes them.  With metadata
-        routing, ``set_score_request(sample_weight=True)`` makes scikit-learn pass the weights of
-        the fold.  With groups, the group of each example, the score is the mean over those where
-        the measure is defined.  What the measure needs it requests by itself: the groups of a
+        `gain_rejected`, `cost` and `treatment` of each example.  With metadata routing,
+        ``set_score_request(sample_weight=True)`` makes scikit-learn pass the weights of the fold.
+        With groups, the group of each example, the score is the mean over those where the measure
+        is defined.  The scorer itself requests what the measure needs: the groups of a
         `group_mean`, the `cost` of a `budget`, the `treatment` of `auuc`.
 
     Raises

@@ -26,7 +26,7 @@ from quotakernels.measures.by_group import (
 )
 from quotakernels.ops import namespace
 from quotakernels.states import ScoreBuffer, ScoreHistogram
-from quotakernels.states._batch import checked_batch, with_fault
+from quotakernels.states._batch import checked_batch, with_bad
 
 with requiring("torchmetrics", "torchmetrics"):
     import torch
@@ -65,7 +65,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     Parameters
     ----------
     measures : callable, or a mapping from names to callables
-        As `ScoreBuffer.compute` takes them: `roc_auc`, ``partial(hit_rate, quota=100)``.
+        Functions of a `Ranking`: `roc_auc`, ``partial(hit_rate, quota=100)``.
     state : {"buffer", "histogram"}
         What is kept.  A buffer keeps every example: its score and one more byte, and eight more
         with weights.  A histogram has the size of its bins, a megabyte by default.  It is exact for
@@ -92,7 +92,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         Which number to report for two bounds.  The exact value is at most half their distance from
         the midpoint.  ``"both"`` gives two entries.
     pos_label : optional
-        As `rank` takes it.
+        The label of the positive class, if labels are not 0 and 1.
     higher_is_better : bool, optional
         The attribute of the metric.  By default as its measures say, or None if these differ or say
         nothing.
@@ -205,7 +205,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         indexes : integer tensor, shape (n,), optional
             The group of each example, for a metric with groups.
         gain, gain_rejected, cost, treatment : tensors, shape (n,), optional
-            As `rank` takes them, for a metric that keeps them.
+            What each example brings if it is selected, and if it is not; what it costs; 1 if it was
+            treated, else 0.  For a metric that keeps these columns.
 
         Raises
         ------
@@ -532,7 +533,7 @@ class KeptBuffer:
         like = torch.empty(0, dtype=dtype, device=metric.bad.device)
         names = {"weighted": self.weighted, "column_names": self.names}
         state = SimpleNamespace(like=like, num_groups=None, **names)
-        examples, fault, _ = checked_batch(state, y_true, y_score, data)
+        examples, bad, _ = checked_batch(state, y_true, y_score, data)
         columns = examples.named()
         codes, valid = torch.as_tensor(columns["labels"], dtype=torch.uint8), columns.get("valid")
         columns["targets"] = codes if valid is None else torch.where(valid, codes, _ABSENT)
@@ -540,7 +541,7 @@ class KeptBuffer:
             columns["indexes"] = indexes.to(torch.int64)
         for name in self.types:
             getattr(metric, name).append(columns[name])
-        metric.bad = with_fault(namespace(like), metric.bad, fault)
+        metric.bad = with_bad(namespace(like), metric.bad, bad)
 
     def fill(self, metric: Any, dtype: Any) -> None:
         """Give empty lists an empty tensor of their type, which other ranks expect."""

@@ -90,7 +90,7 @@ def refuse_masses(table: ops.TieTable, name: str) -> None:
         raise TypeError(f"{name} has weights, but the variance assumes examples drawn one by one")
 
 
-class Drawing(NamedTuple):
+class DrawOptions(NamedTuple):
     """How resamples are drawn, how many, and in how much memory."""
 
     clusters: Any
@@ -102,7 +102,7 @@ class Drawing(NamedTuple):
     max_memory: int
     progress: bool | Callable[[int, int], None] | None
 
-    def checked(self, confidence_level: float, method: str) -> Drawing:
+    def checked(self, confidence_level: float, method: str) -> DrawOptions:
         """With a plain number of resamples; raise for arguments that are out of range."""
         number = size_of("n_resamples", from_one("n_resamples", self.n_resamples))
         memory = from_one("max_memory", self.max_memory)

@@ -23,7 +23,7 @@ from quotakernels._array import (
 )
 from quotakernels.inputs.columns import as_column, column_hint, first_bad, refuse_symbolic
 from quotakernels.inputs.examples import Examples, Validated
-from quotakernels.inputs.groups import GroupsOfExamples
+from quotakernels.inputs.groups import GroupCodes
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy, table_of
 
@@ -138,7 +138,7 @@ class Plan(NamedTuple):
     keys: Keys | None
 
 
-def keys_of(examples: Examples, groups: GroupsOfExamples, good: Array | None) -> Keys:
+def keys_of(examples: Examples, groups: GroupCodes, good: Array | None) -> Keys:
     """Scores and groups in one, whose order puts the rows of each group together."""
     xp, codes = namespace(examples.scores), groups.codes
     return Keys(xp.combined(examples.scores, codes, examples.valid), groups.ids, good)

@@ -29,7 +29,7 @@ from quotakernels.inputs.columns import (
     as_column,
     check_types,
     column_hint,
-    read_without_fault,
+    read_and_good,
 )
 from quotakernels.inputs.examples import Validated, validated
 from quotakernels.inputs.keywords import check_choice, forwarding, public
@@ -384,7 +384,7 @@ def _same_for_all(y_true: Any, found: Validated, validate: bool) -> tuple[Array,
         wrong = (labels != labels[..., :1, :]) & valid
         expected = "the label that the example has for the first model"
         column = as_column("y_true", y_true)
-        if not read_without_fault(xp, "y_true", column, wrong, expected, validate):
+        if not read_and_good(xp, "y_true", column, wrong, expected, validate):
             good = good & ~xp.any(wrong, axis=-1, keepdims=True)
         positive = xp.broadcast_to(labels[..., :1, :] & valid, labels.shape)
         negative = xp.broadcast_to(~labels[..., :1, :] & valid, labels.shape)
@@ -578,8 +578,10 @@ def delong_test_unpaired(
     ----------
     a, b : Ranking
         The two sets, each ranked by `rank`; batch axes are broadcast.
-    measure, confidence_level : optional
-        As in `delong_test`.
+    measure : {"roc_auc", "gini", "pem"}, or the measure itself
+        AUC, or 2·AUC - 1, which is Gini and PEM, with twice the difference and error.
+    confidence_level : float
+        Of the interval; above 0 and below 1.
 
     Returns
     -------

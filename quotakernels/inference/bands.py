@@ -155,9 +155,9 @@ def curve_band(
         Or the measure itself: `hit_rate`, `qrecall`, `lift`, `roc_curve`, or the curve of one.  For
         `impact_at_quota` it is the `whole`.
     y_true, y_score : arrays, shape (n,) and (..., n)
-        As in `bootstrap`; models are leading axes of the scores and share the resamples.
+        Labels and scores; models are leading axes of the scores and share the resamples.
     fraction, quota : array, shape (K,), optional
-        Where to evaluate a curve over quotas, as in `hit_rate`.  Give one of the two.
+        Where to evaluate a curve over quotas: at shares of all examples, or at numbers.  Give one.
     fpr : array, shape (K,), optional
         Where to evaluate the ROC curve, which is straight between two cuts; where it is vertical,
         its highest point counts.  By default all curves are evaluated at 0.05, 0.1, … and 1.
@@ -165,9 +165,9 @@ def curve_band(
         A band for the whole curve, instead of an interval for each point.
     confidence_level : float
         The share of such bands that should contain the true curve, or at each point its value.
-    method : str
-        As in `bootstrap`.  The default is "percentile", because percentiles of rising curves rise
-        too; the corrections of the other intervals differ from point to point.
+    method : {"percentile", "expanded", "bca", "basic"}
+        The interval of `bootstrap` at each point.  The default is "percentile", because percentiles
+        of rising curves rise too; what corrects the other intervals differs from point to point.
 
     Returns
     -------
@@ -393,12 +393,13 @@ def best_cut_interval(
     best : function
         The function that chooses the cut: `best_boundary`, `best_cut` or `best_quota`.
     y_true, y_score : arrays, shape (n,) and (..., n)
-        As in `bootstrap`; models are leading axes of the scores and share the resamples.
+        Labels and scores; models are leading axes of the scores and share the resamples.
     quota, fraction : number, optional
-        The largest quota that a cut may have, as in `hit_rate`; by default n.
-    method : str
-        As in `bootstrap`; `expected` does not depend on it.  The default is "percentile", because
-        the best cut jumps when examples are left out, by which "bca" and "expanded" are corrected.
+        The largest number, or share, of examples that a cut may select; by default all.
+    method : {"percentile", "expanded", "bca", "basic"}
+        The interval of `bootstrap`; `expected` does not depend on it.  The default is "percentile",
+        because "bca" and "expanded" are corrected by leaving out examples, and then the best cut
+        jumps.
     **options
         The function's own arguments, such as ``impacts=(5, -4, 0, 0)`` or ``measure=informedness``.
 

@@ -29,7 +29,7 @@ from quotakernels._text import digits
 from quotakernels.inference._call import (
     CORRECTED,
     INTERVALS,
-    Drawing,
+    DrawOptions,
     IntervalMethod,
     call_of,
     draws_groups,
@@ -102,7 +102,7 @@ class Draws(NamedTuple):
     freedom: Sequence[Array]
 
 
-def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) -> Draws:
+def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: DrawOptions) -> Draws:
     """A measure of examples that are drawn."""
     clustered = how.clusters is not None
     plan = plan_of(found, how.clusters, how.stratified, how.ties)
@@ -353,7 +353,7 @@ def _within_clusters(found: Validated, clusters: Any) -> Units | None:
     return Units((units,), units, xp.asarray(of_group, device=device(examples.scores)))
 
 
-def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: Drawing) -> Draws | None:
+def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: DrawOptions) -> Draws | None:
     """Means over groups of which whole ones are drawn; None of anything else."""
     draws_groups(measure, how.clusters, found.groups, how.stratified)
     means = means_of(measure, ranking)
@@ -593,15 +593,15 @@ def bootstrap(
         A function of a `Ranking` that gives arrays of fixed shapes: a measure of this library,
         ``functools.partial`` of one, or your own.
     y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
-        As in `rank`; not ``ties="given"``.  `y_score` may map names of models to their scores.  The
-        weight, gain and cost of an example count each time that it is drawn.  `where` has the shape
-        (n,).  If a resample costs less than the budget, the measure is undefined, unless
-        ``when_short="all"``.
-    treatment : array, optional
-        As in `rank`, for measures of uplift.
-    groups, num_groups : array and int, optional
-        As in `rank`, for measures that take groups: an interval for each group, or for the mean
-        over groups, `group_mean`.
+        The examples, given as to `rank`; not ``ties="given"``.  `y_score` may map names of models
+        to their scores.  The weight, gain and cost of an example count each time that it is drawn.
+        `where` has the shape (n,).  If a resample costs less than the budget, the measure is
+        undefined, unless ``when_short="all"``.
+    treatment : array, shape (n,), optional
+        1 for each treated example, 0 for each control, for measures of uplift.
+    groups, num_groups : array, shape (n,), and int, optional
+        The group of each example, and how many groups there are, for measures that accept groups:
+        an interval for each group, or for the mean over groups, `group_mean`.
     n_resamples : int
         The number of resamples, R.
     confidence_level : float
@@ -693,7 +693,7 @@ def bootstrap(
     """
     call = call_of(measure, y_true, options)
     how = (random_state, call.ties, n_resamples, max_memory, progress)
-    drawn = Drawing(clusters, stratified, poisson, *how).checked(confidence_level, method)
+    drawn = DrawOptions(clusters, stratified, poisson, *how).checked(confidence_level, method)
     found = call.validated(stacked_by_name(y_score, y_true))
     return _of_each(y_score, intervals_of(call.measure, found, drawn, method, confidence_level))
 
@@ -706,7 +706,7 @@ def _of_each(models: Any, result: Any) -> Any:
 
 
 def intervals_of(
-    measure: Any, raw: Validated, how: Drawing, method: IntervalMethod, confidence_level: float
+    measure: Any, raw: Validated, how: DrawOptions, method: IntervalMethod, confidence_level: float
 ) -> Any:
     """What an estimate, its resamples and the parts left out say of it."""
     warn_of_maxima(measure)

@@ -18,7 +18,7 @@ from quotakernels._text import counted, digits, formatted
 from quotakernels.inference._call import (
     TESTS,
     Call,
-    Drawing,
+    DrawOptions,
     area_name,
     call_of,
     draws_groups,
@@ -104,7 +104,7 @@ class Compared(NamedTuple):
     call: Call
     found: Validated
     confidence_level: float
-    drawn: Drawing
+    drawn: DrawOptions
     estimate: NDArray
 
     @property
@@ -552,9 +552,9 @@ def compare(
         is compared: `whole` of `impact_at_quota` and `impact`, `value` of `best_quota` and
         `best_boundary`, `mean` of `outcome_impact`.
     y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost, treatment
-        As in `rank`, of shape (n,), the same for all models; not ``ties="given"``.
+        The examples, given as to `rank`, arrays of shape (n,) for all models; not ``ties="given"``.
     models : mapping from names to arrays, shape (n,), a data frame, or an array, shape (M, n)
-        The scores of at least two models, as in `rank`.  In a data frame each column is a model;
+        The scores of at least two models.  In a data frame each column is a model;
         the models of an array, or of a list of arrays, are called "0", "1", ….
     test : {"bootstrap", "permutation", "delong", "score"}, optional
         The paired bootstrap, the exchange of scores between two models, or a closed form:
@@ -570,15 +570,20 @@ def compare(
         The level of each single interval.  Adjusted p-values up to 1 - confidence_level tell models
         apart.
     stratified : bool
-        As in `bootstrap`, and only for it.
+        Draw positives and negatives separately, as many of each as there are, in the bootstrap.
     groups, num_groups : array and int, optional
-        As in `rank`, for `group_mean` and functions of your own: models are compared by a mean over
-        groups.
+        The group of each example, and how many groups there are, for `group_mean` and functions of
+        your own: models are compared by a mean over groups.
     clusters : array, shape (n,), optional
         Examples with the same value are drawn, or exchanged, together.  For `group_mean` the
         default is the groups.
-    random_state, max_memory, progress
-        As in `bootstrap`.
+    random_state : None, int, or a random generator of the scores' library, optional
+        A whole number gives the same resamples again.
+    max_memory : int
+        Bytes that a batch of resamples may take, on devices and in JAX.
+    progress : bool or callable, optional
+        ``progress(done, n_resamples)`` is called from time to time; by default a terminal shows a
+        line.
     **options
         The measure's own arguments, such as ``quota=100``.
 
@@ -671,7 +676,7 @@ def compare(
     call = call_of(measure, y_true, options)
     call = call._replace(measure=compared(call.measure))
     how = (random_state, call.ties, n_resamples, max_memory, progress)
-    drawn = Drawing(clusters, stratified, False, *how).checked(confidence_level, "percentile")
+    drawn = DrawOptions(clusters, stratified, False, *how).checked(confidence_level, "percentile")
     _check_test(test, stratified)
     named = named_scores(models, y_true)
     found = validated_models_of(call, {label_of(models, k): x for k, x in named.items()})
@@ -873,10 +878,10 @@ def vote(
     Parameters
     ----------
     measure : callable
-        As `compare` takes it: a measure of this library, ``functools.partial`` of one, or your own
-        function of a `Ranking`.
+        A function of a `Ranking` that gives one number for each model: a measure of this library,
+        ``functools.partial`` of one, or your own.
     y_true : array, shape (n,)
-        Labels, as in `rank`.
+        Labels 0 and 1, or any two with `pos_label`.
     models : mapping from names to arrays, data frame, or array, shape (M, n)
         The scores of each model, on one scale, such as probabilities.  The models of an array, or
         of a list of arrays, are called "0", "1", ….
@@ -885,9 +890,9 @@ def vote(
     greater_is_better : bool, optional
         Whether the largest value is the best.  By default as the measure says.
     sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost, treatment : optional
-        As in `rank`, of shape (n,), the same for all models.
+        Keywords of `rank`, arrays of shape (n,) for all models.
     groups, num_groups : array and int, optional
-        As in `rank`, for `group_mean`.
+        The group of each example, and how many groups there are, for `group_mean`.
     **options
         The measure's own arguments, such as ``quota=100``.
 
@@ -900,7 +905,7 @@ def vote(
     Raises
     ------
     TypeError, ValueError
-        As in `compare`; `voters` that are not a whole number from 1 to M.
+        Models or a measure that `compare` refuses; `voters` that is no whole number from 1 to M.
 
     See Also
     --------

@@ -303,10 +303,11 @@ def fold_summary(
     measure : callable, or a mapping from names to callables
         A function of a `Ranking`: a measure of this library, or your own.
     y_true, y_score, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost
-        As in `rank`; each score comes from a model that has not seen its example.  Repeats are an
-        axis before the last, shape (..., repeats, n); axes before it are models.
-    treatment : array, optional
-        As in `rank`, for measures of uplift.
+        The examples, given as to `rank`; each score comes from a model that has not seen its
+        example.  Repeats are an axis before the last, shape (..., repeats, n); axes before it are
+        models.
+    treatment : array, shape (n,), optional
+        1 for each treated example, 0 for each control, for measures of uplift.
     folds : array, shape (n,) or (repeats, n)
         The fold of each example: whole numbers, strings or other values, in readable memory.  -1
         marks examples that were not tested.
@@ -318,9 +319,9 @@ def fold_summary(
         The number of examples that each model was trained on; by default all that are not in its
         fold.
     groups, num_groups : array and int, optional
-        As in `rank`, for measures that take groups, and for `group_mean`.  A fold measures its own
-        examples of each group.  If a group is split over folds, its quota applies to the part in
-        each fold.
+        The group of each example, and how many groups there are, for measures that accept groups,
+        and for `group_mean`.  A fold measures its own examples of each group.  If a group is split
+        over folds, its quota applies to the part in each fold.
     **options
         The measure's own arguments, such as ``fraction=0.1``.
 
@@ -450,18 +451,24 @@ def fold_test(
     Parameters
     ----------
     measure : callable, or a mapping from names to callables
-        As in `fold_summary`.
+        A function of a `Ranking`: a measure of this library, or your own.
     y_true, sample_weight, where, pos_label, ties, validate, gain, gain_rejected, cost, treatment
-        As in `fold_summary`.
+        The examples, given as to `rank`, for both models.
     models : mapping from names to arrays, shape (..., n) or (..., repeats, n), or an array
         Scores of two models on examples that they have not seen.  In an array the first axis is the
         models.
     folds : array, shape (n,) or (repeats, n)
-        The fold of each example, as in `fold_summary`; both models were trained on the same.
+        The fold of each example: whole numbers, strings or other values.  Both models were trained
+        on the same folds.
     confidence_level : float
         Of the interval; above 0 and below 1.
-    n_train, groups, num_groups, **options
-        As in `fold_summary`.
+    n_train : number, optional
+        The number of examples that each model was trained on; by default all that are not in its
+        fold.
+    groups, num_groups : array and int, optional
+        The group of each example, and how many groups there are, for `group_mean`.
+    **options
+        The measure's own arguments, such as ``fraction=0.1``.
 
     Returns
     -------
@@ -474,12 +481,13 @@ def fold_test(
     Raises
     ------
     TypeError, ValueError
-        As `fold_summary`.
+        What the measure raises; folds that do not fit the scores.
 
     Warns
     -----
     UserWarning
-        As `fold_summary`.
+        A measure is undefined in some folds; for `group_mean`, groups are split over folds; all
+        folds have the same hit rate.
 
     See Also
     --------

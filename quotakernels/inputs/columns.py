@@ -495,10 +495,10 @@ def check_one_device(named: dict[str, Array]) -> None:
             )
 
 
-def read_without_fault(
+def read_and_good(
     xp: Namespace, name: str, x: Array, invalid: Array, expected: str, validate: bool = True
 ) -> bool:
-    """Raise for the first bad value of an argument; False where values are not to be read."""
+    """Whether values were read, and are good: the first bad one raises."""
     if not validate or not readable(invalid):
         return False
     if bool(xp.any(invalid)):

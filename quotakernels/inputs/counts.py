@@ -15,7 +15,7 @@ from quotakernels.inputs.columns import (
     refuse_columns,
 )
 from quotakernels.inputs.examples import raise_or_exclude
-from quotakernels.inputs.groups import GroupsOfExamples, kept_within, of_their_group, with_codes
+from quotakernels.inputs.groups import GroupCodes, kept_within, of_their_group, with_codes
 from quotakernels.ops import namespace
 
 BadValues: TypeAlias = dict[str, tuple[Array, str]]
@@ -36,8 +36,8 @@ FROM_COUNTS = ("thresholds", "counts", "positives", *_FLOATS, "groups")
 """What `Ranking.from_counts` takes, in its order."""
 
 
-class Grouped(NamedTuple):
-    """A table, best first, and which rows of the batch are good, or which groups of examples.
+class ValidatedCounts(NamedTuple):
+    """A checked table, best first, and which rows of the batch, or which groups, are good.
 
     With groups, its thresholds are those that were `combined` with them, and `ids` names them.
     """
@@ -54,7 +54,7 @@ class Grouped(NamedTuple):
         return namespace(table.counts).parted(table, self.combined, self.ids)
 
 
-def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Grouped:
+def validated_counts(given: dict[str, Any], num_groups: int | None = None) -> ValidatedCounts:
     """Check and sort the rows of a grouped table."""
     named = {name: as_column(name, x) for name, x in _complete(given).items()}
     named, ids = with_codes(named, num_groups)
@@ -81,11 +81,11 @@ def validate_groups(given: dict[str, Any], num_groups: int | None = None) -> Gro
         own: Any = [columns.get(name) for name in ops.TieTable._fields[:5]]
         table = ops.TieTable(*own)
         table = table._replace(columns=_sums(xp, columns, table))
-        return Grouped(table, good, both, None if groups is None else groups.ids)
+        return ValidatedCounts(table, good, both, None if groups is None else groups.ids)
 
 
 def _of_rows(
-    xp: Namespace, good: Array | None, groups: GroupsOfExamples | None, place: Array | None
+    xp: Namespace, good: Array | None, groups: GroupCodes | None, place: Array | None
 ) -> Array | None:
     """Which rows are good, in their new order: all of a row of the batch, or of a group."""
     if good is None or groups is None:
@@ -184,14 +184,14 @@ def _bad_values(
     if "weights" in columns:
         mass, positive = columns["weights"], columns["positive_weights"]
         most = float(xp.finfo(mass.dtype).max) / mass.shape[-1]
-        right = (mass >= 0) & (mass <= most) & ((mass == 0) | (counts > 0))
+        fits = (mass >= 0) & (mass <= most) & ((mass == 0) | (counts > 0))
         expected = "a finite mass, not negative, small enough for all, and 0 for no examples"
-        bad["weights"] = ~right, expected
+        bad["weights"] = ~fits, expected
         close = mass * tolerance(mass, MASS_ROUNDING)
-        right = (positive >= 0) & (positive <= mass + close) & ((positive == 0) | (positives > 0))
-        right = right & ((positives < counts) | (positive >= mass - close))
+        fits = (positive >= 0) & (positive <= mass + close) & ((positive == 0) | (positives > 0))
+        fits = fits & ((positives < counts) | (positive >= mass - close))
         expected = "a mass between 0 and the row's weight; 0 for no positives, all of it for only"
-        bad["positive_weights"] = ~right, expected
+        bad["positive_weights"] = ~fits, expected
     return bad | _bad_columns(xp, columns)
 
 
@@ -216,10 +216,10 @@ def _bad_sums(xp: Namespace, key: str, x: Array, members: Array, whose: str) -> 
     most, rows = float(xp.finfo(x.dtype).max), x.shape[-1]
     nothing = (x == 0) | (members > 0)
     if key == "cost":
-        right = (x >= 0) & (x <= most / (2 * rows)) & nothing
-        return ~right, f"a finite cost, not negative, and 0 for no {whose}"
-    right = (xp.abs(x) <= most / (4 * rows)) & nothing
-    return ~right, f"a finite sum, and 0 for no {whose}, small enough for all"
+        fits = (x >= 0) & (x <= most / (2 * rows)) & nothing
+        return ~fits, f"a finite cost, not negative, and 0 for no {whose}"
+    fits = (xp.abs(x) <= most / (4 * rows)) & nothing
+    return ~fits, f"a finite sum, and 0 for no {whose}, small enough for all"
 
 
 def _bad_treated(
@@ -232,10 +232,10 @@ def _bad_treated(
     most = xp.cast(mass, x.dtype)
     if weighted:
         most = most + columns[whole] * tolerance(x, MASS_ROUNDING)
-    right = (x >= 0) & (x <= most)
-    right = right if weighted else right & (x == xp.floor(x))
+    fits = (x >= 0) & (x <= most)
+    fits = fits if weighted else fits & (x == xp.floor(x))
     what = f"the weight of the row's {whose}" if weighted else f"the row's {whose}, whole"
-    return ~right, f"a number between 0 and {what}"
+    return ~fits, f"a number between 0 and {what}"
 
 
 def _by_class(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:

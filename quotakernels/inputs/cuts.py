@@ -29,7 +29,7 @@ from quotakernels._types import WhenShort
 from quotakernels.inputs.columns import (
     MASS_ROUNDING,
     as_column,
-    read_without_fault,
+    read_and_good,
     refuse_records,
 )
 from quotakernels.inputs.keywords import check_choice, show_value, warn_once
@@ -94,7 +94,7 @@ def quota_masses(
             paid = xp.minimum(xp.compiled(_paid)(table, wanted), whole)
             wanted = xp.where(wanted < most, paid, whole)
     if readable(allowed):
-        read_without_fault(xp, said, value, xp.reshape(~allowed, value.shape), expected)
+        read_and_good(xp, said, value, xp.reshape(~allowed, value.shape), expected)
     return (xp.nan_unless(valid & filled, wanted),), shape
 
 

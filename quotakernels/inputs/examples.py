@@ -34,11 +34,11 @@ from quotakernels.inputs.columns import (
     example_columns,
     numeric_labels,
     positive_labels,
-    read_without_fault,
+    read_and_good,
     told_of_labels,
 )
 from quotakernels.inputs.groups import (
-    GroupsOfExamples,
+    GroupCodes,
     good_groups,
     kept_within,
     of_their_group,
@@ -95,7 +95,7 @@ class Validated(NamedTuple):
     examples: Examples
     good: Array | None
     mask: Array | None
-    groups: GroupsOfExamples | None = None
+    groups: GroupCodes | None = None
     counts: ops.TieTable | None = None
 
     @property
@@ -140,9 +140,9 @@ def validated(
     check_flag("validate", validate)
     given = _what_is_there(given, leader)
     alone = given.keys() == {"y_score", "y_true"} and validate and pos_label is None is num_groups
-    if alone and (good := good_lists(given["y_true"], given["y_score"])) and good[0].ndim == 1:
+    if alone and (good := good_lists(given["y_true"], given["y_score"])) and good[1].ndim == 1:
         labels, scores = given["y_true"], given["y_score"]
-        flags = labels if good[1] is labels else from_host_view(good[1], scores)
+        flags = labels if good[0] is labels else from_host_view(good[0], scores)
         return Validated(Examples(scores, flags, None, None), None, None)
     as_given = example_columns(given)
     named, ids = with_codes(dict(as_given), num_groups)
@@ -194,7 +194,7 @@ def _one_for_all(y_score: Any, gain: Any) -> Any:
 
 
 def good_lists(labels: Any, scores: Any) -> tuple[NDArray, NDArray] | None:
-    """Scores, and labels as flags, if both are good arrays of NumPy or CPU tensors, as most are.
+    """Labels as flags, and scores, if both are good arrays of NumPy or CPU tensors, as most are.
 
     The arrays returned are NumPy's, and share the memory of tensors.  For anything else the result
     is None: `validated` finds out what it is, or what is wrong with it.
@@ -205,7 +205,7 @@ def good_lists(labels: Any, scores: Any) -> tuple[NDArray, NDArray] | None:
             return None
         scores, labels = on_host
     flags = _good_labels(scores, labels)
-    return None if flags is None else (scores, flags)
+    return None if flags is None else (flags, scores)
 
 
 def _good_labels(scores: NDArray, labels: NDArray) -> NDArray | None:
@@ -264,7 +264,7 @@ def _clean(
             return Validated(examples, None, mask, None, counts)
         by_list = mask is None and ids is None and not (validate and readable(scores))
         bad = bad_values(xp, scores, weights, leader, by_list) | bad
-        bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in floats.items()}
+        bad |= {name: bad_amounts(xp, name, x, weights) for name, x in floats.items()}
         groups = None
         if ids is not None:
             groups, bad["groups"] = kept_within(xp, scores, columns["groups"], ids)
@@ -361,9 +361,9 @@ def bad_weights(xp: Namespace, weights: Array) -> dict[str, tuple[Array, str]]:
     most = float(xp.finfo(weights.dtype).max) / max(weights.shape[-1], 1)  # their sum is finite
     if isinstance(weights, np.ndarray) and _all_between(weights, 0, most):
         return {}
-    right = (weights >= 0) & (weights <= most)
+    fits = (weights >= 0) & (weights <= most)
     expected = "a finite weight, not negative, and small enough for a finite sum"
-    return {"sample_weight": (~right, expected)}
+    return {"sample_weight": (~fits, expected)}
 
 
 def _all_between(x: np.ndarray[Any, Any], low: float, high: float) -> bool:
@@ -371,7 +371,7 @@ def _all_between(x: np.ndarray[Any, Any], low: float, high: float) -> bool:
     return bool(x.size and np.minimum.reduce(x, None) >= low and np.maximum.reduce(x, None) <= high)
 
 
-def unfit_amounts(
+def bad_amounts(
     xp: Namespace, name: str, amount: Array, weights: Array | None
 ) -> tuple[Array, str]:
     """For gains, costs and treatments: where they are bad, and what was expected."""
@@ -381,13 +381,13 @@ def unfit_amounts(
     most = float(info.max) / max(amount.shape[-1], 1)
     if name != "cost":  # of which there are differences
         return ~(xp.abs(whole) <= most / 2), "a finite number, small enough for a finite sum"
-    right = (amount >= 0) & xp.isfinite(amount) & (whole <= most)
+    fits = (amount >= 0) & xp.isfinite(amount) & (whole <= most)
     least = xp.constant([float(info.smallest_normal)], amount.dtype, device(amount))
     lost = xp.order_key(whole) < xp.order_key(least)  # XLA compares with 0 instead
-    right = right & ~(lost & (xp.order_key(amount) > 0))
+    fits = fits & ~(lost & (xp.order_key(amount) > 0))
     smallest = f"{float(info.smallest_normal):.1e}"
     expected = "a finite cost, not negative, small enough for a finite sum, and, times its weight,"
-    return ~right, f"{expected} 0 or at least {smallest}"
+    return ~fits, f"{expected} 0 or at least {smallest}"
 
 
 def raise_or_exclude(
@@ -397,7 +397,7 @@ def raise_or_exclude(
     valid: Array | None,
     validate: bool = True,
     by_class: bool = False,
-    groups: GroupsOfExamples | None = None,
+    groups: GroupCodes | None = None,
 ) -> tuple[Array | None, Array | None]:
     """Raise for the first bad value that counts, or exclude the rows of the batch that have one.
 
@@ -436,7 +436,7 @@ def _raise_for(
 ) -> None:
     """Raise for the first bad value of a column; what labels are may help."""
     try:
-        read_without_fault(xp, name, as_given[name], invalid, expected)
+        read_and_good(xp, name, as_given[name], invalid, expected)
     except ValueError as error:
         if name not in ("y_true", "y_pred"):
             raise
@@ -449,7 +449,7 @@ def without_negative_gains(found: Validated) -> Validated:
     xp = namespace(gain)
     with xp.computing():
         invalid, expected = gain < 0, "a number, not negative"
-        if read_without_fault(xp, "gain", gain, invalid, expected, found.good is None):
+        if read_and_good(xp, "gain", gain, invalid, expected, found.good is None):
             return found
         bad = xp.any(invalid, axis=-1, keepdims=True)
         good = ~bad if groups is None else good_groups(xp, groups, invalid)

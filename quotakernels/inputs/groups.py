@@ -42,8 +42,8 @@ _WHOLE = (
 )
 
 
-class GroupsOfExamples(NamedTuple):
-    """The group of each example, from 0 on, and what names the groups, in order."""
+class GroupCodes(NamedTuple):
+    """The number of each example's group, from 0 on, and the ids of the groups, in that order."""
 
     codes: Array
     ids: Array
@@ -73,7 +73,7 @@ def with_codes(
     return named | {"groups": codes}, ids
 
 
-def numbered(ids: Array) -> GroupsOfExamples:
+def numbered(ids: Array) -> GroupCodes:
     """The groups that occur in a column of ids, numbered in their rising order."""
     if isinstance(ids, np.ndarray):
         distinct, codes = _found(ids)
@@ -83,7 +83,7 @@ def numbered(ids: Array) -> GroupsOfExamples:
         raise ValueError(
             "in a compiled program groups need num_groups=, their number; ids are then 0, 1, …"
         )
-    return GroupsOfExamples(codes, distinct)
+    return GroupCodes(codes, distinct)
 
 
 def size_of(name: str, number: Any, *, least: int = 1, most: int = MOST_PLACES) -> int:
@@ -104,7 +104,7 @@ def size_of(name: str, number: Any, *, least: int = 1, most: int = MOST_PLACES) 
     return index(number)
 
 
-def groups_of(name: str, column: np.ndarray[Any, Any]) -> GroupsOfExamples:
+def groups_of(name: str, column: np.ndarray[Any, Any]) -> GroupCodes:
     """The group of each example, of ids that are not numbered yet."""
     return numbered(_checked_ids(name, column))
 
@@ -199,7 +199,7 @@ def _found_in_range(
 
 def kept_within(
     xp: Namespace, scores: Array, codes: Array, named: Any
-) -> tuple[GroupsOfExamples, tuple[Array, str]]:
+) -> tuple[GroupCodes, tuple[Array, str]]:
     """Groups, each example in one of them; which are of no group, and what was expected.
 
     None is where ids were numbered, and not only their number is given.
@@ -215,18 +215,18 @@ def kept_within(
         outside = xp.full(codes.shape, size == 0, dtype=xp.bool, device=dev)
     else:
         outside = within != codes
-    return GroupsOfExamples(within, ids), (outside, f"an id from 0 to {size - 1}")
+    return GroupCodes(within, ids), (outside, f"an id from 0 to {size - 1}")
 
 
 def good_groups(
-    xp: Namespace, groups: GroupsOfExamples, invalid: Array, outside: Array | None = None
+    xp: Namespace, groups: GroupCodes, invalid: Array, outside: Array | None = None
 ) -> Array:
     """Which groups have no wrong example, shape (..., S, 1); one of no group may be of any."""
     bad = xp.any_of_each(invalid, groups.codes, groups.ids.shape[0], outside)
     return xp.expand_dims(~bad, axis=-1)
 
 
-def of_their_group(xp: Namespace, groups: GroupsOfExamples, flags: Array) -> Array:
+def of_their_group(xp: Namespace, groups: GroupCodes, flags: Array) -> Array:
     """For each example, the flag of its group, of shape (..., S, 1)."""
     flags = flags[..., 0]
     codes = xp.broadcast_to(groups.codes, (*flags.shape[:-1], groups.codes.shape[-1]))

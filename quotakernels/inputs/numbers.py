@@ -14,7 +14,7 @@ from quotakernels.inputs.columns import (
     adopt,
     as_column,
     check_one_device,
-    read_without_fault,
+    read_and_good,
     refuse_records,
 )
 from quotakernels.inputs.keywords import show_value
@@ -87,7 +87,7 @@ def checked(xp: Namespace, arrays: dict[str, Array], domains: Domains) -> dict[s
     for name, (fits, expected) in domains.items():
         x = arrays[name]
         invalid = ~fits(x)
-        if not read_without_fault(xp, name, x, invalid, expected):
+        if not read_and_good(xp, name, x, invalid, expected):
             good[name] = xp.nan_unless(~invalid, x)
     return good
 

@@ -44,8 +44,8 @@ from quotakernels.inputs.examples import (
 )
 from quotakernels.inputs.keywords import check_flag, refuse_unknown, show_value
 from quotakernels.inputs.numbers import in_library_of
-from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._sums import OfRowSum
+from quotakernels.measures._units import in_usual_units
 from quotakernels.ops import namespace
 from quotakernels.ops.programs import by_numpy
 from quotakernels.ranking import (
@@ -436,15 +436,16 @@ class Measure:
         """The values of one list at a few plain quotas, found without a sort; else None."""
         if len(cut) != 1 or not (cut.keys() <= {"quota", "fraction"}):
             return None
-        if (good := good_lists(labels, scores)) is None or good[0].ndim > 1:
+        if (good := good_lists(labels, scores)) is None or good[1].ndim > 1:
             return None
-        masses = known_masses(good[0].shape[0], **cut)
+        flags, values = good
+        masses = known_masses(values.shape[0], **cut)
         if masses is None or len(masses) > FEW_CUTS:
             return None
         single = type(next(iter(cut.values()))) in (int, float)
         if single and "quota" in cut and 0 < masses[0] < 1:  # the general way warns of it
             return None
-        around = namespace(good[0]).cut_of_scores(*good, masses)
+        around = namespace(values).cut_of_scores(values, flags, masses)
         if around is None:
             return None
         value = by_numpy(self._function, around, around.wanted)
@@ -552,7 +553,7 @@ def _counts_of_lists(labels: Any, scores: Any) -> ops.TieTable | None:
     """The running counts of good lists, neighbouring rows without positives merged; else None."""
     if (found := good_lists(labels, scores)) is None:
         return None
-    scores, labels = found
+    labels, scores = found
     labels = labels if labels.ndim == scores.ndim else np.broadcast_to(labels, scores.shape)
     return namespace(scores).running_counts(scores, labels, None, by_positives=True)
 

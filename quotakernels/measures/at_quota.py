@@ -16,7 +16,7 @@ from quotakernels.inputs.groups import MOST_POINTS, size_of
 from quotakernels.inputs.keywords import check_choice
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, QuotaMeasure, measure
-from quotakernels.measures._scale import usual_unit
+from quotakernels.measures._units import usual_unit
 from quotakernels.ops import namespace
 
 
@@ -226,9 +226,9 @@ def qrecall(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Array:
 
     Notes
     -----
-    T(j) as in `hit_rate`.  Qrecall does not decrease with the quota; it is 0 at 0 and 1 at n.  At
-    quota P it equals the hit rate (the break-even point).  The optimistic and the pessimistic
-    policy give bounds.
+    T(j) is the expected number of positives among the j best.  Qrecall does not decrease with the
+    quota; it is 0 at 0 and 1 at n.  At quota P it equals the hit rate (the break-even point).  The
+    optimistic and the pessimistic policy give bounds.
 
     References
     ----------
@@ -270,8 +270,8 @@ def lift(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Array:
 
     Notes
     -----
-    T(j) as in `hit_rate`.  A constant score has lift 1 at every quota.  The optimistic and the
-    pessimistic policy give bounds.
+    T(j) is the expected number of positives among the j best.  A constant score has lift 1 at every
+    quota.  The optimistic and the pessimistic policy give bounds.
 
     References
     ----------
@@ -471,7 +471,7 @@ def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
 
 @measure(Measure, greater_is_better=None)
 def hit_rate_curve(table: ops.TieTable) -> Curve:
-    """Hit rate at every cut ([AR] eq. 4): see `hit_rate` and `Curve`.
+    """Hit rate at every cut: the share of positives among the selected ([AR] eq. 4).
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -501,7 +501,7 @@ def hit_rate_curve(table: ops.TieTable) -> Curve:
 
 @measure(Measure, greater_is_better=None)
 def qrecall_curve(table: ops.TieTable) -> Curve:
-    """Qrecall at every cut ([AR] eq. 6): see `qrecall` and `Curve`.
+    """Qrecall at every cut: the share of all positives that is selected ([AR] eq. 6).
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -529,7 +529,7 @@ def qrecall_curve(table: ops.TieTable) -> Curve:
 
 @measure(Measure, greater_is_better=None)
 def lift_curve(table: ops.TieTable) -> Curve:
-    """Cumulative lift at every cut: see `lift` and `Curve`.
+    """Cumulative lift at every cut: the hit rate divided by the prevalence.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -795,14 +795,15 @@ def correlation_within(xp: Namespace, table: ops.TieTable, wanted: Array, labels
 
 @measure(Measure, greater_is_better=None)
 def pearson_curve(table: ops.TieTable, *, labels: Labels = "expected") -> Curve:
-    """Pearson's correlation at every cut ([AR] eq. 8-11): see `pearson` and `Curve`.
+    """Pearson's correlation of the selected scores with their labels, at every cut ([AR] eq. 8-11).
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
     Parameters
     ----------
     labels : {"expected", "observed"}
-        As in `pearson`.
+        "expected" correlates scores with the share of positives in their tie group, "observed" with
+        each example's own label.
 
     Returns
     -------

@@ -474,7 +474,8 @@ def selection_by_group(table: ops.TieTable, wanted: Array, apart: Array) -> Sele
     Parameters
     ----------
     quota, fraction, budget : number or array, shape Q, optional
-        As in `hit_rate`, of all examples together.
+        How many examples are selected in all groups together (with weights, how much mass), which
+        share of all, or what they may cost.
 
     Returns
     -------

@@ -17,8 +17,8 @@ from quotakernels.inputs.keywords import check_choice, public, show_value
 from quotakernels.inputs.numbers import COST, POSITIVE, Domains, checked, of_numbers, plain_number
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._sums import log_and_remainder
+from quotakernels.measures._units import in_usual_units
 from quotakernels.measures.at_quota import cut_quotas, cut_thresholds, row_ends
 from quotakernels.measures.over_quotas import Won, pairs_won
 from quotakernels.measures.roc_pr import CLASSES, POINT_ROUNDING, area_under_pr, pr_vertices
@@ -160,14 +160,15 @@ def decisions(
 class Chart(NamedTuple, Generic[T]):
     """The cuts of a ranking in a chart: the empty cut, and one at the end of each tie group.
 
-    The last point is repeated as the last vertex of a `RocCurve`.
+    Where shapes are fixed, the last point is repeated up to the length G + 1.
 
     Attributes
     ----------
     x, y : array, shape (..., V)
         The coordinates; NaN where they are undefined.
     threshold, quota : array, shape (..., V)
-        The cuts, as in `Curve`.
+        Score of the last selected example, NaN for the empty cut; number of the selected, with
+        weights their mass.
     """
 
     x: T

@@ -30,15 +30,17 @@ from quotakernels.measures.tables.confusion import (
 from quotakernels.ops import namespace
 
 
-class CutRows(NamedTuple):
-    """Rows in which selections end, shape (..., K), and the share ``part / unit`` they take."""
+class RowShares(NamedTuple):
+    """Rows in which selections end, shape (..., K), and the share of each, ``part / unit``, that is
+    selected.
+    """
 
     index: Array
     part: Array
     unit: Array
 
 
-def cut_at_quotas(table: ops.TieTable, wanted: Array) -> CutRows:
+def cut_at_quotas(table: ops.TieTable, wanted: Array) -> RowShares:
     """Where the wanted masses end; the whole mass takes every row, however sums are rounded."""
     xp = namespace(wanted)
     index, row = xp.rows_at(table, wanted)
@@ -49,21 +51,21 @@ def cut_at_quotas(table: ops.TieTable, wanted: Array) -> CutRows:
         part, unit = part / unit, one
     everybody = wanted >= xp.expand_dims(Totals(xp, table).whole, axis=-1)
     last = xp.last_row(table, index)
-    return CutRows(xp.where(everybody, last, index), xp.where(everybody, unit, part), unit)
+    return RowShares(xp.where(everybody, last, index), xp.where(everybody, unit, part), unit)
 
 
-def selected(table: ops.TieTable, column: Array, cut: CutRows) -> Array:
+def selected(table: ops.TieTable, column: Array, cut: RowShares) -> Array:
     """The sums of a column above each cut, times its `unit`; in whole numbers they are exact."""
     return _beside(namespace(cut.part).sums_before, table, column, cut, cut.part)
 
 
-def rejected(table: ops.TieTable, column: Array, cut: CutRows) -> Array:
+def rejected(table: ops.TieTable, column: Array, cut: RowShares) -> Array:
     """The sums of a column below each cut, times its `unit`; a difference would lose small ones."""
     return _beside(namespace(cut.part).sums_behind, table, column, cut, cut.unit - cut.part)
 
 
 def _beside(
-    sums: Callable[..., Array], table: ops.TieTable, column: Array, cut: CutRows, part: Array
+    sums: Callable[..., Array], table: ops.TieTable, column: Array, cut: RowShares, part: Array
 ) -> Array:
     xp = namespace(part)
     column = xp.cast(column, xp.wide_float(device(column)))
@@ -105,7 +107,8 @@ def impact_at_quota(table: ops.TieTable, wanted: Array) -> QuotaImpact:
     Σ s_i·gain_i + Σ (1 - s_i)·gain_rejected_i, with s_i the probability of `select`: the
     expectation over the order of ties.
 
-    Takes what `hit_rate` takes, and gains as `rank` does; or a `Ranking` that was made with gains.
+    Takes what `hit_rate` takes, and `gain`, what each example brings if it is selected; or a
+    `Ranking` that was made with gains.
 
     Returns
     -------
@@ -275,14 +278,14 @@ def cell_impacts(_table: ops.TieTable, *sums: Array) -> ConfusionTable:
 
     With these impacts, `impact` of that table equals the mean gain of the examples.
 
-    Takes what `confusion_table` takes, and gains as in `rank`.
+    Takes what `confusion_table` takes, and `gain`, what each example brings if it is selected.
 
     Returns
     -------
     ConfusionTable
         Means of shape (..., *Q): of `gain` over the selected positives and negatives, and of
         `gain_rejected` over the rejected ones.  Where a quota ends among ties, each of them
-        counts with its probability of being in the cell, see `select`.  NaN for an empty cell.
+        counts with its probability of being in the cell.  NaN for an empty cell.
 
     See Also
     --------
@@ -317,7 +320,7 @@ def cell_impacts(_table: ops.TieTable, *sums: Array) -> ConfusionTable:
 def cost_at_quota(table: ops.TieTable, wanted: Array) -> Array:
     """Total cost of the selected examples; a tie group at the edge counts in part.
 
-    Takes what `hit_rate` takes, and `cost` as `rank` does; or a `Ranking` that was made with it.
+    Takes what `hit_rate` takes, and `cost`, that of each example; or a `Ranking` made with costs.
 
     Returns
     -------
@@ -350,7 +353,7 @@ def cost_at_quota(table: ops.TieTable, wanted: Array) -> Array:
 def positives_per_cost(table: ops.TieTable, wanted: Array) -> Array:
     """Positives per unit of cost: T(j) divided by the cost of the selected.
 
-    Takes what `hit_rate` takes, and `cost` as `rank` does; or a `Ranking` that was made with it.
+    Takes what `hit_rate` takes, and `cost`, that of each example; or a `Ranking` made with costs.
     Its inverse is the cost of a positive.
 
     Returns
@@ -388,8 +391,8 @@ def positives_per_cost(table: ops.TieTable, wanted: Array) -> Array:
 def gain_per_cost(table: ops.TieTable, wanted: Array) -> Array:
     """Gain per unit of cost: `impact_at_quota`'s ``net`` divided by the cost of the selected.
 
-    Takes what `hit_rate` takes, and `gain` and `cost` as `rank` does; or a `Ranking` that was made
-    with both.
+    Takes what `hit_rate` takes, and `gain` and `cost`, what each example brings and costs if it is
+    selected; or a `Ranking` that was made with both.
 
     Returns
     -------
@@ -424,9 +427,9 @@ def _per(found: Array, cost: Array) -> Array:
 
 @measure(Measure, needs=("cost",), greater_is_better=None, in_masses=True)
 def budget_curve(table: ops.TieTable) -> Curve:
-    """Total cost of the selected examples at every cut: see `Curve`.
+    """Total cost of the selected examples at every cut, the ends of the tie groups.
 
-    Takes labels and scores, and `cost` as `rank` does; or a `Ranking` that was made with it.
+    Takes labels, scores and `cost`, that of each example; or a `Ranking` that was made with costs.
 
     Returns
     -------

@@ -27,7 +27,7 @@ from quotakernels.inputs.numbers import (
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._models import Family, Models, cut_masses_of, family_of, named_models
-from quotakernels.measures._scale import in_usual_units
+from quotakernels.measures._units import in_usual_units
 from quotakernels.measures.at_quota import cut_thresholds
 from quotakernels.measures.over_quotas import pairs_won
 from quotakernels.measures.roc_pr import PrCurve, area_under_pr, pr_vertices, roc_vertices
@@ -38,12 +38,17 @@ from quotakernels.ops import namespace
 class RocHull(NamedTuple, Generic[T]):
     """The vertices of the upper convex hull of a ROC curve, from (0, 0) to (1, 1).
 
-    No vertex lies on the straight line between others.  The last one is repeated as in `RocCurve`.
+    No vertex lies on the straight line between others.  Where shapes are fixed, the last one is
+    repeated up to the length G + 1.
 
     Attributes
     ----------
-    fpr, tpr, threshold, fp, tp : array, shape (..., V)
-        As in `RocCurve`; both rates are NaN where one class is absent.
+    fpr, tpr : array, shape (..., V)
+        False and true positive rate, FP/N and TP/P; both are NaN where one class is absent.
+    threshold : array, shape (..., V)
+        Score of the last selected example; NaN at the empty cut.
+    fp, tp : array, shape (..., V)
+        Selected negatives and positives: whole numbers, or with weights their masses.
     slope_min, slope_max : array, shape (..., V)
         The slopes ΔTPR/ΔFPR of the hull after and before the vertex.  The vertex is the best of all
         cuts if one unit of FPR costs as much as s units of TPR, with s between these: s is
@@ -242,7 +247,7 @@ class Mixture(NamedTuple, Generic[T]):
     fpr, tpr : array, shape (..., *Q)
         The expected rates of the mixture.
     threshold_lower, threshold_upper : array, shape (..., *Q)
-        Thresholds of the two cuts, as in `Curve`.
+        The scores of the last examples that the two cuts select; NaN for the empty cut.
     model_lower, model_upper : integer array, shape (..., *Q)
         The models of the two cuts in the family.
     """
@@ -643,7 +648,8 @@ class OperatingPoint(NamedTuple, Generic[T]):
     Attributes
     ----------
     threshold, quota : array
-        The cut, as in `Curve`.
+        Score of the last selected example, NaN for the empty cut; number of the selected, with
+        weights their mass.
     fpr, tpr : array
         Its false and true positive rate.
     cost : array
@@ -696,7 +702,7 @@ def iso_performance_slope(cost_fp: NumberOf[A], cost_fn: NumberOf[A], prevalence
     Notes
     -----
     Every line of this slope joins points of equal cost.  The higher the line, the smaller the cost.
-    The hull vertex with ``slope_min <= slope <= slope_max`` (see `roc_hull`) has the smallest cost.
+    The vertex of `roc_hull` with ``slope_min <= slope <= slope_max`` has the smallest cost.
 
     References
     ----------
@@ -751,8 +757,9 @@ def best_operating_point(table: ops.TieTable, of_fp: Array, of_fn: Array) -> Ope
     Parameters
     ----------
     cost_fp, cost_fn, prevalence : number or array
-        As `iso_performance_slope` takes them, broadcast together to the shape Q.  The prevalence is
-        by default that of the data, of each row of the batch.
+        Costs of a false positive and of a false negative, finite and not negative; and the share of
+        positives where the classifier will be used, from 0 to 1, by default that of the data.
+        They are broadcast together to the shape Q.
 
     Returns
     -------

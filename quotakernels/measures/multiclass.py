@@ -78,8 +78,10 @@ def one_vs_rest(
         weighted by their prevalence.  "micro" is the measure of one pooled problem: all n·K scores
         in one ranking, each with the label of whether its class is the true one.  None leaves the
         classes apart.
-    sample_weight, where, ties, validate : optional
-        As in `rank`; arrays have one value for each example.
+    sample_weight, where : array, shape (n,), optional
+        Weights, not negative; False for examples to leave out.
+    ties, validate : optional
+        The order of equal scores, and whether bad values are looked for: keywords of `rank`.
     **options
         The measure's own arguments, such as `quota` or `fraction`, the same for all classes.  With
         "micro" a quota counts the n·K pooled examples.

@@ -31,7 +31,7 @@ class CurvePoint(NamedTuple, Generic[T]):
     value : array, shape (..., *Q)
         The rate there; NaN where no point has the wanted rate, or a rate is undefined.
     threshold : array, shape (..., *Q)
-        Score of the last selected example, as in `Curve`: NaN for the empty cut, and where there is
+        Score of the last selected example; NaN for the empty cut, and where there is
         no point.  At a point between two cuts only a part of the examples with this score is
         selected.
     quota : array, shape (..., *Q)
@@ -54,7 +54,7 @@ class DetCurve(NamedTuple, Generic[T]):
     fnr : array, shape (..., V)
         False negative rate FN/P; NaN where there are no positives.
     threshold : array, shape (..., V)
-        As in `RocCurve`.
+        Score of the last selected example; NaN at the empty cut.
     """
 
     fpr: T
@@ -74,10 +74,10 @@ class _Points(NamedTuple):
     there: Array
 
 
-class _Line:
-    """The cuts of a table, shape (..., 1, V); segments run to each of them but the first.
+class _RocPath:
+    """The cuts of a table as points of a ROC curve, shape (..., 1, V).
 
-    Points between two cuts are candidates too if it is to `interpolate`.
+    With `interpolate`, points between two neighbouring cuts are candidates too.
     """
 
     def __init__(self, table: ops.TieTable, interpolate: bool = True):
@@ -201,7 +201,7 @@ def recall_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) 
     >>> print(recall_at(y_true, y_score, precision=0.75, interpolate=True).value.round(4))
     0.8
     """
-    line, wanted = _Line(table, interpolate), wanted[..., None]
+    line, wanted = _RocPath(table, interpolate), wanted[..., None]
     there = line.reaches(line.tp / line.selected, wanted)
     found = line.points(there, lambda: line.tp - wanted * line.selected)
     return _extreme(found, namespace(wanted).rate(found.tp, line.positive))
@@ -254,7 +254,7 @@ def precision_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = Fals
     >>> print(precision_at(y_true, y_score, recall=0.8, interpolate=True).value.round(4))
     0.75
     """
-    line, wanted = _Line(table, interpolate), wanted[..., None]
+    line, wanted = _RocPath(table, interpolate), wanted[..., None]
     there = line.reaches(line.tp / line.positive, wanted)
     found = line.points(there, lambda: line.tp - wanted * line.positive)
     return _extreme(found, found.tp / (found.tp + found.fp), most=True)
@@ -308,7 +308,7 @@ def tpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> 
     >>> print(tpr_at(y_true, y_score, fpr=0.5, interpolate=True).value.round(4))
     0.9167
     """
-    line, wanted = _Line(table, interpolate), wanted[..., None]
+    line, wanted = _RocPath(table, interpolate), wanted[..., None]
     there = line.fp / line.negative <= wanted * (1 + line.slack)
     found = line.points(there, lambda: line.fp - wanted * line.negative)
     return _extreme(found, namespace(wanted).rate(found.tp, line.positive))
@@ -361,7 +361,7 @@ def fpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> 
     >>> print(fpr_at(y_true, y_score, tpr=0.8, interpolate=True).value.round(4))
     0.2667
     """
-    line, wanted = _Line(table, interpolate), wanted[..., None]
+    line, wanted = _RocPath(table, interpolate), wanted[..., None]
     there = line.reaches(line.tp / line.positive, wanted)
     found = line.points(there, lambda: line.tp - wanted * line.positive)
     rate = namespace(wanted).rate(found.fp, line.negative)
@@ -401,7 +401,7 @@ def equal_error_rate(table: ops.TieTable) -> CurvePoint:
     0.2222 0.8 3.0
     """
     xp = namespace(table.counts)
-    line = _Line(table)
+    line = _RocPath(table)
     pairs = line.negative * line.positive
     level = line.fp * line.positive + line.tp * line.negative - pairs
     found = line.where_zero(xp.nan_unless(pairs > 0, level))
@@ -434,7 +434,7 @@ def break_even_point(table: ops.TieTable) -> CurvePoint:
     >>> print(point.value.round(4), point.threshold, point.quota)
     0.7778 0.8 3.0
     """
-    line = _Line(table)
+    line = _RocPath(table)
     found = line.where_zero(line.selected - line.positive)
     return _extreme(found, namespace(found.tp).rate(found.tp, line.positive))
 

@@ -16,7 +16,6 @@ from quotakernels.inputs.keywords import check_choice, show_value
 from quotakernels.inputs.numbers import checked, numbers_like, plain_number
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._scale import in_usual_units
 from quotakernels.measures._sums import (
     WIDE,
     OfRowSum,
@@ -26,6 +25,7 @@ from quotakernels.measures._sums import (
     log_and_remainder,
     narrow_sums,
 )
+from quotakernels.measures._units import in_usual_units
 from quotakernels.measures.at_quota import correlation_within, hit_rate_at
 from quotakernels.ops import namespace
 
@@ -793,8 +793,9 @@ def mean_hit_rate(table: ops.TieTable, *numbers: Array, method: Method = "sum") 
     between : two numbers, optional
         The range (a, b), 0 ≤ a ≤ b ≤ n (with weights: masses).
     quota, fraction, when_short : optional
-        K quotas instead of a range, as in `hit_rate`.  Give exactly one of `between`, `quota` and
-        `fraction`.
+        K quotas instead of a range: numbers of examples (with weights, masses), or shares of all.
+        Give exactly one of `between`, `quota` and `fraction`.  A quota above the number of examples
+        selects all of them if `when_short` is "all", and gives NaN if it is "nan".
     prior : K numbers, optional
         How likely each of these quotas is: numbers that are not negative, with any sum.  By default
         all are equally likely.
@@ -812,7 +813,8 @@ def mean_hit_rate(table: ops.TieTable, *numbers: Array, method: Method = "sum") 
     Raises
     ------
     TypeError, ValueError
-        As in `hit_rate`; a > b; a prior of another length or with negative numbers.
+        None or several of `between`, `quota` and `fraction`; a quota that `hit_rate` refuses;
+        a > b; a prior of another length or with negative numbers.
 
     See Also
     --------
@@ -960,9 +962,9 @@ class Summary(NamedTuple, Generic[T]):
     Attributes
     ----------
     roc_auc, gini, pem, average_hit_rate, average_qrecall : array
-        As the functions of these names give them.
+        The measures of these names.
     s1, s2, s3 : array
-        As `pem_areas` gives them: by sums, or with sample weights by areas.
+        The areas between Qrecall and chance, `pem_areas`: by sums, or with sample weights by areas.
     """
 
     roc_auc: T

@@ -87,7 +87,7 @@ def _tail(x: Array) -> Array:
     return (series(_TAIL[1:], 1 / (x * x)) + _TAIL[0]) / x
 
 
-class Positions:
+class ListPositions:
     """The positions of each list, or of each group of examples, as rows of a table.
 
     ``rank`` counts them from 1 on; ``place`` is that within the tie group.  Both are floats.
@@ -180,7 +180,7 @@ def success(table: ops.TieTable, wanted: Array) -> Array:
     Parameters
     ----------
     quota, fraction, when_short : optional
-        The cutoff, as in `hit_rate`; by default all examples.
+        The cutoff: how many of the best examples count, or which share of all; by default all.
     sample_weight : None
         Refused, because positions are examples here.
 
@@ -250,8 +250,8 @@ def reciprocal_rank(table: ops.TieTable, wanted: Array, numbers: Array) -> Array
     Parameters
     ----------
     quota, fraction, when_short : optional
-        A cutoff, as in `hit_rate`: a first positive after it does not count.  By default all
-        examples.
+        A cutoff, a number or a share of the best examples: a first positive after it does not
+        count.  By default all examples.
     sample_weight : None
         Refused, because positions are examples here.
 
@@ -287,7 +287,7 @@ def reciprocal_rank(table: ops.TieTable, wanted: Array, numbers: Array) -> Array
     """
     refuse_weights(table, "reciprocal_rank")
     xp = namespace(wanted)
-    at = Positions(xp, table, numbers)
+    at = ListPositions(xp, table, numbers)
     here = at.of_row(table.positives)
     first = (at.of_row(found_before(xp, table)) == 0) & (here > 0) & at.there
     here = xp.where(first, here, xp.zeros_like(here))
@@ -305,7 +305,7 @@ def reciprocal_rank(table: ops.TieTable, wanted: Array, numbers: Array) -> Array
     return at.sums(wanted, chance / at.rank)[0]
 
 
-def _discounts(xp: Namespace, at: Positions) -> Array:
+def _discounts(xp: Namespace, at: ListPositions) -> Array:
     """1/log2(1 + position)."""
     return 1 / xp.log2(at.rank + 1)
 
@@ -323,8 +323,8 @@ def dcg(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
 
     With ties it is the expectation over their orders: each tied example has the mean gain.
 
-    Takes labels and scores, and gains as in `rank`; or a `Ranking` with or without gains.  The
-    other keywords are those of `rank`.
+    Takes labels, scores and perhaps gains, or a `Ranking` with or without gains; the other keywords
+    are those of `rank`.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def dcg(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
     gain_rejected, sample_weight : None
         Refused.
     quota, fraction, when_short : optional
-        A cutoff, as in `hit_rate`; by default all examples.
+        A cutoff: how many of the best examples count, or which share of all; by default all.
 
     Returns
     -------
@@ -346,7 +346,7 @@ def dcg(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
     Raises
     ------
     ValueError
-        As for `reciprocal_rank`.
+        Sample weights; a `Ranking` of counts with more than 10**8 positions within the quota.
 
     See Also
     --------
@@ -367,11 +367,11 @@ def dcg(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
     """
     refuse_weights(table, "dcg")
     xp = namespace(wanted)
-    at = Positions(xp, table, numbers)
+    at = ListPositions(xp, table, numbers)
     return at.sums(wanted, _mean_gain(table, at) * _discounts(xp, at))[0]
 
 
-def _mean_gain(table: ops.TieTable, at: Positions) -> Array:
+def _mean_gain(table: ops.TieTable, at: ListPositions) -> Array:
     """What an example of the tie group at each position brings on average."""
     if "gain" not in table.columns:
         return at.of_row(table.positives) / at.items
@@ -403,7 +403,8 @@ def ndcg(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
     Parameters
     ----------
     quota, fraction, when_short : optional
-        A cutoff of both orders, as in `hit_rate`; by default all examples.
+        A cutoff of both orders: how many of the best examples count, or which share of all; by
+        default all.
 
     Returns
     -------
@@ -413,7 +414,8 @@ def ndcg(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
     Raises
     ------
     ValueError
-        As for `reciprocal_rank`; negative gains; a `Ranking` with gains, or a resample of examples.
+        Sample weights; a `Ranking` of counts with more than 10**8 positions within the quota;
+        negative gains; a `Ranking` with gains, or a resample of examples.
 
     Notes
     -----
@@ -435,14 +437,14 @@ def ndcg(table: ops.TieTable, wanted: Array, numbers: Array) -> Array:
     """
     refuse_weights(table, "ndcg")
     xp = namespace(wanted)
-    at = Positions(xp, table, numbers)
+    at = ListPositions(xp, table, numbers)
     discounts = _discounts(xp, at)
     gain, best = _mean_gain(table, at), _best_gain(table, at, numbers)
     found, ideal = at.sums(wanted, gain * discounts, best * discounts)
     return xp.at_most(found / ideal, 1.0)
 
 
-def _best_gain(table: ops.TieTable, at: Positions, numbers: Array) -> Array:
+def _best_gain(table: ops.TieTable, at: ListPositions, numbers: Array) -> Array:
     """What an example brings at each position of the ideal order."""
     xp = namespace(numbers)
     if "gain" not in table.columns:

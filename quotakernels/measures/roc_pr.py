@@ -44,7 +44,7 @@ class RocCurve(NamedTuple, Generic[T]):
     tpr : array, shape (..., V)
         True positive rate TP/P, the recall; NaN where there are no positives.
     threshold : array, shape (..., V)
-        Score of the last selected example, as in `Curve`.
+        Score of the last selected example: ``score >= threshold`` selects.  NaN at the empty cut.
     fp, tp : array, shape (..., V)
         Selected negatives and positives: whole numbers, or with weights their masses.  Where
         values cannot be read the whole numbers come as floats, NaN in a row with a bad value.
@@ -115,8 +115,8 @@ Start = Literal["roc", "horizontal"]
 class PrCurve(NamedTuple, Generic[T]):
     """The vertices of a precision-recall curve: the empty cut, and the end of each tie group.
 
-    Between two vertices the curve is not a straight line: see `interpolate_pr`.  The last one is
-    repeated as in `RocCurve`.
+    Between two vertices the curve is not a straight line; `interpolate_pr` gives points there.
+    Where shapes are fixed (in a batch, in a trace, on an accelerator) the last vertex is repeated.
 
     Attributes
     ----------
@@ -124,8 +124,10 @@ class PrCurve(NamedTuple, Generic[T]):
         TP/P; NaN where there are no positives.
     precision : array, shape (..., V)
         TP/(TP + FP); at the empty cut as `start` says.  NaN where there are no examples.
-    threshold, fp, tp : array, shape (..., V)
-        As in `RocCurve`.
+    threshold : array, shape (..., V)
+        Score of the last selected example; NaN at the empty cut.
+    fp, tp : array, shape (..., V)
+        Selected negatives and positives: whole numbers, or with weights their masses.
     """
 
     recall: T
@@ -246,8 +248,8 @@ def expected_average_precision(table: ops.TieTable, wanted: Array) -> Array:
     Parameters
     ----------
     quota, fraction, when_short : optional
-        A cutoff, as in `hit_rate`: positives after it add nothing, but count in the number of all
-        positives.  By default all examples.
+        A cutoff, a number or a share of the best examples: positives after it add nothing, but
+        count in the number of all positives.  By default all examples.
     sample_weight : None
         Refused, because positions are examples here.
 
@@ -577,7 +579,7 @@ def pr_to_roc(
     recall, precision : numbers or arrays
         Recall and precision; NaN is taken as undefined.
     positives, negatives : numbers or arrays
-        As in `roc_to_pr`.
+        P and N, the numbers of all positives and negatives.  All four are broadcast together.
 
     Returns
     -------

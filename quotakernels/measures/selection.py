@@ -94,7 +94,7 @@ class QuotaThreshold(NamedTuple, Generic[T]):
     ----------
     threshold : array
         Score of the last selected example, shared by those tied with it; NaN for quota 0.  The
-        dtype is as in `Curve`.
+        dtype is that of the scores, or a float dtype where they are integers.
     above : array
         Number (or mass) of examples with a higher score, all of which are selected.
     tied : array
@@ -160,11 +160,13 @@ def select(
     Parameters
     ----------
     quota, fraction, budget : number, optional
-        One quota, as in `hit_rate`; with `groups` one for each group.
+        How many examples are selected (with weights, how much mass), which share of all, or what
+        they may cost together: one number, with `groups` one for each group.
     cost : array, shape (n,) or that of `y_score`, optional
-        As in `rank`, for a budget.
+        What each example costs if it is selected, finite and not negative, for a budget.
     when_short : {"all", "nan"}, optional
-        As in `hit_rate`.
+        For a quota above the number of examples, or a budget above what they all cost: "all"
+        selects all of them, the default with `groups`; "nan" gives NaN.
     whole : bool
         With True each example is taken (1) or not (0), best first and ties in random order.  An
         example that costs more than the remaining budget is skipped.  This runs on the host, so
@@ -299,8 +301,8 @@ def quota_threshold(
 ) -> QuotaThreshold:
     """The score at which a quota ends, how many examples are above it, and how many are tied at it.
 
-    Takes scores, without labels, and the other keywords of `rank`; quotas or budgets (one or more)
-    as in `hit_rate`.
+    Takes scores, without labels, and the other keywords of `rank`; one or more quotas (numbers of
+    examples), fractions of all examples, or budgets.
 
     Returns
     -------
@@ -381,9 +383,7 @@ def checked_sum(across: Any) -> Across:
     return summed
 
 
-def sound_examples(
-    examples: Examples, good: Array | None, across: Across
-) -> tuple[Examples, Array]:
+def good_examples(examples: Examples, good: Array | None, across: Across) -> tuple[Examples, Array]:
     """The examples, without those of a row of the batch that holds a bad value on any shard.
 
     And which rows of the batch hold none, shape (..., 1).
@@ -399,8 +399,8 @@ def sound_examples(
         sums = across(xp.concat([invalid, own], axis=-1))
         _check_one_type(scores, sums)
         good = sums[..., :1] == 0
-        sound = xp.broadcast_to(good, scores.shape)
-        valid = sound if examples.valid is None else examples.valid & sound
+        of_good = xp.broadcast_to(good, scores.shape)
+        valid = of_good if examples.valid is None else examples.valid & of_good
         return examples._replace(valid=valid), good
 
 
@@ -449,7 +449,8 @@ def rank_at_quota(
         Scores of this shard.  Shards may have any number of examples, even none, but must have the
         same dtype and the same leading axes.
     quota, fraction : number, optional
-        One quota of all shards together, as in `hit_rate`; the same on every shard.
+        How many examples, or which share of all, are selected from all shards together; the same on
+        every shard.
     ties : {"expected", "optimistic", "pessimistic"}
         Not "given": the shards have no order.
     across : callable, optional
@@ -504,7 +505,7 @@ def rank_at_quota(
     examples = in_library_of(examples, quota, fraction)
     if across is not None:
         across = checked_sum(across)
-        examples, good = sound_examples(examples, good, across)
+        examples, good = good_examples(examples, good, across)
     xp = namespace(examples.scores)
     with xp.computing():
         whole = _program(_in_one_group, xp, across)(examples)

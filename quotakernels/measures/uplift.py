@@ -23,7 +23,8 @@ def uplift_at_quota(table: ops.TieTable, wanted: Array) -> Array:
 
     Rₜ/Nₜ - R_c/N_c of the best j: Nₜ treated examples with Rₜ positives, N_c controls with R_c.
 
-    Takes what `hit_rate` takes, and `treatment` as in `rank`; or a `Ranking` that was made with it.
+    Takes what `hit_rate` takes, and `treatment`, 1 for each treated example and 0 for each control;
+    or a `Ranking` that was made with it.
     The score is usually a predicted uplift, but any score will do.
 
     Returns
@@ -61,11 +62,12 @@ def uplift_at_quota(table: ops.TieTable, wanted: Array) -> Array:
 
 @measure(Measure, needs=("treatment",), greater_is_better=None, in_masses=True)
 def uplift_curve(table: ops.TieTable) -> Curve:
-    """The positives that treating all of the best adds, at every cut: see `Curve`.
+    """The positives that treating all of the best adds, at every cut: the ends of tie groups.
 
     j·(Rₜ/Nₜ - R_c/N_c), the number of the best times `uplift_at_quota`.
 
-    Takes labels and scores, and `treatment` as `rank` does; or a `Ranking` that was made with it.
+    Takes labels, scores and `treatment`, 1 for each treated example and 0 for each control; or a
+    `Ranking` that was made with it.
 
     Returns
     -------
@@ -96,9 +98,10 @@ def uplift_curve(table: ops.TieTable) -> Curve:
 
 @measure(Measure, needs=("treatment",), greater_is_better=None, in_masses=True)
 def qini_curve(table: ops.TieTable) -> Curve:
-    """The positives that the treatment has added among the treated, at every cut: see `Curve`.
+    """The positives that the treatment has added among the treated, at the end of each tie group.
 
-    Takes labels and scores, and `treatment` as `rank` does; or a `Ranking` that was made with it.
+    Takes labels, scores and `treatment`, 1 for each treated example and 0 for each control; or a
+    `Ranking` that was made with it.
 
     Returns
     -------
@@ -133,7 +136,8 @@ def auuc(table: ops.TieTable, *, curve: str = "uplift", normalize: str | None = 
 
     A = ∫ V dj over the quotas 0 to n, V being straight between the cuts of `uplift_curve`.
 
-    Takes labels and scores, and `treatment` as `rank` does; or a `Ranking` that was made with it.
+    Takes labels, scores and `treatment`, 1 for each treated example and 0 for each control; or a
+    `Ranking` that was made with it.
 
     Parameters
     ----------
@@ -200,7 +204,8 @@ def qini_coefficient(table: ops.TieTable, *, negative_effects: bool = True) -> A
 
     (A - A₀)/(A* - A₀) of `qini_curve`, A₀ = n·V(n)/2 being the triangle of chance.
 
-    Takes labels and scores, and `treatment` as `rank` does; or a `Ranking` that was made with it.
+    Takes labels, scores and `treatment`, 1 for each treated example and 0 for each control; or a
+    `Ranking` that was made with it.
 
     Parameters
     ----------

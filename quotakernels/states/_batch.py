@@ -37,7 +37,7 @@ class Batch(NamedTuple):
     """
 
     examples: Examples
-    fault: Array | None
+    bad: Array | None
     groups: Array | None = None
 
 
@@ -91,8 +91,8 @@ def checked_batch(state: Any, y_true: Any, y_score: Any, data: Mapping[str, Any]
     given["num_groups"] = state.num_groups
     examples, good, _, groups, _ = validated(given, batched=like.ndim > 1)
     examples = _completed(xp, examples, state)
-    fault = None if good is None else ~good[..., 0]
-    return Batch(examples, fault, None if groups is None else groups.codes)
+    bad = None if good is None else ~good[..., 0]
+    return Batch(examples, bad, None if groups is None else groups.codes)
 
 
 def _check_given(state: Any, data: Mapping[str, Any]) -> None:
@@ -180,9 +180,9 @@ def _list_hint(like: Array, shape: tuple[int, ...]) -> str:
     return "; pass y_score.reshape(-1) of batches, or make the state with like=y_score of models"
 
 
-def with_fault(xp: Namespace, bad: Array, *faults: Array | None) -> Array:
-    """The number of faults in each row of the batch, with one more where there is any of these."""
-    there = [x for x in faults if x is not None]
+def with_bad(xp: Namespace, bad: Array, *flags: Array | None) -> Array:
+    """How many batches were bad for each list of scores: one more where any of the flags is set."""
+    there = [x for x in flags if x is not None]
     return bad + xp.cast(functools.reduce(operator.or_, there), bad.dtype) if there else bad
 
 

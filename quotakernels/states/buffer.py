@@ -12,14 +12,14 @@ from quotakernels._types import BatchData
 from quotakernels.inputs.columns import as_column, short_repr, warn_of_other_order
 from quotakernels.inputs.examples import (
     Examples,
+    bad_amounts,
     bad_values,
     check_tie_policy,
     raise_or_exclude,
-    unfit_amounts,
     warn_of_bad,
 )
 from quotakernels.inputs.groups import (
-    GroupsOfExamples,
+    GroupCodes,
     ids_of,
     kept_within,
     numbered,
@@ -35,7 +35,7 @@ from quotakernels.states._batch import (
     groups_of_state,
     lists_of,
     scores_like,
-    with_fault,
+    with_bad,
 )
 from quotakernels.states._compute import computed
 
@@ -123,7 +123,7 @@ class ScoreBuffer(NamedTuple):
         xp = namespace(self.like)
         with xp.computing():
             piece = batch.examples.map(kept)
-            bad = with_fault(xp, self.bad, batch.fault)
+            bad = with_bad(xp, self.bad, batch.bad)
             more = () if batch.groups is None else (kept(batch.groups),)
         groups = (*self.groups, *more)
         return self._replace(pieces=(*self.pieces, piece), bad=bad, groups=groups)
@@ -173,12 +173,12 @@ class ScoreBuffer(NamedTuple):
             return Examples.of({name: _joined(xp, parts, name) for name in names})
 
     def ranking(self, ties: TiePolicy = "expected") -> Ranking:
-        """The ranking of all examples; parameters as in `rank`."""
+        """The ranking of all examples, under a tie policy of `rank`."""
         check_tie_policy(ties)
         examples = self.examples()
-        return ranking_without_faults(examples, self.bad, ties, self._groups_of(examples))
+        return ranking_of_good(examples, self.bad, ties, self._groups_of(examples))
 
-    def _groups_of(self, examples: Examples) -> GroupsOfExamples | None:
+    def _groups_of(self, examples: Examples) -> GroupCodes | None:
         xp = namespace(self.like)
         with xp.computing():
             ids = joined_ids(xp, self.groups, len(self.pieces))
@@ -210,8 +210,8 @@ class ScoreBuffer(NamedTuple):
         return computed(self, measure, options)
 
 
-def ranking_without_faults(
-    examples: Examples, bad: Array, ties: TiePolicy, groups: GroupsOfExamples | None = None
+def ranking_of_good(
+    examples: Examples, bad: Array, ties: TiePolicy, groups: GroupCodes | None = None
 ) -> Ranking:
     """The ranking of checked examples, invalid where there were bad batches."""
     xp = namespace(bad)
@@ -223,22 +223,22 @@ def ranking_without_faults(
         warn_of_bad(bad)
         good = (bad == 0)[..., None]
         if groups is None:
-            sound = xp.broadcast_to(good, examples.scores.shape)
+            of_good = xp.broadcast_to(good, examples.scores.shape)
         else:
             if good.ndim == examples.scores.ndim:
                 good = xp.broadcast_to(good[..., None], (*bad.shape, groups.ids.shape[0], 1))
-            sound = of_their_group(xp, groups, good)
-        valid = sound if examples.valid is None else sound & examples.valid
+            of_good = of_their_group(xp, groups, good)
+        valid = of_good if examples.valid is None else of_good & examples.valid
     return rank_examples(examples._replace(valid=valid), ties, good, groups)
 
 
-def _check_values(xp: Namespace, examples: Examples, groups: GroupsOfExamples | None) -> None:
+def _check_values(xp: Namespace, examples: Examples, groups: GroupCodes | None) -> None:
     """Raise for what no batch can have brought, which forged files have; and for what is too large
     for the sum over all batches, and not for that over its own.
     """
     weights = examples.weights
     bad = bad_values(xp, examples.scores, weights)
-    bad |= {name: unfit_amounts(xp, name, x, weights) for name, x in examples.columns.items()}
+    bad |= {name: bad_amounts(xp, name, x, weights) for name, x in examples.columns.items()}
     columns = {"y_score": examples.scores, "sample_weight": weights, **examples.columns}
     if groups is not None:
         columns["groups"], size = groups.codes, groups.ids.shape[0]
@@ -246,10 +246,10 @@ def _check_values(xp: Namespace, examples: Examples, groups: GroupsOfExamples | 
     raise_or_exclude(xp, columns, bad, examples.valid)
 
 
-def numbered_groups(codes: Array, size: int) -> GroupsOfExamples:
+def numbered_groups(codes: Array, size: int) -> GroupCodes:
     """Groups that are numbered from 0 on, with or without examples."""
     xp = namespace(codes)
-    return GroupsOfExamples(codes, xp.arange(size, dtype=xp.int64, device=device(codes)))
+    return GroupCodes(codes, xp.arange(size, dtype=xp.int64, device=device(codes)))
 
 
 def joined_ids(xp: Namespace, parts: tuple[Array, ...], batches: int) -> Array | None:

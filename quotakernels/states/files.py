@@ -228,7 +228,8 @@ def state_info(path: str | os.PathLike[str]) -> StateInfo:
     Raises
     ------
     DamagedFileError, ValueError, OSError
-        As `load_state`, but for arrays that do not match the description.
+        A file that is damaged, holds no state, or cannot be read.  Arrays that do not match the
+        description are noticed by `load_state` only.
 
     See Also
     --------

@@ -24,10 +24,10 @@ from quotakernels.states._batch import (
     lists_of,
     names_of,
     scores_like,
-    with_fault,
+    with_bad,
 )
 from quotakernels.states._compute import computed
-from quotakernels.states.buffer import numbered_groups, ranking_without_faults
+from quotakernels.states.buffer import numbered_groups, ranking_of_good
 
 OWN = ("scores", "labels", "valid")
 """What is kept of each example beside the columns."""
@@ -90,7 +90,8 @@ class FixedScoreBuffer(NamedTuple):
         Parameters
         ----------
         like : array, shape (..., n)
-            As in `ScoreBuffer.empty`.
+            Scores like those to come, real numbers or booleans.  The state gets their type,
+            library, device and leading axes (the batch); n and the values do not matter.
         capacity : int
             The largest number of examples, at most 2**34.
         weighted : bool
@@ -217,7 +218,7 @@ class FixedScoreBuffer(NamedTuple):
         if self.num_groups is not None:
             with namespace(self.scores).computing():
                 groups = numbered_groups(self.columns["groups"], self.num_groups)
-        return ranking_without_faults(Examples.of(_kept(self)), self.bad, ties, groups)
+        return ranking_of_good(Examples.of(_kept(self)), self.bad, ties, groups)
 
     def compute(self, measure: Any, **options: Any) -> Any:
         """Any measures of the examples so far, as in `ScoreBuffer.compute`.
@@ -225,7 +226,8 @@ class FixedScoreBuffer(NamedTuple):
         Raises
         ------
         ValueError
-            As by `ranking`.
+            More examples than the capacity came in a compiled program, and this can only be read
+            now.
         """
         return computed(self, measure, options)
 
@@ -259,7 +261,7 @@ def _with_batch(state: FixedScoreBuffer, batch: Batch) -> FixedScoreBuffer:
     given = batch.examples.named() | {"groups": batch.groups}
     if "valid" not in given:
         given["valid"] = xp.ones_like(given["labels"])
-    state = state._replace(bad=with_fault(xp, state.bad, batch.fault))
+    state = state._replace(bad=with_bad(xp, state.bad, batch.bad))
     return _extended(xp, state, given, given["scores"].shape[-1])
 
 

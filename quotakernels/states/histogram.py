@@ -28,7 +28,7 @@ from quotakernels.states._batch import (
     lists_of,
     names_of,
     scores_like,
-    with_fault,
+    with_bad,
 )
 from quotakernels.states._compute import Bounds, bounds_of, check_measures, computed, measured
 
@@ -102,8 +102,9 @@ class ScoreHistogram(NamedTuple):
         Parameters
         ----------
         like : array, shape (..., n)
-            As in `ScoreBuffer.empty`.  Integers of four and eight bytes are counted as the widest
-            floats.
+            Scores like those to come, real numbers or booleans.  The state gets their type,
+            library, device and leading axes (the batch); n and the values do not matter.
+            Integers of four and eight bytes are counted as the widest floats.
         bits : int, optional
             The number of leading bits that are distinguished, at most 26.  By default all bits of
             scores of one and two bytes, 16 of float32 and 19 of float64.
@@ -193,9 +194,9 @@ class ScoreHistogram(NamedTuple):
     def update(self, y_true: Any, y_score: Any, **data: Unpack[BatchData]) -> ScoreHistogram:
         """The state after one more batch, given as to `ScoreBuffer.update`.
 
-        A state with `num_groups` needs `groups`, the group of each example, as in `rank`.  A bad
-        value that cannot be read makes only its group NaN, unless the id itself is bad.  One with
-        `columns` needs these.
+        A state with `num_groups` needs `groups`, the group of each example; one with `columns`
+        needs these.  A bad value that cannot be read makes only its group NaN, unless the id itself
+        is bad.
         """
         warn_of_other_order({"y_true": y_true, "y_score": y_score, **data})
         xp, y_score = namespace(self.like), _as_counted(self.like, as_column("y_score", y_score))
@@ -204,7 +205,7 @@ class ScoreHistogram(NamedTuple):
             check_fits(self.like, y_score)
             found = xp.binned_if_good(self.counts, y_score, y_true, self.bits)
             if found is not None:
-                return self._replace(counts=found[0], bad=with_fault(xp, self.bad, found[1]))
+                return self._replace(counts=found[0], bad=with_bad(xp, self.bad, found[1]))
         batch = checked_batch(self, y_true, y_score, data)
         with xp.computing():
             return xp.compiled(_with_batch)(self, batch)
@@ -302,7 +303,7 @@ class ScoreHistogram(NamedTuple):
             `roc_hull_auc`, `achievable_pr_auc`, and `ndcg` of counts.  Or ``functools.partial`` of
             one, or with groups `group_mean` of one; then the mean itself has bounds.
         **options
-            As in `ScoreBuffer.compute`.
+            The measure's own arguments, such as ``quota=100``.
 
         Returns
         -------
@@ -358,7 +359,7 @@ def _as_counted(like: Array, y_score: Array) -> Array:
 def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:
     xp = namespace(state.like)
     counts, sums, left = xp.binned(state.counts, batch.examples, state.bits, batch.groups)
-    bad = with_fault(xp, state.bad, batch.fault, left)
+    bad = with_bad(xp, state.bad, batch.bad, left)
     columns = {name: _raised(xp, x, sums[name]) for name, x in state.columns.items()}
     return state._replace(counts=counts, bad=bad, columns=columns)
 

@@ -45,7 +45,8 @@ class BestCut(NamedTuple, Generic[T]):
     value : array, shape (...)
         The measure there; NaN if it is undefined at every cut.
     threshold, quota : array, shape (...)
-        The cut, as in `Curve`, but a quota that is a float; NaN if there is no best cut.
+        Score of the last selected example, and number of the selected (with weights their mass),
+        a float; NaN if there is no best cut.
     optima : boolean array, shape (..., G + 1)
         Which cuts of `table_curve` are best, up to rounding; never those of padding.
 
@@ -121,7 +122,8 @@ def best_cut(
     Parameters
     ----------
     measure : measure of a `ConfusionTable`
-        As `table_curve` takes it.
+        `f_score`, `informedness`, …, also with options fixed; or a function of your own of a table
+        whose cells are floats of shape (..., G + 1), one for each cut.
     greater_is_better : bool, optional
         True if the largest value is the best, False if the smallest is.  By default as the measure
         says; give it for measures without a direction, such as `bias`.
@@ -340,7 +342,8 @@ class BestBoundary(NamedTuple, Generic[T]):
         The impact there: per example from `best_boundary`, in total from `best_quota`.  NaN if it
         is undefined at every cut.
     threshold, quota : array, shape (...)
-        The cut, as in `Curve`.
+        Score of the last selected example, NaN for the empty cut; number of the selected, with
+        weights their mass.
     optima : boolean array, shape (..., G + 1)
         Which cuts are best, up to rounding; the first of them is the one reported.
     curve : Curve
@@ -364,7 +367,8 @@ class CutTables(NamedTuple, Generic[T]):
     Attributes
     ----------
     threshold, quota : array, shape (..., G + 1)
-        The cuts, as in `Curve`.
+        Score of the last selected example, NaN at cut 0; number of the selected, with weights
+        their mass.
     table : ConfusionTable
         Cells of shape (..., G + 1).
     """

@@ -35,7 +35,7 @@ from quotakernels.inputs.numbers import (
 )
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import CUTS, Measure, Validator, flat, measure
-from quotakernels.measures._scale import in_usual_units, usual_unit
+from quotakernels.measures._units import in_usual_units, usual_unit
 from quotakernels.measures.at_quota import above_cuts, below_cuts, positives_at
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy
@@ -588,15 +588,16 @@ def confusion_table(
         type of floating scores, as array libraries do.  Arrays and NumPy scalars are compared by
         their exact values: the float32 nearest to 0.9 is below ``np.float64(0.9)``.
     quota, fraction : number or array, shape Q, optional
-        How many of the best examples the cut selects, or which share of all, as in `hit_rate`.  It
-        need not be whole.
+        How many of the best examples the cut selects (with weights, how much mass), or which share
+        of all.  It need not be whole.
     budget : number or array, shape Q, optional
-        The cut selects the best whose `cost` is within it, as in `hit_rate`.  Exactly one of
-        `threshold`, `quota`, `fraction` and `budget` is given.
+        What the selected may cost together: the cut selects the best until it is spent.  Exactly
+        one of `threshold`, `quota`, `fraction` and `budget` is given.
     inclusive : bool
         With False a threshold selects ``score > threshold`` ([AR] eq. 2).
     when_short : {"all", "nan"}, optional
-        As in `hit_rate`.
+        For a quota above the number of examples, or a budget above what they all cost: "all"
+        selects all of them, the default with `groups`; "nan" gives NaN.
 
     Returns
     -------
@@ -670,14 +671,18 @@ def confusion_table_from_predictions(
         Predicted labels of the same kind.
     num_classes : int, optional
         K, for a `ClassTable`; not together with `pos_label`.
-    sample_weight, where, pos_label, validate : optional
-        As in `rank`, in the shape of `y_true` or of `y_pred`.
+    sample_weight, where : array, shape of `y_true` or of `y_pred`, optional
+        Weights, not negative; False for examples to leave out.
+    pos_label : optional
+        The label of the positive class, if labels are not 0 and 1.
+    validate : bool
+        With False no value is read on the host; bad values then give NaN instead of an error.
 
     Returns
     -------
     ConfusionTable or ClassTable
         Exact integers, or masses where there are weights.  Where values cannot be read, the
-        integers come as floats, as in `confusion_table`.
+        integers come as floats, so that they can be NaN.
 
     Raises
     ------
