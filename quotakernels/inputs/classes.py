@@ -45,7 +45,7 @@ def validate_classes(
 ) -> tuple[Examples, Array | None]:
     """Check and convert labels and scores of K classes to columns of shape (..., K, n).
 
-    And which rows of the batch are good for all classes, shape (..., 1); None if all are.
+    Also returns which rows of the batch are good for all classes, shape (..., 1); None if all are.
     """
     given = {"y_score": y_score, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     as_given = example_columns(given)
@@ -104,7 +104,7 @@ def _check_shapes(arrays: dict[str, Array]) -> None:
 
 
 def _numbered(as_given: dict[str, Array], classes: Any) -> tuple[dict[str, Array], list[Any], str]:
-    """The arguments with labels that are numbers, the number of each class, what is expected."""
+    """The arguments with labels as numbers, the number of each class, and what labels may be."""
     y_true, size = as_given["y_true"], as_given["y_score"].shape[-1]
     has_names = isinstance(y_true, np.ndarray) and y_true.dtype.kind in NAMED_LABELS
     if classes is None:
@@ -171,8 +171,8 @@ def validate_predictions(
 ) -> tuple[Examples, Array | None]:
     """Check and convert the labels and predictions of two classes, or of a number of them.
 
-    They are flags, or the numbers of the classes; predictions stand where other examples have their
-    scores.  And which rows of the batch are good, shape (..., 1); None if all are.
+    They become flags, or the numbers of the classes, with predictions in the place of scores.  Also
+    returns which rows of the batch are good, shape (..., 1); None if all are.
     """
     given = {"y_pred": y_pred, "y_true": y_true, "sample_weight": sample_weight, "where": where}
     as_given = example_columns(given)
@@ -223,7 +223,7 @@ def _two_classes(
 ) -> _Found:
     """Which labels and predictions are positive; where they are bad, and what was expected.
 
-    They are looked at together: with a `label` for the positive class both share the negative one.
+    They are checked together: with a `label` for the positive class, both share the negative one.
     """
     first, second = columns["y_true"], columns["y_pred"]
     if first.dtype != second.dtype:

@@ -33,9 +33,9 @@ def check_shapes(
 ) -> None:
     """Raise unless all have the shape of the leader, or that of its last axis.
 
-    Nor may they be columns, unless it is known that the leading axes are those of a batch: of a
-    state, or because the labels say that there is one example.  What was `given` tells how messages
-    have to write it.
+    Column vectors are refused too, unless the leading axes are known to be those of a batch: of a
+    state, or because the labels say that there is one example.  Messages name the arrays as they
+    were `given`.
     """
     shapes = {name: tuple(x.shape) for name, x in arrays.items()}
     shape, given = shapes[leader], given or {}
@@ -60,7 +60,7 @@ def check_shapes(
 
 
 def _refuse_frame(name: str, shape: tuple[int, ...], given: dict[str, Any]) -> None:
-    """Raise for a data frame, whose rows are examples, where no labels tell by their shape."""
+    """Raise for a data frame without labels: its rows would be taken for lists, not examples."""
     if len(shape) == 2 and hasattr(given.get(name), "columns"):
         raise ValueError(
             f"{name} is a data frame of shape {shape}, and the last axis holds the examples; "
@@ -71,7 +71,7 @@ def _refuse_frame(name: str, shape: tuple[int, ...], given: dict[str, Any]) -> N
 def refuse_columns(
     shapes: dict[str, tuple[int, ...]], given: dict[str, Any] | None = None, held: str = "examples"
 ) -> None:
-    """Raise if there are column vectors, whose rows would be taken for a batch."""
+    """Raise for column vectors: each row would be taken for a list of one example."""
     columns = {name: shape for name, shape in shapes.items() if _is_column(shape)}
     for name, shape in columns.items():
         instead = " and ".join(_first_column(x, columns[x], given) for x in columns)
@@ -81,7 +81,7 @@ def refuse_columns(
 
 
 def refuse_symbolic(size: Any, what: str) -> None:
-    """Raise where there must be a plain number of examples, and `jax.export` stands for many."""
+    """Raise if the number of examples is a symbol of `jax.export`; a plain one is needed."""
     if ops.is_symbolic(size):
         raise TypeError(
             f"{what} need a known number of examples, and {size} is symbolic; export a program "
@@ -121,12 +121,12 @@ def _other_axis(leader: str, shape: tuple[int, ...], name: str, given: dict[str,
 
 
 def of_two_columns(scores: str) -> str:
-    """How messages write the scores of the positive class: logits differ by both columns."""
+    """How messages write the scores of the positive class; of logits, their difference."""
     return f"{scores}[:, 1] of probabilities, {scores}[:, 1] - {scores}[:, 0] of logits"
 
 
 def _as_array(name: str, given: dict[str, Any] | None) -> str:
-    """How to write what was given where it is to be indexed like an array."""
+    """How messages write what was given as an array that can be indexed."""
     x = (given or {}).get(name)
     if isinstance(x, (list, tuple)):
         return f"numpy.asarray({name})"
@@ -138,7 +138,7 @@ NAMED_LABELS = "OUST"
 
 
 ONE_OTHER = "pos_label or a single other label"
-"""What is expected of labels beside `pos_label`."""
+"""What labels may be, if `pos_label` is given."""
 
 
 def numeric_labels(y_true: Array, pos_label: Any) -> tuple[Array, Any]:
@@ -166,7 +166,7 @@ def told_of_labels(message: str, name: str, given: dict[str, Array]) -> str:
 
 
 def equals(name: str, x: Array, value: str) -> str:
-    """How messages compare an array with one value; what is read by NumPy may have been a list."""
+    """How messages compare an array with one value; a list must become an array first."""
     return f"{f'numpy.asarray({name})' if isinstance(x, np.ndarray) else name} == {value}"
 
 
@@ -182,7 +182,7 @@ def _that_occur(name: str, labels: Array) -> str:
 
 
 def _first_values(x: Array) -> list[Any]:
-    """The values that a message looks at, at most 1,000; none where they cannot be read."""
+    """The values that a message may quote, at most 1,000; none where they cannot be read."""
     if not readable(x):
         return []
     flat = namespace(x).reshape(x, (-1,))
@@ -272,7 +272,7 @@ _PER_EXAMPLE = ("y_true", "y_score", "y_pred", "sample_weight", "where", *COLUMN
 
 _REAL = ("bool", "integral", "real floating")
 _KINDS = {"where": ("booleans", ("bool",)), "groups": ("integers", ("bool", "integral"))}
-"""Of columns that are no real numbers: what they hold."""
+"""What columns hold that are no real numbers: in words, and their kinds of dtype."""
 
 
 _STACK = "; for several models pass an array, numpy.stack(list({}.values()))"
@@ -297,7 +297,7 @@ def example_columns(given: dict[str, Any]) -> dict[str, Array]:
 def warn_of_other_order(given: dict[str, Any]) -> None:
     """Warn if columns of pandas have indexes that name other rows: no index is looked at.
 
-    One that only numbers the rows names none.
+    An index that only numbers the rows names none.
     """
     indexes = {
         name: x.index
@@ -318,14 +318,14 @@ def warn_of_other_order(given: dict[str, Any]) -> None:
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether two indexes name the same rows, be it in other types."""
+    """Whether two indexes name the same rows, perhaps in other types."""
     if one.dtype != other.dtype:
         one, other = one.astype(object), other.astype(object)
     return bool(one.equals(other))
 
 
 def _counts(column: Any) -> bool:
-    """Whether its index is the number of each row, as pandas makes it."""
+    """Whether the index only numbers the rows, as pandas makes it by default."""
     return _alike(column.index, column.reset_index(drop=True).index)
 
 
@@ -361,9 +361,9 @@ def as_column(name: str, x: Any) -> Any:
 
 
 def _refuse_list_of_arrays(name: str, x: Any) -> None:
-    """Raise for what loops over batches collect, which would be taken for models.
+    """Raise for a list of arrays, as loops over batches make it: these would count as models.
 
-    Lists of numbers that are arrays, and of NumPy's arrays, are NumPy input.
+    Lists of numbers, even if each is an array, and lists of NumPy's arrays are NumPy input.
     """
     first: Any = x[0] if isinstance(x, (list, tuple)) and x else None
     on_host = isinstance(first, (np.ndarray, np.generic)) or not is_array(first)
@@ -405,7 +405,7 @@ def refuse_records(name: str, x: Any) -> None:
 
 
 def _nulls(x: Any) -> Any:
-    """Which values masked arrays of NumPy, and columns of pandas, polars or Arrow, lack."""
+    """Which values are missing from a masked array, or a column of pandas, polars or Arrow."""
     if isinstance(x, (int, float, list, tuple)):
         return False
     if isinstance(x, np.ma.MaskedArray):
@@ -422,7 +422,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def refuse_missing(name: str, lacking: Any) -> None:
-    """Raise where an argument lacks values; one flag may stand for all of them."""
+    """Raise for an argument with missing values; one flag may stand for all of them."""
     if lacking is False or not np.any(lacking := np.asarray(lacking)):
         return
     hint = "they have no place here"

@@ -30,7 +30,7 @@ _SUMS = {
 }
 """What gives the sums of each column of a table over the positives and over the negatives."""
 _FLOATS = ("weights", "positive_weights", *(name for pair in _SUMS.values() for name in pair))
-"""What is given in twos or not at all, and computed with in floats."""
+"""Columns of floats that are given in pairs or not at all."""
 _COUNTS = ("counts", "positives", "groups")
 FROM_COUNTS = ("thresholds", "counts", "positives", *_FLOATS, "groups")
 """What `Ranking.from_counts` takes, in its order."""
@@ -48,7 +48,7 @@ class ValidatedCounts(NamedTuple):
     ids: Array | None
 
     def parted(self, table: ops.TieTable) -> ops.TieTable:
-        """The table, or one made of it, with thresholds and groups apart."""
+        """The table, or one made of it, with thresholds separated from groups."""
         if self.combined is None:
             return table
         return namespace(table.counts).parted(table, self.combined, self.ids)
@@ -87,7 +87,7 @@ def validated_counts(given: dict[str, Any], num_groups: int | None = None) -> Va
 def _of_rows(
     xp: Namespace, good: Array | None, groups: GroupCodes | None, place: Array | None
 ) -> Array | None:
-    """Which rows are good, in their new order: all of a row of the batch, or of a group."""
+    """Which rows of the table are good, in their new order: all rows of a good list or group."""
     if good is None or groups is None:
         return good
     found = of_their_group(xp, groups, good)
@@ -95,7 +95,7 @@ def _of_rows(
 
 
 def _complete(given: dict[str, Any]) -> dict[str, Any]:
-    """What is given, when what belongs together is."""
+    """The columns that were given; raise if one of a pair is missing."""
     optional = (*_FLOATS, "groups")
     there = {name: x for name, x in given.items() if name not in optional or x is not None}
     for first, second in zip(_FLOATS[::2], _FLOATS[1::2], strict=True):
@@ -108,7 +108,7 @@ def _complete(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sums(xp: Namespace, columns: dict[str, Array], table: ops.TieTable) -> ops.Columns:
-    """The columns of the table; of the single examples' gains nothing but the sums is known."""
+    """The columns of the table.  Gains of single examples are unknown, only their sums are."""
     found = {
         key: ops.ByClass(*(columns[name] for name in pair))
         for key, pair in _SUMS.items()
@@ -126,7 +126,7 @@ def _sums(xp: Namespace, columns: dict[str, Array], table: ops.TieTable) -> ops.
 
 
 def _controls(xp: Namespace, treated: Array, members: Array) -> Array:
-    """The mass of those that were not treated; what rounding leaves is none."""
+    """The mass of the examples that were not treated; 0 where rounding leaves a rest."""
     mass = xp.cast(members, treated.dtype)
     others = mass - treated
     there = others > mass * tolerance(treated, MASS_ROUNDING)
@@ -212,7 +212,7 @@ def _bad_columns(xp: Namespace, columns: dict[str, Array]) -> BadValues:
 
 
 def _bad_sums(xp: Namespace, key: str, x: Array, members: Array, whose: str) -> tuple[Array, str]:
-    """Where sums of gains or costs are bad, and what was expected; what all have is finite."""
+    """Where sums of gains or costs are bad, and what was expected; their totals must be finite."""
     most, rows = float(xp.finfo(x.dtype).max), x.shape[-1]
     nothing = (x == 0) | (members > 0)
     if key == "cost":
@@ -225,7 +225,7 @@ def _bad_sums(xp: Namespace, key: str, x: Array, members: Array, whose: str) -> 
 def _bad_treated(
     xp: Namespace, columns: dict[str, Array], x: Array, whose: str
 ) -> tuple[Array, str]:
-    """Where the treated are more than there are, or parts of examples, and what was expected."""
+    """Where the treated exceed the examples or are no whole number, and what was expected."""
     weighted = "weights" in columns
     whole, positive = ("weights", "positive_weights") if weighted else ("counts", "positives")
     mass = columns[positive] if whose == "positives" else columns[whole] - columns[positive]
@@ -239,7 +239,7 @@ def _bad_treated(
 
 
 def _by_class(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:
-    """The masses of the two classes; where there are only positives, the rest is rounding."""
+    """The masses of the two classes; the rest beside positives alone is rounding, so it is 0."""
     if "weights" not in columns:
         return columns
     negative = columns.pop("weights") - columns["positive_weights"]
@@ -250,8 +250,8 @@ def _by_class(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:
 def _best_first(
     xp: Namespace, columns: dict[str, Array]
 ) -> tuple[dict[str, Array], Array | None, Array]:
-    """Rows by falling threshold, padding last; the place that each had, None if it is the same;
-    and which rows, in the given order, repeat one.
+    """Rows by falling threshold, padding last; the former place of each, None if none moved; and
+    which rows, in the given order, repeat a threshold.
     """
     key = xp.order_key(columns["thresholds"])
     if isinstance(key, np.ndarray) and bool((key[..., 1:] < key[..., :-1]).all()):
@@ -287,7 +287,7 @@ def _without_the_bad(
 def table_of_points(fp: Any, tp: Any, thresholds: Any) -> tuple[ops.TieTable, Array | None]:
     """The table whose cuts are the given points: false and true positives, rising from 0.
 
-    And which rows of the batch are good, shape (..., 1); None if all are.
+    Also returns which rows of the batch are good, shape (..., 1); None if all are.
     """
     named = {"fp": as_column("fp", fp), "tp": as_column("tp", tp)}
     if thresholds is not None:
@@ -345,7 +345,7 @@ def _not_falling(xp: Namespace, thresholds: Array, steps: dict[str, Array]) -> A
 
 
 def _after_another(xp: Namespace, thresholds: Array, there: Array) -> tuple[Array, Array, Array]:
-    """The keys of thresholds, those of the last rows before them that are there, if there are."""
+    """The keys of thresholds, and for each that of the last row before it that is no padding."""
     key = xp.order_key(thresholds)
     places = xp.arange(1, key.shape[-1] + 1, dtype=xp.int64, device=device(there))
     upto = xp.running_max(xp.where(there, places, xp.zeros_like(places)))

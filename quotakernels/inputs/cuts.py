@@ -53,7 +53,7 @@ def warn_below_one(quota: Any) -> None:
 FRACTION_ROUNDING = 2.0**-50
 """Relative distance within which ``fraction * n`` counts as the whole number beside it."""
 _EXAMPLES = "number of examples"
-"""What messages call the limit of a quota without weights, which is no rounded sum."""
+"""What messages call the limit of a quota without weights; unlike a mass it is not rounded."""
 
 
 def quota_masses(
@@ -66,10 +66,10 @@ def quota_masses(
     budget: Any = None,
     when_short: WhenShort | None = None,
 ) -> tuple[tuple[Array], tuple[int, ...]]:
-    """The mass for which each quota stands, and the quota's own shape.
+    """The mass of each quota, and the shape in which the quotas were given.
 
-    The masses have shape (..., K), or (..., S, K) with groups of examples, and are NaN where a
-    quota stands for none.  Messages use the name `called` for the quota.
+    The masses have shape (..., K), or (..., S, K) with groups of examples, and are NaN for quotas
+    that are not possible.  Messages use the name `called` for the quota.
     """
     check_when_short(when_short)
     total = Totals(xp, table)
@@ -122,7 +122,7 @@ def _is_mass(quota: Any) -> bool:
 
 
 def _only(cuts: dict[str, Any], priced: bool) -> tuple[str, Any]:
-    """The one cut that is given and its name; raise for none or several, or without costs."""
+    """Name and value of the one cut that is given; raise for none, several, or without costs."""
     given = {name: x for name, x in cuts.items() if x is not None}
     if len(given) != 1:
         plain = "quota= (examples) and fraction= (a share of them)"
@@ -176,7 +176,7 @@ def check_when_short(when_short: Any) -> None:
 def _beside_groups(
     xp: Namespace, table: ops.TieTable, name: str, value: Array
 ) -> tuple[Array, tuple[int, ...]]:
-    """Numbers of shape (K,), or (S, K) if each group has its own; and their shape without S."""
+    """Numbers of shape (K,), or (S, K) if each group has its own; and their shape Q without S."""
     shape = tuple(value.shape)
     if not table.groups or len(shape) < 2:
         return xp.reshape(value, (-1,)), shape
@@ -190,9 +190,9 @@ def _beside_groups(
 
 
 def known_masses(size: Any, quota: Any = None, fraction: Any = None) -> list[float] | None:
-    """The masses for which plain numbers, one or a list of them, stand in a list of that size.
+    """The masses of plain quotas or fractions, one or a list of them, in a list of that size.
 
-    None if one of them is anything else or does not fit, or if the size is symbolic.
+    None if one of them is no plain number or does not fit, or if the size is symbolic.
     """
     if (quota is None) == (fraction is None):
         return None
@@ -218,7 +218,7 @@ def _known_mass(size: int, value: Any, is_fraction: bool) -> float | None:
 def _within(
     xp: Namespace, quota: Array, most: Array, what: str, filled: Array, short: str
 ) -> tuple[Array, Array, str]:
-    """Which quotas are allowed, which fit their row of the batch, and what is expected of them.
+    """Which quotas are allowed, which fit their row of the batch, and what messages expect.
 
     In rows without examples every quota is undefined.
     """
@@ -273,7 +273,7 @@ def _number(xp: Namespace, table: ops.TieTable, wanted: Array) -> int:
 
 def in_precision_of(scores: Array, threshold: Any) -> Any:
     """Plain numbers, one or a list of them, rounded to the type of the scores, as array libraries
-    do to compare them.
+    do before they compare them.
 
     Beside integer scores an integer that fits stays one.  Anything else is returned unchanged.
     """
@@ -358,7 +358,7 @@ def _merged(table: ops.TieTable, last: Array) -> ops.TieTable:
 
 
 def _rows_ending(xp: Namespace, table: ops.TieTable, ends: Array) -> Array:
-    """Flags of the last row of each cut, given how many it takes, and of the last filled row."""
+    """Flags of the last row of each cut, given how many rows it selects, and of the last filled."""
     size = table.counts.shape[-1]
     filled = xp.count(table.counts > 0)
     ends = xp.concat([xp.minimum(ends, filled), filled], axis=-1)
@@ -371,9 +371,9 @@ def _rows_ending(xp: Namespace, table: ops.TieTable, ends: Array) -> Array:
 
 
 def cut_ends(xp: Namespace, table: ops.TieTable, wanted: Array, inclusive: bool = True) -> Array:
-    """How many rows the cuts ``score >= wanted`` take, or ``score > wanted``; none for NaN.
+    """How many rows the cuts ``score >= wanted``, or ``score > wanted``, select; none for NaN.
 
-    The empty rows of the table stand at its end, where it does not matter how many are taken.
+    Empty rows are at the end of the table, where it does not matter how many are selected.
     """
     scores = table.thresholds
     if scores.dtype != wanted.dtype:
@@ -385,6 +385,6 @@ def cut_ends(xp: Namespace, table: ops.TieTable, wanted: Array, inclusive: bool 
 
 
 def _falling_key(xp: Namespace, scores: Array) -> Array:
-    """Order keys that rise where the scores fall."""
+    """Order keys of the scores, reversed, so that they rise where the scores fall."""
     key = xp.order_key(scores)
     return -key if xp.of_kind(key.dtype, "real floating") else ~key

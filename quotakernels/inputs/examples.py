@@ -66,19 +66,19 @@ class Examples(NamedTuple):
     columns: dict[str, Array] = ops.NO_COLUMNS
 
     def map(self, function: Callable[[Array], Array]) -> Examples:
-        """The examples with every column that it has put through the function."""
+        """The examples with the function applied to each of their arrays."""
         own = (None if x is None else function(x) for x in self[:4])
         columns = {name: function(x) for name, x in self.columns.items()}
         return Examples._make((*own, columns))
 
     def named(self) -> dict[str, Array]:
-        """All arrays that there are, by name."""
+        """The arrays by name, without those that are None."""
         own = {name: x for name, x in zip(self._fields[:4], self, strict=False) if x is not None}
         return own | self.columns
 
     @classmethod
     def of(cls, named: Mapping[str, Array]) -> Examples:
-        """The examples that have these arrays, other names aside."""
+        """The examples made of these arrays; other names are ignored."""
         columns = {name: named[name] for name in COLUMNS if name in named}
         return cls._make((*(named.get(name) for name in cls._fields[:4]), columns))
 
@@ -102,7 +102,7 @@ class Validated(NamedTuple):
     def masked(self) -> Examples:
         """The examples under the caller's mask, so that rows with a bad value are ranked too.
 
-        With gains, costs or treatments they are not, because theirs may be unknown.
+        Rows with gains, costs or treatments are not, because these may be unknown.
         """
         if self.good is None or self.examples.columns:
             return self.examples
@@ -132,8 +132,8 @@ def validated(
 
     The columns of `COLUMNS` come out as wide floats, 0 where they do not count, else finite, costs
     not negative, treatments 0 or 1.  With gains there may be no labels: then all examples are
-    positive, since what they bring does not depend on their classes.  The scores of a state may be
-    known to be a batch.  Groups may only be counted, for a caller to whom `by_counts` serve.
+    positive, since gains do not depend on classes.  With `batched`, as in a state, leading axes are
+    known to be a batch.  With `by_counts` groups may only be counted: see `Validated`.
     """
     pos_label, num_groups = given.get("pos_label"), given.get("num_groups")
     validate: bool = given.get("validate", True)
@@ -160,7 +160,7 @@ def validated(
 
 
 def _what_is_there(given: Mapping[str, Any], leader: str) -> dict[str, Any]:
-    """What is not None, the scores first; and labels, unless there are gains in their place."""
+    """The arguments that are not None, scores first; labels are None only if there are gains."""
     names = ("y_true", "sample_weight", "where", "groups", *COLUMNS)
     there = {name: given[name] for name in names if given.get(name) is not None}
     if is_zero(given.get("gain_rejected", 0)):
@@ -181,7 +181,7 @@ def is_zero(gain: Any) -> bool:
 
 
 def _one_for_all(y_score: Any, gain: Any) -> Any:
-    """What each example brings if it is not selected; a single number stands for all of them."""
+    """The gains of examples that are not selected; a single number is repeated for all of them."""
     if type(gain) not in (int, float):
         gain = as_column("gain_rejected", gain)
         if gain.ndim:
@@ -249,7 +249,7 @@ def _clean(
     ids: Array | int | None,
     by_counts: bool,
 ) -> Validated:
-    """Arrays of one library and of fitting shapes, when their values are checked too."""
+    """The examples of arrays of one library and of fitting shapes, with their values checked."""
     xp = namespace(arrays[leader])
     with xp.computing():
         arrays = one_absent_example(xp, arrays)
@@ -283,7 +283,7 @@ def _counts_by_group(
     codes: Array | None,
     ids: Array | int | None,
 ) -> ops.TieTable | None:
-    """The counts of groups and which of these are bad, where that needs no other columns."""
+    """The counts of groups, with flags of bad ones; None if weights or other columns are needed."""
     scores, labels, weights, mask, columns = examples
     if ids is None or weights is not None or columns:
         return None
@@ -296,10 +296,10 @@ def _counts_by_group(
 def _positive(
     xp: Namespace, one: Array | None, labels: Array | None, pos_label: Any, valid: Array | None
 ) -> tuple[Array | None, dict[str, tuple[Array, str]]]:
-    """Which labels are positive, and which are bad, of the shape of the scores; flags cannot be.
+    """Which labels are positive, and which are bad, in the shape of the scores; no flag is bad.
 
-    What there is of `one` list may be shared by all lists of a batch, unless a mask tells them
-    apart.
+    Labels of `one` list, shared by all lists of a batch, are looked at once, unless a mask differs
+    between these.
     """
     if labels is None or (labels.dtype == xp.bool and pos_label is None):
         return labels, {}
@@ -329,7 +329,7 @@ def one_absent_example(xp: Namespace, arrays: dict[str, Array]) -> dict[str, Arr
 def weights_and_mask(
     xp: Namespace, columns: dict[str, Array], wide: Any
 ) -> tuple[Array | None, Array | None]:
-    """The weights as floats, and which examples count; None where there are none, and where all."""
+    """The weights as floats, None without any; and which examples count, None if all do."""
     weights, valid = columns.get("sample_weight"), columns.get("where")
     if weights is None:
         return None, valid
@@ -347,7 +347,7 @@ def bad_values(
 ) -> dict[str, tuple[Array, str]]:
     """For scores and weights: where they are bad, and what was expected.
 
-    Scores may be looked at `by_list`, which tells of each list only whether it has a bad one.
+    With `by_list` there is one flag for each list of scores: whether it has a bad one.
     """
     bad = {}
     if xp.of_kind(scores.dtype, "real floating"):
@@ -357,7 +357,7 @@ def bad_values(
 
 
 def bad_weights(xp: Namespace, weights: Array) -> dict[str, tuple[Array, str]]:
-    """Where weights are bad, with what was expected; nothing where NumPy sees that all are good."""
+    """Where weights are bad, with what was expected; empty where NumPy finds that all are good."""
     most = float(xp.finfo(weights.dtype).max) / max(weights.shape[-1], 1)  # their sum is finite
     if isinstance(weights, np.ndarray) and _all_between(weights, 0, most):
         return {}
@@ -367,7 +367,7 @@ def bad_weights(xp: Namespace, weights: Array) -> dict[str, tuple[Array, str]]:
 
 
 def _all_between(x: np.ndarray[Any, Any], low: float, high: float) -> bool:
-    """What two passes tell, where to find each that is not takes several; none of a NaN is."""
+    """Whether all are in a range, by two passes; finding each that is not would take several."""
     return bool(x.size and np.minimum.reduce(x, None) >= low and np.maximum.reduce(x, None) <= high)
 
 
@@ -434,7 +434,7 @@ def raise_or_exclude(
 def _raise_for(
     xp: Namespace, name: str, as_given: dict[str, Array], invalid: Array, expected: str
 ) -> None:
-    """Raise for the first bad value of a column; what labels are may help."""
+    """Raise for the first bad value of a column; about labels the message says which occur."""
     try:
         read_and_good(xp, name, as_given[name], invalid, expected)
     except ValueError as error:
@@ -444,7 +444,7 @@ def _raise_for(
 
 
 def without_negative_gains(found: Validated) -> Validated:
-    """The examples; a negative gain raises, or where it is not read makes its list or group bad."""
+    """The examples; a negative gain raises or, if not read, makes its list or group bad."""
     gain, groups = found.examples.columns["gain"], found.groups
     xp = namespace(gain)
     with xp.computing():
@@ -457,11 +457,11 @@ def without_negative_gains(found: Validated) -> Validated:
 
 
 NUMBERS = ("model",)
-"""Fields that hold no amounts: which one of several it is."""
+"""Fields of results that number things and so cannot be NaN: which of several models it is."""
 
 
 def with_marks(masses: tuple[Array, ...], good: Array | None) -> tuple[Array, ...]:
-    """Masses of a ranking, of which those mark a row that is not `good`, shape (..., 1)."""
+    """Masses of a ranking, NaN or, of integers, -1 in rows that are not `good`, shape (..., 1)."""
     if good is None:
         return masses
     xp = namespace(masses[0])
@@ -475,7 +475,7 @@ def with_marks(masses: tuple[Array, ...], good: Array | None) -> tuple[Array, ..
 def good_rows(ranking: Any) -> Array | None:
     """The rows of the batch that had no bad value, shape (..., 1), or the groups, (..., S, 1).
 
-    None where it is known that none had.
+    None if all are known to be good.
     """
     if ranking.groups:
         good = ranking.groups.good

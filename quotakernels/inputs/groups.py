@@ -1,4 +1,4 @@
-"""Groups of examples: what names them becomes numbers from 0 on."""
+"""Groups of examples: their ids become numbers from 0 on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DENSE = 4
 """Integers are looked up in a table if their range is at most so many times their number."""
 
 MOST_PLACES = 2**28
-"""The longest axis that may be asked for: a column of this length takes 2 GiB."""
+"""The longest axis that callers may ask for: a column of this length takes 2 GiB."""
 MOST_POINTS = 2**24
 """The longest axis of results that have several columns."""
 MOST_CLASSES = 2**14
@@ -35,7 +35,7 @@ MOST_CLASSES = 2**14
 ID_EXPECTED = "an integer, a string or a date"
 _DATES = (datetime.datetime, datetime.date)
 _KINDS = (str, int, *_DATES)
-"""What ids may be, of one of these alone; a time of day is a date for Python, but not here."""
+"""Types of ids, all of which must have the same; to Python a datetime is a date too."""
 _WHOLE = (
     "; pandas makes floats of integers where some are missing: give those an id or leave them out, "
     "and pass numpy.asarray({}, dtype=int)"
@@ -52,9 +52,9 @@ class GroupCodes(NamedTuple):
 def with_codes(
     named: dict[str, Array], num_groups: int | None
 ) -> tuple[dict[str, Array], Array | int | None]:
-    """The columns with a number for each group, and what names the groups, in order.
+    """The columns with groups as numbers, and the ids of the groups, in order.
 
-    That is how many there are, where the numbers are their names.
+    With `num_groups`, their number instead of the ids, which are then 0, 1, ….
     """
     if "groups" not in named:
         if num_groups is not None:
@@ -74,7 +74,7 @@ def with_codes(
 
 
 def numbered(ids: Array) -> GroupCodes:
-    """The groups that occur in a column of ids, numbered in their rising order."""
+    """The groups that occur in a column of ids, numbered in rising order."""
     if isinstance(ids, np.ndarray):
         distinct, codes = _found(ids)
     elif concrete(ids):
@@ -105,7 +105,7 @@ def size_of(name: str, number: Any, *, least: int = 1, most: int = MOST_PLACES) 
 
 
 def groups_of(name: str, column: np.ndarray[Any, Any]) -> GroupCodes:
-    """The group of each example, of ids that are not numbered yet."""
+    """The group of each example, from a column of ids."""
     return numbered(_checked_ids(name, column))
 
 
@@ -187,7 +187,7 @@ def _found(column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarr
 def _found_in_range(
     column: np.ndarray[Any, Any], low: int, high: int
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The distinct ids and their places, by a table of all ids that there may be."""
+    """The distinct ids and their places, by a lookup table of all integers in their range."""
     whole = np.dtype(np.int64) if column.dtype.kind == "i" else column.dtype
     places = column.astype(whole, copy=False) - whole.type(low) if low else column
     places = places.astype(np.int64, copy=False)
@@ -200,9 +200,9 @@ def _found_in_range(
 def kept_within(
     xp: Namespace, scores: Array, codes: Array, named: Any
 ) -> tuple[GroupCodes, tuple[Array, str]]:
-    """Groups, each example in one of them; which are of no group, and what was expected.
+    """Groups with all codes moved into range; where they were not, and what was expected.
 
-    None is where ids were numbered, and not only their number is given.
+    Only if the number of groups was given can a code be outside.
     """
     dev, within, ids = device(scores), codes, named
     if isinstance(named, int):
@@ -221,7 +221,7 @@ def kept_within(
 def good_groups(
     xp: Namespace, groups: GroupCodes, invalid: Array, outside: Array | None = None
 ) -> Array:
-    """Which groups have no wrong example, shape (..., S, 1); one of no group may be of any."""
+    """Which groups have no bad example, shape (..., S, 1); a bad id may stand for any group."""
     bad = xp.any_of_each(invalid, groups.codes, groups.ids.shape[0], outside)
     return xp.expand_dims(~bad, axis=-1)
 

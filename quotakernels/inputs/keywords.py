@@ -1,4 +1,4 @@
-"""What public functions tell of a call: a misspelt keyword, a flag that is no boolean."""
+"""Checks of calls of public functions: misspelt keywords, flags that are not True or False."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MEASURES = ("measure", "measures", "best", "curve")
-"""Parameters whose functions are given what a public function has no name for."""
+"""Parameters that are measures: these get the keywords that a public function does not have."""
 _OWNERS, _ABSENT = ("self", "cls"), inspect.Parameter.empty
 _VARIED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _shown = reprlib.Repr()
@@ -25,17 +25,17 @@ _shown.maxother = _shown.maxstring = 100
 
 
 def show_value(value: Any) -> str:
-    """What messages show of any value, be it as long as it may."""
+    """What messages show of a value, however long it is."""
     shape = None if isinstance(value, type) else getattr(value, "shape", None)
     return f"an array of shape {tuple(shape)}" if shape else _shown.repr(value)
 
 
 def forwarding(*others: Callable[..., Any], without: Collection[str] = ()) -> Callable[[F], F]:
-    """Make a function public that hands keywords on: to these public functions, and to measures.
+    """Make a function public that passes keywords on: to these functions, and to measures.
 
-    Its signature shows their parameters in the place of ``*`` and ``**``, without those that it
-    refuses; a mapping says why it does.  What it calls ``**options`` goes to the measure among its
-    arguments too; where that is a function from elsewhere, what it takes is left to be seen.
+    Its signature shows their parameters in place of ``*`` and ``**``, `without` those that it
+    refuses; a mapping says why it does.  ``**options`` go to the measure among its arguments too;
+    the keywords of a function from elsewhere are not checked.
     """
 
     def decorated(function: F) -> F:
@@ -74,14 +74,14 @@ def forwarding(*others: Callable[..., Any], without: Collection[str] = ()) -> Ca
 
 
 def public(function: F) -> F:
-    """Make a function public: it tells a misspelt keyword, and a flag that is no boolean."""
+    """Make a function public: it reports misspelt keywords, and flags other than True or False."""
     return forwarding()(function)
 
 
 def _refuse(
     caller: str, name: str, without: Collection[str], known: list[str], measures: Iterable[Any]
 ) -> None:
-    """Raise for a keyword that is not handed on, for which a mapping has the reason, or unknown."""
+    """Raise for a keyword that is unknown, or is not passed on; a mapping gives the reason."""
     if name in without and isinstance(without, Mapping):
         raise TypeError(f"{caller} takes no {name}{without[name]}")
     refuse_unknown(caller, [name], known, *map(keywords_of, () if name in without else measures))
@@ -94,7 +94,7 @@ def _check_places(
     arguments: tuple[Any, ...],
     keywords: dict[str, Any],
 ) -> None:
-    """Raise for more than fits by position, and for a ranking in the place of labels and scores."""
+    """Raise for too many positional arguments, or a ranking in place of labels and scores."""
     if positional is not None and len(arguments) > len(positional):
         raise TypeError(_too_many(name, positional))
     absent = [x for x in needed[len(arguments) :] if x not in keywords and "y_true" in needed]
@@ -117,7 +117,7 @@ def _too_many(name: str, positional: list[str]) -> str:
 def _handing_on(
     signature: inspect.Signature, others: Iterable[Callable[..., Any]], without: Iterable[str]
 ) -> inspect.Signature:
-    """With other functions' parameters for ``*`` and ``**``, which a measure keeps."""
+    """The signature with other functions' parameters for ``*`` and ``**``; a measure's stay."""
     own = signature.parameters
     handed_on = {name: p for x in others for name, p in inspect.signature(x).parameters.items()}
     rest = [p for name, p in handed_on.items() if name not in (*own, *without)]
@@ -144,7 +144,7 @@ def _measures(
 
 
 def keywords_of(function: Any) -> tuple[str, ...] | None:
-    """What a measure, a public function, a partial of one or a mapping of them takes; or None."""
+    """The keywords of a measure, public function, partial or mapping of these; None of others."""
     if isinstance(function, Mapping):
         return _all_of(x for x in function.values() if callable(x))
     if isinstance(function, functools.partial):
@@ -176,7 +176,7 @@ def refuse_unknown(name: str, given: Iterable[str], *known: Iterable[str] | None
 
 
 def flagged(function: F) -> F:
-    """Check the flags of a function that hands keywords on to a library elsewhere."""
+    """Check the flags of a function that passes keywords on to another library."""
     parameters = inspect.signature(function).parameters.values()
     flags = [p.name for p in parameters if p.annotation == "bool"]
 
@@ -191,13 +191,13 @@ def flagged(function: F) -> F:
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Raise for what is neither True nor False."""
+    """Raise unless a flag is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False; got {show_value(value)}")
 
 
 def check_choice(name: str, value: Any, *choices: Any) -> None:
-    """Raise for what is none of these choices."""
+    """Raise unless the value is one of these choices."""
     if getattr(value, "shape", ()) or value not in choices:  # arrays compare one by one
         *others, last = (f'"{x}"' if isinstance(x, str) else str(x) for x in choices)
         raise ValueError(f"{name} must be {', '.join(others)} or {last}; got {show_value(value)}")
@@ -223,7 +223,7 @@ def level_of_caller() -> int:
 
 @contextlib.contextmanager
 def silently(again: bool = True) -> Iterator[None]:
-    """Where a quota is used `again`, there was a warning the first time."""
+    """A context without warnings: a quota that is used `again` had one the first time."""
     token = _SILENT.set(again)
     try:
         yield

@@ -34,8 +34,8 @@ NDArray = np.ndarray[Any, Any]
 def named_scores(models: Any, y_true: Any, at_least: int = 2) -> dict[str, Any]:
     """The scores of each model for the examples of these labels, under the model's name.
 
-    Also from the columns of a data frame, and from arrays with a leading axis of models, which are
-    called "0", "1", ….
+    Models may also be the columns of a data frame, or a leading axis of an array, which are called
+    "0", "1", ….
     """
     if instead := instead_of("models", models):
         raise TypeError(instead)
@@ -63,7 +63,7 @@ def label_of(models: Any, name: str) -> str:
 
 
 def two_models(models: Any, y_true: Any) -> dict[str, Any]:
-    """The scores of exactly two models, under what messages call them."""
+    """The scores of exactly two models, by the names that messages use."""
     named = named_scores(models, y_true)
     if len(named) != 2:
         raise ValueError(f"models must hold two models, the first and the second; got {len(named)}")
@@ -97,7 +97,7 @@ def _rows(models: Any, y_true: Any) -> dict[str, Any]:
 
 
 def _names(models: Any) -> list[Any]:
-    """Those of a mapping, or of the columns of what looks like a data frame."""
+    """The names of a mapping, or of the columns of anything like a data frame."""
     if isinstance(models, Mapping):
         return list(models)
     named = getattr(models, "column_names", None)  # of Arrow, whose columns are without names
@@ -123,7 +123,7 @@ def _stack(columns: dict[str, Array]) -> Array:
 
 
 def stacked_by_name(scores: Any, y_true: Any) -> Any:
-    """Scores as they are, or those of a mapping from names of models, not checked, (M, n)."""
+    """Scores as they are, or those of a mapping of models, not checked, as an array (M, n)."""
     if not isinstance(scores, Mapping):
         return scores
     named = named_scores(scores, y_true, 1)
@@ -150,7 +150,7 @@ def validated_models(
 
 
 def host_columns(given: dict[str, Any]) -> dict[str, NDArray]:
-    """Columns of any library in NumPy, by the names that messages have for them."""
+    """Columns of any library as NumPy arrays, by the names that messages use."""
     warn_of_other_order(given)
     return {name: host_array(as_column(name, x)) for name, x in given.items()}
 
@@ -188,6 +188,6 @@ def of_one_dtype(xp: Namespace, columns: dict[Any, Array]) -> list[Array]:
 
 
 def host_floats(x: Array) -> NDArray:
-    """The floats of an array that has values, wherever they are, in NumPy; of integers doubles."""
+    """A NumPy copy of an array, wherever it is, as floats; integers become doubles."""
     host = host_array(x)
     return host if host.dtype.kind == "f" else host.astype(np.float64)

@@ -23,14 +23,14 @@ from quotakernels.ops import namespace
 N = TypeVar("N", bound=NamedTuple)
 
 Domain: TypeAlias = tuple[Callable[[Any], Any], str]
-"""Which values an argument may have, and how to say it."""
+"""A test of which values an argument may have, and these in words."""
 Domains: TypeAlias = Mapping[str, Domain]
 
 POSITIVE: Domain = (lambda x: (x > 0) & (x < float("inf")), "a finite number above 0")
 AMOUNT: Domain = (lambda x: (x >= 0) & (x < float("inf")), "a finite number, not negative")
 COST: Domain = (AMOUNT[0], "a finite cost, not negative")
 RATE: Domain = (lambda x: ~((x < 0) | (x > 1)), "a rate, from 0 to 1")
-"""Or NaN, which is undefined."""
+"""NaN, an undefined rate, is allowed too."""
 
 
 def plain_number(name: str, value: Any) -> float:
@@ -82,7 +82,7 @@ def common_shape(named: dict[str, Array]) -> tuple[int, ...]:
 
 
 def checked(xp: Namespace, arrays: dict[str, Array], domains: Domains) -> dict[str, Array]:
-    """The arrays, with NaN for bad values that cannot be read; for others there is an error."""
+    """The arrays, with NaN for bad values that cannot be read; others raise."""
     good = dict(arrays)
     for name, (fits, expected) in domains.items():
         x = arrays[name]
@@ -93,9 +93,9 @@ def checked(xp: Namespace, arrays: dict[str, Array], domains: Domains) -> dict[s
 
 
 def whole_steps(named: dict[str, Any], start: str, stop: str) -> Array:
-    """From the first of two readable numbers on in steps of one, and the second.
+    """From the first of two readable numbers in steps of one to the second, which is included.
 
-    In the library of all the arguments.
+    The array is in the library of the arguments.
     """
 
     def end(name: str) -> float:
@@ -143,7 +143,7 @@ def numbers_like(data: Array, name: str, value: Any) -> Array:
 
 
 def _check_kind(name: str, given: Any, column: Array) -> None:
-    """Raise unless the column of what was given holds numbers, of which a flag is none."""
+    """Raise unless the column holds numbers; flags are not."""
     has_flag = isinstance(given, (list, tuple)) and any(isinstance(x, bool) for x in given)
     if has_flag or not namespace(column).of_kind(column.dtype, ("integral", "real floating")):
         percent = isinstance(given, str) and given.endswith("%")
@@ -154,7 +154,7 @@ def _check_kind(name: str, given: Any, column: Array) -> None:
 
 
 def beside(data: Array, name: str, column: Array) -> Array:
-    """A column in the library and on the device of the data, where NumPy's is copied."""
+    """A column in the library and on the device of the data; NumPy arrays are copied there."""
     if isinstance(column, np.ndarray):
         return namespace(data).asarray(column.copy(), device=device(data))
     if namespace(column) is not namespace(data):
@@ -166,7 +166,7 @@ def beside(data: Array, name: str, column: Array) -> Array:
 
 
 def as_float(number: int | float) -> float:
-    """The number, infinite where it is an integer beyond all floats."""
+    """The number as a float; infinite if it is an integer beyond all floats."""
     try:
         return float(number)
     except OverflowError:

@@ -26,7 +26,7 @@ def _smallest_normal(xp: Namespace, dtype: Any) -> Any:
 class Totals:
     """The masses of a table, each of shape (...), summed when it is first read.
 
-    With `summed` their reader sums the rows anyway.
+    With `summed` the caller sums the rows anyway.
     """
 
     def __init__(self, xp: Namespace, table: Any, summed: bool = False):
@@ -59,19 +59,19 @@ class Totals:
         return self._as_mass(self.examples - self.positives)
 
     def _as_mass(self, number: Array) -> Array:
-        """A number of examples as a float, NaN where a value was bad."""
+        """A number of examples as a float; NaN if there was a bad value."""
         if self._mark is not None:
             return number * self._mark
         return self._xp.cast(number, self._xp.wide_float(device(number)))
 
     @once
     def examples(self) -> Array:
-        """The number of examples, whole, and some number where a value was bad."""
+        """The number of examples, an integer; any number if there was a bad value."""
         return self._xp.number_of(self._table, "counts", self._summed)
 
     @once
     def positives(self) -> Array:
-        """The number of positive examples, whole, and some number where a value was bad."""
+        """The number of positive examples, an integer; any number if there was a bad value."""
         return self._xp.number_of(self._table, "positives", self._summed)
 
     @once
@@ -81,7 +81,7 @@ class Totals:
 
     @once
     def positive_before(self) -> Array:
-        """How many positive examples stand before each group of examples."""
+        """How many positive examples come before each group of examples."""
         upto = self._xp.prefix_sum(self.positives)
         return self._xp.cast(upto - self.positives, self.positive.dtype)
 
@@ -92,7 +92,7 @@ class Totals:
 
     @once
     def perfect(self) -> Array:
-        """Whether no negative stands above a positive or beside it."""
+        """Whether every positive is above all negatives."""
         xp = self._xp
 
         def worse_above(rows: Any) -> tuple[Array]:
