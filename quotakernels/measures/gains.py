@@ -429,7 +429,8 @@ def _per(found: Array, cost: Array) -> Array:
 def budget_curve(table: ops.TieTable) -> Curve:
     """Total cost of the selected examples at every cut, the ends of the tie groups.
 
-    Takes labels, scores and `cost`, that of each example; or a `Ranking` that was made with costs.
+    Takes labels, scores and `cost`, that of each example; or a `Ranking` made with costs.  The
+    other keywords are those of `rank`.
 
     Returns
     -------

@@ -301,8 +301,8 @@ def quota_threshold(
 ) -> QuotaThreshold:
     """The score at which a quota ends, how many examples are above it, and how many are tied at it.
 
-    Takes scores, without labels, and the other keywords of `rank`; one or more quotas (numbers of
-    examples), fractions of all examples, or budgets.
+    Takes scores, without labels, and the other keywords of `rank`; and, like `hit_rate`, one or
+    more quotas (numbers of examples), fractions of all examples, or budgets.
 
     Returns
     -------

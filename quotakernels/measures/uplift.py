@@ -67,7 +67,7 @@ def uplift_curve(table: ops.TieTable) -> Curve:
     j·(Rₜ/Nₜ - R_c/N_c), the number of the best times `uplift_at_quota`.
 
     Takes labels, scores and `treatment`, 1 for each treated example and 0 for each control; or a
-    `Ranking` that was made with it.
+    `Ranking` made with it.  The other keywords are those of `rank`.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def qini_curve(table: ops.TieTable) -> Curve:
     """The positives that the treatment has added among the treated, at the end of each tie group.
 
     Takes labels, scores and `treatment`, 1 for each treated example and 0 for each control; or a
-    `Ranking` that was made with it.
+    `Ranking` made with it.  The other keywords are those of `rank`.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def auuc(table: ops.TieTable, *, curve: str = "uplift", normalize: str | None = 
     A = ∫ V dj over the quotas 0 to n, V being straight between the cuts of `uplift_curve`.
 
     Takes labels, scores and `treatment`, 1 for each treated example and 0 for each control; or a
-    `Ranking` that was made with it.
+    `Ranking` made with it.  The other keywords are those of `rank`.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def qini_coefficient(table: ops.TieTable, *, negative_effects: bool = True) -> A
     (A - A₀)/(A* - A₀) of `qini_curve`, A₀ = n·V(n)/2 being the triangle of chance.
 
     Takes labels, scores and `treatment`, 1 for each treated example and 0 for each control; or a
-    `Ranking` that was made with it.
+    `Ranking` made with it.  The other keywords are those of `rank`.
 
     Parameters
     ----------
