@@ -18,19 +18,18 @@ from quotakernels.evaluation.results import (
     same,
 )
 from quotakernels.evaluation.settings import Quota
-from quotakernels.evaluation.words import Said, at_most_three, listed, sentence, signed
+from quotakernels.evaluation.words import (
+    Said,
+    at_most_three,
+    listed,
+    say,
+    sentence,
+    signed,
+)
 from quotakernels.inference._call import ENOUGH_GROUPS, INTERVALS, NEAR_ONE, enough_near_one
 from quotakernels.results import Comparison
 
 # the order of the models
-
-
-_BESIDE_CHANCE = {
-    "below": "Sure that it is better than a random choice",
-    "above": "Sure that a random choice is better",
-    "within": "Not sure that it is better than a random choice",
-}
-"""By where a random choice is beside the interval of the only model."""
 
 
 def how_sure(evaluation: Results, choice: Choice | None) -> Said:
@@ -38,16 +37,20 @@ def how_sure(evaluation: Results, choice: Choice | None) -> Said:
     if len(evaluation.models) == 1:
         return _of_one(evaluation, choice)
     if choice is not None and not choice.defined:
-        return "Unknown", ("The models cannot be compared.",)
+        return _unknown("sure.not_comparable")
     gains = evaluation.gains
     if choice is None and gains is not None and evaluation.total and no_best_cut(gains):
-        return "No model is the first", ("None brings more than selecting nobody.",)
+        return say("sure.nobody_is_best"), (say("sure.none_brings_more"),)
     if gains is None and not evaluation.positive_total:
-        return "Unknown", ("The test compares positives found, and no row is positive.",)
+        return _unknown("sure.no_positive")
     test = evaluation.test_at(None if choice is None else choice.quota)
     if test is None:
-        return "Unknown", ("The models were not tested; compare=True tests them.",)
+        return _unknown("sure.untested")
     return _of_test(evaluation, choice, test)
+
+
+def _unknown(why: str, **parts: str) -> Said:
+    return say("sure.unknown"), (say(why, **parts),)
 
 
 def is_unsure(choice: Choice) -> bool:
@@ -59,33 +62,39 @@ def is_unsure(choice: Choice) -> bool:
     return not sure or bool(too_few_groups(choice.evaluation))
 
 
+_BESIDE_CHANCE = {
+    "sure.chance_below": "sure.better",
+    "sure.chance_above": "sure.random_is_better",
+    "sure.chance_within": "sure.perhaps_chance",
+}
+"""By where a random choice is beside the interval of the only model."""
+
+
 def _of_one(evaluation: Results, choice: Choice | None) -> Said:
     """Whether the only model differs from a random choice by more than chance."""
     resampling = evaluation.settings.resampling
     if choice is None:
-        return "That depends on the quota", ("Give quota= to learn it.",)
-    what = "its hit rate" if evaluation.gains is None else "what it brings"
+        return say("sure.without_quota"), (say("sure.give_quota"),)
+    by_rate = evaluation.gains is None
+    what = say("sure.hit_rate" if by_rate else "sure.brings")
     if resampling is None or not evaluation.has_intervals:
-        said = f"confidence_level=0.95 shows how far off {what} may be."
-        return "Unknown", (said,)
+        return _unknown("sure.untested_interval", what=what)
     if not choice.defined:
-        return "Unknown", ("There is nothing to compare.",)
+        return _unknown("sure.nothing_to_compare")
     (lower, upper), by_chance = _compared(choice)
     if math.isnan(lower):
-        return "Unknown", (f"{sentence(what)} is undefined.",)
+        return _unknown("sure.undefined", What=sentence(what))
     if same(lower, upper):
-        said = f"{what} is the same in all resamples, so they do not show how sure it is."
-        return "Unknown", (sentence(said),)
-    side = "below" if by_chance < lower else "above" if by_chance > upper else "within"
-    if evaluation.gains is None:
-        between = f"{percent(lower)} to {percent(upper)} ({resampling.percent} interval)"
-        said = f"{what} is {between}; a random choice has {percent(by_chance)}."
-    else:
-        interval = f"the {resampling.percent} interval of {what}"
-        said = f"what a random choice brings ({evaluation.amount(by_chance)}) is {side} {interval}."
-    if side != "within" and (groups := too_few_groups(evaluation)):
-        return f"Not sure: {groups} are too few for the interval", (sentence(said),)
-    return _BESIDE_CHANCE[side], (sentence(said),)
+        return _unknown("sure.no_width", What=sentence(what))
+    side = "sure.chance_above" if by_chance > upper else "sure.chance_within"
+    side = "sure.chance_below" if by_chance < lower else side
+    form = percent if by_rate else evaluation.amount
+    ends = {"lower": form(lower), "upper": form(upper), "chance": form(by_chance)}
+    names = {"what": what, "What": sentence(what), "level": resampling.percent}
+    said = say("sure.rate_and_chance" if by_rate else side, **ends, **names)
+    if side != "sure.chance_within" and (groups := too_few_groups(evaluation)):
+        return say("sure.few_for_interval", groups=groups), (said,)
+    return say(_BESIDE_CHANCE[side]), (said,)
 
 
 def _compared(choice: Choice) -> tuple[tuple[float, float], float]:
@@ -95,13 +104,15 @@ def _compared(choice: Choice) -> tuple[tuple[float, float], float]:
     return choice.interval("hit_rate"), choice.random_found / choice.random_places
 
 
-def _verdict(first: str, alike: list[str], less: list[str]) -> str:
+def _verdict(test: Differences, first: str, alike: list[str], less: list[str]) -> str:
     """Whether the first is sure to be that, some others being like it and the rest not."""
+    by_auc = test.measure == "roc_auc"
     if not alike:
-        return f"sure that {first} is the best"
+        return say("sure.best_by_auc" if by_auc else "sure.best", model=first)
     if not less:
-        return "not sure: the models cannot be told apart"
-    return f"not sure: {at_most_three(alike, 'or')} may be as good"
+        return say("sure.all_alike_by_auc" if by_auc else "sure.all_alike")
+    some = "sure.some_alike_by_auc" if by_auc else "sure.some_alike"
+    return say(some, models=at_most_three(alike, "or"))
 
 
 def is_first(found: Comparison, first: str, level: float) -> bool:
@@ -119,25 +130,23 @@ def is_first(found: Comparison, first: str, level: float) -> bool:
 def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> Said:
     found = test.found
     if any(math.isnan(x) for x in found.estimate):
-        return "Unknown", (f"{sentence(_COMPARED[test.measure])} is undefined.",)
+        return _unknown("sure.undefined", What=sentence(say(_COMPARED[test.measure])))
     first = found.names[0] if choice is None else choice.name
     said = _found_more(evaluation, choice, test, first)
     sure = is_first(found, first, evaluation.level)
     if test.too_few and not sure:
-        return "Too few resamples to tell", (said, *(f"{sentence(x)}." for x in test.notes))
+        return say("sure.few_resamples"), (said, *(f"{sentence(x)}." for x in test.notes))
     if sure and (groups := too_few_groups(evaluation)):
-        return f"Not sure: {groups} are too few for the test", (said,)
+        return say("sure.few_for_test", groups=groups), (said,)
     letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
     others = [] if sure else [x for x in found.names if not letters[x] & letters[first]]
     rivals = [] if sure else [x for x in found.names if x != first and x not in others]
-    by = "By AUC, " if test.measure == "roc_auc" else ""
-    verdict = sentence(f"{by}{_verdict(first, rivals, others)}")
     doubt = []
     if choice is not None and choice.beside_chance > 0 and evaluation.has_intervals:
         ends, by_chance = _compared(choice)
-        doubt = ["It may be no better than a random choice."] if ends[0] <= by_chance else []
-    better = [f"It is better than {at_most_three(others)}."] if others else []
-    return verdict, (said, *better, *doubt)
+        doubt = [say("sure.doubt")] if ends[0] <= by_chance else []
+    better = [say("sure.better_than", models=at_most_three(others))] if others else []
+    return _verdict(test, first, rivals, others), (said, *better, *doubt)
 
 
 def too_few_groups(evaluation: Results) -> str:
@@ -154,7 +163,6 @@ def _found_more(evaluation: Results, choice: Choice | None, test: Differences, f
     i = found.names.index(first)
     j = 1 if i == 0 else 0
     by, lower, upper = (float(x[i, j]) for x in (found.difference, found.lower, found.upper))
-    next_one = found.names[j]
 
     def form(x: float) -> str:
         if test.measure == "brings":
@@ -164,92 +172,74 @@ def _found_more(evaluation: Results, choice: Choice | None, test: Differences, f
         budget = choice.quota.is_budget
         return signed(number((evaluation.positive_total if budget else choice.places) * x))
 
+    pair = {"first": first, "next": found.names[j]}
     if test.measure == "brings":
-        more = "as much as" if form(by) == form(0.0) else f"{form(by)} more than"
-        pair = (first, next_one) if choice else (f"The best cut of {first}", f"that of {next_one}")
-        said = f"{pair[0]} brings {more} {pair[1]}"
+        if choice is None:
+            best, other = (
+                say("sure.best_cut_of", model=first),
+                say("sure.that_of", model=pair["next"]),
+            )
+            pair = {"first": best, "next": other}
+        more = "sure.brings_as_much" if form(by) == form(0.0) else "sure.brings_more"
     elif choice is None:
-        said = f"{first} has an AUC that is {form(by)} above that of {next_one}"
+        more = "sure.has_auc"
     else:
-        more = f"{form(by)} more than" if by > 0 else "as many as"
-        more = f"{form(-by)} fewer than" if by < 0 else more
-        at = f"in {choice.size}"
-        at = f"for {number(choice.quota.amount)}" if choice.quota.is_budget else at
-        said = f"{first} finds {more} {next_one} {at}"
+        more = (
+            "sure.finds_more" if by > 0 else "sure.finds_fewer" if by < 0 else "sure.finds_as_many"
+        )
+        pair["at"] = say("sure.in_places", places=choice.size)
+        if choice.quota.is_budget:
+            pair["at"] = say("sure.for_budget", budget=number(choice.quota.amount))
+    fewer = -by if more == "sure.finds_fewer" else by
+    ahead = say(more, **pair, more=form(fewer))
     if math.isnan(lower):
-        return f"{said}."
+        return say("sure.ahead", ahead=ahead)
     if lower == upper:
-        return f"{said}, the same in all resamples."
-    p = f"p = {formatted(found.p_value[i, j], '.2g')}"
-    return f"{said} ({evaluation.interval((lower, upper), form)}, {p})."
+        return say("sure.ahead_always", ahead=ahead)
+    p, interval = formatted(found.p_value[i, j], ".2g"), evaluation.interval((lower, upper), form)
+    return say("sure.ahead_surely", ahead=ahead, interval=interval, p=p)
 
 
 # notes
 
 
-_CHOSEN_HERE = (
-    "Best cuts: each resample has its own. What they bring on new data is the estimate minus the "
-    "mean optimism over the resamples."
-)
-_PLAIN = "The percentiles of what models bring are not corrected."
-_OF_TWO_RATES = (
-    "What a quota brings: from score intervals of the hit rates of the selected and the other rows."
-)
-_TWO_OF_EACH = (
-    "AUC, Gini, average hit rate and average precision have no intervals: their variances need two "
-    "rows of each class."
-)
-_OF_GROUPS = (
-    "What the quotas of groups find together, its tests and means over groups: resamples of whole "
-    "groups. Only single groups have score and DeLong's intervals."
-)
-_NO_INTERVALS = (
-    "No intervals of hull AUC and achievable AUC-PR: as maxima over cuts they are higher in "
-    "resamples."
-)
-_NO_WIDTH = "If an interval has no width, all resamples agree; that does not mean certainty."
-_NARROW = "Intervals {} are too narrow for {}: in simulations 95% intervals covered {}."
-_FEW_GROUPS = _NARROW.format(
-    "over groups",
-    f"fewer than {ENOUGH_GROUPS} of them",
-    "the true value in 75 to 84% with 4 groups, in 86 to 96% with 6 to 15",
-)
-_LATE = _NARROW.format(
-    "of the hit rate", "a model that has found nearly all of few positives", "the true value in 88%"
-)
 _FEW_SCORES, _FEW_OF_A_CLASS = 20, 30
-_CHOSEN_ELSEWHERE = "What the best cuts bring: the cuts as they are, on resamples of these rows."
 _COMPARED = {
-    "roc_auc": "AUC",
-    "hit_rate": "the hit rate",
-    "qrecall": "Qrecall",
-    "brings": "what models bring",
-    "uplift_at_quota": "uplift",
+    "roc_auc": "tests.of_roc_auc",
+    "hit_rate": "tests.of_hit_rate",
+    "qrecall": "tests.of_qrecall",
+    "brings": "tests.of_brings",
+    "uplift_at_quota": "tests.of_uplift_at_quota",
 }
 
 
 def compared_by(evaluation: Results, differences: Differences) -> str:
     """What a table of differences is of."""
-    quota, what = differences.quota, _COMPARED[differences.measure]
+    quota, what = differences.quota, say(_COMPARED[differences.measure])
     if differences.measure == "brings":
-        what = what if quota is not None else "what the best cuts bring"
+        what = what if quota is not None else say("tests.of_best_cuts")
         what = evaluation.settings.in_currency(what)
-    at = "" if quota is None else f" a{heading_of(evaluation, quota)[1:]}"
-    return f"Differences of {what}{at}"
+    at = "" if quota is None else f" {at_quota(evaluation, quota)}"
+    return say("tests.differences", what=what) + at
 
 
-def heading_of(evaluation: Results, quota: Quota) -> str:
+def at_quota(evaluation: Results, quota: Quota) -> str:
     """What a quota is, with the places that a share of all has."""
     per = evaluation.settings.per
-    each = "" if per is None else f" of each {per}"
+    each = "" if per is None else say("quota.of_each", group=per)
     if quota.is_budget:
-        return f"At {quota.named}{each}"
+        return say("quota.at_budget", quota=quota.named, each=each)
     if not (quota.percent or each):
-        return f"At quota {quota}"
+        return say("quota.at_quota", quota=quota)
     places = evaluation.places_at_random(quota)
     many = counted(places, "row", "rows")
-    many = f"{number(places)} of the total weight" if evaluation.weighted else many
-    return f"At quota {quota}{each} ({many})"
+    many = say("quota.weight", places=number(places)) if evaluation.weighted else many
+    return say("quota.at_places", quota=quota, each=each, places=many)
+
+
+def heading_of(evaluation: Results, quota: Quota | None) -> str:
+    """What the heading of a table of a quota is, or of one over all quotas."""
+    return sentence(say("quota.over_all") if quota is None else at_quota(evaluation, quota))
 
 
 def pairs_of(differences: Differences) -> list[tuple[int, int]]:
@@ -261,17 +251,17 @@ def in_sentences(differences: Differences, rows: int) -> Iterator[str]:
     """Which models can be told apart, and which cannot."""
     found = differences.found
     if differences.too_few:
-        yield "Too few resamples to tell any models apart."
+        yield say("tests.few_resamples")
         return
     for group in found.groups:
         if len(group) > 1:
-            these = "this row" if rows == 1 else f"these {number(rows)} rows"
-            yield f"{listed(group)} cannot be told apart by {these}."
+            alike = "tests.alike_in_a_row" if rows == 1 else "tests.alike"
+            yield say(alike, models=listed(group), rows=number(rows))
     letters = [set(x) for x in found.letters]
     for k, name in enumerate(found.names):
         worse = [x for x, y in zip(found.names[k:], letters[k:], strict=True) if not y & letters[k]]
         if worse:
-            yield f"{name} is better than {listed(worse)}."
+            yield say("tests.better", model=name, others=listed(worse))
 
 
 def notes_of_intervals(evaluation: Results) -> Iterator[str]:
@@ -285,30 +275,30 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
     if evaluation.gains is not None:
         yield from _of_gains(evaluation, evaluation.gains)
     if evaluation.groups is not None and evaluation.settings.per is not None:
-        yield _OF_GROUPS
+        yield say("notes.of_groups")
         yield from notes_of_few_groups(evaluation)
     yield from _of_rows(evaluation)
-    yield _NO_INTERVALS
+    yield say("notes.no_intervals")
     shown = [
         values.ends[measure.name]
         for part, _, values in evaluation.sections
         for measure in (values.measures if part != "gains" else ())
         if measure.heading and measure.name in values.ends
     ]
-    yield from (_NARROW.format(*x) for x in _too_narrow(evaluation))
+    yield from _too_narrow(evaluation)
     yield from notes_of_hit_rates(evaluation)
     if any(np.any(ends.lower == ends.upper) for ends in shown):
-        yield _NO_WIDTH
+        yield say("notes.no_width")
     for row, name in enumerate(evaluation.models):
         counts = (int(x.undefined[row]) for x in shown)
         if undefined := max((x for x in counts if x < resampling.resamples), default=0):
-            yield f"Intervals of {name} leave out up to {undefined} resamples that are undefined."
+            yield say("notes.undefined", model=name, resamples=undefined)
 
 
 def notes_of_few_groups(evaluation: Results) -> Iterator[str]:
     """Say that few groups tell little of others."""
     if too_few_groups(evaluation) and evaluation.has_intervals:
-        yield _FEW_GROUPS
+        yield say("notes.few_groups", enough=ENOUGH_GROUPS)
 
 
 def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:
@@ -321,54 +311,46 @@ def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:
         evaluation.places_at_random(q) > positives for q in evaluation.settings.quotas_over_all
     )
     if late and positives < _FEW_OF_A_CLASS and np.any(area > NEAR_ONE):
-        yield _LATE
+        yield say("notes.late")
 
 
 def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     """What the intervals of best cuts and of quotas are, and where the expected is too low."""
     settings = evaluation.settings
-    yield _CHOSEN_HERE if not settings.tune else _CHOSEN_ELSEWHERE
-    yield _PLAIN
+    yield say("notes.chosen_elsewhere" if settings.tune else "notes.chosen_here")
+    yield say("notes.uncorrected")
     impacts = settings.unit is not None and settings.unit.impacts is not None
     if impacts and settings.quotas and settings.weight is None and settings.cost is None:
-        yield _OF_TWO_RATES
+        yield say("notes.of_two_rates")
     named = zip(evaluation.models, evaluation.rankings, strict=True)
     coarse = [name for name, x in named if np.count_nonzero(x.counts) < _FEW_SCORES]
     if coarse and "expected" in gains.at_best_cut.ends:
-        yield (
-            f"Scores with few values ({', '.join(coarse)}): choosing a cut adds little optimism, "
-            "so what is expected on new data is too low."
-        )
+        yield say("notes.coarse", models=", ".join(coarse))
 
 
 def _of_rows(evaluation: Results) -> Iterator[str]:
     """How much rows with weights tell; of which measures too few rows tell nothing."""
     if evaluation.weighted:
         rows, effective = counted(evaluation.rows, "row", "rows"), number(evaluation.effective_rows)
-        tell = "tells" if evaluation.rows == 1 else "tell"
-        yield f"With their weights, {rows} {tell} as much as {effective} of equal weight (Kish)."
+        kish = "notes.kish_of_a_row" if evaluation.rows == 1 else "notes.kish"
+        yield say(kish, rows=rows, effective=effective)
     elif min(evaluation.positives, evaluation.rows - evaluation.positives) == 1:
-        yield _TWO_OF_EACH
+        yield say("notes.two_of_each")
 
 
-def _too_narrow(evaluation: Results) -> Iterator[tuple[str, str, str]]:
+def _too_narrow(evaluation: Results) -> Iterator[str]:
     """Which intervals cover less often than they say, of what, and how often."""
     weighted, quotas = evaluation.weighted, evaluation.at_quota.items()
     fewer: float = min(evaluation.positives, evaluation.rows - evaluation.positives)
     fewer *= evaluation.effective_rows / evaluation.rows if weighted else 1.0
     if fewer < _FEW_OF_A_CLASS:
-        averages = "average hit rate, average precision and AUC-PR"
-        some = f"of {'hit rates, ' if weighted else ''}{averages}"
-        yield some, "few rows of a class", "the true value in 89 to 91%"
+        yield say("notes.few_of_a_class_weighted" if weighted else "notes.few_of_a_class")
     if fewer < INTERVALS.examples:
-        rows = f"fewer than {INTERVALS.examples} rows of a class"
-        yield "from resamples", rows, "AUC in 17 to 84%"
+        yield say("notes.few_resampled", enough=INTERVALS.examples)
     named = zip(evaluation.models, evaluation.over_all.of("roc_auc"), strict=True)
     if near := [name for name, area in named if fewer < enough_near_one(area)]:
-        some = "average Qrecall, AUC-PR, and lift and Qrecall at quotas"
-        high = f"the AUC of {listed(near)}, which is near 1"
-        yield f"of {'all measures' if weighted else some}", high, "the true value in 79 to 91%"
+        yield say("notes.near_one_weighted" if weighted else "notes.near_one", models=listed(near))
     rates = [x.of("hit_rate") for quota, x in quotas if not quota.is_budget]
     drawn = weighted or evaluation.settings.per is not None
     if drawn and any(np.any(x > NEAR_ONE) for x in rates):
-        yield "from resamples", "hit rates near 1", "the true value in 9 to 11%"
+        yield say("notes.rates_near_one")

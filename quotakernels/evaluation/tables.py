@@ -368,10 +368,6 @@ def columns_at(groups: GroupResults, quota: Quota | None) -> list[tuple[GroupVal
     return [*((at_quota, x) for x in at_quota.measures), over_all[0]]
 
 
-def _caption_of_groups(evaluation: Results, quota: Quota | None) -> str:
-    return "Over all quotas" if quota is None else heading_of(evaluation, quota)
-
-
 def _spread(evaluation: Results, groups: GroupResults, quota: Quota | None) -> Table:
     """The mean of each measure and its quartiles; of means the best is marked."""
     rows = []
@@ -384,9 +380,7 @@ def _spread(evaluation: Results, groups: GroupResults, quota: Quota | None) -> T
             defined = Cell(number(np.count_nonzero(~np.isnan(values.of(name)[model]))))
             each = (cell_of(measure, spread.known(name, model, k)) for k in range(len(_QUARTILES)))
             rows.append((*words, mean, defined, *each))
-    caption = (
-        f"{_caption_of_groups(evaluation, quota)}: means over {evaluation.settings.grouped_by}"
-    )
+    caption = f"{heading_of(evaluation, quota)}: means over {evaluation.settings.grouped_by}"
     notes = tuple(_notes_of_groups(evaluation, groups, quota))
     head = ("model", "measure", "mean", "groups", *_QUARTILES)
     return Table(f"{caption} ({number(len(groups.names))})", head, tuple(rows), notes)
@@ -407,7 +401,7 @@ def _notes_of_groups(
 def _apart(evaluation: Results, groups: GroupResults, quota: Quota) -> Table:
     """How far the groups are apart by each model, and what a quota of each would cost."""
     column, values = evaluation.settings.grouped_by, groups.apart[quota]
-    caption = f"{_caption_of_groups(evaluation, quota)}: how far the groups of {column} are apart"
+    caption = f"{heading_of(evaluation, quota)}: how far the groups of {column} are apart"
     notes = (_OF_APART, _ENDS_APART) if values.ends else (_OF_APART,)
     return _of_models(evaluation, caption, values, notes)
 
@@ -435,7 +429,7 @@ def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, mode
     if len(shown) < len(groups.names):
         half = number(len(shown) // 2)
         which = f", the {half} lowest and the {half} highest by {measure.title}"
-    caption = f"{_caption_of_groups(evaluation, quota)} by {evaluation.models[model]}{which}"
+    caption = f"{heading_of(evaluation, quota)} by {evaluation.models[model]}{which}"
     columns = [
         (str(evaluation.settings.grouped_by), _words(groups.names[k] for k in shown)),
         ("rows", _numbers(number, groups.rows[shown])),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
+from importlib import resources
 from typing import NamedTuple, TypeAlias
 
 from quotakernels._text import counted, number
@@ -11,6 +13,18 @@ Said = tuple[str, tuple[str, ...]]
 """An answer in a few words, and the sentences that say what they mean."""
 MINUS = "\N{MINUS SIGN}"
 _NAMED = 3
+
+
+_SENTENCES = tomllib.loads(
+    (resources.files("quotakernels") / "data" / "sentences.toml").read_text("utf-8")
+)
+
+
+def say(name: str, **parts: object) -> str:
+    """The sentence of that name in `data/sentences.toml`, with these parts in its braces."""
+    question, _, which = name.partition(".")
+    said: str = _SENTENCES[question][which]
+    return said.format(**parts)
 
 
 def whole(places: float) -> bool:

@@ -19,10 +19,10 @@ from matplotlib.lines import Line2D
 
 from quotakernels import plots
 from quotakernels._text import formatted, percent
-from quotakernels.evaluation.certainty import heading_of
+from quotakernels.evaluation.certainty import at_quota
 from quotakernels.evaluation.results import Choice, Column, GroupResults, GroupValues, Results
 from quotakernels.evaluation.tables import GROUPS_SHOWN, columns_at
-from quotakernels.evaluation.words import listed, sentence
+from quotakernels.evaluation.words import listed, say, sentence
 from quotakernels.inference import hit_rate_interval
 from quotakernels.plots._display import (
     COLOURS,
@@ -373,10 +373,10 @@ def _groups(shown: _Shown, ax: Axes) -> Said:
     quota = None if shown.choice is None else shown.choice.quota
     values, measure = next(x for x in columns_at(groups, quota) if x[1].compared)
     draw_dots(ax, groups, values, measure)
-    heading = "over all quotas" if quota is None else heading_of(evaluation, quota)
+    heading = say("quota.over_all") if quota is None else at_quota(evaluation, quota)
     sure = " A line is an interval; without one there is too little to tell." if values.ends else ""
     title = sentence(measure.title)
-    reading = f"{title} in each {column}, {heading[:1].lower()}{heading[1:]}.{sure}"
+    reading = f"{title} in each {column}, {heading}.{sure}"
     dot = '<circle cx="17" cy="6" r="4" style="fill:{}"/>'
     models = [key_of(name, dot, painted(colour_of(k))) for k, name in enumerate(shown.names)]
     tick = '<line x1="17" y1="1" x2="17" y2="11" style="stroke:{}" stroke-width="1.5"/>'
