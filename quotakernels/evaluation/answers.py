@@ -21,12 +21,14 @@ from quotakernels.evaluation.results import (
     nothing_matters,
     places_for,
     same,
+    undefined_or,
 )
 from quotakernels.evaluation.words import (
     Said,
     at_most_three,
     in_words,
     listed,
+    say,
     sentence,
     signed,
     whole,
@@ -37,7 +39,6 @@ from quotakernels.evaluation.words import (
 
 NAMED = 3
 """How many models behind the first are named."""
-_GIVE_QUOTA = "Give quota= to learn it for your number of places."
 
 
 def what_is_found(choice: Choice) -> Iterator[str]:
@@ -46,36 +47,44 @@ def what_is_found(choice: Choice) -> Iterator[str]:
     if not evaluation.positive_total:
         return
     found = float(choice.found[choice.first])
-    several = settings.many(found)
-    are = settings.are_positive(1 if evaluation.weighted and not several else found)
-    many = f"{number(found)}{_of_places(choice, choice.first)}"
-    between = _found_from_to(choice)
-    told = f"{many} {several}{between}" if several else f"{many}{between} {are}"
-    luck = "" if choice.brings is not None else _by_choice(choice, _finding(evaluation))
-    rate = f"a hit rate of {percent(found / choice.places)}{luck}"
-    yield f"{_selected(choice)} by {choice.name}: {told}, {rate}."
+    called = settings.many(found)
+    one = evaluation.weighted or number(found) == "1"
+    yield say(
+        "which.found_called" if called else "which.found_one" if one else "which.found",
+        selected=_selected(choice),
+        model=choice.name,
+        found=f"{number(found)}{_of_places(choice, choice.first)}",
+        interval=_found_from_to(choice),
+        positives=called,
+        positive=settings.positive,
+        rate=percent(found / choice.places),
+        luck="" if choice.brings is not None else _by_choice(choice, _finding(evaluation)),
+    )
     # where models are compared by what they bring, the others' positives do not count
-    rest = _each(choice, "finds ", number) if choice.brings is None else []
-    a_random = "a random choice" if rest else "A random choice finds"
-    at_random = f"{a_random} {number(choice.random_found)}{_of_places(choice)}"
-    yield f"{listed([*rest, at_random])}."
+    rest = _each(choice, "which.finds", number) if choice.brings is None else []
+    at_random = {"found": number(choice.random_found), "places": _of_places(choice)}
+    if not rest:
+        yield say("which.random_finds", **at_random)
+        return
+    yield f"{listed([*rest, say('which.random_too', **at_random)])}."
 
 
 def _selected(choice: Choice) -> str:
     """Which rows the best model selects, as advice to take them where it is better than chance."""
     per, quota = choice.evaluation.settings.per, choice.quota
     if quota.is_budget:
-        where = "" if per is None else f" in each {per}"
-        return f"With {number(quota.amount)} to spend{where}, choosing"
+        spending = "which.spending" if per is None else "which.spending_each"
+        return say(spending, budget=number(quota.amount), group=per)
     take = choice.brings is None and choice.beside_chance > 0
-    rows = choice.size.first("row") if per is None else f"first {quota} of each {per}"
-    return f"{'Take the' if take else 'The'} {rows}"
+    rows = choice.size.first("row")
+    rows = rows if per is None else say("which.of_each", quota=quota, group=per)
+    return say("which.take" if take else "which.rows", rows=rows)
 
 
 def _of_places(choice: Choice, model: int | None = None) -> str:
     """Of how many places a model, or a random choice, finds what it does, where that differs."""
     filled = choice.random_places if model is None else choice.filled[model]
-    return f" of {number(filled)}" if choice.quota.is_budget else ""
+    return say("which.of_places", places=number(filled)) if choice.quota.is_budget else ""
 
 
 def _finding(evaluation: Results) -> Callable[[float], str]:
@@ -99,17 +108,16 @@ def _by_choice(choice: Choice, form: Callable[[float], str]) -> str:
     """That the first is the best of several on the rows that judge it, and what to expect of it."""
     if len(choice.best) == len(choice.order):
         return ""
-    best, expected = f"the best of {len(choice.order)} here", choice.elsewhere
-    if math.isnan(expected):
-        return f" ({best}, so probably less on new data)"
-    return f" ({best}; expect {form(expected)} on new data)"
+    expected = choice.elsewhere
+    best = "which.best_here" if math.isnan(expected) else "which.best_here_expect"
+    return say(best, models=len(choice.order), expected=form(expected))
 
 
-def _each(choice: Choice, verb: str, form: Callable[[float], str]) -> list[str]:
+def _each(choice: Choice, name: str, form: Callable[[float], str]) -> list[str]:
     """What the models behind the first have of that by which they are compared."""
     others, names = choice.order[1:], choice.evaluation.models
     said = [
-        f"{names[k]} {verb}{form(choice.compared[k])}{_of_places(choice, k) if verb else ''}"
+        say(name, model=names[k], amount=form(choice.compared[k]), places=_of_places(choice, k))
         for k in others[:NAMED]
     ]
     more = len(others) - NAMED
@@ -120,13 +128,13 @@ def what_is_brought(choice: Choice) -> Iterator[str]:
     """What the models bring, where that decides."""
     if choice.brings is None:
         return
-    amount = choice.evaluation.amount
-    brings = f"{choice.name} brings {amount(choice.brings[choice.first])}"
-    rest = _each(choice, "", amount)
-    yield f"{listed([f'{brings}{_by_choice(choice, amount)}', *rest])}."
+    amount, luck = choice.evaluation.amount, _by_choice(choice, choice.evaluation.amount)
+    brought = amount(choice.brings[choice.first])
+    first = say("which.brings", model=choice.name, amount=brought, luck=luck)
+    yield f"{listed([first, *_each(choice, 'which.has', amount)])}."
     finds = max(choice.order, key=lambda k: choice.found[k])
     if choice.found[finds] > choice.found[choice.first]:
-        yield f"{choice.evaluation.models[finds]} finds the most positives."
+        yield say("which.finds_most", model=choice.evaluation.models[finds])
 
 
 # what selecting brings in the user's unit
@@ -137,21 +145,20 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
     gains = evaluation.gains
     assert gains is not None
     if nothing_matters(gains):
-        return "It makes no difference", (f"Any number brings {evaluation.amount(gains.nobody)}.",)
+        said = say("many.any_number", amount=evaluation.amount(gains.nobody))
+        return say("many.no_difference"), (said,)
     if evaluation.settings.tune:
         return _tuned(evaluation, gains, choice)
     if no_row_is_a_loss(evaluation, gains):
-        give = "; give place_cost= if places cost something"
-        give = give if evaluation.settings.cost is None else ""
-        verdict = "All" if choice is None or not choice.places else _all_of(choice)
-        return verdict, (f"No row is a loss, so more places never bring less{give}.",)
-    verdict, said = _best_cut(evaluation, gains)
+        give = evaluation.settings.cost is None
+        verdict = say("many.all") if choice is None or not choice.places else _all_of(choice)
+        return verdict, (say("many.no_loss_give_cost" if give else "many.no_loss"),)
+    verdict, (said, *more) = _best_cut(evaluation, gains)
     if choice is None or not choice.places:
-        return verdict, said
+        return verdict, (sentence(said), *more)
     verdict, within = _within(choice)
     if not _reaches_best_cut(gains, choice.fewer):
-        without = (x.replace("Selecting", "Without a limit, selecting", 1) for x in said)
-        within = (*within, *without)
+        within = (*within, say("many.without_limit", said=said), *more)
     return verdict, within
 
 
@@ -164,8 +171,8 @@ def no_row_is_a_loss(evaluation: Results, gains: GainResults) -> bool:
 
 def _all_of(choice: Choice) -> str:
     """All places of a quota, or all that a budget pays for."""
-    paid = " that the budget pays for" if choice.quota.is_budget else ""
-    return sentence(f"{choice.size.all}{paid}")
+    paid = "many.all_paid" if choice.quota.is_budget else "many.all_places"
+    return say(paid, Places=sentence(choice.size.all))
 
 
 def _reaches_best_cut(gains: GainResults, fewer: Fewer | None) -> bool:
@@ -179,31 +186,32 @@ def at_best_cuts(evaluation: Results, gains: GainResults) -> Said:
     names, brings = evaluation.models, gains.at_best_cut.of("brings")
     nobody = evaluation.amount(gains.nobody)
     if nothing_matters(gains):
-        return "None: every selection brings the same", (f"That is {nobody}.",)
+        return say("which.nothing_matters"), (say("which.that_is", amount=nobody),)
     if no_best_cut(gains):
-        said = f"It brings {nobody}, and no model's best cut more."
-        return "None: selecting nobody brings the most", (said,)
+        return say("which.nobody_is_best"), (say("which.no_cut_brings_more", nobody=nobody),)
     first = gains.best_model
     others = sorted((k for k in range(len(names)) if k != first), key=lambda k: -brings[k])
-    each = at_most_three([f"{names[k]} {evaluation.amount(brings[k])}" for k in others])
-    said = f"Its best cut brings {evaluation.amount(brings[first])}, that of {each}."
-    return names[first], (said, _GIVE_QUOTA)
+    each = [say("which.has", model=names[k], amount=evaluation.amount(brings[k])) for k in others]
+    amount = evaluation.amount(brings[first])
+    said = say("which.best_cut_brings", amount=amount, others=at_most_three(each))
+    return names[first], (said, say("which.give_quota"))
 
 
 def _best_cut(evaluation: Results, gains: GainResults) -> Said:
-    """The cut that brings the most of all cuts of all models."""
+    """The cut that brings the most of all cuts of all models, in words that begin small."""
     model = gains.best_model
     found = gains.at_best_cut.of_model(model)
     name, quota = evaluation.models[model], found["quota"]
     brings = evaluation.amount(found["brings"])
     if not quota:
-        return "Nobody", (f"Selecting nobody brings the most: {brings}.",)
+        return say("many.nobody"), (say("many.nobody_is_best", amount=brings),)
     if quota == evaluation.total:
-        return "All", (f"Selecting all brings the most: {brings}.",)
-    size, share = evaluation.size(quota), percent(found["fraction"])
-    said = f"Selecting the {size.first()} by {name} ({share} of all) brings the most: {brings}."
-    expected, verdict = found.get("expected", math.nan), f"{number(quota)}, by {name}"
-    return _on_other_rows(evaluation, (verdict, (said,)), expected, gains.everybody, "all")
+        return say("many.all"), (say("many.all_is_best", amount=brings),)
+    first, share = evaluation.size(quota).first(), percent(found["fraction"])
+    said = say("many.best_cut", first=first, model=name, share=share, amount=brings)
+    verdict = say("many.number_by", number=number(quota), model=name)
+    expected, everybody = found.get("expected", math.nan), gains.everybody
+    return _on_other_rows(evaluation, (verdict, (said,)), expected, everybody, "all")
 
 
 def _on_other_rows(
@@ -214,32 +222,34 @@ def _on_other_rows(
     """
     verdict, said = here
     assert evaluation.gains is not None
-    nobody, elsewhere = evaluation.gains.nobody, f"Expect {evaluation.amount(expected)} on as many"
+    amount, nobody = evaluation.amount(expected), evaluation.gains.nobody
     if math.isnan(expected):
         return here
     if expected <= nobody and nobody >= whole:
-        less = f"not more than selecting nobody brings ({evaluation.amount(nobody)})."
-        return "Not clear that any number pays", (*said, f"{elsewhere} new rows: {less}")
+        less = say("many.expect_no_more", amount=amount, nobody=evaluation.amount(nobody))
+        return say("many.perhaps_none"), (*said, less)
     if expected <= whole:
-        less = f"On new data, expect no more from them than from {all_of_it}."
-        return f"{sentence(all_of_it)}: not clear that fewer are better", (*said, less)
-    return verdict, (*said, f"{elsewhere} new rows.")
+        less = say("many.no_more_than_all", all=all_of_it)
+        return say("many.perhaps_all", All=sentence(all_of_it)), (*said, less)
+    return verdict, (*said, say("many.expect", amount=amount))
 
 
 def _within(choice: Choice) -> Said:
     """Whether all places of the quota are worth filling."""
     evaluation, size, fewer = choice.evaluation, choice.size, choice.fewer
     if fewer is None:
-        return _all_of(choice), ("No smaller number brings more.",)
+        return _all_of(choice), (say("many.no_smaller"),)
     if not fewer.places:
-        limit = "budget" if choice.quota.is_budget else "quota"
-        said = f"No number of places within the {limit} brings more than selecting nobody."
-        return "Nobody", (said,)
+        budget = choice.quota.is_budget
+        return say("many.nobody"), (
+            say("many.nobody_in_budget" if budget else "many.nobody_in_quota"),
+        )
     name, best = evaluation.models[fewer.model], evaluation.size(fewer.places)
-    bring, do = "brings" if best.is_one else "bring", "does" if size.weighted else "do"
-    more = f"{bring} {evaluation.amount(fewer.brings)}, more than {size.all} {do}"
-    said = f"The {best.first()} by {name} {more}."
-    here = f"{number(fewer.places)} of {size.the}", (said,)
+    brought = "many.fewer_one" if best.is_one else "many.fewer"
+    brought = "many.fewer_weight" if size.weighted else brought
+    amount = evaluation.amount(fewer.brings)
+    said = say(brought, first=best.first(), model=name, amount=amount, all=size.all)
+    here = say("many.part_of", number=number(fewer.places), the=size.the), (said,)
     return _on_other_rows(evaluation, here, fewer.expected, fewer.whole, size.all)
 
 
@@ -255,24 +265,18 @@ def fewer_to_fill(choice: Choice) -> Fewer | None:
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:
     """Those that reach the threshold that was chosen on other rows, if the quota has room."""
     model = gains.best_model if choice is None or not choice.defined else choice.first
-    chosen_on = in_words(evaluation.settings.tune)
+    tune = in_words(evaluation.settings.tune)
     found, name = gains.at_best_cut.of_model(model), evaluation.models[model]
     reached, brings = number(found["quota"]), evaluation.amount(found["brings"])
     if not found["quota"]:
-        said = f"On the rows with {chosen_on} it was best to select nobody: {brings} here."
-        return "Nobody", (said,)
-    said = (
-        f"The best cut of {name}, chosen on the rows with {chosen_on}, is reached by "
-        f"{reached} of these rows and brings {brings}."
-    )
+        return say("many.nobody"), (say("many.nobody_there", tune=tune, amount=brings),)
+    said = say("many.reached", model=name, tune=tune, number=reached, amount=brings)
     if choice is None or not choice.places:
-        return f"{reached}, by {name}", (said,)
+        return say("many.number_by", number=reached, model=name), (said,)
     if found["quota"] < choice.places:
-        why = "Rows below that cut brought less there, so the other places stay empty."
-        return f"{reached} of {choice.size.the}", (said, why)
-    budget = choice.quota.is_budget
-    what, done = ("the budget pays for", "spent") if budget else ("the quota", "filled")
-    enough = f"That is no less than {what}, so all of it is {done}."
+        part = say("many.part_of", number=reached, the=choice.size.the)
+        return part, (said, say("many.others_empty"))
+    enough = say("many.no_less_paid" if choice.quota.is_budget else "many.no_less")
     return _all_of(choice), (said, enough)
 
 
@@ -280,32 +284,34 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
     """What the quota brings, or else the best cut, beside a random choice, nobody and all."""
     gains = evaluation.gains
     assert gains is not None
-    nobody, everybody = evaluation.amount(gains.nobody), evaluation.amount(gains.everybody)
+    amount, unit = evaluation.amount, _unit(evaluation)
+    ends = {"nobody": amount(gains.nobody), "everybody": amount(gains.everybody)}
     if choice is None or not choice.places or choice.brings is None:
-        beside = f"Selecting nobody brings {nobody}, selecting all {everybody}."
+        beside = say("brings.nobody_and_all", **ends)
         if not gains.cuts:  # as passes over the rows do not find the best cut
-            return nobody, (beside, _unit(evaluation))
+            return ends["nobody"], (beside, unit)
         best = gains.at_best_cut.of_model(gains.best_model)
-        return f"{evaluation.amount(best['brings'])} at the best cut", (beside, _unit(evaluation))
+        return say("brings.best_cut", amount=amount(best["brings"])), (beside, unit)
     total = float(choice.brings[choice.first])
-    brings, expected = evaluation.amount(total), choice.elsewhere
-    elsewhere = "" if math.isnan(expected) else evaluation.amount(expected)
-    if elsewhere not in ("", brings):
-        brings = f"{brings} here, {elsewhere} expected on new data"
-    per_place = (total - gains.nobody) / choice.places
-    return f"{brings}, at random {evaluation.amount(choice.random_brings)}", (
-        f"With {choice.size}{_interval(gains, choice)}. Selecting nobody brings {nobody}, "
-        f"selecting all {everybody}; each place adds {evaluation.amount(per_place)} on average.",
-        *_may_not_pay(gains, choice),
-        _unit(evaluation),
+    brings, expected = amount(total), choice.elsewhere
+    if not math.isnan(expected) and amount(expected) != brings:
+        brings = say("brings.here_and_elsewhere", amount=brings, expected=amount(expected))
+    said = say(
+        "brings.with_places",
+        size=choice.size,
+        interval=_interval(gains, choice),
+        per_place=amount((total - gains.nobody) / choice.places),
+        **ends,
     )
+    verdict = say("brings.beside_random", brings=brings, random=amount(choice.random_brings))
+    return verdict, (said, *_may_not_pay(gains, choice), unit)
 
 
 def _may_not_pay(gains: GainResults, choice: Choice) -> Iterator[str]:
     """That the places bring more than selecting nobody here, and perhaps not on other rows."""
     lower, _ = choice.interval("brings")
     if lower < gains.nobody < choice.compared[choice.first]:
-        yield f"On new data, {choice.size} may bring less than selecting nobody."
+        yield say("brings.may_not_pay", size=choice.size)
 
 
 def _interval(gains: GainResults, choice: Choice) -> str:
@@ -315,7 +321,7 @@ def _interval(gains: GainResults, choice: Choice) -> str:
     if not said or (gains.cuts and nothing_matters(gains)):
         return ""
     if gains.cuts and evaluation.amount(ends[0]) == evaluation.amount(ends[1]):
-        return ", the same in all resamples, so they do not show how sure it is"
+        return say("brings.no_width")
     return f" ({said})"
 
 
@@ -323,64 +329,69 @@ def _unit(evaluation: Results) -> str:
     """What is added up."""
     unit, settings = evaluation.settings.unit, evaluation.settings
     assert unit is not None
-    spent = "" if settings.cost is None else f" What is spent ({settings.cost}) is not subtracted."
+    spent = "" if settings.cost is None else say("brings.not_spent", cost=settings.cost)
     if unit.impacts is None:
-        return f"Counted: {unit}, which must be what selecting a row causes.{spent}"
+        return say("brings.counted", unit=unit, spent=spent)
     called = settings.called
-    one, other = (called, "others") if called else ("a positive", "a negative")
-    cells = (f"{one} selected", f"{other} selected", f"{one} left", f"{other} left")
-    each = [f"{cell} {signed(plain(x))}" for cell, x in zip(cells, unit.impacts, strict=True)]
-    tuned = f", tuned to {unit.tuned_to}; quotas are of the rows as they are" if unit.ratio else ""
-    counted = settings.in_currency("Counted")
-    return f"{counted}{' for each row' if called else ''}: {', '.join(each)}{tuned}.{spent}"
+    both = (called, say("brings.others"))
+    both = both if called else (say("brings.positive"), say("brings.negative"))
+    what = [(name, x) for name in ("brings.selected", "brings.left") for x in both]
+    cells = [
+        say(name, what=who, amount=signed(plain(x)))
+        for (name, who), x in zip(what, unit.impacts, strict=True)
+    ]
+    return say(
+        "brings.impacts_each" if called else "brings.impacts",
+        Counted=settings.in_currency(say("brings.counted_in")),
+        cells=", ".join(cells),
+        tuned=say("brings.tuned", ratio=unit.tuned_to) if unit.ratio else "",
+        spent=spent,
+    )
 
 
 # what a treatment adds
 
 
-_BESIDE = (
-    "The answers above ignore what the treatment causes; to choose whom to treat, use this one."
-)
-
-
 def what_is_added(choice: Choice) -> Said:
     """What the treatment adds to the positives of those whom the models select."""
     evaluation, names = choice.evaluation, choice.evaluation.models
-    values = evaluation.at_quota[choice.quota]
+    values, settings = evaluation.at_quota[choice.quota], evaluation.settings
     added = values.of("uplift_at_quota")
     if np.isnan(added).all():
-        return "Unknown", ("No model selects both treated rows and controls.",)
+        return say("treatment.unknown"), (say("treatment.no_arms"),)
     first, *others = np.argsort(-added, kind="stable").tolist()
-    settings = evaluation.settings
-    most = f"{_of_100(added[first])} {settings.positives} per 100 selected by {names[first]}"
+    most = {"added": _of_100(added[first]), "model": names[first]}
     ends = values.interval("uplift_at_quota", first)
     said = evaluation.interval(ends, _of_100)
+    positive = settings.called or say("treatment.positive")
     sure = f" ({said})" if said else ""
-    doubt = " It may add nothing." if ends[0] <= 0 <= ends[1] else ""
-    are = settings.called or "positive"
-    told = [
-        f"Of 100 treated rows among them, so many more are {are} than of 100 controls{sure}.{doubt}"
-    ]
-    if rest := [f"{_of_100(added[k])} by {names[k]}" for k in others[:NAMED]]:
-        told += [f"Others: {listed(rest)}.", *_adds_most(choice, names[first])]
-    return most, (*told, _BESIDE)
+    told = say("treatment.than_controls", positive=positive, interval=sure)
+    if ends[0] <= 0 <= ends[1]:
+        told += f" {say('treatment.may_add_nothing')}"
+    beside = [told]
+    if others:
+        rest = [say("treatment.by", added=_of_100(added[k]), model=names[k]) for k in others]
+        beside += [say("treatment.others", models=listed(rest[:NAMED]))]
+        beside += _adds_most(choice, names[first])
+    verdict = say("treatment.most", positives=settings.positives, **most)
+    return verdict, (*beside, say("treatment.beside"))
 
 
 def _adds_most(choice: Choice, first: str) -> Iterator[str]:
     """What to expect of the model that adds the most on other rows, and how sure it is that."""
-    best = f"{first} is the best of {len(choice.order)} here"
+    best = {"model": first, "models": len(choice.order)}
     test = choice.evaluation.test_at(choice.quota, "uplift_at_quota")
     if test is None or math.isnan(test.found.expected):
-        yield f"{best}, so probably less on new data."
+        yield say("treatment.best_here", **best)
         return
     expected = min(test.found.expected, float(test.found.estimate[0]))
-    yield f"{best}; expect {_of_100(expected)} on new data."
-    sure = "Sure" if is_first(test.found, first, choice.evaluation.level) else "Not sure"
-    yield f"{sure} that {first} adds the most."
+    yield say("treatment.best_here_expect", expected=_of_100(expected), **best)
+    sure = is_first(test.found, first, choice.evaluation.level)
+    yield say("treatment.sure" if sure else "treatment.not_sure", model=first)
 
 
 def _of_100(share: float) -> str:
-    return "undefined" if math.isnan(share) else signed(fixed(1)(100 * share))
+    return undefined_or(lambda x: signed(fixed(1)(100 * x)), share)
 
 
 # the questions
@@ -424,37 +435,36 @@ def answers(evaluation: Results) -> list[Answer]:
     choice = first_choice(evaluation)
     if choice is None and not evaluation.exact:
         return []
-    does = "fill my quota" if evaluation.settings.cost is None else "spend my budget"
-    which = Answer(f"Which model should {does}?", *_which(evaluation, choice))
-    what = Answer("What will it bring?", *_what(evaluation, choice))
+
+    def asked(question: str, answer: Said) -> Answer:
+        return Answer(say(question), *answer)
+
+    budget, several = evaluation.settings.cost is not None, len(evaluation.models) > 1
+    does = "questions.which_for_budget" if budget else "questions.which"
+    which = asked(does, _which(evaluation, choice))
+    what = asked("questions.what", _what(evaluation, choice))
     if not evaluation.exact:
         return [which, what]
-    many = Answer("How many should I take?", *_how_many(evaluation, choice))
-    order = "the order of the models" if len(evaluation.models) > 1 else "it"
-    found = [which, many, what, Answer(f"How sure is {order}?", *how_sure(evaluation, choice))]
+    many = asked("questions.how_many", _how_many(evaluation, choice))
+    order = "questions.how_sure" if several else "questions.how_sure_of_one"
+    found = [which, many, what, asked(order, how_sure(evaluation, choice))]
     if choice is not None and evaluation.settings.treatment is not None:
-        found.append(Answer("What does the treatment add?", *what_is_added(choice)))
+        found.append(asked("questions.treatment", what_is_added(choice)))
     return found
-
-
-def _unsaid(what: str) -> Advice:
-    return Advice(f"Give gain= or impacts= to learn {what}.")
 
 
 def _nothing(evaluation: Results, choice: Choice | None) -> str:
     """Why models cannot be compared, or nothing."""
     if not evaluation.total:
-        return "There are no rows." if not evaluation.rows else "No row has any weight."
+        return say("nothing.no_weight" if evaluation.rows else "nothing.no_rows")
     if choice is not None and not choice.filled.any():
-        what = f"quota of {choice.quota}{'' if choice.quota.percent else ' places'}"
-        if choice.quota.is_budget:
-            what = f"budget of {number(choice.quota.amount)}"
-        return f"A {what} selects nobody."
+        quota = choice.quota
+        kind = "nothing.share" if quota.percent else "nothing.quota"
+        kind = "nothing.budget" if quota.is_budget else kind
+        return say(kind, quota=quota, amount=number(quota.amount))
     if not evaluation.positive_total:
-        what = evaluation.settings.positive
-        if evaluation.rows == 1:
-            return f"The only row is not positive ({what})."
-        return f"None of the {number(evaluation.rows)} rows is positive ({what})."
+        only = "nothing.only_row" if evaluation.rows == 1 else "nothing.no_positive"
+        return say(only, rows=number(evaluation.rows), positive=evaluation.settings.positive)
     return ""
 
 
@@ -463,19 +473,19 @@ def _nothing(evaluation: Results, choice: Choice | None) -> str:
 
 def _which(evaluation: Results, choice: Choice | None) -> Said:
     if (nothing := _nothing(evaluation, choice)) and (choice is None or not choice.defined):
-        return "Unknown", (f"{nothing} So no model finds more than another.",)
+        return say("which.unknown"), (say("which.none_finds_more", nothing=nothing),)
     if choice is None:
         return _without_quota(evaluation)
     names = evaluation.models
-    winners = [names[k] for k in choice.best]
+    winners = listed([names[k] for k in choice.best], "or")
     if choice.beside_chance <= 0:
-        does = "does better" if choice.beside_chance else "does as well"
-        verdict = f"None: a random choice {does}"
+        verdict = say(
+            "which.random_is_better" if choice.beside_chance else "which.random_is_as_good"
+        )
     elif len(names) == 1:
-        verdict = f"{names[0]}, the only model"
+        verdict = say("which.only", model=names[0])
     else:
-        doubt = ", but not for sure" if is_unsure(choice) else ""
-        verdict = f"{listed(winners, 'or')}{doubt}"
+        verdict = say("which.unsure", models=winners) if is_unsure(choice) else winners
     said = (*what_is_found(choice), *what_is_brought(choice), *_part_of_a_place(choice))
     return verdict, (*said, *_odd_scores(evaluation))
 
@@ -483,19 +493,16 @@ def _which(evaluation: Results, choice: Choice | None) -> Said:
 def _odd_scores(evaluation: Results) -> Iterator[str]:
     """Which scores look like a mistake: those that are all the same, or the wrong way round."""
     if evaluation.rows > 1 and evaluation.positive_total == evaluation.total:
-        yield "All rows are positive."
+        yield say("which.all_positive")
         return
     areas = evaluation.over_all.of("roc_auc")
     # a stream has no rankings
     for name, ranking, area in zip(evaluation.models, evaluation.rankings, areas, strict=False):
         if evaluation.rows > 1 and np.count_nonzero(ranking.counts) == 1:
-            yield f"{name} gives all rows the same score."
+            yield say("which.one_score", model=name)
         elif area < 0.5 - _CLEARLY * _deviation_by_chance(evaluation):
             has, turned = (formatted(x, ".3f") for x in (area, 1 - area))
-            yield (
-                f"Positive rows have the low scores of {name}: its AUC is {has}, and would be "
-                f"{turned} with the sign of the scores changed."
-            )
+            yield say("which.wrong_way", model=name, area=has, turned=turned)
 
 
 def _deviation_by_chance(evaluation: Results) -> float:
@@ -509,14 +516,14 @@ def _part_of_a_place(choice: Choice) -> Iterator[str]:
     groups, rows = choice.evaluation.groups, choice.evaluation.rows
     if choice.evaluation.settings.per is not None:
         short = 0 if groups is None or choice.quota.is_budget else groups.short(choice.quota)
-        have = "group has" if short == 1 else "groups have"
-        fewer = f", as {number(short)} {have} fewer rows" if short else ""
-        yield f"This is {choice.size} in all{fewer}."
+        fewer = "which.in_all_short_one" if short == 1 else "which.in_all_short"
+        yield say(fewer if short else "which.in_all", size=choice.size, short=number(short))
     elif choice.quota.whole:
         asked = choice.quota.unrounded.places(rows)
         if not whole(asked):
-            of_all = f"{choice.quota} of {counted(rows, 'row', 'rows')} is {number(asked)}"
-            yield f"{of_all}, rounded down to {counted(choice.places, 'place', 'places')}."
+            of_all, places = counted(rows, "row", "rows"), counted(choice.places, "place", "places")
+            parts = {"rows": of_all, "asked": number(asked), "places": places}
+            yield say("which.rounded_down", quota=choice.quota, **parts)
 
 
 def _without_quota(evaluation: Results) -> Said:
@@ -526,17 +533,19 @@ def _without_quota(evaluation: Results) -> Said:
     if gains is not None and (len(names) > 1 or no_best_cut(gains)):
         return at_best_cuts(evaluation, gains)
     if len(names) == 1:
-        return f"{names[0]}, the only model", ("No quota= was given to judge it by.",)
+        return say("which.only", model=names[0]), (say("which.no_quota"),)
     shares = best_by_model(evaluation.best, len(names))
     if not any(shares):
-        return "Unknown", ("All rows are positive, so every model finds the same.",)
-    order = sorted(range(len(names)), key=lambda k: -shares[k])
-    first, *others = [f"{names[k]} at {percent(shares[k])}" for k in order if shares[k]]
+        return say("which.unknown"), (say("which.all_the_same"),)
+    order = [k for k in sorted(range(len(names)), key=lambda k: -shares[k]) if shares[k]]
+    each = [say("which.at_share", model=names[k], share=percent(shares[k])) for k in order]
+    first, *others = each
     # models that find as many share quotas, so that the others need not have the rest
-    others = others[: NAMED - 1] + (["others at no more"] if len(others) >= NAMED else [])
-    verdict = names[order[0]] if shares[order[0]] == 1 else f"Mostly {names[order[0]]}"
-    where = f"Where each finds the most: {listed([f'{first} of all quotas', *others])}."
-    return verdict, (where, _GIVE_QUOTA)
+    more = [say("which.others_at_no_more")] if len(others) >= NAMED else []
+    models = [say("which.of_all_quotas", first=first), *others[: NAMED - 1], *more]
+    best = names[order[0]]
+    verdict = best if shares[order[0]] == 1 else say("which.mostly", model=best)
+    return verdict, (say("which.where_most", models=listed(models)), say("which.give_quota"))
 
 
 # how many
@@ -547,29 +556,31 @@ def _how_many(evaluation: Results, choice: Choice | None) -> Said:
         verdict, said = how_many_by_gain(evaluation, choice)
         return verdict, (*said, *_flattered(evaluation, evaluation.gains))
     if nothing := _nothing(evaluation, None):
-        return "Unknown", (nothing,)
-    model = _model_in_question(evaluation, choice)
-    name, settings = evaluation.models[model], evaluation.settings
-    needed = _needed(evaluation, model)
-    head = f"With {name}, finding {needed} {'of the weight' if evaluation.weighted else 'places'}."
+        return say("which.unknown"), (nothing,)
+    model, per = _model_in_question(evaluation, choice), evaluation.settings.per
+    parts = {"model": evaluation.models[model], "needed": _needed(evaluation, model)}
+    head = say("many.needed_weight" if evaluation.weighted else "many.needed", **parts)
     if choice is not None and choice.places:
-        share = percent(choice.found[model] / evaluation.positive_total)
-        find = f"{sentence(str(choice.size))} find{'s' if choice.size.is_one else ''}"
-        whom = settings.positives
-        more = "" if settings.per else f"; finding {needed}"
-        head = f"{find} {share} of all {whom} with {name}{more}."
+        one = choice.size.is_one
+        find = "many.find_one_and" if one else "many.find_and"
+        find = find if per is None else "many.find_one" if one else "many.find"
+        parts["share"] = percent(choice.found[model] / evaluation.positive_total)
+        parts["positives"] = evaluation.settings.positives
+        head = say(find, Size=sentence(str(choice.size)), **parts)
     if choice is not None and choice.quota.is_budget:
-        return f"{number(choice.places)}, which the budget pays for", (head,)
-    if settings.per is not None:
-        return "That depends on what a place costs", (head,)
-    return "That depends on what a place costs", (head, _unsaid("which number pays"))
+        return say("many.paid_for", places=number(choice.places)), (head,)
+    if per is not None:
+        return say("many.depends"), (head,)
+    return say("many.depends"), (head, Advice(say("many.give_gain")))
 
 
 def _needed(evaluation: Results, model: int) -> str:
     """How many places it takes to find half and most of the positives."""
     shares, rounded = (0.5, 0.9), float if evaluation.weighted else math.ceil
     needed = zip(shares, places_for(evaluation.rankings[model], shares), strict=True)
-    return listed([f"{plain(100 * x)}% takes {number(rounded(places))}" for x, places in needed])
+    return listed(
+        [say("many.takes", share=plain(100 * x), places=number(rounded(y))) for x, y in needed]
+    )
 
 
 def _flattered(evaluation: Results, gains: GainResults) -> Iterator[str]:
@@ -578,10 +589,7 @@ def _flattered(evaluation: Results, gains: GainResults) -> Iterator[str]:
     chosen_here = not settings.tune and not evaluation.has_intervals
     chosen_here = chosen_here and not no_row_is_a_loss(evaluation, gains)
     if chosen_here and 0 < quota < evaluation.total and not nothing_matters(gains):
-        yield (
-            "Best cuts were chosen on the rows that judge them, so they will probably bring less "
-            "on new data; tune= chooses them on separate rows."
-        )
+        yield say("many.chosen_here")
 
 
 def _model_in_question(evaluation: Results, choice: Choice | None) -> int:
@@ -598,26 +606,27 @@ def _what(evaluation: Results, choice: Choice | None) -> Said:
     if evaluation.gains is not None and evaluation.total:
         return what_it_brings(evaluation, choice)
     if nothing := _nothing(evaluation, choice):
-        return "Nothing that can be counted", (nothing,)
+        return say("brings.nothing"), (nothing,)
     if choice is None:
-        return "That depends on the quota", (_unsaid("what a selection is worth"),)
+        return say("brings.depends"), (Advice(say("brings.give_gain")),)
     found, random = float(choice.found[choice.first]), choice.random_found
-    settings = evaluation.settings
-    weighted = evaluation.weighted
-    several = settings.positives
-    verdict = counted(found, "positive", several)
-    verdict = f"{sentence(several)} of weight {number(found)}" if weighted else verdict
-    verdict += f", at random {number(random)}"
-    per, is_budget = settings.per, choice.quota.is_budget
-    size = "" if per is None else f", {choice.quota} of each {per},"
-    whom = f"of {choice.size}{size}"
-    whom = f"a random choice {'for the same money' if is_budget else whom} would find"
+    weighted, several = evaluation.weighted, evaluation.settings.positives
+    verdict = say(
+        "brings.weight" if weighted else "brings.found",
+        Positives=sentence(several),
+        found=number(found) if weighted else counted(found, "positive", several),
+        random=number(random),
+    )
+    per, is_budget = evaluation.settings.per, choice.quota.is_budget
+    whom = "brings.of_places" if per is None else "brings.of_groups"
+    whom = "brings.of_budget" if is_budget else whom
+    parts = {"random": say(whom, size=choice.size, quota=choice.quota, group=per)}
     if choice.beside_chance <= 0:
-        more = f"That is no more than {whom}."
+        more = say("brings.no_more", **parts)
     else:
-        many = "much" if weighted else "many"
-        times = f": {formatted(found / random, '.3g')} times as {many}" if random else ""
-        more = f"That is {number(found - random)} more than {whom}{times}."
+        times = "brings.times_as_much" if weighted else "brings.times_as_many"
+        parts["times"] = formatted(found / random, ".3g") if random else ""
+        more = say(times if random else "brings.more", more=number(found - random), **parts)
     if is_budget or per is not None:
         return verdict, (more,)
-    return verdict, (more, _unsaid("what that is worth"))
+    return verdict, (more, Advice(say("brings.give_gain_for_that")))

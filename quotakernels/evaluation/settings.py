@@ -402,11 +402,6 @@ class Settings:
         """So many positive rows, what they are, and by what."""
         return f"{number(positives)} {self.many(positives) or 'positive'} ({self.positive})"
 
-    def are_positive(self, positives: float) -> str:
-        """What so many rows are said to be."""
-        is_one = "is" if number(positives) == "1" else "are"
-        return f"{is_one} {self.many(positives) or f'positive ({self.positive})'}"
-
     def in_currency(self, words: str) -> str:
         """Words for amounts, with the currency that these are in."""
         return f"{words} in {self.currency}" if self.currency else words
