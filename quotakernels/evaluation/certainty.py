@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 
 import numpy as np
@@ -163,41 +163,47 @@ def _found_more(evaluation: Results, choice: Choice | None, test: Differences, f
     i = found.names.index(first)
     j = 1 if i == 0 else 0
     by, lower, upper = (float(x[i, j]) for x in (found.difference, found.lower, found.upper))
-
-    def form(x: float) -> str:
-        if test.measure == "brings":
-            return evaluation.amount(x)
-        if choice is None:
-            return signed(fixed(3)(x))
-        budget = choice.quota.is_budget
-        return signed(number((evaluation.positive_total if budget else choice.places) * x))
-
-    pair = {"first": first, "next": found.names[j]}
-    if test.measure == "brings":
-        if choice is None:
-            best, other = (
-                say("sure.best_cut_of", model=first),
-                say("sure.that_of", model=pair["next"]),
-            )
-            pair = {"first": best, "next": other}
-        more = "sure.brings_as_much" if form(by) == form(0.0) else "sure.brings_more"
-    elif choice is None:
-        more = "sure.has_auc"
-    else:
-        more = (
-            "sure.finds_more" if by > 0 else "sure.finds_fewer" if by < 0 else "sure.finds_as_many"
-        )
-        pair["at"] = say("sure.in_places", places=choice.size)
-        if choice.quota.is_budget:
-            pair["at"] = say("sure.for_budget", budget=number(choice.quota.amount))
-    fewer = -by if more == "sure.finds_fewer" else by
-    ahead = say(more, **pair, more=form(fewer))
+    form = _form(evaluation, choice, test)
+    ahead = say(
+        _ahead(choice, test, by, alike=form(by) == form(0.0)),
+        first=first,
+        next=found.names[j],
+        more=form(by),
+        fewer=form(-by),
+        places=choice and choice.size,
+        budget=choice and number(choice.quota.amount),
+    )
     if math.isnan(lower):
         return say("sure.ahead", ahead=ahead)
     if lower == upper:
         return say("sure.ahead_always", ahead=ahead)
     p, interval = formatted(found.p_value[i, j], ".2g"), evaluation.interval((lower, upper), form)
     return say("sure.ahead_surely", ahead=ahead, interval=interval, p=p)
+
+
+def _form(evaluation: Results, choice: Choice | None, test: Differences) -> Callable[[float], str]:
+    """How a difference is written: as an amount, in AUC, or in positives."""
+    if test.measure == "brings":
+        return evaluation.amount
+    if choice is None:
+        return lambda x: signed(fixed(3)(x))
+    share_of = evaluation.positive_total if choice.quota.is_budget else choice.places
+    return lambda x: signed(number(share_of * x))
+
+
+def _ahead(choice: Choice | None, test: Differences, by: float, alike: bool) -> str:
+    """The name of the sentence that tells by how much the first model is ahead."""
+    if test.measure == "brings":
+        if choice is None:
+            return "sure.cut_brings_as_much" if alike else "sure.cut_brings_more"
+        return "sure.brings_as_much" if alike else "sure.brings_more"
+    if choice is None:
+        return "sure.has_auc"
+    if choice.quota.is_budget:
+        more, fewer, as_many = "sure.paid_more", "sure.paid_fewer", "sure.paid_as_many"
+    else:
+        more, fewer, as_many = "sure.finds_more", "sure.finds_fewer", "sure.finds_as_many"
+    return more if by > 0 else fewer if by < 0 else as_many
 
 
 # notes
