@@ -1,4 +1,4 @@
-"""What metrics of other frameworks share: measures that fit what they keep, and bounds."""
+"""Shared by metrics of other frameworks: checks of measures, and bounds as numbers."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ NEEDED = {
     "cost": "what each example costs",
     "treatment": "the treatment of each example",
 }
-"""What a measure may need of examples, in words."""
+"""What columns of examples mean, for messages."""
 
 
 def named_measures(measures: Any, name: str = "") -> Mapping[str, Any]:
-    """Measures by name, also one alone."""
+    """Measures by name; a single one is named after itself."""
     return measures if isinstance(measures, Mapping) else {name: measures}
 
 
 def check_measures_fit(measures: Iterable[Any], exact: bool, instead: str) -> None:
-    """Raise for measures that lack an option, or that have no bounds where scores are not kept
-    exactly, and say what to do instead.
+    """Raise for measures that lack an option or, without `exact` scores, bounds; and say what to do
+    instead.
     """
     for measure in measures:
         function, options = without_options(measure)
@@ -62,7 +62,7 @@ def checked_metric(
 
 
 def reported(found: Any, bound: str) -> Any:
-    """Each of what was found, with one number in place of two bounds, if it is wanted."""
+    """The results, with one number in place of two bounds if that is wanted."""
     if isinstance(found, Mapping):
         return {name: reported(value, bound) for name, value in found.items()}
     return found.reported(bound) if isinstance(found, Bounds) else found

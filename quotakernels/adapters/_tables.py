@@ -1,4 +1,4 @@
-"""Tables of tie groups that were made apart, put together into one ranking."""
+"""Tables of tie groups from several parts, merged into one ranking."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quotakernels.ops import namespace
 from quotakernels.ranking import TiePolicy, ranking_of
 
 Ids = np.ndarray | None
-"""The group of examples of each row, if they have groups."""
+"""The id of each row's group of examples; None without groups."""
 
 
 def merged(
@@ -20,8 +20,8 @@ def merged(
 ) -> tuple[ops.TieTable, Ids]:
     """One table of several, in which equal rows are one, by group and best first, and their groups.
 
-    Rows without examples go.  Counts are added in 64 bits, and so exactly; masses in the order of
-    the tables.
+    Rows without examples are dropped.  Counts are added in 64 bits, so exactly; masses are added in
+    the order of the tables.
     """
     joined = map(np.concatenate, zip(*(table.arrays() for table in tables), strict=True))
     table = tables[0].map(lambda _: next(joined))

@@ -33,8 +33,8 @@ _COMBINED_AT_ONCE = 8
 class _Partial(NamedTuple):
     """The table of some partitions, the first of which has a number.
 
-    Also a negative label found beside `pos_label`, and where; and the group of each row, if the
-    examples have groups.
+    Also the negative label found beside `pos_label`, and where; and the group of each row, if there
+    are groups.
     """
 
     number: int
@@ -129,7 +129,7 @@ def _column(data: Any, x: Any) -> Any:
 
 
 def _partitions(columns: dict[str, Any]) -> list[Any]:
-    """For every partition, what computes to its part of each column."""
+    """For each partition, its delayed part of each column."""
     kinds = (dask.array.Array, dask.dataframe.Series)
     for kind, divided in zip(kinds, (_blocks, _frame_partitions), strict=True):
         if all(isinstance(x, kind) for x in columns.values()):
@@ -182,7 +182,7 @@ def _check_numbers(numbers: dict[str, int], of_what: str) -> None:
 
 
 def _partial(number: int, part: dict[str, Any], pos_label: Any, same: dict[str, Any]) -> _Partial:
-    """The table of one partition, with what is the same for all; an error says which one."""
+    """The table of one partition, from its columns and shared options; errors name it."""
     try:
         arrays: dict[str, Any] = {name: _on_host(name, x) for name, x in part.items()}
         table = ranked(**same | arrays, pos_label=pos_label)
@@ -215,7 +215,7 @@ def _negative_label(arrays: dict[str, np.ndarray], pos_label: Any) -> list[Any] 
 
 
 def _together(parts: list[_Partial]) -> _Partial:
-    """The tables of several partitions as one; the negative label is the same in all of them."""
+    """The merged tables of several partitions, which must have the same negative label."""
     found = [part.negative for part in parts if part.negative is not None]
     for label, number in found:
         if label != found[0][0]:
@@ -231,12 +231,12 @@ def _together(parts: list[_Partial]) -> _Partial:
 
 
 def _kind(ids: np.ndarray) -> str:
-    """The type of ids; texts may be of any length, and dates of any unit."""
+    """The type of ids, whatever the length of texts or the unit of dates."""
     return {"U": "str", "M": "date"}.get(ids.dtype.kind, str(ids.dtype))
 
 
 def _check_types(name: str, types: dict[int, Any]) -> None:
-    """Raise unless what partitions have is of one type."""
+    """Raise unless all partitions have ids of one type."""
     (first, wanted), *others = types.items() or [(0, None)]
     for number, found in others:
         if found != wanted:

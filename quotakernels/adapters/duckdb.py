@@ -134,7 +134,7 @@ def _check_names(**columns: Any) -> None:
 
 
 def _relation(connection: Any, source: Any) -> Any:
-    """The table of a name, else the rows of a query."""
+    """The table with a name, or the rows of a query."""
     if not isinstance(source, str):
         return source
     try:
@@ -152,7 +152,7 @@ def _relation(connection: Any, source: Any) -> Any:
 def _grouped(
     rows: Any, score: str, labels: Labels, amounts: list[Amounts], group: str | None
 ) -> dict[str, Any]:
-    """What the database groups by score, and by group if there are any."""
+    """The result of grouping by score, and by group if there are any, in the database."""
     wanted = [f"{score} AS score", f"{labels.positive} AS positive"]
     wanted += [f"{x.value} AS {x.name}, {x.fits} AS {x.name}_fits" for x in amounts]
     wanted += [] if group is None else [f"{_group_of(rows, group)} AS segment"]
@@ -171,10 +171,10 @@ _COUNTS = (
 
 
 def _sums_of(name: str) -> Iterator[str]:
-    """The sums of the positives and of the negatives, and how many amounts do not fit.
+    """SQL for the sums of positives and of negatives, and for the number of bad amounts.
 
-    A sum in one order is the same in every run, and a compensated one is exact within an ulp or
-    two.
+    Summing in one order gives the same result in every run, and compensated summation is exact
+    within an ulp or two.
     """
     for key, which in (("a", "positive"), ("b", "NOT positive")):
         total = f"fsum({name} ORDER BY {name}) FILTER ({which})"
@@ -183,7 +183,7 @@ def _sums_of(name: str) -> Iterator[str]:
 
 
 def _table(columns: dict[str, Any], amounts: list[Amounts]) -> ops.TieTable:
-    """The table of what was grouped, in any order."""
+    """The table of the grouped rows, in any order."""
     sums: ops.Columns = {}
     for x in amounts:
         sums[x.name] = ops.ByClass(*(np.asarray(columns[f"{x.name}_{k}"]) for k in "ab"))
@@ -198,7 +198,7 @@ def _table(columns: dict[str, Any], amounts: list[Amounts]) -> ops.TieTable:
 def _refuse_bad(
     rows: Any, columns: dict[str, Any], name: str, labels: Labels, amounts: list[Amounts]
 ) -> None:
-    """Raise for what came back from rows that cannot be used."""
+    """Raise for rows that cannot be used, by what the database returned."""
     scores = columns["score"]
     absent = np.ma.getmaskarray(scores)
     if scores.dtype.kind == "f":
@@ -215,7 +215,7 @@ def _refuse_bad(
 
 
 def _refuse(rows: Any, name: str, condition: str, expected: str) -> None:
-    """Raise for the rows that a condition finds: how many, and one of them."""
+    """Raise for rows that fulfil a condition: how many there are, and one of them."""
     bad = _rows_by_value(rows).filter(condition)
     count = bad.aggregate("count(*)").fetchall()[0][0]
     value = bad.project(f"CAST({_identifier(name)} AS VARCHAR)").limit(1).fetchall()[0][0]
@@ -249,8 +249,8 @@ def _literal(value: bool | int | float | str) -> str:
 def _by_value(column: str, kind: str) -> str:
     """A column for filters and ``max``, which the statistics of a file must not answer.
 
-    Those of Parquet leave NaN out, so that DuckDB finds no NaN, or takes it for the other value of
-    its rows. It foresees nothing of what is volatile. Other types than floats have no NaN.
+    Statistics of Parquet files ignore NaN, so DuckDB would find none, or take it for another value.
+    It does not use them for volatile expressions.  Only floats have NaN.
     """
     floats = kind.lower() in ("float", "double")
     return f"({column} + CAST(0 * random() AS {kind}))" if floats else column
@@ -293,7 +293,7 @@ _FITS = {
     "treated": ("{0} IN (0, 1)", "a treatment of 1 or 0"),
     "control": ("{0} IN (0, 1)", "a treatment of 1 or 0"),
 }
-"""Which DOUBLE fits in a column, in SQL, and in words."""
+"""Which DOUBLE values a column may have, in SQL and in words."""
 
 
 def _amounts_of(
@@ -303,7 +303,7 @@ def _amounts_of(
     cost: str | None,
     treatment: str | None,
 ) -> list[Amounts]:
-    """The columns to sum: weights; gains, costs and both arms as many times as there is weight."""
+    """The columns to sum: weights; and gains, costs and both arms, times the weight."""
     _check_names(weight=weight, gain=gain, cost=cost, treatment=treatment)
     if gain is None and gain_rejected != 0:
         raise TypeError("gain_rejected needs gain, the column of what each row brings if selected")
@@ -333,7 +333,7 @@ def _amounts_of(
 
 
 def _rows_of(relation: Any, names: list[str], amounts: list[Amounts], where: str | None) -> Any:
-    """The rows to use, whose weight is not 0, when the columns are there."""
+    """SQL for the rows to use, those with a weight other than 0; raise if a column is missing."""
     if where is not None or amounts:
         relation = _rows_by_value(relation)
     if where is not None:
@@ -349,7 +349,7 @@ def _rows_of(relation: Any, names: list[str], amounts: list[Amounts], where: str
 
 
 def _rows_by_value(relation: Any) -> Any:
-    """All rows, read so that filters see NaN; it costs some 20 ns a row."""
+    """SQL for all rows, read so that filters see NaN, which costs some 20 ns a row."""
     named = zip(map(_identifier, relation.columns), map(str, relation.types), strict=True)
     read = [(column, _by_value(column, kind)) for column, kind in named]
     replaced = ", ".join(f"{value} AS {column}" for column, value in read if value != column)
@@ -369,7 +369,7 @@ def _double(name: str) -> str:
 
 
 def _score_of(relation: Any, name: str) -> str:
-    """A column of scores, whose values stay distinct and in order, in SQL."""
+    """SQL for scores, whose values stay distinct and in order."""
     kind = _type(relation, name)
     if kind.id in _SCORES:
         return _identifier(name)
@@ -380,7 +380,7 @@ def _score_of(relation: Any, name: str) -> str:
 
 
 def _group_of(relation: Any, name: str) -> str:
-    """A column of what names groups, integers, texts or dates, in SQL."""
+    """SQL for the ids of groups: integers, texts or dates."""
     if (kind := _type(relation, name).id) not in _WHOLE | _TEXTS | _DATES | {"boolean"}:
         raise TypeError(_holds(relation, name, "integers, texts or dates; cast it in a query"))
     column = _identifier(name)
@@ -388,7 +388,7 @@ def _group_of(relation: Any, name: str) -> str:
 
 
 def _labels_of(relation: Any, name: str | None, pos_label: Any) -> Labels:
-    """The labels; without any all are positive, as what rows bring does not depend on them."""
+    """The labels; without any, all rows are positive, since gains do not depend on labels."""
     if name is None:
         return Labels("", "true", "")
     column, kind = _identifier(name), _type(relation, name).id

@@ -22,15 +22,15 @@ with requiring("Flax", "flax"):
 __all__ = ["RankingMetric"]
 
 SAMPLE_WEIGHT, WHERE = "sample_weight", "mask"
-"""The usual names, of outputs that may be absent."""
+"""The default names of outputs that may be absent."""
 _ARGUMENTS = {WHERE: "where"}
-"""What states call these, if otherwise."""
+"""The keywords of states for these, if they differ."""
 _SIMILAR = {
     SAMPLE_WEIGHT: ("sample_weights", "weights", "weight"),
     WHERE: ("where",),
     "groups": ("group", "indexes"),
 }
-"""Names that are likely to be meant for them."""
+"""Names that were probably meant as these."""
 _EXACT = (
     "make the metric with FixedScoreBuffer.empty(like, capacity=…), or with a ScoreHistogram of "
     "bfloat16 or float16 scores"
@@ -173,8 +173,8 @@ class RankingMetric(nnx.Metric):  # type: ignore[misc]
 
 
 def _check_metric(measures: Any, state: Any, columns: dict[str, str], bound: Any) -> None:
-    """Raise for measures that the state has no value of, for columns that it does not keep, and for
-    a state of several lists of scores.
+    """Raise for measures that the state cannot compute, for columns that it does not keep, and for
+    several lists of scores.
     """
     names = checked_metric(measures, state.like, bound, columns)
     if not isinstance(state, ScoreBuffer) and set(names) != set(state.column_names):
@@ -204,7 +204,7 @@ def _needed(name: str, outputs: Mapping[str, Any], optional: bool = False) -> An
 
 
 def _usual(name: str, outputs: Mapping[str, Any]) -> Any:
-    """The output of the usual name, which may be absent, unless there is one of a similar name."""
+    """The output of the default name, or None; raise if there is one with a similar name."""
     option = _ARGUMENTS.get(name, name)
     for other in (x for x in _SIMILAR[name] if name not in outputs and outputs.get(x) is not None):
         raise TypeError(

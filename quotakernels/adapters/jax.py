@@ -127,9 +127,9 @@ def _histogram(state: ScoreHistogram, axis_name: Any) -> ScoreHistogram:
 
 
 def _sum_of_masses(masses: Array, corrections: Array, axis_name: Any) -> tuple[Array, Array]:
-    """Sums over the devices, and what rounding has taken from these.
+    """Sums over the devices, and the rounding errors of these.
 
-    The leading bits of the masses are multiples of one number, so few that their sum is exact.
+    The leading bits of the masses, multiples of one number, are so few that their sum is exact.
     """
     devices = lax.psum(1, axis_name)
     _, exponent = jnp.frexp(lax.pmax(masses, axis_name))
@@ -170,9 +170,9 @@ def _fixed_buffer(state: FixedScoreBuffer, axis_name: Any) -> FixedScoreBuffer:
 
 
 def _sum_of_places(x: Array, start: Array, length: Any, axis_name: Any) -> Array:
-    """The beginnings of the last axes of all devices, each at its own place in a long one.
+    """The first parts of the last axes of all devices, one after the other on a long axis.
 
-    They are summed with zeros, as bits: gathered arrays would not count as equal on all devices.
+    Their bits are summed with zeros: JAX does not consider gathered arrays equal on all devices.
     """
     if x.shape[-1] == 0:
         return _nothing(x)

@@ -54,7 +54,7 @@ TRIED: dict[str, dict[str, Any]] = {
     "gain": {"positive_gains": [1.0, 0.0], "negative_gains": [0.0, 1.0]},
     "treatment": {"treated_positives": [1, 0], "treated_negatives": [0, 1]},
 }
-"""Columns of such rankings, for measures that need them."""
+"""Columns of these rankings, for measures that need them."""
 ONE_OF_EACH = qk.tables.ConfusionTable(1, 1, 1, 1)
 
 
@@ -140,7 +140,7 @@ def scorer(
 
 
 def _check_number(measure: Any, tried: Any) -> None:
-    """Raise for what a measure gives if it is not one number."""
+    """Raise if the result of a measure is not a single number."""
     check_value(measure, tried)
     if isinstance(tried, tuple) or np.ndim(tried):
         kind = type(tried).__name__ if isinstance(tried, tuple) else "several numbers"
@@ -219,7 +219,7 @@ _IN_FOLDS = {
     "quota": "fraction= is a share of each fold",
     "budget": 'with when_short="all" it then selects all',
 }
-"""What to do where a cut is larger than a fold."""
+"""Advice if a cut is larger than a fold."""
 
 
 def of_one_group(measure: Any) -> Any:
@@ -229,18 +229,18 @@ def of_one_group(measure: Any) -> Any:
 
 
 def lacks_a_cut(measure: Any, options: dict[str, Any]) -> bool:
-    """Whether it is a measure of confusion tables, and nothing says at which cut."""
+    """Whether it is a measure of confusion tables without a cut."""
     function, given = without_options(measure, **options)
     return isinstance(function, TableMeasure) and given.keys().isdisjoint(_CUTS)
 
 
 _DATA = ("groups", *COLUMNS)
 _REQUESTS = {"estimator": UNUSED, **dict.fromkeys(_DATA, False)}
-"""What is asked for, of what `score` takes, where nobody says otherwise."""
+"""The metadata that `score` requests by default."""
 
 
 class Scorer(_BaseScorer):  # type: ignore[misc]
-    """What `scorer` makes: to scikit-learn, a scorer as those of ``make_scorer``."""
+    """The result of `scorer`: for scikit-learn, a scorer like those of ``make_scorer``."""
 
     __metadata_request__score: ClassVar[dict[str, Any]] = _REQUESTS
 
@@ -272,16 +272,15 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         sample_weight: Any = None,
         **columns: Any,
     ) -> float:
-        """The measure of what a fitted estimator says of `X`, whose true classes are `y`."""
+        """The measure of a fitted estimator's scores for `X`, whose true classes are `y`."""
         return self._of(Responses(estimator, X), y, sample_weight, **columns)
 
     __call__ = score
 
     def _score(self, caller: Any, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
-        """The measure where several scorers stand in one dictionary, and share the responses.
+        """The measure for one of several scorers in a dictionary, which share the responses.
 
-        What scikit-learn itself keeps for them knows one positive class, and these may differ in
-        it.
+        scikit-learn's own cache assumes one positive class, but these scorers may have several.
         """
         responses, (shared,) = Responses(estimator, X), caller.args
         if shared is not None:
@@ -295,7 +294,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         sample_weight: Any = None,
         **columns: Any,
     ) -> float:
-        """The measure of responses."""
+        """The measure of the responses of an estimator."""
         columns = {name: x for name, x in columns.items() if x is not None}
         self._check_beside(columns)
         classes = responses.classes()
@@ -330,7 +329,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         return self._of_ranking(qk.rank(labels, scores, pos_label=self.pos_label, **given))
 
     def _check_beside(self, columns: dict[str, Any]) -> None:
-        """Raise for columns that do not belong here, or that are needed and absent."""
+        """Raise for columns that the measure does not use, or needs and lacks."""
         refuse_unknown(repr(self), columns, _DATA)
         for name in columns:
             if name != "groups" and name.removesuffix("_rejected") not in self.needs:
@@ -352,7 +351,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         return self.measure(ranking, **self.options)
 
     def _of_predictions(self, codes: Any, predicted: Any, classes: Any, weights: Any) -> Any:
-        """The measure of the table of two classes, or of more where the measure is of those too."""
+        """The measure of the confusion table of two classes, or of more if it accepts these."""
         given: Any = {"sample_weight": weights}
         if len(classes) > 2 and self.pos_label is None:
             given["num_classes"] = len(classes)
@@ -363,10 +362,10 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         return self.measure(table, **self.options)
 
     def _score_func(self, y_true: Any, y_pred: Any, *, sample_weight: Any = None, **_: Any) -> Any:
-        """The measure of predicted classes: what ``TunedThresholdClassifierCV`` asks for.
+        """The measure of predicted classes, for ``TunedThresholdClassifierCV``.
 
-        That takes the largest value, for which NaN would pass.  So a cut at which the measure is
-        undefined is the worst.
+        It looks for the largest value, and NaN would pass for that.  So an undefined value counts
+        as the worst.
         """
         if not self._predicts:
             raise TypeError(
@@ -397,9 +396,9 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         return labels[1] if self.pos_label is None else self.pos_label
 
     def _get_metadata_request(self) -> Any:
-        """What `score` takes can be requested; what `_score_func` takes besides, cannot.
+        """The requests of metadata: of arguments of `score`, not of further ones of `_score_func`.
 
-        What the measure needs is requested, unless something else was said.
+        By default those that the measure needs are requested.
         """
         request = super(_BaseScorer, self)._get_metadata_request()
         own = getattr(self, "_metadata_request", None)
@@ -413,7 +412,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         return copy.deepcopy(self)
 
     def _positive(self, classes: Any) -> int:
-        """Where the positive class stands among those of the estimator."""
+        """The position of the positive class among the classes of the estimator."""
         if len(classes) != 2:
             hint = "; average= is for more" if len(classes) > 2 else ""
             raise ValueError(
@@ -446,14 +445,14 @@ WITHOUT_CLASSES = ("decision_function", "predict")
 
 
 class Responses:
-    """What an estimator says of some examples, asked once for each method."""
+    """The responses of an estimator for some examples; each method is called once."""
 
     def __init__(self, estimator: Any, examples: Any):
         self.estimator, self._examples = estimator, examples
         self._known: dict[str, Any] = {}
 
     def classes(self) -> Any:
-        """The classes of the estimator, in its order; None of a regressor or a ranker."""
+        """The classes of the estimator, in its order; None for a regressor or a ranker."""
         model = self.estimator
         classes = getattr(model, "classes_", None)
         if classes is None:
@@ -500,11 +499,11 @@ class Responses:
         return scores
 
     def predicted(self) -> Any:
-        """The predicted classes, by their places among those of the estimator."""
+        """The predicted classes, as positions among those of the estimator."""
         return class_codes(self._said("predict"), self.classes(), "the prediction")
 
     def _said(self, name: str) -> Any:
-        """What a method of the estimator gives."""
+        """The result of a method of the estimator."""
         if name not in self._known:
             self._known[name] = getattr(self.estimator, name)(self._examples)
         return self._known[name]
@@ -528,7 +527,7 @@ def _as_numbers(name: str, scores: Any) -> Any:
 
 
 def _negated(name: str, scores: Any) -> Any:
-    """The scores of the other one of two classes."""
+    """The scores of the other of two classes."""
     if scores.dtype.kind == "f":
         return -scores
     if scores.size and max(int(scores.max()), -int(scores.min())) >= 2**63:
@@ -550,7 +549,7 @@ def _compares_pairs(estimator: Any) -> bool:
 
 
 def class_codes(y: Any, classes: Any, name: str = "y") -> Any:
-    """The place of each label among the classes."""
+    """The position of each label among the classes."""
     labels = column_or_1d(y)
     matches = labels[:, None] == classes
     known = matches.any(axis=-1)

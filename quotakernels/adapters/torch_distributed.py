@@ -96,7 +96,7 @@ def reduced(state: StateT, group: Any = None) -> StateT:
 
 
 def check_state(state: Any, group: Any) -> None:
-    """Raise for what cannot be reduced, once the other ranks know that this one has it."""
+    """Raise for a state that cannot be reduced, once all ranks know, so that none waits."""
     kind, expected = type(state).__name__, "be a ScoreHistogram or a ScoreBuffer"
     if isinstance(state, (ScoreHistogram, ScoreBuffer)):
         if isinstance(state.like, torch.Tensor):
@@ -109,7 +109,7 @@ def check_state(state: Any, group: Any) -> None:
 
 
 def _facts(state: ScoreHistogram | ScoreBuffer) -> dict[str, Any]:
-    """What must be the same on all ranks."""
+    """Facts that must be the same on all ranks."""
     return {
         "state": type(state).__name__,
         "type of scores": str(state.like.dtype),
@@ -156,7 +156,7 @@ def added_sums(parts: list[Tensor] | Tensor) -> Tensor:
 
 
 def _joined(state: ScoreBuffer, stated: list[dict[str, Any]], group: Any) -> ScoreBuffer:
-    """With one piece for each rank that has examples."""
+    """The buffer of all ranks, with one piece for each that has examples."""
     bad = state.bad.clone()
     dist.all_reduce(bad, group=group)
     optional = [name for name in (*_OPTIONAL, "groups") if any(own[name] for own in stated)]
@@ -182,14 +182,14 @@ def _joined(state: ScoreBuffer, stated: list[dict[str, Any]], group: Any) -> Sco
 
 
 def _filled(name: str, scores: Tensor) -> Tensor:
-    """A column that other ranks have: examples count, once, and bring nothing if rejected."""
+    """A column that only other ranks have: weights of 1, flags True, gains of rejected ones 0."""
     types = {"valid": torch.bool, "groups": torch.int64}
     dtype = types.get(name, namespace(scores).wide_float(scores.device))
     return torch.full_like(scores, name != "gain_rejected", dtype=dtype)
 
 
 def _end_to_end(x: Tensor, counts: list[int], group: Any) -> list[Tensor]:
-    """A column of each rank; as bytes, as not every backend has every type."""
+    """The columns of all ranks, sent as bytes since not every backend has every type."""
     longest = x.new_zeros((*x.shape[:-1], max(counts)))
     longest[..., : x.shape[-1]] = x
     found = _gathered(longest.view(torch.uint8), group)
@@ -200,7 +200,7 @@ def _end_to_end(x: Tensor, counts: list[int], group: Any) -> list[Tensor]:
 
 
 def group_or_world(group: Any) -> Any:
-    """The group, or that of all processes; raise where this process is in none."""
+    """The group, by default of all processes; raise if this process is not in it."""
     if not (dist.is_available() and dist.is_initialized()):
         raise RuntimeError(
             "torch.distributed has no process group; call init_process_group first, or take the "
@@ -238,6 +238,6 @@ def check_same(name: str, values: dict[int, Any], group: Any) -> None:
 
 
 def _ranks(ranks: list[int], group: Any) -> str:
-    """Numbers among all processes, whatever group they are in."""
+    """The ranks of a group as ranks among all processes."""
     everywhere = [str(dist.get_global_rank(group, rank)) for rank in ranks]
     return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(everywhere)}"

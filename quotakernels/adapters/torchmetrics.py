@@ -176,7 +176,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
 
     @property
     def higher_is_better(self) -> bool | None:
-        """As it was given, or as the measures say."""
+        """The given value, or the direction of the measures."""
         return self._better
 
     def update(
@@ -220,12 +220,12 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         self._kept.add(self, indexes=indexes, **self._given(preds, target, **given))
 
     def _filter_kwargs(self, **kwargs: Any) -> Any:
-        """What `update` takes of a collection's keywords, which drops all others without a word."""
+        """The keywords of a collection that `update` accepts; others are dropped without notice."""
         check_names(kwargs)
         return super()._filter_kwargs(**kwargs)
 
     def _given(self, preds: Tensor, target: Tensor, *both: Any, **named: Any) -> dict[str, Any]:
-        """What the `update` of a state takes."""
+        """The arguments for the `update` of a state."""
         given = dict(zip(("sample_weight", "where"), both, strict=False))
         given |= {"y_true": target, "y_score": preds.detach(), "pos_label": self.pos_label}
         return given | {"validate": self.validate_args, **named}
@@ -234,8 +234,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Add one batch, given as to `update`, and return the measures of that batch.
 
-        It sorts nothing but the batch.  Subclasses with an `update` or `compute` of their own get
-        the `forward` of torchmetrics, which calls both.
+        Only the batch is sorted.  Subclasses with their own `update` or `compute` use the `forward`
+        of torchmetrics, which calls both.
         """
         own = type(self)
         changed = own.update is not RankingMetric.update or own.compute is not RankingMetric.compute
@@ -257,8 +257,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         super().reset()
 
     def _unshare(self) -> None:
-        """Take lists of its own: other metrics of a collection may share them, and a running window
-        keeps those of the last batches, which a reset would empty.
+        """Replace the lists: other metrics of a collection may share them, and a reset would empty
+        those that a running window keeps of the last batches.
         """
         for name, kept in self.metric_state.items():
             setattr(self, name, kept[:] if isinstance(kept, list) else kept)
@@ -279,14 +279,14 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         return self._entries_of(self._kept.read(self).compute(self._functions()))
 
     def extra_repr(self) -> str:
-        """The names of the measures, and what was chosen besides."""
+        """The names of the measures, and the chosen options."""
         chosen = {"state": self._settings["state"], "groups": self.groups}
         usual = {"state": "buffer", "groups": None}
         changed = (f"{name}={x!r}" for name, x in chosen.items() if x != usual[name])
         return ", ".join([*self._several(), *changed])
 
     def _functions(self) -> Mapping[str, Callable[..., Any]]:
-        """What is computed of the ranking, by name."""
+        """The functions of the ranking, by name."""
         several = self._several()
         if self.groups != "mean":
             return several
@@ -345,9 +345,9 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         super().sync(dist_sync_fn, process_group, should_sync, distributed_available)
 
     def _agreed_type(self, dtype: Any, group: Any) -> Any:
-        """The type of all ranks' scores, once the ranks have the same settings; None of no scores.
+        """The type of scores on all ranks, whose settings must agree; None without scores.
 
-        A rank without examples has no type of its own.
+        A rank without examples has no type.
         """
         group = group_or_world(group)
         facts = {**self._settings, "version of quotakernels": quotakernels.__version__}
@@ -402,8 +402,8 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
 def _check_measures(
     measures: Mapping[str, Any], groups: str | None, kept: KeptBuffer | KeptHistogram
 ) -> None:
-    """Raise for measures that need more than is kept, that have no mean over groups, or are one
-    where there are no groups.
+    """Raise for measures that need columns which are not kept or have no mean over groups, and for
+    such a mean without groups.
     """
     for name, measure in measures.items():
         if groups == "mean":
@@ -421,7 +421,7 @@ def _refuse_replica(*_: Any, **__: Any) -> None:
 
 
 def _direction(measures: Any) -> bool | None:
-    """What all of the measures say, None if they differ."""
+    """The direction of all measures; None if they differ."""
     known = {fact(measure, "greater_is_better") for measure in named_measures(measures).values()}
     return known.pop() if len(known) == 1 else None
 
@@ -435,10 +435,10 @@ def _entries(name: str, value: Any) -> dict[str, Any]:
 
 
 Columns = list[tuple[str, Any, Any]]
-"""Names, empty values and reductions, as ``Metric.add_state`` takes them."""
+"""Names, empty values and reductions: arguments of ``Metric.add_state``."""
 
 _ABSENT = 2
-"""Among the labels of a buffer, an example that does not count."""
+"""The label, in a buffer, of an example that does not count."""
 _SETTINGS_SIZE = 256
 _IDS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 # what a metric keeps, as tensors that it registers
@@ -484,15 +484,15 @@ class KeptHistogram:
 
 
 def _sums_of(state: ScoreHistogram) -> dict[str, Tensor]:
-    """Sums of columns and their corrections, as `added_sums` takes them."""
+    """Sums of columns and their corrections, for `added_sums`."""
     return {f"sums_{x}": each.movedim(-1, 0).contiguous() for x, each in state.columns.items()}
 
 
 class KeptBuffer:
     """The columns of a `ScoreBuffer`, each a list of batches.
 
-    Without a type it takes that of the first batch.  The labels are called targets, as
-    ``ClasswiseWrapper`` replaces an attribute ``labels`` of its metric.
+    Without a type it gets that of the first batch.  Labels are called targets, because
+    ``ClasswiseWrapper`` replaces the attribute ``labels`` of its metric.
     """
 
     bits, exact = None, True
@@ -544,12 +544,12 @@ class KeptBuffer:
         metric.bad = with_bad(namespace(like), metric.bad, bad)
 
     def fill(self, metric: Any, dtype: Any) -> None:
-        """Give empty lists an empty tensor of their type, which other ranks expect."""
+        """Give empty lists an empty tensor of their type, since other ranks expect one."""
         for name, pieces in self._filled(metric, dtype).items():
             setattr(metric, name, pieces)
 
     def _filled(self, metric: Any, dtype: Any, last: int = 0) -> dict[str, list[Tensor]]:
-        """The tensors of each column, or so many of the last, at least an empty one."""
+        """The tensors of each column, or the last few; an empty one if there are none."""
         place, types = metric.bad.device, self.types | {"scores": dtype}
         kept = {
             name: [x for x in _kept(metric, name)[-last:] if x.numel()]
@@ -565,7 +565,7 @@ class KeptBuffer:
 
 
 def of_metrics(kwargs: dict[str, Any], measures: Any) -> dict[str, Any]:
-    """The keywords; raise for what is an option of the measure and not of the metric."""
+    """The keywords; raise for options of the measure, which the metric does not have."""
     for name in kwargs.keys() & set(keywords_of(measures) or ()):
         raise TypeError(
             f"{name} is an option of the measure and not of the metric; fix it by with_options, as "
@@ -577,7 +577,7 @@ def of_metrics(kwargs: dict[str, Any], measures: Any) -> dict[str, Any]:
 
 
 def check_names(given: Mapping[str, Any]) -> None:
-    """Raise for what `update` has under another name, unless that is given too."""
+    """Raise for keywords that `update` has under another name, unless that is given too."""
     for name, own in METRIC_UPDATE.items():
         if given.get(name) is not None and given.get(own) is None:
             raise TypeError(
@@ -587,7 +587,7 @@ def check_names(given: Mapping[str, Any]) -> None:
 
 
 def check_batch(preds: Any, target: Any, dtype: Any) -> None:
-    """Raise for what is no list of scores of the type that is kept, with a label for each."""
+    """Raise unless there is one list of scores, of the type that is kept, with a label for each."""
     if not isinstance(preds, torch.Tensor):
         raise TypeError(f"preds must be a tensor; got {type(preds).__name__}")
     if preds.ndim != 1:
@@ -614,7 +614,7 @@ def _column_hint(shape: tuple[int, ...]) -> str:
 
 
 def check_indexes(indexes: Any, preds: Tensor, grouped: bool) -> None:
-    """Raise for groups that are no integers beside the scores, and for those not asked for."""
+    """Raise for groups that are not one integer for each score, or that the metric has not."""
     if (indexes is not None) != grouped:
         raise ValueError(
             "the metric has groups and needs indexes=, the group of each example"
@@ -635,7 +635,7 @@ def check_indexes(indexes: Any, preds: Tensor, grouped: bool) -> None:
 
 
 def _kept(metric: Any, name: str) -> list[Tensor]:
-    """The tensors of a column; torchmetrics makes one of them when it syncs."""
+    """The tensors of a column, which torchmetrics joins when it syncs."""
     kept = getattr(metric, name)
     return kept if isinstance(kept, list) else [kept]
 
@@ -647,7 +647,7 @@ def as_bytes(settings: dict[str, Any]) -> Tensor:
 
 
 def settings_apart(own: dict[str, Any], other: Tensor) -> str:
-    """What differs between settings and those in a tensor, empty if nothing does."""
+    """The settings that differ from those in a tensor; empty if none do."""
     mine, theirs = (json.loads(bytes(x.tolist())) for x in (as_bytes(own), other))
     return "; ".join(
         f"{name} is {mine.get(name)!r} here and {theirs.get(name)!r} there"

@@ -1,4 +1,4 @@
-"""What a call says of measures and of resamples, checked; and whether its data are too few."""
+"""Checks of calls: their measures, how resamples are drawn, and whether there are too few data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from quotakernels.ranking import TiePolicy, rank
 
 IntervalMethod: TypeAlias = Literal["expanded", "bca", "percentile", "basic"]
 CORRECTED = ("expanded", "bca")
-"""Methods that also want to know what the parts of the examples do."""
+"""Methods that also need the measure without each part of the examples."""
 DATA = {
     name: p.default
     for name, p in inspect.signature(rank).parameters.items()
@@ -45,11 +45,11 @@ AreaMeasure: TypeAlias = AreaName | Measure
 Name = TypeVar("Name", bound=str)
 _AREAS: dict[AreaName, Any] = {"roc_auc": roc_auc, "gini": gini, "pem": pem}
 _SCALES = {"roc_auc": 1, "gini": 2, "pem": 2}
-"""How much each grows where AUC grows by 1."""
+"""How much each area grows if AUC grows by 1."""
 
 
 def area_name(measure: Any) -> AreaName | None:
-    """The name of an area that is given by its name or function; None of anything else."""
+    """The name of an area that is given by name or as a function; None for anything else."""
     return name_if_any(measure, _AREAS)
 
 
@@ -58,7 +58,7 @@ def scale_of(measure: Any) -> int:
 
 
 def name_of(measure: Any, known: Mapping[Name, Any]) -> Name:
-    """The name of a measure that must be one of those that are known."""
+    """The name of a measure, which must be one of the known ones."""
     name = name_if_any(measure, known)
     check_choice("measure", measure if name is None else name, *known)
     return name  # type: ignore[return-value]
@@ -77,7 +77,7 @@ OF_LABELS = {
     "y_score": ": the scores are those of the models",
     "sample_weight": ": the variance assumes single examples",
 }
-"""What tests of single examples refuse of the keywords of `rank`, and why."""
+"""Keywords of `rank` that tests of single examples refuse, and why."""
 
 
 def refuse_weights(sample_weight: Any) -> None:
@@ -103,7 +103,7 @@ class DrawOptions(NamedTuple):
     progress: bool | Callable[[int, int], None] | None
 
     def checked(self, confidence_level: float, method: str) -> DrawOptions:
-        """With a plain number of resamples; raise for arguments that are out of range."""
+        """The options with plain numbers of resamples and bytes; raise for those out of range."""
         number = size_of("n_resamples", from_one("n_resamples", self.n_resamples))
         memory = from_one("max_memory", self.max_memory)
         check_level(confidence_level)
@@ -116,9 +116,9 @@ class DrawOptions(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A measure with its options, or a mapping of measures, and what goes with scores to `rank`.
+    """A measure with its options, or a mapping of measures, and the arguments of `rank`.
 
-    `data` has the keywords that are not at their defaults.
+    `data` contains the keywords that differ from their defaults.
     """
 
     measure: Any
@@ -127,7 +127,7 @@ class Call(NamedTuple):
     ties: TiePolicy
 
     def validated(self, y_score: Any) -> Validated:
-        """Scores, checked with all that is given beside them."""
+        """Scores, checked with the labels and other columns."""
         return validated({"y_true": self.y_true, "y_score": y_score, **self.data})
 
 
@@ -144,7 +144,7 @@ def call_of(measure: Any, y_true: Any, keywords: Mapping[str, Any]) -> Call:
 
 
 def _applied(measure: Any, options: dict[str, Any]) -> Any:
-    """A measure with its options, or a mapping of measures that has none."""
+    """A measure with its options applied, or a mapping of measures, which has none."""
     if not isinstance(measure, Mapping):
         applied = functools.partial(measure, **options) if options else measure
         one_field = isinstance(applied, OneField)
@@ -214,7 +214,7 @@ def from_one(name: str, number: Any) -> int:
 
 
 def draws_groups(measure: Any, clusters: Any, groups: Any, stratified: bool = False) -> bool:
-    """Whether groups are what is drawn: of means over groups, where no clusters are given."""
+    """Whether whole groups are drawn: for means over groups, if no clusters are given."""
     means = check_groups(measure, groups)
     if clusters is not None or not any(means):
         return False
@@ -229,8 +229,8 @@ def draws_groups(measure: Any, clusters: Any, groups: Any, stratified: bool = Fa
 
 
 def check_groups(measure: Any, groups: Any, labelled: bool = True) -> list[bool]:
-    """Which of the measures are means over groups; raise for these where there are no groups, or
-    no labels that they need.
+    """Which of the measures are means over groups; raise if these lack groups or labels that they
+    need.
     """
     each = measure.values() if isinstance(measure, Mapping) else [measure]
     means = [mean_over_groups(x) for x in each]
@@ -247,16 +247,16 @@ def check_groups(measure: Any, groups: Any, labelled: bool = True) -> list[bool]
 
 NDArray = np.ndarray[Any, Any]
 ENOUGH_CLUSTERS = 60
-"""Of 40 clusters tests at 5 % found a difference in 7 %, and intervals of 95 % held AHR in 91 %."""
+"""With 40 clusters tests at 5 % rejected in 7 %, and 95 % intervals covered AHR in 91 %."""
 ENOUGH_GROUPS = 20
-"""Intervals of means, of 95 %, held 75 to 84 % with 4 groups, 86 to 96 with 6 to 15."""
+"""95 % intervals of means covered 75 to 84 % with 4 groups, 86 to 96 % with 6 to 15."""
 ENOUGH_LOST, NEAR_ONE, NEAREST = 3.0, 0.97, 0.999
 """Above such an AUC intervals of 95 % mostly held 80 to 93 % where (1 - AUC), times how many there
 are of the rarer class, was less.  Beyond the last it is hardly known how near 1 an AUC is.
 """
 
 _SEVERAL = {"resamples": 20, "folds": 2}
-"""Of fewer resamples some are alike by chance."""
+"""Fewer resamples are too often alike by chance."""
 
 
 class Purpose(NamedTuple):
@@ -302,12 +302,12 @@ def warn_of_few(
 
 
 def enough_near_one(area: float) -> int:
-    """How many examples of a class are enough near an AUC of 1; 0 elsewhere."""
+    """How many examples of a class are enough near an AUC of 1; 0 for any other AUC."""
     return math.ceil(ENOUGH_LOST / (1 - min(area, NEAREST))) if area > NEAR_ONE else 0
 
 
 def few_whole(units: int, what: str = "clusters") -> bool:
-    """Whether so few are drawn whole that resamples vary less than others would; warns of it."""
+    """Whether there are so few clusters or groups that resamples vary too little; warns of it."""
     enough = ENOUGH_GROUPS if what == "groups" else ENOUGH_CLUSTERS
     return _warn_below(units, what, INTERVALS.wrong, enough)
 

@@ -22,7 +22,7 @@ from quotakernels.ops import namespace
 
 
 def scipy() -> Any:
-    """The package, which loads its parts by itself."""
+    """The package; it imports its parts when they are used."""
     try:
         import scipy as package
     except ImportError as error:
@@ -36,7 +36,7 @@ _NORMAL = NormalDist()
 
 
 def check_level(confidence_level: float) -> None:
-    """Raise unless it is a share that an interval can have."""
+    """Raise unless a confidence level is above 0 and below 1."""
     number = isinstance(confidence_level, (float, np.floating))  # no whole number is between
     if not (number and 0 < confidence_level < 1):
         raise ValueError(
@@ -46,7 +46,7 @@ def check_level(confidence_level: float) -> None:
 
 
 def normal_width(confidence_level: float) -> float:
-    """How many standard deviations around the mean hold a share of a normal distribution."""
+    """How many standard deviations around the mean contain a share of a normal distribution."""
     z = -_NORMAL.inv_cdf((1 - confidence_level) / 2)
     if confidence_level > 0.5:
         return z
@@ -55,7 +55,7 @@ def normal_width(confidence_level: float) -> float:
 
 
 def normal_p_value(xp: Namespace, z: Array) -> Array:
-    """The probability of a normal number that is at least as far from 0, also a tiny one."""
+    """The probability of a normal number at least as far from 0; precise for tiny ones too."""
     return _special(xp, "erfc", math.erfc, xp.abs(z) / math.sqrt(2))
 
 
@@ -82,9 +82,9 @@ def logit_ends(
 
 
 def least_share(xp: Namespace, tail: float, number: Array) -> Array:
-    """The share with which so many successes in as many trials still have a probability of `tail`.
+    """The success rate at which all of so many trials succeed with the probability `tail`.
 
-    It is the lower bound of Clopper and Pearson where all trials succeed.
+    It is the lower bound of Clopper and Pearson if all trials succeed.
     """
     return xp.exp(math.log(tail) / number)
 
@@ -106,12 +106,12 @@ def _quantile_of_one(share: float) -> float:
 
 _NODES, _STEP = 128, 0.05
 _END = 40.0
-"""Where exp(-v²) has fallen by exp(-40) nothing is left."""
+"""Beyond a factor of exp(-40) the density no longer matters."""
 _NEWTON_STEPS, _DEGREE = 6, 32
 
 
 def student_p_value(xp: Namespace, t: Array, freedom: Array) -> Array:
-    """The probability of a value beyond ±t, also a tiny one; NaN below 1 degree of freedom."""
+    """The probability of a value beyond ±t, precise if tiny; NaN below 1 degree of freedom."""
     known = freedom >= 1
     number = xp.where(known, freedom, xp.ones_like(freedom))
     place = xp.sqrt(number / 2 * xp.log1p(t / number * t))
@@ -120,7 +120,7 @@ def student_p_value(xp: Namespace, t: Array, freedom: Array) -> Array:
 
 
 def student_t(xp: Namespace, confidence_level: float, freedom: Array) -> Array:
-    """The t that so large a share lies within, ±t; NaN below 1 degree of freedom."""
+    """The t such that a share of the distribution is within ±t; NaN below 1 degree of freedom."""
     known = freedom >= 1
     number = xp.where(known, freedom, xp.ones_like(freedom))
     dtype, dev = number.dtype, device(number)

@@ -1,4 +1,4 @@
-"""What is drawn in a resample, and the tables of resamples: one sort serves all of them."""
+"""What resamples draw, and their tables: the examples are sorted once for all of them."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ FEWEST_PARTS, MOST_PARTS = 20, 200
 class Sorted(NamedTuple):
     """Examples best first, and where rows of a ranking end among them.
 
-    `order` holds their places among the examples as they came.  Their scores are thresholds; labels
-    are 0 or 1, and so is `valid`.
+    `order` contains their places in the input.  Scores are thresholds; labels and `valid` are 0 or
+    1.
     """
 
     order: Array
@@ -47,19 +47,19 @@ class Sorted(NamedTuple):
     examples: Examples
 
     def map(self, function: Callable[[Array], Array]) -> Sorted:
-        """With every column that there is put through the function."""
+        """The examples with the function applied to each of their arrays."""
         return Sorted(function(self.order), function(self.last), self.examples.map(function))
 
 
 class Keys(NamedTuple):
-    """What becomes of thresholds that are scores and groups in one, and which groups are good."""
+    """How to take thresholds apart that combine scores and groups, and which groups are good."""
 
     combined: ops.Combined
     ids: Array
     good: Array | None
 
     def of_model(self, number: int) -> Keys:
-        """Those of one of several lists of scores."""
+        """The keys of one of several lists of scores."""
         levels = self.combined.levels
         levels = levels.reshape(math.prod(levels.shape[:-1]), levels.shape[-1])[number]
         return self._replace(combined=self.combined._replace(levels=levels))
@@ -72,9 +72,9 @@ Counts: TypeAlias = Callable[[range], Array]
 class Units(NamedTuple):
     """What is drawn whole: single examples, clusters or groups.
 
-    Strata of such `sizes` stand one after the other in so many `places`; what stands behind them is
-    never drawn.  The `owner` of an example, or of a group, is the place that it is drawn with; None
-    where each has its own.
+    Strata of these `sizes` follow each other in so many `places`; what comes after them is never
+    drawn.  The `owner` of an example, or of a group, is the place with which it is drawn; None if
+    each has a place of its own.
     """
 
     sizes: tuple[Any, ...]
@@ -82,7 +82,7 @@ class Units(NamedTuple):
     owner: Array | None
 
     def drawn(self, like: Array, random_state: Any, poisson: bool) -> Counts:
-        """Those of resamples, in the library and on the device of an array."""
+        """The counts of resamples, in the library and on the device of an array."""
         xp = namespace(like)
 
         def draws(source: Any, numbers: range, each: Array) -> Array:
@@ -91,7 +91,7 @@ class Units(NamedTuple):
         return self._each(like, random_state, draws)
 
     def coins(self, like: Array, random_state: Any) -> Counts:
-        """Heads or tails for each example or group, the same for those of one owner."""
+        """Heads or tails for each example or group; all with one owner share a coin."""
         return self._each(like, random_state, namespace(like).coins)
 
     def _each(self, like: Array, random_state: Any, drawn: Callable[..., Array]) -> Counts:
@@ -108,9 +108,9 @@ class Units(NamedTuple):
         return counts
 
     def without_parts(self, like: Array, resamples: int) -> tuple[Counts, range]:
-        """0 or 1, without each part of the units, and the numbers of the parts.
+        """Counts of 0 in one part of the units and 1 in the others, and the numbers of the parts.
 
-        There are about as many parts as resamples, as more would cost more than these.
+        There are about as many parts as resamples; more would take longer than these.
         """
         xp = namespace(like)
         parts = min(self.places, MOST_PARTS, max(resamples, FEWEST_PARTS))
@@ -183,7 +183,7 @@ def by_group(table: ops.TieTable, keys: Keys | None) -> ops.TieTable:
 
 
 def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.TieTable:
-    """The tables of resamples, shape (R, ..., n), in which examples are so often: shape (R, n)."""
+    """The tables of resamples, (R, ..., n), from how often each example is in them, (R, n)."""
     xp = namespace(counts)
     shape = (counts.shape[0], *examples.order.shape)
     between = (1,) * (len(shape) - 2)
@@ -194,7 +194,7 @@ def resampled(examples: Sorted, counts: Array, *, ties: TiePolicy) -> ops.TieTab
 
 
 def counted(examples: Examples, counts: Array) -> ops.TieTable:
-    """Each example as a row of a table, so often as it is there."""
+    """A table with a row for each example, which counts as often as it was drawn."""
     counts = counts if examples.valid is None else counts * examples.valid
     rows = ops.TieTable(examples.scores, counts, counts * examples.labels, None, None)
     return rows._replace(**_sums_of(examples, counts))
@@ -218,7 +218,7 @@ def _sums_of(examples: Examples, counts: Array) -> dict[str, Any]:
 def host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.TieTable]]:
     """For each model the function that makes tables of the counts of resamples, shape (..., n).
 
-    Where `merging`, rows of counts without positives become one with their neighbours.
+    With `merging`, neighbouring rows without positives become one.
     """
     examples = plan.examples.examples
     merging = merging and plan.keys is None and examples.weights is None and not examples.columns
@@ -232,7 +232,7 @@ def host_tables(plan: Plan, merging: bool) -> Iterator[Callable[[NDArray], ops.T
 
 
 def _with_positives(model: Sorted) -> NDArray:
-    """Where rows end, of those with positives and the last of others that follow each other."""
+    """Where rows end: those with positives, and the last of each run of others."""
     last, labels = (np.asarray(x) for x in (model.last, model.examples.labels))
     ends = np.flatnonzero(last)
     found = np.add.reduceat(labels, np.append(0, ends[:-1] + 1), dtype=np.int64) > 0
@@ -251,7 +251,7 @@ def _host_table(model: Sorted, ties: TiePolicy, keys: Keys | None, counts: NDArr
 
 
 def to_draw_from(found: Validated, random_state: Any) -> Validated:
-    """The examples, of which tensors in host memory become NumPy's where that draws."""
+    """The examples; tensors in host memory become NumPy arrays if NumPy draws."""
     examples = found.examples
     refuse_symbolic(examples.scores.shape[-1], "resamples")
     if 0 in examples.scores.shape[:-1]:
@@ -265,7 +265,7 @@ def to_draw_from(found: Validated, random_state: Any) -> Validated:
 
 
 def plan_of(found: Validated, clusters: Any, stratified: bool, ties: TiePolicy) -> Plan:
-    """Examples and their groups, if there are any, in order, and what is drawn of them.
+    """Examples, with their groups if there are any, in order; and the units that are drawn.
 
     A single list is put in order first, so that its resamples do not depend on the order in which
     it came.
@@ -289,8 +289,8 @@ def plan_of(found: Validated, clusters: Any, stratified: bool, ties: TiePolicy) 
 
 
 def _strata(xp: Namespace, examples: Examples, stratified: bool, members: Array | None) -> Units:
-    """Single examples, in the order of the `members`; those that do not count come last and are not
-    drawn.
+    """Single examples as units, ordered by the stratum in `members`; those that do not count come
+    last and are not drawn.
     """
     if members is not None:
         examples = examples.map(lambda x: xp.take(x, members, axis=-1))
@@ -314,9 +314,9 @@ def _strata(xp: Namespace, examples: Examples, stratified: bool, members: Array 
 
 
 def owners(xp: Namespace, examples: Examples, clusters: Any) -> tuple[int, Array]:
-    """The number of clusters that have an example that counts, and to which one each belongs.
+    """The number of clusters with an example that counts, and the cluster of each example.
 
-    Examples that count for no model get any owner.
+    Examples that count for no model get any cluster.
     """
     column = as_column("clusters", clusters)
     shape = (examples.scores.shape[-1],)
@@ -342,7 +342,7 @@ def owners(xp: Namespace, examples: Examples, clusters: Any) -> tuple[int, Array
 
 
 def counting(examples: Examples) -> np.ndarray[Any, Any]:
-    """Which examples count for any of the models, on the host."""
+    """Which examples count for at least one model, on the host."""
     length = examples.scores.shape[-1]
     if examples.valid is None:
         return np.ones(length, dtype=np.bool_)
@@ -361,7 +361,7 @@ def counting(examples: Examples) -> np.ndarray[Any, Any]:
 def units_by_class(xp: Namespace, examples: Examples, owner: Array | None) -> tuple[Array, Array]:
     """How many positives and negatives there are in each list, shape (...).
 
-    Unequal weights amount to fewer examples (Kish), and those of an owner to one.
+    Unequal weights amount to fewer examples (Kish), and all examples of a cluster count as one.
     """
     positive = xp.cast(examples.labels, xp.bool)
     valid = examples.valid
@@ -387,7 +387,7 @@ def _units(xp: Namespace, flags: Array, owner: Array | None, weights: Array | No
 
 
 def _kish(xp: Namespace, flags: Array, weights: Array) -> Array:
-    """How many equal weights tell as much as those of the raised flags; NaN of none."""
+    """The effective number of weights whose flag is raised (Kish); NaN if there are none."""
     own = xp.where(flags, weights, xp.zeros_like(weights))
     own = own / xp.max(own, axis=-1, keepdims=True)
     return xp.total(own) ** 2 / xp.total(own * own)
@@ -411,9 +411,9 @@ def plan_units(plan: Plan, ranking: Ranking, clustered: bool) -> list[tuple[Arra
 
 
 def freedom_of(xp: Namespace, positives: Array, negatives: Array) -> Array:
-    """One less than the fewer of positives and negatives, but 1 at least.
+    """The degrees of freedom: the number of the rarer class less 1, but at least 1.
 
-    Where there is one class only, as with gains and no labels, it is one less than all.
+    With one class only, as for gains without labels, it is the number of all less 1.
     """
     with xp.computing():
         more, fewer = xp.maximum(positives, negatives), xp.minimum(positives, negatives)

@@ -48,7 +48,7 @@ from quotakernels.ranking import Ranking, rank, table_of
 
 
 class Area(NamedTuple):
-    """The pairs lost by a ranking, twice, and all pairs; the variance of AUC; the class sizes."""
+    """Twice the pairs that a ranking loses, and all pairs; the variance of AUC; the class sizes."""
 
     lost: Array
     pairs: Array
@@ -58,10 +58,10 @@ class Area(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """The pairs lost, twice, and all pairs, shape (...), and what each example adds to AUC beside
-    its mean, shape (..., n).
+    """Twice the lost pairs, and all pairs, shape (...); and what each positive and each negative
+    contributes to the deviation of AUC, shape (..., n).
 
-    The covariance of two AUC is the sum of the products of what the examples add.
+    The covariance of two AUC is the sum of the products of these contributions.
     """
 
     lost: Array
@@ -70,14 +70,14 @@ class Spread(NamedTuple):
     negative: Array
 
     def covariance(self, xp: Namespace, positive: Array, negative: Array) -> Array:
-        """With another AUC, to which the examples add this."""
+        """The covariance with another AUC, given its contributions."""
         return xp.total(self.positive * positive) + xp.total(self.negative * negative)
 
 
 def lost_pairs(xp: Namespace, scores: Array, positive: Array, negative: Array) -> Array:
-    """How many examples of the other class beat each example, twice, ties counted half.
+    """Twice the number of examples of the other class that beat each example, ties counted half.
 
-    Whole numbers.  Of an example of neither class it means nothing.
+    They are whole numbers, and meaningless for an example of neither class.
     """
     key = xp.order_key(scores)
     key = xp.where(positive | negative, key, xp.zeros_like(key))  # NaN would be its own group
@@ -87,7 +87,7 @@ def lost_pairs(xp: Namespace, scores: Array, positive: Array, negative: Array) -
 
 
 def twice_below(xp: Namespace, key: Array, flags: list[Array]) -> list[Array]:
-    """How many of those flagged have a lower key than each example, twice, ties counted half."""
+    """Twice the number of flagged examples with a lower key than each one, ties counted half."""
     order = xp.argsort(key, axis=-1, stable=False)
     back = xp.argsort(order, axis=-1, stable=False)
     key = xp.take_along_axis(key, order, axis=-1)
@@ -98,7 +98,7 @@ def twice_below(xp: Namespace, key: Array, flags: list[Array]) -> list[Array]:
     last = xp.flip(xp.concat([differs, edge], axis=-1), axis=-1)
 
     def before(x: Array, first: Array) -> Array:
-        """Sums of what stands before the group of each place."""
+        """Sums over what comes before the group of each place."""
         return xp.running_max(xp.where(first, xp.exclusive(x), xp.zeros_like(x)))
 
     found = []
@@ -113,7 +113,7 @@ def twice_below(xp: Namespace, key: Array, flags: list[Array]) -> list[Array]:
 def spread_of(
     xp: Namespace, lost: Array, positive: Array, negative: Array, good: Array | bool = True
 ) -> Spread:
-    """The spread of what `lost_pairs` found, or of the difference of that for two models.
+    """The spread of the numbers of `lost_pairs`, or of their differences between two models.
 
     It is NaN in rows that are not good.  Deviations from the means are squared, not the numbers;
     these are whole.
@@ -133,8 +133,8 @@ def spread_of(
 
 
 def area_of(xp: Namespace, table: ops.TieTable) -> Area:
-    """The AUC of a table without weights, or of each of its groups, and its variance, from the
-    rows.
+    """The AUC of a table without weights, or of each of its groups, and its variance, by sums over
+    the rows.
     """
     total = Totals(xp, table)
     (twice,) = xp.sum_rows(table, _LOST_TWICE)
@@ -157,15 +157,15 @@ def area_of(xp: Namespace, table: ops.TieTable) -> Area:
 
 
 def share_won(xp: Namespace, lost: Array, pairs: Array, scale: int) -> Array:
-    """1 less a multiple of the share of pairs that are lost, of twice their number: rounded once
-    where the numbers are whole; NaN of no pairs.
+    """1 minus a multiple of the share of lost pairs, of which twice the number is given: rounded
+    once if numbers are whole; NaN without pairs.
     """
     value = (2 * pairs - scale * lost) / (2 * pairs)
     return xp.nan_unless(pairs > 0, value)
 
 
 def _lost_twice(rows: Any) -> tuple[Array]:
-    """The pairs lost by the positives of a row, twice, ties counted half."""
+    """Twice the pairs that the positives of a row lose, ties counted half."""
     return (rows.positive * (2 * (rows.mass_before - rows.positive_before) + rows.negative),)
 
 
@@ -372,7 +372,7 @@ def auc_covariance(
 
 
 def _same_for_all(y_true: Any, found: Validated, validate: bool) -> tuple[Array, Array, Array]:
-    """Which examples are positive and which negative, for all models, and which models are good."""
+    """Flags of the positives and the negatives, the same for all models; and which are good."""
     labels: Array = found.examples.labels
     valid, good = found.examples.valid, found.good
     xp = namespace(labels)
@@ -524,7 +524,7 @@ def delong_test(
 
 
 def _flagged(found: Validated) -> tuple[Array, Array, Array]:
-    """The scores, and which examples are positive and which negative."""
+    """The scores, and flags of the positives and of the negatives."""
     scores, labels, _, valid, *_ = found.examples
     positive, negative = labels, ~labels  # type: ignore[operator]  # no list is without labels
     if valid is None:
@@ -550,8 +550,8 @@ def _tested(
     confidence_level: float,
     freedom: Array | None = None,
 ) -> DelongTest:
-    """The test of a difference, by Student's t if there are degrees of freedom; undefined without
-    variation.
+    """The test of a difference, by Student's t if degrees of freedom are given; undefined if the
+    standard error is 0.
     """
     statistic = difference / error
     if freedom is None:
@@ -651,7 +651,7 @@ _PRECISIONS: dict[PrecisionName, Any] = {
     "average_hit_rate": average_hit_rate,
 }
 _NEAR = 8
-"""Squares of so many positions of a tie group are summed one by one."""
+"""The squares of so many positions of a tie group are summed one by one."""
 
 
 @measure(Measure, greater_is_better=None, by_group=True)
@@ -728,7 +728,7 @@ def average_precision_interval(
 
 
 class _Rows(NamedTuple):
-    """Rows in floats: the positives and the examples above each, and its own."""
+    """Rows as floats: the positives and examples above each, and its own."""
 
     positive_before: Array
     before: Array
@@ -808,7 +808,7 @@ def _tail_of_squares(x: Array) -> Array:
 def _estimated(
     xp: Namespace, table: ops.TieTable, total: Totals, rows: _Rows, changes: _Changes
 ) -> tuple[Array, Array]:
-    """The measure and its standard error, 0 where no negative comes before or with a positive."""
+    """The measure and its standard error, which is 0 if every positive is above all negatives."""
     value = xp.group_total(table, changes.value) / total.positive
     both = changes.by_positives + changes.by_examples
 

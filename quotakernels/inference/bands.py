@@ -1,4 +1,4 @@
-"""Bands around curves, and how sure the best of their cuts is."""
+"""Confidence bands of curves, and intervals of the best cut."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ from quotakernels.measures.tables.best_cut import (
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, ranked, table_of
 
-_RATE = (lambda x: (x >= 0) & (x <= 1), "a rate, from 0 to 1")
+_GIVEN_RATE = (lambda x: (x >= 0) & (x <= 1), "a rate, from 0 to 1")
 
 
 def _wanted_negatives(
     xp: Namespace, table: ops.TieTable, *, fpr: Any
 ) -> tuple[tuple[Array], tuple[int, ...]]:
-    """The false positives, or their mass, at each rate, shape (..., K)."""
-    rate = checked(xp, {"fpr": numbers_like(table.counts, "fpr", fpr)}, {"fpr": _RATE})["fpr"]
+    """The number of false positives, or their mass, at each rate, shape (..., K)."""
+    rate = checked(xp, {"fpr": numbers_like(table.counts, "fpr", fpr)}, {"fpr": _GIVEN_RATE})["fpr"]
     negative = xp.expand_dims(Totals(xp, table).negative, axis=-1)
     wanted = xp.reshape(rate, (-1,)) * negative
     return (xp.nan_unless(negative > 0, wanted),), tuple(rate.shape)
@@ -58,10 +58,10 @@ def _wanted_negatives(
 @measure(
     Measure, numbers=_wanted_negatives, greater_is_better=True, monotone="always", by_positives=True
 )
-def tpr_at(table: ops.TieTable, wanted: Array) -> Array:
-    """TPR on the ROC curve, which is straight between two cuts; where it is upright, the highest.
+def roc(table: ops.TieTable, wanted: Array) -> Array:
+    """The value of `points.tpr_at` with ``interpolate=True``, found by bisection.
 
-    NaN where a class is absent.
+    That is one step for each rate and doubling of the curve's length, not for each rate and cut.
     """
     xp = namespace(wanted)
     along, up = (xp.cast(x, wanted.dtype) for x in cut_masses(xp, table))
@@ -84,7 +84,7 @@ _CURVES = {
     "hit_rate": hit_rate,
     "qrecall": qrecall,
     "lift": lift,
-    "roc": tpr_at,
+    "roc": roc,
     "impact_at_quota": impact_at_quota,
 }
 _DATA = ("sample_weight", "where", "pos_label", "validate")
@@ -246,7 +246,7 @@ def curve_band(
 
 
 def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:
-    """The name of the curve, and that of its places, and these."""
+    """The name of the curve, the name of the argument with its places, and the places."""
     name = getattr(curve, "__name__", curve)
     name = name.removesuffix("_curve") if isinstance(name, str) else name
     if not isinstance(name, str) or name not in _CURVES:
@@ -265,7 +265,7 @@ def _chosen(curve: Any, places: dict[str, Any]) -> tuple[str, str, Any]:
 
 
 def _has_exact_ends(curve: str, resampling: dict[str, Any]) -> bool:
-    """Whether it is known how many examples the points of a curve are made of."""
+    """Whether the numbers of examples behind the points of a curve are known."""
     one_by_one = all(resampling.get(x) is None for x in ("sample_weight", "clusters"))
     return curve in ("qrecall", "roc") or (curve == "hit_rate" and one_by_one)
 
@@ -273,9 +273,9 @@ def _has_exact_ends(curve: str, resampling: dict[str, Any]) -> bool:
 def _few(
     xp: Namespace, examples: Examples, clusters: Any, what: tuple[str, str], at: Array
 ) -> tuple[Array, Array]:
-    """How many units the points of a curve are made of, and which share of the mass is selected.
+    """How many units are behind each point of a curve, and which share of the mass is selected.
 
-    Positives of unequal weights amount to fewer equal ones, and those of a cluster to one.
+    Positives with unequal weights amount to fewer, and all of a cluster count as one.
     """
     scores, _, weights, valid, *_ = examples
     there = xp.ones(scores.shape, dtype=xp.bool, device=device(scores)) if valid is None else valid
@@ -299,9 +299,9 @@ def _beyond(
     share: Array,
     tail: float,
 ) -> tuple[Array, Array]:
-    """Ends that go as far as those of Clopper and Pearson where all units or none are found.
+    """Ends that reach as far as Clopper and Pearson's if all units or none are found.
 
-    Then resamples all agree, and yet the curve of others need not.
+    Then all resamples agree, but the curve of other examples could still differ.
     """
     least = least_share(xp, tail, units)
     close = tolerance(estimate, ERROR_ROUNDING)
@@ -312,7 +312,7 @@ def _beyond(
 
 
 def _range(xp: Namespace, curve: str, name: str, at: Array) -> tuple[float, Array]:
-    """Between which values the curve must lie at each place."""
+    """The smallest and largest value that the curve can have at each place."""
     most = float(xp.finfo(at.dtype).max)
     if curve == "impact_at_quota":
         return -most, xp.full_like(at, most)
@@ -327,7 +327,7 @@ def _simultaneous(
     limits: tuple[float, Array],
     confidence_level: float,
 ) -> tuple[Array, Array]:
-    """Both edges of the band that holds so many resamples of the whole curve."""
+    """Both edges of the band that contains that share of the resampled curves as a whole."""
     estimate, lower, upper, error, _, resamples = found
     varies = error > tolerance(error, ERROR_ROUNDING) * xp.abs(estimate)
     unit = xp.where(varies, error, xp.ones_like(error))
@@ -481,8 +481,8 @@ def optima(
 ) -> list[tuple[BestCutInterval, BootstrapResult]]:
     """The best of all cuts, and those within some limits, on the same resamples.
 
-    Beside each is what it brings to select just as much as the limit, where that is straight
-    between two cuts.
+    Each comes with the value of selecting exactly as many as the limit, by a straight line between
+    two cuts.
     """
     cuts = _Cuts(best, own, limits)
     found: _Found = bootstrap(cuts, y_true, y_score, method=method, **resampling)
@@ -499,7 +499,7 @@ def optima(
 
 
 class _Cut(NamedTuple):
-    """The best cut within a limit, and what it brings to select just as much."""
+    """The best cut within a limit, and the value of selecting exactly as many."""
 
     value: Any
     threshold: Any
@@ -508,7 +508,7 @@ class _Cut(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What selecting nobody and all brings, the best of all cuts, and those within limits."""
+    """The values of selecting nobody and everybody; the best cuts of all and within limits."""
 
     nobody: Any
     everybody: Any
@@ -547,7 +547,7 @@ class _Cuts:
 def _of_cuts(
     ranking: Ranking, *, measure: Any = None, greater_is_better: bool | None = None, **own: Any
 ) -> BestBoundary:
-    """What `best_cut` finds, with its curve."""
+    """The result of `best_cut`, with its curve."""
     best, curve = best_and_curve(measure, (ranking,), greater_is_better, own, thresholds=True)
     return BestBoundary(*best, curve)
 
@@ -561,9 +561,9 @@ def _mass(xp: Namespace, table: ops.TieTable, limit: Mapping[str, Any]) -> Array
 
 
 def _within(curve: Curve, most: Array, *, sign: int) -> _Cut:
-    """The best of the cuts within masses, shape (..., K); its value times the sign is the largest.
+    """The best cuts within masses, shape (..., K): their values times the sign are the largest.
 
-    Up to rounding the first is the best.
+    Of cuts that are equal up to rounding it is the first.
     """
     xp = namespace(curve.value)
     curve = Curve(*(xp.cast(x, xp.wide_float(device(x))) for x in curve))
@@ -592,8 +592,8 @@ def _within(curve: Curve, most: Array, *, sign: int) -> _Cut:
 
 
 class ValueAt:
-    """A measure of rankings: what their cuts at some thresholds bring, shape (..., K); that of NaN
-    is to select nobody.
+    """A measure of rankings: the values of their cuts at some thresholds, shape (..., K); a
+    threshold of NaN selects nobody.
     """
 
     made_here = True
@@ -602,7 +602,7 @@ class ValueAt:
         self.best, self.thresholds = best, thresholds
 
     def __call__(self, ranking: Ranking) -> Array:
-        """What each of the cuts brings."""
+        """The value of each of the cuts."""
         curve = self.best(ranking).curve
         xp = namespace(curve.value)
         at = xp.constant(self.thresholds, curve.value.dtype, device(curve.value))
@@ -611,9 +611,9 @@ class ValueAt:
 
 
 def value_at(curve: Curve, threshold: Array) -> Array:
-    """What the cuts at thresholds bring, shape (..., R), those of scores from a threshold on.
+    """The values of the cuts ``score >= threshold``, shape (..., R).
 
-    That of NaN selects nobody.
+    A threshold of NaN selects nobody.
     """
     xp = namespace(threshold)
     with xp.computing():
@@ -632,8 +632,8 @@ def _value_at(curve: Curve, threshold: Array) -> Array:
 def _without_choice(
     found: _Found, places: Array, curve: Curve, value: Array, there: Array
 ) -> Array:
-    """How much more values are than others, but of nobody or all, where that is the best and brings
-    the same on any examples.
+    """The differences of values; 0 if selecting nobody, or everybody, is best and has the same
+    value on any examples.
     """
     xp = namespace(value)
     with xp.computing():
@@ -653,7 +653,7 @@ def _without_choice(
 def _expected(
     estimate: Array, more: Array, confidence_level: float
 ) -> tuple[Array, BootstrapResult]:
-    """The optimism, and what is left of an estimate that is so much too good."""
+    """The optimism, and the estimate less its optimism."""
     xp = namespace(more)
     dtype = estimate.dtype
     with xp.computing():

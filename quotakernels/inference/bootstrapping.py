@@ -1,4 +1,4 @@
-"""Bootstrap intervals of any measure, from one sort; of means over groups, each measured once."""
+"""Bootstrap intervals of any measure, from one sort; for means over groups, each measured once."""
 
 from __future__ import annotations
 
@@ -81,19 +81,19 @@ WORKING_COPIES = 60
 """Arrays as long as the examples that a batch of resamples needs at once."""
 HOST_BATCH = 64
 LONG = 16_000
-"""Examples of resamples that are measured together: with fewer, the price of a call is more."""
+"""Examples in resamples measured together; with fewer, calls take longer than computing."""
 _OVER_ALL_CUTS = {
     *("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall"),
     *("average_precision", "expected_average_precision", "pr_auc"),
 }
-"""Whose intervals are too narrow near an AUC of 1; those at one place of a curve mostly are not."""
+"""Measures whose intervals are too narrow near an AUC of 1, unlike most at a single quota."""
 PATIENCE = 3.0
 """Seconds before a line appears on a terminal."""
 
 
 class Draws(NamedTuple):
-    """An estimate, what is drawn, and the function of its values for given counts; the degrees of
-    freedom, of each group where these are known, and of each list.
+    """An estimate, the units drawn, and a function from counts to values; the degrees of freedom of
+    each list, and of each group where they are known.
     """
 
     estimate: Any
@@ -103,7 +103,7 @@ class Draws(NamedTuple):
 
 
 def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: DrawOptions) -> Draws:
-    """A measure of examples that are drawn."""
+    """The draws of a measure whose examples are drawn."""
     clustered = how.clusters is not None
     plan = plan_of(found, how.clusters, how.stratified, how.ties)
     told = plan_units(plan, ranking, clustered)
@@ -117,7 +117,7 @@ def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: DrawOp
 def _warn_of_few(
     measure: Any, ranking: Ranking, found: Validated, units: tuple[Array, Array], clustered: bool
 ) -> None:
-    """Say where intervals are too narrow; of classes where labels decide and can be read."""
+    """Warn of intervals that are too narrow, if labels matter and can be read."""
     if not readable(found.examples.labels) or "gain" in found.examples.columns:
         return
     if clustered:
@@ -130,7 +130,7 @@ def _warn_of_few(
 
 
 def largest_area(measure: Any, ranking: Ranking) -> float:
-    """The largest AUC, if averages over all cuts are asked for, which it makes hard to know."""
+    """The largest AUC, if averages over all cuts are measured: near 1 they are uncertain."""
     each = measure.values() if isinstance(measure, Mapping) else [measure]
     if _OVER_ALL_CUTS.isdisjoint(map(title_of, each)):
         return 0.5
@@ -139,7 +139,7 @@ def largest_area(measure: Any, ranking: Ranking) -> float:
 
 
 def value_of(measure: Any, ranking: Ranking) -> Any:
-    """A measure of a ranking, or the mapping of several."""
+    """The value of a measure of a ranking, or a mapping for several measures."""
     if isinstance(measure, Mapping):
         return {name: value_of(each, ranking) for name, each in measure.items()}
     value = measure(ranking)
@@ -150,13 +150,13 @@ def value_of(measure: Any, ranking: Ranking) -> Any:
 
 
 def value_again(measure: Any, ranking: Ranking) -> Any:
-    """A measure of one more ranking, without the warnings that there were for the first."""
+    """The value of one more ranking, without repeating the warnings of the first."""
     with silently():
         return value_of(measure, ranking)
 
 
 def _value_of_table(measure: Any, table: ops.TieTable) -> Any:
-    """A measure of a table, or several, which share a pass over the table if they can."""
+    """The value of a measure of a table, or of several, in one pass over the table if possible."""
     if not isinstance(measure, Mapping):
         return _value_of_table({"": measure}, table)[""]
     shared = sharing(measure)
@@ -169,7 +169,7 @@ def _value_of_table(measure: Any, table: ops.TieTable) -> Any:
 
 
 def _is_plain(table: ops.TieTable) -> bool:
-    """Whether sums over rows with positives serve, which differ in the last digit from others."""
+    """Whether sums over rows with positives suffice; they may differ in the last digit."""
     on_host = isinstance(table.counts, np.ndarray) and table.counts.ndim == 1
     return on_host and not (table.weighted or table.groups)
 
@@ -189,7 +189,7 @@ def values_of(
 def in_parts(
     xp: Namespace, run: Callable[[range], Any], numbers: range, size: int, progress: Progress
 ) -> Any:
-    """What a function gives of all numbers, of so many at once, joined along the last axis."""
+    """The results of a function for ranges of numbers, joined along the last axis."""
     parts = []
     for start in range(0, len(numbers), size):
         parts.append(run(numbers[start : start + size]))
@@ -224,8 +224,8 @@ def _in_batch(measure: Any, plan: Plan) -> Callable[[Array], Any]:
 
 
 def _on_host(measure: Any, plan: Plan) -> tuple[int, Callable[[NDArray], Any]]:
-    """Each model by itself, and so many resamples together: several of short lists, and else one
-    after the other, which is faster then.
+    """One model after the other, with several resamples at once of short lists, and single ones of
+    long lists, which is faster.
     """
     *lists, length = plan.examples.order.shape
     together = LONG // max(length, 1) if made_here(measure) else 0
@@ -248,7 +248,7 @@ def _on_host(measure: Any, plan: Plan) -> tuple[int, Callable[[NDArray], Any]]:
 
 
 def check_one_shape(parts: Iterable[Array]) -> None:
-    """Raise for arrays, in one place of a result, that do not fit together."""
+    """Raise if arrays in the same place of two results have different shapes."""
     if len({tuple(getattr(x, "shape", ())) for x in parts}) > 1:
         raise ValueError(
             "measure must give arrays of one shape for all models, resamples and folds; of a "
@@ -257,7 +257,7 @@ def check_one_shape(parts: Iterable[Array]) -> None:
 
 
 def trees_map(function: Callable[[list[Any]], Any], trees: Sequence[Any]) -> Any:
-    """One tree, of what the function makes of the arrays that stand in one place of all trees."""
+    """A tree of results of the function, called with the arrays in one place of all trees."""
     first = trees[0]
     if isinstance(first, Mapping):
         return {key: trees_map(function, [tree[key] for tree in trees]) for key in first}
@@ -278,13 +278,13 @@ def leaves(tree: Any) -> list[Any]:
 
 
 def silent(_done: int, _whole: int) -> None:
-    """Nothing is told of what is soon done."""
+    """Report no progress."""
 
 
 def reporter(progress: bool | Progress | None, what: str) -> Progress:
-    """A function of what is done and what there is to do.
+    """The function that reports progress: ``report(done, whole)``.
 
-    It is the caller's, or writes a line to a terminal once it takes long, or at once with True.
+    It is the caller's, or writes a line to a terminal if it takes long, with True from the start.
     """
     if callable(progress):
         return progress
@@ -306,9 +306,9 @@ def reporter(progress: bool | Progress | None, what: str) -> Progress:
 
 
 def whole_groups(found: Validated, clusters: Any) -> Units | None:
-    """The clusters of the groups, or each group by itself; None if a group is in several.
+    """The cluster of each group, by default its own; None if a group is in several clusters.
 
-    A group without an example that counts is in none, but not drawn then.
+    Groups without an example that counts are in no cluster and are not drawn.
     """
     if found.groups is None:
         return None
@@ -354,7 +354,7 @@ def _within_clusters(found: Validated, clusters: Any) -> Units | None:
 
 
 def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: DrawOptions) -> Draws | None:
-    """Means over groups of which whole ones are drawn; None of anything else."""
+    """The draws of means over groups, where whole groups are drawn; None for anything else."""
     draws_groups(measure, how.clusters, found.groups, how.stratified)
     means = means_of(measure, ranking)
     units = whole_groups(found, how.clusters) if means is not None else None
@@ -378,7 +378,7 @@ def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: DrawOptio
 
 
 def means_of(measure: Any, ranking: Ranking) -> Callable[[Array | None], Any] | None:
-    """Measures each group once; then the mean of any resample of them.  None of other measures."""
+    """A function of the mean of resampled groups, each measured once; None for other measures."""
     if isinstance(measure, Mapping):
         each = {name: means_of(x, ranking) for name, x in measure.items()}
         known = {name: x for name, x in each.items() if x is not None}
@@ -422,9 +422,9 @@ def interval(
     confidence_level: float,
     freedom: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Both ends; NaN where the estimate is, or where no resample has the measure defined.
+    """Both ends; NaN where the estimate is NaN, or the measure is undefined in all resamples.
 
-    The expanded ones want the degrees of freedom of Student's t.
+    The method "expanded" needs the degrees of freedom of Student's t.
     """
     tail = (1 - confidence_level) / 2
     ranked = _ranked(xp, values)
@@ -446,15 +446,15 @@ def interval(
 
 
 def quantile(xp: Namespace, values: Array, share: float) -> Array:
-    """A quantile of the values that are defined; NaN where none is."""
+    """A quantile of the defined values; NaN if there are none."""
     shares = xp.full_like(values[..., 0], share)
     return _quantiles(xp, _ranked(xp, values), defined(xp, values), shares)
 
 
 def _ranked(xp: Namespace, values: Array) -> Array:
-    """The values in rising order, those that are undefined behind the others.
+    """The values in rising order, undefined ones last.
 
-    There all libraries sort NaN; infinity in its place would stop JAX with `debug_infs`.
+    All libraries sort NaN last; infinity in its place would stop JAX under `debug_infs`.
     """
     return xp.sort(values, axis=-1)
 
@@ -476,9 +476,9 @@ def _quantiles(xp: Namespace, ranked: Array, number: Array, share: Array) -> Arr
 
 
 def _bias(xp: Namespace, estimate: Array, values: Array, number: Array) -> Array:
-    """How far the estimate is from the middle of the resamples, as a normal number.
+    """How far the estimate is from the median of the resamples, as a normal quantile.
 
-    Of one that is beyond all of them, as if half a resample were.
+    If it is beyond all of them, half a resample counts as beyond it.
     """
     at = xp.expand_dims(estimate, axis=-1)
     below = (xp.count(values < at) + xp.count(values <= at))[..., 0]
@@ -499,7 +499,7 @@ def _corrected_share(xp: Namespace, bias: Array, slant: Array, away: Array) -> A
 
 
 def _acceleration(xp: Namespace, left_out: Any) -> Array:
-    """From the values without one part of the examples each, but for those that are undefined."""
+    """The acceleration of BCa, from the defined values without one part of the examples each."""
     there = left_out == left_out
     known = xp.where(there, left_out, xp.zeros_like(left_out))
     number = xp.cast(xp.count(there), left_out.dtype)
@@ -545,7 +545,7 @@ class BootstrapResult(NamedTuple):
     resamples: Array
 
     def __repr__(self) -> str:
-        """The estimate and its interval; of the resamples their number."""
+        """The estimate and its interval, and the number of resamples."""
         *fields, _ = zip(self._fields, self, strict=True)
         values = (f"{name}={_shown(x)}" for name, x in fields)
         number = getattr(self.resamples, "shape", ("no",))[-1]
@@ -553,7 +553,7 @@ class BootstrapResult(NamedTuple):
 
 
 def _shown(x: Any) -> str:
-    """Numbers as texts, if they are few and can be read."""
+    """A few readable numbers as text, else the shape or type of the array."""
     if not (is_array(x) and concrete(x) and readable(x)):
         return f"<{type(x).__name__}>"
     values = to_numpy(x)
@@ -699,7 +699,7 @@ def bootstrap(
 
 
 def _of_each(models: Any, result: Any) -> Any:
-    """What was found of each model by its name, if they came by name."""
+    """The results of each model by name, if the models have names."""
     if not isinstance(models, Mapping):
         return result
     return {name: tree_map(operator.itemgetter(k), result) for k, name in enumerate(models)}
@@ -708,7 +708,7 @@ def _of_each(models: Any, result: Any) -> Any:
 def intervals_of(
     measure: Any, raw: Validated, how: DrawOptions, method: IntervalMethod, confidence_level: float
 ) -> Any:
-    """What an estimate, its resamples and the parts left out say of it."""
+    """The result of a measure, or of each array of its record: estimate, interval, resamples."""
     warn_of_maxima(measure)
     found = to_draw_from(raw, how.random_state)
     like, number = found.examples.scores, how.n_resamples
@@ -733,7 +733,7 @@ def summary(
     found: list[Array],
     freedom: Sequence[Array] | None = None,
 ) -> BootstrapResult:
-    """What the values of the resamples, and of the parts left out, say of one estimate."""
+    """The result of one estimate, from values of resamples and of all parts but one."""
     estimate, values, left_out = found
     check_one_shape([estimate, values[..., 0]])
     xp = namespace(values)
@@ -751,7 +751,7 @@ def summary(
 
 
 def _for_each(xp: Namespace, known: Sequence[Array], estimate: Array) -> Array:
-    """Of each group or list for each of its values; where a measure joins lists the least."""
+    """Degrees of freedom for each value: of its group or list; if lists are joined, the fewest."""
     fitting = (x for x in known if estimate.shape[: x.ndim] == x.shape)
     freedom = next(fitting, xp.min(known[-1]))
     return xp.reshape(freedom, (*freedom.shape, *(1,) * (estimate.ndim - freedom.ndim)))

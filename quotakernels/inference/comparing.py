@@ -73,15 +73,15 @@ _RANKS_ROUNDING = 2.0**-30
 _STEPS = {"bootstrap": 2, "permutation": 1}
 """The smallest p-value of each test, in units of 1/(1 + R)."""
 _NORMALS = 2**12
-"""Draws of normal estimates, for what the best of several is expected to have."""
+"""Draws of normal estimates, to find the expected maximum of several."""
 
 
 # tests of two models
 
 
 class PairTest(NamedTuple):
-    """An interval of the difference of two models, the p-value of the test that it is 0, and in
-    closed form the standard error.
+    """An interval for the difference of two models, the p-value of the test that it is 0, and the
+    standard error if there is a closed form.
     """
 
     lower: float
@@ -91,7 +91,7 @@ class PairTest(NamedTuple):
 
 
 class Tests(NamedTuple):
-    """A test of two models by their places, which it is, and the resamples of all, shape (M, R)."""
+    """A test of two models, given by their places; its name; and all resamples, shape (M, R)."""
 
     of_pair: Callable[[int, int], PairTest]
     name: TestName
@@ -99,7 +99,7 @@ class Tests(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """What is compared: a measure of the scores of M models, shape (M, n), and its estimates."""
+    """A comparison: a measure, the scores of M models, shape (M, n), and their estimates."""
 
     call: Call
     found: Validated
@@ -119,7 +119,7 @@ class Compared(NamedTuple):
 
 
 def test_for(models: Compared) -> TestName:
-    """A closed form where its variance is that of the examples, or the bootstrap."""
+    """The default test: a closed form where its variance is right, else the bootstrap."""
     weighted = "sample_weight" in models.call.data
     if weighted or models.drawn.stratified or _no_closed_form(models):
         return "bootstrap"
@@ -129,7 +129,7 @@ def test_for(models: Compared) -> TestName:
 
 
 def _no_closed_form(models: Compared) -> str:
-    """Why formulas do not hold, with what does instead; nothing where they do."""
+    """Why the closed forms do not apply, and what to use instead; empty where they apply."""
     if models.drawn.clusters is not None:
         return 'is for single examples; with clusters use test="bootstrap"'
     if models.drawn.ties != "expected":
@@ -138,7 +138,7 @@ def _no_closed_form(models: Compared) -> str:
 
 
 def quota_of(measure: Any) -> dict[str, Any] | None:
-    """The quota or fraction at which a measure is the hit rate; None of anything else."""
+    """The quota or fraction at which a measure is the hit rate; None for other measures."""
     at: dict[str, Any] = {}
     while isinstance(measure, functools.partial) and not measure.args:
         at = measure.keywords | at
@@ -149,7 +149,7 @@ def quota_of(measure: Any) -> dict[str, Any] | None:
 
 
 def _check_test(test: str | None, stratified: bool) -> None:
-    """Raise for a test that there is not, and for strata where no test draws any."""
+    """Raise for an unknown test, and for `stratified` unless the bootstrap is used."""
     if test is not None:
         check_choice("test", test, *get_args(TestName))
     if stratified and test not in ("bootstrap", None):
@@ -159,7 +159,7 @@ def _check_test(test: str | None, stratified: bool) -> None:
 def few_resamples(
     n_resamples: int, models: int, confidence_level: float, test: str = "bootstrap"
 ) -> str:
-    """What is wrong with too few resamples; nothing if they can tell models apart."""
+    """The warning about too few resamples; empty if they can tell models apart."""
     needed = resamples_needed(models, confidence_level, test)
     if n_resamples >= needed:
         return ""
@@ -169,7 +169,7 @@ def few_resamples(
 
 
 def resamples_needed(models: int, confidence_level: float, test: str = "bootstrap") -> int:
-    """The fewest whose smallest p-value is small enough for all pairs of models together."""
+    """The fewest resamples whose smallest p-value can be significant among all pairs of models."""
     pairs = models * (models - 1) / 2
     return math.ceil(round(_STEPS[test] * pairs / (1 - confidence_level) - 1, 6))
 
@@ -193,7 +193,7 @@ def by_test(test: TestName, models: Compared) -> Tests:
 
 
 def _warn_of_few(models: Compared) -> None:
-    """Say where p-values are too small: of few groups if these are drawn, clusters or examples."""
+    """Warn of p-values that are too small: with few groups, clusters or examples."""
     examples, clusters, groups = models.examples, models.drawn.clusters, models.found.groups
     xp, unit, owner = namespace(examples.scores), "", None
     area, kish = 0.5, "" if examples.weights is None else " of equal weight (Kish)"
@@ -232,11 +232,11 @@ def tests_of(estimate: NDArray, resamples: NDArray, confidence_level: float) -> 
 
 
 def optimism(worth: NDArray, resamples: NDArray) -> float:
-    """How much more the best of several models is worth on the examples that chose it than on
-    others, from what they are worth, shape (M,), and in resamples, shape (M, R).
+    """How much too high the value of the best of several models is on the examples that chose it,
+    from the values of all, shape (M,), and those in resamples, shape (M, R).
 
-    It is the mean over resamples of what the best of each is worth there, less what it is worth on
-    the examples themselves.
+    It is the mean over resamples of the best value there, minus the value of that model on the
+    examples themselves.
     """
     there = resamples[:, ~np.isnan(resamples).any(axis=0)]
     if not there.size:
@@ -247,8 +247,8 @@ def optimism(worth: NDArray, resamples: NDArray) -> float:
 
 
 def normal_optimism(worth: NDArray, errors: NDArray) -> float:
-    """What chance adds to the best of normal estimates, best first, from the standard errors of all
-    their differences, shape (M, M).
+    """The expected excess of the best of normal estimates, best first, from the standard errors of
+    all their differences, shape (M, M).
     """
     if np.isnan(errors).any():
         return np.nan
@@ -260,20 +260,20 @@ def normal_optimism(worth: NDArray, errors: NDArray) -> float:
 
 
 def _rounding(estimate: NDArray) -> float:
-    """The difference that is put down to rounding."""
+    """The largest difference that counts as rounding."""
     largest = np.max(np.abs(estimate[np.isfinite(estimate)]), initial=0)
     return float(largest) * tolerance(estimate, _DIFFERENCE_ROUNDING)
 
 
 def _difference(estimate: NDArray, first: int, second: int) -> float:
-    """The first estimate less the second; NaN of two that are infinite."""
+    """The first estimate minus the second; NaN if both are infinite."""
     with np.errstate(invalid="ignore"):
         return float(estimate[first]) - float(estimate[second])
 
 
 class Exchange(NamedTuple):
-    """The first of a pair of models less the second, after each exchange of a range; of how many
-    at once.
+    """The differences of a pair of models after each exchange of a range, and how many exchanges
+    are made at once.
     """
 
     differences: Callable[[tuple[int, int], range], NDArray]
@@ -300,7 +300,7 @@ def _permuted(models: Compared) -> Tests:
 
 
 def _of_ranks(models: Compared, found: Validated) -> Exchange:
-    """Scores are replaced by twice the mean rank of each tie group, from below, less 1."""
+    """Exchanges of ranks: each score becomes twice the mean rank of its tie group, minus 1."""
     drawn, examples = models.drawn, found.examples
     xp, length, valid = namespace(examples.scores), examples.scores.shape[-1], examples.valid
     with xp.computing():
@@ -336,7 +336,7 @@ def _of_ranks(models: Compared, found: Validated) -> Exchange:
 
 
 def _of_groups(models: Compared, found: Validated) -> Exchange:
-    """Each group was measured once, for each model."""
+    """Exchanges of the values of groups, each of which is measured once for each model."""
     drawn, mean = models.drawn, mean_over_groups(models.measure)
     units = whole_groups(found, drawn.clusters)
     if mean is None or units is None:
@@ -361,7 +361,7 @@ def _of_groups(models: Compared, found: Validated) -> Exchange:
 
 
 def _check_of_order(models: Compared, of_ranks: NDArray) -> None:
-    """Raise unless ranks in the place of the scores leave the measure as it is."""
+    """Raise if replacing the scores by ranks changes the measure."""
     relative = tolerance(models.estimate, _RANKS_ROUNDING)
     if not np.allclose(of_ranks, models.estimate, relative, relative, equal_nan=True):
         raise ValueError(
@@ -411,10 +411,10 @@ def _by_score(models: Compared) -> Tests:
 def of_resamples(
     difference: float, values: NDArray, confidence_level: float, rounding: float
 ) -> PairTest:
-    """From the differences in resamples, of which those within the rounding count as 0.
+    """The test from the differences in resamples; differences within rounding count as 0.
 
-    1 - p is the level of the widest percentile interval that leaves 0 out, the estimate counted as
-    one more resample.
+    1 - p is the level of the widest percentile interval without 0, with the estimate as one more
+    resample.
     """
     values = values[~np.isnan(values)]
     if np.isnan(difference) or not values.size:
@@ -428,7 +428,7 @@ def of_resamples(
 
 
 def of_permutations(difference: float, values: NDArray, rounding: float) -> PairTest:
-    """From the differences after permutations; there is no interval."""
+    """The test from the differences after permutations, without an interval."""
     values = values[~np.isnan(values)]
     if np.isnan(difference) or not values.size:
         return PairTest(np.nan, np.nan, np.nan)
@@ -437,7 +437,7 @@ def of_permutations(difference: float, values: NDArray, rounding: float) -> Pair
 
 
 def warn_of_undefined(undefined: np.ndarray[Any, Any], n_resamples: int) -> None:
-    """Warn where some of the resamples of a model do not count; all of them give NaN anyway."""
+    """Warn if some, but not all, resamples leave the measure of a model undefined."""
     some = undefined[undefined < n_resamples]
     most = int(np.max(some, initial=0))
     if most:
@@ -687,7 +687,7 @@ def compare(
 
 
 def validated_models_of(call: Call, named: dict[str, Any]) -> Validated:
-    """The scores of all models, shape (M, n), with what is given beside them."""
+    """The checked scores of all models, shape (M, n), with labels and other columns."""
     beside = {k: x for k, x in call.data.items() if k not in ("groups", "num_groups")}
     return call.validated(stacked(named, call.y_true, **beside))
 
@@ -695,7 +695,7 @@ def validated_models_of(call: Call, named: dict[str, Any]) -> Validated:
 def estimates_of(
     call: Call, data: Validated, greater_is_better: bool | None
 ) -> tuple[NDArray, int]:
-    """The measure of each model, one number, and the sign by which more of it is better."""
+    """The measure of each model, one number, and the sign that makes larger values better."""
     measure = call.measure
     found = value_of(measure, ranked_by_group(data, call.ties, needs_ideal(measure)))
     hint = "; of groups pass group_mean of the measure" if data.groups else ""
@@ -751,7 +751,7 @@ def comparison_of(
 def _table(
     pairs: list[tuple[int, int]], above: NDArray, below: NDArray, diagonal: float
 ) -> NDArray:
-    """Of pairs in rising order a square: what is said of them and of them turned round."""
+    """A square table of all pairs, from the values for each pair and for its reverse."""
     number = pairs[-1][1] + 1
     table = np.full((number, number), float(diagonal))
     rows, columns = np.asarray(pairs).T
@@ -788,7 +788,7 @@ def letters_of(groups: list[tuple[int, ...]], number: int) -> tuple[str, ...]:
 
 
 def holm(p_values: NDArray) -> NDArray:
-    """p-values adjusted for their number by Holm's step-down method; NaN are not counted."""
+    """P-values adjusted for their number by Holm's step-down method; NaN do not count."""
     adjusted = np.full(p_values.shape, np.nan)
     order = np.argsort(p_values, kind="stable")  # NaN last
     number = np.count_nonzero(~np.isnan(p_values))
@@ -951,7 +951,7 @@ def vote(
 
 
 def _checked(voters: Any, number: int) -> int | None:
-    """How many models shall vote, if that is said."""
+    """The checked number of models that vote; None if it is not given."""
     wanted = None if voters is None else from_one("voters", voters)
     if wanted is not None and wanted > number:
         raise ValueError(f"voters must be at most {number}, the number of models; got {wanted}")
@@ -969,7 +969,7 @@ def _first_best(worth: NDArray) -> int:
 
 
 def _running_means(scores: Sequence[Array]) -> Array:
-    """The means of the first X of them, X = 1, 2, …, as the widest floats."""
+    """The mean scores of the first X models, X = 1, 2, …, as the widest floats."""
     xp = namespace(scores[0])
     dtype = xp.result_float(device(scores[0]))
     with xp.computing():

@@ -43,7 +43,7 @@ _FOLDS_NAMED = 5
 
 
 class Folds(NamedTuple):
-    """The folds of all repeats, one after the other: how to name each, and where its examples are.
+    """The folds of all repeats, one after the other: the name of each, and where its examples are.
 
     `shape` is (k,), or (repeats, k) where the scores have an axis of repeats; `ratio` is that of
     examples tested to examples trained on.
@@ -117,14 +117,14 @@ def parts_of(found: Validated, folds: Folds) -> list[Validated]:
 
 
 def each_fold(measure: Any, parts: list[Validated], ties: TiePolicy) -> Any:
-    """The measure of each fold by itself, on a last axis that is added."""
+    """The measure of each fold, on a new last axis."""
     ideal = needs_ideal(measure)
     first, *others = (ranked_by_group(x, ties, ideal) for x in parts)
     return _stacked([value_of(measure, first), *(value_again(measure, x) for x in others)])
 
 
 def pooled_value(measure: Any, found: Validated, folds: Folds, ties: TiePolicy) -> Any:
-    """The measure of all folds of a repeat ranked together, on a last axis of repeats."""
+    """The measure of all folds of a repeat ranked together, on a new last axis of repeats."""
     k, values = folds.shape[-1], []
     for repeat in range(len(folds.places) // k):
         places = np.sort(np.concatenate(folds.places[repeat * k : (repeat + 1) * k]))
@@ -134,7 +134,7 @@ def pooled_value(measure: Any, found: Validated, folds: Folds, ties: TiePolicy) 
 
 
 def split_groups(parts: list[Validated], folds: Folds) -> int:
-    """How many groups have examples that count in several folds; 0 where that cannot be read."""
+    """How many groups have examples that count in several folds; 0 if values cannot be read."""
     there = [groups_there(part) for part in parts]
     if not all(map(readable, there)):
         return 0
@@ -151,7 +151,7 @@ def _stacked(values: list[Any]) -> Any:
 
 
 def why_undefined(parts: list[Validated], folds: Folds, undefined: NDArray) -> str:
-    """Which folds leave a measure undefined, as far as it can be told with their classes."""
+    """Which folds leave a measure undefined, and which classes they lack, if that can be read."""
     told = []
     for number in np.flatnonzero(undefined)[:_FOLDS_NAMED].tolist():
         examples = parts[number].examples
@@ -165,14 +165,14 @@ def why_undefined(parts: list[Validated], folds: Folds, undefined: NDArray) -> s
 
 
 FOLD_ROUNDING = 2.0**-44
-"""Relative difference of two values that is put down to rounding."""
+"""Relative difference of two values that counts as rounding."""
 
 
 # the corrected t of Nadeau and Bengio
 
 
 class Corrected(NamedTuple):
-    """Mean, the ends of its confidence interval, its standard error; the folds' own deviation."""
+    """The mean, its confidence interval and standard error; the standard deviation of the folds."""
 
     mean: Array
     lower: Array
@@ -183,7 +183,7 @@ class Corrected(NamedTuple):
 
 
 def corrected(xp: Namespace, values: Array, ratio: float, confidence_level: float) -> Corrected:
-    """The corrected resampled t of wide floats on the last axis, of those that are defined.
+    """The corrected resampled t for the defined values on the last axis, as wide floats.
 
     The `ratio` is that of examples tested to examples trained on.
     """
@@ -200,7 +200,7 @@ def corrected(xp: Namespace, values: Array, ratio: float, confidence_level: floa
 
 
 def first_less_second(pair: list[Array]) -> Array:
-    """The first less the second; 0 where that is rounding."""
+    """The first minus the second; 0 if the difference is only rounding."""
     a, b = pair
     xp = namespace(a)
     dtype = float_of(a)
@@ -393,7 +393,7 @@ def fold_summary(
 
 
 def _summary(folds: Folds, confidence_level: float, found: list[Array]) -> FoldSummary:
-    """From the values of the folds, and those of all folds together if these were asked for."""
+    """The summary of the values of folds, and of pooled values if these were asked for."""
     values, *together = found
     xp = namespace(values)
     dtype = float_of(values)
@@ -407,9 +407,9 @@ def _summary(folds: Folds, confidence_level: float, found: list[Array]) -> FoldS
 
 
 def _warn(measure: Any, values: Any, parts: list[Validated], folds: Folds) -> None:
-    """Say that a mean over groups is over their parts, and which folds leave a measure undefined.
+    """Warn of groups that are split over folds, and of folds that leave a measure undefined.
 
-    Groups that are no sample stay in peace.
+    Groups that are not averaged cause no warning.
     """
     groups = parts[0].groups
     means = check_groups(measure, groups)
@@ -529,7 +529,7 @@ def fold_test(
 
 
 def _scores(models: Any, y_true: Any) -> Iterable[Array]:
-    """Those of both models, of one library."""
+    """The scores of both models, in one library."""
     scores = {name: as_column(name, x) for name, x in two_models(models, y_true).items()}
     check_types(scores)
     return adopt(scores)[1].values()

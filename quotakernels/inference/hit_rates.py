@@ -42,8 +42,8 @@ def wilson(
 ) -> tuple[Array, Array]:
     """The shares p for which `found` is z standard errors from p·n, n = found + missed.
 
-    The variance is the given multiple of [p(1 - p) + moves·(p - cut)²]n: of a number fixed before
-    if `moves` is 0.  Roots are divided by, not subtracted.
+    The variance is the given multiple of [p(1 - p) + moves·(p - cut)²]n; with `moves` 0 the cut was
+    fixed beforehand.  Roots are divided by, not subtracted.
     """
     trials = found + missed
     square = z * z * variance
@@ -66,7 +66,7 @@ def wilson(
 
 NDArray = np.ndarray[Any, Any]
 ENDLESS = ops.EXACT_IN_FLOAT64
-"""More places than any list has; infinity would stop JAX under `debug_infs`."""
+"""More places than any list has.  Infinity would stop JAX under `debug_infs`."""
 
 
 def wanted_and_listed(
@@ -78,7 +78,7 @@ def wanted_and_listed(
     population: Any = None,
     when_short: Any = None,
 ) -> tuple[tuple[Array, Array], tuple[int, ...]]:
-    """The quotas, and the places that they stand for on the list: `ENDLESS` without one."""
+    """The quotas, and the numbers of places on the whole list: `ENDLESS` without a population."""
     (wanted,), shape = wanted_masses(
         xp, table, quota=quota, fraction=fraction, when_short=when_short
     )
@@ -101,8 +101,8 @@ def wanted_and_listed(
 
 
 class _Draws(NamedTuple):
-    """A hit rate and whole numbers: successes and failures, at least; draws and places on the list,
-    at most.  NaN where there are no draws.
+    """A hit rate, and whole numbers for its interval: at least so many successes and failures, at
+    most so many draws and places on the list.  NaN without draws.
     """
 
     estimate: Array
@@ -113,8 +113,8 @@ class _Draws(NamedTuple):
 
 
 def _least_share(found: float, drawn: float, listed: float, tail: float) -> float:
-    """The least share of successes with which `found` or more of those drawn have at least the
-    probability `tail`: that of Clopper and Pearson, or of a finite list (hypergeometric).
+    """The least share of successes at which `found` or more among those drawn have the probability
+    `tail`: the bound of Clopper and Pearson or, for a finite list, of the hypergeometric draws.
     """
     if found == 0 or math.isnan(drawn):
         return 0 * drawn
@@ -150,7 +150,7 @@ class HitRateInterval(NamedTuple, Generic[T]):
 
 
 class _IntervalMeasure(Measure):
-    """A measure, but for the exact interval, whose ends SciPy finds on the host."""
+    """A measure; the ends of its exact interval are found by SciPy on the host."""
 
     def _computed(self, ranking: Ranking, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
         draws = super()._computed(ranking, numbers, options)
@@ -307,7 +307,7 @@ def around_cut(xp: Namespace, wanted: Array, whole: Array) -> tuple[Array, Array
 
 
 def _unknown(xp: Namespace, wanted: Array, listed: Array) -> Array:
-    """The factor of the variance for a sample of a finite list, (J - j)/(J - 1)."""
+    """The factor of the variance if the examples are a sample of a finite list, (J - j)/(J - 1)."""
     one = xp.ones_like(wanted)
     finite = xp.where(listed < ENDLESS, listed, one)
     several = finite > 1
@@ -325,13 +325,13 @@ _HOST: Namespace = namespace(np.empty(0))
 def impact_ends(
     ranking: Ranking, impacts: Sequence[float], quota: float, confidence_level: float
 ) -> NDArray:
-    """Both ends of what a quota of one list brings, (i_tp, i_fp, i_fn, i_tn) being the impacts.
+    """Both ends of the impact of a quota of one list; the impacts are (i_tp, i_fp, i_fn, i_tn).
 
-    What is brought is a sum over the positives among the selected, and those among the others.
-    Either has Wilson's interval, which has a width even where all are positive, as resamples have
-    not.  The cut moves with the sample: what it moves past are cases of the rate of positives at
-    the cut.  The distances of the ends add up as those of independent estimates do, by their
-    squares, and the ends stay within what the numbers of places allow.
+    The impact is a sum over the positives among the selected, and among the others.  Each has
+    Wilson's interval, which has a width even if all are positive, when resamples have none.  The
+    cut moves with the sample, past cases with the rate of positives at the cut.  The squares of the
+    distances of the ends add up, as for independent estimates, and the ends stay within what the
+    numbers of places allow.
     """
     tp, fp, fn, tn = impacts
     total, positives = (float(np.sum(to_numpy(x))) for x in (ranking.counts, ranking.positives))
@@ -362,7 +362,7 @@ def _rate_at_cut(ranking: Ranking, quota: float) -> float:
 
 
 def _away(number: float, places: float, confidence_level: float) -> NDArray:
-    """How far both ends of Wilson's interval are from a number of positives in some places."""
+    """The distances of both ends of Wilson's interval from a number of positives in some places."""
     found, missed = np.asarray(number), np.asarray(places - number)
     ends = wilson(_HOST, found, missed, normal_width(confidence_level), np.ones(()))
     return places * np.asarray(ends) - number
@@ -483,8 +483,8 @@ def compare_selections(
 
 
 class Selections(NamedTuple):
-    """What each of M models selects at one quota: with which probability, shape (M, n), and the
-    rates of positives at the cuts.
+    """The selections of M models at one quota: the probability of each example, shape (M, n), and
+    the rates of positives at the cuts.
     """
 
     chosen: Array
@@ -528,8 +528,8 @@ class Selections(NamedTuple):
 
 
 class _Counts(NamedTuple):
-    """Examples that only the first selects, the positives among them and among those of the second;
-    all examples, and all that one selects.
+    """How many examples only the first selects; the positives among these, and among those of the
+    second alone; the number of all examples, and of those that each selects.
     """
 
     discordant: float
@@ -540,12 +540,12 @@ class _Counts(NamedTuple):
 
 
 def _variance(counts: _Counts, cuts: tuple[float, float], more: float = 0.0) -> float:
-    """Of B - C, as in `compare_selections`; `more` is added to either kind of positives and of
-    negatives.
+    """The variance of B - C in `compare_selections`; `more` is added to the positives and to the
+    negatives of each model.
 
     The difference of two hit rates is about the mean of (y - m₁)·[selected by the first]
-    - (y - m₂)·[selected by the second], m being the rate of positives at either cut: a case that
-    comes in moves the cut past one of that rate.
+    - (y - m₂)·[selected by the second], where m is the rate of positives at the cut: one more case
+    moves the cut past another with that rate.
     """
     discordant, first, second, examples, selected = counts
     alone, (a, b) = discordant + 2 * more, cuts
@@ -557,7 +557,7 @@ def _variance(counts: _Counts, cuts: tuple[float, float], more: float = 0.0) -> 
 
 
 def selections(y_true: Any, scores: Array, data: dict[str, Any], at: dict[str, Any]) -> Selections:
-    """What models select whose scores have the shape (M, n), at one quota or fraction."""
+    """The selections of models with scores of shape (M, n), at one quota or fraction."""
     examples = validated({"y_true": y_true, "y_score": scores, **data}).examples
     taken: Any = select  # which of quota= and fraction= is given, it finds out itself
     chosen = taken(scores, where=data.get("where"), validate=data.get("validate", True), **at)

@@ -31,9 +31,9 @@ memory.
 
 
 class Batch(NamedTuple):
-    """Checked examples, and which rows of the batch have a bad value; None where all were read.
+    """Checked examples, and which lists have a bad value, None if all values were read.
 
-    With groups, the number of the group of each example; and which groups have a bad value.
+    With groups, which groups have a bad value, and the number of each example's group.
     """
 
     examples: Examples
@@ -42,7 +42,7 @@ class Batch(NamedTuple):
 
 
 def scores_like(like: Any) -> tuple[Namespace, Array]:
-    """The namespace of an example of scores, and what keeps its type, device and leading shape."""
+    """The namespace of given scores, and an empty array of their type, device and leading axes."""
     if isinstance(like, type) or type(like).__name__.lower().endswith("dtype"):
         raise TypeError(f"like must be an array of scores, not a type; got {show_value(like)}")
     like = as_column("like", like)
@@ -57,7 +57,7 @@ def scores_like(like: Any) -> tuple[Namespace, Array]:
 
 
 def names_of(columns: Iterable[str]) -> tuple[str, ...]:
-    """The names of the columns that a state is to keep, in the order of `COLUMNS`."""
+    """The checked names of the columns that a state keeps, in the order of `COLUMNS`."""
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     for name in names:
         if name not in COLUMNS:
@@ -68,13 +68,13 @@ def names_of(columns: Iterable[str]) -> tuple[str, ...]:
 
 
 def lists_of(like: Array, num_groups: int | None) -> tuple[int, ...]:
-    """The shape of what a state keeps once for each list of scores, or group of examples."""
+    """The shape of arrays with an entry for each list of scores, or for each of its groups."""
     lists = tuple(like.shape[:-1])
     return lists if num_groups is None else (*lists, size_of("num_groups", num_groups))
 
 
 def groups_of_state(state: Any) -> int | None:
-    """How many numbered groups a state is for, as `lists_of` has them."""
+    """The number of groups that a state was made for; None without."""
     size: int | None = state.bad.shape[-1] if state.bad.ndim == state.like.ndim else None
     return size
 
@@ -82,8 +82,8 @@ def groups_of_state(state: Any) -> int | None:
 def checked_batch(state: Any, y_true: Any, y_score: Any, data: Mapping[str, Any]) -> Batch:
     """Check and convert labels, scores and what is given beside them, for a state.
 
-    One that is weighted gets weights in any case, one that is not takes none; so it is with groups,
-    and with the columns that a state has names of.  A buffer that grows takes any.
+    A state that is weighted gets weights of 1 if none are given.  Others refuse weights; groups and
+    columns must be given if the state has them, and only then.  A growing buffer accepts all.
     """
     _check_given(state, data)
     xp, like = namespace(state.like), state.like
@@ -96,9 +96,9 @@ def checked_batch(state: Any, y_true: Any, y_score: Any, data: Mapping[str, Any]
 
 
 def _check_given(state: Any, data: Mapping[str, Any]) -> None:
-    """Raise for what the state does not keep, and for what it keeps and lacks here.
+    """Raise for columns that the state does not keep, and for those it keeps but are not given.
 
-    What rejected examples bring is nothing unless it is said.
+    Without `gain_rejected`, rejected examples bring 0.
     """
     refuse_unknown("update", data, BatchData.__annotations__)
     if data.get("sample_weight") is not None and not getattr(state, "weighted", True):
@@ -122,7 +122,7 @@ def _check_given(state: Any, data: Mapping[str, Any]) -> None:
 
 
 def columns_in(data: Mapping[str, Any]) -> list[str]:
-    """The names of the columns that are given; 0 of rejected examples is none."""
+    """The names of the columns that are given; a ``gain_rejected`` of 0 is not one."""
     there = [name for name in COLUMNS if data.get(name) is not None]
     return [x for x in there if x != "gain_rejected" or not is_zero(data[x])]
 
@@ -137,8 +137,8 @@ def _scores_for(xp: Namespace, like: Array, y_score: Any) -> Array:
 
 
 def _completed(xp: Namespace, examples: Examples, state: Any) -> Examples:
-    """The examples with what a state keeps and nobody gave: weights of 1, and nothing brought if
-    they are rejected.
+    """The examples with columns that a state keeps but were not given: weights of 1, and gains of 0
+    if rejected.
     """
     scores, weights, columns = examples.scores, examples.weights, examples.columns
     with xp.computing():
@@ -151,7 +151,7 @@ def _completed(xp: Namespace, examples: Examples, state: Any) -> Examples:
 
 
 def check_fits(like: Array, scores: Array) -> None:
-    """Raise unless the scores are of the library, device, type and batch that the state is for."""
+    """Raise unless scores have the library, device, type and leading axes of the state."""
     if namespace(scores) is not namespace(like):
         raise TypeError(
             f"the state holds arrays of {library(like)} and y_score is one of {library(scores)}; "
@@ -192,11 +192,11 @@ TITLES = {
     "scores": "type of scores",
     "batch": "batch axes",
 }
-"""What messages call facts that have other names than the properties of a state."""
+"""Facts that messages call otherwise than the properties of a state."""
 
 
 def facts_of(state: Any) -> dict[str, Any]:
-    """What two states must have in common to be of one kind."""
+    """The facts that two states must share to be alike."""
     own = ("bits", "capacity", "weighted", "num_groups", "column_names")
     return {
         "kind": type(state).__name__,

@@ -16,7 +16,7 @@ from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking
 
 BOUNDS = ("midpoint", "lower", "upper", "both")
-"""What metrics report of two bounds."""
+"""What metrics can report for two bounds."""
 _KEEP = (
     "for its exact value keep the scores in a ScoreBuffer, for an approximate one measure "
     "ranking(), in which the scores of one bin are tied"
@@ -55,9 +55,9 @@ class Bounds(NamedTuple):
 def check_measures(
     measures: Any, scores: Array, options: Mapping[str, Any] = MappingProxyType({})
 ) -> None:
-    """Raise for what is no function of a ranking of such scores, and no mapping to such functions.
+    """Raise unless each is a function of rankings of such scores.
 
-    Python's own functions, and those of the array library, make something of any tuple of arrays.
+    Python's own functions, and those of the array library, would accept any tuple of arrays.
     """
     for measure in measures.values() if isinstance(measures, Mapping) else [measures]:
         fits = _may_measure(measure, library(scores))
@@ -100,7 +100,7 @@ def measured(measures: Any, compute: Callable[..., Any], options: dict[str, Any]
 
 
 def computed(state: Any, measures: Any, options: dict[str, Any]) -> Any:
-    """What a measure with options, or each in a mapping, is of the ranking of a state."""
+    """The value of a measure with options, or of each in a mapping, for the ranking of a state."""
     check_measures(measures, state.like, options)
     ranking = state.ranking()
     return measured(measures, lambda f, own: f(ranking, **own), options)
@@ -121,7 +121,7 @@ def check_bounded(
 def bounds_of(
     measure: Callable[..., Any], options: dict[str, Any], worst: Ranking, best: Ranking
 ) -> Bounds:
-    """The values at both ends of what is known, for a measure that grows from one to the other."""
+    """The bounds of a measure that does not fall from the worst ranking to the best."""
     plain, mean = check_bounded(measure, options), mean_over_groups(measure)
     lower = measure(worst, **options)
     with silently():

@@ -40,7 +40,7 @@ from quotakernels.states._batch import (
 from quotakernels.states._compute import computed
 
 OF_ALL_BATCHES = ("gain", "cost", "treatment")
-"""What all batches come with or none."""
+"""Columns that must be given with all batches or with none."""
 
 
 class ScoreBuffer(NamedTuple):
@@ -233,8 +233,8 @@ def ranking_of_good(
 
 
 def _check_values(xp: Namespace, examples: Examples, groups: GroupCodes | None) -> None:
-    """Raise for what no batch can have brought, which forged files have; and for what is too large
-    for the sum over all batches, and not for that over its own.
+    """Raise for values that no batch can have had, as in a forged file, and for amounts whose sum
+    over all batches overflows.
     """
     weights = examples.weights
     bad = bad_values(xp, examples.scores, weights)
@@ -247,13 +247,13 @@ def _check_values(xp: Namespace, examples: Examples, groups: GroupCodes | None) 
 
 
 def numbered_groups(codes: Array, size: int) -> GroupCodes:
-    """Groups that are numbered from 0 on, with or without examples."""
+    """Groups numbered from 0 on, some perhaps without examples."""
     xp = namespace(codes)
     return GroupCodes(codes, xp.arange(size, dtype=xp.int64, device=device(codes)))
 
 
 def joined_ids(xp: Namespace, parts: tuple[Array, ...], batches: int) -> Array | None:
-    """The ids of all batches, which have some of one type, or none."""
+    """The ids of all batches, which must be of one type; None without groups."""
     if not parts:
         return None
     if len(parts) != batches:
@@ -266,12 +266,12 @@ def joined_ids(xp: Namespace, parts: tuple[Array, ...], batches: int) -> Array |
 
 
 def _kind_of_ids(ids: Array) -> str:
-    """The name of their type, which for strings and dates has no length and no unit."""
+    """The name of the type of ids; for strings and dates without their length or unit."""
     return str(ids.dtype) if not isinstance(ids, np.ndarray) else ids.dtype.type.__name__
 
 
 def _with_ids(batch: Batch, groups: Any, length: int) -> Batch:
-    """A batch with the id of each of so many examples, of which an empty one keeps none."""
+    """The batch with its first examples, so many, and with their ids."""
     examples = batch.examples.map(lambda x: x[..., :length])
     ids = ids_of(examples.scores, groups, batched=examples.scores.ndim > 1)
     return batch._replace(examples=examples, groups=ids)
@@ -285,7 +285,7 @@ def _nothing(xp: Namespace, like: Array) -> Examples:
 
 
 def _joined(xp: Namespace, pieces: list[dict[str, Array]], name: str) -> Array:
-    """One column of all pieces; what some do not have is 1, or True, there, and gains are 0."""
+    """One column of all pieces; where some lack it weights are 1, flags True and gains 0."""
     if name in OF_ALL_BATCHES and not all(name in piece for piece in pieces):
         raise ValueError(f"some batches came with {name}= and some without; give it with all")
     place = device(pieces[0]["scores"])

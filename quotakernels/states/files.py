@@ -249,7 +249,7 @@ def state_info(path: str | os.PathLike[str]) -> StateInfo:
 
 
 def _facts(name: str, state: Any) -> dict[str, Any]:
-    """The facts of what must be a state."""
+    """The facts about a state; raise for anything else."""
     if type(state) not in _KINDS.values():
         raise TypeError(f"{name} must be a {' or a '.join(_KINDS)}; got {type(state).__name__}")
     return facts_of(state)
@@ -278,7 +278,7 @@ def _check_equal(said: StateInfo, expected: dict[str, Any]) -> None:
 
 
 def _check_types(types: Mapping[str, str], beside: Mapping[str, Any]) -> None:
-    """Raise for numbers in a precision that the library or device of others does not have."""
+    """Raise for numbers in a precision that the library or device of `like` lacks."""
     for name in [x for x in types if x in beside]:
         wanted = dtype_name(beside[name].dtype)
         if types[name] != wanted:
@@ -289,7 +289,7 @@ def _check_types(types: Mapping[str, str], beside: Mapping[str, Any]) -> None:
 
 
 def _arrays(state: State) -> dict[str, Any]:
-    """What is kept of a state, by name."""
+    """The arrays of a state by name."""
     if not isinstance(state, ScoreBuffer):
         kept = dict(state._asdict())
         columns: dict[str, Any] = kept.pop("columns")
@@ -307,7 +307,7 @@ def _arrays(state: State) -> dict[str, Any]:
 
 
 def _made(kind: Any, arrays: Mapping[str, Any]) -> State:
-    """The state that has these arrays, of any library."""
+    """The state made of these arrays, of any library."""
     if kind is not ScoreBuffer:
         own = {name: x for name, x in arrays.items() if name in kind._fields}
         columns = {name: x for name, x in arrays.items() if name not in own}
@@ -319,7 +319,7 @@ def _made(kind: Any, arrays: Mapping[str, Any]) -> State:
 
 
 def _as_stored(name: str) -> str:
-    """The type of NumPy in which numbers of a type are in a file."""
+    """The NumPy type in which a file stores numbers of a type."""
     return name if name in _OF_NUMPY else f"uint{8 * WIDTHS[name]}"
 
 
@@ -369,7 +369,7 @@ def _as_damaged(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[StateInfo, Any]:
-    """What a file that nothing has changed says of its state, and the arrays for NumPy to load."""
+    """The description in an undamaged file, and its arrays, for NumPy to load."""
     import json
     from hashlib import sha256
 
@@ -398,7 +398,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[StateInfo, Any]:
 
 
 def _check_arrays(said: StateInfo, arrays: dict[str, Any]) -> None:
-    """Raise unless these are the arrays of such a state, by name, type and shape."""
+    """Raise unless the arrays have the names, types and shapes of such a state."""
     wanted = _expected(said, arrays)
     if wanted.keys() != arrays.keys():
         raise ValueError(f"its arrays are {reprlib.repr(list(arrays))}; expected {list(wanted)}")
@@ -413,7 +413,7 @@ def _check_arrays(said: StateInfo, arrays: dict[str, Any]) -> None:
 
 
 def _expected(said: StateInfo, arrays: dict[str, Any]) -> dict[str, Any]:
-    """The arrays of an empty state with these options; of a buffer with these examples."""
+    """Arrays of an empty state with these options, or of a buffer of so many examples."""
     kind, like = _KINDS[said.kind], np.zeros((*said.batch, 0), _as_stored(said.scores))
     options: dict[str, Any] = {"num_groups": said.num_groups}
     if kind is ScoreBuffer:

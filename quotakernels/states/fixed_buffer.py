@@ -30,7 +30,7 @@ from quotakernels.states._compute import computed
 from quotakernels.states.buffer import numbered_groups, ranking_of_good
 
 OWN = ("scores", "labels", "valid")
-"""What is kept of each example beside the columns."""
+"""The arrays of examples beside the columns."""
 
 
 class FixedScoreBuffer(NamedTuple):
@@ -156,7 +156,7 @@ class FixedScoreBuffer(NamedTuple):
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """What all batches come with of gains, costs and treatments."""
+        """Which of gains, costs and treatments come with all batches."""
         return tuple(name for name in COLUMNS if name in self.columns)
 
     @property
@@ -233,7 +233,7 @@ class FixedScoreBuffer(NamedTuple):
 
 
 def _check_place(state: FixedScoreBuffer, more: Any, at_least: int) -> None:
-    """Raise unless there is place for more examples, as far as that can be known."""
+    """Raise if there is no room for more examples, as far as that is known."""
     known = readable(state.filled) and (type(more) is int or (is_array(more) and readable(more)))
     filled, more = (int(state.filled), int(more)) if known else (0, at_least)
     if ops.is_below(state.capacity, filled + more):
@@ -244,7 +244,7 @@ def _check_place(state: FixedScoreBuffer, more: Any, at_least: int) -> None:
 
 
 def _check_not_overfull(state: FixedScoreBuffer) -> None:
-    """Raise if a program has given one buffer more than it has place for; of several it is NaN."""
+    """Raise if a program filled one buffer beyond its capacity; several buffers give NaN."""
     if state.filled.ndim or not readable(state.filled):
         return
     lost = int(state.filled) - state.capacity
@@ -274,7 +274,7 @@ def _joined(state: FixedScoreBuffer, other: FixedScoreBuffer) -> FixedScoreBuffe
 def _extended(
     xp: Namespace, state: FixedScoreBuffer, given: dict[str, Any], length: Array | int
 ) -> FixedScoreBuffer:
-    """The state with the first of what is given written behind what it has."""
+    """The state with more examples written after its own."""
     filled = state.filled + length
     found = {
         name: xp.write_slice(kept, given[name], state.filled, length)
@@ -289,5 +289,5 @@ def _extended(
 
 
 def _kept(state: FixedScoreBuffer) -> dict[str, Array]:
-    """All that is kept of each example, by name."""
+    """All arrays of examples, by name."""
     return {**{name: getattr(state, name) for name in OWN}, **state.columns}

@@ -33,10 +33,10 @@ from quotakernels.states._batch import (
 from quotakernels.states._compute import Bounds, bounds_of, check_measures, computed, measured
 
 MOST_BITS = 26
-"""A table of so many bits has a gigabyte."""
+"""A histogram of so many bits takes a gigabyte."""
 _SHARE = (lambda x: (x > 0) & (x <= 1), "a number above 0, 1 at most")
 _USUAL_BITS = {32: 16, 64: 19}
-"""Both keep the sign, the exponent and seven bits of the fraction."""
+"""Enough for the sign, the exponent and seven bits of the fraction."""
 
 
 class ScoreHistogram(NamedTuple):
@@ -347,7 +347,7 @@ def _check_size(bits: int, lists: int) -> None:
 
 
 def _as_counted(like: Array, y_score: Array) -> Array:
-    """Wide integers as the floats in which they are counted; everything else as it is."""
+    """Wide integers as floats, as which they are counted; other scores as they are."""
     xp = namespace(like)
     if y_score.dtype == like.dtype or namespace(y_score) is not xp:
         return y_score
@@ -365,21 +365,21 @@ def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:
 
 
 def _raised(xp: Namespace, column: Array, more: Array, error: Array | None = None) -> Array:
-    """A column with more in its sums, and with the rounding errors of both and of adding them."""
+    """A column with more added to its sums, and its rounding errors with those of the addition."""
     total, lost = sum_and_loss(column[..., 0], more)
     before = column[..., 1] if error is None else column[..., 1] + error
     return xp.stack([total, before + lost], axis=-1)
 
 
 def sum_and_loss(x: Array, y: Array) -> tuple[Array, Array]:
-    """The rounded sum, and what rounding has taken from it."""
+    """The rounded sum, and its rounding error."""
     total = x + y
     added = total - x
     return total, (x - (total - added)) + (y - added)
 
 
 def _sum(state: ScoreHistogram, other: ScoreHistogram) -> ScoreHistogram:
-    """Sums that leave the integers are bad for good."""
+    """The sum of two states; lists in which a count overflows are bad from then on."""
     xp = namespace(state.like)
     counts = state.counts + other.counts
     left = xp.any(xp.flat(counts) < 0, axis=-1)
@@ -408,9 +408,9 @@ def _countable(xp: Namespace, counts: Array) -> Array:
 
 
 def _negative(xp: Namespace, state: ScoreHistogram) -> Array:
-    """Which rows of the batch have less than nothing in a bin, as a forged file may.
+    """Which rows of the batch have a negative count in a bin, as in a forged file.
 
-    Where too many came, the row is bad already.
+    A row with an overflow is bad already.
     """
     less = state.counts < 0
     for name, x in state.columns.items():
@@ -439,7 +439,7 @@ def _finished(xp: Namespace, table: ops.TieTable, ties: TiePolicy) -> ops.TieTab
 
 
 def _rows(xp: Namespace, state: ScoreHistogram, good: Array, thresholds: Array) -> ops.TieTable:
-    """A row for each bin, of each group if there are any; none has examples where it is bad."""
+    """A row for each bin of each group, if there are any; bad lists and groups are empty."""
     shape = (*state.like.shape[:-1], thresholds.shape[-1])
 
     def by_class(x: Array) -> tuple[Array, Array]:
