@@ -254,11 +254,15 @@ def call(positional: str, keywords: Iterable[str], result: str) -> str:
 
 
 def calls(measure: Measure) -> Iterator[str]:
-    """The calls of a measure: of a table, of a ranking, of labels and scores."""
+    """The calls of a measure: of labels and scores, which editors show first; of other input."""
     function = measure._function
     cuts = [x for x in CUTS if x in measure.own_keywords]
     cuts = ["", *cuts] if measure.cut_optional or not cuts else cuts
     given = {cut: list(own_keywords(measure, cut, "Number")) for cut in ("", *cuts)}
+    y_true = "y_true: ArrayOf[A] | None" if "gain" in measure.takes else "y_true: ArrayOf[A]"
+    for cut in cuts:
+        keywords = [*own_keywords(measure, cut, "NumberOf[A]"), *data_keywords(measure, cut)]
+        yield call(f"{y_true}, y_score: ArrayOf[A]", keywords, result_of(function, "A"))
     if isinstance(measure, TableMeasure):
         yield call("table: ConfusionTable[NumberOf[A]]", given[""], result_of(function, "A"))
         if (several := measure.of_classes) is not None:
@@ -267,10 +271,6 @@ def calls(measure: Measure) -> Iterator[str]:
         yield call("ranking: RankingAtQuota[T]", given[""], result_of(function, "T"))
     for cut in cuts:
         yield call("ranking: Ranking[T]", given[cut], result_of(function, "T"))
-    y_true = "y_true: ArrayOf[A] | None" if "gain" in measure.takes else "y_true: ArrayOf[A]"
-    for cut in cuts:
-        keywords = [*own_keywords(measure, cut, "NumberOf[A]"), *data_keywords(measure, cut)]
-        yield call(f"{y_true}, y_score: ArrayOf[A]", keywords, result_of(function, "A"))
 
 
 def handed_on(names: Iterable[str], options: str = "MeasureOptions") -> str:
