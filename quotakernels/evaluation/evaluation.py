@@ -30,6 +30,7 @@ from quotakernels.evaluation.tables import (
     measure_tables,
     pair_tables,
 )
+from quotakernels.evaluation.words import say
 
 # records for programs
 
@@ -339,4 +340,5 @@ class Evaluation(Results):
     def _headline(self) -> str:
         models = counted(len(self.models), "model", "models")
         rows = counted(self.rows, "row", "rows")
-        return f"Evaluation of {models} on {rows}, {self.settings.counted(self.positives)}"
+        positives = self.settings.counted(self.positives)
+        return say("tables.evaluation", models=models, rows=rows, positives=positives)

@@ -21,7 +21,7 @@ from quotakernels._records import plainly
 from quotakernels._text import counted, digits, fixed, money, number, percent
 from quotakernels.budgets import positives_per_cost
 from quotakernels.evaluation.settings import SUM_ERROR, Counts, Quota, Settings
-from quotakernels.evaluation.words import Size, signed
+from quotakernels.evaluation.words import Size, say, signed
 from quotakernels.results import BestBoundary, Comparison
 from quotakernels.states._compute import bounds_of
 from quotakernels.uplift import uplift_at_quota
@@ -194,16 +194,15 @@ def where_best(segments: Sequence[Segment], names: Sequence[str]) -> Iterator[st
         return
     winners = dominant(segments)
     if len(winners) == len(names):
-        yield "No model is better than another at any quota, FPR or recall."
+        yield say("dominance.all_equal")
         return
     if winners:
-        who = " and ".join(names[model] for model in winners)
-        verb = "dominates" if len(winners) == 1 else "dominate"
-        yield f"{who} {verb}: at no quota, FPR or recall is another model better."
+        some = "dominance.one" if len(winners) == 1 else "dominance.several"
+        yield say(some, models=" and ".join(names[model] for model in winners))
         return
-    yield "No model dominates. Quotas at which each finds the most, alone or with another:"
+    yield say("dominance.none")
     for name, share in zip(names, best_by_model(segments, len(names)), strict=True):
-        yield f"  {name}: {percent(share)}"
+        yield say("dominance.share", model=name, share=percent(share))
 
 
 # values
@@ -674,7 +673,7 @@ class Results(Counts):
         resampling, (lower, upper) = self.settings.resampling, map(form, ends)
         if resampling is None or math.isnan(ends[0]):
             return ""
-        return f"{resampling.percent} interval {lower} to {upper}"
+        return say("quota.interval", level=resampling.percent, lower=lower, upper=upper)
 
     def size(self, places: float) -> Size:
         """So many places, or so much weight, in words."""
@@ -907,20 +906,32 @@ def nothing_matters(gains: GainResults) -> bool:
 
 def how_filled(places: float, threshold: str, above: int, tied: int) -> str:
     """Say who is in: those above a threshold, and all or some of those at it."""
-    head, remaining = f"{Size(places, False)}: ", places - above
+    left = places - above
     if places == 0:
-        return head + "nobody is in"
-    tie = f"the {number(tied)} tied at it" if tied > 1 else "the one at it"
-    whole = math.isclose(tied, remaining)
-    at_it = f"{number(tied)} at it" if whole else f"{number(remaining)} of {tie}"
-    return head + f"{number(above)} above the threshold {threshold}, {at_it}"
+        return say("filled.nobody", places=Size(places, False))
+    part = "filled.of_tied" if tied > 1 else "filled.of_one"
+    return say(
+        "filled.whole" if math.isclose(tied, left) else part,
+        places=Size(places, False),
+        above=number(above),
+        threshold=threshold,
+        left=number(left),
+        tied=number(tied),
+    )
 
 
 def how_filled_each(places: float, quota: Quota, column: str, sizes: NDArray[Any]) -> str:
     """Say how many places there are of each group, and how many groups have fewer rows."""
     short = 0 if quota.percent else int(np.count_nonzero(sizes < quota.amount))
-    smaller = "that cost less" if quota.is_budget else "with fewer rows"
-    fewer = f", {short} of them {smaller}" if short else ""
-    groups = f"{counted(len(sizes), 'group', 'groups')}{fewer}"
-    what = f"{number(quota.amount)} for" if quota.is_budget else f"{quota} of"
-    return f"{Size(places, False)}: {what} each {column} ({groups})"
+    each = "filled.each_short" if short else "filled.each"
+    if quota.is_budget:
+        each = "filled.each_budget_short" if short else "filled.each_budget"
+    return say(
+        each,
+        places=Size(places, False),
+        quota=quota,
+        amount=number(quota.amount),
+        group=column,
+        groups=counted(len(sizes), "group", "groups"),
+        short=short,
+    )

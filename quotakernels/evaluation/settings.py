@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotakernels._text import counted, formatted, number, plain
-from quotakernels.evaluation.words import Conditions, listed
+from quotakernels.evaluation.words import Conditions, say
 from quotakernels.inference.comparing import few_resamples, resamples_needed
 from quotakernels.tables import ConfusionTable
 
@@ -72,7 +72,9 @@ class Quota:
     @property
     def named(self) -> str:
         """What it is and how much, in words."""
-        return f"budget {number(self.amount)}" if self.is_budget else f"quota {self}"
+        if self.is_budget:
+            return say("quota.named_budget", amount=number(self.amount))
+        return say("quota.named", amount=self)
 
     def argument(self, total: float) -> QuotaArgument:
         """The quota of a total, for a budget the cost of all, as an argument of the library's."""
@@ -163,16 +165,16 @@ class Unit:
     def tuned_to(self) -> str:
         """Of which class ratio the impacts are, if it is not that of the rows."""
         ratio = formatted(self.ratio or 0, ".4g")
-        positives = "positive" if ratio == "1" else "positives"
-        return f"{ratio} {positives} to one negative" if self.ratio else ""
+        return say("unit.one" if ratio == "1" else "unit.several", ratio=ratio)
 
     def __str__(self) -> str:
         if self.impacts is not None:
             named = zip(ConfusionTable._fields, self.impacts, strict=True)
             cells = ", ".join(f"{cell} {plain(impact)}" for cell, impact in named)
-            return f"{cells}, of {self.tuned_to}" if self.ratio else cells
-        cost = f" - {plain(self.place_cost)} for each place" if self.place_cost else ""
-        return f"{self.column}{cost}"
+            return say("unit.tuned", cells=cells, ratio=self.tuned_to) if self.ratio else cells
+        if not self.place_cost:
+            return str(self.column)
+        return say("unit.less_cost", column=self.column, cost=plain(self.place_cost))
 
 
 _TWO_GAINS = "gain= and impacts= are two ways to say the same; give one"
@@ -185,7 +187,6 @@ _PLACE_COST = "place_cost= must be a finite number, and needs gain= or impacts="
 _LEVEL = 0.95
 _RESAMPLES, _MOST_RESAMPLES, _AMPLE = 1000, 20_000, 8
 _FEWEST, _MANY_ROWS = 200, 100_000
-_IN_CLOSED_FORM = ("AUC", "Gini", "average hit rate", "average precision")
 
 
 class Lines(NamedTuple):
@@ -268,7 +269,8 @@ class Resampling:
         if few := self.few(models, self.resamples):
             yield few
         elif self.resamples != self.test_resamples:
-            yield f"By percentiles of {counted(self.resamples, 'resample', 'resamples')}."
+            resamples = counted(self.resamples, "resample", "resamples")
+            yield say("methods.by_percentiles", resamples=resamples)
 
     def in_words(self, settings: Settings) -> Iterator[str]:
         """Tell which intervals and tests are formulas, for rows without weights, and of what the
@@ -277,47 +279,42 @@ class Resampling:
         formulas = settings.weight is None
         fixed_places = settings.cost is None and formulas
         if self.level is not None:
-            closed = [f"{listed(_IN_CLOSED_FORM)}: logit, in closed form"] * formulas
-            closed += ["hit rate: score interval"] * (bool(settings.quotas) and fixed_places)
-            how = f"corrected {self._drawn(self.resamples, formulas)}"
-            yield f"{self.percent} intervals{_each_by(closed, how)}."
+            closed = [say("methods.areas")] * formulas
+            closed += [say("methods.hit_rate")] * (bool(settings.quotas) and fixed_places)
+            drawn = self._drawn(self.resamples, formulas)
+            how = _each_by(closed, say("methods.corrected", percentiles=drawn))
+            yield say("methods.intervals", level=self.percent, how=how)
         if self.compare:
-            tests = ["AUC: DeLong's test"] * formulas
+            tests = [say("methods.test_of_auc")] * formulas
             by_score = bool(settings.quotas_over_all) and fixed_places
             if by_score:
-                by_impacts = settings.unit is not None and settings.unit.impacts is not None
-                rate = "hit rate, and what quotas bring" if by_impacts else "hit rate"
-                tests.append(f"{rate}: score test")
+                brings = settings.unit is not None and settings.unit.impacts is not None
+                rates = "methods.test_of_rates_and_brings" if brings else "methods.test_of_rates"
+                tests.append(say(rates))
             more = settings.unit is not None or settings.treatment is not None
             more = more or not formulas or bool(settings.quotas) != by_score
-            drawn = self._drawn(self.test_resamples, formulas) if more else ""
-            how = _each_by(tests, drawn)
+            how = _each_by(tests, self._drawn(self.test_resamples, formulas) if more else "")
+            two = len(settings.models) == 2
             alpha = plain(1 - self.tested_level)
-            yield (
-                f"Differences: {self.percent} interval of each pair{how}. "
-                f"{_DECIDED[len(settings.models) > 2].format(alpha)}"
-            )
+            decided = say("methods.decided_for_two" if two else "methods.decided", alpha=alpha)
+            yield say("methods.differences", level=self.percent, how=how, decided=decided)
 
     def _drawn(self, resamples: int, alike: bool) -> str:
-        rows = "rows" if alike else "rows with their weights"
-        fewer = f"fewer than {_RESAMPLES}, as the rows are many; "
-        fewer = fewer if self.least and resamples < _RESAMPLES else ""
-        times = counted(resamples, "resample", "resamples")
-        return f"percentiles of {times} of the {rows} ({fewer}seed {self.seed})"
+        fewer = self.least and resamples < _RESAMPLES
+        return say(
+            "methods.percentiles" if alike else "methods.percentiles_weighted",
+            resamples=counted(resamples, "resample", "resamples"),
+            fewer=say("methods.fewer", usual=_RESAMPLES) if fewer else "",
+            seed=self.seed,
+        )
 
 
 def _each_by(formulas: Sequence[str], others: str) -> str:
     """What there are formulas for, and how all others are known, if there are others."""
-    said = [*formulas, *[f"all others: {others}"] * bool(others)]
-    return f". {'; '.join(said)}" if formulas else f": {others}"
-
-
-_DECIDED = {
-    False: "Models differ where p is at most {}.",
-    True: "Pairs of models differ where p (Holm) is at most {0}. One model is surely the best if p "
-    "of each of its pairs is at most {0}.",
-}
-"""By which p-values models differ, by whether there are many."""
+    if not formulas:
+        return f": {others}"
+    rest = [say("methods.all_others", how=others)] if others else []
+    return f". {'; '.join([*formulas, *rest])}"
 
 
 def resamples_for(models: int, level: float | None) -> int:
@@ -392,7 +389,7 @@ class Settings:
     @property
     def positives(self) -> str:
         """Positive rows, in the user's word if there is one."""
-        return self.called or "positives"
+        return self.called or say("unit.positives")
 
     def many(self, positives: float) -> str:
         """What so many positive rows are in the user's word, which is for several; or nothing."""
@@ -400,11 +397,16 @@ class Settings:
 
     def counted(self, positives: float) -> str:
         """So many positive rows, what they are, and by what."""
-        return f"{number(positives)} {self.many(positives) or 'positive'} ({self.positive})"
+        called = self.many(positives) or say("unit.positive")
+        return say(
+            "unit.counted", number=number(positives), positives=called, positive=self.positive
+        )
 
     def in_currency(self, words: str) -> str:
         """Words for amounts, with the currency that these are in."""
-        return f"{words} in {self.currency}" if self.currency else words
+        if not self.currency:
+            return words
+        return say("unit.in_currency", words=words, currency=self.currency)
 
     @property
     def gain(self) -> str | None:

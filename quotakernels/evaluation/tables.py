@@ -31,7 +31,7 @@ from quotakernels.evaluation.results import (
     undefined_or,
 )
 from quotakernels.evaluation.settings import Quota, Settings
-from quotakernels.evaluation.words import MINUS, in_words, signed
+from quotakernels.evaluation.words import MINUS, in_words, say, signed
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Table:
             numbers = (x.rjust(width) for x, width in zip(rest, widths[1:], strict=True))
             yield "  ".join([first.ljust(widths[0]), *numbers]).rstrip()
         if len(self.rows) > most:
-            yield f"and {len(self.rows) - most} more"
+            yield say("tables.more_rows", more=len(self.rows) - most)
 
     @property
     def html(self) -> str:
@@ -202,28 +202,29 @@ def _caption(evaluation: Results, section: Section) -> str:
     part, quota, values = section
     if part == "over_all":
         s3 = values.of_model(0).get("s3", math.nan)
-        known = "" if math.isnan(s3) else f" (S3 = {plain(formatted(s3, '.4f'))})"
-        return f"Over all quotas{known}"
+        known = plain(formatted(s3, ".4f")) if not math.isnan(s3) else ""
+        return say("tables.over_all", s3=known) if known else heading_of(evaluation, None)
     if part == "areas":
-        return "ROC and precision-recall space"
+        return say("tables.areas")
     if quota is None:
         settings = evaluation.settings
-        brings = settings.in_currency("What the best cut brings")
-        return f"{brings} ({settings.unit}){chosen_on(settings)}"
+        brings = settings.in_currency(say("tables.best_cut"))
+        parts = {"unit": settings.unit, "chosen_on": chosen_on(settings)}
+        return say("tables.of_unit", brings=brings, **parts)
     if part == "at_quota":
         return heading_of(evaluation, quota)
-    return evaluation.settings.in_currency(f"What {quota.named} brings")
+    return evaluation.settings.in_currency(say("tables.brings", quota=quota.named))
 
 
 def _notes(evaluation: Results, section: Section) -> Iterator[str]:
     if (gains := evaluation.gains) is not None and section.values is gains.at_best_cut:
         nobody, everybody = evaluation.amount(gains.nobody), evaluation.amount(gains.everybody)
-        yield f"Selecting nobody brings {nobody}, selecting all {everybody}."
+        yield say("brings.nobody_and_all", nobody=nobody, everybody=everybody)
 
 
 def chosen_on(settings: Settings) -> str:
     """On which rows best cuts were chosen, if on others."""
-    return f", chosen on the rows with {in_words(settings.tune)}" if settings.tune else ""
+    return say("tables.chosen_on", tune=in_words(settings.tune)) if settings.tune else ""
 
 
 # pairs of models
@@ -276,7 +277,7 @@ def ends_of_quotas(evaluation: Results) -> Iterator[Table]:
             ("tied at it", _numbers(number, [x.tied for x in ends])),
             ("places left", _numbers(number, filled - [x.above for x in ends])),
         ]
-        yield _table(f"Where {quota.named} ends", columns)
+        yield _table(say("tables.ends", quota=quota.named), columns)
 
 
 # the table that a decision needs
@@ -333,15 +334,6 @@ GROUPS_SHOWN = 30
 """Groups, of which a table or a drawing has all."""
 _EXTREMES = 5
 _QUARTILES = ("lowest", "quartile", "median", "quartile", "highest")
-_OF_APART = (
-    "Parity ratio: the smallest selection rate over the largest. Equal opportunity difference: the "
-    "largest Qrecall less the smallest. Split cost: how many fewer positives are found if each "
-    "group has a quota in proportion to its size, or a budget in proportion to what it costs."
-)
-_ENDS_APART = (
-    "The ratio and the difference compare the extreme groups. So their intervals exclude 1 and 0 "
-    "even for groups that are alike."
-)
 
 
 def group_tables(evaluation: Results) -> Iterator[Table]:
@@ -380,29 +372,35 @@ def _spread(evaluation: Results, groups: GroupResults, quota: Quota | None) -> T
             defined = Cell(number(np.count_nonzero(~np.isnan(values.of(name)[model]))))
             each = (cell_of(measure, spread.known(name, model, k)) for k in range(len(_QUARTILES)))
             rows.append((*words, mean, defined, *each))
-    caption = f"{heading_of(evaluation, quota)}: means over {evaluation.settings.grouped_by}"
+    caption = say(
+        "tables.means",
+        heading=heading_of(evaluation, quota),
+        group=evaluation.settings.grouped_by,
+        groups=number(len(groups.names)),
+    )
     notes = tuple(_notes_of_groups(evaluation, groups, quota))
     head = ("model", "measure", "mean", "groups", *_QUARTILES)
-    return Table(f"{caption} ({number(len(groups.names))})", head, tuple(rows), notes)
+    return Table(caption, head, tuple(rows), notes)
 
 
 def _notes_of_groups(
     evaluation: Results, groups: GroupResults, quota: Quota | None
 ) -> Iterator[str]:
     if quota is not None and evaluation.settings.per is not None and (n := groups.short(quota)):
-        cost, have, are = ("costs", "has", "is") if n == 1 else ("cost", "have", "are")
-        short = f"{have} less than {quota}"
-        if quota.is_budget:
-            short = f"{cost} less than {number(quota.amount)}"
-        yield f"{number(n)} of them {short} and {are} selected whole."
-    yield "A group without a value, such as the AUC of one class alone, is left out of the mean."
+        budget = quota.is_budget
+        short = "tables.short_one" if n == 1 else "tables.short"
+        if budget:
+            short = "tables.short_one_cost" if n == 1 else "tables.short_cost"
+        yield say(short, short=number(n), amount=number(quota.amount) if budget else quota)
+    yield say("tables.undefined")
 
 
 def _apart(evaluation: Results, groups: GroupResults, quota: Quota) -> Table:
     """How far the groups are apart by each model, and what a quota of each would cost."""
-    column, values = evaluation.settings.grouped_by, groups.apart[quota]
-    caption = f"{heading_of(evaluation, quota)}: how far the groups of {column} are apart"
-    notes = (_OF_APART, _ENDS_APART) if values.ends else (_OF_APART,)
+    heading, values = heading_of(evaluation, quota), groups.apart[quota]
+    caption = say("tables.apart", heading=heading, group=evaluation.settings.grouped_by)
+    notes = [say("tables.apart_means")]
+    notes += [say("tables.apart_intervals")] if values.ends else []
     return _of_models(evaluation, caption, values, notes)
 
 
@@ -425,11 +423,13 @@ def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, mode
     values, measure = next(x for x in columns_at(groups, quota) if x[1].compared)
     shown = shown_groups(values, measure, model)
     places = [(model, k) for k in shown]
-    which = ""
-    if len(shown) < len(groups.names):
-        half = number(len(shown) // 2)
-        which = f", the {half} lowest and the {half} highest by {measure.title}"
-    caption = f"{heading_of(evaluation, quota)} by {evaluation.models[model]}{which}"
+    caption = say(
+        "tables.of_model_extremes" if len(shown) < len(groups.names) else "tables.of_model",
+        heading=heading_of(evaluation, quota),
+        model=evaluation.models[model],
+        half=number(len(shown) // 2),
+        measure=measure.title,
+    )
     columns = [
         (str(evaluation.settings.grouped_by), _words(groups.names[k] for k in shown)),
         ("rows", _numbers(number, groups.rows[shown])),
