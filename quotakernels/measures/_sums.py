@@ -20,20 +20,6 @@ class OfRowSum(NamedTuple):
     take: Callable[[Any], Any] = lambda value: value
 
 
-def found_along(xp: Namespace, table: Any, rows: Any, total: Totals, width: str) -> Array:
-    """Twice the area below T within each row, along the "mass" or the "negative" mass.
-
-    Where rows are groups with positives only, what each of them finds counts on to the end, so that
-    nothing is left out between them.
-    """
-    if table.of_positives:
-        end, both = total.whole, rows.mass_before + rows.mass_upto
-        if width == "negative":
-            end, both = total.negative, both - (rows.positive_before + rows.positive_upto)
-        return rows.positive * (xp.repeat_per_row(table, 2 * end) - both)
-    return getattr(rows, width) * (rows.positive_before + rows.positive_upto)
-
-
 def item_scale(xp: Namespace, table: ops.TieTable, total: Totals) -> Array:
     """The factor that gives masses a mean of one per example."""
     if table.weighted:

@@ -19,7 +19,6 @@ from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._sums import (
     WIDE,
     OfRowSum,
-    found_along,
     harmonic_sums,
     item_scale,
     log_and_remainder,
@@ -105,11 +104,23 @@ def advantage_areas(
     whole, positive = (xp.repeat_per_row(table, x) for x in (total.whole, total.positive))
     by_sum = method == "sum"
 
-    def terms(rows: Any) -> tuple[Array, ...]:
-        """n·P·Σd of each row, above and below zero."""
+    def line(rows: Any) -> tuple[Array, Array, Array]:
+        """Half of n·P·d at the start of each row, by how much it changes, and the row's mass."""
         half, half_positive, size = whole / 2, positive / 2, rows.mass
         start = half * rows.positive_before - half_positive * rows.mass_before
-        return _by_side(xp, by_sum, start, half * rows.positive - half_positive * size, size)
+        return start, half * rows.positive - half_positive * size, size
+
+    def terms(rows: Any) -> tuple[Array, ...]:
+        """n·P·Σd of each row, above and below zero."""
+        return _by_side(xp, by_sum, *line(rows))
+
+    def by_stretch(rows: Any, area: Array) -> tuple[Array, ...]:
+        """Where d has one sign even if all negatives come first, or all positives; and its sums."""
+        start, change, size = line(rows)
+        falls, rises = start - positive / 2 * size, start + whole / 2 * rows.positive
+        sums = 2 * size * start + whole / 2 * area - positive / 2 * size * size
+        sums = sums + change if by_sum else sums
+        return (falls >= 0) | (rises <= 0), xp.clip(sums, 0.0), xp.clip(sums, None, 0.0)
 
     def value(above: Array, below: Array) -> PemAreas:
         unit, optimum = total.whole * total.positive, total.pairs / (2 * total.positive)
@@ -130,7 +141,8 @@ def advantage_areas(
         line = start + at.place * (whole * at.positive - positive * at.mass) / size
         return xp.clip(line, 0.0), xp.clip(line, None, 0.0)
 
-    return ops.RowSum(terms, value, by_position=each if by_sum else None)
+    by_position = each if by_sum else None
+    return ops.RowSum(terms, value, by_position=by_position, by_stretch=by_stretch)
 
 
 def _by_side(
@@ -176,7 +188,7 @@ class Won(NamedTuple):
         return (self.twice - self.pairs) / self.pairs
 
 
-def pairs_won(xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
+def pairs_won(_xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
     """AUC is the share of the pairs of a positive and a negative that are won, Gini the surplus.
 
     Whole numbers of positives go on from one group of examples to the next, which takes fewer
@@ -185,7 +197,7 @@ def pairs_won(xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
     in_list = len(table.groups) > 0 and not total.rounded
 
     def won_twice(rows: Any) -> tuple[Array]:
-        return (found_along(xp, table, rows, total, "negative"),)
+        return (rows.won_twice,)
 
     def value(twice: Array) -> Won:
         if in_list:
@@ -565,19 +577,14 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> ops.Ro
     owner = _ends_of_owner(xp, table, total, late)
 
     def full_groups(rows: Any) -> tuple[Array, ...]:
-        """Without what each group has found, which adds up to what the rest finds."""
-        before = rows.mass_before
-        whole = xp.of_kind(before.dtype, "integral")
+        """Behind the one that the first position falls into."""
+        whole = xp.of_kind(rows.mass_before.dtype, "integral")
         first = total.positives if whole else total.positive
-        least = xp.repeat_per_row(table, first + 1 if late else first)
-        nothing = xp.zeros_like(least, dtype=before.dtype)
-        twice = found_along(xp, table, rows, total, "mass")
-        return (xp.where(before >= least, twice, nothing),)
+        first = xp.repeat_per_row(table, first + 1 if late else first)
+        return (rows.below_from(first, owner[1][..., None]),)
 
     def value(below: Array) -> Array:
         before, end, found, upto = owner
-        if table.of_positives:  # what is found before all full groups
-            below = below + 2 * (total.whole - end) * upto
         items = end - before  # 0 only where there are no examples, where all is 0/0
         first = total.positive + 1 if late else total.positive
         place, number = first - before, end - first + 1

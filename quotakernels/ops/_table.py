@@ -181,11 +181,6 @@ class TieTable(NamedTuple):
         return isinstance(self.layout, Running)
 
     @property
-    def of_positives(self) -> bool:
-        """Whether the rows are the tie groups that hold positives, with negatives between them."""
-        return self.running and not isinstance(self.layout.starts, tuple)
-
-    @property
     def of_few(self) -> bool:
         """Whether there are fewer than 2**31 examples, so that products of two counts are small."""
         return isinstance(self.layout, (InPlace, Few))
@@ -269,6 +264,8 @@ class RowSum(NamedTuple):
     sums, of `rows.Positions`, for tables that have a row for each of these anyway.
     The one term of a sum `in_list` is made of whole numbers that go on from one group of examples
     to the next.  A sum `of_positives` reads no rows without these where they are left out.
+    ``by_stretch(rows, area)`` says of stretches of many rows which add up as one row would, of that
+    `area`, twice what lies below T and above its start; and what each adds then.
     """
 
     terms: Callable[[Any], tuple[Array, ...]]
@@ -277,6 +274,7 @@ class RowSum(NamedTuple):
     in_list: bool = False
     of_positives: bool = False
     by_position: Callable[[Any], tuple[Array, ...]] | None = None
+    by_stretch: Callable[[Any, Array], tuple[Array, ...]] | None = None
 
 
 class CutRow(NamedTuple):

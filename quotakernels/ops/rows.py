@@ -20,7 +20,24 @@ def _column(name: str) -> Any:
     return once(make)
 
 
-class Rows:
+class Areas:
+    """Twice the areas below T, row by row, of which the sums are wanted."""
+
+    @once
+    def won_twice(self: Any) -> Array:
+        """Along the negative mass: twice the pairs that each row's negatives lose, ties half."""
+        return self.negative * (self.positive_before + self.positive_upto)
+
+    def below_from(self: Any, first: Array, end: Array) -> Array:
+        """Along the mass of the rows behind the one that owns the place `first`.
+
+        The place stands beside each row, and the `end` of its owner beside each list.
+        """
+        before, twice = self.mass_before, self.mass * (self.positive_before + self.positive_upto)
+        return self.xp.where(before >= first, twice, self.xp.zeros_like(first, dtype=before.dtype))
+
+
+class Rows(Areas):
     """The columns of a table by row, each made when it is first read.
 
     ``items`` counts examples; ``mass``, ``positive`` and ``negative`` are masses, which without
@@ -139,17 +156,17 @@ class Positions:
         return own if name.endswith("_before") else self.xp.take_last_axis(own, self.row)
 
 
-class Numbers:
+class Numbers(Areas):
     """Rows or positions whose columns are read as numbers of one type.
 
     They are floats, or whole numbers as they are.  Sums of these are wide, for products.
     """
 
     def __init__(self, columns: Any, dtype: Any):
-        self._columns, self._dtype = columns, dtype
+        self.xp, self._columns, self._dtype = columns.xp, columns, dtype
 
     def __getattr__(self, name: str) -> Any:
-        xp, found = self._columns.xp, getattr(self._columns, name)
+        xp, found = self.xp, getattr(self._columns, name)
         if self._dtype is not None:
             found = xp.cast(found, self._dtype)
         elif "_" in name and xp.of_kind(found.dtype, "integral"):

@@ -150,6 +150,18 @@ def spread_ratio(scores: np.ndarray) -> float:
     return abs(scores.mean()) / max(scores.std(), 1e-300) if scores.std() else 1.0
 
 
+@pytest.mark.parametrize("method", ["sum", "area"])
+@pytest.mark.parametrize("slope", [-0.4, 0, 0.4])
+def test_areas_of_many_examples_are_those_of_their_ranking(slope, method):
+    """Examples without ranking: rows on one side of chance are summed together."""
+    rng = np.random.default_rng(3)
+    scores = uniform(200_000, rng).round(5)
+    labels = rng.random(scores.shape) < 0.3 + slope * (scores - 0.5)
+    found = qk.pem_areas(labels, scores, method=method)
+    wanted = qk.pem_areas(qk.rank(labels, scores), method=method)
+    np.testing.assert_allclose(found, wanted, rtol=1e-13)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("mode", parameters([m for m in MODES_64 if m.name != "strict"]))
 def test_measures_of_a_million_are_the_exact_values(mode):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,7 @@ class _RowsBetween(Rows):
     """Rows whose sums of examples and of positives, before and down to their ends, are given."""
 
     def __init__(self, *sums: NDArray):
+        self.sums = sums
         self.mass_before, self.mass_upto, self.positive_before, self.positive_upto = sums
 
     @once
@@ -143,6 +144,35 @@ class _RowsBetween(Rows):
     def before(self, name: str) -> NDArray:
         """See `Rows.before`, of negatives."""
         return self.mass_before - self.positive_before
+
+
+class _RowsOfPositives(_RowsBetween):
+    """The groups with positives in a block of a table, by the sums where each begins and ends.
+
+    What each of them finds counts on to the end of the table, so that areas leave nothing out.
+    """
+
+    def __init__(self, table: TieTable, starts: NDArray, ends: NDArray, found: NDArray):
+        super().__init__(starts, ends[..., 1:], found[..., :-1], found[..., 1:])
+        self._ends, self._whole, self._positives = ends, *(x[..., -1:] for x in table[1:3])
+
+    @once
+    def between(self) -> _RowsBetween:
+        """The negatives before each of these groups, as rows of their own."""
+        found = self.positive_before
+        return _RowsBetween(self._ends[..., :-1], self.mass_before, found, found)
+
+    @once
+    def won_twice(self) -> NDArray:
+        """See `Areas.won_twice`."""
+        twice = 2.0 * (self._whole - self._positives)
+        return self.positive * (twice - (self.negative_before + self.negative_upto))
+
+    def below_from(self, first: NDArray, end: NDArray) -> NDArray:
+        """See `Areas.below_from`."""
+        since = np.maximum(self.mass_before, end) + np.maximum(self.mass_upto, end)
+        found: NDArray = self.positive * (2.0 * self._whole - since)
+        return found
 
 
 def totals_of_list(xp: Namespace, table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]:
@@ -171,15 +201,8 @@ def _totals(each: RowSum, parts: Sequence[Rows]) -> tuple[NDArray, ...]:
     return tuple(every[0] if len(every) == 1 else map(np.add, *every))
 
 
-READ_AT_ONCE = 2**12
-"""Up to so many rows are read in one block, which takes fewer calls."""
-
-
 def totals_of_counts(table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]:
-    """The sums of all terms over each block of groups with positives, of one list or several.
-
-    What is between these groups is read where a sum needs it.
-    """
+    """The sums of all terms over each block of groups with positives, of one list or several."""
     columns = every = (table.layout.starts, *table[1:3])
     *lists, length = every[0].shape
     size = max(2 * BLOCK // math.prod(lists), 1)
@@ -187,17 +210,51 @@ def totals_of_counts(table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]
         if length > size:
             upto = slice(block.start, block.stop + 1)
             columns = every[0][..., block], *(x[..., upto] for x in every[1:])
-        starts, ends, found = (x.astype(np.float64, copy=False) for x in columns)
-        before = found[..., :-1]
-        own = starts, ends[..., 1:], before, found[..., 1:]
-        parts = rows = [_RowsBetween(*own)]
-        if not all(each.of_positives for each in sums):
-            between = ends[..., :-1], starts, before, before
-            parts = [*rows, _RowsBetween(*between)]
-            if length <= READ_AT_ONCE:
-                both = zip(own, between, strict=True)
-                parts = [_RowsBetween(*(np.concatenate(x, axis=-1) for x in both))]
-        yield [_totals(each, rows if each.of_positives else parts) for each in sums]
+        floats = (x.astype(np.float64, copy=False) for x in columns)
+        rows = _RowsOfPositives(table, *floats)
+        yield [_totals_with_between(each, rows) for each in sums]
+
+
+READ_AT_ONCE = 2**12
+"""Up to so many rows are read in one block, which takes fewer calls."""
+
+
+def _totals_with_between(each: RowSum, rows: _RowsOfPositives) -> tuple[NDArray, ...]:
+    """The sums over groups with positives and, if they are wanted, over what is between them."""
+    if each.of_positives:
+        return _totals(each, [rows])
+    if rows.mass_upto.shape[-1] <= READ_AT_ONCE:
+        return _totals(each, [_together(rows.sums, rows.between.sums)])
+    if each.by_stretch is None or rows.mass_upto.ndim > 1:
+        return _totals(each, [rows, rows.between])
+    return _totals_by_stretch(each, each.by_stretch, rows)
+
+
+def _together(*parts: Sequence[NDArray]) -> _RowsBetween:
+    return _RowsBetween(*(np.concatenate(x, axis=-1) for x in zip(*parts, strict=True)))
+
+
+STRETCH = 2**4
+"""How many rows are looked at together; of more, fewer stretches add up as one row would."""
+
+
+def _totals_by_stretch(
+    each: RowSum, by_stretch: Callable[..., Any], rows: _RowsOfPositives
+) -> tuple[NDArray, ...]:
+    """Row by row where that is needed.  What a row finds counts on to the end of its stretch."""
+    between, stop = rows.between, rows.mass_upto.shape[0] // STRETCH * STRETCH
+    first, last = slice(0, stop, STRETCH), slice(STRETCH - 1, stop, STRETCH)
+    begins, ends = between.mass_before[first], rows.mass_upto[last]
+    stretches = _RowsBetween(begins, ends, rows.positive_before[first], rows.positive_upto[last])
+    moments = rows.positive * (rows.mass_before + rows.mass_upto)
+    moments = moments[:stop].reshape(-1, STRETCH) @ np.ones(STRETCH)
+    as_one, *terms = by_stretch(stretches, 2 * ends * stretches.positive - moments)
+    singly = np.ones(rows.mass_upto.shape, dtype=np.bool)
+    singly[:stop] = np.repeat(~as_one, STRETCH)
+    places = singly.nonzero()[0]
+    few = ([x.take(places) for x in part.sums] for part in (rows, between))
+    rest = _totals(each, [_together(*few)])
+    return tuple(x + np.add.reduce(y[as_one]) for x, y in zip(rest, terms, strict=True))
 
 
 def rows_at(table: TieTable, wanted: NDArray) -> tuple[NDArray, CutRow]:
