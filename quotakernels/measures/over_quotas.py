@@ -104,23 +104,11 @@ def advantage_areas(
     whole, positive = (xp.repeat_per_row(table, x) for x in (total.whole, total.positive))
     by_sum = method == "sum"
 
-    def line(rows: Any) -> tuple[Array, Array, Array]:
-        """Half of n·P·d at the start of each row, by how much it changes, and the row's mass."""
-        half, half_positive, size = whole / 2, positive / 2, rows.mass
-        start = half * rows.positive_before - half_positive * rows.mass_before
-        return start, half * rows.positive - half_positive * size, size
-
     def terms(rows: Any) -> tuple[Array, ...]:
         """n·P·Σd of each row, above and below zero."""
-        return _by_side(xp, by_sum, *line(rows))
-
-    def by_stretch(rows: Any, area: Array) -> tuple[Array, ...]:
-        """Where d has one sign even if all negatives come first, or all positives; and its sums."""
-        start, change, size = line(rows)
-        falls, rises = start - positive / 2 * size, start + whole / 2 * rows.positive
-        sums = 2 * size * start + whole / 2 * area - positive / 2 * size * size
-        sums = sums + change if by_sum else sums
-        return (falls >= 0) | (rises <= 0), xp.clip(sums, 0.0), xp.clip(sums, None, 0.0)
+        half, half_positive, size = whole / 2, positive / 2, rows.mass
+        start = half * rows.positive_before - half_positive * rows.mass_before
+        return _by_side(xp, by_sum, start, half * rows.positive - half_positive * size, size)
 
     def value(above: Array, below: Array) -> PemAreas:
         unit, optimum = total.whole * total.positive, total.pairs / (2 * total.positive)
@@ -141,8 +129,19 @@ def advantage_areas(
         line = start + at.place * (whole * at.positive - positive * at.mass) / size
         return xp.clip(line, 0.0), xp.clip(line, None, 0.0)
 
-    by_position = each if by_sum else None
-    return ops.RowSum(terms, value, by_position=by_position, by_stretch=by_stretch)
+    of_stretch = partial(_on_one_side, xp, by_sum, whole / 2, positive / 2)
+    return ops.RowSum(terms, value, by_position=each if by_sum else None, by_stretch=of_stretch)
+
+
+def _on_one_side(
+    xp: Namespace, by_sum: bool, half: Array, half_positive: Array, rows: Any, area: Array
+) -> tuple[Array, ...]:
+    """Where d has one sign even if all negatives come first, or all positives; and its sums."""
+    start = half * rows.positive_before - half_positive * rows.mass_before
+    rise, fall = half * rows.positive, half_positive * rows.mass
+    line = rows.mass * (2 * start - fall) + half * area
+    line = line + rise - fall if by_sum else line
+    return (start >= fall) | (start + rise <= 0), xp.clip(line, 0.0), xp.clip(line, None, 0.0)
 
 
 def _by_side(
