@@ -11,7 +11,7 @@ from statistics import mean
 import exact as ex
 import numpy as np
 import pytest
-from exact import cases, charts, confusion, impact, weighted_cases, without_ties
+from exact import cases, charts, confusion, weighted_cases, without_ties
 from exact.small_tables import rankings as small_rankings
 
 F = Fraction
@@ -261,15 +261,6 @@ def test_real_beta_is_the_integral(a, b):
 
 # Tables and impacts
 
-# EL section 7.3: impacts in thousands of dollars, and the two tests of Table 7.
-IMPACTS = (0, Fraction("-7.9"), -13, 0)
-ANTI_CCP = confusion.table_from_rates(Fraction(1, 2), Fraction(".67"), Fraction(".05"))
-RF = confusion.table_from_rates(Fraction(1, 2), Fraction(".69"), Fraction(".15"))
-
-
-def rounded(values, digits=3):
-    return [round(float(value), digits) for value in values]
-
 
 @pytest.mark.full
 def test_area_under_kappa_is_the_integral():
@@ -281,12 +272,3 @@ def test_area_under_kappa_is_the_integral():
                 kappa = confusion.cohen_kappa(confusion.table_at_quota(ranking, quota))
                 total += float(w * float(kappa) / 2 * float((b.fp - a.fp) / negatives))
         assert charts.auk(ranking) == pytest.approx(total, abs=1e-12)
-
-
-# Eiland & Liebrock: worked numbers
-
-
-@pytest.mark.full
-def test_eiland_and_liebrock_blood_tests():
-    assert rounded(impact.outcome_impact(ANTI_CCP, IMPACTS)) == [-0.549, -3.352, -1.950]
-    assert rounded(impact.outcome_impact(RF, IMPACTS)) == [-1.411, -3.474, -2.442]

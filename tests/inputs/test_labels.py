@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import everything as every
@@ -64,10 +65,7 @@ OTHER_LABELS = [
 @pytest.mark.parametrize(("labels", "pos_label"), OTHER_LABELS)
 @pytest.mark.parametrize("mode", EAGER)
 def test_any_two_numbers_with_pos_label(mode: Mode, labels: np.ndarray, pos_label: Any):
-    def with_label(y: Any, s: Any) -> Any:
-        return qk.roc_auc(y, s, pos_label=pos_label)
-
-    exactly(mode.run(with_label, labels, S))
+    exactly(mode.run(partial(qk.roc_auc, pos_label=pos_label), labels, S))
 
 
 STRINGS = np.where(Y == 1, "yes", "no")
@@ -114,14 +112,12 @@ THREE = [
 @every.reading_modes
 @pytest.mark.parametrize(("labels", "pos_label"), THREE)
 def test_three_classes_are_refused_or_nan(mode: Mode, labels: Any, pos_label: Any):
-    def with_label(y: Any, s: Any) -> Any:
-        return qk.roc_auc(y, s, pos_label=pos_label)
-
+    measure = partial(qk.roc_auc, pos_label=pos_label)
     if mode.lazy:
-        assert np.isnan(mode.run(with_label, np.asarray(labels), S))
+        assert np.isnan(mode.run(measure, np.asarray(labels), S))
     else:
         with pytest.raises(ValueError, match=r"^y_true is \S+ at position \d; expected pos_label"):
-            mode.run(with_label, np.asarray(labels), S)
+            mode.run(measure, np.asarray(labels), S)
 
 
 def labels_of_a_batch(y: Any, s: Any, where: Any) -> Any:

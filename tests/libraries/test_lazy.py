@@ -29,10 +29,6 @@ COSTS = np.asarray([[0.5, 1], [2, 3]])
 POLICIES = ("expected", "optimistic", "pessimistic", "given")
 
 
-def plain(y: Any, s: Any) -> dict[str, Any]:
-    return every.everything(y, s)
-
-
 def weighted(y: Any, s: Any, w: Any, m: Any) -> dict[str, Any]:
     return every.everything(y, s, w, m)
 
@@ -284,8 +280,8 @@ def uplift(y: Any, s: Any, treated: Any) -> dict[str, Any]:
 
 
 NAMED_CASES: dict[str, tuple[Any, tuple[np.ndarray, ...]]] = {
-    "batch": (plain, (Y, S)),
-    "one list": (plain, (Y[0], S[0])),
+    "batch": (every.everything, (Y, S)),
+    "one list": (every.everything, (Y[0], S[0])),
     "weights and mask": (weighted, (Y, S, W, M)),
     "tie policies": (policies, (Y, S)),
     "curves": (curves, (Y, S, W)),

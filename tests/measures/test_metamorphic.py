@@ -86,10 +86,6 @@ def masked(y: Any, s: Any, where: Any) -> dict[str, Any]:
     return every.everything(y, s, None, where)
 
 
-def plain(y: Any, s: Any) -> dict[str, Any]:
-    return every.everything(y, s)
-
-
 def of_scores(name: str) -> bool:
     """Whether a value is computed with the scores: it changes when they are mapped."""
     return "pearson" in name or "threshold" in name
@@ -144,7 +140,7 @@ def test_order_scale_and_masked_garbage_change_nothing(mode: Mode):
 def test_compact_tables_do_not_depend_on_the_order(mode: Mode):
     """One list at a time takes another path than a batch."""
     rows = batch()
-    function = plain if mode.library != "jax" else lambda y, s: {"auc": qk.roc_auc(y, s)}
+    function = every.everything if mode.library != "jax" else lambda y, s: {"auc": qk.roc_auc(y, s)}
     for origin, (labels, scores) in enumerate(tie_structures()):
         wanted = mode.run(function, labels.astype(float), scores)
         for index in np.flatnonzero((rows["origin"] == origin) & (rows["kind"] == "order"))[::6]:

@@ -17,8 +17,8 @@ from backends import (
     Mode,
     available,
     in_full,
+    mode_fixture,
     of_fast_forms,
-    parameters,
     standard_forms,
     tree_map,
 )
@@ -81,10 +81,7 @@ def same(first: Any, second: Any, rtol: float = 0) -> None:
         np.testing.assert_allclose(first, second, rtol=rtol)
 
 
-@pytest.fixture(params=parameters(LIBRARIES))
-def library(request: pytest.FixtureRequest) -> Mode:
-    chosen: Mode = request.param
-    return chosen
+library = mode_fixture(LIBRARIES)
 
 
 @pytest.mark.parametrize("length", LENGTHS)
