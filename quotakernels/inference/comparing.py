@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from quotakernels._array import Array, Namespace, device, is_array, tolerance
+from quotakernels._array import Array, device, is_array, tolerance
 from quotakernels._frames import Library, frame_of
 from quotakernels._records import plainly
 from quotakernels._text import counted, digits, formatted
@@ -45,7 +45,7 @@ from quotakernels.inference.bootstrapping import (
     value_of,
     whole_groups,
 )
-from quotakernels.inference.hit_rates import selections
+from quotakernels.inference.hit_rates import NUMPY, selections
 from quotakernels.inputs.columns import adopt, as_column
 from quotakernels.inputs.examples import Examples, Validated
 from quotakernels.inputs.keywords import (
@@ -64,7 +64,6 @@ from quotakernels.ops import namespace
 from quotakernels.ranking import rank, rank_examples, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
-_HOST: Namespace = namespace(np.empty(0))
 TestName: TypeAlias = Literal["bootstrap", "permutation", "delong", "score"]
 _DIFFERENCE_ROUNDING = 2.0**-40
 """Share of the largest estimate below which differences count as 0."""
@@ -292,7 +291,7 @@ def _permuted(models: Compared) -> Tests:
         start = next(done) * number
         run = functools.partial(exchange.differences, (first, second))
         so_far = lambda k, _: tell(start + k, whole)  # noqa: E731
-        values = in_parts(_HOST, run, range(number), exchange.at_once, so_far)
+        values = in_parts(NUMPY, run, range(number), exchange.at_once, so_far)
         by = _difference(models.estimate, first, second)
         return of_permutations(by, values, _rounding(models.estimate))
 

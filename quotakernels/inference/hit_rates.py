@@ -316,7 +316,8 @@ def _unknown(xp: Namespace, wanted: Array, listed: Array) -> Array:
     return xp.where(listed > wanted, xp.where(listed < ENDLESS, factor, one), xp.zeros_like(one))
 
 
-_HOST: Namespace = namespace(np.empty(0))
+NUMPY: Namespace = namespace(np.empty(0))
+"""The operations for arrays of NumPy."""
 
 
 # what a quota brings where all examples of a cell bring the same
@@ -364,7 +365,7 @@ def _rate_at_cut(ranking: Ranking, quota: float) -> float:
 def _away(number: float, places: float, confidence_level: float) -> NDArray:
     """The distances of both ends of Wilson's interval from a number of positives in some places."""
     found, missed = np.asarray(number), np.asarray(places - number)
-    ends = wilson(_HOST, found, missed, normal_width(confidence_level), np.ones(()))
+    ends = wilson(NUMPY, found, missed, normal_width(confidence_level), np.ones(()))
     return places * np.asarray(ends) - number
 
 

@@ -339,8 +339,9 @@ def test_reads_are_found():
 
 def constants(tree: ast.Module) -> Iterator[tuple[str, object]]:
     """Numbers, and what other modules may import, by names in capitals."""
-    for node in (x for x in tree.body if isinstance(x, ast.Assign)):
-        names = [x for y in node.targets for x in getattr(y, "elts", [y])]
+    for node in (x for x in tree.body if isinstance(x, (ast.Assign, ast.AnnAssign))):
+        targets = getattr(node, "targets", None) or [node.target]
+        names = [x for y in targets for x in getattr(y, "elts", [y])]
         values = getattr(node.value, "elts", []) if len(names) > 1 else [node.value]
         for name, text in zip(map(ast.unparse, names), map(ast.unparse, values), strict=False):
             number = re.fullmatch(r"[\d.e<*+ -]+", text)
@@ -349,8 +350,7 @@ def constants(tree: ast.Module) -> Iterator[tuple[str, object]]:
 
 
 def test_constants_with_one_name_have_one_value():
-    found = {x for tree in TREES.values() for x in constants(tree)}
-    names = [name for name, _ in found]
+    names = [name for name, _ in {x for tree in TREES.values() for x in constants(tree)}]
     assert len(names) > 100
     assert {x for x in names if names.count(x) > 1} == set(), "name each by what it says"
 

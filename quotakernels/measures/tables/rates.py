@@ -607,7 +607,7 @@ def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
     return xp.nan_unless(whole != 0, (tp + tn) / whole)
 
 
-class _Cells(NamedTuple):
+class _Contingency(NamedTuple):
     """What information is made of, in units of one example.
 
     Cells (..., K, K) with how many times n they exceed the product of their row's and column's
@@ -620,7 +620,7 @@ class _Cells(NamedTuple):
     others: Array
 
 
-def _cells_of_two(table: ConfusionTable) -> _Cells:
+def _cells_of_two(table: ConfusionTable) -> _Contingency:
     xp = namespace(table.tp)
     surplus = table.tp * table.tn - table.fp * table.fn
     negative, positive = table.tn + table.fp, table.fn + table.tp
@@ -629,18 +629,18 @@ def _cells_of_two(table: ConfusionTable) -> _Cells:
         for x in ((table.tn, table.fp, table.fn, table.tp), (surplus, -surplus, -surplus, surplus))
     )
     truth = xp.stack((negative, positive), axis=-1)
-    return _Cells(cells, signed, truth, xp.stack((positive, negative), axis=-1))
+    return _Contingency(cells, signed, truth, xp.stack((positive, negative), axis=-1))
 
 
-def _cells_of_several(table: ClassTable) -> _Cells:
+def _cells_of_several(table: ClassTable) -> _Contingency:
     xp = namespace(table.cells)
     cells, truth = table.cells, xp.sum(table.cells, axis=-1)
     whole = xp.sum(truth, axis=-1)[..., None]
     expected = truth[..., :, None] * xp.sum(cells, axis=-2)[..., None, :]
-    return _Cells(cells, cells * whole[..., None] - expected, truth, whole - truth)
+    return _Contingency(cells, cells * whole[..., None] - expected, truth, whole - truth)
 
 
-def _information(table: _Cells) -> Array:
+def _information(table: _Contingency) -> Array:
     """The sum of e·((1 + x)·log(1 + x) - x) over the cells, e expected and e·(1 + x) found.
 
     The terms -x add up to 0.  With them no term is negative, and nothing cancels near x = 0.
@@ -660,7 +660,7 @@ def _information(table: _Cells) -> Array:
     return xp.sum(xp.where(near, close, far) / (whole * whole), axis=(-2, -1))
 
 
-def _entropy(table: _Cells) -> Array:
+def _entropy(table: _Contingency) -> Array:
     """Of the labels; the logarithm of a share near 1 is that of all others."""
     xp = namespace(table.truth)
     whole = table.truth + table.others
@@ -681,7 +681,7 @@ def _information_of_classes(table: ClassTable, *, base: Any = None) -> Array:
     return _in_base(_information(_cells_of_several(table)), base)
 
 
-def _coefficient(table: _Cells) -> Array:
+def _coefficient(table: _Contingency) -> Array:
     share = _information(table) / _entropy(table)
     return namespace(share).at_most(share, 1.0)
 
