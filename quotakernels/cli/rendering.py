@@ -21,7 +21,7 @@ from quotakernels.cli.errors import in_options, printable
 from quotakernels.evaluation.answers import Answer
 from quotakernels.evaluation.certainty import notes_of_few_groups, notes_of_hit_rates
 from quotakernels.evaluation.evaluation import Evaluation
-from quotakernels.evaluation.results import Results, undefined_or, where_best
+from quotakernels.evaluation.results import Results, where_best
 from quotakernels.evaluation.tables import (
     Cell,
     Table,
@@ -30,7 +30,7 @@ from quotakernels.evaluation.tables import (
     pair_tables,
     values_table,
 )
-from quotakernels.evaluation.words import MINUS, in_words
+from quotakernels.evaluation.words import MINUS, in_words, say
 
 
 class TextConsole(Console):
@@ -121,20 +121,6 @@ def _fits(table: RichTable, console: Console) -> bool:
 # an evaluation
 
 
-_MARK = "* the best model by that measure"
-_MARK_OF_ALL = f"{_MARK} (of S2, the area below chance, the smallest)"
-
-_BOUNDED = "Of two numbers the exact value lies between them; what quotas find is exact."
-
-_SURE = "score intervals of hit rates, and of impacts by those; of all else there are none."
-
-_AREAS = (
-    "S1 and S2: sums over all quotas of how far Qrecall is above and below chance;\n"
-    "S3: S1 of the best order, so that PEM is (S1 - S2)/S3"
-)
-_PEARSON = "Pearson: correlation of the selected scores with their own labels, 0 and 1"
-
-
 def table_console() -> Console:
     """Return a console for stdout, as wide as the tables need when no terminal limits it."""
     console = TextConsole(highlight=False, markup=False)
@@ -156,10 +142,11 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
         print_table(table, console)
     starred = any(x.starred for x in tables)
     if bounded:
-        notes = [_MARK] if starred else []
+        notes = [say("command.best")] if starred else []
         if (resampling := evaluation.settings.resampling) is not None:
-            notes += [f"{resampling.percent} intervals: {_SURE}", *notes_of_hit_rates(evaluation)]
-        console.print("\n" + "\n".join([*notes, _BOUNDED]), style="dim")
+            notes.append(say("command.intervals_of_stream", level=resampling.percent))
+            notes += notes_of_hit_rates(evaluation)
+        console.print("\n" + "\n".join([*notes, say("command.bounded")]), style="dim")
     elif everything:
         _print_tests(evaluation, console, starred)
     else:
@@ -183,19 +170,19 @@ def _print_answer(answer: Answer, console: Console) -> None:
 
 def _print_notes(evaluation: Evaluation, console: Console, starred: bool) -> None:
     """Print what to mind of the answer, and how to get all the rest."""
-    mark = [_MARK] if starred else []
+    mark = [say("command.best")] if starred else []
     for note in (*mark, *notes_of_hit_rates(evaluation), *notes_of_few_groups(evaluation)):
         console.print(f"\n{note}")
-    more = ", intervals and tests" if evaluation.settings.resampling is not None else ""
-    console.print(f"\n--all prints all measures{more}.", style="dim")
+    sure = evaluation.settings.resampling is not None
+    console.print(f"\n{say('command.all_sure' if sure else 'command.all')}", style="dim")
 
 
 def _print_tests(evaluation: Evaluation, console: Console, starred: bool) -> None:
     """Print what to mind of all measures, every test, and how they were computed."""
     settings = evaluation.settings
-    notes = ([_MARK_OF_ALL] if starred else []) + [_AREAS]
+    notes = [*[say("command.best_and_s2")] * starred, say("command.areas")]
     if settings.quotas_over_all and settings.cost is None:
-        notes.append(_PEARSON)
+        notes.append(say("command.pearson"))
     console.print("\n" + "\n".join(notes))
     for table in pair_tables(evaluation):
         print_table(table, console)
@@ -210,9 +197,10 @@ def _data_line(evaluation: Results) -> str:
     settings = evaluation.settings
     parts = [counted(evaluation.rows, "row", "rows"), settings.counted(evaluation.positives)]
     if settings.weight is not None:
-        parts.append(f"total weight {number(evaluation.total)} ({settings.weight})")
-    parts.append(f"prevalence {undefined_or(percent, evaluation.prevalence)}")
-    chosen = f", rows with {in_words(settings.where)}" if settings.where else ""
+        total = number(evaluation.total)
+        parts.append(say("command.total_weight", total=total, column=settings.weight))
+    parts.append(say("command.prevalence", share=percent(evaluation.prevalence)))
+    chosen = say("command.chosen", where=in_words(settings.where)) if settings.where else ""
     return f"{settings.source}{chosen}\n" + ", ".join(parts)
 
 

@@ -207,9 +207,10 @@ def legend(evaluation: Results, choice: Choice | None) -> list[Key]:
     keys = shown.models()
     if shown.marked is not None:
         is_budget = shown.marked.quota.is_budget  # which moves, so that no number names it
-        marked = "the budget, by each model's colour" if is_budget else "the quota"
+        marked = say("figures.budget" if is_budget else "figures.quota")
         keys.append(key_of_line(_QUOTA, marked))
-    return [*keys, key_of_line(RANDOM, "random choice")] if evaluation.positive_total else keys
+    random = key_of_line(RANDOM, say("figures.random"))
+    return [*keys, random] if evaluation.positive_total else keys
 
 
 def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
@@ -289,10 +290,10 @@ def _hit_rate(shown: _Shown, ax: Axes) -> Said:
     display = plots.HitRateDisplay.from_ranking(shown.rankings, ax=ax, legend=False, band=bands)
     cut = _without_the_first(display)
     ax.set_ylabel("hit rate")
-    wins = " At your quota the highest line wins." if shown.by_positives else ""
-    reading = f"The share of positives among the selected.{wins}{cut}"
+    wins = say("figures.highest_wins") if shown.by_positives else ""
+    reading = say("figures.hit_rate_reading", wins=wins, cut=cut)
     shown.mark(ax)
-    return "hit-rate", "Hit rate", reading, list(_band(shown)) if bands else ()
+    return "hit-rate", say("figures.hit_rate"), reading, list(_band(shown)) if bands else ()
 
 
 def _hit_rate_band(evaluation: Results, model: int) -> CurveBand | None:
@@ -315,7 +316,7 @@ def _hit_rate_band(evaluation: Results, model: int) -> CurveBand | None:
 def _band(shown: _Shown) -> Iterator[Key]:
     resampling = shown.evaluation.settings.resampling
     assert resampling is not None
-    text = f"{resampling.percent} interval of {shown.names[shown.model]} at each quota"
+    text = say("figures.band", level=resampling.percent, model=shown.names[shown.model])
     colour = painted(line_style(shown.model)["color"])
     yield key_of(text, _AREA, colour)
 
@@ -323,18 +324,17 @@ def _band(shown: _Shown) -> Iterator[Key]:
 def _qrecall(shown: _Shown, ax: Axes) -> Said:
     plots.QrecallDisplay.from_ranking(shown.rankings, ax=ax, legend=False, areas=False)
     ax.set_ylabel("Qrecall")
-    reading = "The share of all positives that are found. The steeper the start, the better."
+    optimal = key_of_line(OPTIMAL, say("figures.optimal"))
     shown.mark(ax)
-    return "qrecall", "Qrecall (cumulative gains)", reading, (_OPTIMAL,)
+    return "qrecall", say("figures.qrecall"), say("figures.qrecall_reading"), (optimal,)
 
 
 def _lift(shown: _Shown, ax: Axes) -> Said:
     display = plots.LiftDisplay.from_ranking(shown.rankings, ax=ax, legend=False)
     cut = _without_the_first(display)
     ax.set_ylabel("lift")
-    reading = f"How many times as many positives as in a random choice of the same size.{cut}"
     shown.mark(ax)
-    return "lift", "Lift", reading, ()
+    return "lift", say("figures.lift"), say("figures.lift_reading", cut=cut), ()
 
 
 def _impact(shown: _Shown, ax: Axes) -> Said:
@@ -342,14 +342,13 @@ def _impact(shown: _Shown, ax: Axes) -> Said:
     cuts = dict(zip(shown.names, shown.evaluation.gains.cuts, strict=True))
     plots.ImpactDisplay(cuts, in_all=True).plot(ax=ax, legend=False)
     ax.set_ylabel(shown.evaluation.settings.in_currency("brought in all"))
-    reading = "What all decisions bring together. The highest point of a line is its best cut."
     point = key_of(
-        "best cut of a model",
+        say("figures.best_cut"),
         '<circle cx="17" cy="6" r="4.5" style="fill:{}"/>',
         painted(REFERENCE),
     )
     shown.mark(ax)
-    return "brought", "What it brings", reading, (point,)
+    return "brought", say("figures.brought"), say("figures.brought_reading"), (point,)
 
 
 def _dominance(shown: _Shown, ax: Axes) -> Said:
@@ -358,12 +357,8 @@ def _dominance(shown: _Shown, ax: Axes) -> Said:
     names = [fill(x, _NAME, max_lines=2, placeholder="…") for x in shown.names]
     labels = [f"{written(x)}\n{y}" for x, y in zip(names, shares, strict=True)]
     ax.set_yticks(range(len(labels)), labels)
-    reading = (
-        "A bar stands where no other model finds more positives; the percentage is how much of all "
-        "quotas that is. Where two models have a bar they find the same."
-    )
     shown.mark(ax)
-    return "dominance", "Which model finds the most", reading, ()
+    return "dominance", say("figures.dominance"), say("figures.dominance_reading"), ()
 
 
 def _groups(shown: _Shown, ax: Axes) -> Said:
@@ -374,24 +369,23 @@ def _groups(shown: _Shown, ax: Axes) -> Said:
     values, measure = next(x for x in columns_at(groups, quota) if x[1].compared)
     draw_dots(ax, groups, values, measure)
     heading = say("quota.over_all") if quota is None else at_quota(evaluation, quota)
-    sure = " A line is an interval; without one there is too little to tell." if values.ends else ""
-    title = sentence(measure.title)
-    reading = f"{title} in each {column}, {heading}.{sure}"
+    parts = {"measure": sentence(measure.title), "group": column, "quota": heading}
+    reading = say("figures.groups_reading", **parts)
+    reading += say("figures.intervals") if values.ends else ""
     dot = '<circle cx="17" cy="6" r="4" style="fill:{}"/>'
     models = [key_of(name, dot, painted(colour_of(k))) for k, name in enumerate(shown.names)]
     tick = '<line x1="17" y1="1" x2="17" y2="11" style="stroke:{}" stroke-width="1.5"/>'
-    keys = (*models, key_of("random choice", tick, painted(REFERENCE)))
-    return "groups", f"{title} by {column}", reading, keys
+    keys = (*models, key_of(say("figures.random"), tick, painted(REFERENCE)))
+    return "groups", say("figures.groups", **parts), reading, keys
 
 
 def _roc(shown: _Shown, ax: Axes) -> Said:
     plots.RocDisplay.from_ranking(shown.rankings, ax=ax, legend=False, hull=shown.hull)
     ax.spines["top"].set_visible(False)
     ax.set(xlabel="share of the negatives selected", ylabel="share of the positives selected")
-    reading = "Each cut is a point; the upper left corner is the best. The area below is AUC."
-    hull = [key_of_line(_HULL, "hull, reached by mixing two cuts")] if shown.hull else []
-    title = "ROC curve and its hull" if shown.hull else "ROC curve"
-    return "roc", title, reading, hull
+    hull = [key_of_line(_HULL, say("figures.hull"))] if shown.hull else []
+    title = say("figures.roc_and_hull" if shown.hull else "figures.roc")
+    return "roc", title, say("figures.roc_reading"), hull
 
 
 def _precision_recall(shown: _Shown, ax: Axes) -> Said:
@@ -401,18 +395,14 @@ def _precision_recall(shown: _Shown, ax: Axes) -> Said:
     cut = _without_the_first(display, _RECALL_FROM) if ax.get_ylim()[0] < _LOW else ""
     ax.spines["top"].set_visible(False)
     ax.set(xlabel="recall (share of the positives selected)", ylabel="precision")
-    reading = (
-        f"The share of positives among the selected against the share of them that is found.{cut}"
-    )
-    hull = [key_of_line(_HULL, "achievable: the cuts on the ROC hull")] if shown.hull else []
-    return "precision-recall", "Precision and recall", reading, hull
+    reading = say("figures.precision_recall_reading", cut=cut)
+    hull = [key_of_line(_HULL, say("figures.achievable"))] if shown.hull else []
+    return "precision-recall", say("figures.precision_recall"), reading, hull
 
 
 _AREA = '<rect width="34" height="12" style="fill:{}" fill-opacity="0.25"/>'
 
 _HULL: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.8, "linestyle": "-"}
-
-_OPTIMAL = key_of_line(OPTIMAL, "best possible order")
 
 _DRAWN_FROM, _RECALL_FROM = 0.005, 0.05
 
@@ -436,7 +426,7 @@ def _without_the_first(display: Any, start: float = _DRAWN_FROM) -> str:
         highest = max(highest, float(np.nanmax(y, initial=0.0)))
     top = min(ax.get_ylim()[1], _HEADROOM * max(tops))
     ax.set_ylim(0.0, top or None)
-    return " Jumps of the first few are cut off above." if 0 < top < highest else ""
+    return say("figures.cut_off") if 0 < top < highest else ""
 
 
 _DOTS = 0.6

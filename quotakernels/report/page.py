@@ -40,7 +40,7 @@ from quotakernels.evaluation.tables import (
     measure_tables,
     pair_tables,
 )
-from quotakernels.evaluation.words import in_words, listed, whole
+from quotakernels.evaluation.words import in_words, listed, say, whole
 from quotakernels.report.figures import figures, legend
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
@@ -125,44 +125,41 @@ def _options_as_code(text: str) -> Markup:
 def _title(evaluation: Results) -> str:
     settings = evaluation.settings
     if not settings.quotas:
-        return f"Which model is best? {settings.source}".rstrip()
+        return say("page.which_is_best", source=settings.source).rstrip()
     if settings.cost is not None:
-        return f"Which model for a budget of {number(settings.quotas[0].amount)}?"
+        return say("page.which_for_budget", amount=number(settings.quotas[0].amount))
     places = evaluation.places_at_random(settings.quotas[0])
     if settings.weight is not None:
-        return f"Which model for a weight of {number(places)}?"
-    return f"Which model for {counted(places, 'place', 'places')}?"
+        return say("page.which_for_weight", places=number(places))
+    return say("page.which_for_places", places=counted(places, "place", "places"))
 
 
 def _no_steps(evaluation: Results) -> str:
     """Why there is nothing to apply."""
     if not evaluation.total:
-        return "There is nothing to select."
+        return say("page.nothing_to_select")
     if evaluation.settings.quotas:
-        return f"The {'quota' if evaluation.settings.cost is None else 'budget'} selects nobody."
-    if evaluation.gains is not None:
-        return "Selecting nobody brings the most; to fill places all the same, give quota=."
-    return "No places are to be filled: give quota=."
+        is_quota = evaluation.settings.cost is None
+        return say("page.quota_selects_nobody" if is_quota else "page.budget_selects_nobody")
+    return say("page.no_places" if evaluation.gains is None else "page.nobody_is_best")
 
 
 def _about_curves(evaluation: Results) -> str:
-    if not evaluation.positive_total:
-        return "No row is positive, so curves of positives are undefined."
-    if evaluation.positive_total == evaluation.total:
-        return "All rows are positive, so there is nothing to tell apart."
-    said = "The horizontal axis is how many rows are selected, best scores first."
     settings = evaluation.settings
-    marked = " The dashed vertical line is the quota." if settings.quotas_over_all else ""
-    if settings.cost is not None:
-        marked = " Each model's dashed vertical line is where its budget ends."
+    if not evaluation.positive_total:
+        return say("page.no_positive")
+    if evaluation.positive_total == evaluation.total:
+        return say("page.all_positive")
     if settings.per is not None:
-        marked = f" These curves are of all rows together, not of each {settings.per}."
-    return f"{said}{marked}"
+        return say("page.axis_of_groups", group=settings.per)
+    if settings.cost is not None:
+        return say("page.axis_and_budget")
+    return say("page.axis_and_quota" if settings.quotas_over_all else "page.axis")
 
 
 def _about_tables(evaluation: Results) -> Iterator[str]:
     if len(evaluation.models) > 1:
-        yield "Bold and * mark the best model by a measure (of S2 the smallest)."
+        yield say("page.best_is_marked")
     resampling = evaluation.settings.resampling
     if resampling is not None:
         yield from resampling.in_words(evaluation.settings)
@@ -173,15 +170,15 @@ def _about_tables(evaluation: Results) -> Iterator[str]:
 
 def data_line(evaluation: Results) -> str:
     """The data in a line."""
-    settings = evaluation.settings
-    chosen = f" with {in_words(settings.where)}" if settings.where else ""
-    source = f"{settings.source}: " if settings.source else ""
-    missing = evaluation.rows_missing
-    left_out = f"; {number(missing)} with a missing value left out" if missing else ""
-    return (
-        f"{source}{counted(evaluation.rows, 'row', 'rows')}{chosen}, "
-        f"{settings.counted(evaluation.positives)}, "
-        f"{counted(len(settings.models), 'model', 'models')}{left_out}"
+    settings, missing = evaluation.settings, evaluation.rows_missing
+    return say(
+        "page.data",
+        source=say("page.source", source=settings.source) if settings.source else "",
+        rows=counted(evaluation.rows, "row", "rows"),
+        chosen=say("page.chosen", where=in_words(settings.where)) if settings.where else "",
+        positives=settings.counted(evaluation.positives),
+        models=counted(len(settings.models), "model", "models"),
+        left_out=say("page.left_out", missing=number(missing)) if missing else "",
     )
 
 
@@ -189,47 +186,43 @@ def data_facts(evaluation: Results) -> Iterator[tuple[str, str]]:
     """Rows, positives, weights and ties."""
     settings, rows = evaluation.settings, evaluation.rows
     if settings.source:
-        yield "File", settings.source
-    read = "Rows in the file" if settings.source else "Rows given"
+        yield say("page.file"), settings.source
+    read = say("page.rows_in_file" if settings.source else "page.rows_given")
     yield read, number(evaluation.rows_read)
-    yield "Rows left out", ", ".join(_left_out(evaluation)) or "none"
-    yield "Rows evaluated", number(rows)
-    positive = f"{settings.label} = {settings.pos_label or 1}"
-    yield "Positive rows", f"{number(evaluation.positives)} ({positive})"
+    yield say("page.rows_left_out"), ", ".join(_left_out(evaluation)) or say("page.none_left_out")
+    yield say("page.rows_evaluated"), number(rows)
+    positive, count = f"{settings.label} = {settings.pos_label or 1}", number(evaluation.positives)
+    yield say("page.positive_rows"), say("page.count_of", number=count, positive=positive)
     if settings.weight is not None:
-        weights = (
-            f"{number(evaluation.total)}, of the positives {number(evaluation.positive_total)}"
-        )
-        yield f"Weight ({settings.weight})", weights
-    yield "Prevalence", percent(evaluation.prevalence)
+        both = {"total": number(evaluation.total), "positive": number(evaluation.positive_total)}
+        yield say("page.weight", column=settings.weight), say("page.weights", **both)
+    yield say("page.prevalence"), percent(evaluation.prevalence)
     if settings.cost is not None:
-        yield f"Cost of all rows ({settings.cost})", number(evaluation.total_cost)
+        yield say("page.cost", column=settings.cost), number(evaluation.total_cost)
     if settings.unit is not None:
-        yield "What rows bring", str(settings.unit)
+        yield say("page.unit"), str(settings.unit)
     if evaluation.groups is not None:
-        yield f"Groups ({settings.grouped_by})", number(len(evaluation.groups.names))
+        column = settings.grouped_by
+        yield say("page.groups", column=column), number(len(evaluation.groups.names))
     yield from _ties(evaluation)
 
 
 def _left_out(evaluation: Results) -> Iterator[str]:
     missing, where = evaluation.rows_missing, evaluation.settings.where
     if missing:
-        yield f"{number(missing)}: a missing value"
+        yield say("page.missing", number=number(missing))
     if where:
         others = evaluation.rows_read - missing - evaluation.rows
-        yield f"{number(others)}: not {in_words(where)}"
+        yield say("page.not_chosen", number=number(others), where=in_words(where))
 
 
 def _ties(evaluation: Results) -> Iterator[tuple[str, str]]:
     for name, ranking in zip(evaluation.models, evaluation.rankings, strict=True):
         counts = np.asarray(ranking.counts)
-        groups = int(np.count_nonzero(counts))
-        tied = int(counts[counts > 1].sum())
-        said = counted(groups, "different score", "different scores")
-        largest = (
-            f"; {number(tied)} rows are tied, up to {number(counts.max(initial=0))} at one score"
-        )
-        yield f"Ties of {name}", f"{said}{largest if tied else ', no ties'}"
+        scores = counted(np.count_nonzero(counts), "different score", "different scores")
+        tied = {"tied": number(counts[counts > 1].sum()), "most": number(counts.max(initial=0))}
+        said = "page.tied" if counts.max(initial=0) > 1 else "page.no_ties"
+        yield say("page.ties", model=name), say(said, scores=scores, **tied)
 
 
 _OF_SELECT = {"sample_weight": "sample_weight", "where": "where", "per": "groups", "cost": "cost"}
@@ -260,38 +253,37 @@ def steps(evaluation: Results, select: Select | None) -> Iterator[Step]:
 
 def _fill(evaluation: Results, select: Select | None, model: int, quota: Quota) -> Step:
     groups, per = evaluation.groups, evaluation.settings.per
-    each = "" if per is None else f" of each {per}"
-    does, name = "Spend" if quota.is_budget else "Fill", evaluation.models[model]
-    what = f"{does} {quota.named}{each} by {name}"
+    each = "" if per is None else say("quota.of_each", group=per)
+    does, name = "page.spend" if quota.is_budget else "page.fill", evaluation.models[model]
+    what = say(does, quota=quota.named, each=each, model=name)
     command = _of_quota(evaluation, select, model, quota)
     places = float(evaluation.places(quota)[model])
     if groups is not None and per is not None:
         remark = f"{how_filled_each(places, quota, per, groups.whole)}."
         if evaluation.weighted:
-            remark = "The command counts rows and not weights." if select else ""
+            remark = say("page.counts_rows") if select else ""
         return Step(what, command, remark)
     end = end_of(evaluation, model, quota)
     if not evaluation.weighted:
         remark = how_filled(places, end.threshold, round(end.above), round(end.tied)) + "."
         if quota.is_budget and not whole(places):
-            taker = "The command" if select else "With whole=True it"
-            remark += f" {taker} takes each row or none of it."
+            remark += say("page.command_takes_whole" if select else "page.whole_takes_whole")
         return Step(what, command, remark)
-    remark = f"A weight of {number(end.above)} lies above the score {end.threshold}, "
-    remark += f"{number(end.tied)} at it."
+    above, tied = number(end.above), number(end.tied)
+    remark = say("page.weight_above", above=above, tied=tied, threshold=end.threshold)
     if select:
-        remark += f" The command {_by_weight(end, places, quota)}."
+        remark += _by_weight(end, places, quota)
         command = _of_threshold(evaluation, select, model, end.threshold)
     return Step(what, command, remark)
 
 
 def _by_weight(end: End, places: float, quota: Quota) -> str:
     """What is selected by the score at which a weight ends."""
-    said, taken = "counts rows and not weights, so it takes the score", end.above + end.tied
+    taken = end.above + end.tied
     if taken <= places or same(taken, places):
-        return said
-    limit = "budget pays for" if quota.is_budget else "quota"
-    return f"{said} and selects a weight of {number(taken)}, more than the {limit}"
+        return say("page.takes_score")
+    more = "page.takes_more_than_budget" if quota.is_budget else "page.takes_more_than_quota"
+    return say(more, taken=number(taken))
 
 
 def _fewer(evaluation: Results, select: Select | None) -> Iterator[Step]:
@@ -300,9 +292,9 @@ def _fewer(evaluation: Results, select: Select | None) -> Iterator[Step]:
     if choice is None or not choice.places or settings.cost is not None or evaluation.weighted:
         return
     if fewer := fewer_to_fill(choice):
-        quota = Quota(fewer.places)
-        places = f"{quota} of {choice.size.the}"
-        what = f"Fill {places} by {evaluation.models[fewer.model]}, which bring more than all"
+        quota, model = Quota(fewer.places), evaluation.models[fewer.model]
+        places = say("many.part_of", number=quota, the=choice.size.the)
+        what = say("page.fill_fewer", places=places, model=model)
         yield _fill(evaluation, select, fewer.model, quota)._replace(what=what)
 
 
@@ -311,11 +303,11 @@ def _best_cut(evaluation: Results, select: Select | None) -> Iterator[Step]:
     assert evaluation.gains is not None
     model = evaluation.gains.best_model
     found, name = evaluation.gains.at_best_cut.of_model(model), evaluation.models[model]
-    if found["quota"]:
-        size = f"a weight of {number(found['quota'])}" if evaluation.weighted else ""
-        remark = f"That is {size or counted(found['quota'], 'row', 'rows')} here."
+    if size := found["quota"]:
+        that_is = "page.that_is_weight" if evaluation.weighted else "page.that_is"
+        remark = say(that_is, weight=number(size), rows=counted(size, "row", "rows"))
         command = _of_threshold(evaluation, select, model, str(found["threshold"]))
-        yield Step(f"Select what brings the most, by {name}", command, remark)
+        yield Step(say("page.select_best", model=name), command, remark)
 
 
 def _of_quota(evaluation: Results, select: Select | None, model: int, quota: Quota) -> str:
@@ -475,17 +467,12 @@ def _in_script(text: str) -> Markup:
 
 def _exactness(found: AnyQuota, evaluation: Results) -> str:
     """How far off the values are, and what the slider does not tell."""
-    forms = {
-        "found": ("the positives found", number),
-        "places": ("places", number),
-        "brings": ("what is brought", evaluation.amount),
-    }
+    forms = {"found": number, "places": number, "brings": evaluation.amount}
+    named = {"found": "page.found", "places": "page.places", "brings": "page.brings"}
     errors = [
-        f"{what} by up to {form(error)}"
-        for name, (what, form) in forms.items()
+        say(named[name], error=form(error))
+        for name, form in forms.items()
         if (error := found.errors.get(name, 0.0)) > _NO_ERROR
     ]
-    near = f"may be off: {listed(errors)}" if errors else "are exact"
-    several = len(evaluation.models) > 1
-    untested = " The order of the models was not tested again." if several else ""
-    return f"These values {near}.{untested}"
+    said = say("page.near", errors=listed(errors)) if errors else say("page.exact")
+    return said + (say("page.untested") if len(evaluation.models) > 1 else "")
