@@ -1,7 +1,7 @@
 """Rankings of Dask arrays and columns of Dask data frames.
 
 Every partition becomes a table of its tie groups on its own worker.  Only tables are sent and
-combined, as a tree.  The last step holds one row per distinct score, not the examples.
+combined, as a tree.  The last step has one row per distinct score in memory, not the examples.
 """
 
 from __future__ import annotations

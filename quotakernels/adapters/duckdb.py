@@ -229,7 +229,7 @@ def _refuse(rows: Any, name: str, condition: str, expected: str) -> None:
 
 
 _EXACT_DIGITS = 15
-"""Decimal numbers of so many digits are rounded once to DOUBLE, stay distinct and in order."""
+"""Decimal numbers with up to so many digits stay distinct and in order as DOUBLE."""
 
 
 def _identifier(name: str) -> str:
@@ -278,7 +278,7 @@ class Amounts(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """The column of labels, SQL that tells the positive ones (NULL: neither), and what fits."""
+    """The column of labels, SQL for which are positive (NULL: neither), and what is allowed."""
 
     name: str
     positive: str

@@ -298,7 +298,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         return named_measures(self.measures, name)
 
     def _entries_of(self, found: Mapping[str, Any]) -> Any:
-        """What `compute` returns for the values of the measures."""
+        """The result of `compute` for the values of the measures."""
         entries: dict[str, Any] = {}
         for name, value in reported(found, self.bound).items():
             entries |= _entries(name, value)
@@ -469,7 +469,7 @@ class KeptHistogram:
         return self.dtype
 
     def read(self, metric: Any) -> ScoreHistogram:
-        """What the metric holds."""
+        """The state of all examples."""
         like = torch.empty(0, dtype=self.dtype, device=metric.bad.device)
         sums = {name: getattr(metric, name) for name, _, _ in self.columns[1:]}
         columns = {name.removeprefix("sums_"): x.movedim(0, -1) for name, x in sums.items()}
@@ -518,7 +518,7 @@ class KeptBuffer:
         return next((x.dtype for x in _kept(metric, "scores") if x.numel()), None)
 
     def read(self, metric: Any, last: int = 0, before: Any = 0) -> ScoreBuffer:
-        """What the metric holds, or has been given in its last batches, and `before` these."""
+        """The state of all examples, or of the `last` batches, with `before` bad ones earlier."""
         kept = self._filled(metric, self.type_of(metric), last)
         whole = {name: torch.cat(x) if len(x) > 1 else x[0] for name, x in kept.items()}
         targets = whole.pop("targets")
@@ -657,7 +657,7 @@ def settings_apart(own: dict[str, Any], other: Tensor) -> str:
 
 
 def _first_of_same(stacked: Tensor) -> Tensor:
-    """Of several that are the same."""
+    """One of several equal tensors."""
     return stacked[0]
 
 

@@ -38,7 +38,7 @@ DATA = {
     for name, p in inspect.signature(rank).parameters.items()
     if p.kind is p.KEYWORD_ONLY and name != "ties"
 }
-"""What `rank` takes beside labels and scores, with its defaults."""
+"""The keywords of `rank`, with their defaults."""
 
 AreaName: TypeAlias = Literal["roc_auc", "gini", "pem"]
 AreaMeasure: TypeAlias = AreaName | Measure
@@ -181,7 +181,7 @@ _USES = {
 
 
 def _titles(measure: Any) -> str:
-    """What messages call a measure, or those of a mapping."""
+    """The name of a measure, or the names in a mapping, for messages."""
     named = measure if isinstance(measure, Mapping) else [title_of(measure)]
     return ", ".join(map(str, named))
 

@@ -757,7 +757,7 @@ def _rows(xp: Namespace, table: ops.TieTable) -> _Rows:
 
 
 def _of_steps(xp: Namespace, rows: _Rows) -> _Changes:
-    """Of p·T/S, both sums being those at the end of the row."""
+    """The changes of p·T/S, with both sums at the end of the row."""
     end = rows.before + rows.items
     end = xp.where(end > 0, end, xp.ones_like(end))
     precision, share = (rows.positive_before + rows.positive) / end, rows.positive / end
@@ -767,7 +767,7 @@ def _of_steps(xp: Namespace, rows: _Rows) -> _Changes:
 
 
 def _of_positions(xp: Namespace, rows: _Rows) -> _Changes:
-    """Of t·Σ (C + k·t)/(S + k), where a row's own mass is spread evenly over its positions."""
+    """The changes of t·Σ (C + k·t)/(S + k): a row's mass is spread evenly over its positions."""
     above, before, positive, items = rows
     size = xp.where(items > 0, items, xp.ones_like(items))
     share = positive / size

@@ -204,7 +204,7 @@ def in_parts(
 
 
 def at_once(max_memory: int, length: int) -> int:
-    """How many resamples may be in a batch, by the bytes that one of them takes for each copy."""
+    """How many resamples fit in a batch, given the bytes of one resample for each copy."""
     return max(1, max_memory // (WORKING_COPIES * length))
 
 

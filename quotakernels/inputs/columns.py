@@ -90,7 +90,7 @@ def refuse_symbolic(size: Any, what: str) -> None:
 
 
 def column_hint(name: str, shape: tuple[int, ...], given: dict[str, Any] | None = None) -> str:
-    """What to add to the message about a wrong shape if it is that of a column vector."""
+    """The hint that a message about a wrong shape adds for a column vector."""
     if not _is_column(shape):
         return ""
     return f"; the last axis holds the examples; pass {_first_column(name, shape, given)}"
@@ -192,7 +192,7 @@ def _first_values(x: Array) -> list[Any]:
 
 
 def _way_out_of_labels(y_true: np.ndarray[Any, Any]) -> str:
-    """What to do with labels that are no numbers."""
+    """Advice for labels that are not numbers."""
     seen = list(dict.fromkeys(_first_values(y_true)))
     if seen and all(isinstance(x, (bool, int, float)) and x in (0, 1) for x in seen):
         return f"these have dtype {y_true.dtype}: pass y_true.astype(int)"
@@ -379,7 +379,7 @@ def _refuse_list_of_arrays(name: str, x: Any) -> None:
 def _in_own_precision(x: Array) -> Array:
     """The array, or a copy of what `jax.vmap` maps over an array of NumPy's.
 
-    Without x64 that says 32 bits but holds 64, with which JAX fails where it computes in 64.
+    Without x64 its dtype says 32 bits while it has 64, on which JAX fails if it computes in 64.
     """
     held = x
     while hasattr(held, "val"):
@@ -436,7 +436,7 @@ def refuse_missing(name: str, lacking: Any) -> None:
 
 
 def check_types(named: dict[str, Array]) -> None:
-    """Raise unless the mask holds booleans and everything else real numbers."""
+    """Raise unless the mask has booleans and all other columns have real numbers."""
     for name, x in named.items():
         what, kinds = _KINDS.get(name, ("real numbers or booleans", _REAL))
         empty_list = isinstance(x, np.ndarray) and x.shape == (0,)
@@ -445,7 +445,7 @@ def check_types(named: dict[str, Array]) -> None:
 
 
 def _type_hint(name: str, x: Array) -> str:
-    """What a message adds about a column of the wrong type."""
+    """The hint that a message adds about a column of the wrong type."""
     if name == "where" and namespace(x).of_kind(x.dtype, _REAL):
         return f"; if it holds 0 and 1 pass {equals(name, x, '1')}"
     if not (isinstance(x, np.ndarray) and x.dtype.kind in NAMED_LABELS):
@@ -541,8 +541,9 @@ def short_repr(
     positives: list[Array],
     *beside: str,
 ) -> str:
-    """A repr of examples like `x`: of one list, how many there are too, where that is known; and
-    what there is beside them.
+    """A repr of examples like `x`, with `beside` at its end.
+
+    For one list it also says how many examples and positives there are, if that is known.
     """
     said = [f"shape={tuple(shape)}", library(x)]
     for columns, what in ((counts, "examples"), (positives, "positive")):

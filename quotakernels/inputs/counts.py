@@ -28,12 +28,12 @@ _SUMS = {
     "cost": ("positive_costs", "negative_costs"),
     "treated": ("treated_positives", "treated_negatives"),
 }
-"""What gives the sums of each column of a table over the positives and over the negatives."""
+"""The arguments with the sums of each column over the positives and over the negatives."""
 _FLOATS = ("weights", "positive_weights", *(name for pair in _SUMS.values() for name in pair))
 """Columns of floats that are given in pairs or not at all."""
 _COUNTS = ("counts", "positives", "groups")
 FROM_COUNTS = ("thresholds", "counts", "positives", *_FLOATS, "groups")
-"""What `Ranking.from_counts` takes, in its order."""
+"""The columns of `Ranking.from_counts`, in its order."""
 
 
 class ValidatedCounts(NamedTuple):
@@ -323,7 +323,7 @@ def _of_one_type(xp: Namespace, columns: dict[str, Array]) -> dict[str, Array]:
 
 
 def _steps(xp: Namespace, x: Array) -> Array:
-    """What each point adds to the one before it."""
+    """The differences between each point and the one before it."""
     return x - xp.shift_right(x, 1, 0)
 
 

@@ -51,7 +51,7 @@ def warn_below_one(quota: Any) -> None:
 
 
 FRACTION_ROUNDING = 2.0**-50
-"""Relative distance within which ``fraction * n`` counts as the whole number beside it."""
+"""Relative distance within which ``fraction * n`` counts as the nearest whole number."""
 _EXAMPLES = "number of examples"
 """What messages call the limit of a quota without weights; unlike a mass it is not rounded."""
 

@@ -128,7 +128,7 @@ def validated(
     batched: bool = False,
     by_counts: bool = False,
 ) -> Validated:
-    """Check and convert what `rank` takes, by name; the leader names the scores.
+    """Check and convert the arguments of `rank`, by name; the leader is the name of the scores.
 
     The columns of `COLUMNS` come out as wide floats, 0 where they do not count, else finite, costs
     not negative, treatments 0 or 1.  With gains there may be no labels: then all examples are
@@ -211,7 +211,7 @@ def good_lists(labels: Any, scores: Any) -> tuple[NDArray, NDArray] | None:
 def _good_labels(scores: NDArray, labels: NDArray) -> NDArray | None:
     """The labels of NumPy's arrays as flags, or None unless they and the scores are good.
 
-    One list of labels may serve all lists of a batch.
+    All lists of a batch may share one list of labels.
     """
     kind, type_, shape = labels.dtype.kind, scores.dtype, scores.shape
     if kind not in "iub" or type_.kind not in "fiub":

@@ -120,7 +120,7 @@ def ids_of(scores: Array, groups: Any, batched: bool = False) -> Array:
 
 
 def _refuse_texts(scores: Array, ids: Array) -> None:
-    """Raise for strings and dates beside scores of another library than NumPy, which has none."""
+    """Raise for strings and dates if the scores are of another library, which lacks such types."""
     has_texts = isinstance(ids, np.ndarray) and ids.dtype.kind not in "biu"
     if not has_texts or isinstance(scores, np.ndarray):
         return

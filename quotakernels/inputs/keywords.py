@@ -25,7 +25,7 @@ _shown.maxother = _shown.maxstring = 100
 
 
 def show_value(value: Any) -> str:
-    """What messages show of a value, however long it is."""
+    """A value as messages show it, shortened if it is long."""
     shape = None if isinstance(value, type) else getattr(value, "shape", None)
     return f"an array of shape {tuple(shape)}" if shape else _shown.repr(value)
 
@@ -136,7 +136,7 @@ def _handing_on(
 def _measures(
     arguments: tuple[Any, ...], keywords: dict[str, Any], positional: Iterable[str] = ()
 ) -> Iterator[Any]:
-    """What may be given further keywords; and what stands in the place of a measure."""
+    """The arguments that further keywords may be for: measures, functions and mappings."""
     for name, x in (*zip(positional, arguments, strict=False), *keywords.items()):
         if name in _MEASURES:
             yield from x.values() if isinstance(x, Mapping) else (x,)

@@ -58,7 +58,7 @@ def named_scores(models: Any, y_true: Any, at_least: int = 2) -> dict[str, Any]:
 
 
 def label_of(models: Any, name: str) -> str:
-    """What messages call the scores of one of the models."""
+    """The name that messages use for the scores of one of the models."""
     return f"models[{name if _is_nameless(models) else repr(name)}]"
 
 
@@ -112,7 +112,7 @@ def _names(models: Any) -> list[Any]:
 
 
 def stacked(named: dict[str, Any], y_true: Any, **data: Any) -> Array:
-    """The scores of all models, shape (M, n), each checked with what is given beside them."""
+    """The scores of all models, shape (M, n), each checked with labels and other columns."""
     return _stack(validated_models(named, {"y_true": y_true, **data})[0])
 
 
@@ -136,7 +136,7 @@ def stacked_by_name(scores: Any, y_true: Any) -> Any:
 def validated_models(
     named: dict[str, Any], beside: dict[str, Any]
 ) -> tuple[dict[str, Array], list[Validated]]:
-    """The scores of each model, shape (n,), and what is let in of them and of what is beside."""
+    """The scores of each model, shape (n,), and its checked examples, with `beside`."""
     warn_of_other_order({"y_true": beside.get("y_true"), **named})
     columns = {name: as_column(name, x) for name, x in named.items()}
     for name, x in (columns | beside).items():

@@ -115,7 +115,7 @@ def whole_steps(named: dict[str, Any], start: str, stop: str) -> Array:
 
 
 def in_library_of(data: N, *quotas: Any) -> N:
-    """The arrays of `data`, moved to the library of the quota if that takes NumPy arrays."""
+    """The arrays of `data`, moved to the library of the quota if that accepts NumPy arrays."""
     if not isinstance(data[0], np.ndarray):
         return data
     for quota in quotas:

@@ -80,7 +80,7 @@ def groups_of_state(state: Any) -> int | None:
 
 
 def checked_batch(state: Any, y_true: Any, y_score: Any, data: Mapping[str, Any]) -> Batch:
-    """Check and convert labels, scores and what is given beside them, for a state.
+    """Check and convert labels, scores and other columns for a state.
 
     A state that is weighted gets weights of 1 if none are given.  Others refuse weights; groups and
     columns must be given if the state has them, and only then.  A growing buffer accepts all.
@@ -172,7 +172,7 @@ def check_fits(like: Array, scores: Array) -> None:
 
 
 def _list_hint(like: Array, shape: tuple[int, ...]) -> str:
-    """What a message adds about several lists of scores for a state of one."""
+    """The hint that a message adds about several lists of scores for a state of one."""
     if like.ndim > 1 or len(shape) != 2:
         return ""
     if shape[1] == 2 < shape[0]:

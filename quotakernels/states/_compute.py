@@ -1,4 +1,4 @@
-"""Any measures of what a state holds, and certified bounds of them."""
+"""Any measures of the examples in a state, and guaranteed bounds of them."""
 
 from __future__ import annotations
 

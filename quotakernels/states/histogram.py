@@ -171,7 +171,7 @@ class ScoreHistogram(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether each bin holds a single score, so that all measures are exact."""
+        """Whether each bin is for a single score, so that all measures are exact."""
         return self.bits == namespace(self.like).key_bits(self.like.dtype)
 
     @property
