@@ -35,7 +35,7 @@ def positives(source: Scores, draw: Draw) -> Iterator[Seen | Tested]:
             yield Tested(what, test, found.p_value[0, 1])
         yield Tested(what, "DeLong", qk.inference.delong_test(labels, [a, b]).p_value)
         truth = source.truth("AUC")
-        for method in ("logit", "wald"):
+        for method in ("score", "wald"):
             area = qk.inference.auc_interval(labels, a, method=method)
             yield Seen(what, method, area.lower, area.upper, truth)
         resampled = qk.bootstrap(qk.roc_auc, labels, a, **given)

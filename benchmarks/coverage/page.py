@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from benchmarks.coverage.seen import LEVEL
+from benchmarks.coverage.shapes import SHAPES
 from benchmarks.coverage.shortfalls import DEFAULTS, Found, found_in
 from benchmarks.coverage.sources import SOURCES
 from benchmarks.tables import Table, aligned, markdown
@@ -33,6 +34,7 @@ TITLES = {  # unless the function says it
     "few clusters": "few clusters",
     "few groups": "few groups",
     "hulls": "hulls",
+    "shapes": "other scores",
     "verdicts": "wrong winner",
 }
 SAID = {
@@ -49,8 +51,7 @@ SAID = {
 ABOUT = """\
 # Coverage
 
-This page is written by `python -m benchmarks.coverage report`; edit `benchmarks/coverage`, not it.
-With `--all` the command prints all figures instead.
+`python -m benchmarks.coverage report` writes this page, and with `--all` prints all figures.
 
 A 95 % interval should contain the true value in 95 of 100 data sets. A test at 5 % should find a
 difference in at most 5 of 100 where there is none. We drew {replications} data sets from each
@@ -60,7 +61,8 @@ more than 6. [Which interval?](uncertainty.md#which-interval) helps you choose.
 
 Scores are normal, and those of positives are shifted upwards. The number of positives is random.
 Hit rate and lift are those of the best tenth. A cut is steep if a strong model has about as many
-places as there are positives.
+places as there are positives. Other scores are normal, skewed, heavy-tailed, tied or those of
+models that miss some positives: {shapes} kinds, each with 5 to 100 positives.
 
 {data}
 """
@@ -88,8 +90,7 @@ INSTEAD = """\
 - **AUC near 1.** Use `auc_interval`.
 - **Average precision.** Near an AUC of 1 use `average_precision_interval`. With rare positives
   neither method reaches its level.
-- **Fewer than 30 positives.** Use `auc_interval`, which needs two. Compare models with
-  `test="permutation"`.
+- **Fewer than 30 positives.** Use `auc_interval`; compare models with `test="permutation"`.
 - **Fewer than 60 clusters, or 20 groups.** There is no safe method; the functions warn.
 - **Best cut.** Use `expected`, which subtracts the optimism of choosing the cut, or `value` for a
   handful of distinct scores.
@@ -118,7 +119,9 @@ def page(run: dict[str, Any]) -> str:
             holding[found[0].is_test].append(f"{name} ({_range(found)})")
     head = ("default", "of 100")
     intervals, tests = (markdown(Table("", head, rows[is_test])) for is_test in (False, True))
-    about = ABOUT.format(replications=fewest, error=_error(fewest), data=_populations())
+    about = ABOUT.format(
+        replications=fewest, error=_error(fewest), shapes=len(SHAPES), data=_populations()
+    )
     hold = HOLD.format(intervals="; ".join(holding[False]), tests="; ".join(holding[True]))
     return "\n".join((about, hold, INTERVALS, intervals, TESTS, tests, INSTEAD))
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 LEAST, MOST = 92.0, 6.0
 DEFAULTS: dict[tuple[str, str], str] = {
-    ("closed forms", "logit"): "auc_interval",
+    ("closed forms", "score of AUC"): "auc_interval",
     ("closed forms", "score"): "hit_rate_interval",
     ("finite list", "score"): "hit_rate_interval",
     ("averages", "closed form"): "average_precision_interval",
@@ -19,7 +19,8 @@ DEFAULTS: dict[tuple[str, str], str] = {
     ("weights", "expanded"): "bootstrap",
     ("groups", "expanded"): "bootstrap",
     ("poisson", "expanded"): "bootstrap",
-    ("few positives", "logit"): "auc_interval",
+    ("few positives", "score"): "auc_interval",
+    ("shapes", "score"): "auc_interval",
     ("few positives", "expanded"): "bootstrap",
     ("few clusters", "expanded"): "bootstrap",
     ("few groups", "expanded"): "bootstrap",

@@ -89,11 +89,11 @@ def ends_of(method: Any, found: qk.results.BootstrapResult) -> tuple[Any, Any]:
 
 
 def closed_forms(source: Scores, draw: Draw) -> Iterator[Seen]:
-    """DeLong's logit and Wald intervals; score, Wilson's and exact intervals of the hit rate."""
+    """DeLong's score and Wald intervals; score, Wilson's and exact intervals of the hit rate."""
     labels, scores = source.sample(draw.rng)
-    for method in ("logit", "wald"):
+    for method in ("score", "wald"):
         area = qk.inference.auc_interval(labels, scores, method=method)
-        yield Seen("AUC", method, area.lower, area.upper, source.truth("AUC"))
+        yield Seen("AUC", f"{method} of AUC", area.lower, area.upper, source.truth("AUC"))
     for way in ("score", "wilson", "exact"):
         rate = qk.inference.hit_rate_interval(labels, scores, fraction=FRACTION, method=way)
         yield Seen("hit rate", way, rate.lower, rate.upper, source.truth("hit rate"))

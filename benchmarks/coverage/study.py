@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import machine
-from benchmarks.coverage import along, few, folds, pairs, single, verdicts
+from benchmarks.coverage import along, few, folds, pairs, shapes, single, verdicts
 from benchmarks.coverage.seen import Sights, rows, summed
 from benchmarks.coverage.sources import SOURCES, Draw, Scores
 
@@ -44,6 +44,7 @@ KINDS = {
     "few clusters": Kind(15, few.clusters),
     "few groups": Kind(17, few.groups),
     "hulls": Kind(16, single.hulls),
+    "shapes": Kind(19, shapes.areas),
 }
 POPULATIONS = {
     "tied": 0,
@@ -58,8 +59,8 @@ POPULATIONS = {
 }
 """Their numbers, for the seeds too."""
 
-OF_ONE = ("few positives", "few clusters", "few groups")
-"""Kinds that have their own data sets, made of the moderate population."""
+OF_ONE = ("few positives", "few clusters", "few groups", "shapes")
+"""Kinds that have their own data sets, most of them made of the moderate population."""
 
 FURTHER = {
     "moderate": ("closed forms", "optimum", "bootstrap", "averages", "lift", *OF_ONE),

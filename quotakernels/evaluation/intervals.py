@@ -194,8 +194,10 @@ def closed_forms(settings: Settings) -> dict[str, str]:
     """Measures whose intervals are no resamples', and their method; none of rows with weights."""
     if settings.weight is not None or settings.resampling is None:
         return {}
-    areas = (*_BY_PAIRS, *_BY_PRECISION) if settings.resampling.resamples else ()
-    return dict.fromkeys(areas, "logit") | ({} if settings.cost else {"hit_rate": "score"})
+    at_quota = () if settings.cost else ("hit_rate",)
+    if not settings.resampling.resamples:
+        return dict.fromkeys(at_quota, "score")
+    return dict.fromkeys((*_BY_PAIRS, *at_quota), "score") | dict.fromkeys(_BY_PRECISION, "logit")
 
 
 def _closed_forms(results: Results) -> dict[_Key, Ends]:

@@ -81,6 +81,36 @@ def logit_ends(
     return share * odds / (share * odds + rest), share / (share + rest * odds)
 
 
+def wilson(
+    xp: Namespace,
+    found: Array,
+    missed: Array,
+    z: float,
+    variance: Array,
+    cut: Array | float = 0.0,
+    moves: Array | float = 0.0,
+) -> tuple[Array, Array]:
+    """The shares p for which `found` is z standard errors from p·n, n = found + missed.
+
+    The variance is the given multiple of [p(1 - p) + moves·(p - cut)²]n; with `moves` 0 the cut was
+    fixed beforehand.  Roots are divided by, not subtracted.
+    """
+    trials = found + missed
+    square = z * z * variance
+
+    def lower(found: Array, missed: Array, cut: Array | float) -> Array:
+        share = found / trials
+        apart = moves * trials * (share - cut) ** 2
+        root = found * (missed / trials) + apart + square * (1 / 4 - moves * cut * (1 - cut))
+        below = found + square * (1 / 2 - moves * cut) + xp.sqrt(square * root)
+        end = found * share - square * moves * cut**2
+        inside = (end > 0) & (below > 0)
+        end = xp.where(inside, end / xp.where(inside, below, xp.ones_like(below)), 0 * share)
+        return xp.where(xp.isnan(below), below, end)  # NaN of no trials
+
+    return lower(found, missed, cut), 1 - lower(missed, found, 1 - cut)
+
+
 def least_share(xp: Namespace, tail: float, number: Array) -> Array:
     """The success rate at which all of so many trials succeed with the probability `tail`.
 

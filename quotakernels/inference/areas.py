@@ -23,6 +23,7 @@ from quotakernels.inference._distributions import (
     normal_width,
     student_p_value,
     student_t,
+    wilson,
 )
 from quotakernels.inputs.columns import (
     adopt,
@@ -195,20 +196,36 @@ class AucInterval(NamedTuple, Generic[T]):
     standard_error: T
 
 
+_PRIOR_EXAMPLES, _PRIOR_LOST = 4.0, 0.07
+"""Examples that won or lost all of their pairs, and those that lost all: what few examples of a
+class may have missed.
+"""
+
+
+def _cautious_variance(xp: Namespace, area: Area, product: Array) -> Array:
+    """The variance of AUC over A(1 - A), the product, as it may be beside what is seen of it."""
+    fewer = xp.minimum(area.positive, area.negative)
+    most = 1 / area.positive + 1 / area.negative - 1 / area.pairs
+    unseen = _PRIOR_LOST / fewer
+    share = (area.variance / most + unseen) / (product + unseen)
+    return most * (fewer * share + _PRIOR_EXAMPLES) / (fewer + _PRIOR_EXAMPLES)
+
+
 @measure(Measure, greater_is_better=None, by_group=True)
 def auc_interval(
     table: ops.TieTable,
     *,
     measure: AreaMeasure = "roc_auc",
     confidence_level: float = 0.95,
-    method: Literal["logit", "wald"] = "logit",
+    method: Literal["score", "wald"] = "score",
 ) -> AucInterval:
     """Confidence interval of AUC, or of PEM and Gini, from DeLong's variance.
 
     With the standard error s of an AUC of A and the quantile z of the normal distribution, the Wald
-    interval is A ± z·s.  The logit interval is made for ln(A/(1 - A)), whose standard error is
-    s/(A(1 - A)), by Student's t with min(P, N) - 1 degrees of freedom, and transformed back.  It
-    stays between 0 and 1, and covers better where A is near 1 or a class is small.
+    interval is A ± z·s.  The score interval is that of a share that is seen in A(1 - A)/s²
+    independent trials ([Wilson 1927]), with an s that few examples of a class can bear out.  It
+    stays between 0 and 1, and covers the true value where A is near 1 or a class is small, as
+    Wald's does not.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -221,7 +238,7 @@ def auc_interval(
         AUC, or 2·AUC - 1, which is Gini and PEM, with its bounds.
     confidence_level : float
         Above 0 and below 1.
-    method : {"logit", "wald"}
+    method : {"score", "wald"}
         Which interval; Wald's is cut off at 0 and 1.
 
     Returns
@@ -237,6 +254,16 @@ def auc_interval(
 
     Notes
     -----
+    The ends of the score interval are the shares p for which A is z·√(V·p(1 - p)) away.  V is s²
+    over A(1 - A), but cautiously: s² of few examples is often by far too small, such as where a
+    model misses some positives and none of them is in the sample.  With m = min(P, N) and u = 1/P +
+    1/N - 1/(PN), which is about the largest V there is, V = u·(m·v + 4)/(m + 4) with v = (s²/u +
+    0.07/m)/(A(1 - A) + 0.07/m): as if 4 more examples had won all of their pairs or lost them, and
+    a small part of one had lost all.
+
+    In simulations 95 % intervals covered the true AUC in 92 to 100 % of data sets, with AUC from
+    0.64 to 0.998, 5 to 100 positives, and normal, heavy-tailed, skewed, tied or binary scores.
+
     The variance S⁺/P + S⁻/N (see `auc_covariance`) is 0 if all pairs are won (ranked correctly),
     all are lost, or all are tied.  AUC is still uncertain, so both methods then give an exact
     bound.  It comes from m = min(P, N) pairs that share no example and so are independent.  If all
@@ -246,7 +273,7 @@ def auc_interval(
 
     References
     ----------
-    [DeLong 1988] section 3.
+    [DeLong 1988] section 3; [Wilson 1927].
 
     Examples
     --------
@@ -254,25 +281,24 @@ def auc_interval(
     >>> y_true, y_score = [1, 0, 1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.3, 0.1]
     >>> found = auc_interval(y_true, y_score)
     >>> print(found.estimate, found.lower.round(4), found.upper.round(4))
-    0.78125 0.1071 0.9907
+    0.78125 0.2786 0.9706
     >>> perfect = auc_interval([1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1])
     >>> print(perfect.standard_error, perfect.lower.round(4), perfect.upper)
     0.0 0.2924 1.0
     """
     scale = scale_of(measure)
     check_level(confidence_level)
-    check_choice("method", method, "logit", "wald")
+    check_choice("method", method, "score", "wald")
     refuse_masses(table, "the ranking")
     xp = namespace(table.counts)
     area = area_of(xp, table)
     won, error = share_won(xp, area.lost, area.pairs, 1), xp.sqrt(area.variance)
     lost = area.lost / (2 * area.pairs)
+    z = normal_width(confidence_level)
     if method == "wald":
-        half = normal_width(confidence_level) * error
-        lower, upper = xp.clip(won - half, 0.0), xp.clip(won + half, None, 1.0)
+        lower, upper = xp.clip(won - z * error, 0.0), xp.clip(won + z * error, None, 1.0)
     else:
-        fewer = xp.minimum(area.positive, area.negative)
-        lower, upper = logit_ends(xp, confidence_level, fewer - 1, won, lost, error)
+        lower, upper = wilson(xp, won, lost, z, _cautious_variance(xp, area, won * lost))
     certain = area.variance == 0
     alike = least_share(xp, (1 - confidence_level) / 2, xp.minimum(area.positive, area.negative))
     lower = xp.where(certain, alike * won, lower)

@@ -14,7 +14,7 @@ from quotakernels._array import Array, Namespace, concrete, device, readable, to
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inference._call import OF_LABELS, refuse_masses
-from quotakernels.inference._distributions import check_level, normal_width, scipy
+from quotakernels.inference._distributions import check_level, normal_width, scipy, wilson
 from quotakernels.inputs.columns import first_bad
 from quotakernels.inputs.cuts import quota_masses, wanted_masses, whole_if_close
 from quotakernels.inputs.examples import validated
@@ -27,39 +27,6 @@ from quotakernels.measures.at_quota import hit_rate, hit_rate_at, positives_at
 from quotakernels.measures.selection import select
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, table_of
-
-# a share of independent trials, whose numbers need not be whole
-
-
-def wilson(
-    xp: Namespace,
-    found: Array,
-    missed: Array,
-    z: float,
-    variance: Array,
-    cut: Array | float = 0.0,
-    moves: Array | float = 0.0,
-) -> tuple[Array, Array]:
-    """The shares p for which `found` is z standard errors from p·n, n = found + missed.
-
-    The variance is the given multiple of [p(1 - p) + moves·(p - cut)²]n; with `moves` 0 the cut was
-    fixed beforehand.  Roots are divided by, not subtracted.
-    """
-    trials = found + missed
-    square = z * z * variance
-
-    def lower(found: Array, missed: Array, cut: Array | float) -> Array:
-        share = found / trials
-        apart = moves * trials * (share - cut) ** 2
-        root = found * (missed / trials) + apart + square * (1 / 4 - moves * cut * (1 - cut))
-        below = found + square * (1 / 2 - moves * cut) + xp.sqrt(square * root)
-        end = found * share - square * moves * cut**2
-        inside = (end > 0) & (below > 0)
-        end = xp.where(inside, end / xp.where(inside, below, xp.ones_like(below)), 0 * share)
-        return xp.where(xp.isnan(below), below, end)  # NaN of no trials
-
-    return lower(found, missed, cut), 1 - lower(missed, found, 1 - cut)
-
 
 # a sample of a finite list
 

@@ -214,7 +214,7 @@ def uncertain(y: Any, s: Any) -> dict[str, Any]:
     """Intervals and tests; the rows of the batch are models of the same examples."""
     ranking = qk.rank(y, s)
     found = {
-        method: qk.inference.auc_interval(ranking, method=method) for method in ("logit", "wald")
+        method: qk.inference.auc_interval(ranking, method=method) for method in ("score", "wald")
     }
     given: dict[str, Any] = {"quota": [1.5, 3], "confidence_level": 0.9}
     return flat(

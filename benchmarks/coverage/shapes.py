@@ -1,0 +1,92 @@
+"""Closed forms where scores are not normal, or an AUC is near 1, with few and many positives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+import quotakernels as qk
+from benchmarks.coverage.seen import Seen
+from benchmarks.coverage.sources import Array, Draw, Scores
+
+SIZES = ((5, 1000), (20, 1000), (40, 400), (100, 1000), (30, 30))
+"""Positives and negatives."""
+MANY = 1_000_000
+Rng = np.random.Generator
+
+
+class Shape(NamedTuple):
+    """How the scores of positives and of negatives are drawn."""
+
+    positives: Callable[[Rng, int], Array]
+    negatives: Callable[[Rng, int], Array] = lambda rng, n: rng.normal(size=n)
+
+
+def normal(auc: float, spread: float = 1.0) -> Shape:
+    """Of this AUC; `spread` is the standard deviation of positives."""
+    apart = NormalDist().inv_cdf(auc) * (1 + spread**2) ** 0.5
+    return Shape(lambda rng, n: rng.normal(apart, spread, n))
+
+
+def levels(auc: float, cuts: list[float]) -> Shape:
+    """Normal scores, cut into few levels."""
+    return Shape(*(lambda rng, n, x=x: np.digitize(x(rng, n), cuts) for x in normal(auc)))
+
+
+def student(freedom: float, apart: float) -> Shape:
+    """With heavy tails on both sides."""
+    return Shape(
+        lambda rng, n: apart + rng.standard_t(freedom, n),
+        lambda rng, n: rng.standard_t(freedom, n),
+    )
+
+
+def missed(share: float, apart: float) -> Shape:
+    """Normal, but a share of the positives scores like negatives."""
+    return Shape(lambda rng, n: rng.normal(apart * (rng.random(n) >= share)))
+
+
+SHAPES = {
+    "normal, AUC 0.7": normal(0.7),
+    "normal, AUC 0.9": normal(0.9),
+    "normal, AUC 0.98": normal(0.98),
+    "normal, AUC 0.998": normal(0.998),
+    "wide positives": normal(0.96, 2.5),
+    "narrow positives": normal(0.96, 0.4),
+    "heavy tails": student(2, 3),
+    "Cauchy": student(1, 8),
+    "exponential": Shape(
+        lambda rng, n: rng.exponential(20, n), lambda rng, n: rng.exponential(1, n)
+    ),
+    "binary": Shape(lambda rng, n: rng.random(n) < 0.95, lambda rng, n: rng.random(n) < 0.01),
+    "three levels": levels(0.96, [1, 2]),
+    "eight levels": levels(0.96, [-1, -0.3, 0.3, 1, 1.7, 2.3, 3]),
+    "5 % missed": missed(0.05, 3),
+    "3 % missed by far": missed(0.03, 4),
+}
+
+
+def areas(_: Scores, draw: Draw) -> Iterator[Seen]:
+    """Intervals of AUC."""
+    for name, shape in SHAPES.items():
+        for positives, negatives in SIZES:
+            labels = np.arange(positives + negatives) < positives
+            scores = np.concatenate(
+                [shape.positives(draw.rng, positives), shape.negatives(draw.rng, negatives)]
+            )
+            what = f"{name.replace(',', '')}, {positives} against {negatives}"
+            for method in ("score", "wald"):
+                found = qk.inference.auc_interval(labels, scores, method=method)
+                yield Seen(what, method, found.lower, found.upper, truth(name))
+
+
+@lru_cache
+def truth(name: str) -> float:
+    """The AUC of so many examples that chance in them does not matter."""
+    rng = np.random.default_rng(0)
+    scores = [np.asarray(draw(rng, MANY), float) for draw in SHAPES[name]]
+    return float(qk.roc_auc(np.repeat([True, False], MANY), np.concatenate(scores)))
