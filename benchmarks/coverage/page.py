@@ -61,8 +61,8 @@ more than 6. [Which interval?](uncertainty.md#which-interval) helps you choose.
 
 Scores are normal, and those of positives are shifted upwards. The number of positives is random.
 Hit rate and lift are those of the best tenth. A cut is steep if a strong model has about as many
-places as there are positives. Other scores are normal, skewed, heavy-tailed, tied or those of
-models that miss some positives: {shapes} kinds, each with 5 to 100 positives.
+places as there are positives. Other scores have {shapes} shapes: skewed, heavy-tailed,
+tied or with missed positives.
 
 {data}
 """
@@ -87,10 +87,10 @@ INSTEAD = """\
 
 - **Hit rate near 1.** Resamples hardly vary if nearly all selected rows are positive. Use
   `hit_rate_interval` and `compare_selections`.
-- **AUC near 1.** Use `auc_interval`.
 - **Average precision.** Near an AUC of 1 use `average_precision_interval`. With rare positives
   neither method reaches its level.
-- **Fewer than 30 positives.** Use `auc_interval`; compare models with `test="permutation"`.
+- **AUC near 1, or fewer than 30 positives.** Use `auc_interval`, and compare models with
+  `test="permutation"`.
 - **Fewer than 60 clusters, or 20 groups.** There is no safe method; the functions warn.
 - **Best cut.** Use `expected`, which subtracts the optimism of choosing the cut, or `value` for a
   handful of distinct scores.
