@@ -38,7 +38,7 @@ from quotakernels.inputs.models import two_models
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
 from quotakernels.measures._models import in_one_library
-from quotakernels.measures._sums import harmonic_sums
+from quotakernels.measures._sums import NEAR, harmonic_sums
 from quotakernels.measures.over_quotas import average_hit_rate
 from quotakernels.measures.roc_pr import average_precision
 from quotakernels.ops import namespace
@@ -676,8 +676,6 @@ _PRECISIONS: dict[PrecisionName, Any] = {
     "average_precision": average_precision,
     "average_hit_rate": average_hit_rate,
 }
-_NEAR = 8
-"""The squares of so many positions of a tie group are summed one by one."""
 
 
 @measure(Measure, greater_is_better=None, by_group=True)
@@ -814,13 +812,13 @@ def _of_positions(xp: Namespace, rows: _Rows) -> _Changes:
 def _squared_sums(xp: Namespace, before: Array, items: Array) -> Array:
     """Σ 1/(S+k)² for k = 1..m, from position 8 on by the asymptotic series."""
     found = xp.zeros_like(before)
-    for k in range(1, _NEAR + 1):
+    for k in range(1, NEAR + 1):
         place = before + k
         found = found + xp.where(items >= k, 1 / (place * place), xp.zeros_like(place))
-    many = items > _NEAR
+    many = items > NEAR
     start, end = (
         _tail_of_squares(xp.where(many, x, xp.ones_like(x)))
-        for x in (before + (_NEAR + 0.5), before + items + 0.5)
+        for x in (before + (NEAR + 0.5), before + items + 0.5)
     )
     return found + xp.where(many, start - end, xp.zeros_like(start))
 

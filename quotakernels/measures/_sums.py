@@ -31,13 +31,13 @@ def item_scale(xp: Namespace, table: ops.TieTable, total: Totals) -> Array:
 
 
 NEAR = 8
-"""Terms that are summed one by one: all of a small group, or those before S = 8, from where on
-the asymptotic series holds."""
+"""Terms that are summed, or multiplied, one by one: all of a small group, or those up to position
+8, beyond which asymptotic series hold."""
 
 WIDE = 200
 """Groups of at most as many examples as this part of those before them are narrow."""
 
-_TAIL = (
+_HARMONIC = (
     1 / 24,
     -7 / 960,
     31 / 8064,
@@ -75,7 +75,7 @@ def series(coefficients: tuple[float, ...], y: Array) -> Array:
 
 def _tail(x: Array) -> Array:
     """H(x - ½) - γ - ln x for x ≥ 8½."""
-    return series(_TAIL, 1 / (x * x))
+    return series(_HARMONIC, 1 / (x * x))
 
 
 def log_and_deficit(xp: Namespace, x: Array) -> tuple[Array, Array]:

@@ -10,14 +10,10 @@ from quotakernels._array import Array, Namespace, device
 from quotakernels.inputs.cuts import masses_and_positions, masses_or_all
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures._sums import series
+from quotakernels.measures._sums import NEAR, series
 from quotakernels.ops import namespace
 
-NEAR = 8
-"""Draws that are multiplied one by one: all of few, or the last of many, beyond which the
-asymptotic series of the logarithms of factorials holds."""
-
-_TAIL = (
+_LOG_GAMMA = (
     -1 / 24,
     7 / 2880,
     -31 / 40320,
@@ -84,7 +80,7 @@ def _log_ratio(xp: Namespace, top: Array, left: Array, other: Array, rest: Array
 
 
 def _tail(x: Array) -> Array:
-    return (series(_TAIL[1:], 1 / (x * x)) + _TAIL[0]) / x
+    return (series(_LOG_GAMMA[1:], 1 / (x * x)) + _LOG_GAMMA[0]) / x
 
 
 class ListPositions:

@@ -10,7 +10,7 @@ import numpy as np
 from quotakernels._array import Array, device, from_host_view, host_view
 from quotakernels.ops.native import namespace
 
-_HOST = np.zeros(())
+_SCALAR = np.zeros(())
 
 
 def float_of(values: Array) -> Any:
@@ -26,7 +26,7 @@ def by_numpy(function: Callable[..., Any], *tables: Any) -> Any:
         found = function(*tables)
     if type(found) is np.float64 or (type(found) is np.ndarray and found.ndim > 0):
         return found
-    return namespace(_HOST).finished(found, np.float64)
+    return namespace(_SCALAR).finished(found, np.float64)
 
 
 def computed(function: Callable[..., Any], data: tuple[Any, ...], **options: Any) -> Any:
