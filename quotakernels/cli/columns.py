@@ -170,10 +170,31 @@ def group_codes(column: pa.ChunkedArray, names: list[Any]) -> NDArray[np.int64]:
     return np.asarray(codes.to_numpy()).astype(np.int64)
 
 
+_ID = re.compile(
+    r"(.*[\W_])?(id|ids|uid|customer|client|patient|user|account|card|household|subject|borrower)"
+    r"([\W_]?(id|no|nr|number|key))?",
+    re.IGNORECASE,
+)
+_CAMEL_CASE = re.compile(r".*[a-z]I[Dd]")
+_FEW_ROWS = 50
+
+
+def looks_like_id(name: str) -> bool:
+    """Whether a column is called like an id of customers, patients or the like."""
+    return bool(_ID.fullmatch(name.strip()) or _CAMEL_CASE.fullmatch(name.strip()))
+
+
+def shared_by_few(ids: pa.ChunkedArray) -> bool:
+    """Whether some rows share an id, and on average not many."""
+    known = len(ids) - ids.null_count
+    return known > pc.count_distinct(ids).as_py() > known / _FEW_ROWS
+
+
 def columns_read(settings: Settings) -> tuple[str, ...]:
     """The columns that settings name, which have to be read."""
     conditions = [x.column for x in (*settings.where, *settings.tune)]
-    named = (settings.weight, settings.gain, settings.cost, settings.grouped_by, settings.treatment)
+    named = [settings.weight, settings.gain, settings.cost, settings.grouped_by]
+    named += [settings.treatment, settings.cluster]
     optional = [x for x in named if x is not None]
     return (settings.label, *settings.models, *optional, *conditions)
 
@@ -198,10 +219,11 @@ def sample_of(settings: Settings, rows: pa.Table, **readers: Any) -> Sample:
     weights, gains = read(weight_column, settings.weight), read(number_column, settings.gain)
     groups, costs = read(of_groups, settings.grouped_by), read(cost_column, settings.cost)
     treatment = read(partial(treatment_column, treated=settings.treated), settings.treatment)
+    clusters = read(of_groups, settings.cluster)
     if errors:
         lines = dict.fromkeys(x.message for x in errors)
         raise errors[0] if len(lines) == 1 else PlacedError("\n".join(lines))
-    return Sample(labels, scores, weights, gains, groups, costs, treatment)
+    return Sample(labels, scores, weights, gains, groups, costs, treatment, clusters)
 
 
 def label_column(table: pa.Table, name: str, pos_label: str | None) -> NDArray[np.bool_]:

@@ -20,6 +20,7 @@ def printable(text: str) -> str:
 
 
 _RENAMED = {
+    "clusters": "cluster",
     "confidence_level": "confidence",
     "impacts": "impact",
     "n_resamples": "resamples",

@@ -227,6 +227,7 @@ _DATA = (
     _column("--per", f"Fill --quota or --budget {_IN_EACH}."),
     _column("--by", "Show what each group gets of one --quota or --budget."),
     _column("--treatment", "Column of 1 for treated rows and 0 for controls: uplift."),
+    _column("--cluster", "Column of the customer, patient, … if several rows share one."),
     _option("--treated", "VALUE", "The value of treated rows, as in mail, if not 1."),
     _POS_LABEL,
     _option("--positives called", "NAME", "Name of the positive rows, as in buyers.", default=""),

@@ -19,7 +19,11 @@ from rich.text import Text
 from quotakernels._text import counted, number, percent
 from quotakernels.cli.errors import in_options, printable
 from quotakernels.evaluation.answers import Answer
-from quotakernels.evaluation.certainty import notes_of_few_groups, notes_of_hit_rates
+from quotakernels.evaluation.certainty import (
+    notes_of_clusters,
+    notes_of_few_groups,
+    notes_of_hit_rates,
+)
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.results import Results, where_best
 from quotakernels.evaluation.tables import (
@@ -171,7 +175,8 @@ def _print_answer(answer: Answer, console: Console) -> None:
 def _print_notes(evaluation: Evaluation, console: Console, starred: bool) -> None:
     """Print what to mind of the answer, and how to get all the rest."""
     mark = [say("command.best")] if starred else []
-    for note in (*mark, *notes_of_hit_rates(evaluation), *notes_of_few_groups(evaluation)):
+    notes = notes_of_clusters, notes_of_hit_rates, notes_of_few_groups
+    for note in (*mark, *(in_options(note) for of in notes for note in of(evaluation))):
         console.print(f"\n{note}")
     sure = evaluation.settings.resampling is not None
     console.print(f"\n{say('command.all_sure' if sure else 'command.all')}", style="dim")
@@ -188,7 +193,7 @@ def _print_tests(evaluation: Evaluation, console: Console, starred: bool) -> Non
         print_table(table, console)
     if (resampling := settings.resampling) is not None:
         told = resampling.in_words(settings)
-        console.print("\n" + "\n".join([*told, *evaluation.notes]))
+        console.print("\n" + "\n".join([*told, *map(in_options, evaluation.notes)]))
     if words := list(where_best(evaluation.best, evaluation.models)):
         console.print("\n" + "\n".join(words))
 
@@ -199,6 +204,9 @@ def _data_line(evaluation: Results) -> str:
     if settings.weight is not None:
         total = number(evaluation.total)
         parts.append(say("command.total_weight", total=total, column=settings.weight))
+    if settings.cluster is not None:
+        clusters = number(evaluation.clusters)
+        parts.append(say("command.clusters", clusters=clusters, column=settings.cluster))
     parts.append(say("command.prevalence", share=percent(evaluation.prevalence)))
     chosen = say("command.chosen", where=in_words(settings.where)) if settings.where else ""
     return f"{settings.source}{chosen}\n" + ", ".join(parts)

@@ -29,11 +29,13 @@ from quotakernels.cli.columns import (
     fulfilling,
     group_column,
     group_values,
+    looks_like_id,
     no_row_has,
     of_rows,
     row_numbers,
     sample_of,
     score_column,
+    shared_by_few,
 )
 from quotakernels.cli.errors import InputError, PlacedError, in_options, listed, no_rows, printable
 from quotakernels.cli.files import (
@@ -273,6 +275,7 @@ def _needs_resamples(settings: Settings) -> str:
         return "--confidence only with --quota"
     beside = {
         "--weight": settings.weight,
+        "--cluster": settings.cluster,
         "--budget": settings.cost,
         "--gain": settings.gain,
         "--per or --by": settings.grouped_by,
@@ -386,7 +389,17 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
             lambda x: evaluate_sample(settings, sample_of(settings, x), tuning, step, step.tell),
         )
         missing = given.num_rows - table.num_rows
-        return replace(evaluation, rows_read=given.num_rows, rows_missing=missing)
+        evaluation = replace(evaluation, rows_read=given.num_rows, rows_missing=missing)
+        if settings.resampling is None or settings.cluster is not None:
+            return evaluation
+        return replace(evaluation, repeated_ids=_repeated_ids(path, columns_read(settings)))
+
+
+def _repeated_ids(path: Path, used: Sequence[str]) -> str:
+    """The first column that is not used and looks like an id that a few rows share, or nothing."""
+    others = [x for x in column_names(path) if x not in used and looks_like_id(x)]
+    table = read_table(path, others) if others else None
+    return next((x for x in others if table and shared_by_few(table[x])), "")
 
 
 def _evaluate_stream(path: Path, settings: Settings) -> Evaluation:

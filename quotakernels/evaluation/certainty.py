@@ -26,7 +26,13 @@ from quotakernels.evaluation.words import (
     sentence,
     signed,
 )
-from quotakernels.inference._call import ENOUGH_GROUPS, INTERVALS, NEAR_ONE, enough_near_one
+from quotakernels.inference._call import (
+    ENOUGH_CLUSTERS,
+    ENOUGH_GROUPS,
+    INTERVALS,
+    NEAR_ONE,
+    enough_near_one,
+)
 from quotakernels.results import Comparison
 
 # the order of the models
@@ -301,6 +307,15 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
             yield say("notes.undefined", model=name, resamples=undefined)
 
 
+def notes_of_clusters(evaluation: Results) -> Iterator[str]:
+    """Say that few clusters tell little of others, or that there seem to be some."""
+    if 0 < evaluation.clusters < ENOUGH_CLUSTERS:
+        clusters = counted(evaluation.clusters, "cluster", "clusters")
+        yield say("notes.few_clusters", clusters=clusters, enough=ENOUGH_CLUSTERS)
+    if evaluation.repeated_ids:
+        yield say("notes.repeated_ids", column=evaluation.repeated_ids)
+
+
 def notes_of_few_groups(evaluation: Results) -> Iterator[str]:
     """Say that few groups tell little of others."""
     if too_few_groups(evaluation) and evaluation.has_intervals:
@@ -309,7 +324,7 @@ def notes_of_few_groups(evaluation: Results) -> Iterator[str]:
 
 def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:
     """Say where score intervals of the hit rate cover less often than they say."""
-    if not evaluation.has_intervals or evaluation.weighted:
+    if not evaluation.has_intervals or not evaluation.settings.one_by_one:
         return
     positives, areas = evaluation.positives, evaluation.over_all
     area = areas.ends["roc_auc"].upper if areas.bounded else areas.of("roc_auc")
@@ -326,7 +341,7 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     yield say("notes.chosen_elsewhere" if settings.tune else "notes.chosen_here")
     yield say("notes.uncorrected")
     impacts = settings.unit is not None and settings.unit.impacts is not None
-    if impacts and settings.quotas and settings.weight is None and settings.cost is None:
+    if impacts and settings.quotas and settings.one_by_one and settings.cost is None:
         yield say("notes.of_two_rates")
     named = zip(evaluation.models, evaluation.rankings, strict=True)
     coarse = [name for name, x in named if np.count_nonzero(x.counts) < _FEW_SCORES]
@@ -340,23 +355,26 @@ def _of_rows(evaluation: Results) -> Iterator[str]:
         rows, effective = counted(evaluation.rows, "row", "rows"), number(evaluation.effective_rows)
         kish = "notes.kish_of_a_row" if evaluation.rows == 1 else "notes.kish"
         yield say(kish, rows=rows, effective=effective)
-    elif min(evaluation.positives, evaluation.rows - evaluation.positives) == 1:
+    elif (
+        evaluation.settings.one_by_one
+        and min(evaluation.positives, evaluation.rows - evaluation.positives) == 1
+    ):
         yield say("notes.two_of_each")
 
 
 def _too_narrow(evaluation: Results) -> Iterator[str]:
     """Which intervals cover less often than they say, of what, and how often."""
-    weighted, quotas = evaluation.weighted, evaluation.at_quota.items()
+    drawn, quotas = not evaluation.settings.one_by_one, evaluation.at_quota.items()
     fewer: float = min(evaluation.positives, evaluation.rows - evaluation.positives)
-    fewer *= evaluation.effective_rows / evaluation.rows if weighted else 1.0
+    fewer *= evaluation.effective_rows / evaluation.rows if evaluation.weighted else 1.0
     if fewer < _FEW_OF_A_CLASS:
-        yield say("notes.few_of_a_class_weighted" if weighted else "notes.few_of_a_class")
+        yield say("notes.few_of_a_class_drawn" if drawn else "notes.few_of_a_class")
     if fewer < INTERVALS.examples:
         yield say("notes.few_resampled", enough=INTERVALS.examples)
     named = zip(evaluation.models, evaluation.over_all.of("roc_auc"), strict=True)
     if near := [name for name, area in named if fewer < enough_near_one(area)]:
-        yield say("notes.near_one_weighted" if weighted else "notes.near_one", models=listed(near))
+        yield say("notes.near_one_drawn" if drawn else "notes.near_one", models=listed(near))
     rates = [x.of("hit_rate") for quota, x in quotas if not quota.is_budget]
-    drawn = weighted or evaluation.settings.per is not None
+    drawn = drawn or evaluation.settings.per is not None
     if drawn and any(np.any(x > NEAR_ONE) for x in rates):
         yield say("notes.rates_near_one")

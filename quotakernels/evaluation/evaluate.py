@@ -62,7 +62,7 @@ from quotakernels.results import BestBoundary, Curve
 
 
 _Arrays = dict[str, NDArray[Any]]
-_UNNAMED = {"per": "group", "by": "group"}
+_UNNAMED = {"per": "group", "by": "group", "clusters": "cluster"}
 """What arrays without a name are called, where that is not the argument."""
 
 
@@ -83,6 +83,7 @@ def evaluate(
     per: Any = None,
     by: Any = None,
     treatment: Any = None,
+    clusters: Any = None,
     sample_weight: Any = None,
     where: Any = None,
     pos_label: Any = None,
@@ -141,6 +142,10 @@ def evaluate(
         group gets, and what is found there.
     treatment : array, shape (n,), optional
         1 for each example that was treated, 0 for each control: adds the uplift at each quota.
+    clusters : array, shape (n,), optional
+        An id for each example, such as the customer, the patient or the card, if several examples
+        share one: these are not independent.  Resamples then draw whole clusters, and all
+        intervals and tests come from resamples.
     sample_weight, where, pos_label
         As in `rank`, of shape (n,), the same for all models.
     confidence_level : float, optional
@@ -188,13 +193,12 @@ def evaluate(
     What will it bring? 10.00, at random 4.00
     """
     beside = _asked(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
-    beside |= _asked(per=per, by=by, cost=cost, treatment=treatment)
-    said = {"called": _word("positives", positives), "currency": _word("currency", currency)}
-    quotas = {"quotas": _quotas(quota=quota, fraction=fraction, budget=budget)}
+    beside |= _asked(per=per, by=by, cost=cost, treatment=treatment, clusters=clusters)
+    words = _words(positives, currency, _quotas(quota=quota, fraction=fraction, budget=budget))
     unit = {"place_cost": _number("place_cost", place_cost) or None, "impacts": _cells(impacts)}
     unit |= {"ratio": _number("ratio", ratio)}
     how = _asked(level=confidence_level, compare=compare, resamples=n_resamples, seed=random_state)
-    return _found(y_true, models, beside, unit, how, {**said, **quotas}, pos_label, progress)
+    return _found(y_true, models, beside, unit, how, words, pos_label, progress)
 
 
 def _found(
@@ -230,14 +234,17 @@ def _settings(given: _Given, asked: dict[str, Any]) -> Settings:
     title = given.titles.get
     named: dict[str, Any] = {x: title(x) for x in ("cost", "per", "by", "treatment")}
     named |= {x: _true_in(title(x)) for x in ("where", "tune")}
-    named |= {"weight": title("sample_weight"), "lines": given.lines}
+    named |= {"weight": title("sample_weight"), "cluster": title("clusters")}
+    named |= {"lines": given.lines}
     return Settings("", given.titles["y_true"], tuple(given.scores), **named, **asked)
 
 
-def _word(name: str, word: Any) -> str:
-    if not isinstance(word, str):
-        raise TypeError(f"{name} must be a string; got {show_value(word)}")
-    return word
+def _words(positives: Any, currency: Any, quotas: tuple[Quota, ...]) -> dict[str, Any]:
+    """The quotas, and what positives and amounts are called."""
+    for name, word in (("positives", positives), ("currency", currency)):
+        if not isinstance(word, str):
+            raise TypeError(f"{name} must be a string; got {show_value(word)}")
+    return {"called": positives, "currency": currency, "quotas": quotas}
 
 
 def _true_in(name: str | None) -> Conditions:
@@ -383,13 +390,15 @@ def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
     scores = {name: x[rows] for name, x in given.scores.items()}
     columns: Any = {**examples.columns, "weight": examples.weights}
     of_rows = {name: x[rows] for name, x in columns.items() if x is not None}
-    weights, gains, *others = map(of_rows.get, ("weight", "gain", "cost", "treatment"))
-    return Sample(examples.labels[rows], scores, weights, gains, _groups(arrays, rows), *others)
+    weights, gains, costs, treatment = map(of_rows.get, ("weight", "gain", "cost", "treatment"))
+    groups, clusters = _groups(arrays, rows, "per", "by"), _groups(arrays, rows, "clusters")
+    labels = examples.labels[rows]
+    return Sample(labels, scores, weights, gains, groups, costs, treatment, clusters)
 
 
-def _groups(arrays: _Arrays, rows: Any) -> Groups | None:
-    """The group of each of some rows."""
-    for name in ("per", "by"):
+def _groups(arrays: _Arrays, rows: Any, *names: str) -> Groups | None:
+    """The group of each of some rows, by the first array that is given."""
+    for name in names:
         if (column := arrays.get(name)) is not None:
             if column.shape != arrays["y_true"].shape:
                 raise ValueError(f"{name} must hold an id for each label")
@@ -531,7 +540,7 @@ def group_results(
     whole = costs if settings.cost is not None else masses
     if settings.per is not None:
         settings.check_quotas(float(whole.max(initial=0)), settings.per)
-    resampling = settings.resampling if settings.weight is None else None  # of rows without them
+    resampling = settings.resampling if settings.one_by_one else None
     level = None if resampling is None else resampling.level
     over_all = GroupValues(*measured(OVER_ALL_IN_GROUPS, both, exact))
     if level is not None and exact:

@@ -18,7 +18,12 @@ import numpy as np
 from quotakernels._frames import Library, frame_of
 from quotakernels._text import counted
 from quotakernels.evaluation.answers import Answer, answers
-from quotakernels.evaluation.certainty import notes_of_hit_rates, notes_of_intervals, pairs_of
+from quotakernels.evaluation.certainty import (
+    notes_of_clusters,
+    notes_of_hit_rates,
+    notes_of_intervals,
+    pairs_of,
+)
 from quotakernels.evaluation.intervals import closed_forms
 from quotakernels.evaluation.results import Differences, Results, Values, dominant
 from quotakernels.evaluation.settings import Quota
@@ -87,7 +92,7 @@ def _record_of_confidence(results: Evaluation) -> dict[str, Any]:
         return {}
     names = ("resamples", "test_resamples", "seed")
     drawn = {"level": resampling.tested_level, **{x: getattr(resampling, x) for x in names}}
-    drawn |= {"effective_rows": results.effective_rows, "notes": results.notes}
+    drawn |= {x: getattr(results, x) for x in ("effective_rows", "clusters", "notes")}
     drawn["closed_forms"] = closed_forms(results.settings) if results.has_intervals else {}
     return {"confidence": drawn, "differences": [*map(_record_of_tests, results.differences)]}
 
@@ -186,6 +191,8 @@ class Evaluation(Results):
         What all examples cost together; NaN without costs.
     effective_rows : float
         How many examples of equal weight they are worth (Kish: (Σw)²/Σw²); NaN without weights.
+    clusters : int
+        How many clusters the examples are in; 0 unless `clusters` was given.
     rows_read : int
         How many examples were given, including those that were left out.
     rows_missing : int
@@ -230,7 +237,7 @@ class Evaluation(Results):
     def notes(self) -> list[str]:
         """What has no intervals, and which intervals cover less often than they say."""
         found = notes_of_intervals if self.exact else notes_of_hit_rates
-        return [*found(self)]
+        return [*notes_of_clusters(self), *found(self)]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in one record of plain values, None where undefined or infinite.
@@ -240,7 +247,7 @@ class Evaluation(Results):
         settings, gains = self.settings, self.gains
         named = ("source", "label", "pos_label", "weight", "cost", "treatment", "treated")
         summed = ("rows", "positives", "total", "positive_total", "total_cost", "prevalence")
-        record: dict[str, Any] = {name: getattr(settings, name) for name in named}
+        record: dict[str, Any] = {name: getattr(settings, name) for name in (*named, "cluster")}
         record |= {name: [x.short for x in getattr(settings, name)] for name in ("where", "tune")}
         record["unit"] = None if settings.unit is None else asdict(settings.unit)
         called = {"total": "total_weight", "positive_total": "positive_weight"}

@@ -108,6 +108,7 @@ class Resampled:
             "confidence_level": self.resampling.tested_level,
             "random_state": self.resampling.seed,
             "progress": self.progress,
+            "clusters": None if self.sample.clusters is None else self.sample.clusters.codes,
         }
 
 
@@ -124,7 +125,7 @@ def with_certainty(results: _R, data: Resampled) -> _R:
     if gains is not None and results.total:
         gains, ends_of_gains = _sure_gains(gains, data)
         ends |= ends_of_gains
-    if resampling.level is not None and not results.weighted:  # which the formulas are for
+    if resampling.level is not None and data.settings.one_by_one:  # which the formulas are for
         ends |= _closed_forms(results) | _closed_forms_at_quotas(results)
     differences = [*_tests(data)] if resampling.compare else []
     if resampling.compare and gains is not None:
@@ -191,8 +192,8 @@ def _intervals_of_model(data: Resampled, name: str) -> _Found:
 
 
 def closed_forms(settings: Settings) -> dict[str, str]:
-    """Measures whose intervals are no resamples', and their method; none of rows with weights."""
-    if settings.weight is not None or settings.resampling is None:
+    """Measures whose intervals are no resamples', and their method: of rows drawn one by one."""
+    if not settings.one_by_one or settings.resampling is None:
         return {}
     at_quota = () if settings.cost else ("hit_rate",)
     if not settings.resampling.resamples:
@@ -212,11 +213,11 @@ def _closed_forms(results: Results) -> dict[_Key, Ends]:
 
 
 def _impacts_at(quota: Quota, results: Results) -> tuple[float, ...] | None:
-    """The impacts, where labels alone decide what a quota brings: of rows without weights, in a
+    """The impacts, where labels alone decide what a quota brings: of rows drawn one by one, in a
     fixed number of places.
     """
     unit = results.settings.unit
-    if unit is None or results.weighted or quota.is_budget:
+    if unit is None or not results.settings.one_by_one or quota.is_budget:
         return None
     return unit.tuned(results.total, results.positive_total)
 

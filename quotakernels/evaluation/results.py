@@ -561,7 +561,8 @@ class Results(Counts):
     `orders` are those of each model.  Unless they are `exact`, they are known only where quotas
     end: of all else there are bounds, or nothing.  `ends` are those of intervals of measures, at a
     quota or under None over all.  `rows_read` are the rows that were given, of which `rows` were
-    chosen.  Measures are computed when they are first asked for.
+    chosen.  `repeated_ids` is a column that looks like an id of clusters, if none was given.
+    Measures are computed when they are first asked for.
     """
 
     settings: Settings
@@ -570,6 +571,7 @@ class Results(Counts):
     ends: Mapping[tuple[Quota | None, str], Ends] = field(default_factory=dict)
     rows_read: int = 0
     rows_missing: int = 0
+    repeated_ids: str = ""
     gains: GainResults | None = None
     differences: tuple[Differences, ...] = ()
     groups: GroupResults | None = None

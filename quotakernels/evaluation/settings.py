@@ -273,15 +273,15 @@ class Resampling:
             yield say("methods.by_percentiles", resamples=resamples)
 
     def in_words(self, settings: Settings) -> Iterator[str]:
-        """Tell which intervals and tests are formulas, for rows without weights, and of what the
+        """Tell which intervals and tests are formulas, for rows drawn one by one, and of what the
         others are.
         """
-        formulas = settings.weight is None
+        formulas = settings.one_by_one
         fixed_places = settings.cost is None and formulas
         if self.level is not None:
             closed = [say("methods.areas")] * formulas
             closed += [say("methods.hit_rate")] * (bool(settings.quotas) and fixed_places)
-            drawn = self._drawn(self.resamples, formulas)
+            drawn = self._drawn(self.resamples, settings)
             how = _each_by(closed, say("methods.corrected", percentiles=drawn))
             yield say("methods.intervals", level=self.percent, how=how)
         if self.compare:
@@ -293,17 +293,19 @@ class Resampling:
                 tests.append(say(rates))
             more = settings.unit is not None or settings.treatment is not None
             more = more or not formulas or bool(settings.quotas) != by_score
-            how = _each_by(tests, self._drawn(self.test_resamples, formulas) if more else "")
+            how = _each_by(tests, self._drawn(self.test_resamples, settings) if more else "")
             two = len(settings.models) == 2
             alpha = plain(1 - self.tested_level)
             decided = say("methods.decided_for_two" if two else "methods.decided", alpha=alpha)
             yield say("methods.differences", level=self.percent, how=how, decided=decided)
 
-    def _drawn(self, resamples: int, alike: bool) -> str:
-        fewer = self.least and resamples < _RESAMPLES
+    def _drawn(self, resamples: int, settings: Settings) -> str:
+        fewer, cluster = self.least and resamples < _RESAMPLES, settings.cluster
         return say(
-            "methods.percentiles" if alike else "methods.percentiles_weighted",
+            "methods.percentiles",
             resamples=counted(resamples, "resample", "resamples"),
+            weights="" if settings.weight is None else say("methods.with_weights"),
+            together="" if cluster is None else say("methods.drawn_together", cluster=cluster),
             fewer=say("methods.fewer", usual=_RESAMPLES) if fewer else "",
             seed=self.seed,
         )
@@ -337,7 +339,7 @@ class Settings:
         The names of the models.
     quotas : tuple of Quota
         The quotas or budgets.
-    weight, cost, per, by, treatment : str or None
+    weight, cost, per, by, treatment, cluster : str or None
         The columns or arguments of that name; None if not given.
     pos_label, treated : str or None
         The values of positive labels and of treated rows, if they were given.
@@ -367,6 +369,7 @@ class Settings:
     by: str | None = None  # results of one quota over all are told for each of these groups
     treatment: str | None = None  # who was treated, for uplift
     treated: str | None = None
+    cluster: str | None = None  # rows that are alike in this column are drawn together
     called: str = ""  # what positive rows are, in the user's words
     currency: str = ""
     brief: bool = False  # only what the answer tells needs intervals
@@ -419,6 +422,11 @@ class Settings:
         return self.by if self.per is None else self.per
 
     @property
+    def one_by_one(self) -> bool:
+        """Whether rows are drawn one by one and count once each, which formulas assume."""
+        return self.weight is None and self.cluster is None
+
+    @property
     def quotas_over_all(self) -> tuple[Quota, ...]:
         """The quotas that one ranking of all rows fills."""
         return self.quotas if self.per is None else ()
@@ -451,9 +459,11 @@ class Settings:
             (self.cost is not None and not any(budgets), "cost= goes with budget="),
             (not untreated and not alone, _TREATMENT_IN_GROUPS),
             (self.treated is not None and untreated, "treated= goes with treatment="),
+            (self.cluster is not None and self.resampling is None, _CLUSTERS_OF_NOTHING),
         )
 
 
+_CLUSTERS_OF_NOTHING = "clusters= goes with confidence_level= or compare="
 _NO_RESAMPLES = "n_resamples= and random_state= go with confidence_level= or compare="
 _BUDGET_WITHOUT_COST = "budget= needs cost=, which says what each row costs"
 _TREATMENT_IN_GROUPS = "treatment= needs quota= or budget=, without per= and by="
@@ -470,8 +480,8 @@ _GROUPS_WITH_GAINS = (
 @dataclass(frozen=True, eq=False)
 class Counts:
     """How many rows and positives there are, and their weights (without any, their numbers); what
-    all rows cost together, NaN without costs; and how many rows of one weight tell as much (Kish),
-    NaN without weights and where each weight is not known.
+    all rows cost together, NaN without costs; how many rows of one weight tell as much (Kish), NaN
+    without weights and where each weight is not known; and how many clusters there are, if any.
     """
 
     rows: int
@@ -480,6 +490,7 @@ class Counts:
     positive_total: float
     total_cost: float = math.nan
     effective_rows: float = math.nan
+    clusters: int = 0
 
     @property
     def most(self) -> float:
@@ -506,16 +517,18 @@ class Sample(NamedTuple):
     groups: Groups | None = None
     costs: NDArray[np.float64] | None = None
     treatment: NDArray[np.float64] | None = None
+    clusters: Groups | None = None
 
     @property
     def counts(self) -> Counts:
         """The rows in numbers; sums of weights are rounded once."""
         rows, positives = len(self.labels), int(self.labels.sum())
-        if self.weights is None:
-            return Counts(rows, positives, float(rows), float(positives), self._total_cost)
-        sums = math.fsum(self.weights), math.fsum(self.weights[self.labels])
-        effective = sums[0] ** 2 / math.fsum(self.weights**2) if sums[0] else 0.0
-        return Counts(rows, positives, *sums, self._total_cost, effective)
+        sums, effective = (float(rows), float(positives)), math.nan
+        if self.weights is not None:
+            sums = math.fsum(self.weights), math.fsum(self.weights[self.labels])
+            effective = sums[0] ** 2 / math.fsum(self.weights**2) if sums[0] else 0.0
+        clusters = 0 if self.clusters is None else len(self.clusters.names)
+        return Counts(rows, positives, *sums, self._total_cost, effective, clusters)
 
     @property
     def _total_cost(self) -> float:

@@ -299,10 +299,11 @@ def _hit_rate(shown: _Shown, ax: Axes) -> Said:
 def _hit_rate_band(evaluation: Results, model: int) -> CurveBand | None:
     """The score interval of a model's hit rate at each of many quotas.
 
-    None without a confidence, without positives, and of rows with weights, for which there is no
-    such formula.
+    None without a confidence, without positives, and of rows with weights or clusters, for which
+    there is no such formula.
     """
-    if not evaluation.has_intervals or evaluation.weighted or not evaluation.positives:
+    one_by_one = evaluation.settings.one_by_one
+    if not (evaluation.has_intervals and one_by_one and evaluation.positives):
         return None
     at = np.unique(np.geomspace(1, evaluation.rows, _QUOTAS).round())
     found = hit_rate_interval(

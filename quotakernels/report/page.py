@@ -196,6 +196,8 @@ def data_facts(evaluation: Results) -> Iterator[tuple[str, str]]:
     if settings.weight is not None:
         both = {"total": number(evaluation.total), "positive": number(evaluation.positive_total)}
         yield say("page.weight", column=settings.weight), say("page.weights", **both)
+    if settings.cluster is not None:
+        yield say("page.clusters", column=settings.cluster), number(evaluation.clusters)
     yield say("page.prevalence"), percent(evaluation.prevalence)
     if settings.cost is not None:
         yield say("page.cost", column=settings.cost), number(evaluation.total_cost)
