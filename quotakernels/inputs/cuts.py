@@ -106,7 +106,7 @@ def wanted_masses(xp: Namespace, table: Any, **cut: Any) -> tuple[tuple[Array], 
     sure = cut.get("fraction") is None and when_short != "nan" and _is_mass(quota)
     if table.wanted is not None:
         masses: tuple[tuple[Array], tuple[int, ...]] = ((table.wanted,), ())
-    elif table.running and sure:
+    elif table.mark is not None and sure:  # what cannot be read is not refused either
         whole = Totals(xp, table).whole[..., None]
         masses = ((xp.clip(whole, max=as_float(quota)),), ())  # a total that is NaN stays so
     else:
@@ -261,7 +261,7 @@ def masses_and_positions(
 def _number(xp: Namespace, table: ops.TieTable, wanted: Array) -> int:
     """How many positions to visit: as many as examples if these can be read, else as rows."""
     rows: int = table.counts.shape[-1]
-    if table.in_place or not readable(table.counts):
+    if xp.read_by_position(table) or not readable(table.counts):
         return rows
     most = int(np.max(np.sum(np.asarray(table.counts), axis=-1, dtype=np.int64), initial=1))
     if not table.groups:

@@ -123,20 +123,20 @@ def advantage_areas(
         A program of fixed shape has a row for each example anyway.  There the few steps of a
         position take less time than the crossings of `_by_side`, which only few rows have.
         """
-        before, size = at.mass_before, at.size
-        before = xp.minimum(before, whole) if table.in_place else before  # behind the last example
+        before, size = at.at_most(at.mass_before, whole), at.size
         start = whole * at.positive_before - positive * before
         line = start + at.place * (whole * at.positive - positive * at.mass) / size
         return xp.clip(line, 0.0), xp.clip(line, None, 0.0)
 
-    of_stretch = partial(_on_one_side, xp, by_sum, whole / 2, positive / 2)
+    of_stretch = partial(_on_one_side, xp, by_sum, whole, positive)
     return ops.RowSum(terms, value, by_position=each if by_sum else None, by_stretch=of_stretch)
 
 
 def _on_one_side(
-    xp: Namespace, by_sum: bool, half: Array, half_positive: Array, rows: Any, area: Array
+    xp: Namespace, by_sum: bool, whole: Array, positive: Array, rows: Any, area: Array
 ) -> tuple[Array, ...]:
     """Where d has one sign even if all negatives come first, or all positives; and its sums."""
+    half, half_positive = whole / 2, positive / 2
     start = half * rows.positive_before - half_positive * rows.mass_before
     rise, fall = half * rows.positive, half_positive * rows.mass
     line = rows.mass * (2 * start - fall) + half * area
@@ -204,7 +204,7 @@ def pairs_won(_xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
         won = total.within(twice, 2 * total.pairs) if total.rounded else twice
         return Won(won, total.pairs)
 
-    return ops.RowSum(won_twice, value, whole=True, in_list=in_list, of_positives=True)
+    return ops.RowSum(won_twice, value, whole=True, in_list=in_list, positives_suffice=True)
 
 
 def _won(table: Any) -> Won:
@@ -493,7 +493,7 @@ def hit_rate_mean(xp: Namespace, table: ops.TieTable, total: Totals) -> ops.RowS
         return (share * ((at.positive_before + share * at.place) / quota),)
 
     value = lambda x: total.of_sums(x, total.positive) / total.positive  # noqa: E731
-    return ops.RowSum(terms, value, by_position=each, of_positives=True)
+    return ops.RowSum(terms, value, by_position=each, positives_suffice=True)
 
 
 @measure(Measure, greater_is_better=True, by_positives=True, sums=OfRowSum(hit_rate_mean))
@@ -594,7 +594,7 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> ops.Ro
         whole = 2 * total.positive * (total.negative if late else total.negative + 1)
         return (integer * items + part) / (whole * items)
 
-    return ops.RowSum(full_groups, value, whole=True, of_positives=True)
+    return ops.RowSum(full_groups, value, whole=True, positives_suffice=True)
 
 
 def _qrecall_area(xp: Namespace, table: ops.TieTable, total: Totals) -> ops.RowSum:

@@ -170,6 +170,10 @@ class TieTable(NamedTuple):
         """None: unlike a cut, a table is not made for certain quotas."""
         return
 
+    def at_cut(self, find: Callable[[], Any]) -> Any:
+        """What the function finds at its cut: a table has all of them."""
+        return find()
+
     @property
     def in_place(self) -> bool:
         """Whether each group stands in the row of its last example."""
@@ -263,7 +267,7 @@ class RowSum(NamedTuple):
     terms are such numbers too, below 2**62.  ``by_position(positions)`` gives arrays with the same
     sums, of `rows.Positions`, for tables that have a row for each of these anyway.
     The one term of a sum `in_list` is made of whole numbers that go on from one group of examples
-    to the next.  A sum `of_positives` reads no rows without these where they are left out.
+    to the next.  Where rows without positives may be left out, the others may suffice.
     ``by_stretch(rows, area)`` says of stretches of many rows which add up as one row would, of that
     `area`, twice what lies below T and above its start; and what each adds then.
     """
@@ -272,7 +276,7 @@ class RowSum(NamedTuple):
     value: Callable[..., Any]
     whole: bool = False
     in_list: bool = False
-    of_positives: bool = False
+    positives_suffice: bool = False
     by_position: Callable[[Any], tuple[Array, ...]] | None = None
     by_stretch: Callable[[Any, Array], tuple[Array, ...]] | None = None
 
@@ -314,6 +318,10 @@ class QuotaCut(NamedTuple):
     row: CutRow
     whole: Array
     positives: Array
+
+    def at_cut(self, find: Callable[[], Any]) -> Any:
+        """What the function finds at its only cut."""
+        return find()
 
     @property
     def weighted(self) -> bool:

@@ -179,6 +179,10 @@ class Numbers(Areas):
         """These columns with one entry per position, as numbers of the same type."""
         return Numbers(self._columns.positions, self._dtype)
 
+    def at_most(self, mass: Array, whole: Array) -> Array:
+        """The mass before each position, of which that of all stands behind the last example."""
+        return self.xp.minimum(mass, whole)
+
 
 class RunningRows(Rows):
     """The rows of running counts, in numbers of one type, which they get before all else."""
@@ -236,6 +240,10 @@ class RunningPositions(Positions):
 
     rows: RunningRows
 
+    def at_most(self, mass: Array, _whole: Array) -> Array:
+        """See `Numbers.at_most`: nothing is behind the last example."""
+        return mass
+
     @once
     def position(self) -> Array:
         """See `Positions.position`."""
@@ -284,7 +292,7 @@ class RowSums(Tables):
         )
         return self.clip(found, max=counts.shape[-1] - 1)
 
-    def summed_by_position(self, table: TieTable) -> bool:
+    def read_by_position(self, table: TieTable) -> bool:
         """Whether that is fast: NumPy computes what only few rows need for these alone."""
         return table.in_place or (table.running and not isinstance(table.layout.begins, tuple))
 
@@ -301,7 +309,7 @@ class RowSums(Tables):
         """
         wide, totals = self.wide_float(device(table[0])), []
         readers = {x: _readers(self, table, wide, x) for x in {each.in_list for each in sums}}
-        by_position = self.summed_by_position(table)
+        by_position = self.read_by_position(table)
         for each in sums:
             whole, floats = readers[each.in_list]
             rows = whole if each.whole else floats

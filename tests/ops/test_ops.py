@@ -687,7 +687,7 @@ HAVE_NO_TWIN = {
     "infinite_keys",  # likewise where it makes infinity
     *("rate", "rising_sum"),  # where XLA multiplies by inverses, and devices add in parallel
     "running_counts_by_group",  # PyTorch's alone: `test_cumulative.py` compares what it gives
-    "summed_by_position",  # says which of two forms is faster
+    "read_by_position",  # says which of two forms is faster
 }
 
 

@@ -194,14 +194,15 @@ def at_cuts(at_quotas: Callable[..., Any], at_thresholds: Callable[..., Any]) ->
 
     @functools.wraps(wanted_cut, assigned=())
     def made(xp: Namespace, table: Any, **cut: Any) -> tuple[Any, tuple[int, ...]]:
+        def find() -> tuple[Any, tuple[int, ...]]:
+            wanted, shape = wanted_cut(xp, table, **cut)
+            if cut.get("threshold") is None:
+                return xp.compiled(at_quotas)(table, wanted), shape
+            at = xp.compiled(at_thresholds, ("inclusive",))
+            return at(table, wanted, inclusive=cut.get("inclusive", True)), shape
+
         check_when_short(cut.get("when_short"))
-        if isinstance(table, CellsBeyond):
-            return ConfusionTable(*table[:4]), ()
-        wanted, shape = wanted_cut(xp, table, **cut)
-        if cut.get("threshold") is None:
-            return xp.compiled(at_quotas)(table, wanted), shape
-        find = xp.compiled(at_thresholds, ("inclusive",))
-        return find(table, wanted, inclusive=cut.get("inclusive", True)), shape
+        return table.at_cut(find)
 
     return made
 
@@ -285,6 +286,10 @@ class CellsBeyond(NamedTuple):
     fn: Array
     tn: Array
     good: Array | None
+
+    def at_cut(self, _find: Callable[[], Any]) -> tuple[ConfusionTable, tuple[()]]:
+        """The cells themselves: there is no other cut."""
+        return ConfusionTable(*self[:4]), ()
 
 
 def cells_beyond(

@@ -221,7 +221,7 @@ READ_AT_ONCE = 2**12
 
 def _totals_with_between(each: RowSum, rows: _RowsOfPositives) -> tuple[NDArray, ...]:
     """The sums over groups with positives and, if they are wanted, over what is between them."""
-    if each.of_positives:
+    if each.positives_suffice:
         return _totals(each, [rows])
     if rows.mass_upto.shape[-1] <= READ_AT_ONCE:
         return _totals(each, [_together(rows.sums, rows.between.sums)])

@@ -437,7 +437,7 @@ class NumPy(NumPyTypes):
         rows = np.repeat(np.arange(ends.shape[0]), table.counts)
         return np.pad(rows, (0, lacking), constant_values=ends.shape[0] - 1)
 
-    def summed_by_position(self, table: TieTable) -> bool:
+    def read_by_position(self, table: TieTable) -> bool:
         """NumPy computes what only few rows need for these alone."""
         return False
 
