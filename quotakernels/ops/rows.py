@@ -286,7 +286,7 @@ class RowSums(Tables):
         """
         counts = table.counts
         if table.in_place:
-            return self.rows_of_positions(counts, numbers)
+            return self.rows_of_positions(counts, numbers)[..., : numbers.shape[0]]
         found = self.bisect(
             ends, self.broadcast_to(numbers, (*counts.shape[:-1], numbers.shape[0]))
         )
