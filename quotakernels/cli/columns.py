@@ -130,14 +130,18 @@ def treatment_column(table: pa.Table, name: str, treated: str | None) -> NDArray
         odd = (treatment != 0) & (treatment != 1)
         _refuse(odd, treatment, table, name, "1 for a treated row, or 0")
         return treatment
-    values = pc.unique(column).to_pylist()
+    one = positive_value(_arms(pc.unique(column).to_pylist(), name), name, treated, _TREATED)
+    return are_positive(column, one).astype(np.float64)
+
+
+def _arms(values: list[_Value], name: str) -> list[_Value]:
+    """The values of a treatment, of which there may be two."""
     if len(values) > _ARMS:
         raise InputError(
             f"column {name!r} holds {len(values)} values, and a treatment has {_ARMS}; "
             "keep the rows of two with --where"
         )
-    one = positive_value(values, name, treated, _TREATED)
-    return are_positive(column, one).astype(np.float64)
+    return values
 
 
 def group_column(table: pa.Table, name: str) -> Groups:
@@ -202,7 +206,7 @@ def columns_read(settings: Settings) -> tuple[str, ...]:
 def sample_of(settings: Settings, rows: pa.Table, **readers: Any) -> Sample:
     """The columns that settings name as arrays; an error tells of all columns that are none.
 
-    What reads `labels`, `scores` and `groups` of a table and a name may be another one.
+    What reads `labels`, `scores`, `groups` and `arms` of a table and a name may be another one.
     """
     errors: list[InputError] = []
     of_labels = readers.get("labels", partial(label_column, pos_label=settings.pos_label))
@@ -218,7 +222,8 @@ def sample_of(settings: Settings, rows: pa.Table, **readers: Any) -> Sample:
     scores = {name: read(of_scores, name) for name in settings.models}
     weights, gains = read(weight_column, settings.weight), read(number_column, settings.gain)
     groups, costs = read(of_groups, settings.grouped_by), read(cost_column, settings.cost)
-    treatment = read(partial(treatment_column, treated=settings.treated), settings.treatment)
+    of_arms = readers.get("arms", partial(treatment_column, treated=settings.treated))
+    treatment = read(of_arms, settings.treatment)
     clusters = read(of_groups, settings.cluster)
     if errors:
         lines = dict.fromkeys(x.message for x in errors)
@@ -388,44 +393,58 @@ _EXACT_IN_FLOAT64 = 2**53
 
 
 class BatchReader:
-    """Reads batches of one file after the other, of which some lack a label or a group."""
+    """Reads batches of one file after the other, of which some lack a label, an arm or a group."""
 
     def __init__(self, settings: Settings, groups: list[Any]) -> None:
         self.settings, self.groups = settings, groups
         self.labels: list[_Value] = []
+        self.arms: list[_Value] = []
 
     def sample(self, table: pa.Table) -> Sample:
         """The columns of a batch as arrays; gains less what a place costs."""
         readers = {"labels": self._labels, "scores": _float_scores, "groups": self._groups}
+        readers["arms"] = self._arms
         found, unit = sample_of(self.settings, table, **readers), self.settings.unit
         if unit is None or found.gains is None:
             return found
         return found._replace(gains=found.gains - unit.place_cost)
 
-    def positive_label(self) -> _Value:
-        """The positive one of all labels, or the error of there being none."""
-        return positive_value(self.labels, self.settings.label, self.settings.pos_label)
+    def check(self) -> None:
+        """Raise if no batch had a positive label, or a treated row as it was asked for."""
+        asked = self.settings
+        positive_value(self.labels, asked.label, asked.pos_label)
+        if self.arms:
+            positive_value(self.arms, str(asked.treatment), asked.treated, _TREATED)
 
     def _labels(self, table: pa.Table, name: str) -> NDArray[np.bool_]:
         column, self.labels = label_values(table, name, self.labels)
-        return are_positive(column, self._positive(column[0].as_py()))
+        asked = self.settings.pos_label
+        one: Any = _one_of(self.labels, name, asked)
+        return are_positive(column, type(column[0].as_py())(one) if asked is None else one)
 
-    def _positive(self, sample: Any) -> Any:
-        """The positive label in the type of a batch, which may lack it."""
-        pos_label = self.settings.pos_label
-        if pos_label is None:
-            return type(sample)(self.positive_label())
-        try:
-            return self.positive_label()
-        except InputError:
-            positive = parse_label(pos_label, sample)
-            if len(self.labels) > 1 or positive is None:
-                raise
-            return positive
+    def _arms(self, table: pa.Table, name: str) -> NDArray[np.float64]:
+        if (treated := self.settings.treated) is None:
+            return treatment_column(table, name, None)
+        column = complete(table, name)
+        values = dict.fromkeys([*self.arms, *pc.unique(column).to_pylist()])
+        self.arms = _arms(list(values), name)
+        one = _one_of(self.arms, name, treated, _TREATED)
+        return are_positive(column, one).astype(np.float64)
 
     def _groups(self, table: pa.Table, name: str) -> Groups:
         names: Any = self.groups
         return Groups(group_codes(group_values(table, name), names), names)
+
+
+def _one_of(values: list[_Value], name: str, asked: str | None, two: _Two = _LABELS) -> _Value:
+    """The positive or the treated value, also where the batches so far lack it."""
+    try:
+        return positive_value(values, name, asked, two)
+    except InputError:
+        one = None if asked is None else parse_label(asked, values[0])
+        if len(values) > 1 or one is None:
+            raise
+        return one
 
 
 def _float_scores(table: pa.Table, name: str) -> NDArray[np.float64]:

@@ -366,6 +366,7 @@ SQL: Sections = {
         _column("--score", "Column of the scores.", required=True),
         _column("--weight", "Column of the weights."),
         _column("--gain", "Column of what each row brings if selected."),
+        _column("--gain-rejected", "Column of what it brings if not selected."),
         _column("--cost", "Column of what each row costs if selected."),
         _column("--treatment", "Column of 1 for treated rows and 0 for controls."),
         _column("--by", "Column of groups; each has its own ranking."),

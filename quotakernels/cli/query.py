@@ -26,6 +26,7 @@ class Columns(NamedTuple):
     score: str
     weight: str | None = None
     gain: str | None = None
+    gain_rejected: str | None = None
     cost: str | None = None
     treatment: str | None = None
     by: str | None = None
@@ -91,6 +92,15 @@ def grouped_query(table: str, columns: Columns, dialect: str) -> str:
     return "\n".join(lines)
 
 
+_SUMMED = {
+    "gain": ("positive_gains", "negative_gains"),
+    "gain_rejected": ("positive_gains_rejected", "negative_gains_rejected"),
+    "cost": ("positive_costs", "negative_costs"),
+    "treatment": ("treated_positives", "treated_negatives"),
+}
+"""What `from_counts` calls the sums of each column over the positives and over the negatives."""
+_FITTING = {"weight": ">= 0", "cost": ">= 0", "treatment": "IN (0, 1)"}
+
 _POSITIVES = (
     "CASE WHEN COUNT(label) < COUNT(*) THEN -1 ELSE COUNT(CASE label WHEN 1 THEN 1 END) END"
 )
@@ -101,12 +111,12 @@ def _examples(columns: Columns, written: Dialect) -> dict[str, str]:
     it was treated.
     """
     found = {"score": written.identifier(columns.score), "label": _label(columns, written)}
-    amounts = {name: getattr(columns, name) for name in ("weight", "gain", "cost", "treatment")}
+    amounts = {name: getattr(columns, name) for name in ("weight", *_SUMMED)}
     nan = written.double("'NaN'")
     for name, column in amounts.items():
         if column is not None:
             value = written.double(written.identifier(column))
-            fits = {"gain": "IS NOT NULL", "treatment": "IN (0, 1)"}.get(name, ">= 0")
+            fits = _FITTING.get(name, "IS NOT NULL")
             found[name] = f"CASE WHEN {value} {fits} THEN {value} ELSE {nan} END"
     if columns.by is not None:
         found["segment"] = written.identifier(columns.by)
@@ -136,13 +146,10 @@ def _sums(columns: Columns) -> dict[str, str]:
     if weight:
         found["weights"] = "SUM(weight)"
         found["positive_weights"] = _sum_of("1", "weight")
-    for name, column in {"gain": columns.gain, "cost": columns.cost}.items():
-        if column is not None:
-            found[f"positive_{name}s"] = _sum_of("1", f"{weight}{name}")
-            found[f"negative_{name}s"] = _sum_of("0", f"{weight}{name}")
-    if columns.treatment is not None:
-        found["treated_positives"] = _sum_of("1", f"{weight}treatment")
-        found["treated_negatives"] = _sum_of("0", f"{weight}treatment")
+    for name, (of_positives, of_negatives) in _SUMMED.items():
+        if getattr(columns, name) is not None:
+            found[of_positives] = _sum_of("1", f"{weight}{name}")
+            found[of_negatives] = _sum_of("0", f"{weight}{name}")
     return found
 
 

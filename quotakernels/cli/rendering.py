@@ -163,7 +163,8 @@ def _answers(evaluation: Evaluation) -> list[Answer]:
     """
     paid = evaluation.gains is not None or evaluation.settings.cost is not None
     found = evaluation.answers
-    return found if paid else [*found[:1], *found[3:]]
+    which, others = found[:1], found[3 if evaluation.exact else 2 :]
+    return found if paid else [*which, *others]
 
 
 def _print_answer(answer: Answer, console: Console) -> None:

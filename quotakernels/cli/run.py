@@ -261,8 +261,6 @@ def _refusals_of_stream(settings: Settings) -> Iterable[str]:
             "finds no best cut, so it takes no --tune, and --gain and --impact only with --quota "
             f"or --budget; {_IN_MEMORY}"
         )
-    if settings.treatment is not None:
-        yield f"counts all rows together, so it takes no --treatment; {_IN_MEMORY}"
     if asked := [f"--{x.replace('_', '-')}" for x in ("drop_missing", "missing") if given().get(x)]:
         yield f"takes no {joined(asked)}; {_IN_MEMORY}"
 
@@ -278,6 +276,7 @@ def _needs_resamples(settings: Settings) -> str:
         "--cluster": settings.cluster,
         "--budget": settings.cost,
         "--gain": settings.gain,
+        "--treatment": settings.treatment,
         "--per or --by": settings.grouped_by,
     }
     names = [name for name, column in beside.items() if column is not None]
@@ -326,7 +325,7 @@ class Rows(NamedTuple):
         """Go over the labels and scores once; with groups, by their names, over these too."""
         reader = BatchReader(settings, groups or [])
         yield from map(reader.sample, self.read(columns_read(settings)))
-        reader.positive_label()
+        reader.check()
 
 
 # how it is answered

@@ -430,7 +430,7 @@ class Answer:
 def answers(evaluation: Results) -> list[Answer]:
     """Answer the four questions, for the first quota if there is one; a fifth of a treatment.
 
-    A stream, without whole rankings, answers the first and the third, and these only at a quota.
+    A stream, without whole rankings, does not say how many and how sure, and asks for a quota.
     """
     choice = first_choice(evaluation)
     if choice is None and not evaluation.exact:
@@ -443,11 +443,11 @@ def answers(evaluation: Results) -> list[Answer]:
     does = "questions.which_for_budget" if budget else "questions.which"
     which = asked(does, _which(evaluation, choice))
     what = asked("questions.what", _what(evaluation, choice))
-    if not evaluation.exact:
-        return [which, what]
-    many = asked("questions.how_many", _how_many(evaluation, choice))
-    order = "questions.how_sure" if several else "questions.how_sure_of_one"
-    found = [which, many, what, asked(order, how_sure(evaluation, choice))]
+    found = [which, what]
+    if evaluation.exact:
+        many = asked("questions.how_many", _how_many(evaluation, choice))
+        order = "questions.how_sure" if several else "questions.how_sure_of_one"
+        found = [which, many, what, asked(order, how_sure(evaluation, choice))]
     if choice is not None and evaluation.settings.treatment is not None:
         found.append(asked("questions.treatment", what_is_added(choice)))
     return found

@@ -51,8 +51,10 @@ def _parts(batch: Sample) -> dict[int | None, Any]:
 
 
 def _amounts(batch: Sample) -> _Amounts:
-    """The weights of rows, and their weighted costs and gains, of what they have."""
+    """The weights of rows, and their weighted costs, gains and arms, of what they have."""
     given = {"weight": batch.weights, "cost": batch.costs, "gain": batch.gains}
+    if batch.treatment is not None:
+        given |= {"treated": batch.treatment, "control": 1 - batch.treatment}
     found = {name: x for name, x in given.items() if x is not None}
     with np.errstate(over="ignore"):  # infinite sums are refused
         weights = found.get("weight", np.ones(1))

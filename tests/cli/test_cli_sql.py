@@ -17,6 +17,7 @@ GIVEN = {
     'my `"score': np.asarray([0.5, 0.5, 0.25, 0.75, -0.0, 0.0, 0.25, 0.5]),
     "w": np.asarray([1, 2, 0.5, 4, 0, 1, 2, 0.25]),
     "gain": np.asarray([8, -1, 4, -2, -4, 0, 1.5, 2]),
+    "lost": np.asarray([0, 1, -2, 0.5, 0, 3, 0, 1]),
     "cost": np.asarray([1, 2, 3, 4, 5, 6, 7, 8.0]),
     "mailed": np.asarray([1, 0, 1, 1, 0, 0, 1, 0]),
     "part": np.asarray(["a", "a", "b", "b", "a", "a", "a", "b"]),
@@ -26,9 +27,11 @@ PLAIN = ("--label", "bought", "--score", 'my `"score')
 AMOUNTS = ("--weight", "w", "--gain", "gain", "--cost", "cost", "--treatment", "mailed")
 WITH_AMOUNTS = {"sample_weight": GIVEN["w"], "gain": GIVEN["gain"], "cost": GIVEN["cost"]}
 WITH_AMOUNTS |= {"treatment": GIVEN["mailed"]}
+LOST = {"gain": GIVEN["gain"], "gain_rejected": GIVEN["lost"]}
 CASES: list[tuple[tuple[str, ...], dict[str, Any]]] = [
     ((), {}),
     (AMOUNTS, WITH_AMOUNTS),
+    (("--gain", "gain", "--gain-rejected", "lost"), LOST),
     ((*AMOUNTS, "--by", "part"), {**WITH_AMOUNTS, "groups": GIVEN["part"]}),
     (
         ("--where", "part!=a", "--where", "w>=0.25", "--where", "w<4"),
@@ -46,6 +49,7 @@ def values(ranking: qk.Ranking) -> dict[str, Any]:
     found = {"auc": qk.roc_auc(ranking), "hits": qk.hit_rate(ranking, fraction=0.5)}
     if ranking.columns and not ranking.groups:
         found["brings"] = qk.impact_at_quota(ranking, fraction=0.5).whole
+    if "cost" in ranking.columns and not ranking.groups:
         found["spent"] = qk.hit_rate(ranking, budget=9)
         found["uplift"] = qk.uplift.auuc(ranking)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -37,6 +38,8 @@ COLUMNS = {
     "t": RNG.normal(Y).round(1),
     "c": RNG.choice([0.0, 0.5, 3.25], N),
     "v": RNG.normal(2 * Y - 1),
+    "mailed": RNG.integers(0, 2, N),
+    "arm": np.where(np.arange(N) < 140, "no", np.array(["no", "mail"])[RNG.integers(0, 2, N)]),
 }
 GIVEN = ("--label", "y", "--score", "a", "--score", "b", "--score", "h")
 ENGINES = ("stream", "memory")
@@ -57,6 +60,22 @@ def data(tmp_path: Path) -> Path:
     feather.write_feather(table, tmp_path / "all.arrow")
     parquet.write_to_dataset(table, tmp_path / "parts", partition_cols=["part"])
     return tmp_path
+
+
+@pytest.mark.parametrize(
+    "arms", [("mailed",), ("mailed", "--weight", "w"), ("arm", "--treated", "mail")]
+)
+@pytest.mark.parametrize("quota", [("--quota", "40"), ("--budget", "60", "--cost", "c")])
+def test_a_treatment_adds_as_much(data: Path, arms: Any, quota: Any) -> None:
+    asked = (data / "all.parquet", *GIVEN, *quota, "--treatment", *arms, "--json")
+    found, wanted = (uplifts(run("evaluate", *asked, "--engine", x).out) for x in ENGINES)
+    assert len(found) == 3
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def uplifts(record: str) -> list[float]:
+    values = json.loads(record)["values"]
+    return [x["value"] for x in values if x["measure"] == "uplift_at_quota"]
 
 
 @pytest.mark.parametrize("name", [in_full("all.parquet"), "all.arrow", "parts"])
