@@ -62,12 +62,6 @@ def test_auc(shared: Path, path: str, label: str, score: str, printed: str):
 
 
 @pytest.mark.parametrize(("score", "printed"), CREDIT_AUCS)
-def test_auc_of_german_credit(shared: Path, score: str, printed: str):
-    table = columns(shared / "quota" / "german_credit_scores.csv")
-    assert_printed(qk.roc_auc(*examples(table, "repaid", score)), printed)
-
-
-@pytest.mark.parametrize(("score", "printed"), CREDIT_AUCS)
 def test_auc_of_the_data_that_ship(score: str, printed: str):
     table = columns(files("quotakernels") / "data" / "german_credit_scores.csv")
     assert_printed(qk.roc_auc(*examples(table, "repaid", score)), printed)
@@ -87,10 +81,11 @@ def test_pem_of_yardstick(shared: Path):
     assert_printed(qk.pem(*examples(columns(shared / TWO_CLASS[0]), *TWO_CLASS[1:])), ".87862771")
 
 
-def test_average_hit_rate_of_precrec(shared: Path):
-    """With ties: 11 distinct scores of 20."""
+def test_precrec(shared: Path):
+    """With ties (11 distinct scores of 20), which average precision counts at the end of each group."""
     data = examples(columns(shared / PRECREC[0]), *PRECREC[1:])
     assert_printed(qk.average_hit_rate(*data), ".745401")
+    assert_printed(qk.average_precision(*data), ".726538")
 
 
 def test_average_hit_rate_without_ties_is_the_published_average_precision(shared: Path):
@@ -98,12 +93,6 @@ def test_average_hit_rate_without_ties_is_the_published_average_precision(shared
     assert np.unique(scores).size == scores.size
     assert_printed(qk.average_hit_rate(labels, scores), ".94655702")
     assert_printed(qk.average_precision(labels, scores), ".94655702")
-
-
-def test_average_precision_of_precrec(shared: Path):
-    """The sum of steps; ties count with the precision at the end of their group."""
-    data = examples(columns(shared / PRECREC[0]), *PRECREC[1:])
-    assert_printed(qk.average_precision(*data), ".726538")
 
 
 def test_macro_averages_of_yardstick(shared: Path):

@@ -126,26 +126,16 @@ def points_measures(ranking: qk.Ranking) -> dict[str, Any]:
 
 
 @pytest.mark.long_program
-def test_points_of_whole_numbers(mode: Mode):
-    found = mode.run(lambda fp, tp: list(from_points(fp, tp)), FP, TP)
-    wanted = ex.groups_from_points(FP.tolist(), TP.tolist())
+@pytest.mark.parametrize(("fp", "tp", "kind"), [(FP, TP, "i"), (MASS_FP, MASS_TP, "f")])
+def test_points(mode: Mode, fp: np.ndarray, tp: np.ndarray, kind: str):
+    found = mode.run(lambda fp, tp: list(from_points(fp, tp)), fp, tp)
+    wanted = ex.groups_from_points(fp.tolist(), tp.tolist())
     assert rows(found) == exact_rows(wanted)
-    assert found[3].dtype.kind == found[4].dtype.kind == "i"
-    values = mode.run(lambda fp, tp: points_measures(from_points(fp, tp)), FP, TP)
-    exact = expected(wanted, (), weighted=False)
+    assert found[3].dtype.kind == found[4].dtype.kind == kind
+    values = mode.run(lambda fp, tp: points_measures(from_points(fp, tp)), fp, tp)
+    exact = expected(wanted, (), weighted=kind == "f")
     for name, value in values.items():
-        check(name, value, as_floats(exact[name]))
-
-
-@pytest.mark.long_program
-def test_points_of_masses(mode: Mode):
-    found = mode.run(lambda fp, tp: list(from_points(fp, tp)), MASS_FP, MASS_TP)
-    wanted = ex.groups_from_points(MASS_FP.tolist(), MASS_TP.tolist())
-    assert rows(found) == exact_rows(wanted)
-    values = mode.run(lambda fp, tp: points_measures(from_points(fp, tp)), MASS_FP, MASS_TP)
-    exact = expected(wanted, (), weighted=True)
-    for name, value in values.items():
-        check(name, value, as_floats(exact[name]), weighted=True)
+        check(name, value, as_floats(exact[name]), weighted=kind == "f")
 
 
 @every.main_modes
