@@ -82,7 +82,7 @@ def test_pem_of_yardstick(shared: Path):
 
 
 def test_precrec(shared: Path):
-    """With ties (11 distinct scores of 20), which average precision counts at the end of each group."""
+    """With ties, which average precision counts at the end of each group: 11 scores of 20."""
     data = examples(columns(shared / PRECREC[0]), *PRECREC[1:])
     assert_printed(qk.average_hit_rate(*data), ".745401")
     assert_printed(qk.average_precision(*data), ".726538")
