@@ -7,7 +7,8 @@ import typing as _typing
 
 from quotakernels.inference.bands import BestCutInterval as BestCutInterval, CurveBand as CurveBand
 from quotakernels.inference.bootstrapping import BootstrapResult as BootstrapResult
-from quotakernels.inference.comparing import Comparison as Comparison, Vote as Vote
+from quotakernels.inference.comparing import Comparison as Comparison
+from quotakernels.inference.comparing import JointTest as JointTest, Vote as Vote
 from quotakernels.inference.areas import AucCovariance as AucCovariance
 from quotakernels.inference.areas import AucInterval as AucInterval
 from quotakernels.inference.areas import DelongTest as DelongTest

@@ -317,7 +317,7 @@ def _tests_of_gains(gains: GainResults, drawn: _Gained, data: Resampled) -> Iter
         if quota is not None and (impacts := _impacts_at(quota, data.results)):
             yield Differences("brings", quota, _by_rates(data, quota, impacts, brings), ())
             continue
-        tests = tests_of(total.estimate, total.resamples, level)
+        tests = tests_of(total.estimate, total.resamples, level, 0.0)
         found = comparison_of(models, brings, 1, tests, level)
         few = _too_few(data, found, resampling.resamples)
         yield Differences("brings", quota, found, tuple(notes), few)

@@ -1,4 +1,5 @@
-"""The normal distribution and Student's t for arrays of any library, and SciPy for counts.
+"""The normal distribution and Student's t for arrays of any library, SciPy for counts, and what a
+test asks of a difference.
 
 Student's t has any degrees of freedom from 1 on.  With t = √(ν·expm1(2v²/ν)) its density is a
 smooth function of v that falls like exp(-v²): one rule of double exponential type gives the tail
@@ -11,13 +12,14 @@ import functools
 import math
 from collections.abc import Callable
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from quotakernels._array import Array, Namespace, device
-from quotakernels.inputs.keywords import show_value
+from quotakernels.inputs.keywords import check_choice, show_value
 from quotakernels.inputs.models import host_floats
+from quotakernels.inputs.numbers import plain_number
 from quotakernels.ops import namespace
 
 
@@ -45,6 +47,45 @@ def check_level(confidence_level: float) -> None:
         )
 
 
+Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+
+
+class Side(NamedTuple):
+    """What a test asks of a difference: whether it is not 0 (sign 0), above -margin (1) or below
+    the margin (-1); and the level of the two-sided interval that ends at the bounds.
+    """
+
+    sign: int = 0
+    margin: float = 0.0
+    level: float = 0.95
+
+    @classmethod
+    def of(cls, alternative: Alternative, margin: float, confidence_level: float) -> Side:
+        """The arguments of a test, checked."""
+        check_level(confidence_level)
+        check_choice("alternative", alternative, *get_args(Alternative))
+        sign = {"two-sided": 0, "greater": 1, "less": -1}[alternative]
+        if not math.isfinite(plain_number("margin", margin)):
+            raise ValueError(f"margin must be finite; got {show_value(margin)}")
+        if margin and not sign:
+            raise ValueError('margin needs alternative="greater" or "less"')
+        if sign and confidence_level <= 0.5:
+            raise ValueError(f"confidence_level of a bound is above 0.5; got {confidence_level}")
+        return cls(sign, float(margin), 2 * confidence_level - 1 if sign else confidence_level)
+
+    def p_value(self, xp: Namespace, statistic: Array, two_sided: Array) -> Array:
+        """Of a symmetrical statistic, from that of the two-sided test."""
+        if not self.sign:
+            return two_sided
+        return xp.where(self.sign * statistic > 0, two_sided / 2, 1 - two_sided / 2)
+
+    def ends(self, lower: Any, upper: Any) -> tuple[Any, Any]:
+        """Both ends, or a bound and infinity; NaN where they are undefined."""
+        if not self.sign:
+            return lower, upper
+        return (lower, upper + math.inf) if self.sign > 0 else (lower - math.inf, upper)
+
+
 def normal_width(confidence_level: float) -> float:
     """How many standard deviations around the mean contain a share of a normal distribution."""
     z = -_NORMAL.inv_cdf((1 - confidence_level) / 2)
@@ -57,6 +98,26 @@ def normal_width(confidence_level: float) -> float:
 def normal_p_value(xp: Namespace, z: Array) -> Array:
     """The probability of a normal number at least as far from 0; precise for tiny ones too."""
     return _special(xp, "erfc", math.erfc, xp.abs(z) / math.sqrt(2))
+
+
+def normal_tail(distance: float, error: float) -> float:
+    """The probability of a normal number that is further up than the distance, also a tiny one."""
+    if error:
+        return math.erfc(distance / error / math.sqrt(2)) / 2
+    return 0.5 * (distance <= 0) + 0.5 * (distance < 0)
+
+
+def chi_square_p_value(statistic: float, freedom: int) -> float:
+    """The probability of a larger sum of squares of so many normal numbers.
+
+    The tail with two more degrees of freedom has one more term of a series.
+    """
+    if not statistic > 0:
+        return 1.0 + 0 * statistic
+    half, odd = statistic / 2, freedom % 2
+    orders = (k - odd / 2 for k in range(odd, freedom // 2 + odd))
+    terms = [math.exp(k * math.log(half) - half - math.lgamma(k + 1)) for k in orders]
+    return min(1.0, sum(terms, odd * math.erfc(math.sqrt(half))))
 
 
 def normal_cdf(xp: Namespace, x: Array) -> Array:

@@ -27,12 +27,8 @@ from quotakernels.inference._call import (
     warn_of_equal_rates,
     warn_of_few,
 )
-from quotakernels.inference._resamples import (
-    Units,
-    owners,
-    to_draw_from,
-    units_by_class,
-)
+from quotakernels.inference._distributions import Alternative, Side, chi_square_p_value, normal_tail
+from quotakernels.inference._resamples import Units, owners, to_draw_from, units_by_class
 from quotakernels.inference.areas import delong_test, twice_below
 from quotakernels.inference.bootstrapping import (
     HOST_BATCH,
@@ -45,16 +41,10 @@ from quotakernels.inference.bootstrapping import (
     value_of,
     whole_groups,
 )
-from quotakernels.inference.hit_rates import NUMPY, selections
+from quotakernels.inference.hit_rates import NUMPY, PairTest, selections
 from quotakernels.inputs.columns import adopt, as_column
-from quotakernels.inputs.examples import Examples, Validated
-from quotakernels.inputs.keywords import (
-    check_choice,
-    forwarding,
-    show_value,
-    silently,
-    warn_once,
-)
+from quotakernels.inputs.examples import Validated
+from quotakernels.inputs.keywords import check_choice, forwarding, show_value, silently, warn_once
 from quotakernels.inputs.models import host_floats, label_of, named_scores, stacked
 from quotakernels.measures._facts import compared, direction_of, needs_ideal
 from quotakernels.measures.at_quota import hit_rate
@@ -78,23 +68,13 @@ _NORMALS = 2**12
 # tests of two models
 
 
-class PairTest(NamedTuple):
-    """An interval for the difference of two models, the p-value of the test that it is 0, and the
-    standard error if there is a closed form.
-    """
-
-    lower: float
-    upper: float
-    p_value: float
-    error: float = math.nan
-
-
 class Tests(NamedTuple):
     """A test of two models, given by their places; its name; and all resamples, shape (M, R)."""
 
     of_pair: Callable[[int, int], PairTest]
     name: TestName
     resamples: NDArray | None = None
+    side: Side = Side()
 
 
 class Compared(NamedTuple):
@@ -103,18 +83,9 @@ class Compared(NamedTuple):
     call: Call
     found: Validated
     confidence_level: float
+    side: Side
     drawn: DrawOptions
     estimate: NDArray
-
-    @property
-    def measure(self) -> Any:
-        """The measure with its options."""
-        return self.call.measure
-
-    @property
-    def examples(self) -> Examples:
-        """Labels, and the scores of all models."""
-        return self.found.examples
 
 
 def test_for(models: Compared) -> TestName:
@@ -122,9 +93,9 @@ def test_for(models: Compared) -> TestName:
     weighted = "sample_weight" in models.call.data
     if weighted or models.drawn.stratified or _no_closed_form(models):
         return "bootstrap"
-    if area_name(models.measure):
+    if area_name(models.call.measure):
         return "delong"
-    return "score" if quota_of(models.measure) else "bootstrap"
+    return "score" if quota_of(models.call.measure) else "bootstrap"
 
 
 def _no_closed_form(models: Compared) -> str:
@@ -147,12 +118,14 @@ def quota_of(measure: Any) -> dict[str, Any] | None:
     return at
 
 
-def _check_test(test: str | None, stratified: bool) -> None:
-    """Raise for an unknown test, and for `stratified` unless the bootstrap is used."""
+def _check_test(test: str | None, stratified: bool, margin: float) -> None:
+    """Raise for an unknown test, and for `stratified` and `margin` unless the test has them."""
     if test is not None:
         check_choice("test", test, *get_args(TestName))
     if stratified and test not in ("bootstrap", None):
         raise ValueError(f'stratified has no meaning for test="{test}", which keeps all labels')
+    if margin and test == "permutation":
+        raise ValueError('margin has no meaning for test="permutation"')
 
 
 def few_resamples(
@@ -163,8 +136,7 @@ def few_resamples(
     if n_resamples >= needed:
         return ""
     drawn = counted(n_resamples, "resample", "resamples")
-    few = f"{drawn} cannot tell any of {models} models apart"
-    return f"{few}; pass n_resamples={needed} or more"
+    return f"{drawn} cannot tell any of {models} models apart; pass n_resamples={needed} or more"
 
 
 def resamples_needed(models: int, confidence_level: float, test: str = "bootstrap") -> int:
@@ -193,39 +165,40 @@ def by_test(test: TestName, models: Compared) -> Tests:
 
 def _warn_of_few(models: Compared) -> None:
     """Warn of p-values that are too small: with few groups, clusters or examples."""
-    examples, clusters, groups = models.examples, models.drawn.clusters, models.found.groups
+    examples, clusters, groups = models.found.examples, models.drawn.clusters, models.found.groups
     xp, unit, owner = namespace(examples.scores), "", None
     area, kish = 0.5, "" if examples.weights is None else " of equal weight (Kish)"
     with xp.computing():
         if clusters is not None:
             unit, owner = "cluster", owners(xp, examples, clusters)[1]
-        elif groups is not None and draws_groups(models.measure, clusters, groups):
+        elif groups is not None and draws_groups(models.call.measure, clusters, groups):
             unit, owner = "group", groups.codes
         else:
-            ranking = ranked_by_group(models.found, models.drawn.ties, needs_ideal(models.measure))
-            area = largest_area(models.measure, ranking)
+            ranking = ranked_by_group(
+                models.found, models.drawn.ties, needs_ideal(models.call.measure)
+            )
+            area = largest_area(models.call.measure, ranking)
         units = units_by_class(xp, examples, owner)
     warn_of_few(TESTS, units, unit, kish, area)
 
 
 def _bootstrapped(models: Compared) -> Tests:
-    level = models.confidence_level
+    level = models.side.level
     with silently():
-        found = intervals_of(models.measure, models.found, models.drawn, "percentile", level)
+        found = intervals_of(models.call.measure, models.found, models.drawn, "percentile", level)
     values = host_floats(found.resamples).astype(np.float64)
-    warn_of_equal_rates(models.measure, values, 1)
+    warn_of_equal_rates(models.call.measure, values, 1)
     warn_of_undefined(np.isnan(values).sum(axis=-1), values.shape[-1])
-    return tests_of(models.estimate, values, models.confidence_level)
+    return tests_of(models.estimate, values, level, models.side.margin)
 
 
-def tests_of(estimate: NDArray, resamples: NDArray, confidence_level: float) -> Tests:
+def tests_of(estimate: NDArray, resamples: NDArray, level: float, margin: float) -> Tests:
     """The tests of models, shape (M,), that were measured on the same resamples, shape (M, R)."""
 
     def tested(first: int, second: int) -> PairTest:
         with np.errstate(invalid="ignore"):
-            apart = resamples[first] - resamples[second]
-        by = _difference(estimate, first, second)
-        return of_resamples(by, apart, confidence_level, _rounding(estimate))
+            by, apart = (x[first] - x[second] for x in (estimate, resamples))
+        return of_resamples(by, apart, level, _rounding(estimate), margin)
 
     return Tests(tested, "bootstrap", resamples)
 
@@ -251,11 +224,16 @@ def normal_optimism(worth: NDArray, errors: NDArray) -> float:
     """
     if np.isnan(errors).any():
         return np.nan
-    squares = errors**2
-    values, axes = np.linalg.eigh((squares[:, :1] + squares[:1] - squares) / 2)
+    values, axes = _axes(errors)
     normals = np.random.default_rng(0).standard_normal((worth.size, _NORMALS))
     away = (axes * np.sqrt(np.maximum(values, 0))) @ normals
     return optimism(worth, worth[:, None] + away)
+
+
+def _axes(errors: NDArray) -> tuple[NDArray, NDArray]:
+    """The eigenvalues and eigenvectors of the covariance of estimates minus the first of them."""
+    squares = errors**2
+    return np.linalg.eigh((squares[:, :1] + squares[:1] - squares) / 2)
 
 
 def _rounding(estimate: NDArray) -> float:
@@ -264,35 +242,26 @@ def _rounding(estimate: NDArray) -> float:
     return float(largest) * tolerance(estimate, _DIFFERENCE_ROUNDING)
 
 
-def _difference(estimate: NDArray, first: int, second: int) -> float:
-    """The first estimate minus the second; NaN if both are infinite."""
-    with np.errstate(invalid="ignore"):
-        return float(estimate[first]) - float(estimate[second])
-
-
-class Exchange(NamedTuple):
-    """The differences of a pair of models after each exchange of a range, and how many exchanges
-    are made at once.
-    """
-
-    differences: Callable[[tuple[int, int], range], NDArray]
-    at_once: int
+Exchange: TypeAlias = tuple[Callable[[tuple[int, int], range], NDArray], int]
+"""Gives the first of a pair of models minus the second, after each exchange of a range; and of how
+many at once.
+"""
 
 
 def _permuted(models: Compared) -> Tests:
     """Coins decide which examples' ranks, or which groups' values, two models exchange."""
     found = to_draw_from(models.found, models.drawn.random_state)
-    exchange = (_of_ranks if found.groups is None else _of_groups)(models, found)
+    differences, size = (_of_ranks if found.groups is None else _of_groups)(models, found)
     number, count = models.drawn.n_resamples, models.estimate.shape[0]
     whole, tell = number * count * (count - 1) // 2, reporter(models.drawn.progress, "compare")
     done = itertools.count()
 
     def tested(first: int, second: int) -> PairTest:
         start = next(done) * number
-        run = functools.partial(exchange.differences, (first, second))
+        run = functools.partial(differences, (first, second))
         so_far = lambda k, _: tell(start + k, whole)  # noqa: E731
-        values = in_parts(NUMPY, run, range(number), exchange.at_once, so_far)
-        by = _difference(models.estimate, first, second)
+        values = in_parts(NUMPY, run, range(number), size, so_far)
+        by = float(models.estimate[first]) - float(models.estimate[second])
         return of_permutations(by, values, _rounding(models.estimate))
 
     return Tests(tested, "permutation")
@@ -316,7 +285,7 @@ def _of_ranks(models: Compared, found: Validated) -> Exchange:
         with xp.computing():
             columns = examples.map(lambda x: x[0, ...])._replace(scores=scores, valid=valid)
             columns = columns.map(lambda x: xp.broadcast_to(x, scores.shape))
-        return host_floats(value_again(models.measure, rank_examples(columns, drawn.ties)))
+        return host_floats(value_again(models.call.measure, rank_examples(columns, drawn.ties)))
 
     def differences(pair: tuple[int, int], numbers: range) -> NDArray:
         (a, b), flips = (ranks[model, ...] for model in pair), coins(numbers)
@@ -331,12 +300,12 @@ def _of_ranks(models: Compared, found: Validated) -> Exchange:
         return apart
 
     _check_of_order(models, measured(ranks, valid))
-    return Exchange(differences, HOST_BATCH if on_host else at_once(drawn.max_memory, 16 * length))
+    return differences, (HOST_BATCH if on_host else at_once(drawn.max_memory, 16 * length))
 
 
 def _of_groups(models: Compared, found: Validated) -> Exchange:
     """Exchanges of the values of groups, each of which is measured once for each model."""
-    drawn, mean = models.drawn, mean_over_groups(models.measure)
+    drawn, mean = models.drawn, mean_over_groups(models.call.measure)
     units = whole_groups(found, drawn.clusters)
     if mean is None or units is None:
         raise ValueError(
@@ -356,7 +325,7 @@ def _of_groups(models: Compared, found: Validated) -> Exchange:
         return means[0] - means[1]
 
     size = at_once(drawn.max_memory, 16 * owner.shape[0])
-    return Exchange(differences, HOST_BATCH if isinstance(owner, np.ndarray) else size)
+    return differences, HOST_BATCH if isinstance(owner, np.ndarray) else size
 
 
 def _check_of_order(models: Compared, of_ranks: NDArray) -> None:
@@ -370,60 +339,60 @@ def _check_of_order(models: Compared, of_ranks: NDArray) -> None:
 
 
 def _by_delong(models: Compared) -> Tests:
-    name = area_name(models.measure)
+    name = area_name(models.call.measure)
     if name is None:
         raise ValueError('test="delong" is for roc_auc, gini and pem without options of their own')
     if wrong := _no_closed_form(models):
         raise ValueError(f'test="delong" {wrong}')
-    given = {**models.call.data, "measure": name, "confidence_level": models.confidence_level}
+    given = {**models.call.data, "measure": name, "confidence_level": models.side.level}
 
     def tested(first: int, second: int) -> PairTest:
-        pair = [models.examples.scores[model, ...] for model in (first, second)]
+        pair = [models.found.examples.scores[model, ...] for model in (first, second)]
         found = delong_test(models.call.y_true, pair, **given)
-        ends = (found.lower, found.upper, found.p_value, found.standard_error)
-        alike = found.difference == 0 and found.standard_error == 0
-        return PairTest(0.0, 0.0, 1.0, 0.0) if alike else PairTest(*map(_number, ends))
+        by, lower, upper, error, _, p_value = (float(host_floats(x)) for x in found)
+        if by == 0 and error == 0:
+            lower, upper, p_value = 0.0, 0.0, 1.0
+        greater, less = (normal_tail(x + models.side.margin, error) for x in (by, -by))
+        return PairTest(lower, upper, p_value, greater, less, error, error)
 
     return Tests(tested, "delong")
 
 
-def _number(x: Any) -> float:
-    return float(host_floats(x))
-
-
 def _by_score(models: Compared) -> Tests:
-    at, data = quota_of(models.measure), dict(models.call.data)
+    at, data = quota_of(models.call.measure), dict(models.call.data)
     if at is None or data.keys() & {"groups", "cost", "gain"}:
         raise ValueError('test="score" is for hit_rate at one quota or fraction')
     if wrong := _no_closed_form(models):
         raise ValueError(f'test="score" {wrong}')
     refuse_weights(data.pop("sample_weight", None))
-    both = selections(models.call.y_true, models.examples.scores, data, at)
+    both = selections(models.call.y_true, models.found.examples.scores, data, at)
 
     def tested(first: int, second: int) -> PairTest:
-        found, error = both.by_score(first, second, models.confidence_level)
-        return PairTest(found.lower, found.upper, found.p_value, error)
+        return both.by_score(first, second, models.side)[1]
 
     return Tests(tested, "score")
 
 
 def of_resamples(
-    difference: float, values: NDArray, confidence_level: float, rounding: float
+    difference: float, values: NDArray, level: float, rounding: float, margin: float = 0.0
 ) -> PairTest:
     """The test from the differences in resamples; differences within rounding count as 0.
 
     1 - p is the level of the widest percentile interval without 0, with the estimate as one more
-    resample.
+    resample; for one side it is the level of the bound that leaves out the margin.
     """
     values = values[~np.isnan(values)]
     if np.isnan(difference) or not values.size:
         return PairTest(np.nan, np.nan, np.nan)
     values = np.where(np.abs(values) <= rounding, 0.0, values)
-    tail = (1 - confidence_level) / 2
+    tail = (1 - level) / 2
     lower, upper = np.quantile(values, [tail, 1 - tail])
+    drawn = 1 + values.size
     fewer = min(np.count_nonzero(values <= 0), np.count_nonzero(values >= 0))
-    p_value = min(1.0, 2 * (1 + fewer) / (1 + values.size))
-    return PairTest(float(lower), float(upper), p_value)
+    greater, less = (np.count_nonzero(x <= rounding - margin) for x in (values, -values))
+    p_values = (min(1.0, 2 * (1 + fewer) / drawn), (1 + greater) / drawn, (1 + less) / drawn)
+    error = float(np.std(values, ddof=1)) if values.size > 1 else math.nan
+    return PairTest(float(lower), float(upper), *p_values, error, error)
 
 
 def of_permutations(difference: float, values: NDArray, rounding: float) -> PairTest:
@@ -431,8 +400,9 @@ def of_permutations(difference: float, values: NDArray, rounding: float) -> Pair
     values = values[~np.isnan(values)]
     if np.isnan(difference) or not values.size:
         return PairTest(np.nan, np.nan, np.nan)
-    as_far = np.count_nonzero(np.abs(values) >= abs(difference) - rounding)
-    return PairTest(np.nan, np.nan, (1 + as_far) / (1 + values.size))
+    far = [abs(difference) - np.abs(values), difference - values, values - difference]
+    p_values = [(1 + np.count_nonzero(x <= rounding)) / (1 + values.size) for x in far]
+    return PairTest._make([np.nan, np.nan, *p_values, np.nan, np.nan])
 
 
 def warn_of_undefined(undefined: np.ndarray[Any, Any], n_resamples: int) -> None:
@@ -453,6 +423,42 @@ _LINES_SHOWN = 10
 """Models that a printed comparison shows."""
 
 
+class JointTest(NamedTuple):
+    """The test that several models are equally good: a Wald test of all differences.
+
+    Attributes
+    ----------
+    statistic : float
+        How far the estimates lie from one another, as a sum of squares in units of their
+        covariance.
+    degrees_of_freedom : int
+        The rank of this covariance: one less than the number of models if none repeats another.
+    p_value : float
+        The probability of a larger statistic, from the χ² distribution, if all are equally good.
+        NaN if a model is undefined or the test has no standard errors, as a permutation test.
+    """
+
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+
+
+def joint_test(estimate: NDArray, errors: NDArray) -> JointTest:
+    """From the standard errors of all differences, shape (M, M).
+
+    They tell the covariance of the estimates, but for what all have in common.
+    """
+    if np.isnan(errors).any() or not np.isfinite(estimate).all():
+        return JointTest(np.nan, 0, np.nan)
+    values, axes = _axes(errors)
+    away = axes.T @ (estimate - estimate[0])
+    there = values > tolerance(estimate, _DIFFERENCE_ROUNDING) * values.max()
+    statistic, freedom = float(np.sum(away[there] ** 2 / values[there])), int(there.sum())
+    if np.any(np.abs(away[~there]) > _rounding(estimate)):
+        return JointTest(np.nan, freedom, np.nan)
+    return JointTest(statistic, freedom, chi_square_p_value(statistic, freedom))
+
+
 class Comparison(NamedTuple):
     """Models in order of a measure, and the tests of all pairs; on the host.
 
@@ -470,12 +476,13 @@ class Comparison(NamedTuple):
     lower, upper : float arrays, shape (M, M)
         Ends of the confidence interval of each difference; NaN for a permutation test.
     p_value : float array, shape (M, M)
-        Of the two-sided test that a pair does not differ; 1 on the diagonal.
+        Of the test that a pair does not differ, or not as `alternative` says; 1 on the diagonal.
     p_adjusted : float array, shape (M, M)
-        The p-values corrected for the number of pairs by Holm's method.
+        The p-values corrected for the number of tests by Holm's method: one for each pair, or two
+        if tests are one-sided.
     letters : tuple of str
-        For each model the letters of the groups that it is in.  Two models differ, at
-        ``p_adjusted <= 1 - confidence_level``, if they have no letter in common.
+        For each model the letters of the groups that it is in.  Two models differ, by two-sided
+        tests whose ``p_adjusted <= 1 - confidence_level``, if they have no letter in common.
     groups : tuple of tuples of str
         The largest groups of models that cannot be told apart, in the order of the letters.
     test : str
@@ -483,6 +490,8 @@ class Comparison(NamedTuple):
     expected : float
         The expected measure of the first model on other examples: its estimate minus what the
         choice of the best has added to it.  NaN for a permutation test.
+    joint : JointTest
+        One test of all models together, that they are equally good.
     """
 
     names: tuple[str, ...]
@@ -496,6 +505,7 @@ class Comparison(NamedTuple):
     groups: tuple[tuple[str, ...], ...]
     test: TestName
     expected: float
+    joint: JointTest
 
     def __repr__(self) -> str:
         """The models, best first, with their letters and the p-value against the first."""
@@ -505,6 +515,8 @@ class Comparison(NamedTuple):
         for k, p in enumerate(self.p_adjusted[0, 1:_LINES_SHOWN].tolist(), 1):
             lines[k] += f"  p = {formatted(p, '.2g')}"
         more = [f"  and {len(lines) - _LINES_SHOWN} more"] if len(lines) > _LINES_SHOWN else []
+        if len(lines) > 2:
+            more += [f"All alike: p = {formatted(self.joint.p_value, '.2g')}"]
         head = f"Comparison of {len(lines)} models; those without a common letter differ:"
         return "\n".join([head, *(line.rstrip() for line in lines[:_LINES_SHOWN]), *more])
 
@@ -532,6 +544,8 @@ def compare(
     *,
     test: TestName | None = None,
     greater_is_better: bool | None = None,
+    alternative: Alternative = "two-sided",
+    margin: float = 0.0,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
     stratified: bool = False,
@@ -563,11 +577,17 @@ def compare(
     greater_is_better : bool, optional
         Whether more is better.  By default as the measure says; give it for functions of your own,
         and for measures without a direction, such as `bias`.
+    alternative : {"two-sided", "greater", "less"}
+        What the test of row i, column j may show: that model i and model j differ, or that i has
+        more than j, or less.  One-sided tests are for pairs chosen before.
+    margin : float
+        In units of the measure, and only for a one-sided test: "greater" may show that the
+        difference is above -margin (model i is not inferior), "less" that it is below the margin.
     n_resamples : int
         The number of resamples, or of exchanges for each pair, R.
     confidence_level : float
-        The level of each single interval.  Adjusted p-values up to 1 - confidence_level tell models
-        apart.
+        The level of each single interval, or bound.  Adjusted p-values up to 1 - confidence_level
+        tell models apart.
     stratified : bool
         Draw positives and negatives separately, as many of each as there are, in the bootstrap.
     groups, num_groups : array and int, optional
@@ -602,7 +622,8 @@ def compare(
         Fewer than two models; scores of different lengths; a measure with more than one number for
         each model, such as at several quotas or of groups; a measure that depends on the values of
         scores in a permutation test; with ``test="delong"`` or ``test="score"`` a measure that has
-        no such test, weights, clusters or another tie policy.
+        no such test, weights, clusters or another tie policy; a margin that is not finite, or of a
+        two-sided or permutation test.
 
     Warns
     -----
@@ -632,6 +653,14 @@ def compare(
     exchangeable, which is more than one equal measure.  It has no interval.  For `group_mean` the
     models exchange the values of whole groups.
 
+    One-sided tests have a bound: `lower` for "greater", `upper` for "less"; the other end is
+    infinite.  The bootstrap's p = (1 + k)/(1 + R), where k is the number of d* <= -margin, or of d*
+    >= margin.  Letters are those of the two-sided tests.
+
+    The joint test is that of [DeLong 1988] for AUC.  It takes the covariance of the differences
+    from the standard errors of all pairs: for hit rates those of the score test, for the bootstrap
+    those of the resamples.  A covariance that is not of full rank has a pseudo-inverse.
+
     The model that is best on some examples owes part of that to chance.  In each resample take the
     best model's measure there, minus the same model's measure on the examples.  The mean of these
     differences is the part due to chance.  `expected` is the first model's estimate minus this
@@ -651,7 +680,7 @@ def compare(
 
     References
     ----------
-    [Efron 1993] chapters 13 and 16; [Venkatraman 1996]; [Bandos 2005]; [Holm 1979];
+    [Efron 1993] chapters 13 and 16; [DeLong 1988]; [Venkatraman 1996]; [Bandos 2005]; [Holm 1979];
     [Piepho 2004].
 
     Examples
@@ -676,12 +705,13 @@ def compare(
     call = call._replace(measure=compared(call.measure))
     how = (random_state, call.ties, n_resamples, max_memory, progress)
     drawn = DrawOptions(clusters, stratified, False, *how).checked(confidence_level, "percentile")
-    _check_test(test, stratified)
+    side = Side.of(alternative, margin, confidence_level)
+    _check_test(test, stratified, margin)
     named = named_scores(models, y_true)
     found = validated_models_of(call, {label_of(models, k): x for k, x in named.items()})
     estimate, sign = estimates_of(call, found, greater_is_better)
-    models = Compared(call, found, confidence_level, drawn, estimate)
-    tests = by_test(test or test_for(models), models)
+    models = Compared(call, found, confidence_level, side, drawn, estimate)
+    tests = by_test(test or test_for(models), models)._replace(side=side)
     return comparison_of(list(named), estimate, sign, tests, confidence_level)
 
 
@@ -721,30 +751,40 @@ def comparison_of(
     order = sorted(range(len(names)), key=lambda k: (lost[k], -worth[k], names[k]))
     estimate, names = estimate[order].astype(np.float64), [names[k] for k in order]
     pairs = list(itertools.combinations(range(len(names)), 2))
-    results = [tests.of_pair(order[i], order[j]) for i, j in pairs]
-    lower, upper, p_value, error = (np.asarray(x) for x in zip(*results, strict=True))
+    results: Any = [tests.of_pair(order[i], order[j]) for i, j in pairs]
+    of: Any = PairTest._make(np.asarray(x) for x in zip(*results, strict=True))
     if tests.resamples is None:
-        more = normal_optimism(worth[order], _table(pairs, error, error, 0))
+        more = normal_optimism(worth[order], _table(pairs, of.error, of.error, 0))
     else:
         more = optimism(worth, sign * tests.resamples)
-    adjusted = holm(p_value)
+    adjusted = holm(of.p_value)
+    groups = groups_alike(_table(pairs, adjusted, adjusted, 1) <= round(1 - confidence_level, 12))
     with np.errstate(invalid="ignore"):
         difference = estimate[:, None] - estimate
-    adjusted = _table(pairs, adjusted, adjusted, 1)
-    groups = groups_alike(adjusted <= round(1 - confidence_level, 12))
+    lower, upper = (
+        _table(pairs, of.lower, 0.0 - of.upper, 0),
+        _table(pairs, of.upper, 0.0 - of.lower, 0),
+    )
     return Comparison(
         tuple(names),
         estimate,
         difference,
-        _table(pairs, lower, 0.0 - upper, 0),  # 0, and not -0
-        _table(pairs, upper, 0.0 - lower, 0),
-        _table(pairs, p_value, p_value, 1),
-        adjusted,
+        *tests.side.ends(lower, upper),
+        *_p_values(pairs, of, tests.side),
         letters_of(groups, len(names)),
         tuple(tuple(names[k] for k in group) for group in groups),
         tests.name,
         float(estimate[0]) - sign * more,
+        joint_test(estimate, _table(pairs, of.if_equal, of.if_equal, 0)),
     )
+
+
+def _p_values(pairs: list[tuple[int, int]], of: Any, side: Side) -> tuple[NDArray, NDArray]:
+    """Tables of the p-values of what is asked of each pair, and adjusted for their number."""
+    above, below = of.p_value_of(side), of.p_value_of(side._replace(sign=-side.sign))
+    adjusted = holm(np.concatenate([above, below]) if side.sign else above)
+    first, last = adjusted[: len(pairs)], adjusted[-len(pairs) :]
+    return _table(pairs, above, below, 1), _table(pairs, first, last, 1)
 
 
 def _table(

@@ -14,7 +14,15 @@ from quotakernels._array import Array, Namespace, concrete, device, readable, to
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inference._call import OF_LABELS, refuse_masses
-from quotakernels.inference._distributions import check_level, normal_width, scipy, wilson
+from quotakernels.inference._distributions import (
+    Alternative,
+    Side,
+    check_level,
+    normal_tail,
+    normal_width,
+    scipy,
+    wilson,
+)
 from quotakernels.inputs.columns import first_bad
 from quotakernels.inputs.cuts import quota_masses, wanted_masses, whole_if_close
 from quotakernels.inputs.examples import validated
@@ -348,9 +356,9 @@ class SelectionComparison(NamedTuple):
     difference : float
         The first hit rate minus the second.
     lower, upper : float
-        Ends of its confidence interval.
+        Ends of its confidence interval; of a one-sided test a bound and infinity.
     p_value : float
-        P-value of the two-sided test that both hit rates are equal.
+        P-value of the test that both hit rates are equal, or differ by the margin.
     discordant : float
         How many examples only the first selects; the second selects as many alone.
     positives_a, positives_b : float
@@ -373,6 +381,8 @@ def compare_selections(
     *,
     quota: Any = None,
     fraction: Any = None,
+    alternative: Alternative = "two-sided",
+    margin: float = 0.0,
     confidence_level: float = 0.95,
     **data: Any,
 ) -> SelectionComparison:
@@ -396,8 +406,15 @@ def compare_selections(
         Scores of two models: the first and the second.
     quota, fraction : number
         The size of the selections; one of the two.
+    alternative : {"two-sided", "greater", "less"}
+        What the test may show: that the hit rates differ, that the first is greater, or that it is
+        less.
+    margin : float
+        A difference of hit rates, and only for a one-sided test: "greater" may show that the
+        difference is above -margin (the first model is not inferior), "less" that it is below the
+        margin.
     confidence_level : float
-        Of the interval; above 0 and below 1.
+        Of the interval, above 0 and below 1; of a one-sided bound, above 0.5.
 
     Returns
     -------
@@ -409,6 +426,8 @@ def compare_selections(
     ------
     TypeError
         Scores without values, in a trace.
+    ValueError
+        A margin that is not finite, or of a two-sided test.
 
     See Also
     --------
@@ -424,7 +443,8 @@ def compare_selections(
     The test has z = (B - C)/√V with V = B(1 - m₁)² + (D - B)m₁² + C(1 - m₂)² + (D - C)m₂² +
     (j - D)(m₁ - m₂)² - (B - C - j(m₁ - m₂))²/n, where B and C in V are replaced by their mean.  m₁
     and m₂ are the rates of positives at the cuts, as in `hit_rate_interval`.  The interval is
-    B - C ± z√V, with ½ added to B and C, and to the negatives beside them.
+    B - C ± z√V, with ½ added to B and C, and to the negatives beside them.  With a margin the test
+    uses this V too, so that it rejects where the bound leaves the margin out.
 
     McNemar's test and Fisher's take the cuts as fixed, and are those of SciPy for the numbers of
     the result: ``binomtest(B, B + C)`` and ``fisher_exact([[B, D - B], [C, D - C]])``.  If most
@@ -444,10 +464,30 @@ def compare_selections(
     >>> print(found.difference, found.positives_a, found.positives_b, round(found.p_value, 4))
     0.5 3.0 1.0 0.1035
     """
-    check_level(confidence_level)
+    side = Side.of(alternative, margin, confidence_level)
     scores = stacked(two_models(models, y_true), y_true, **data)
     both = selections(y_true, scores, data, {"quota": quota, "fraction": fraction})
-    return both.by_score(0, 1, confidence_level)[0]
+    return both.by_score(0, 1, side)[0]
+
+
+class PairTest(NamedTuple):
+    """An interval for the difference of two models, and the p-values of the tests that it is 0, at
+    most -margin, and at least the margin.
+
+    There are two standard errors if there are any: as estimated, and if the models are equal.
+    """
+
+    lower: float
+    upper: float
+    p_value: float
+    greater: float = math.nan
+    less: float = math.nan
+    error: float = math.nan
+    if_equal: float = math.nan
+
+    def p_value_of(self, side: Side) -> float:
+        """The p-value that is asked for: of the whole test, or of one side."""
+        return (self.p_value, self.greater, self.less)[side.sign]
 
 
 class Selections(NamedTuple):
@@ -460,24 +500,25 @@ class Selections(NamedTuple):
     valid: Array | None
     cuts: list[float]
 
-    def by_score(
-        self, first: int, second: int, confidence_level: float
-    ) -> tuple[SelectionComparison, float]:
-        """The score test of two models, by their places, and the standard error of their
-        difference.
-        """
+    def by_score(self, first: int, second: int, side: Side) -> tuple[SelectionComparison, PairTest]:
+        """The score test of two models, by their places."""
         counts = self._counts(first, second)
         alone, a, b, examples, selected = counts
         if not (examples > 0 and selected > 0):
-            return SelectionComparison(*[math.nan] * 7), math.nan
+            return SelectionComparison(*[math.nan] * 7), PairTest(*[math.nan] * 3)
         cuts, apart, equal = (self.cuts[first], self.cuts[second]), a - b, (a + b) / 2
-        variance = _variance(counts._replace(first=equal, second=equal), cuts)
-        p_value = math.erfc(abs(apart) / math.sqrt(2 * variance)) if apart else 1.0
-        half = normal_width(confidence_level) * math.sqrt(_variance(counts, cuts, 0.5))
-        ends = (min(max(x / selected, -1.0), 1.0) for x in (apart - half, apart + half))
-        error = math.sqrt(_variance(counts, cuts)) / selected
-        found = (apart / selected, *ends, p_value, alone, a, b)
-        return SelectionComparison._make(found), error
+        if_equal = math.sqrt(_variance(counts._replace(first=equal, second=equal), cuts))
+        wide, margin = math.sqrt(_variance(counts, cuts, 0.5)), side.margin * selected
+        p_value, used = (
+            min(1.0, 2 * normal_tail(abs(apart), if_equal)),
+            wide if margin else if_equal,
+        )
+        greater, less = (normal_tail(x + margin, used) for x in (apart, -apart))
+        half, error = normal_width(side.level) * wide, math.sqrt(_variance(counts, cuts))
+        lower, upper = (min(max(x / selected, -1.0), 1.0) for x in (apart - half, apart + half))
+        test = PairTest(lower, upper, p_value, greater, less, error / selected, if_equal / selected)
+        said = (*side.ends(lower, upper), test.p_value_of(side))
+        return SelectionComparison(apart / selected, *said, alone, a, b), test
 
     def _counts(self, first: int, second: int) -> _Counts:
         xp = namespace(self.chosen)

@@ -16,7 +16,14 @@ from backends import MODES, Mode, available, in_full, parameters
 
 import quotakernels as qk
 from quotakernels import ops
-from quotakernels.inference.comparing import groups_alike, holm, letters_of, of_resamples
+from quotakernels.inference._distributions import chi_square_p_value
+from quotakernels.inference.comparing import (
+    groups_alike,
+    holm,
+    letters_of,
+    of_permutations,
+    of_resamples,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(11)
@@ -132,6 +139,116 @@ def test_delong_is_that_of_two_models():
     assert found.difference[i, j] == pytest.approx(wanted.difference)
 
 
+# one-sided tests, margins, and all models at once
+
+AT: dict[str, tuple[Any, dict[str, Any]]] = {
+    "bootstrap": (qk.roc_auc, {}),
+    "permutation": (qk.roc_auc, {}),
+    "delong": (qk.gini, {}),
+    "score": (qk.hit_rate, {"quota": 15}),
+}
+
+
+@pytest.mark.parametrize("test", AT)
+def test_one_sided_tests_are_of_both_directions(test: Any):
+    measure, at = AT[test]
+    both, greater, less = (
+        compared(test, MODELS, measure, alternative=x, **at)
+        for x in ("two-sided", "greater", "less")
+    )
+    assert np.array_equal(greater.p_value, less.p_value.T)
+    assert greater.letters == less.letters == both.letters
+    off = ~np.eye(4, dtype=bool)
+    adjusted = holm(greater.p_value[off])
+    assert np.allclose(np.sort(adjusted), np.sort(greater.p_adjusted[off]), rtol=1e-15)
+    sides = np.minimum(greater.p_value, less.p_value)[off]
+    if test == "permutation":
+        assert np.all(sides <= both.p_value[off])
+        assert np.isnan(greater.lower[off]).all()
+        return
+    assert np.allclose(np.minimum(1, 2 * sides), both.p_value[off])
+    narrow = compared(test, MODELS, measure, confidence_level=0.9, **at)
+    assert np.allclose(greater.lower, narrow.lower)
+    assert np.allclose(less.upper, narrow.upper)
+    assert np.all(greater.upper[off] == np.inf)
+    assert np.all(less.lower[off] == -np.inf)
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "delong", "score"])
+def test_a_margin_is_left_out_by_the_bound(test: str):
+    """The p-value is 5 % where the bound of 95 % is the margin."""
+    (measure, at), near = AT[test], 0.02 if test == "bootstrap" else 1e-6
+    found = compared(test, MODELS, measure, alternative="greater", **at)
+    for i, j in itertools.permutations(range(4), 2):
+        if found.estimate[i] == found.estimate[j]:
+            continue
+        pair = {found.names[k]: MODELS[found.names[k]] for k in (i, j)}
+        p_values = []
+        for margin in (-found.lower[i, j] - near, -found.lower[i, j] + near):
+            again = compared(test, pair, measure, alternative="greater", margin=margin, **at)
+            row, column = (again.names.index(found.names[k]) for k in (i, j))
+            p_values.append(again.p_value[row, column])
+        assert p_values[0] > 0.05 > p_values[1]
+
+
+def test_one_sided_counts_of_resamples_and_exchanges():
+    values = np.asarray([-2.0, -1, 0, 1, 2, 3, 4, 5, 6, np.nan])
+    found = of_resamples(3.0, values, 0.8, 1e-12, 1.0)
+    assert (found.greater, found.less) == ((1 + 2) / 10, (1 + 6) / 10)
+    assert (found.error, found.if_equal) == pytest.approx((math.sqrt(7.5), math.sqrt(7.5)))
+    turned = of_permutations(1.0, values, 1e-12)
+    assert turned[2:5] == (9 / 10, (1 + 6) / 10, (1 + 4) / 10)
+
+
+def test_identical_models_are_within_any_margin():
+    alike = {"a": GOOD, "b": 2 * GOOD}
+    asked: dict[str, Any] = {"alternative": "greater"}
+    assert compared("delong", alike, **asked).p_value[0, 1] == 0.5
+    assert compared("delong", alike, margin=0.01, **asked).p_value[0, 1] == 0
+    hits = compared("score", alike, qk.hit_rate, quota=15, margin=0.2, **asked)
+    error = -hits.lower[0, 1] / NormalDist().inv_cdf(0.95)
+    assert hits.p_value[0, 1] == pytest.approx(NormalDist().cdf(-0.2 / error))
+
+
+def test_the_joint_test_of_areas_is_that_of_delong():
+    """From L·S·L' of all contrasts with the first model; a copy changes nothing."""
+    stats = pytest.importorskip("scipy.stats")
+    models = {name: MODELS[name] for name in ("fair", "bad", "good")}
+    areas = qk.inference.auc_covariance(Y, np.stack(list(models.values())), measure="gini")
+    contrasts = np.asarray([[1, -1, 0], [1, 0, -1]])
+    apart = contrasts @ areas.estimate
+    wanted = apart @ np.linalg.solve(contrasts @ areas.covariance @ contrasts.T, apart)
+    for some in (models, MODELS):
+        found = compared("delong", some, qk.gini).joint
+        assert found.statistic == pytest.approx(wanted, rel=1e-10)
+        assert found.degrees_of_freedom == 2
+        assert found.p_value == pytest.approx(stats.chi2.sf(wanted, 2), rel=1e-10)
+
+
+@pytest.mark.parametrize("test", ["delong", "score"])
+def test_the_joint_test_of_two_models_is_their_test(test: str):
+    measure, at = AT[test]
+    found = compared(test, {"fair": FAIR, "bad": BAD}, measure, **at)
+    assert found.joint.p_value == pytest.approx(found.p_value[0, 1], rel=1e-12)
+    assert found.joint.degrees_of_freedom == 1
+
+
+def test_where_there_is_no_joint_test():
+    alike = compared("delong", {"a": GOOD, "b": 2 * GOOD, "c": GOOD}).joint
+    assert alike == (0, 0, 1)
+    drawn = compared("bootstrap").joint
+    assert drawn.degrees_of_freedom == 2
+    assert drawn.p_value < 0.01
+    assert np.isnan(compared("permutation", n_resamples=119).joint.p_value)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 40])
+def test_tails_of_chi_square(freedom: int):
+    stats = pytest.importorskip("scipy.stats")
+    for x in (0.0, 1e-9, 0.3, 5.0, 60.0, 900.0):
+        assert chi_square_p_value(x, freedom) == pytest.approx(stats.chi2.sf(x, freedom), rel=1e-11)
+
+
 # all pairs
 
 
@@ -152,8 +269,9 @@ def test_columns_of_a_data_frame_are_models():
 
 def test_a_comparison_shows_its_p_values():
     found = compared("delong")
-    _, first, *rows = repr(found).splitlines()
+    _, first, *rows, last = repr(found).splitlines()
     assert " p = " not in first
+    assert last == f"All alike: p = {found.joint.p_value:.2g}"
     said = [float(line.rpartition(" p = ")[2]) for line in rows]
     assert said == [float(f"{p:.2g}") for p in found.p_adjusted[0, 1:]]
 

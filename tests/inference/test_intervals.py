@@ -68,6 +68,12 @@ def everything(y: Any, s: Any, valid: Any) -> dict[str, Any]:
         "auc": qk.inference.auc_covariance(y, s, where=valid),
         "paired": qk.inference.delong_test(first[0], [first[1], second[1]], where=mask),
         "unpaired": qk.inference.delong_test_unpaired(*rankings, measure="pem"),
+        "greater": qk.inference.delong_test(
+            first[0], [first[1], second[1]], where=mask, alternative="greater", margin=0.05
+        ),
+        "less": qk.inference.delong_test_unpaired(
+            *rankings, measure="pem", alternative="less", margin=-0.05, confidence_level=0.9
+        ),
     }
 
 
@@ -118,18 +124,28 @@ def check_tests(
     alike = np.arange(ROWS) == 5
     assert paired[5] == 0
     assert own[4] == 0
-    for name, scale, variance in (("paired", 1, paired), ("unpaired", 2, own)):
+    for name, variance in (
+        ("paired", paired),
+        ("unpaired", own),
+        ("greater", paired),
+        ("less", own),
+    ):
+        scale = 1 if variance is paired else 2
         test, difference = found[name], scale * (auc[:, 0] - auc[:, 1])
         np.testing.assert_allclose(test.difference, difference, rtol, atol, err_msg=name)
-        error = scale * np.sqrt(np.where(alike & (name == "paired"), 0, variance))
+        error = scale * np.sqrt(np.where(alike & (variance is paired), 0, variance))
+        more = {"greater": 0.05, "less": 0.05}.get(name, 0)  # less: -0.05 is taken away
         with np.errstate(divide="ignore", invalid="ignore"):
-            z = np.where(error > 0, difference / error, np.nan)
+            z = np.where(error > 0, (difference + more) / error, np.nan)
         undefined = np.isnan(z)
         np.testing.assert_allclose(test.statistic, z, 10 * rtol, 10 * atol, err_msg=name)
-        law = stats.norm if name == "paired" else stats.t(welch(covariance))
-        np.testing.assert_allclose(test.p_value, 2 * law.sf(abs(z)), 100 * rtol, atol, err_msg=name)
-        for end, sign in ((test.lower, -1), (test.upper, 1)):
-            wanted = np.where(undefined, np.nan, difference + sign * law.ppf(0.975) * error)
+        law = stats.norm if variance is paired else stats.t(welch(covariance))
+        p_value = {"greater": law.sf(z), "less": law.cdf(z)}.get(name, 2 * law.sf(abs(z)))
+        np.testing.assert_allclose(test.p_value, p_value, 100 * rtol, atol, err_msg=name)
+        shares = {"greater": (0.05, 1), "less": (0, 0.9)}.get(name, (0.025, 0.975))
+        for end, share in zip((test.lower, test.upper), shares, strict=True):
+            away = law.ppf(share) * np.where(error > 0, error, 1)
+            wanted = np.where(undefined, np.nan, difference + away)
             np.testing.assert_allclose(end, wanted, 10 * rtol, 10 * atol, err_msg=name)
 
 
