@@ -455,10 +455,7 @@ def _marked(xp: Namespace, counted: Any, good: Array) -> Any:
 
 
 def rank_examples(
-    examples: Examples,
-    ties: TiePolicy,
-    good: Array | None = None,
-    groups: GroupCodes | None = None,
+    examples: Examples, ties: TiePolicy, good: Array | None = None, groups: GroupCodes | None = None
 ) -> Ranking:
     """Rank checked examples, with the rows of the batch, or the groups, that it calls good."""
     xp = namespace(examples.scores)

@@ -20,13 +20,7 @@ from quotakernels.inputs.keywords import (
     refuse_unknown,
     show_value,
 )
-from quotakernels.measures._facts import (
-    check_value,
-    compared,
-    direction_of,
-    fact,
-    title_of,
-)
+from quotakernels.measures._facts import check_value, compared, direction_of, fact, title_of
 from quotakernels.measures._measure import CUTS, Measure
 from quotakernels.measures.by_group import (
     as_mean_over_groups,
@@ -265,12 +259,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
         self._response_method = by_default if response_method is None else response_method
 
     def score(
-        self,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        **columns: Any,
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any = None, **columns: Any
     ) -> float:
         """The measure of a fitted estimator's scores for `X`, whose true classes are `y`."""
         return self._of(Responses(estimator, X), y, sample_weight, **columns)
@@ -287,13 +276,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
             responses = shared.setdefault(Responses, responses)
         return self._of(responses, y, **metadata)
 
-    def _of(
-        self,
-        responses: Responses,
-        y: Any,
-        sample_weight: Any = None,
-        **columns: Any,
-    ) -> float:
+    def _of(self, responses: Responses, y: Any, sample_weight: Any = None, **columns: Any) -> float:
         """The measure of the responses of an estimator."""
         columns = {name: x for name, x in columns.items() if x is not None}
         self._check_beside(columns)

@@ -20,10 +20,7 @@ from quotakernels.inputs.columns import of_two_columns
 from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import check_choice, flagged, keywords_of
 from quotakernels.measures._facts import fact, title_of
-from quotakernels.measures.by_group import (
-    as_mean_over_groups,
-    mean_over_groups,
-)
+from quotakernels.measures.by_group import as_mean_over_groups, mean_over_groups
 from quotakernels.ops import namespace
 from quotakernels.states import ScoreBuffer, ScoreHistogram
 from quotakernels.states._batch import checked_batch, with_bad

@@ -18,14 +18,7 @@ from quotakernels.evaluation.results import (
     same,
 )
 from quotakernels.evaluation.settings import Quota
-from quotakernels.evaluation.words import (
-    Said,
-    at_most_three,
-    listed,
-    say,
-    sentence,
-    signed,
-)
+from quotakernels.evaluation.words import Said, at_most_three, listed, say, sentence, signed
 from quotakernels.inference._call import (
     ENOUGH_CLUSTERS,
     ENOUGH_GROUPS,

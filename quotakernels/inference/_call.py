@@ -18,13 +18,7 @@ from quotakernels.inputs.examples import COLUMNS, Validated, check_tie_policy, v
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import check_choice, show_value, warn_once
 from quotakernels.inputs.models import host_floats
-from quotakernels.measures._facts import (
-    OneField,
-    fact,
-    refusal,
-    takes,
-    title_of,
-)
+from quotakernels.measures._facts import OneField, fact, refusal, takes, title_of
 from quotakernels.measures._measure import GROUPS, Measure
 from quotakernels.measures.by_group import mean_over_groups
 from quotakernels.measures.over_quotas import gini, pem, roc_auc
@@ -276,11 +270,7 @@ TESTS = Purpose(
 
 
 def warn_of_few(
-    purpose: Purpose,
-    units: tuple[Array, Array],
-    unit: str = "",
-    where: str = "",
-    area: float = 0.5,
+    purpose: Purpose, units: tuple[Array, Array], unit: str = "", where: str = "", area: float = 0.5
 ) -> None:
     """Warn of few positives or negatives in a list or group that has both, or few units with one.
 

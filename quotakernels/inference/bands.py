@@ -322,10 +322,7 @@ def _range(xp: Namespace, curve: str, name: str, at: Array) -> tuple[float, Arra
 
 
 def _simultaneous(
-    xp: Namespace,
-    found: BootstrapResult,
-    limits: tuple[float, Array],
-    confidence_level: float,
+    xp: Namespace, found: BootstrapResult, limits: tuple[float, Array], confidence_level: float
 ) -> tuple[Array, Array]:
     """Both edges of the band that contains that share of the resampled curves as a whole."""
     estimate, lower, upper, error, _, resamples = found

@@ -8,12 +8,7 @@ import numpy as np
 
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, tolerance
-from quotakernels.inputs.columns import (
-    MASS_ROUNDING,
-    adopt,
-    as_column,
-    refuse_columns,
-)
+from quotakernels.inputs.columns import MASS_ROUNDING, adopt, as_column, refuse_columns
 from quotakernels.inputs.examples import raise_or_exclude
 from quotakernels.inputs.groups import GroupCodes, kept_within, of_their_group, with_codes
 from quotakernels.ops import namespace

@@ -26,12 +26,7 @@ from quotakernels._array import (
     tolerance,
 )
 from quotakernels._types import WhenShort
-from quotakernels.inputs.columns import (
-    MASS_ROUNDING,
-    as_column,
-    read_and_good,
-    refuse_records,
-)
+from quotakernels.inputs.columns import MASS_ROUNDING, as_column, read_and_good, refuse_records
 from quotakernels.inputs.keywords import check_choice, show_value, warn_once
 from quotakernels.inputs.numbers import as_float, beside, numbers_like
 from quotakernels.inputs.totals import Totals

@@ -7,15 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from quotakernels._array import (
-    Array,
-    Namespace,
-    concrete,
-    instead_of,
-    is_array,
-    readable,
-    to_numpy,
-)
+from quotakernels._array import Array, Namespace, concrete, instead_of, is_array, readable, to_numpy
 from quotakernels._bits import host_array
 from quotakernels.inputs.columns import (
     adopt,

@@ -248,10 +248,7 @@ class TieTable(NamedTuple):
         return [x for column in self.columns.values() for x in column]
 
     def with_sums(
-        self,
-        counts: Sequence[Array],
-        masses: Sequence[Array | None],
-        sums: Sequence[Array],
+        self, counts: Sequence[Array], masses: Sequence[Array | None], sums: Sequence[Array]
     ) -> TieTable:
         """The table with other counts, masses and `sums`, in any layout."""
         columns = {
@@ -357,7 +354,6 @@ class QuotaCut(NamedTuple):
         """The cut with each class in the place of the other."""
         row = self.row
         row = row._replace(
-            positive_before=row.mass_before - row.positive_before,
-            positive=row.mass - row.positive,
+            positive_before=row.mass_before - row.positive_before, positive=row.mass - row.positive
         )
         return self._replace(row=row, positives=self.whole - self.positives)

@@ -406,10 +406,7 @@ class Arrays:
     # each number by itself
 
     def at_most(
-        self,
-        value: Array,
-        most: Array | float,
-        reached: Callable[[], Array] | None = None,
+        self, value: Array, most: Array | float, reached: Callable[[], Array] | None = None
     ) -> Array:
         """Each value, limited to `most`, above which only rounding can lift it.
 

@@ -65,10 +65,7 @@ class Tables(Grouped):
         return groups._replace(layout=self.layout_of(scores, valid, not is_float(self, key)))
 
     def tie_groups_by_group(
-        self,
-        examples: tuple[Array, Array, Array | None, Array | None],
-        codes: Array,
-        ids: Array,
+        self, examples: tuple[Array, Array, Array | None, Array | None], codes: Array, ids: Array
     ) -> TieTable | None:
         """The tie groups of groups of examples, where that takes fewer steps than joint keys."""
         return None

@@ -364,13 +364,7 @@ class Display:
 
     @classmethod
     def from_predictions(
-        cls,
-        y_true: Any,
-        y_score: Any,
-        *,
-        name: Any = None,
-        ax: Axes | None = None,
-        **options: Any,
+        cls, y_true: Any, y_score: Any, *, name: Any = None, ax: Axes | None = None, **options: Any
     ) -> Self:
         """Rank the scores and draw.
 

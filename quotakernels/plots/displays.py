@@ -565,13 +565,7 @@ class ImpactDisplay(Display):
 
     @classmethod
     def from_gains(
-        cls,
-        y_score: Any,
-        gain: Any,
-        *,
-        name: Any = None,
-        ax: Axes | None = None,
-        **options: Any,
+        cls, y_score: Any, gain: Any, *, name: Any = None, ax: Axes | None = None, **options: Any
     ) -> Self:
         """Rank the scores, add up the gains and draw.
 
@@ -648,11 +642,7 @@ class ImpactDisplay(Display):
         return self
 
     def _draw(
-        self,
-        axis: QuotaAxis | None,
-        name: str,
-        best: BestBoundary,
-        options: dict[str, Any],
+        self, axis: QuotaAxis | None, name: str, best: BestBoundary, options: dict[str, Any]
     ) -> None:
         """A curve and the markers of its best cuts."""
         quota, value, threshold = best.curve

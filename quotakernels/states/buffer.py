@@ -18,13 +18,7 @@ from quotakernels.inputs.examples import (
     raise_or_exclude,
     warn_of_bad,
 )
-from quotakernels.inputs.groups import (
-    GroupCodes,
-    ids_of,
-    kept_within,
-    numbered,
-    of_their_group,
-)
+from quotakernels.inputs.groups import GroupCodes, ids_of, kept_within, numbered, of_their_group
 from quotakernels.inputs.keywords import forwarding, public
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy, rank, rank_examples

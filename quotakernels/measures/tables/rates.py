@@ -527,10 +527,7 @@ def g_measure(table: ConfusionTable) -> Array:
 
 
 @measure(
-    TableMeasure,
-    domains={"cost_fp": COST, "cost_fn": COST},
-    unit=largest,
-    greater_is_better=False,
+    TableMeasure, domains={"cost_fp": COST, "cost_fn": COST}, unit=largest, greater_is_better=False
 )
 def expected_cost(table: ConfusionTable, *, cost_fp: Any, cost_fn: Any) -> Array:
     """Expected cost per example of wrong decisions, (cost_fp·fp + cost_fn·fn)/n.

@@ -104,13 +104,7 @@ def _blocks_of_keys(words: NDArray) -> Iterator[tuple[NDArray, NDArray, None]]:
 
 
 def _of_places(
-    words: NDArray,
-    key: NDArray,
-    labels: NDArray,
-    codes: NDArray,
-    best: int,
-    bits: int,
-    upper: int,
+    words: NDArray, key: NDArray, labels: NDArray, codes: NDArray, best: int, bits: int, upper: int
 ) -> _Words:
     """Words of as much of the distance as there is space for, below the group, and of the place."""
     lower = (key.shape[0] - 1).bit_length() + 1

@@ -461,12 +461,7 @@ class NumPy(NumPyTypes):
         return hull_ends(table)
 
     def draws(
-        self,
-        source: Any,
-        resamples: range,
-        sizes: tuple[Any, ...],
-        like: NDArray,
-        poisson: bool,
+        self, source: Any, resamples: range, sizes: tuple[Any, ...], like: NDArray, poisson: bool
     ) -> Array:
         """Each resample has a stream of its own."""
         whole = tuple(int(size) for size in sizes)

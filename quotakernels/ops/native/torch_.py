@@ -473,10 +473,7 @@ class Torch(TorchTypes):
         return table._replace(layout=self.layout_of(scores, valid))
 
     def tie_groups_by_group(
-        self,
-        examples: tuple[Array, Array, Array | None, Array | None],
-        codes: Array,
-        ids: Array,
+        self, examples: tuple[Array, Array, Array | None, Array | None], codes: Array, ids: Array
     ) -> TieTable | None:
         """Examples are sorted by score, and then by group, which keeps their order.
 
