@@ -27,7 +27,7 @@ from quotakernels.cli.errors import (
 )
 from quotakernels.cli.given import given, quoted
 from quotakernels.evaluation.settings import Groups, Sample, Settings, UnfitError
-from quotakernels.evaluation.words import Condition, Conditions, in_words
+from quotakernels.evaluation.words import Condition, Conditions, in_words, listed
 
 _FILES, _ROW = "quotakernels files", "quotakernels row"
 
@@ -353,7 +353,7 @@ def positive_value(
         if zero_one:
             return type(sample)(1)
         raise InputError(
-            f"column {name!r}: {two.called} are {_listed(values)}, expected 0 and 1; "
+            f"column {name!r}: {two.called} are {listed([*map(repr, values)])}, expected 0 and 1; "
             f"say which one is {two.one} with {two.option}"
         )
     wanted = parse_label(pos_label, sample)
@@ -364,7 +364,7 @@ def positive_value(
     meant = f"; did you mean {two.option} {quoted(str(alike[0]))}?" if alike else ""
     raise InputError(
         f"{two.option} {pos_label} is not among the {two.called} of column {name!r}: "
-        f"{_listed(values)}{meant}"
+        f"{listed([*map(repr, values)])}{meant}"
     )
 
 
@@ -380,10 +380,6 @@ def parse_label(text: str, sample: _Value) -> _Value | None:
         except ValueError:
             continue
     return None
-
-
-def _listed(values: list[_Value]) -> str:
-    return " and ".join(map(repr, values)) if len(values) == 2 else ", ".join(map(repr, values))
 
 
 # columns of batches

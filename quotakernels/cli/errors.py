@@ -9,7 +9,7 @@ from difflib import get_close_matches
 import click
 
 from quotakernels._text import plain
-from quotakernels.evaluation.words import listed as in_words
+from quotakernels.evaluation.words import listed
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
@@ -73,10 +73,10 @@ def no_columns(source: str, names: Sequence[str], available: Sequence[str]) -> I
     by_spelling = {other.strip().casefold(): other for other in available}
     near = (get_close_matches(x.strip().casefold(), by_spelling, n=1) for x in names)
     meant = list(dict.fromkeys(repr(by_spelling[x[0]]) for x in near if x))
-    absent = f"column{'s' if len(names) > 1 else ''} {in_words(list(map(repr, names)))}"
-    start = f"did you mean {in_words(meant)}? It has" if meant else "it has"
+    absent = f"column{'s' if len(names) > 1 else ''} {listed(list(map(repr, names)))}"
+    start = f"did you mean {listed(meant)}? It has" if meant else "it has"
     named = [x for x in available if x.strip()]
-    held = [listed(named)] if named else []
+    held = [first_names(named)] if named else []
     if nameless := len(available) - len(named):
         held.append(f"{nameless} without a name")
     few = nameless or len(available) == 1
@@ -115,7 +115,7 @@ def first_values(values: Sequence[object]) -> str:
     return ", ".join(map(repr, values[:_FIRST])) + (", …" if len(values) > _FIRST else "")
 
 
-def listed(names: Sequence[str]) -> str:
+def first_names(names: Sequence[str]) -> str:
     """The first of the names of columns, and how many more there are."""
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return printable(", ".join(names[:_LISTED]) + more)

@@ -20,7 +20,7 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
 from quotakernels.cli.csv_files import FORMULAS, header_row, no_header_row, typed
-from quotakernels.cli.errors import InputError, listed, printable
+from quotakernels.cli.errors import InputError, first_names, printable
 from quotakernels.cli.given import given, missing_words
 from quotakernels.cli.paths import name_of
 
@@ -126,14 +126,14 @@ def _sheet(path: Path, sheets: Sequence[Any]) -> Any:
     if asked is None:
         if len(sheets) > 1:
             which = f"the sheet {sheets[0].title!r} is read, the first of several"
-            others = listed([repr(x.title) for x in sheets[1:]])
+            others = first_names([repr(x.title) for x in sheets[1:]])
             _say_once(f"{name_of(path)}: {which}; --sheet reads another: {others}")
         return sheets[0]
     named = [x for x in sheets if x.title.casefold() == asked.casefold()]
     if not named and asked.isdecimal():
         named = list(sheets[int(asked) - 1 :])[:1] if int(asked) else []
     if not named:
-        titles = listed([repr(x.title) for x in sheets])
+        titles = first_names([repr(x.title) for x in sheets])
         raise InputError(f"{name_of(path)} has no sheet {asked!r}; it has {titles}")
     return named[0]
 

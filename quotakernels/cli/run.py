@@ -37,7 +37,14 @@ from quotakernels.cli.columns import (
     score_column,
     shared_by_few,
 )
-from quotakernels.cli.errors import InputError, PlacedError, in_options, listed, no_rows, printable
+from quotakernels.cli.errors import (
+    InputError,
+    PlacedError,
+    first_names,
+    in_options,
+    no_rows,
+    printable,
+)
 from quotakernels.cli.files import (
     column_names,
     output_file,
@@ -65,8 +72,7 @@ from quotakernels.evaluation.settings import (
     UnfitError,
     Unit,
 )
-from quotakernels.evaluation.words import Conditions
-from quotakernels.evaluation.words import listed as joined
+from quotakernels.evaluation.words import Conditions, listed
 
 _CREDIT = {"label": "repaid", "score": ("tree", "naive_bayes", "neural_net")}
 _ATTRIBUTION = (
@@ -156,7 +162,7 @@ def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settin
     """The file, and what is evaluated of it."""
     if file is None or chosen["label"] is None or not chosen["models"]:
         names = [] if file is None else column_names(file)
-        known = f" {name_of(file)} has the columns {listed(names)}." if file and names else ""
+        known = f" {name_of(file)} has the columns {first_names(names)}." if file and names else ""
         needed = "FILE, --label and --score are needed, or --example credit."
         select = " Rows without labels are for quotakernels select." if names else ""
         raise click.UsageError(needed + known + select)
@@ -262,7 +268,7 @@ def _refusals_of_stream(settings: Settings) -> Iterable[str]:
             f"or --budget; {_IN_MEMORY}"
         )
     if asked := [f"--{x.replace('_', '-')}" for x in ("drop_missing", "missing") if given().get(x)]:
-        yield f"takes no {joined(asked)}; {_IN_MEMORY}"
+        yield f"takes no {listed(asked)}; {_IN_MEMORY}"
 
 
 def _needs_resamples(settings: Settings) -> str:
@@ -280,7 +286,7 @@ def _needs_resamples(settings: Settings) -> str:
         "--per or --by": settings.grouped_by,
     }
     names = [name for name, column in beside.items() if column is not None]
-    return f"no --confidence with {joined(names)}" if names else ""
+    return f"no --confidence with {listed(names)}" if names else ""
 
 
 # rows in batches
