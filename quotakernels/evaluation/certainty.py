@@ -105,13 +105,11 @@ def _compared(choice: Choice) -> tuple[tuple[float, float], float]:
 
 def _verdict(test: Differences, first: str, alike: list[str], less: list[str]) -> str:
     """Whether the first is sure to be that, some others being like it and the rest not."""
-    by_auc = test.measure == "roc_auc"
-    if not alike:
-        return say("sure.best_by_auc" if by_auc else "sure.best", model=first)
-    if not less:
-        return say("sure.all_alike_by_auc" if by_auc else "sure.all_alike")
-    some = "sure.some_alike_by_auc" if by_auc else "sure.some_alike"
-    return say(some, models=at_most_three(alike, "or"))
+    said = say("sure.best", model=first)
+    if alike:
+        some = say("sure.some_alike", models=at_most_three(alike, "or"))
+        said = some if less else say("sure.all_alike")
+    return say("sure.by_auc", verdict=said) if test.measure == "roc_auc" else sentence(said)
 
 
 def is_first(found: Comparison, first: str, level: float) -> bool:
@@ -163,15 +161,15 @@ def _found_more(evaluation: Results, choice: Choice | None, test: Differences, f
     j = 1 if i == 0 else 0
     by, lower, upper = (float(x[i, j]) for x in (found.difference, found.lower, found.upper))
     form = _form(evaluation, choice, test)
-    ahead = say(
-        _ahead(choice, test, by, alike=form(by) == form(0.0)),
-        first=first,
-        next=found.names[j],
-        more=form(by),
-        fewer=form(-by),
-        places=choice and choice.size,
-        budget=choice and number(choice.quota.amount),
-    )
+    more, at = _ahead(choice, test, by, alike=form(by) == form(0.0)), ""
+    if choice is not None:
+        budget, places = number(choice.quota.amount), choice.size
+        for_budget = choice.quota.is_budget
+        at = say(
+            "sure.for_budget" if for_budget else "sure.in_places", budget=budget, places=places
+        )
+    pair = {"first": first, "next": found.names[j], "at": at}
+    ahead = say(more, more=form(by), fewer=form(-by), **pair)
     if math.isnan(lower):
         return say("sure.ahead", ahead=ahead)
     if lower == upper:
@@ -198,11 +196,7 @@ def _ahead(choice: Choice | None, test: Differences, by: float, alike: bool) -> 
         return "sure.brings_as_much" if alike else "sure.brings_more"
     if choice is None:
         return "sure.has_auc"
-    if choice.quota.is_budget:
-        more, fewer, as_many = "sure.paid_more", "sure.paid_fewer", "sure.paid_as_many"
-    else:
-        more, fewer, as_many = "sure.finds_more", "sure.finds_fewer", "sure.finds_as_many"
-    return more if by > 0 else fewer if by < 0 else as_many
+    return "sure.finds_more" if by > 0 else "sure.finds_fewer" if by < 0 else "sure.finds_as_many"
 
 
 # notes

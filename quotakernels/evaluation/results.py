@@ -912,14 +912,9 @@ def how_filled(places: float, threshold: str, above: int, tied: int) -> str:
     if places == 0:
         return say("filled.nobody", places=Size(places, False))
     part = "filled.of_tied" if tied > 1 else "filled.of_one"
-    return say(
-        "filled.whole" if math.isclose(tied, left) else part,
-        places=Size(places, False),
-        above=number(above),
-        threshold=threshold,
-        left=number(left),
-        tied=number(tied),
-    )
+    part = "filled.whole" if math.isclose(tied, left) else part
+    numbers = {"above": number(above), "left": number(left), "tied": number(tied)}
+    return say(part, places=Size(places, False), threshold=threshold, **numbers)
 
 
 def how_filled_each(places: float, quota: Quota, column: str, sizes: NDArray[Any]) -> str:
@@ -928,12 +923,6 @@ def how_filled_each(places: float, quota: Quota, column: str, sizes: NDArray[Any
     each = "filled.each_short" if short else "filled.each"
     if quota.is_budget:
         each = "filled.each_budget_short" if short else "filled.each_budget"
-    return say(
-        each,
-        places=Size(places, False),
-        quota=quota,
-        amount=number(quota.amount),
-        group=column,
-        groups=counted(len(sizes), "group", "groups"),
-        short=short,
-    )
+    groups, what = counted(len(sizes), "group", "groups"), {"group": column, "short": short}
+    what |= {"quota": quota, "amount": number(quota.amount)}
+    return say(each, places=Size(places, False), groups=groups, **what)

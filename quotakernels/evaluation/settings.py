@@ -401,9 +401,8 @@ class Settings:
     def counted(self, positives: float) -> str:
         """So many positive rows, what they are, and by what."""
         called = self.many(positives) or say("unit.positive")
-        return say(
-            "unit.counted", number=number(positives), positives=called, positive=self.positive
-        )
+        parts = {"positives": called, "positive": self.positive}
+        return say("unit.counted", n=number(positives), **parts)
 
     def in_currency(self, words: str) -> str:
         """Words for amounts, with the currency that these are in."""

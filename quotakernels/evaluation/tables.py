@@ -372,12 +372,9 @@ def _spread(evaluation: Results, groups: GroupResults, quota: Quota | None) -> T
             defined = Cell(number(np.count_nonzero(~np.isnan(values.of(name)[model]))))
             each = (cell_of(measure, spread.known(name, model, k)) for k in range(len(_QUARTILES)))
             rows.append((*words, mean, defined, *each))
-    caption = say(
-        "tables.means",
-        heading=heading_of(evaluation, quota),
-        group=evaluation.settings.grouped_by,
-        groups=number(len(groups.names)),
-    )
+    heading, column = heading_of(evaluation, quota), evaluation.settings.grouped_by
+    number_of_groups = number(len(groups.names))
+    caption = say("tables.means", heading=heading, group=column, groups=number_of_groups)
     notes = tuple(_notes_of_groups(evaluation, groups, quota))
     head = ("model", "measure", "mean", "groups", *_QUARTILES)
     return Table(caption, head, tuple(rows), notes)
@@ -423,13 +420,10 @@ def _groups(evaluation: Results, groups: GroupResults, quota: Quota | None, mode
     values, measure = next(x for x in columns_at(groups, quota) if x[1].compared)
     shown = shown_groups(values, measure, model)
     places = [(model, k) for k in shown]
-    caption = say(
-        "tables.of_model_extremes" if len(shown) < len(groups.names) else "tables.of_model",
-        heading=heading_of(evaluation, quota),
-        model=evaluation.models[model],
-        half=number(len(shown) // 2),
-        measure=measure.title,
-    )
+    heading, name = heading_of(evaluation, quota), evaluation.models[model]
+    extremes = {"half": number(len(shown) // 2), "measure": measure.title}
+    which = "tables.of_model_extremes" if len(shown) < len(groups.names) else "tables.of_model"
+    caption = say(which, heading=heading, model=name, **extremes)
     columns = [
         (str(evaluation.settings.grouped_by), _words(groups.names[k] for k in shown)),
         ("rows", _numbers(number, groups.rows[shown])),
