@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -60,22 +59,6 @@ def data(tmp_path: Path) -> Path:
     feather.write_feather(table, tmp_path / "all.arrow")
     parquet.write_to_dataset(table, tmp_path / "parts", partition_cols=["part"])
     return tmp_path
-
-
-@pytest.mark.parametrize(
-    "arms", [("mailed",), ("mailed", "--weight", "w"), ("arm", "--treated", "mail")]
-)
-@pytest.mark.parametrize("quota", [("--quota", "40"), ("--budget", "60", "--cost", "c")])
-def test_a_treatment_adds_as_much(data: Path, arms: Any, quota: Any) -> None:
-    asked = (data / "all.parquet", *GIVEN, *quota, "--treatment", *arms, "--json")
-    found, wanted = (uplifts(run("evaluate", *asked, "--engine", x).out) for x in ENGINES)
-    assert len(found) == 3
-    np.testing.assert_allclose(found, wanted, rtol=1e-12)
-
-
-def uplifts(record: str) -> list[float]:
-    values = json.loads(record)["values"]
-    return [x["value"] for x in values if x["measure"] == "uplift_at_quota"]
 
 
 @pytest.mark.parametrize("name", [in_full("all.parquet"), "all.arrow", "parts"])
@@ -197,10 +180,15 @@ MONEY = [
     ("parts", ("--budget", "33.3", "--budget", "0", "--cost", "c", "--gain", "v")),
     ("all.parquet", ("--budget", "100.1", "--cost", "c", "--weight", "w", "--by", "branch")),
     ("parts", ("--budget", "7", "--cost", "c", "--per", "branch", "--where", "part=n")),
+    ("all.parquet", ("--quota", "40", "--treatment", "mailed", "--weight", "w")),
+    ("parts", ("--budget", "60", "--cost", "c", "--treatment", "arm", "--treated", "mail")),
 ]
+IN_ALL_RUNS = (0, 3, 7)
 
 
-@pytest.mark.parametrize(("name", "options"), [MONEY[0], MONEY[3], *(in_full(*x) for x in MONEY)])
+@pytest.mark.parametrize(
+    ("name", "options"), [*(MONEY[k] for k in IN_ALL_RUNS), *(in_full(*x) for x in MONEY)]
+)
 def test_gains_and_budgets_are_those_of_other_engines(
     data: Path, monkeypatch: pytest.MonkeyPatch, name: str, options: tuple[str, ...]
 ) -> None:
@@ -218,6 +206,7 @@ def test_gains_and_budgets_are_those_of_other_engines(
         _assert_alike(mine[at], other[at])
         for at_quota in mine[at].values():
             assert ("brings" in at_quota) == ("--gain" in options or "--impact" in options)
+            assert ("uplift_at_quota" in at_quota) == ("--treatment" in options)
 
 
 @pytest.mark.parametrize("options", [(), ("--impact", "3,-1,-0.5,0.25", "--ratio", "2")])
