@@ -72,7 +72,7 @@ from quotakernels.evaluation.settings import (
     UnfitError,
     Unit,
 )
-from quotakernels.evaluation.words import Conditions, listed
+from quotakernels.evaluation.words import Conditions, listed, say
 
 _CREDIT = {"label": "repaid", "score": ("tree", "naive_bayes", "neural_net")}
 _ATTRIBUTION = (
@@ -375,8 +375,8 @@ def write_page(task: Task, output: Path) -> None:
         content = page_of(evaluation, origin).encode()
     with output_file(output) as page_file:
         page_file.write(content)
-    size = f"{len(content) / 1000:.0f} kB"
-    click.echo(f"{output}: {size}, open it in a browser", err=is_stdout(output))
+    written = say("select.page", file=output, size=formatted(len(content) / 1000, ".0f"))
+    click.echo(written, err=is_stdout(output))
 
 
 def evaluate_file(path: Path, settings: Settings) -> Evaluation:
@@ -440,8 +440,8 @@ def write_cuts(
         table = without_missing(read_table(file, columns_read(settings)))
         cuts = of_rows(table, settings.where, lambda rows: _rows_of_cuts(rows, settings, ratio))
     write_table(output, cuts)
-    count = number(cuts.num_rows)
-    click.echo(f"{output.name}: {count} cuts, the empty one first", err=is_stdout(output))
+    written = say("select.cuts", file=output.name, cuts=number(cuts.num_rows))
+    click.echo(written, err=is_stdout(output))
 
 
 def _rows_of_cuts(rows: pa.Table, settings: Settings, ratio: float | None) -> pa.Table:
@@ -554,9 +554,9 @@ def _fill(asked: Asked, rows: Candidates) -> Selection:
     above, tied = (int(np.count_nonzero(x)) for x in (rows.scores > last, rows.scores == last))
     said = how_filled(places, str(last), above, tied)
     if places < (exact := quota.unrounded.places(total)) and number(exact) != number(places):
-        share = f"{quota} of {of_all} is " if quota.percent else ""
-        said += f"; {share}{number(exact)}, rounded down"
-    return _selection(asked, rows, parts, said, "best first")
+        rounded = "select.rounded_share" if quota.percent else "select.rounded"
+        said = say(rounded, filled=said, quota=quota, rows=of_all, exact=number(exact))
+    return _selection(asked, rows, parts, said, say("select.best_first"))
 
 
 def _fill_each(asked: Asked, rows: Candidates, groups: Groups) -> Selection:
@@ -570,8 +570,9 @@ def _fill_each(asked: Asked, rows: Candidates, groups: Groups) -> Selection:
     parts = qk.select(rows.scores, groups=groups.codes, quota=places[:, None], **asked.ties)
     said = how_filled_each(float(places.sum()), quota, column, sizes)
     if (places < quota.unrounded.of_each(sizes)).any():
-        said += ", rounded down in each"
-    return _selection(asked, rows, parts, said, f"best first of each {column}")
+        said = say("select.rounded_each", filled=said)
+    order = say("select.of_each", order=say("select.best_first"), group=column)
+    return _selection(asked, rows, parts, said, order)
 
 
 def _spend(asked: Asked, rows: Candidates, budget: float, costs: NDArray[np.float64]) -> Selection:
@@ -582,11 +583,13 @@ def _spend(asked: Asked, rows: Candidates, budget: float, costs: NDArray[np.floa
     limit = {"cost": costs, "budget": budget, "when_short": "all", **codes}
     parts = qk.select(rows.scores, **limit, **asked.ties)
     many = counted(float(parts.sum()), "row", "rows")
-    said = f"{many} for {number(float(parts @ costs))}, of a budget of {number(budget)}"
-    order = "best first by score over cost" if asked.over_cost else "best first"
-    if rows.groups is not None:
-        said += f" of each {asked.per} ({counted(len(rows.groups.names), 'group', 'groups')})"
-        order += f" of each {asked.per}"
+    parts_of = {"rows": many, "cost": number(float(parts @ costs)), "budget": number(budget)}
+    order = say("select.by_score_over_cost" if asked.over_cost else "select.best_first")
+    if rows.groups is None:
+        return _selection(asked, rows, parts, say("select.spent", **parts_of), order)
+    groups = counted(len(rows.groups.names), "group", "groups")
+    said = say("select.spent_each", group=asked.per, groups=groups, **parts_of)
+    order = say("select.of_each", order=order, group=asked.per)
     return _selection(asked, rows, parts, said, order)
 
 
@@ -612,10 +615,9 @@ def _selection(
     drawn, tied = _drawn(rows.scores, parts, codes)
     if not drawn:
         return Selection(found, said, order)
-    was = "was" if drawn == 1 else "were"
-    told = f"{number(drawn)} of {number(tied)} tied rows {was} drawn (seed {asked.seed or 0})"
-    more = "--all-ties writes all of them, each with its probability"
-    return Selection(found, said, order, f"{told}; {more}")
+    told = "select.drawn_one" if drawn == 1 else "select.drawn"
+    numbers = {"drawn": number(drawn), "tied": number(tied), "seed": asked.seed or 0}
+    return Selection(found, said, order, say(told, **numbers))
 
 
 def _drawn(scores: NDArray[Any], taken: NDArray[Any], codes: NDArray[Any] | int) -> tuple[int, int]:
@@ -642,8 +644,9 @@ def write_selected(file: Path, output: Path, asked: Asked) -> None:
     click.echo(printable(selection.said), err=to_stderr)
     if selection.drawn:
         click.echo(selection.drawn, err=True)
-    rows = f"{counted(selection.table.num_rows, 'row', 'rows')}, {selection.order}"
-    click.echo(f"{output.name}: {printable(rows)}", err=to_stderr)
+    rows = counted(selection.table.num_rows, "row", "rows")
+    written = say("select.written", file=output.name, rows=rows, order=selection.order)
+    click.echo(printable(written), err=to_stderr)
 
 
 def _select(asked: Asked, file: Path, output: Path) -> Selection:
