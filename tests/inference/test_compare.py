@@ -637,20 +637,76 @@ def test_the_score_test():
     within = [window * qk.hit_rate(TRUTH, x, quota=window) for x in (A, B)]
     m = [(x[1] - x[0] + 0.5) / (2 * width + 1) for x in within]
     chosen = [x > np.sort(x)[-26] for x in (A, B)]
-    mean = (found.positives_a + found.positives_b) / 2
-
-    apart, size = found.positives_a - found.positives_b, found.discordant
-    both = np.sum(chosen[0] & chosen[1]) - 25**2 / COUNT
-    equal = sum(mean * (1 - r) ** 2 + (size - mean) * r**2 for r in m)
-    z = apart / math.sqrt(equal + both * (m[0] - m[1]) ** 2)
-    assert found.p_value == pytest.approx(2 * NormalDist().cdf(-abs(z)))
     each = (TRUTH - m[0]) * chosen[0] - (TRUTH - m[1]) * chosen[1]
     halves = sum((1 - r) ** 2 + r**2 for r in m) / 2
     error = math.sqrt(COUNT * np.var(each) + halves)
+    apart, size = found.positives_a - found.positives_b, found.discordant
     ends = [(apart + sign * 1.959963984540054 * error) / 25 for sign in (-1, 1)]
     assert (found.lower, found.upper) == pytest.approx(ends)
+
+    around = [qk.select(x, quota=window[1]) - qk.select(x, quota=window[0]) for x in (A, B)]
+    alone = chosen[0] * 1.0 - chosen[1]
+    both = np.sum(alone * (around[0] - around[1])) / (2 * width + 1)
+    assert both > 0
+    expected = (found.positives_a + found.positives_b) / 2
+    rate, mean = expected / size, sum(m) / 2
+    square = max(0.0, (mean - rate) ** 2 - mean * (1 - mean) / (4 * width))
+    mean = rate + math.copysign(math.sqrt(square), mean - rate)
+    less = m[0] - m[1] - apart * both / (2 * size)
+    m = [mean + less / 2, mean - less / 2]
+    variance = sum(expected * (1 - r) ** 2 + (size - expected) * r**2 for r in m)
+    variance += (np.sum(chosen[0] & chosen[1]) - 25**2 / COUNT) * less**2
+    assert found.p_value == pytest.approx(2 * NormalDist().cdf(-abs(apart) / math.sqrt(variance)))
     turned = qk.inference.compare_selections(TRUTH, [B, A], quota=25)
     assert (turned.p_value, turned.lower) == pytest.approx((found.p_value, -found.upper))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("shift", "spread"), [(1.5, 1.0), (3.0, 0.5)])
+def test_the_score_test_of_equal_hit_rates_and_of_others(shift: float, spread: float):
+    """As many rejections as it says at an early quota, also of curves that cross, and more than
+    95 % of those of Fisher's test with mid-p.
+    """
+    stats = pytest.importorskip("scipy.stats")
+    dice, normal = np.random.default_rng(6), NormalDist()
+    share, quota, count, runs = 0.1, 50, 1000, 400
+
+    def rate(mean: float, sd: float) -> float:
+        """The hit rate of the population, whose negatives are standard normal."""
+        low, high = -9.0, 9.0
+        for _ in range(60):
+            cut = (low + high) / 2
+            over = share * (1 - normal.cdf((cut - mean) / sd)) + (1 - share) * (1 - normal.cdf(cut))
+            low, high = (cut, high) if over > quota / count else (low, cut)
+        return share * (1 - normal.cdf((low - mean) / sd)) * count / quota
+
+    def mean_for(wanted: float, sd: float) -> float:
+        low, high = 0.0, 6.0
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (middle, high) if rate(middle, sd) < wanted else (low, middle)
+        return low
+
+    def rejected(first: tuple[float, float], second: tuple[float, float]) -> np.ndarray:
+        found = np.zeros((runs, 2))
+        for k in range(runs):
+            y, common = dice.random(count) < share, dice.normal(size=count)
+            models = []
+            for mean, sd in (first, second):
+                x = math.sqrt(0.5) * (common + dice.normal(size=count))
+                models.append(np.where(y, mean + sd * x, x))
+            pair = qk.inference.compare_selections(y, models, quota=quota)
+            alone, a, b = (round(x) for x in pair[4:])
+            law = stats.hypergeom(2 * alone, a + b, alone)
+            mid = law.sf(max(a, b)) + law.pmf(max(a, b)) / 2
+            found[k] = pair.p_value <= 0.05, 2 * mid <= 0.05
+        return found.mean(axis=0)
+
+    target = rate(shift, 1.0)
+    level, _ = rejected((shift, 1.0), (mean_for(target, spread), spread))
+    assert level < 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
+    power, fisher = rejected((shift + 0.6, 1.0), (shift, 1.0))
+    assert power > 0.95 * fisher - 0.02
 
 
 def test_selections_that_are_alike():
