@@ -257,26 +257,20 @@ def _lines(path: str) -> list[str]:
 
 def _refusals_of_stream(settings: Settings) -> Iterable[str]:
     """What a stream cannot do."""
-    if settings.resampling is not None and (only := _needs_resamples(settings)):
-        yield (
-            f"keeps no rows to resample, so it takes {only}; give --engine memory, with a sample "
-            "of the rows if they are too many"
-        )
+    if settings.resampling is not None:
+        yield from _needing_resamples(settings, settings.resampling)
     if settings.tune or (settings.unit is not None and not settings.quotas):
-        yield (
-            "finds no best cut, so it takes no --tune, and --gain and --impact only with --quota "
-            f"or --budget; {_IN_MEMORY}"
-        )
+        yield say("refused.best_cut_in_stream")
     if asked := [f"--{x.replace('_', '-')}" for x in ("drop_missing", "missing") if given().get(x)]:
-        yield f"takes no {listed(asked)}; {_IN_MEMORY}"
+        yield say("refused.options_in_stream", options=listed(asked))
 
 
-def _needs_resamples(settings: Settings) -> str:
-    """Which intervals and tests a stream does not take, as they are no closed forms; or nothing."""
-    if settings.resampling is not None and settings.resampling.compare:
-        return "no --compare"
-    if not settings.quotas:
-        return "--confidence only with --quota"
+def _needing_resamples(settings: Settings, resampling: Resampling) -> Iterable[str]:
+    """Which intervals and tests a stream does not take, as they are no closed forms."""
+    if resampling.compare:
+        yield say("refused.compare_in_stream")
+    elif not settings.quotas:
+        yield say("refused.confidence_without_quota")
     beside = {
         "--weight": settings.weight,
         "--cluster": settings.cluster,
@@ -285,8 +279,8 @@ def _needs_resamples(settings: Settings) -> str:
         "--treatment": settings.treatment,
         "--per or --by": settings.grouped_by,
     }
-    names = [name for name, column in beside.items() if column is not None]
-    return f"no --confidence with {listed(names)}" if names else ""
+    if names := [name for name, column in beside.items() if column is not None]:
+        yield say("refused.confidence_beside", options=listed(names))
 
 
 # rows in batches

@@ -27,11 +27,11 @@ class UnfitError(ValueError):
     """What is asked for does not fit the data."""
 
 
-def _refuse(*mistakes: tuple[Any, str]) -> None:
-    """Raise what is said of the first mistake that is made."""
-    for made, said in mistakes:
+def _refuse(*mistakes: tuple[Any, str], **parts: object) -> None:
+    """Raise the sentence about the first mistake that is made."""
+    for made, name in mistakes:
         if made:
-            raise UnfitError(said)
+            raise UnfitError(say(name, **parts))
 
 
 QuotaArgument: TypeAlias = dict[str, Any]
@@ -133,11 +133,12 @@ class Unit:
         unpaid, cost = gain is None and impacts is None, place_cost or 0.0
         odd_ratio = ratio is not None and not 0 < ratio < math.inf
         _refuse(
-            (ratio is not None and impacts is None, "ratio= goes with impacts="),
-            (odd_ratio, f"ratio={plain(ratio or 0)} must be a finite number above 0"),
-            (gain is not None and impacts is not None, _TWO_GAINS),
-            (place_cost is not None and (unpaid or not math.isfinite(cost)), _PLACE_COST),
-            (unpaid and tune is not None, "tune= goes with gain= or impacts="),
+            (ratio is not None and impacts is None, "refused.ratio_without_impacts"),
+            (odd_ratio, "refused.ratio"),
+            (gain is not None and impacts is not None, "refused.two_gains"),
+            (place_cost is not None and (unpaid or not math.isfinite(cost)), "refused.place_cost"),
+            (unpaid and tune is not None, "refused.tune"),
+            ratio=plain(ratio or 0),
         )
         if unpaid:
             return None
@@ -175,10 +176,6 @@ class Unit:
         if not self.place_cost:
             return str(self.column)
         return say("unit.less_cost", column=self.column, cost=plain(self.place_cost))
-
-
-_TWO_GAINS = "gain= and impacts= are two ways to say the same; give one"
-_PLACE_COST = "place_cost= must be a finite number, and needs gain= or impacts="
 
 
 # settings
@@ -228,9 +225,10 @@ class Resampling:
         """
         nothing, odd = level is None and not compare, level is not None and not 0 < level < 1
         _refuse(
-            (odd, f"confidence_level={plain(level or 0)} must be above 0 and below 1"),
-            (compare and models < 2, "compare= needs at least two models"),
-            (nothing and (resamples, seed) != (None, None), _NO_RESAMPLES),
+            (odd, "refused.level"),
+            (compare and models < 2, "refused.compare"),
+            (nothing and (resamples, seed) != (None, None), "refused.no_resamples"),
+            level=plain(level or 0),
         )
         if nothing:
             return None
@@ -450,30 +448,16 @@ class Settings:
         budgets = [x.is_budget for x in self.quotas]
         alone = self.quotas and not (self.per or self.by)
         _refuse(
-            (grouped and self.by is not None, _ONE_GROUPING),
-            (grouped and not self.quotas, _GROUPS_WITHOUT_QUOTA),
-            (grouped and self.unit is not None, _GROUPS_WITH_GAINS),
-            (any(budgets) and not all(budgets), "budget= replaces quota=; give one of the two"),
-            (any(budgets) and self.cost is None, _BUDGET_WITHOUT_COST),
-            (self.cost is not None and not any(budgets), "cost= goes with budget="),
-            (not untreated and not alone, _TREATMENT_IN_GROUPS),
-            (self.treated is not None and untreated, "treated= goes with treatment="),
-            (self.cluster is not None and self.resampling is None, _CLUSTERS_OF_NOTHING),
+            (grouped and self.by is not None, "refused.one_grouping"),
+            (grouped and not self.quotas, "refused.groups_without_quota"),
+            (grouped and self.unit is not None, "refused.groups_with_gains"),
+            (any(budgets) and not all(budgets), "refused.budget_and_quota"),
+            (any(budgets) and self.cost is None, "refused.budget_without_cost"),
+            (self.cost is not None and not any(budgets), "refused.cost_without_budget"),
+            (not untreated and not alone, "refused.treatment"),
+            (self.treated is not None and untreated, "refused.treated"),
+            (self.cluster is not None and self.resampling is None, "refused.clusters"),
         )
-
-
-_CLUSTERS_OF_NOTHING = "clusters= goes with confidence_level= or compare="
-_NO_RESAMPLES = "n_resamples= and random_state= go with confidence_level= or compare="
-_BUDGET_WITHOUT_COST = "budget= needs cost=, which says what each row costs"
-_TREATMENT_IN_GROUPS = "treatment= needs quota= or budget=, without per= and by="
-_ONE_GROUPING = (
-    "per= gives each group a quota of its own, by= is for one quota over all; give one of the two"
-)
-_GROUPS_WITHOUT_QUOTA = "per= needs quota= or budget=; without one, by= gives the AUC of each group"
-_GROUPS_WITH_GAINS = (
-    "gain= and impacts= need one selection over all rows, so per= is not possible; by= shows what "
-    "each group brings"
-)
 
 
 @dataclass(frozen=True, eq=False)
