@@ -208,7 +208,11 @@ def pairs_won(_xp: Namespace, table: Any, total: Totals) -> ops.RowSum:
 
 
 def _won(table: Any) -> Won:
-    """Of groups whose values are not read, which PyTorch counts on a device, in fewer steps."""
+    """The sum of `pairs_won`, the one formula of AUC.
+
+    Groups that PyTorch counts on a device, where their values are not read, have a second form, in
+    whole numbers from the running counts on: it takes 45 launches, where sums over rows take 53.
+    """
     xp, mark = namespace(table[0]), table.mark
     if table.groups and mark is not None:
         twice, pairs = xp.won_twice_by_group(table)
