@@ -19,14 +19,21 @@ _HEIGHTS_AT_ONCE = 2**16
 """How many heights of lines are computed at once."""
 
 
-def best_stretches(
-    xp: Namespace, paths: Sequence[Polyline], defined: Array, rounding: float = 0.0
-) -> tuple[Array, Array, Array]:
-    """Both ends of each stretch, shape (..., R), and the paths that are best there, (..., R, M).
+class _Stretches(NamedTuple):
+    """Stretches on which no other of M paths becomes the best, some of them without width.
 
-    The abscissae are right to a share `rounding` of the axis.  Where it is not `defined` there is
-    one stretch at least, and that means nothing.
+    Where each starts, shape (..., S); which paths are best there, (..., M, S); whether it is wide
+    enough to count; and the end of the axis, (..., 1).
     """
+
+    starts: Array
+    best: Array
+    kept: Array
+    whole: Array
+
+
+def _stretches(xp: Namespace, paths: Sequence[Polyline], rounding: float) -> _Stretches:
+    """Those of paths whose abscissae are right to a share `rounding` of the axis."""
     path = _side_by_side(xp, paths)
     whole = path.x[..., 0, -1:]
     *batch, models, length = path.x.shape
@@ -39,7 +46,7 @@ def best_stretches(
     ]
     starts, width, best = (xp.concat(x, axis=-1) for x in zip(*parts, strict=True))
     kept = width > tolerance(width, MASS_ROUNDING) * whole
-    return _merged(xp, starts, best, kept, whole, defined)
+    return _Stretches(starts, best, kept, whole)
 
 
 def _blocks(begin: Array, lines: int) -> list[slice]:
@@ -58,10 +65,8 @@ def _between(
     wide it is, some have no width, and which of the M paths are the highest there, (..., M, S).
     """
     shape = (*path.y.shape[:-1], begin.shape[-1])
-    left, right = (
-        limits(xp, path, xp.broadcast_to(xp.expand_dims(x, axis=-2), shape), beyond)
-        for x, beyond in ((begin, True), (end, False))
-    )
+    ends = (xp.broadcast_to(xp.expand_dims(x, axis=-2), shape) for x in (begin, end))
+    left, right = _heights(xp, path, *ends)
     if rounding:
         whole = xp.expand_dims(path.x[..., 0, -1:], axis=-1)
         close = close + rounding * _steepest_slope(xp, left, right, end - begin) * whole
@@ -148,10 +153,13 @@ def _best_at(xp: Namespace, place: Array, left: Array, right: Array, close: Arra
     return height >= xp.max(height, axis=-2, keepdims=True) - close
 
 
-def _merged(
-    xp: Namespace, starts: Array, best: Array, kept: Array, whole: Array, defined: Array
-) -> tuple[Array, Array, Array]:
-    """Neighbours among the kept stretches whose best paths are the same as one."""
+def _merged(xp: Namespace, stretches: _Stretches, defined: Array) -> tuple[Array, Array, Array]:
+    """Neighbours among the kept stretches whose best paths are the same as one.
+
+    Returns both ends of each, shape (..., R), and the paths that are best there, (..., R, M).
+    Where it is not `defined` there is one stretch at least, and that means nothing.
+    """
+    starts, best, kept, whole = stretches
     index = xp.arange(kept.shape[-1], dtype=xp.int64, device=device(kept))
     there = xp.running_max(xp.where(kept, index + 1, xp.zeros_like(index)))
     before = xp.concat([xp.zeros_like(there[..., :1]), there[..., :-1]], axis=-1)
@@ -181,14 +189,18 @@ class Polyline(NamedTuple):
     y: Array
 
 
-def limits(xp: Namespace, path: Polyline, x: Array, beyond: bool) -> Array:
-    """The path of floats in the limit at each abscissa from the left, or the right if `beyond`."""
-    right = xp.bisect(path.x, x, beyond)
-    ends = (xp.clip(right - 1, min=0), xp.clip(right, max=path.x.shape[-1] - 1))
-    x0, y0, x1, y1 = (xp.take_last_axis(z, at) for at in ends for z in path)
+def _heights(xp: Namespace, path: Polyline, begin: Array, end: Array) -> list[Array]:
+    """The limits of the path of floats at both ends of stretches, within which it has no point.
+
+    Those of a stretch without width mean nothing.
+    """
+    right = xp.bisect(path.x, begin, beyond=True)
+    points = (xp.clip(right - 1, min=0), xp.clip(right, max=path.x.shape[-1] - 1))
+    x0, y0, x1, y1 = (xp.take_last_axis(z, at) for at in points for z in path)
     width = x1 - x0
-    share = (x - x0) / xp.where(width > 0, width, xp.ones_like(width))
-    return y0 + (y1 - y0) * xp.where(width > 0, share, xp.zeros_like(share))
+    is_line, width = width > 0, xp.where(width > 0, width, xp.ones_like(width))
+    rise = xp.where(is_line, y1 - y0, xp.zeros_like(y0))
+    return [y0 + rise * ((x - x0) / width) for x in (begin, end)]
 
 
 @plainly
@@ -273,10 +285,9 @@ def dominates(a: Ranking[T], b: Ranking[T], *, space: Literal["roc", "pr"] = "ro
     check_choice("space", space, "roc", "pr")
     xp, family, rounding = family_of({"a": a, "b": b})
     with xp.computing():
-        compare = xp.compiled(_regions, ("axis", "rounding"))
+        compare = xp.compiled(_is_best, ("axis", "rounding"))
         axis = "fpr" if space == "roc" else "recall"
-        best = compare(family, axis=axis, rounding=rounding).best
-        return xp.finished(xp.all(best[..., 0], axis=-1), xp.bool)
+        return xp.finished(compare(family, axis=axis, rounding=rounding), xp.bool)
 
 
 @public
@@ -348,26 +359,33 @@ def compare_curves(
         return xp.finished(found, dtype)
 
 
+def _compared(family: Family, axis: str, rounding: float) -> tuple[_Stretches, Array]:
+    """The stretches of the axis, and whether all curves have the same totals and both classes."""
+    xp = namespace(family.agree)
+    masses = zip(*cut_masses_of(xp, family, rounding, xp.int64), strict=True)
+    curves = [Polyline(*x) for x in masses]
+    fp, tp = curves[0]
+    defined = family.agree & (fp[..., -1] > 0) & (tp[..., -1] > 0)
+    return _stretches(xp, [_path(x, axis) for x in curves], rounding), defined
+
+
+def _is_best(family: Family, *, axis: str, rounding: float) -> Array:
+    """Whether the first curve is the best, or equal to the best, on all stretches."""
+    xp = namespace(family.agree)
+    (_, best, kept, _), defined = _compared(family, axis, rounding)
+    return defined & xp.all(best[..., 0, :] | ~kept, axis=-1)
+
+
 def _regions(family: Family, *, axis: str, rounding: float) -> Regions:
     xp = namespace(family.agree)
-    curves = [
-        Polyline(*x) for x in zip(*cut_masses_of(xp, family, rounding, xp.int64), strict=True)
-    ]
-    defined = _defined(family, curves)
-    paths = [_path(curve, axis) for curve in curves]
-    start, stop, best = best_stretches(xp, paths, defined, rounding)
+    stretches, defined = _compared(family, axis, rounding)
+    start, stop, best = _merged(xp, stretches, defined)
     if axis != "quota":
         whole = stop[..., -1:]
         start, stop = start / whole, stop / whole
     there = xp.expand_dims(defined, axis=-1)
     start, stop = (xp.nan_unless(there, x) for x in (start, stop))
     return Regions(start, stop, best & xp.expand_dims(there, axis=-1))
-
-
-def _defined(family: Family, curves: list[Polyline]) -> Array:
-    """Whether all curves have the same totals, and there are both classes."""
-    fp, tp = curves[0]
-    return family.agree & (fp[..., -1] > 0) & (tp[..., -1] > 0)
 
 
 def _path(curve: Polyline, axis: str) -> Polyline:
