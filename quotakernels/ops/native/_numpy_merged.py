@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels.ops._table import Running, TieTable
-from quotakernels.ops.native._numpy_rows import BLOCK, blocks, places_of
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks
 from quotakernels.ops.native._numpy_words import Part, count_type, whole_groups
 
 NDArray = np.ndarray[Any, Any]
@@ -87,7 +87,7 @@ def _first_negatives(begins: NDArray, behind: NDArray) -> NDArray:
         first[longer] -= 1
         longer = longer[~begins.take(first.take(longer))]
     if longer.shape[0]:
-        runs = places_of(begins[:-1] > begins[1:])  # of several words
+        runs = (begins[:-1] > begins[1:]).nonzero()[0]  # of several words
         first[longer] = runs.take(runs.searchsorted(first.take(longer)) - 1)
     return first
 

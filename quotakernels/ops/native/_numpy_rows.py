@@ -33,24 +33,6 @@ def columns(length: int, *dtypes: Any) -> list[NDArray]:
     return found
 
 
-def places_of(flags: NDArray) -> NDArray:
-    """Where flags of one list hold.
-
-    NumPy looks for each of few by itself.  Of so many that it does not, it looks at eight at once.
-    """
-    if 8 * np.count_nonzero(flags) >= flags.shape[0]:
-        return flags.nonzero()[0]
-    words = flags[: flags.shape[0] // 8 * 8].view(np.uint64)
-    some = (words != 0).nonzero()[0]
-    within = words.take(some).view(np.bool).nonzero()[0]
-    places = some.take(within >> 3)
-    places <<= 3
-    within &= 7
-    places += within
-    rest: NDArray = flags[words.shape[0] * 8 :].nonzero()[0]
-    return np.append(places, rest + words.shape[0] * 8) if rest.shape[0] else places
-
-
 def _part(table: TieTable, rows: slice) -> TieTable:
     is_whole = rows.stop - rows.start >= table.counts.shape[0]
     return table if is_whole else table.map(lambda x: x[rows])
@@ -183,7 +165,7 @@ def totals_of_list(xp: Namespace, table: TieTable, sums: tuple[RowSum, ...]) -> 
     length = table.counts.shape[0]
     # Few rows in shorter blocks, of which the memory is not given back to the system each time.
     for rows in blocks_of_rows(xp, table, BLOCK if length > 4 * BLOCK else BLOCK // 2):
-        yield [_totals(each, [rows]) for each in sums]
+        yield [_totals(each, rows) for each in sums]
 
 
 def blocks_of_rows(
@@ -195,10 +177,9 @@ def blocks_of_rows(
         yield _RowsOfBlock(xp, _part(table, rows), before, dtype)
 
 
-def _totals(each: RowSum, parts: Sequence[Rows]) -> tuple[NDArray, ...]:
-    """The sum of each list over all parts, pairwise where rows are contiguous."""
-    every = [[np.add.reduce(x, axis=-1) for x in each.terms(rows)] for rows in parts]
-    return tuple(every[0] if len(every) == 1 else map(np.add, *every))
+def _totals(each: RowSum, rows: Rows) -> tuple[NDArray, ...]:
+    """The sum of each list, pairwise where rows are contiguous."""
+    return tuple(np.add.reduce(x, axis=-1) for x in each.terms(rows))
 
 
 def totals_of_counts(table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]:
@@ -215,18 +196,16 @@ def totals_of_counts(table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]
         yield [_totals_with_between(each, rows) for each in sums]
 
 
-READ_AT_ONCE = 2**12
-"""Up to so many rows are read in one block, which takes fewer calls."""
+SHORT = 2**12
+"""So few rows are summed one by one, which takes fewer calls."""
 
 
 def _totals_with_between(each: RowSum, rows: _RowsOfPositives) -> tuple[NDArray, ...]:
     """The sums over groups with positives and, if they are wanted, over what is between them."""
     if each.positives_suffice:
-        return _totals(each, [rows])
-    if rows.mass_upto.shape[-1] <= READ_AT_ONCE:
-        return _totals(each, [_together(rows.sums, rows.between.sums)])
-    if each.by_stretch is None or rows.mass_upto.ndim > 1:
-        return _totals(each, [rows, rows.between])
+        return _totals(each, rows)
+    if each.by_stretch is None or rows.mass_upto.ndim > 1 or rows.mass_upto.shape[0] <= SHORT:
+        return _totals(each, _together(rows.sums, rows.between.sums))
     return _totals_by_stretch(each, each.by_stretch, rows)
 
 
@@ -253,7 +232,7 @@ def _totals_by_stretch(
     singly[:stop] = np.repeat(~as_one, STRETCH)
     places = singly.nonzero()[0]
     few = ([x.take(places) for x in part.sums] for part in (rows, between))
-    rest = _totals(each, [_together(*few)])
+    rest = _totals(each, _together(*few))
     return tuple(x + np.add.reduce(y[as_one]) for x, y in zip(rest, terms, strict=True))
 
 

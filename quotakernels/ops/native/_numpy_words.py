@@ -14,7 +14,7 @@ import numpy as np
 
 from quotakernels.ops._table import ByClass, TieTable, columns_by_class
 from quotakernels.ops.arrays import bits_from_key, key_from_bits
-from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns, places_of
+from quotakernels.ops.native._numpy_rows import BLOCK, blocks, columns
 
 NDArray = np.ndarray[Any, Any]
 
@@ -93,16 +93,6 @@ def extent(key: NDArray) -> tuple[int, int]:
     return int(np.minimum.reduce(key)), int(np.maximum.reduce(key))
 
 
-def extent_at_most(key: NDArray) -> tuple[int, int]:
-    """Two keys between which all are, read faster than the lowest and the highest one."""
-    size, signed = key.dtype.itemsize, key.dtype.kind == "i"
-    if size < 4:
-        return -(2**15), 2**16 - 1
-    if size == 4 and signed and np.minimum.reduce(key) >= 0:
-        return 0, 2**31 - 1
-    return extent(key)
-
-
 def packed_words(scores: NDArray, labels: NDArray) -> list[Part] | None:
     """Words of scores and labels, not sorted yet, in one part or two, the better one first.
 
@@ -115,7 +105,7 @@ def packed_words(scores: NDArray, labels: NDArray) -> list[Part] | None:
         if (found := _words_around_zero(bits, labels)) is not None:
             return [found.part]
     key = order_key(scores)
-    return None if key.dtype.kind == "f" else _packed_keys(key, labels, *extent_at_most(key))
+    return None if key.dtype.kind == "f" else _packed_keys(key, labels, *extent(key))
 
 
 def _packed_keys(key: NDArray, labels: NDArray, low: int, high: int) -> list[Part]:
@@ -291,7 +281,7 @@ def counted_runs(words: NDArray, same: NDArray, counts: NDArray, positives: NDAr
     positives[:] = chosen
     positives &= 1
     if several:
-        others = places_of(same)
+        others = same.nonzero()[0]
         row = others - np.arange(several)
         starts = np.append(0, (row[1:] != row[:-1]).nonzero()[0] + 1)
         row = row.take(starts)
