@@ -91,10 +91,6 @@ DECIDED: dict[tuple[str, str], str] = {
         "quotakernels/measures/tables/rates.py",
         "shares = xp.nan_unless(truth > 0, cells / truth / cells.shape[-(2)])",
     ): "tables are square",
-    (
-        "quotakernels/ops/native/numpy_.py",
-        "if scores.dtype.itemsize > (3) or scores.shape[0] < COUNTED_FROM:",
-    ): "no type has three bytes",
 }
 """Survivors that change no result, by file and changed line, with the reason."""
 

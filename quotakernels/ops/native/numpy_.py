@@ -129,9 +129,6 @@ def _filled_rows(table: TieTable) -> TieTable:
 _INFINITIES = {16: 0x7C00, 32: 0x7F80_0000, 64: 0x7FF0_0000_0000_0000}
 """The bits of infinite floats, by how many there are."""
 
-COUNTED_FROM = 2**20
-"""From so many scores on, those of half precision are counted instead of sorted."""
-
 
 def _added_if_good(counts: NDArray, scores: NDArray, labels: NDArray, bits: int) -> NDArray | None:
     """The counts with those of one list, None unless all is good."""
@@ -157,23 +154,9 @@ def _binned(
     scores: NDArray, labels: NDArray, bits: int, rows_of: Callable[[NDArray], NDArray]
 ) -> NDArray:
     """The counts of one list of many scores."""
-    if scores.dtype.itemsize > 2 or scores.shape[0] < COUNTED_FROM:
-        return _counted(lambda block: rows_of(scores[block]), labels, bits)
-    patterns = scores.view(f"u{scores.dtype.itemsize}")  # cheaper to put in order afterwards
-    width = np.iinfo(patterns.dtype).bits
-    found = _counted(lambda block: patterns[block].astype(np.int32), labels, width)
-    every = np.arange(len(found), dtype=patterns.dtype)
-    every = every if scores.dtype.kind == "b" else every.view(scores.dtype)
-    counts = np.zeros((2**bits, 2), dtype=np.int64)
-    np.add.at(counts, rows_of(every), found)
-    return counts
-
-
-def _counted(codes_of: Callable[[slice], NDArray], labels: NDArray, bits: int) -> NDArray:
-    """How many examples of each class have each code below 2**bits; codes may be written to."""
     counts = np.zeros(2 << bits, dtype=np.int64)
     for block in blocks(labels.shape[0], max(BLOCK, 2 << bits)):
-        codes = codes_of(block)
+        codes = rows_of(scores[block])
         codes <<= 1
         codes |= labels[block]
         counts += np.bincount(codes, minlength=2 << bits)
