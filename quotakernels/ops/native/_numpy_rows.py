@@ -196,15 +196,19 @@ def totals_of_counts(table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]
         yield [_totals_with_between(each, rows) for each in sums]
 
 
-SHORT = 2**12
-"""So few rows are summed one by one, which takes fewer calls."""
+READ_AT_ONCE = 2**12
+"""Up to so many rows are read in one block, which takes fewer calls."""
 
 
 def _totals_with_between(each: RowSum, rows: _RowsOfPositives) -> tuple[NDArray, ...]:
     """The sums over groups with positives and, if they are wanted, over what is between them."""
     if each.positives_suffice:
         return _totals(each, rows)
-    if each.by_stretch is None or rows.mass_upto.ndim > 1 or rows.mass_upto.shape[0] <= SHORT:
+    if (
+        each.by_stretch is None
+        or rows.mass_upto.ndim > 1
+        or rows.mass_upto.shape[0] <= READ_AT_ONCE
+    ):
         return _totals(each, _together(rows.sums, rows.between.sums))
     return _totals_by_stretch(each, each.by_stretch, rows)
 
