@@ -61,9 +61,12 @@ class Hulls(Arrays):
         self, flags: Array, some: Array, more: Callable[[Array], Array], rounds: int
     ) -> Array:
         """The flags, if there are `some`, with more of them raised in so many rounds, which is
-        enough.
+        enough, or in one for each flag, rounded up to a power of two, if that is fewer.
         """
-        for _ in range(rounds):
+        enough = 1  # a program serves all sizes up to this
+        while enough < rounds and enough < flags.shape[-1]:
+            enough *= 2
+        for _ in range(min(enough, rounds)):
             flags = flags | more(flags)
         return flags
 
