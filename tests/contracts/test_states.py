@@ -18,7 +18,7 @@ SIZE, GROUPS = 60, 5
 RNG = np.random.default_rng(5)
 DATA: dict[str, np.ndarray] = {
     "y_true": RNG.integers(0, 2, (2, SIZE)),
-    "y_score": RNG.integers(-9, 9, (2, SIZE)).astype(np.int16),
+    "y_score": RNG.integers(-9, 9, (2, SIZE)).astype(np.int8),
     "sample_weight": RNG.integers(0, 5, (2, SIZE)) / 4,
     "where": RNG.random((2, SIZE)) < 0.9,
     "groups": np.tile(RNG.choice([0, 1, 2, 4], SIZE), (2, 1)),
@@ -27,7 +27,7 @@ DATA: dict[str, np.ndarray] = {
     "cost": RNG.integers(0, 9, (2, SIZE)) / 2,
     "treatment": RNG.integers(0, 2, (2, SIZE)),
 }
-"""Scores of two bytes, so that a histogram is exact; group 3 has no examples."""
+"""Scores of one byte, so that a histogram is exact; group 3 has no examples."""
 COLUMNS = ("gain", "gain_rejected", "cost", "treatment")
 BESIDE: dict[str, tuple[str, ...]] = {
     "nothing": (),
