@@ -12,9 +12,9 @@ from backends import in_full
 from command import ROOT, run, table
 
 import quotakernels as qk
-from quotakernels.cli.app import app
 
-COMMANDS = list(app.commands)
+PAGE = run("--help").out
+COMMANDS = re.findall(r"^  (\w+)  +\w", PAGE.partition("\nCommands:\n")[2], re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
@@ -28,28 +28,24 @@ def test_pages_fit_a_terminal(command: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_shown_once_under_a_heading(command: str) -> None:
     page = run(command, "--help").out
-    options = [x.opts[-1] for x in app.commands[command].params if x.param_type_name == "option"]
-    for name in options:
-        assert len(re.findall(rf"^  (?:-\w, )?{name}(?![\w-])", page, re.MULTILINE)) == 1, name
+    options = re.findall(r"^  (?:-\w, )?(--[\w-]+)", page, re.MULTILINE)
+    assert sorted(options) == sorted(set(options))
+    assert "\nOptions:\n" not in page, "each option has a heading of its own"
 
 
 def test_commands_are_in_the_order_of_their_use() -> None:
-    page = run("--help").out
-    places = [page.index(f"\n  {name} ") for name in COMMANDS]
-    assert places == sorted(places)
+    assert COMMANDS == ["evaluate", "report", "select", "tables", "sql"]
 
 
-EXAMPLES = [
-    example
-    for command in (app, *app.commands.values())
-    for example in re.findall(
-        r"^    (quotakernels .*(?:\n        .*)*)", command.examples, re.MULTILINE
-    )
+BY_COMMAND = [
+    re.findall(r"^    (quotakernels .*(?:\n        .*)*)", page, re.MULTILINE)
+    for page in (PAGE, *(run(command, "--help").out for command in COMMANDS))
 ]
+EXAMPLES = [example for found in BY_COMMAND for example in found]
 
 
 def test_every_command_has_examples() -> None:
-    assert all(x.examples for x in (app, *app.commands.values()))
+    assert all(BY_COMMAND)
     assert len(EXAMPLES) == 18
 
 

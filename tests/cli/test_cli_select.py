@@ -182,8 +182,7 @@ def test_the_reader_finds_the_best_boundary(tmp_path: Path, name: str, ratio: fl
     more = () if ratio is None else ("--ratio", ratio)
     given = ("--label", "repaid", "--score", "tree", *more, "-o", output)
     assert run("tables", CREDIT_FILE, *given).status == 0
-    content = files.read_table(output)
-    columns = {x: content.column(x).to_numpy().astype(float) for x in content.column_names}
+    columns = {x: np.array(cells, dtype=float) for x, cells in read_output(output).items()}
     published = qk.tables.ConfusionTable(*(columns[cell] for cell in ("tp", "fp", "fn", "tn")))
     best = qk.best_boundary(CREDIT["repaid"], CREDIT["tree"], impacts=impacts)
     positives = float(np.sum(CREDIT["repaid"]))

@@ -17,8 +17,6 @@ import pytest
 from command import by_model, run, table
 from pyarrow import feather, parquet
 
-from quotakernels.cli import rendering
-
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes and devices are POSIX's")
 Y, S = [0, 1, 0, 1], [0.1, 0.9, 0.2, 0.95]
 CSV = b"y,s\n0,0.1\n1,0.9\n0,0.2\n1,0.95\n"
@@ -156,8 +154,8 @@ def test_names_and_values_do_not_control_the_terminal(tmp_path: Path) -> None:
     assert by_model(content)["models"][0]["score"] == EVIL
 
 
-def test_styles_still_reach_a_terminal() -> None:
-    console = rendering.TextConsole(force_terminal=True, color_system="standard", markup=False)
-    with console.capture() as captured:
-        console.print("a\x1bb", style="bold")
-    assert captured.get() == "\x1b[1ma\\x1bb\x1b[0m\n"
+def test_styles_still_reach_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    path = table(tmp_path, y=Y, **{EVIL: S, "t": S[::-1]})
+    said = run("evaluate", path, "--label", "y", "--score", EVIL, "--score", "t").out
+    assert f"\x1b[1mWhich model should fill my quota? {SHOWN}.\x1b[0m\n" in said

@@ -18,7 +18,6 @@ from command import run, table
 from pyarrow import feather, parquet
 
 import quotakernels as qk
-from quotakernels import _replacing
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes, links and pipes are POSIX's")
 
@@ -67,7 +66,6 @@ def test_a_full_disk_leaves_the_old_file(data: Path, tmp_path: Path, name: str) 
 
 KILLED = """
 import os, signal, sys
-from quotakernels import _replacing
 from quotakernels.cli import main
 
 whole = os.fsync
@@ -123,15 +121,21 @@ def umask() -> int:
     return found
 
 
-def test_the_part_is_as_private_as_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "a"
+def test_the_part_is_private(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    whole = os.fsync
+
+    def looked_at(number: int) -> None:
+        found.append(stat.S_IMODE(os.fstat(number).st_mode))
+        whole(number)
+
+    monkeypatch.setattr(os, "fsync", looked_at)
+    path = tmp_path / "select.csv"
     path.write_text("old")
     path.chmod(0o640)
-    with _replacing.replacing(path) as file:
-        (part,) = listing(tmp_path) - {"a"}
-        assert stat.S_IMODE((tmp_path / part).stat().st_mode) == 0o600
-        file.write(b"new")
-    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", 0o640)
+    assert run(*command(path.name, data, path)).status == 0
+    assert found[0] == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_a_protected_file_stays(data: Path, tmp_path: Path, monkeypatch: Any) -> None:

@@ -1,8 +1,8 @@
-"""Passes over batches: exact at quotas, bounds over all of them, whatever the cells are."""
+"""Rows that are read as a stream: exact at quotas, bounds over all, whatever the cells are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,24 @@ import pytest
 from backends import in_full
 
 import quotakernels as qk
-from quotakernels.evaluation import batches
-from quotakernels.evaluation.settings import Quota, Sample, Settings, UnfitError
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("click")
+pytest.importorskip("rich")
+from command import run  # noqa: E402
+from pyarrow import parquet  # noqa: E402
+
+from quotakernels.cli import files  # noqa: E402
+from quotakernels.evaluation import batches  # noqa: E402
 
 N = 700
-QUOTAS = (Quota(1), Quota(33), Quota(12.5, "percent"), Quota(N), Quota(100, "percent"))
+QUOTAS: dict[str, dict[str, float]] = {
+    "1": {"quota": 1},
+    "33": {"quota": 33},
+    "12.5%": {"quota": 87},
+    "700": {"quota": N},
+    "100%": {"fraction": 1.0},
+}
 RNG = np.random.default_rng(5)
 NEAR = 1 + RNG.integers(0, 200, N) * 2.0**-30
 SCORES = {
@@ -28,107 +41,126 @@ SCORES = {
     "equal": np.full(N, 0.5),
 }
 LABELS = RNG.random(N) < 0.3
+OVER_ALL = ("roc_auc", "gini", "pem", "average_qrecall")
+NAMES = {"hit_rate": qk.hit_rate, "qrecall": qk.qrecall, "lift": qk.lift}
 
 
-class Passes:
-    """The rows in batches, and how often they were read."""
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_ROWS_AT_ONCE", 100)
 
-    def __init__(self, labels: Any = LABELS, weights: Any = None) -> None:
-        self.labels, self.weights, self.number = labels, weights, 0
 
-    def __call__(self) -> Iterator[Sample]:
-        self.number += 1
-        for part in np.array_split(np.arange(N), 7):
-            scores = {k: x[part] for k, x in SCORES.items()}
-            weights = None if self.weights is None else self.weights[part]
-            yield Sample(self.labels[part], scores, weights)
+def streamed(
+    folder: Path, models: Any, quotas: Any = (), labels: Any = LABELS, weights: Any = None
+) -> Any:
+    path, weighted = folder / "rows.parquet", weights is not None
+    columns = {"y": labels, **SCORES, **({"w": weights} if weighted else {})}
+    parquet.write_table(pa.table(columns), path)
+    options = [x for name in models for x in ("--score", name)]
+    options += [x for quota in quotas for x in ("--quota", quota)]
+    options += ["--weight", "w"] if weighted else []
+    return run("evaluate", path, "--label", "y", *options, "--engine", "stream", "--json")
+
+
+def bounds(model: dict[str, Any]) -> dict[str, tuple[float, float]]:
+    """Of all measures over all quotas, those that are known twice the value."""
+    known = {name: (x, x) for name, x in model.items() if isinstance(x, float)}
+    return known | {name: tuple(x) for name, x in model.get("bounds", {}).items()}
 
 
 @pytest.mark.parametrize("bits", [in_full(20), 6, in_full(4)])
-def test_quotas_are_exact_and_bounds_hold(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+def test_quotas_are_exact_and_bounds_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int
+) -> None:
     monkeypatch.setattr(batches, "_BITS", bits)
-    passes = Passes()
-    found = batches.evaluate_stream(Settings("", "y", tuple(SCORES), QUOTAS), passes)
-    assert passes.number <= (3 if bits == 20 else 40)
-    assert (found.rows, found.positives) == (N, LABELS.sum())
-    for k, scores in enumerate(SCORES.values()):
+    found = streamed(tmp_path, SCORES, QUOTAS).record
+    assert (found["rows"], found["positives"]) == (N, LABELS.sum())
+    for model, scores in zip(found["models"], SCORES.values(), strict=True):
         ranking = qk.rank(LABELS, scores)
-        for quota in found.settings.quotas:
-            cut = quota.argument(N)
-            wanted = [f(ranking, **cut) for f in (qk.hit_rate, qk.qrecall, qk.lift)]
-            assert found.at_quota[quota].array[k].tolist() == wanted
-        for name, (lower, upper, _) in found.over_all.ends.items():
-            assert lower[k] <= getattr(qk, name)(ranking) <= upper[k], name
+        for text, cut in QUOTAS.items():
+            wanted = {name: f(ranking, **cut) for name, f in NAMES.items()}
+            assert model["quotas"][text] == wanted
+        ends = bounds(model)
+        assert len(ends) >= 7
+        for name, (lower, upper) in ends.items():
+            slack = 0 if name in OVER_ALL else 1e-15
+            assert lower - slack <= getattr(qk, name)(ranking) <= upper + slack, name
 
 
 @pytest.mark.parametrize("bits", [in_full(20), 6, in_full(4)])
-def test_weights_count_as_in_memory(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+def test_weights_count_as_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int
+) -> None:
     monkeypatch.setattr(batches, "_BITS", bits)
     weights = RNG.choice([0.0, 0.1, 3.0, 1e-9, 1e9], N)
-    settings = Settings("", "y", tuple(SCORES), (Quota(2e9), Quota(12.5, "percent")), weight="w")
-    found = batches.evaluate_stream(settings, Passes(weights=weights))
-    assert (found.rows, found.positives) == (N, LABELS.sum()), "also those that weigh nothing"
-    assert found.total == pytest.approx(weights.sum(), rel=1e-13)
-    assert found.positive_total == pytest.approx(weights[LABELS].sum(), rel=1e-13)
+    quotas: dict[str, dict[str, float]] = {
+        "2000000000": {"quota": 2e9},
+        "12.5%": {"fraction": 0.125},
+    }
+    found = streamed(tmp_path, SCORES, quotas, weights=weights).record
+    assert (found["rows"], found["positives"]) == (N, LABELS.sum()), "also those without weight"
+    assert found["total_weight"] == pytest.approx(weights.sum(), rel=1e-13)
+    assert found["positive_weight"] == pytest.approx(weights[LABELS].sum(), rel=1e-13)
     narrow = 0
-    for k, scores in enumerate(SCORES.values()):
+    for model, scores in zip(found["models"], SCORES.values(), strict=True):
         ranking = qk.rank(LABELS, scores, sample_weight=weights)
-        for quota in found.settings.quotas:
-            cut = quota.argument(weights.sum())
-            wanted = [f(ranking, **cut) for f in (qk.hit_rate, qk.qrecall, qk.lift)]
-            np.testing.assert_allclose(found.at_quota[quota].array[k], wanted, rtol=1e-12)
-        for name, ends in {**found.over_all.ends, **found.areas.ends}.items():
-            lower, upper = (x[k] for x in ends[:2])
+        for text, cut in quotas.items():
+            wanted = {name: float(f(ranking, **cut)) for name, f in NAMES.items()}
+            assert model["quotas"][text] == pytest.approx(wanted, rel=1e-12)
+        for name, (lower, upper) in bounds(model).items():
             exact = getattr(qk, name)(ranking)
             assert lower - 1e-12 <= exact <= upper + 1e-12, name
             narrow += bool(upper - lower < 0.2)
     assert narrow > 20
 
 
-def test_rows_without_any_weight_are_undefined() -> None:
-    settings = Settings("", "y", ("normal",), (Quota(5, "percent"),), weight="w")
-    found = batches.evaluate_stream(settings, Passes(weights=np.zeros(N)))
-    assert np.isnan(found.over_all.ends["roc_auc"][:2]).all()
-    assert (found.rows, found.total) == (N, 0)
-    with pytest.raises(UnfitError, match="the sum of the weights is too large for a number"):
-        batches.evaluate_stream(settings, Passes(weights=np.full(N, 1e308)))
+def test_rows_without_any_weight_are_undefined(tmp_path: Path) -> None:
+    found = streamed(tmp_path, ["normal"], ["5%"], weights=np.zeros(N)).record
+    assert found["models"][0]["roc_auc"] is None
+    assert (found["rows"], found["total_weight"]) == (N, 0)
+    error = streamed(tmp_path, ["normal"], ["5%"], weights=np.full(N, 1e308)).error
+    assert "the sum of the weights is too large for a number" in error
 
 
-def test_ties_alone_leave_nothing_unknown() -> None:
-    found = batches.evaluate_stream(Settings("", "y", ("half", "tied", "bytes")), Passes())
-    lower, upper, _ = found.over_all.ends["roc_auc"]
-    assert lower.tolist() == upper.tolist()
-    assert lower[1] == qk.roc_auc(LABELS, SCORES["tied"])
+def test_ties_alone_leave_nothing_unknown(tmp_path: Path) -> None:
+    found = streamed(tmp_path, ["half", "tied", "bytes"]).record["models"]
+    assert [x["roc_auc"] for x in found] == [
+        qk.roc_auc(LABELS, SCORES[x]) for x in ("half", "tied", "bytes")
+    ]
 
 
-@pytest.mark.parametrize("labels", [np.ones(N, bool), np.zeros(N, bool)])
-def test_one_class_is_undefined(labels: Any) -> None:
-    found = batches.evaluate_stream(Settings("", "y", ("near",), QUOTAS[:1]), Passes(labels))
-    assert np.isnan(found.over_all.ends["roc_auc"][:2]).all()
-    assert found.at_quota[found.settings.quotas[0]].of("hit_rate") == labels[0]
+@pytest.mark.parametrize("label", [True, False])
+def test_one_class_is_undefined(tmp_path: Path, label: bool) -> None:
+    (found,) = streamed(tmp_path, ["near"], ["1"], np.full(N, label)).record["models"]
+    assert found["roc_auc"] is None
+    assert found["quotas"]["1"]["hit_rate"] == label
 
 
-def test_rows_that_change_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("now", [slice(0, N - 1), slice(None, None, -1)])
+def test_rows_that_change_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, now: slice
+) -> None:
+    """Somebody else writes fewer rows, or other scores, before the last pass."""
+    opened, times = parquet.ParquetFile, 0
+    last: float = np.inf
+
+    def counted(path: Path) -> Any:
+        nonlocal times
+        times += 1
+        if times == last:
+            scores = np.abs(SCORES["normal"])[now]
+            parquet.write_table(pa.table({"y": LABELS[now], "normal": scores}), path)
+        return opened(path)
+
     monkeypatch.setattr(batches, "_BITS", 4)
-    passes = Passes()
-    for late in ("fewer", "others", "none"):
-
-        def changing(late: str = late) -> Iterator[Sample]:
-            for k, (labels, scores, *_) in enumerate(passes()):
-                number = len(labels) if passes.number == 1 or late == "others" else k and 9
-                shift = 9.5 if passes.number > 1 and late != "fewer" else 0.0
-                found = {name: x[:number] + shift for name, x in scores.items()}
-                yield Sample(labels[:number], found)
-
-        passes.number = 0
-        with pytest.raises(ValueError, match="changed between two passes"):
-            batches.evaluate_stream(Settings("", "y", ("normal",), QUOTAS[:2]), changing)
+    monkeypatch.setattr(parquet, "ParquetFile", counted)
+    assert streamed(tmp_path, ["normal"], ["33"]).status == 0
+    times, last = 0, times
+    assert "changed between two passes" in streamed(tmp_path, ["normal"], ["33"]).error
 
 
-@pytest.mark.parametrize("quotas", [(), QUOTAS[:1]])
-def test_a_second_pass_narrows_the_bounds(quotas: tuple[Quota, ...]) -> None:
-    passes = Passes()
-    found = batches.evaluate_stream(Settings("", "y", ("near",), quotas), passes)
-    lower, upper, _ = found.over_all.ends["roc_auc"]
-    assert upper[0] - lower[0] < 1e-4
-    assert passes.number >= 2
+@pytest.mark.parametrize("quotas", [[], ["1"]])
+def test_a_second_pass_narrows_the_bounds(tmp_path: Path, quotas: list[str]) -> None:
+    (found,) = streamed(tmp_path, ["near"], quotas).record["models"]
+    lower, upper = bounds(found)["roc_auc"]
+    assert upper - lower < 1e-4

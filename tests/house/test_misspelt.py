@@ -13,7 +13,6 @@ import pytest
 from public_names import FAMILIES, MEASURES
 
 import quotakernels as qk
-from quotakernels.inputs.keywords import keywords_of
 
 Y = np.arange(400) % 3 == 0
 S = np.arange(400.0)
@@ -32,10 +31,9 @@ def functions(module: Any) -> Iterator[Any]:
 
 def check(function: Callable[..., Any]) -> None:
     """Every keyword of a function, when its last letter is doubled."""
-    names = keywords_of(function)
+    names = function.own_keywords
     parameters = inspect.signature(function).parameters.values()
     spelt = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    assert names is not None
     for right in {*names, *spelt} - {"ranking"}:
         wrong = right + right[-1]
         with pytest.raises(TypeError) as error:
@@ -91,7 +89,7 @@ def test_every_flag_of_every_function(function: Callable[..., Any]):
     if function in MEASURES.values():  # others look at flags first
         own = {"quota": 5, "fpr": 0.5, "cost_fp": 1, "cost_fn": 1, "impacts": (1, 1, 1, 1)}
         own |= {"kind": "roc"}
-        given = {name: x for name, x in own.items() if name in keywords_of(function)}
+        given = {name: x for name, x in own.items() if name in function.own_keywords}
         given |= {"y_true": Y, "y_score": S}
     for name in flags(function):
         for bad in ("no", 1, None):

@@ -282,6 +282,55 @@ def test_one_module_imports_scipy():
     assert found == {"inference._distributions"}
 
 
+# what tests import
+
+PRIVATE_IN_TESTS = {
+    "_array": "PyTorch as if no value could be read, for native forms of operations",
+    "_bits": "every bit of an array, in any library",
+    "_text": "numbers of every type and size, of which outputs show a few",
+    "adapters._tables": "more rows than 32 bits count, which no table has",
+    "cli.csv_files": "small blocks",
+    "cli.files": "small blocks",
+    "cli.rendering": "a bar without a wait, on a terminal that keeps what it shows",
+    "cli.run": "small blocks and little memory",
+    "evaluation.batches": "small blocks",
+    "evaluation.results": "which values count as equal, of a column of any numbers",
+    "evaluation.settings": "how many resamples millions of rows, or many models, get",
+    "_version": "what an import loads",
+    "inference._distributions": "distributions over all of their range",
+    "inference.comparing": "counts of given resamples and exchanges",
+    "inference.bootstrapping": "when a list is long, and a user waits",
+    "measures.dominance": "small blocks",
+    "ranking": "the table of a ranking, for operations on it",
+    "report.page": "curves in few points, and pages without figures, which take long to draw",
+}
+"""What tests import or replace beside the public names and `ops`, and what for."""
+
+
+def modules_named(tree: ast.AST) -> Iterator[str]:
+    """The modules of the package that are imported, or named in a string."""
+    strings = {x.value for x in ast.walk(tree) if isinstance(x, ast.Constant)}
+    found = {x for x in strings if isinstance(x, str) and re.fullmatch(r"quotakernels[.\w]+", x)}
+    for name in imports_inside(tree) | {x.partition(".")[2] for x in found}:
+        parts = name.split(".")
+        yield next(x for n in range(len(parts), -1, -1) if (x := ".".join(parts[:n])) in TREES)
+
+
+def test_tests_use_public_names():
+    """Of modules that the reference names, of operations, and the command."""
+    pages = [path.read_text("utf-8") for path in (ROOT / "docs" / "reference").glob("*.md")]
+    documented = re.findall(r"^::: quotakernels\.?(.*?)\.?\w+$", "\n".join(pages), re.MULTILINE)
+    assert {"", "inference", "adapters.sklearn"} <= {*documented}
+    public = {"cli", "adapters", *documented}
+    found = {
+        name: path.name
+        for path in (ROOT / "tests").rglob("*.py")
+        for name in modules_named(ast.parse(path.read_text("utf-8")))
+        if name not in public and not within(name, "ops")
+    }
+    assert found.keys() == PRIVATE_IN_TESTS.keys(), found
+
+
 # what is named and read
 
 

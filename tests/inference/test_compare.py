@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import string
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -17,13 +18,7 @@ from backends import MODES, Mode, available, in_full, parameters
 import quotakernels as qk
 from quotakernels import ops
 from quotakernels.inference._distributions import chi_square_p_value
-from quotakernels.inference.comparing import (
-    groups_alike,
-    holm,
-    letters_of,
-    of_permutations,
-    of_resamples,
-)
+from quotakernels.inference.comparing import of_permutations, of_resamples
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(11)
@@ -75,27 +70,25 @@ def test_exchanges_are_those_of_every_coin(monkeypatch: pytest.MonkeyPatch):
     assert found.p_value[0, 1] == float(p_value)
 
 
-def test_resamples_give_the_interval_that_p_belongs_to():
-    values = np.asarray([-1.0, 0, 1, 2, 3, 4, 5, 6, 7, np.nan])
-    found = of_resamples(3.0, values, 0.8, 1e-12)
-    assert (found.lower, found.upper) == pytest.approx((-0.2, 6.2))
-    assert found.p_value == 2 * (1 + 2) / (1 + 9)
-    assert of_resamples(0.0, np.asarray([1e-17, -1e-17]), 0.9, 1e-12).p_value == 1
-    assert np.all(np.isnan(of_resamples(0.0, values[-1:], 0.9, 0)))
-    assert np.all(np.isnan(of_resamples(np.nan, values, 0.9, 0)))
-
-
-def test_bootstrap_differences_are_of_the_same_resamples():
-    found = compared("bootstrap")
-    stack = np.stack(list(MODELS.values()))
-    resamples = qk.bootstrap(qk.roc_auc, Y, stack, n_resamples=500, random_state=1).resamples
+@pytest.mark.filterwarnings("ignore:the measure is undefined in")
+@pytest.mark.parametrize(
+    ("measure", "given"), [(qk.roc_auc, {}), (qk.precision, {"threshold": GOOD.max() - 0.05})]
+)
+def test_bootstrap_differences_are_of_the_same_resamples(measure: Any, given: Any):
+    """Of those in which both models have a value: some select nobody."""
+    models = {name: scores + GOOD.max() - scores.max() for name, scores in MODELS.items()}
+    found = compared("bootstrap", models, measure, **given)
+    given = {"n_resamples": 500, "random_state": 1, **given}
+    resamples = qk.bootstrap(measure, Y, np.stack([*models.values()]), **given).resamples
+    assert np.isnan(resamples).any() == (measure is qk.precision)
     places = [list(MODELS).index(name) for name in found.names]
     for i, j in itertools.combinations(range(4), 2):
         apart = resamples[places[i]] - resamples[places[j]]
+        apart = apart[~np.isnan(apart)]
         ends = np.quantile(apart, [0.025, 0.975])
         assert (found.lower[i, j], found.upper[i, j]) == pytest.approx(tuple(ends), abs=1e-15)
         least = min((apart <= 0).sum(), (apart >= 0).sum())
-        assert found.p_value[i, j] == min(1, 2 * (1 + least) / 501)
+        assert found.p_value[i, j] == min(1, 2 * (1 + least) / (1 + apart.size))
 
 
 @pytest.mark.full
@@ -298,9 +291,8 @@ def test_what_a_comparison_is(test: str):
     for table in (found.p_value, found.p_adjusted):
         assert np.array_equal(table, table.T)
         assert np.all(np.diag(table) == 1)
-    assert np.array_equal(
-        holm(found.p_value[np.triu_indices(4, 1)]), found.p_adjusted[np.triu_indices(4, 1)]
-    )
+    pairs = np.triu_indices(4, 1)
+    assert found.p_adjusted[pairs].tolist() == holm(found.p_value[pairs].tolist())
     assert found.groups[0] == ("good", "same")
     assert found.letters[0] == found.letters[1] == "a"
     assert "a" not in found.letters[2] + found.letters[3]
@@ -559,38 +551,32 @@ def test_progress_is_told():
 # many pairs
 
 
-def test_holm_by_hand():
-    p_values = np.asarray([0.01, 0.04, np.nan, 0.03, 0.005, 0.9])
-    wanted = [0.04, 0.09, np.nan, 0.09, 0.025, 0.9]
-    assert np.allclose(holm(p_values), wanted, equal_nan=True)
-    assert holm(np.asarray([0.5, 0.6])).tolist() == [1, 1]
-
-
-def letters(number: int, *pairs: tuple[int, int]) -> str:
-    differ = np.zeros((number, number), dtype=bool)
-    for pair in pairs:
-        differ[pair] = differ[pair[::-1]] = True
-    return " ".join(letters_of(groups_alike(differ), number))
-
-
-def test_letters():
-    assert letters(3) == "a a a"
-    assert letters(3, (0, 1), (0, 2), (1, 2)) == "a b c"
-    assert letters(3, (0, 2)) == "a ab b"
-    assert letters(4, (0, 2), (0, 3), (1, 3)) == "a ab bc c"
-    assert letters(4, (0, 1), (2, 3)) == "ab cd ac bd"
-    assert letters(5, (0, 4), (1, 4), (2, 3)) == "ab ab ac bd cd"
+def holm(p_values: list[float]) -> list[float]:
+    """Each times the number of those that are no smaller, and no less than a smaller one's."""
+    order = sorted(p_values)
+    least = [
+        min(1.0, max((len(order) - k) * p for k, p in enumerate(order[: i + 1])))
+        for i in range(len(order))
+    ]
+    return [least[order.index(p)] for p in p_values]
 
 
 def test_letters_tell_what_the_tests_tell():
     dice = np.random.default_rng(2)
-    for _ in range(20):
-        differ = np.triu(dice.random((7, 7)) < 0.3, 1)
-        groups = groups_alike(differ | differ.T)
-        shown = letters_of(groups, 7)
-        for pair in itertools.combinations(range(7), 2):
-            assert bool(set(shown[pair[0]]) & set(shown[pair[1]])) != differ[pair]
-        assert not any(set(a) < set(b) for a in groups for b in groups)
+    shown = set()
+    for level in np.linspace(0.05, 0.95, 20):
+        models = {name: Y + dice.uniform(0.5, 4) * dice.normal(size=N) for name in "abcdefg"}
+        found = compared("delong", models, confidence_level=level)
+        differ = found.p_adjusted <= 1 - level
+        for i, j in itertools.combinations(range(7), 2):
+            assert bool(set(found.letters[i]) & set(found.letters[j])) != differ[i, j]
+        groups = [set(group) for group in found.groups]
+        assert not any(a < b for a in groups for b in groups)
+        for letter, group in zip(string.ascii_letters, found.groups, strict=False):
+            has = [x for x, own in zip(found.names, found.letters, strict=True) if letter in own]
+            assert has == list(group)
+        shown.add(found.letters)
+    assert len(shown) > 10
 
 
 # two selections at one quota, against sums over all examples

@@ -9,7 +9,6 @@ import pytest
 from backends import in_full
 
 import quotakernels as qk
-from quotakernels.measures._measure import QuotaMeasure, measure
 
 jax = pytest.importorskip("jax")
 
@@ -51,45 +50,27 @@ def test_traces_are_counted():
     assert traces_of(lambda x: x + 1, (S,), (S[:3],), (S,)) == 2
 
 
-@pytest.mark.full
-def test_a_measure_is_traced_once_for_all_quotas():
-    """Plain numbers, lists of one length and arrays: each shape of the quota is one program."""
-    count = 0
-
-    def hits(table: Any, wanted: Any) -> Any:
-        nonlocal count
-        count += 1
-        return qk.hit_rate._function(table, wanted)
-
-    rate = measure(QuotaMeasure, greater_is_better=True)(hits)
-    labels, scores = jax.numpy.asarray(Y), jax.numpy.asarray(S)
-    found = [float(rate(labels, scores, quota=q)) for q in (1, 2, 2.5, 7)]
-    assert count == 1
-    np.testing.assert_allclose(found, [float(qk.hit_rate(Y, S, quota=q)) for q in (1, 2, 2.5, 7)])
-    for quota in ([1, 2], [3.5, 7], np.asarray([2, 5])):
-        rate(labels, scores, quota=quota)
-    assert count == 2
-    rate(labels, scores[::-1], fraction=0.25)
-    assert count == 2
-
-
-EAGER = {
-    "quota": (qk.hit_rate, "quota"),
-    "fraction": (qk.qrecall, "fraction"),
-    "quota of a table": (qk.f_score, "quota"),
-    "threshold": (qk.precision, "threshold"),
+NUMBERS = (1, 2, 3, 4.5)
+SHARES = (0.75, 0.25, 0.5)
+LISTS = ([1, 2], [3.5, 7], np.asarray([2, 5]))
+EAGER: dict[str, tuple[Any, list[dict[str, Any]]]] = {
+    "quota": (qk.hit_rate, [{"quota": x} for x in NUMBERS] + [{"fraction": 0.25}]),
+    "quotas": (qk.hit_rate, [{"quota": x} for x in LISTS]),
+    "fraction": (qk.qrecall, [{"fraction": x} for x in SHARES]),
+    "quota of a table": (qk.f_score, [{"quota": x} for x in NUMBERS]),
+    "threshold": (qk.precision, [{"threshold": x} for x in NUMBERS]),
 }
 
 
 @pytest.mark.parametrize("name", EAGER)
 def test_values_of_eager_calls(name: str, caplog: pytest.LogCaptureFixture):
     """JAX compiles nothing for the second value: not the measure, and nothing around it."""
-    measure, keyword = EAGER[name]
+    measure, (first, *others) = EAGER[name]
     labels, scores = jax.numpy.asarray(Y), jax.numpy.asarray(S)
-    measure(labels, scores, **{keyword: 0.75 if keyword == "fraction" else 1})
+    measure(labels, scores, **first)
     with jax.log_compiles(True), caplog.at_level("WARNING"):
-        for value in (0.25, 0.5) if keyword == "fraction" else (2, 3, 4.5):
-            measure(labels, scores, **{keyword: value})
+        for keywords in others:
+            measure(labels, scores, **keywords)
     assert [x for x in caplog.messages if x.startswith("Compiling")] == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from typing import Any, get_args
+from typing import Any
 
 import everything as every
 import exact as ex
@@ -16,7 +16,6 @@ from expected import as_floats, assert_vertices, row_of
 
 import quotakernels as qk
 from measures.test_charts import KINDS
-from quotakernels.measures.charts import Of
 
 mode = mode_fixture(QUICK)
 
@@ -250,7 +249,6 @@ def test_totals_of_weights_of_any_size(unit: float):
 # lines of equal measures: they have their level, and go from border to border
 
 
-OF: tuple[Any, ...] = get_args(Of)
 LEVELS: dict[str, tuple[float, ...]] = {
     "informedness": (-1, -0.75, -1 / 3, 0, 0.1, 0.5, 1),
     "cost": (0, 0.01, 0.25, 0.7),
@@ -259,6 +257,7 @@ LEVELS: dict[str, tuple[float, ...]] = {
     "harmonic_mean": (0, 1e-3, 0.2, 0.5, 0.8, 1),
     "geometric_mean": (0, 1e-3, 0.2, 0.5, 0.8, 1),
 }
+OF = (*LEVELS, "chance", "break_even")
 SIZES = [(40.0, 60.0), (3.0, 3.0), (1.0, 1e4), (500.0, 0.3)]
 MEANS = ("arithmetic_mean", "harmonic_mean", "geometric_mean")
 SIZE = {"positives": 40, "negatives": 60}

@@ -25,7 +25,6 @@ from backends import (
 
 import quotakernels as qk
 from quotakernels import ops
-from quotakernels._array import device
 from quotakernels.ops import Standard, namespace
 from quotakernels.ops.native import (
     _numpy_groups,
@@ -453,7 +452,7 @@ def test_columns_by_position(library, batch, masked):
         counts[row][-1] = 0 if masked else 40 - sizes.sum()
 
     def run(xp: Any, counts: Any) -> Any:
-        places = xp.arange(1, 41, dtype=xp.int64, device=device(counts))
+        places = xp.arange(1, 41, dtype=xp.int64, device=counts.device)
         return xp.rows_of_positions(counts, places)
 
     found, plain = both(library, run, counts)

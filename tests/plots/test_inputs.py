@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 import quotakernels as qk
 from plots.conftest import LABELS, SCORES, TIED
 from quotakernels import plots
-from quotakernels.plots._display import COLOURS, line_style
 
 STACKED = np.stack([*SCORES.values()])
 HIT = plots.HitRateDisplay.from_predictions
@@ -73,10 +72,12 @@ def test_small_floats_and_gains_of_other_libraries(ax: Any):
     assert isinstance(gains.best["model 1"].value, np.ndarray)
 
 
-def test_thirty_five_lines_differ_and_stand_out():
-    looks = [line_style(m) for m in range(35)]
-    assert len({(x["color"], str(x["linestyle"])) for x in looks}) == 35
-    for colour in COLOURS:
+def test_thirty_five_lines_differ_and_stand_out(ax: Any):
+    many = np.random.default_rng(2).normal(size=(35, len(LABELS)))
+    lines = HIT(LABELS, many, ax=ax).lines_
+    looks = {(x.get_color(), x.get_linestyle(), str(x._dash_pattern)) for x in lines}
+    assert len(looks) == 35
+    for colour in {x.get_color() for x in lines}:
         assert 1.05 / (luminance(colour) + 0.05) > 3  # the contrast that WCAG asks of graphics
 
 

@@ -25,7 +25,6 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 import quotakernels as qk
-from quotakernels.cli.given import command_line
 from quotakernels.evaluation.settings import Resampling, resamples_for
 
 from .conftest import EVIL, ODD
@@ -83,14 +82,6 @@ def read(path: Path) -> Page:
 @pytest.fixture(scope="module")
 def credit(made: Made) -> Page:
     return read(made(*EXAMPLE))
-
-
-def test_words_of_commands_for_all_shells() -> None:
-    in_double = ["Score A", "it's", "age>=40", "k. A."]
-    in_single = ["", 'say "a"', "$HOME x", "a\\b", "so!", "9% x", "a`b", "a\nb"]
-    assert command_line(["a", *in_double]) == """a "Score A" "it's" "age>=40" "k. A.\""""
-    assert command_line(in_single) == shlex.join(in_single)
-    assert shlex.split(command_line(in_double)) == in_double
 
 
 # the facts
@@ -158,6 +149,17 @@ def test_facts_of_the_data_and_the_page(made: Made, small: Path) -> None:
     assert f"Made by quotakernels {qk.__version__} on 20" in page.text
     made_by = next(x for tag, x in reversed(page.texts) if tag == "code")
     assert shlex.split(made_by)[:-1] == ["quotakernels", "report", *map(str, (small, *PART)), "-o"]
+
+
+def test_words_of_commands_for_all_shells(made: Made, small: Path) -> None:
+    in_double = ["Score A", "it's", "age>=40", "k. A."]
+    in_single = ["", 'say "a"', "$HOME x", "a\\b", "so!", "9% x", "a`b", "a\nb"]
+    shown = [*(f'"{x}"' for x in in_double), *map(shlex.quote, in_single)]
+    words = [y for x in (*in_double, *in_single) for y in ("--missing", x)]
+    text = read(made(small, "--label", "y", "--score", "a", *words, *FEW, drawn=False)).texts
+    made_by = next(x for tag, x in reversed(text) if tag == "code")
+    assert " ".join(f"--missing {x}" for x in shown) in made_by
+    assert [x for x in shlex.split(made_by) if x in words] == words
 
 
 # what is undefined

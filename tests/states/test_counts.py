@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from large_tables import check_measures, large_tables
 from public_names import PUBLIC
 
 import quotakernels as qk
-from quotakernels._bits import from_bits
 
 BINS = 2**8
 LAST = 2**63 - 1
@@ -36,7 +36,12 @@ def state_of(mode: Mode, counts: np.ndarray) -> qk.states.ScoreHistogram:
     """A state that has seen so many negatives and positives."""
     like = mode.array(np.zeros((*counts.shape[:-2], 0), dtype=np.int8))
     empty = qk.states.ScoreHistogram.empty(like)
-    return empty._replace(counts=from_bits(counts.view(np.uint64).copy(), "int64", empty.counts))
+    return empty._replace(counts=in_64_bits(mode, counts))
+
+
+def in_64_bits(mode: Mode, numbers: np.ndarray) -> Any:
+    with replace(mode, float32=False).context():
+        return mode.array(numbers)
 
 
 def bins_of(tables: Any) -> np.ndarray:
@@ -165,7 +170,8 @@ def test_a_fixed_buffer_that_has_been_given_too_many():
     """However many, also where their number leaves int64."""
     jax = pytest.importorskip("jax")
     state = qk.states.FixedScoreBuffer.empty(jax.numpy.zeros(1), capacity=4)
-    filled = from_bits(np.array(LAST, dtype=np.uint64), "int64", state.filled)
+    with jax.enable_x64(True):
+        filled = jax.numpy.asarray(LAST)
     for full in (state._replace(filled=filled), state.update([1, 0, 1], [3.0, 2, 1])):
         after = jax.jit(lambda x: x.update(jax.numpy.array([0, 1]), jax.numpy.array([1.0, 2])))(
             full
