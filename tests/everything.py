@@ -70,11 +70,7 @@ def record(name: str, result: Any) -> dict[str, Any]:
 
 
 def assert_exact(
-    found: dict[str, Any],
-    y_true: Any,
-    y_score: Any,
-    sample_weight: Any = None,
-    where: Any = None,
+    found: dict[str, Any], y_true: Any, y_score: Any, sample_weight: Any = None, where: Any = None
 ) -> None:
     """The values found for one input are the exact ones, as near as is promised for each."""
     optional = [None if x is None else np.asarray(x).tolist() for x in (sample_weight, where)]

@@ -72,11 +72,7 @@ def test_outputs_of_likely_names_may_be_passed_over_if_it_is_said():
     def update(**names: Any) -> Any:
         return RankingMetric(qk.roc_auc, state, **names).update
 
-    for other, option in (
-        ("where", "where"),
-        ("weights", "sample_weight"),
-        ("indexes", "groups"),
-    ):
+    for other, option in (("where", "where"), ("weights", "sample_weight"), ("indexes", "groups")):
         update(**{option: None})(**outputs, **{other: MASK[0]})
         update()(**outputs, **{other: None})
     update(where="where")(**outputs, where=MASK[0])

@@ -39,10 +39,7 @@ from .costs import (
     prevalence_of,
     real_beta,
 )
-from .envelope import (
-    Region,
-    best_regions,
-)
+from .envelope import Region, best_regions
 from .large import (
     large_average_hit_rate,
     large_average_qrecall,
@@ -53,11 +50,7 @@ from .large import (
     large_qrecall,
     large_roc_auc,
 )
-from .points import (
-    interpolate_pr,
-    pr_to_roc,
-    roc_to_pr,
-)
+from .points import interpolate_pr, pr_to_roc, roc_to_pr
 from .pr import (
     achievable_pr_auc,
     achievable_pr_curve,

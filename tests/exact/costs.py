@@ -113,10 +113,7 @@ def h_measure(ranking: Sequence[Group], a: int = 2, b: int = 2) -> Fraction | No
     if prevalence_of(ranking) is None:
         return None
     return _h(
-        ranking,
-        Fraction,
-        lambda x: integer_beta(x, a + 1, b),
-        lambda x: integer_beta(x, a, b + 1),
+        ranking, Fraction, lambda x: integer_beta(x, a + 1, b), lambda x: integer_beta(x, a, b + 1)
     )
 
 
@@ -141,12 +138,7 @@ def h_measure_float(
         p = decimal(1 + share if a is None else Fraction(a))
         q = decimal(2 - share if b is None else Fraction(b))
         return float(
-            _h(
-                ranking,
-                decimal,
-                lambda x: real_beta(x, p + 1, q),
-                lambda x: real_beta(x, p, q + 1),
-            )
+            _h(ranking, decimal, lambda x: real_beta(x, p + 1, q), lambda x: real_beta(x, p, q + 1))
         )
 
 

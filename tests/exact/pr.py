@@ -15,13 +15,7 @@ from typing import NamedTuple
 
 from .at_quota import ratio
 from .roc import Curve, hull_groups
-from .table import (
-    Group,
-    Number,
-    groups,
-    is_weighted,
-    total_positive_weight,
-)
+from .table import Group, Number, groups, is_weighted, total_positive_weight
 
 DIGITS = 50
 STARTS = ("roc", "horizontal")

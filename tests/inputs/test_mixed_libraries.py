@@ -130,11 +130,7 @@ def test_columns_keep_their_dtype(dtype: str):
     scores = (8 * S).astype(dtype)
     wanted = results(y_true=Y, y_score=scores)
     capital = {"int8": "Int8", "uint64": "UInt64", "float32": "Float32"}[dtype]
-    for column in (
-        pd.Series(scores, dtype=capital),
-        pl.Series(scores),
-        pa.array(scores),
-    ):
+    for column in (pd.Series(scores, dtype=capital), pl.Series(scores), pa.array(scores)):
         assert_same(results(y_true=Y, y_score=column), wanted)
 
 
@@ -365,9 +361,7 @@ SCORES = np.asarray([0.9, 0.8, 0.7, 0.0, 0.0])
 COO = type("COO", (), {"__module__": "sparse.numba_backend._coo.core"})
 """By its name an array of the package sparse."""
 
-SPARSE = [
-    (lambda x: COO(), "is a sparse array; pass {}.todense()"),
-]
+SPARSE = [(lambda x: COO(), "is a sparse array; pass {}.todense()")]
 
 
 @pytest.mark.parametrize(("made", "message"), SPARSE)

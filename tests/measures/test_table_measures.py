@@ -14,15 +14,7 @@ from everything import main_modes
 from hypothesis import given
 from hypothesis import strategies as st
 from public_names import PUBLIC
-from table_formulas import (
-    NAMES,
-    OWN,
-    SMALL,
-    assert_near,
-    each,
-    wanted,
-    wanted_of_small,
-)
+from table_formulas import NAMES, OWN, SMALL, assert_near, each, wanted, wanted_of_small
 
 import quotakernels as qk
 from measures.test_relations import ranked_data

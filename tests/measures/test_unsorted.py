@@ -157,10 +157,7 @@ def test_tensors_take_it_too(dtype: str):
 @pytest.mark.parametrize("kind", KINDS)
 def test_rankings(kind: str):
     ranking = qk.rank(*examples("float32", kind, 100))
-    for measure, options in (
-        (qk.roc_auc, {"max_fpr": None}),
-        (qk.average_qrecall, {"start": "P"}),
-    ):
+    for measure, options in ((qk.roc_auc, {"max_fpr": None}), (qk.average_qrecall, {"start": "P"})):
         np.testing.assert_array_equal(measure(ranking), measure(ranking, **options))
 
 

@@ -18,13 +18,7 @@ from hypothesis import strategies as st
 
 import quotakernels as qk
 from measures.test_budgets import DATA, SIZE, every_policy, every_way, of_each_list
-from quotakernels.uplift import (
-    auuc,
-    qini_coefficient,
-    qini_curve,
-    uplift_at_quota,
-    uplift_curve,
-)
+from quotakernels.uplift import auuc, qini_coefficient, qini_curve, uplift_at_quota, uplift_curve
 
 mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
 QUOTAS = (Fraction(0), Fraction(1), Fraction(17, 4), Fraction(10), Fraction(10**4))

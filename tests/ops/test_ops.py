@@ -26,13 +26,7 @@ from backends import (
 import quotakernels as qk
 from quotakernels import ops
 from quotakernels.ops import Standard, namespace
-from quotakernels.ops.native import (
-    _numpy_groups,
-    _numpy_merged,
-    _numpy_rows,
-    _numpy_words,
-    numpy_,
-)
+from quotakernels.ops.native import _numpy_groups, _numpy_merged, _numpy_rows, _numpy_words, numpy_
 from quotakernels.ranking import table_of
 
 

@@ -474,12 +474,7 @@ ARRAYS = [
     ("fixed", "labels", None, "its arrays are .*; expected"),
     ("fixed", "scores", npy(np.float32(0)), ""),
     ("fixed", "bad", npy(np.int64([0, 0])), r"array 'bad' must .* shape \(\)"),
-    (
-        "fixed",
-        "bad",
-        npy(np.int64([[0]])),
-        r"array 'bad' must .* got int64 and \(1, 1\)",
-    ),
+    ("fixed", "bad", npy(np.int64([[0]])), r"array 'bad' must .* got int64 and \(1, 1\)"),
     ("fixed", "filled", npy(np.int64([0])), r"array 'filled' must .* shape \(\)"),
     ("buffer", "groups", npy(np.zeros(4)), "its arrays are"),
     ("buffer", "groups", npy(np.zeros(3, int)), r"array 'groups' must have .* shape \(4,\)"),
