@@ -553,12 +553,9 @@ def test_progress_is_told():
 
 def holm(p_values: list[float]) -> list[float]:
     """Each times the number of those that are no smaller, and no less than a smaller one's."""
-    order = sorted(p_values)
-    least = [
-        min(1.0, max((len(order) - k) * p for k, p in enumerate(order[: i + 1])))
-        for i in range(len(order))
-    ]
-    return [least[order.index(p)] for p in p_values]
+    order = np.sort(p_values)
+    least = np.minimum(np.maximum.accumulate(np.arange(order.size, 0, -1) * order), 1)
+    return [float(least[order == p].min()) for p in p_values]
 
 
 def test_letters_tell_what_the_tests_tell():

@@ -31,10 +31,14 @@ def traces_of(function: Any, *calls: tuple[Any, ...]) -> int:
     return count
 
 
-IN_A_TRACE = {
+BY_NUMBER = {
     "quota": lambda y, s, q: qk.hit_rate(y, s, quota=q),
     "fraction": lambda y, s, q: qk.lift(y, s, fraction=q / 8),
+    "quotas": lambda y, s, q: qk.qrecall(y, s, quota=[q, q - 1]),
     "threshold": lambda y, s, q: qk.accuracy(y, s, threshold=q / 8),
+    "cost": lambda y, s, q: qk.expected_cost(y, s, quota=2, cost_fp=q, cost_fn=1.0),
+}
+IN_A_TRACE = {name: BY_NUMBER[name] for name in ("quota", "fraction", "threshold")} | {
     "cost": lambda y, s, q: qk.best_operating_point(y, s, cost_fp=q, cost_fn=1),
     "select": lambda y, s, q: qk.select(s, quota=q),
 }
@@ -85,15 +89,6 @@ def test_several_thresholds_make_one_graph_each_without_a_break():
     for threshold in (1.5, 2.5, 0.1, -3.0, 9.0):
         exact = qk.precision(y, s, threshold=threshold)
         torch.testing.assert_close(program(threshold), exact, equal_nan=True, rtol=0, atol=0)
-
-
-BY_NUMBER = {
-    "quota": lambda y, s, q: qk.hit_rate(y, s, quota=q),
-    "fraction": lambda y, s, q: qk.hit_rate(y, s, fraction=q / 8),
-    "quotas": lambda y, s, q: qk.qrecall(y, s, quota=[q, q - 1]),
-    "threshold": lambda y, s, q: qk.accuracy(y, s, threshold=q / 8),
-    "cost": lambda y, s, q: qk.expected_cost(y, s, quota=2, cost_fp=q, cost_fn=1.0),
-}
 
 
 @pytest.mark.parametrize("name", ["quota", *map(in_full, sorted(BY_NUMBER.keys() - {"quota"}))])
