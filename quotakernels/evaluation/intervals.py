@@ -36,7 +36,12 @@ from quotakernels.evaluation.settings import (
     UnfitError,
 )
 from quotakernels.groups import selection_by_group
-from quotakernels.inference import auc_interval, average_precision_interval, hit_rate_interval
+from quotakernels.inference import (
+    auc_interval,
+    average_precision_interval,
+    hit_rate_interval,
+    qrecall_interval,
+)
 from quotakernels.inference.bands import ValueAt, optima
 from quotakernels.inference.comparing import comparison_of, tests_of
 from quotakernels.inference.hit_rates import impact_ends
@@ -53,6 +58,11 @@ _BY_PRECISION: tuple[Literal["average_precision", "average_hit_rate"], ...] = (
     "average_precision",
     "average_hit_rate",
 )
+_AT_QUOTA: dict[str, Any] = {
+    "hit_rate": hit_rate_interval,
+    "qrecall": qrecall_interval,
+    "lift": partial(qrecall_interval, measure="lift"),
+}
 _VALUES, _GAINS, _MEANS, _APART = "values", "gains", "means", "apart"
 _Key = tuple[str, Quota | None, str]
 """Of what part of the results something is, at which quota, and of which measure."""
@@ -60,7 +70,7 @@ _Found = dict[_Key, Any]
 """What has a lower and an upper end."""
 _SUMMARY: _Key = (_VALUES, None, "summary")
 _TOLD = ("hit_rate", "uplift_at_quota")
-"""Of what the answer tells an interval; the first one has a formula where rows have no weights."""
+"""Of what the answer tells an interval."""
 _ONE_GROUP = "intervals and tests draw whole groups, and there is only one by"
 _R = TypeVar("_R", bound=Results)
 
@@ -195,7 +205,7 @@ def closed_forms(settings: Settings) -> dict[str, str]:
     """Measures whose intervals are no resamples', and their method: of rows drawn one by one."""
     if not settings.one_by_one or settings.resampling is None:
         return {}
-    at_quota = () if settings.cost else ("hit_rate",)
+    at_quota = () if settings.cost else tuple(_AT_QUOTA)
     if not settings.resampling.resamples:
         return dict.fromkeys(at_quota, "score")
     return dict.fromkeys((*_BY_PAIRS, *at_quota), "score") | dict.fromkeys(_BY_PRECISION, "logit")
@@ -223,14 +233,12 @@ def _impacts_at(quota: Quota, results: Results) -> tuple[float, ...] | None:
 
 
 def _closed_forms_at_quotas(results: Results) -> dict[_Key, Ends]:
-    """The intervals of hit rates and of what quotas bring by these; the places of a budget are not
-    fixed.
-    """
+    """The intervals of what quotas find and so bring; the places of a budget are not fixed."""
     ends: dict[_Key, Ends] = {}
     for quota in results.settings.quotas_over_all if not results.settings.cost else ():
         at = {"confidence_level": results.level, **quota.argument(results.total)}
-        found = [hit_rate_interval(x, **at) for x in results.worst]
-        ends[_VALUES, quota, "hit_rate"] = Ends.of(found)
+        for name, interval in _AT_QUOTA.items():
+            ends[_VALUES, quota, name] = Ends.of([interval(x, **at) for x in results.worst])
         if (impacts := _impacts_at(quota, results)) is not None:
             places, level = results.places_at_random(quota), results.level
             both = [impact_ends(x, impacts, places, level) for x in results.worst]
@@ -248,9 +256,9 @@ def _measures(data: Resampled) -> dict[_Key, Any]:
     areas = (x for x in AREAS if x.resampled and not brief and x.name not in closed)
     measures |= {(_VALUES, None, measure.name): measure.function for measure in areas}
     for quota, argument in data.quotas.items():
-        told = _TOLD if quota.is_budget or not closed else _TOLD[1:]
         for measure in measures_at(quota, bool(data.sample.treated)):
-            if measure.resampled and (not brief or measure.name in told):
+            asked = not brief or measure.name in _TOLD
+            if measure.resampled and asked and measure.name not in closed:
                 measures[_VALUES, quota, measure.name] = partial(measure.function, **argument)
     return measures
 

@@ -278,7 +278,8 @@ class Resampling:
         fixed_places = settings.cost is None and formulas
         if self.level is not None:
             closed = [say("methods.areas")] * formulas
-            closed += [say("methods.hit_rate")] * (bool(settings.quotas) and fixed_places)
+            at_quota = say("methods.at_quota" if settings.quotas_over_all else "methods.hit_rate")
+            closed += [at_quota] * (bool(settings.quotas) and fixed_places)
             drawn = self._drawn(self.resamples, settings)
             how = _each_by(closed, say("methods.corrected", percentiles=drawn))
             yield say("methods.intervals", level=self.percent, how=how)

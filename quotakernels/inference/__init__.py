@@ -19,6 +19,7 @@ from quotakernels.inference.folds import fold_summary as fold_summary, fold_test
 from quotakernels.inference.hit_rates import (
     compare_selections as compare_selections,
     hit_rate_interval as hit_rate_interval,
+    qrecall_interval as qrecall_interval,
 )
 
 _NAMES = (x for x in dir() if not x.startswith("_"))

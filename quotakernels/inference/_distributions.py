@@ -154,22 +154,28 @@ def wilson(
     """The shares p for which `found` is z standard errors from p·n, n = found + missed.
 
     The variance is the given multiple of [p(1 - p) + moves·(p - cut)²]n; with `moves` 0 the cut was
-    fixed beforehand.  Roots are divided by, not subtracted.
+    fixed beforehand.
     """
     trials = found + missed
-    square = z * z * variance
+    scale = z * z * variance / trials
 
-    def lower(found: Array, missed: Array, cut: Array | float) -> Array:
-        share = found / trials
-        apart = moves * trials * (share - cut) ** 2
-        root = found * (missed / trials) + apart + square * (1 / 4 - moves * cut * (1 - cut))
-        below = found + square * (1 / 2 - moves * cut) + xp.sqrt(square * root)
-        end = found * share - square * moves * cut**2
-        inside = (end > 0) & (below > 0)
-        end = xp.where(inside, end / xp.where(inside, below, xp.ones_like(below)), 0 * share)
-        return xp.where(xp.isnan(below), below, end)  # NaN of no trials
+    def lower(found: Array, cut: Array | float) -> Array:
+        slope, bend = scale * (1 - 2 * moves * cut), scale * (moves - 1)
+        return least_root(xp, found / trials, scale * moves * cut**2, slope, bend)
 
-    return lower(found, missed, cut), 1 - lower(missed, found, 1 - cut)
+    return lower(found, cut), 1 - lower(missed, 1 - cut)
+
+
+def least_root(xp: Namespace, share: Array, constant: Array, slope: Array, bend: Array) -> Array:
+    """The least x from 0 on for which (share - x)² is at most constant + slope·x + bend·x²;
+    it is divided by the other root, not subtracted.
+    """
+    square = share * (slope + bend * share) + slope**2 / 4 + (1 - bend) * constant
+    below = share + slope / 2 + xp.sqrt(xp.clip(square, 0.0))
+    end = share**2 - constant
+    inside = (end > 0) & (below > 0)
+    end = xp.where(inside, end / xp.where(inside, below, xp.ones_like(below)), 0 * share)
+    return xp.where(xp.isnan(below), below, end)  # NaN of no trials
 
 
 def least_share(xp: Namespace, tail: float, number: Array) -> Array:
