@@ -32,7 +32,7 @@ OF_FOLDS = ("fold_summary", "fold_test")
 OF_POINTS = ("interpolate_pr", "pr_to_roc", "roc_to_pr")
 OF_AREAS = ("auc_covariance", "auc_interval", "average_precision_interval", "delong_test")
 UNTRACED = (*OF_FOLDS, *OF_POINTS, *OF_AREAS, "delong_test_unpaired", "hit_rate_interval")
-UNTRACED += ("one_vs_rest",)
+UNTRACED += ("one_vs_rest", "qrecall_interval")
 """What no test runs in torch.compile, which takes long for each function."""
 
 WITHOUT: dict[str, tuple[str, ...]] = {
@@ -134,6 +134,7 @@ PROGRAM_MODES = (
 
 LISTS = ("dcg", "ndcg", "reciprocal_rank", "success")
 OF_INTERVALS = ("auc_interval", "average_precision_interval", "hit_rate_interval")
+OF_INTERVALS += ("qrecall_interval",)
 OF_POSITIONS = "are refused: positions are examples"
 ONE_BY_ONE = "are refused: the variance assumes examples drawn one by one"
 REFUSED: dict[str, dict[str, str]] = {

@@ -36,12 +36,6 @@ from quotakernels.evaluation.settings import (
     UnfitError,
 )
 from quotakernels.groups import selection_by_group
-from quotakernels.inference import (
-    auc_interval,
-    average_precision_interval,
-    hit_rate_interval,
-    qrecall_interval,
-)
 from quotakernels.inference.bands import ValueAt, optima
 from quotakernels.inference.comparing import comparison_of, tests_of
 from quotakernels.inference.hit_rates import impact_ends
@@ -59,9 +53,9 @@ _BY_PRECISION: tuple[Literal["average_precision", "average_hit_rate"], ...] = (
     "average_hit_rate",
 )
 _AT_QUOTA: dict[str, Any] = {
-    "hit_rate": hit_rate_interval,
-    "qrecall": qrecall_interval,
-    "lift": partial(qrecall_interval, measure="lift"),
+    "hit_rate": qk.inference.hit_rate_interval,
+    "qrecall": qk.inference.qrecall_interval,
+    "lift": partial(qk.inference.qrecall_interval, measure="lift"),
 }
 _VALUES, _GAINS, _MEANS, _APART = "values", "gains", "means", "apart"
 _Key = tuple[str, Quota | None, str]
@@ -216,7 +210,9 @@ def _closed_forms(results: Results) -> dict[_Key, Ends]:
     closed: dict[_Key, Ends] = {}
     how = {"confidence_level": results.level}
     for name in () if results.settings.brief else (*_BY_PAIRS, *_BY_PRECISION):
-        interval: Any = auc_interval if name in _BY_PAIRS else average_precision_interval
+        interval: Any = qk.inference.average_precision_interval
+        if name in _BY_PAIRS:
+            interval = qk.inference.auc_interval
         found = [interval(x, measure=name, **how) for x in results.rankings]
         closed[_VALUES, None, name] = Ends.of(found)
     return closed

@@ -669,7 +669,7 @@ def bootstrap(
     0.98 in 90 to 94.  At an AUC of 0.998 coverage was 80 to 89, and for the lift 79 to 90.  With 20
     positives it was 91 to 97 for AHR, AUC-PR and hit rates.  With 1 to 3 positives it was 17 to 84
     for AUC.  For a hit rate near 1 it was 5 to 11.  There use `auc_interval`,
-    `average_precision_interval` and `hit_rate_interval`.
+    `average_precision_interval`, `hit_rate_interval` and `qrecall_interval`.
 
     For `group_mean` whole groups are drawn, and a group that is drawn twice counts twice: each is
     measured once, and a resample is another weighted mean.  So it is with clusters of whole

@@ -305,22 +305,11 @@ NUMPY: Namespace = namespace(np.empty(0))
 _OF_POSITIVES: dict[Literal["qrecall", "lift"], Any] = {"qrecall": qrecall, "lift": lift}
 
 
-def _wanted_places(
-    xp: Namespace,
-    table: ops.TieTable,
-    *,
-    quota: Any = None,
-    fraction: Any = None,
-    when_short: Any = None,
-) -> tuple[tuple[Array], tuple[int, ...]]:
-    """The quotas; the places of a budget are not fixed."""
-    return wanted_masses(xp, table, quota=quota, fraction=fraction, when_short=when_short)
-
-
-@measure(Measure, numbers=_wanted_places, greater_is_better=None, by_group=True)
+@measure(Measure, numbers=wanted_and_listed, greater_is_better=None, by_group=True)
 def qrecall_interval(
     table: ops.TieTable,
     wanted: Array,
+    listed: Array,
     *,
     measure: Literal["qrecall", "lift"] | Measure = "qrecall",
     confidence_level: float = 0.95,
@@ -330,7 +319,7 @@ def qrecall_interval(
     Of all examples like these it is the share of the positives that the best of the same fraction
     hold, and that share over the fraction.  Both intervals come from one, so they agree.
 
-    Takes what `qrecall` takes but a budget: labels and scores, or a `Ranking`, and a quota or
+    Takes what `hit_rate` takes but a budget: labels and scores, or a `Ranking`, and a quota or
     fraction.
 
     Parameters
@@ -338,6 +327,9 @@ def qrecall_interval(
     sample_weight : None
         Refused, like a ranking with weights, because the variance assumes examples drawn one by
         one.
+    population : number, optional
+        The length of the list from which the n examples are a random sample without replacement.
+        The interval is then for the best of that list.
     measure : {"qrecall", "lift"}, or the measure itself
         T(j)/P, or that over j/n.
     confidence_level : float
@@ -357,12 +349,13 @@ def qrecall_interval(
     Notes
     -----
     The ends are the shares q for which T(j) is t·√V away from q·P.  Here t is the quantile of
-    Student's t with P - 1 degrees of freedom, and V the sum of squares of what each example adds to
-    T(j) - q·P.  With the fraction f = j/n and the rate m of positives at the cut, as in
-    `hit_rate_interval`, a selected positive adds 1 - q - m(1 - f), because it also moves the cut,
-    and any other positive m·f - q.  A selected negative adds -m(1 - f), and any other m·f.  On
-    either side of the cut the negatives are as many as were seen, or as q leaves places for,
-    whichever is more: a sample may have none there.
+    Student's t with P - 1 degrees of freedom, and V the sum of squares of what examples add to T(j)
+    - q·P.  With the fraction f = j/n and the rate m of positives at the cut, as in
+    `hit_rate_interval`, the selected positives, of which there are q·P, add 1 - q - m(1 - f) each,
+    because they also move the cut, and the other positives m·f - q.  Selected negatives add -m(1 -
+    f), and the others m·f.  On either side of the cut the negatives are as many as were seen, or as
+    q leaves places for, whichever is more: a sample may have none there.  With a population V has
+    the factor that it has in `hit_rate_interval`.
 
     In simulations 95 % intervals covered the true value in 92 to 100 % of data sets with 40 to 4000
     rows, 1 to 80 % positives, and early to late quotas.
@@ -392,7 +385,8 @@ def qrecall_interval(
     found = positives_at(xp, table, wanted)
     lost, others = positive - found, whole - wanted
     at_cut, beyond = moving_cut(xp, table, wanted)
-    given = xp, positive, student_t(xp, confidence_level, positive - 1), at_cut
+    square = student_t(xp, confidence_level, positive - 1) ** 2 * _unknown(xp, wanted, listed)
+    given = xp, positive, square / positive, at_cut
     lower = _least_found(*given, found, wanted, others - lost, beyond)
     upper = 1 - _least_found(*given, lost, others, wanted - found, 1 - beyond)
     certain = (wanted == 0) | (others == 0)
@@ -403,15 +397,17 @@ def qrecall_interval(
     return HitRateInterval(estimate, xp.minimum(lower, estimate), xp.maximum(upper, estimate))
 
 
-def _least_found(xp: Namespace, positive: Array, t: Array, at_cut: Array, *side: Array) -> Array:
+def _least_found(
+    xp: Namespace, positive: Array, scale: Array, at_cut: Array, *side: Array
+) -> Array:
     """The least share of the positives with which as many as were found may lie on one side of the
     cut: of that many, in so many places, with so many negatives and this share of all beyond them.
 
-    It solves (found/P - q)² = t²/P·[(1 - 2m)q(1 - q) + b²(1 - q) + (a²·places + b²·negatives)/P],
+    It solves (found/P - q)² = scale·[(1 - 2m)q(1 - q) + b²(1 - q) + (a²·places + b²·negatives)/P],
     where m is the rate of positives at the cut, a = m·beyond and b = m - a.
     """
     found, places, negatives, beyond = side
-    scale, own, other = t * t / positive, at_cut * beyond, at_cut * (1 - beyond)
+    own, other = at_cut * beyond, at_cut * (1 - beyond)
     bend, free = scale * (1 - 2 * at_cut), scale * other**2
     fixed = free + scale * (own**2 * places + other**2 * negatives) / positive
     return least_root(xp, found / positive, fixed, bend - free, -bend)

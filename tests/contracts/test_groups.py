@@ -66,7 +66,7 @@ OTHERS: dict[str, tuple[Any, dict[str, Any]]] = {
 """Options that change what is computed, and functions that are no measures themselves."""
 COUNTED = ("expected_average_precision", "normalized_marks", "pem_areas", "late")
 COUNTED += ("dcg", "ndcg", "success", "reciprocal_rank")
-COUNTED += ("auc_interval", "average_precision_interval", "hit_rate_interval")
+COUNTED += ("auc_interval", "average_precision_interval", "hit_rate_interval", "qrecall_interval")
 """What takes no weights, as it counts examples."""
 SUMMED = ("confusion_table at threshold", "total_impact at threshold")
 """What is 0 of no examples."""

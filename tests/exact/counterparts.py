@@ -35,6 +35,7 @@ AT_QUOTA: dict[str, Counterparts] = {
     "lift_table": (at_quota.lift_table,),
     "pearson": (at_quota.pearson,),
     "qrecall": (at_quota.qrecall,),
+    "qrecall_interval": (draws.variance_of_found,),
     "selection_by_group": (at_quota.selection_by_group,),
     "confusion_table": (confusion.table_at_threshold, confusion.table_at_quota),
     "cut_tables": (confusion.table_at_quota,),

@@ -31,3 +31,20 @@ def listed_interval(
             next(k for k in possible if hypergeometric_tail(count, drawn, k, listed) >= tail)
         )
     return Fraction(ends[0], listed), 1 - Fraction(ends[1], listed)
+
+
+def variance_of_found(ranked: list[int], quota: int, share: Fraction) -> Fraction:
+    """The sum of squares of what each example adds to the positives found less a share of all.
+
+    The quota is at most 17, so that the rate at the cut is that of 5 places on either side.
+    """
+    n, positives = len(ranked), sum(ranked)
+    near, negatives = ranked[max(quota - 5, 0) : quota + 5], quota - sum(ranked[:quota])
+    rate = Fraction(2 * sum(near) + 1, 2 * (len(near) + 1))
+    above, below = -rate * Fraction(n - quota, n), rate * Fraction(quota, n)
+    return (
+        positives * share * (1 - share + above) ** 2
+        + positives * (1 - share) * (below - share) ** 2
+        + max(negatives, quota - share * positives) * above**2
+        + max(n - positives - negatives, n - quota - (1 - share) * positives) * below**2
+    )

@@ -194,6 +194,7 @@ AT_QUOTA = {
     "buffer": lambda **q: qk.states.ScoreBuffer.empty(S).update(Y, S).compute(qk.hit_rate, **q),
     "histogram": lambda **q: qk.states.ScoreHistogram.of(Y, S).compute(qk.hit_rate, **q),
     "hit_rate_interval": lambda **q: qk.inference.hit_rate_interval(Y, S, **q),
+    "qrecall_interval": lambda **q: qk.inference.qrecall_interval(Y, S, **q),
     "compare_selections": lambda **q: qk.inference.compare_selections(Y, [S, -S], **q),
     "bootstrap": lambda **q: qk.bootstrap(
         qk.hit_rate, np.tile(Y, 2), np.tile(S, 2), n_resamples=9, **q
