@@ -35,6 +35,7 @@ TITLES = {  # unless the function says it
     "few groups": "few groups",
     "hulls": "hulls",
     "shapes": "other scores",
+    "quotas": "other scores",
     "verdicts": "wrong winner",
 }
 SAID = {
@@ -57,7 +58,7 @@ A 95 % interval should contain the true value in 95 of 100 data sets. A test at 
 difference in at most 5 of 100 where there is none. We drew {replications} data sets from each
 population, whose true values are known, and counted. The Monte-Carlo error is {error:.1f} of
 100. A default falls short if its intervals hold the truth in fewer than 92, or its test rejects in
-more than 6. [Which interval?](uncertainty.md#which-interval) helps you choose.
+more than 6.
 
 Scores are normal, and those of positives are shifted upwards. The number of positives is random.
 Hit rate and lift are those of the best tenth. A cut is steep if a strong model has about as many
@@ -86,7 +87,7 @@ INSTEAD = """\
 ## What to use instead
 
 - **Hit rate near 1.** Resamples hardly vary if nearly all selected rows are positive. Use
-  `hit_rate_interval` and `compare_selections`.
+  `hit_rate_interval`, `qrecall_interval` and `compare_selections`.
 - **Average precision.** Near an AUC of 1 use `average_precision_interval`. With rare positives
   neither method reaches its level.
 - **AUC near 1, or fewer than 30 positives.** Use `auc_interval`, and compare models with

@@ -15,6 +15,9 @@ from benchmarks.coverage.sources import Array, Draw, Scores
 
 SIZES = ((5, 1000), (20, 1000), (40, 400), (100, 1000), (30, 30))
 """Positives and negatives."""
+LISTS = ((200, 0.1), (1000, 0.03), (300, 0.4))
+"""Rows, and the share of positives."""
+FRACTIONS = (0.05, 0.15, 0.5)
 MANY = 1_000_000
 Rng = np.random.Generator
 
@@ -82,6 +85,31 @@ def areas(_: Scores, draw: Draw) -> Iterator[Seen]:
             for method in ("score", "wald"):
                 found = qk.inference.auc_interval(labels, scores, method=method)
                 yield Seen(what, method, found.lower, found.upper, truth(name))
+
+
+def quotas(_: Scores, draw: Draw) -> Iterator[Seen]:
+    """Intervals of Qrecall at early and late quotas; the number of positives is random."""
+    for name in SHAPES:
+        for rows, share in LISTS:
+            labels, scores = sample(name, draw.rng, rows, share)
+            for fraction in FRACTIONS:
+                found = qk.inference.qrecall_interval(labels, scores, fraction=fraction)
+                what = f"{name.replace(',', '')}, {fraction:.0%} of {rows}"
+                yield Seen(what, "score", found.lower, found.upper, found_of(name, share, fraction))
+
+
+def sample(name: str, rng: Rng, rows: int, share: float) -> tuple[Array, Array]:
+    """Labels and scores, the positives at random."""
+    labels = rng.random(rows) < share
+    positive, negative = (draw(rng, rows).astype(float) for draw in SHAPES[name])
+    return labels, np.where(labels, positive, negative)
+
+
+@lru_cache(maxsize=1024)
+def found_of(name: str, share: float, fraction: float) -> float:
+    """Qrecall of as many examples."""
+    labels, scores = sample(name, np.random.default_rng(0), 2 * MANY, share)
+    return float(qk.qrecall(labels, scores, fraction=fraction))
 
 
 @lru_cache

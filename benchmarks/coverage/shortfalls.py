@@ -10,6 +10,8 @@ LEAST, MOST = 92.0, 6.0
 DEFAULTS: dict[tuple[str, str], str] = {
     ("closed forms", "score of AUC"): "auc_interval",
     ("closed forms", "score"): "hit_rate_interval",
+    ("closed forms", "score of Qrecall"): "qrecall_interval",
+    ("quotas", "score"): "qrecall_interval",
     ("finite list", "score"): "hit_rate_interval",
     ("averages", "closed form"): "average_precision_interval",
     ("bootstrap", "expanded"): "bootstrap",

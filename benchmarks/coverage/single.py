@@ -89,7 +89,9 @@ def ends_of(method: Any, found: qk.results.BootstrapResult) -> tuple[Any, Any]:
 
 
 def closed_forms(source: Scores, draw: Draw) -> Iterator[Seen]:
-    """DeLong's score and Wald intervals; score, Wilson's and exact intervals of the hit rate."""
+    """DeLong's score and Wald intervals; score, Wilson's and exact intervals of the hit rate;
+    and the score interval of Qrecall, which is that of the lift.
+    """
     labels, scores = source.sample(draw.rng)
     for method in ("score", "wald"):
         area = qk.inference.auc_interval(labels, scores, method=method)
@@ -97,6 +99,9 @@ def closed_forms(source: Scores, draw: Draw) -> Iterator[Seen]:
     for way in ("score", "wilson", "exact"):
         rate = qk.inference.hit_rate_interval(labels, scores, fraction=FRACTION, method=way)
         yield Seen("hit rate", way, rate.lower, rate.upper, source.truth("hit rate"))
+    share = qk.inference.qrecall_interval(labels, scores, fraction=FRACTION)
+    truth = source.truth("Qrecall")
+    yield Seen("Qrecall", "score of Qrecall", share.lower, share.upper, truth)
 
 
 def groups(source: Scores, draw: Draw) -> Iterator[Seen]:

@@ -29,6 +29,7 @@ MEASURES: dict[str, Callable[..., Any]] = {
     "hull AUC": qk.roc_hull_auc,
     "achievable AUC-PR": qk.achievable_pr_auc,
     "hit rate": partial(qk.hit_rate, fraction=FRACTION),
+    "Qrecall": partial(qk.qrecall, fraction=FRACTION),
     "lift": partial(qk.lift, fraction=FRACTION),
 }
 

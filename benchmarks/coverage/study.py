@@ -45,6 +45,7 @@ KINDS = {
     "few groups": Kind(17, few.groups),
     "hulls": Kind(16, single.hulls),
     "shapes": Kind(19, shapes.areas),
+    "quotas": Kind(20, shapes.quotas),
 }
 POPULATIONS = {
     "tied": 0,
@@ -59,7 +60,7 @@ POPULATIONS = {
 }
 """Their numbers, for the seeds too."""
 
-OF_ONE = ("few positives", "few clusters", "few groups", "shapes")
+OF_ONE = ("few positives", "few clusters", "few groups", "shapes", "quotas")
 """Kinds that have their own data sets, most of them made of the moderate population."""
 
 FURTHER = {

@@ -232,7 +232,7 @@ def test_json_holds_the_intervals_of_the_library() -> None:
     asked = ("--confidence", 0.9, "--quota", "5%", "--compare", "--json")
     outcome = run(*EXAMPLE, "--score", "tree", "--score", "neural_net", *asked)
     content = outcome.record
-    closed = dict.fromkeys(("roc_auc", "gini", "pem", "hit_rate"), "score")
+    closed = dict.fromkeys(("roc_auc", "gini", "pem", "hit_rate", "qrecall", "lift"), "score")
     closed |= dict.fromkeys(("average_precision", "average_hit_rate"), "logit")
     asked_for = {"level": 0.9, "resamples": 40, "test_resamples": 40, "seed": 3}
     assert content["confidence"].pop("notes")[0].startswith("No intervals of hull AUC")
