@@ -199,7 +199,8 @@ def closed_forms(settings: Settings) -> dict[str, str]:
     """Measures whose intervals are no resamples', and their method: of rows drawn one by one."""
     if not settings.one_by_one or settings.resampling is None:
         return {}
-    at_quota = () if settings.cost else tuple(_AT_QUOTA)
+    at_quota = tuple(_AT_QUOTA) if settings.per is None else ("hit_rate",)  # of single groups
+    at_quota = () if settings.cost else at_quota
     if not settings.resampling.resamples:
         return dict.fromkeys(at_quota, "score")
     return dict.fromkeys((*_BY_PAIRS, *at_quota), "score") | dict.fromkeys(_BY_PRECISION, "logit")

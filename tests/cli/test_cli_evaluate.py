@@ -236,7 +236,7 @@ def test_json_holds_the_intervals_of_the_library() -> None:
     closed |= dict.fromkeys(("average_precision", "average_hit_rate"), "logit")
     asked_for = {"level": 0.9, "resamples": 40, "test_resamples": 40, "seed": 3}
     assert content["confidence"].pop("notes")[0].startswith("No intervals of hull AUC")
-    told = {**asked_for, "effective_rows": None, "closed_forms": closed}
+    told = {**asked_for, "effective_rows": None, "clusters": 0, "closed_forms": closed}
     assert content["confidence"] == told
     drawn: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 3}
     at_quota = partial(qk.lift, quota=17)
