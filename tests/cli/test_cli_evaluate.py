@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -239,7 +238,6 @@ def test_json_holds_the_intervals_of_the_library() -> None:
     told = {**asked_for, "effective_rows": None, "clusters": 0, "closed_forms": closed}
     assert content["confidence"] == told
     drawn: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 40, "random_state": 3}
-    at_quota = partial(qk.lift, quota=17)
     for model in content["models"]:
         data = CREDIT["repaid"], CREDIT[model["score"]]
         found = qk.bootstrap(qk.pr_auc, *data, **drawn)
@@ -254,9 +252,9 @@ def test_json_holds_the_intervals_of_the_library() -> None:
         assert model["intervals"]["gini"] == [gini.lower, gini.upper]
         rate = qk.inference.hit_rate_interval(*data, fraction=0.05, confidence_level=0.9)
         assert model["quotas"]["5%"]["intervals"]["hit_rate"] == [rate.lower, rate.upper]
-        lift = qk.bootstrap(at_quota, *data, **drawn)
-        ends = pytest.approx([lift.lower, lift.upper], rel=1e-12)
-        assert model["quotas"]["5%"]["intervals"]["lift"] == ends
+        at = {"fraction": 0.05, "confidence_level": 0.9}
+        lift = qk.inference.qrecall_interval(*data, measure="lift", **at)
+        assert model["quotas"]["5%"]["intervals"]["lift"] == [lift.lower, lift.upper]
     by_auc, by_rate = content["differences"]
     models = {name: CREDIT[name] for name in ("tree", "neural_net")}
     wanted = qk.compare(qk.roc_auc, CREDIT["repaid"], models, **drawn)
