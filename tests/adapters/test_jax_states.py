@@ -247,12 +247,6 @@ def test_pickles_keep_types_without_x64():
         assert same(again, state)
 
 
-@pytest.mark.parametrize("function", [emptied, functools.partial(across_devices, axis_name="x")])
-def test_other_states_are_refused(function: Callable[..., Any]):
-    with pytest.raises(TypeError, match="state must be one of ScoreHistogram, .* got Ranking"):
-        function(qk.rank([0, 1], [0.5, 0.25]))
-
-
 # what runs on several devices, in a process that has them
 
 

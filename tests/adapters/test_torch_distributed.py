@@ -15,7 +15,6 @@ from backends import available, missing
 if lacking := missing("torch"):
     pytest.skip(lacking, allow_module_level=True)
 
-import torch
 
 from adapters import ranks
 
@@ -55,27 +54,3 @@ def test_three_ranks(tmp_path: Path):
     for case in cases:
         for rank, results in enumerate(found):
             assert results[case.__name__] == "ok", f"rank {rank}: {results[case.__name__]}"
-
-
-@pytest.mark.parametrize("state", [None, [1, 0]])
-def test_other_objects_are_refused(state: Any):
-    from quotakernels.adapters.torch_distributed import reduced
-
-    with pytest.raises(TypeError, match=r"^state must be a ScoreHistogram or a ScoreBuffer"):
-        reduced(state)
-
-
-def test_states_of_other_libraries_are_refused():
-    from quotakernels.adapters.torch_distributed import reduced
-    from quotakernels.states import ScoreBuffer
-
-    with pytest.raises(TypeError, match=r"^state must hold tensors; got ndarray"):
-        reduced(ScoreBuffer.empty([0.5]))
-
-
-def test_a_process_group_is_needed():
-    from quotakernels.adapters.torch_distributed import reduced
-    from quotakernels.states import ScoreBuffer
-
-    with pytest.raises(RuntimeError, match=r"^torch.distributed has no process group"):
-        reduced(ScoreBuffer.empty(torch.zeros(1)))

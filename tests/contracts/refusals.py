@@ -94,6 +94,8 @@ def of_torchmetrics() -> dict[str, Any]:
     """`update` of a metric with one batch, of which nothing is kept if it is refused."""
     from adapters import test_torchmetrics as own
 
+    from quotakernels.adapters.torch_distributed import reduced
+
     def update(*batch: Any, state: str, options: Any = (), **named: Any) -> None:
         metric = own.RankingMetric(qk.roc_auc, state=state, **dict(options))
         try:
@@ -101,13 +103,14 @@ def of_torchmetrics() -> dict[str, Any]:
         finally:
             assert metric._kept.read(metric).ranking().counts.sum() == 0
 
-    return vars(own) | {"update": update}
+    return vars(own) | {"update": update, "reduced": reduced}
 
 
 @functools.cache
 def of_flax() -> dict[str, Any]:
     """`update` of a metric with a state of one list, and states of other kinds."""
     from adapters import test_flax as own
+    from adapters.test_jax_states import across_devices, emptied
 
     states, one = qk.states, own.LOGITS[0]
     fixed = states.FixedScoreBuffer.empty(one, capacity=8)
@@ -117,6 +120,8 @@ def of_flax() -> dict[str, Any]:
 
     return vars(own) | {
         "update": update,
+        "emptied": emptied,
+        "across_devices": across_devices,
         "fixed": fixed,
         "weighted": states.FixedScoreBuffer.empty(one, capacity=8, weighted=True),
         "coarse": states.ScoreHistogram.empty(own.jnp.zeros(1)),

@@ -303,8 +303,6 @@ def test_one_row_has_intervals_and_no_tests() -> None:
     models = {"a": [0.5], "b": [0.4]}
     found = qk.evaluate([1], models, quota=1, gain=[3.0], confidence_level=0.9)
     assert found.gains.at_quota[found.settings.quotas[0]].interval("brings", 1) == (3.0, 3.0)
-    with pytest.raises(ValueError, match="^compare= needs at least two rows"):
-        qk.evaluate([1], models, quota=1, compare=True)
 
 
 def test_a_leading_axis_of_models() -> None:
@@ -312,8 +310,6 @@ def test_a_leading_axis_of_models() -> None:
     both = np.stack(list(S.values()))
     for models in (both, both.tolist(), list(S.values()), [tuple(x) for x in both]):
         assert same(qk.evaluate(Y, models, quota=2), expected)
-    with pytest.raises(ValueError, match="pass models.T"):
-        qk.evaluate(Y, both.T)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -325,8 +321,6 @@ def test_models_are_the_columns_of_numbers(library: str) -> None:
         found = qk.evaluate("y_true", module.DataFrame(given), gain="spend")
     assert told[0].filename == __file__
     assert found.models == ("a", "b", "flag")
-    with pytest.raises(TypeError, match=re.escape("models['who'] must hold real numbers")):
-        qk.evaluate(Y, {"who": texts["who"]})
 
 
 def test_frames_of_polars() -> None:
@@ -354,9 +348,6 @@ def test_rankings_are_evaluated_as_their_examples(beside: dict[str, Any]) -> Non
     found, wanted = qk.evaluate(rankings, fraction=0.5), qk.evaluate(Y, S, fraction=0.5, **beside)
     assert same(found, wanted)
     assert found.answers == wanted.answers
-    other = qk.rank([1, 0, 1], [3, 2, 1], **{key: [1, 1, 1] for key in beside})
-    with pytest.raises(ValueError, match=r"^models\['c'\] has 2 positives and 1 negatives and "):
-        qk.evaluate({**rankings, "c": other})
 
 
 def test_masked_values_are_never_bad() -> None:
@@ -420,14 +411,7 @@ def test_displays() -> None:
         figure = figures.Figure()
         ax = figure.subplots()
         assert found.plot(kind, ax=ax).ax_ is ax
-    known = "'hit_rate', 'qrecall', 'lift', 'roc', 'precision_recall', 'dominance'"
-    also = "; or, with gain or impacts, 'impact'"
-    with pytest.raises(ValueError, match=f"^kind must be one of {known}{also}; got 'impact'$"):
-        qk.evaluate(Y, S).plot("impact")
-    with pytest.raises(ValueError, match=f"^kind must be one of {known}, 'impact'; got 'rocs'$"):
-        found.plot("rocs")
-    for kind in known.split(", "):
-        assert kind.strip("'") in (found.plot.__doc__ or "")
+        assert kind in (found.plot.__doc__ or "")
 
 
 def test_progress_is_told(credit: Any) -> None:

@@ -110,11 +110,3 @@ def test_other_libraries(library: str):
     means = found.means(xp.asarray(SCORES))
     assert type(means) is type(xp.asarray(SCORES))
     np.testing.assert_allclose(np.asarray(means), known.means(SCORES), rtol=1e-6)
-
-
-def test_bad_calls():
-    found = vote(qk.pem, LABELS, MODELS)
-    with pytest.raises(ValueError, match="^models must hold those that were ranked; it lacks 'c'"):
-        found.mean(dict.fromkeys("abde", SCORES[0]))
-    with pytest.raises(TypeError, match="does not say whether more is better"):
-        vote(lambda ranking: qk.pem(ranking), LABELS, MODELS)

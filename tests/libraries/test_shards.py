@@ -104,23 +104,6 @@ def test_shards_of_different_types_are_an_error_on_every_shard():
     in_threads(2, on_shard)
 
 
-BAD = {
-    r"^rank_at_quota takes no sample_weight: it sorts no scores": {"sample_weight": [1] * 5},
-    r"^ties=.given. needs the order of all examples": {"ties": "given"},
-    r"^rank_at_quota takes one quota": {"quota": [1, 2]},
-    r"^across must be a function": {"across": 3},
-    r"^across must return the sum .* \(4,\); got NoneType$": {"across": lambda x: None},
-    r"got an array of dtype float64 and shape \(4,\)$": {"across": lambda x: x / 1},
-    r"^give exactly one of quota= ": {"fraction": 0.5},
-}
-
-
-@pytest.mark.parametrize("message", BAD)
-def test_bad_arguments(message: str):
-    with pytest.raises((TypeError, ValueError), match=message):
-        qk.rank_at_quota(Y, S, **({"quota": 2} | BAD[message]))
-
-
 def test_bits_that_cannot_be_read():
     xs = pytest.importorskip("array_api_strict")
     with pytest.raises(TypeError, match=r"^y_score has dtype .*float64, whose bits"):
@@ -141,17 +124,6 @@ def test_measures_are_right_at_the_quota_or_need_the_whole_ranking(name: str):
     for other in ({"quota": 2}, {"fraction": 0.4}):
         with pytest.raises(TypeError, match="^(quota|fraction) cannot be combined with a RankingA"):
             measure(at_quota, **own, **other)
-
-
-def test_what_is_made_of_all_cuts_needs_the_whole_ranking():
-    at_quota = qk.rank_at_quota(Y, S, quota=2)
-    for function, name in ((qk.best_cut, "best_cut"), (qk.tables.table_curve, "table_curve")):
-        with pytest.raises(TypeError, match=f"^{name} needs the whole ranking"):
-            function(qk.f_score, at_quota)
-    with pytest.raises(TypeError, match="^threshold cannot be combined with a RankingAtQuota"):
-        qk.f_score(at_quota, threshold=0.8)
-    with pytest.raises(TypeError, match="^ties cannot be combined with a Ranking"):
-        qk.hit_rate(at_quota, ties="expected")
 
 
 def run(name: str, *arguments: str, **env: str) -> subprocess.Popen[str]:

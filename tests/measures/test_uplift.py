@@ -152,12 +152,6 @@ def test_an_arm_that_is_not_there():
         assert np.isnan(uplift_curve(y, s, treatment=t).value).all()
 
 
-def test_what_keeps_no_treatment_refuses():
-    state = qk.states.ScoreHistogram.empty(np.zeros(1, np.float16))
-    with pytest.raises(TypeError, match="^auuc needs which examples were treated: pass treatment="):
-        state.compute(qk.uplift.auuc)
-
-
 # beside the measures of scikit-uplift, and the definitions of causalml
 
 

@@ -84,20 +84,6 @@ def test_the_named_measures_are_those_with_bounds():
     assert unnamed == set(), "the docstring of ScoreHistogram.bounds names every one"
 
 
-def own_measure(ranking: qk.Ranking) -> Any:
-    return ranking.counts.sum() / 2
-
-
-@pytest.mark.parametrize(
-    "measure", [qk.average_hit_rate, functools.partial(qk.pr_auc, method="trapezoid"), own_measure]
-)
-def test_other_measures_have_none(measure: Any):
-    state = qk.states.ScoreHistogram.of([1, 0], [0.5, 0.25])
-    options = " with these options" if hasattr(measure, "keywords") else ""
-    with pytest.raises(ValueError, match=f"has no guaranteed bounds{options}; for its exact value"):
-        state.compute(measure)
-
-
 @pytest.mark.full
 def test_bounds_hold_what_rounding_makes_of_weighted_measures():
     """Weights of sixteen magnitudes, of one positive too: 1 comes out some last places off."""
