@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from capabilities import arguments
 from public_names import FAMILIES, MEASURES
 
 import quotakernels as qk
@@ -85,16 +86,12 @@ FLAGGED = {x.__name__: x for module in (qk, *FAMILIES) for x in functions(module
 
 @pytest.mark.parametrize("function", FLAGGED.values(), ids=FLAGGED)
 def test_every_flag_of_every_function(function: Callable[..., Any]):
-    given: dict[str, Any] = {}
-    if function in MEASURES.values():  # others look at flags first
-        own = {"quota": 5, "fpr": 0.5, "cost_fp": 1, "cost_fn": 1, "impacts": (1, 1, 1, 1)}
-        own |= {"kind": "roc"}
-        given = {name: x for name, x in own.items() if name in function.own_keywords}
-        given |= {"y_true": Y, "y_score": S}
-    for name in flags(function):
+    name = function.__name__  # functions that are no measures look at flags first
+    given = arguments(name)[1] if name in MEASURES else {}
+    for flag in flags(function):
         for bad in ("no", 1, None):
-            with pytest.raises(TypeError, match=f"^{name} must be True or False; got {bad!r}$"):
-                function(**given, **{name: bad})
+            with pytest.raises(TypeError, match=f"^{flag} must be True or False; got {bad!r}$"):
+                function(**given, **{flag: bad})
 
 
 def test_every_flag_of_displays():

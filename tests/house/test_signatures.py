@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from capabilities import called
 from public_names import MEASURES, PUBLIC
 from stubs import files
 
@@ -24,9 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CALLS = sorted(Path(__file__).parents[1].glob("typed/*_calls.py"))
 CHECKERS = {
     "mypy": [
-        "--strict",
-        "--config-file=",
-        "--python-version=3.11",
+        *("--strict", "--config-file=", "--python-version=3.11"),
         "--cache-dir=.mypy_cache/calls",
     ],
     "basedpyright": ["--project=tests/typed", f"--pythonpath={sys.executable}"],
@@ -115,25 +114,6 @@ def test_a_function_of_cuts_shows_the_parameters_of_measures(name: str, like: An
     assert {key: shown[key] for key in of_measures} == dict(of_measures)
 
 
-Y, S = np.asarray([1, 0, 1, 0, 1]), np.asarray([5, 4, 3, 2, 1], dtype=np.float32) / 8
-OWN: dict[str, Any] = {
-    **{
-        key: {"gain": S}
-        for key in ("best_quota", "cell_impacts", "impact_at_quota", "gain_per_cost")
-    },
-    "best_operating_point": {"cost_fp": 1, "cost_fn": 2},
-    "chart_area": {"kind": "pn"},
-    "expected_cost": {"cost_fp": 1, "cost_fn": 2},
-    "fpr_at": {"tpr": 0.5},
-    "precision_at": {"recall": 0.5},
-    "recall_at": {"precision": 0.5},
-    "tpr_at": {"fpr": 0.5},
-    "powers_chart": {"kind": "pn"},
-    "selection_by_group": {"groups": [0, 0, 1, 1, 1]},
-}
-"""What a measure needs beside labels, scores and a quota."""
-
-
 def floats(found: Any) -> Iterator[Any]:
     """The numbers of a result, and those of its columns that are said to be arrays like these."""
     if not hasattr(found, "_fields"):
@@ -146,12 +126,7 @@ def floats(found: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_results_of_numpy_are_doubles_where_they_are_said_to_be(name: str):
-    taken = inspect.signature(MEASURES[name]).parameters
-    own = {"quota": 2} if "quota" in taken else {}
-    own |= {"cost": S} if "cost" in MEASURES[name].needs else {}
-    own |= {"treatment": Y} if "treatment" in MEASURES[name].needs else {}
-    own |= {"impacts": (2, -1, -1, 0)} if "impacts" in taken else {}
-    found = MEASURES[name](Y, S, **own, **OWN.get(name, {}))
+    found = called(name, moved=lambda x: x.astype(np.float32) if x.dtype.kind == "f" else x)
     assert isinstance(found, tuple) != MEASURES[name].is_array
     for x in floats(found):
         assert isinstance(x, np.ndarray | np.float64)

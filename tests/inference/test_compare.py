@@ -579,9 +579,6 @@ def test_letters_tell_what_the_tests_tell():
 # two selections at one quota, against sums over all examples
 
 
-selection_modes = [
-    m for m in MODES if m.name in ("numpy", "strictest-device1", "torch", "jax32", "cupy")
-]
 DRAW = np.random.default_rng(3)
 COUNT = 80
 TRUTH = DRAW.random(COUNT) < 0.4
@@ -698,7 +695,7 @@ def test_selections_that_are_alike():
     assert found.lower == -found.upper < 0
 
 
-@pytest.mark.parametrize("mode", parameters(selection_modes))
+@pytest.mark.parametrize("mode", parameters(main_modes))
 def test_every_library(mode: Mode):
     mask = np.arange(COUNT) % 5 > 0
     wanted = qk.inference.compare_selections(TRUTH[mask], [A[mask], B[mask]], quota=20)

@@ -54,33 +54,21 @@ def exact_rows(columns: dict[str, np.ndarray], weighted: bool, other: bool) -> A
     """The exact tie groups of each row; values that do not take part are replaced."""
     masked = ~columns["where"] | (weighted & (columns["weight"] == 0))
     clean = {k: np.where(masked, 0.0, columns[k]).tolist() for k in ("score", "gain", "other")}
-    nothing: Any = [0.0] * len(columns["where"])
+    beside = (columns[k].tolist() for k in ("weight", "where"))
     return [
         ex.impact.gain_groups(s, g, r if other else 0, w if weighted else None, m)
-        for s, g, r, w, m in zip(
-            clean["score"],
-            clean["gain"],
-            clean["other"] if other else nothing,
-            columns["weight"].tolist(),
-            columns["where"].tolist(),
-            strict=True,
-        )
+        for s, g, r, w, m in zip(*clean.values(), *beside, strict=True)
     ]
 
 
 def exact_totals(rows: Sequence[Any], quotas: Sequence[float] = QUOTAS) -> np.ndarray:
     """Shape (rows, quotas, 4); undefined where there is less mass than the quota."""
-    return as_floats(
-        [
-            [
-                list(ex.impact.example_impact(row, Fraction(quota)))
-                if quota <= sum(group.weight for group in row)
-                else [None] * 4
-                for quota in quotas
-            ]
-            for row in rows
-        ]
-    )
+
+    def totals(row: Any, quota: float) -> list[Any]:
+        enough = quota <= sum(group.weight for group in row)
+        return list(ex.impact.example_impact(row, Fraction(quota))) if enough else [None] * 4
+
+    return as_floats([[totals(row, quota) for quota in quotas] for row in rows])
 
 
 def scale_of(rows: Sequence[Any]) -> np.ndarray:
