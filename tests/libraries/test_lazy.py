@@ -224,6 +224,7 @@ def uncertain(y: Any, s: Any) -> dict[str, Any]:
         paired=qk.inference.delong_test(y, [s, -s]),
         unpaired=qk.inference.delong_test_unpaired(ranking, qk.rank(y, -s)),
         wilson=qk.inference.hit_rate_interval(y, s, population=9, **given),
+        lift=qk.inference.qrecall_interval(y, s, measure="lift", **given),
     )
 
 
