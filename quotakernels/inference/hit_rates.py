@@ -357,8 +357,9 @@ def qrecall_interval(
     q leaves places for, whichever is more: a sample may have none there.  With a population V has
     the factor that it has in `hit_rate_interval`.
 
-    In simulations 95 % intervals covered the true value in 92 to 100 % of data sets with 40 to 4000
-    rows, 1 to 80 % positives, and early to late quotas.
+    In simulations 95 % intervals covered the true value in 94 to 100 % of data sets with 200 to
+    4000 rows, 1 to 40 % positives, and early to late quotas; and in 91 where a quota holds 99.9 %
+    of the positives.
 
     References
     ----------
