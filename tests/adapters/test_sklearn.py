@@ -119,12 +119,9 @@ def test_options_of_measures():
 def test_the_direction_is_that_of_the_measure():
     model = GaussianNB().fit(X, CODES)
     scores = model.predict_proba(X)[:, 1]
-    for measure in (
-        qk.tables.false_positive_rate,
-        partial(qk.tables.false_positive_rate, threshold=0.5),
-    ):
-        options = {} if isinstance(measure, partial) else {"threshold": 0.5}
-        value = qk.tables.false_positive_rate(CODES, scores, threshold=0.5)
+    rate, cut = qk.tables.false_positive_rate, {"threshold": 0.5}
+    for measure, options in ((rate, cut), (partial(rate, **cut), {})):
+        value = rate(CODES, scores, **cut)
         assert scorer(measure, **options)(model, X, CODES) == -value < 0
         more = scorer(measure, greater_is_better=True, **options)
         assert more(model, X, CODES) == value
@@ -292,9 +289,9 @@ class Counting(ClassifierMixin, BaseEstimator):
 
 def test_scorers_of_one_dictionary_ask_once():
     scorers = {"auc": get_scorer("roc_auc"), "top": scorer(qk.hit_rate, quota=4, pos_label=0)}
+    given = {"cv": FOLDS}
     apart = {
-        name: cross_val_score(Counting(), X, CODES, cv=FOLDS, scoring=x)
-        for name, x in scorers.items()
+        k: cross_val_score(Counting(), X, CODES, scoring=x, **given) for k, x in scorers.items()
     }
     Counting.asked = 0
     found = cross_validate(Counting(), X, CODES, cv=FOLDS, scoring=scorers | {"sk": "roc_auc"})
@@ -348,11 +345,8 @@ def test_decision_functions_of_pairs_are_refused():
     """Of three classes there are as many pairs as classes."""
     scoring = get_scorer("roc_auc", average="macro", response_method="decision_function")
     pairs = SVC(decision_function_shape="ovo")
-    for model in (
-        pairs,
-        make_pipeline(StandardScaler(), pairs),
-        GridSearchCV(pairs, {"C": [1]}, cv=2),
-    ):
+    inside = make_pipeline(StandardScaler(), pairs), GridSearchCV(pairs, {"C": [1]}, cv=2)
+    for model in (pairs, *inside):
         fitted = model.fit(X, KINDS)
         with pytest.raises(ValueError, match="decision_function_shape='ovr' or response_method="):
             scoring(fitted, X, KINDS)
@@ -496,9 +490,7 @@ def test_predictions_are_scored_as_by_scikit_learn():
     wanted = cross_validate(GaussianNB(), XS, LABELS, scoring=theirs)
     for name in ("test_f", "test_p"):
         np.testing.assert_allclose(found[name], wanted[name], rtol=1e-12)
-    none = type(
-        "None", (), {"classes_": [0, 1], "predict": lambda self, XS: np.zeros(len(XS), int)}
-    )
+    none = type("None", (), {"classes_": [0, 1], "predict": lambda self, XS: 0 * LABELS})
     assert np.isnan(ours["p"](none(), XS, LABELS))
     strange = type("Strange", (), {"classes_": [0, 1], "predict": lambda self, XS: THREE})
     with pytest.raises(ValueError, match=r"^the prediction is 2 at position .*; expected one of"):
@@ -530,11 +522,9 @@ def test_weights_of_predictions_are_routed():
 def test_it_is_a_scorer_as_those_of_make_scorer():
     assert isinstance(F_2, type(make_scorer(f1_score)).__mro__[1])
     assert check_scoring(GaussianNB(), F_2) is F_2
-    assert (
-        check_scoring(GaussianNB(), {"f": F_2})(GaussianNB().fit(XS, LABELS), XS, LABELS)["f"] > 0
-    )
-    assert repr(F_2) == "scorer(f_score, beta=2, response_method='predict')"
     model = GaussianNB().fit(XS, LABELS)
+    assert check_scoring(GaussianNB(), {"f": F_2})(model, XS, LABELS)["f"] > 0
+    assert repr(F_2) == "scorer(f_score, beta=2, response_method='predict')"
     for again in (pickle.loads(pickle.dumps(F_2)), copy.deepcopy(F_2)):
         assert (repr(again), again(model, XS, LABELS)) == (repr(F_2), F_2(model, XS, LABELS))
     search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, scoring=F_2).fit(XS, LABELS)

@@ -88,13 +88,9 @@ def test_doubled_rows_tell_no_more_than_one_of_each(rows: Any):
 def test_all_that_is_asked_for_draws_clusters(rows: Any, options: dict[str, Any]):
     """No interval or test of what rows bring, weigh or share is a formula for single rows."""
     data = rows.assign(kind=np.arange(len(rows)) % 3)
-    found = qk.evaluate(
-        "bought", data, quota=90, clusters="customer_id", compare=True, **options, **SURE
-    )
     shuffled = data.assign(customer_id=np.arange(len(rows)))
-    other = qk.evaluate(
-        "bought", shuffled, quota=90, clusters="customer_id", compare=True, **options, **SURE
-    )
+    asked = {"quota": 90, "clusters": "customer_id", "compare": True, **options, **SURE}
+    found, other = (qk.evaluate("bought", x, **asked) for x in (data, shuffled))
     ends = found.to_frame()[["lower", "upper"]].to_numpy()
     of_others = other.to_frame()[["lower", "upper"]].to_numpy()
     assert np.isfinite(ends).any()

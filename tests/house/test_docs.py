@@ -145,12 +145,8 @@ def test_a_continued_block_needs_what_the_blocks_before_it_import(tmp_path: Path
 
 
 def test_marks_of_code_blocks_are_known():
-    assert frozenset().union(*(block.marks for block in PYTHON)) <= {
-        "after-first",
-        "continued",
-        "no-run",
-        "compact",
-    }
+    known = {"after-first", "continued", "no-run", "compact"}
+    assert frozenset().union(*(block.marks for block in PYTHON)) <= known
     assert len(PYTHON) == sum(d.read_text(encoding="utf-8").count("```python") for d in DOCUMENTS)
 
 

@@ -119,12 +119,8 @@ def test_printed_pem_of_c45_averages_to_that_of_the_printed_auc():
 
 @verifies("Average Qrecall of 1")
 def test_average_qrecall_of_one_forgives_one_negative():
-    below = [
-        x
-        for x in printed.ROWS
-        if float(x.cells["average_qrecall"]) == 1 and float(x.cells["auc"]) < 1
-    ]
-    assert len(below) == 5
+    pairs = [[float(x.cells[k]) for k in ("average_qrecall", "auc")] for x in printed.ROWS]
+    assert sum(average == 1 and auc < 1 for average, auc in pairs) == 5
     for ranking in rankings(4):
         positives, auc = int(ex.total_positive_weight(ranking)), ex.roc_auc(ranking)
         assert (ex.average_qrecall(ranking) == 1) == (auc == 1)
@@ -206,11 +202,8 @@ def test_where_the_class_changes_is_not_where_the_curve_bends():
         ]
         assert (2 in changes) == kept
         assert qk.roc_curve(labels, scores).threshold[1:].tolist() == [2, 1]
-    assert [(v.fp, v.tp) for v in ex.roc_hull(ex.groups([1, 0, 0], scores))] == [
-        (0, 0),
-        (1, 1),
-        (2, 1),
-    ]
+    hull = ex.roc_hull(ex.groups([1, 0, 0], scores))
+    assert [(v.fp, v.tp) for v in hull] == [(0, 0), (1, 1), (2, 1)]
 
 
 @verifies("Figure 6")
@@ -429,11 +422,8 @@ def test_printed_impacts_have_tn_in_place_of_fn(t: confusion.Table, printed: tup
 
 def test_every_entry_is_verified_or_says_that_it_is_not():
     entries = dict(ENTRY.findall(PAGE))
-    stated = {
-        name
-        for name, text in entries.items()
-        if "*Stated, not recomputed.*" in " ".join(text.split())
-    }
+    said = "*Stated, not recomputed.*"
+    stated = {name for name, text in entries.items() if said in " ".join(text.split())}
     verified = [*CHECKED, *ELSEWHERE]
     assert len(verified) == len(set(verified))
     assert stated.isdisjoint(verified)

@@ -76,16 +76,11 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_suite_keeps_its_totals_and_writes_the_page(kept: Path):
-    assert json.loads((kept / "totals.json").read_text("utf-8"))["a"] == {
-        "version": "1.0",
-        "cases": {"hold": 5, "skipped": 2},
-    }
+    total = json.loads((kept / "totals.json").read_text("utf-8"))["a"]
+    assert total == {"version": "1.0", "cases": {"hold": 5, "skipped": 2}}
     shown = pages.section((kept / "page.md").read_text("utf-8"), "a")
-    assert shown.splitlines()[2:] == [
-        "| 7 | all, of version 1.0 |",
-        "| 5 | hold |",
-        "| 2 | skipped |",
-    ]
+    rows = ["| 7 | all, of version 1.0 |", "| 5 | hold |", "| 2 | skipped |"]
+    assert shown.splitlines()[2:] == rows
 
 
 def test_a_sample_has_no_outcome_that_the_page_does_not_have(

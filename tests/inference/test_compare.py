@@ -406,14 +406,9 @@ def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
     for test in ("bootstrap", "delong"):
         with pytest.warns(UserWarning, match="only 9 positives: p-values .* with fewer than 30$"):
             qk.compare(qk.roc_auc, labels, models, test=test, **given)
+    clusters = np.where(Y, np.arange(N), N + np.arange(N) // 10)
     with pytest.warns(UserWarning, match="only 6 clusters with negatives: p-.* than 60$"):
-        qk.compare(
-            qk.roc_auc,
-            Y,
-            models,
-            clusters=np.where(Y, np.arange(N), N + np.arange(N) // 10),
-            **given,
-        )
+        qk.compare(qk.roc_auc, Y, models, clusters=clusters, **given)
     half, heavy = np.arange(N) < N // 2, np.where(np.arange(N) % 2, 1e-9, 1.0)
     with pytest.warns(UserWarning, match=r"only 15 negatives of equal weight \(Kish\): p-"):
         qk.compare(qk.roc_auc, half, models, sample_weight=heavy, **given)
@@ -530,21 +525,14 @@ def test_a_trace_has_no_values_to_compare():
         lambda s: qk.compare(qk.roc_auc, Y, {"a": s, "b": BAD}).estimate,
         lambda s: qk.inference.compare_selections(Y, [s, BAD], quota=3).difference,
     ):
-        with pytest.raises(
-            TypeError, match="is traced, or holds shapes only.*: call it outside the comp"
-        ):
+        with pytest.raises(TypeError, match="is traced, or holds shapes only.*: call it outside"):
             jax.jit(function)(GOOD)
 
 
 def test_progress_is_told():
     told: list[tuple[int, int]] = []
-    compared(
-        "permutation",
-        {"a": GOOD, "b": BAD, "c": FAIR},
-        n_resamples=70,
-        confidence_level=0.9,
-        progress=lambda *x: told.append(x),
-    )
+    given: dict[str, Any] = {"n_resamples": 70, "confidence_level": 0.9}
+    compared("permutation", [GOOD, BAD, FAIR], progress=lambda *x: told.append(x), **given)
     assert told == [(64, 210), (70, 210), (134, 210), (140, 210), (204, 210), (210, 210)]
 
 
@@ -590,10 +578,8 @@ def test_the_examples_that_only_one_selects():
     in_a, in_b = (x > np.sort(x)[-26] for x in (A, B))
     only_a, only_b = in_a & ~in_b, in_b & ~in_a
     assert found.discordant == only_a.sum() == only_b.sum()
-    assert (found.positives_a, found.positives_b) == (
-        np.sum(TRUTH & only_a),
-        np.sum(TRUTH & only_b),
-    )
+    assert found.positives_a == np.sum(TRUTH & only_a)
+    assert found.positives_b == np.sum(TRUTH & only_b)
     hit_rates = [qk.hit_rate(TRUTH, x, quota=25) for x in (A, B)]
     assert found.difference == pytest.approx(hit_rates[0] - hit_rates[1], abs=1e-15)
 

@@ -97,11 +97,8 @@ def test_short_groups_and_short_rows():
 
 def test_ids_are_integers_or_strings():
     y, s = [1, 0, 1, 0], [0.9, 0.8, 0.3, 0.4]
-    for ids in (
-        ["b", "b", "a", "a"],
-        [2**62, 2**62, -(2**62), -(2**62)],
-        [True, True, False, False],
-    ):
+    for pair in (["b", "a"], [2**62, -(2**62)], [True, False]):
+        ids = [pair[k // 2] for k in range(4)]
         ranking = qk.rank(y, s, groups=ids)
         np.testing.assert_array_equal(qk.roc_auc(ranking), [0, 1])
         assert qk.group_counts(ranking).ids.tolist() == sorted(set(ids))
@@ -183,9 +180,7 @@ def test_dates_of_pandas():
 def test_float_ids_of_a_program():
     jax = pytest.importorskip("jax")
     program = jax.jit(lambda y, s, g: qk.roc_auc(y, s, groups=g, num_groups=2))
-    with pytest.raises(
-        TypeError, match="^groups must hold integers, strings or dates; got dtype fl"
-    ):
+    with pytest.raises(TypeError, match="^groups must hold integers, strings or dates; got dtype"):
         program(np.array([1, 0]), np.array([0.2, 0.1]), np.array([0.0, 1.0]))
 
 
