@@ -182,6 +182,7 @@ NUMBERS |= dict.fromkeys(("fpr", "tpr", "recall", "precision"), 0.5)
 GIVEN = {**LABELS, **SCORES, **NUMBERS, "models": {"a": S, "b": S[::-1]}}
 """What parameters without a default are given."""
 DRAWN = {"n_resamples": 9, "random_state": 1}
+GROUPS = [0, 0, 1, 1, 0, 1, 0, 1]
 MORE: dict[str, dict[str, Any]] = {
     "table_curve": {"measure": qk.recall},
     "best_cut": {"measure": qk.recall},
@@ -194,13 +195,8 @@ MORE: dict[str, dict[str, Any]] = {
     "fold_test": {"measure": qk.roc_auc},
     "one_vs_rest": {"measure": qk.roc_auc},
     "mean_hit_rate": {"quota": [1, 2]},
-    "group_mean": {
-        "measure": qk.roc_auc,
-        "y_true": Y,
-        "y_score": S,
-        "groups": [0, 0, 1, 1, 0, 1, 0, 1],
-    },
-    "selection_by_group": {"groups": [0, 0, 1, 1, 0, 1, 0, 1]},
+    "group_mean": {"measure": qk.roc_auc, "y_true": Y, "y_score": S, "groups": GROUPS},
+    "selection_by_group": {"groups": GROUPS},
     "evaluate": {"models": {"a": S, "b": S[::-1]}},
     **{name: {"cost": S} for name in ("budget_curve", "cost_at_quota", "positives_per_cost")},
     "gain_per_cost": {"cost": S, "gain": S},

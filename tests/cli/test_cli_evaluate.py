@@ -339,21 +339,13 @@ def test_a_campaign_in_python(campaign: Path) -> None:
     table = arrow_csv.read_csv(campaign)
     columns = {name: table.column(name).to_numpy() for name in table.column_names}
     trained = columns["train"] == 1
-    found = qk.evaluate(
-        columns["conversion"],
-        {name: columns[name] for name in SCORED},
-        fraction=0.05,
-        gain=columns["spend"],
-        place_cost=0.8,
-        where=~trained,
-        tune=trained,
-        confidence_level=0.95,
-        compare=True,
-        n_resamples=20,
-    )
+    sure: dict[str, Any] = {"confidence_level": 0.95, "compare": True, "n_resamples": 20}
+    rows = {"gain": columns["spend"], "where": ~trained, "tune": trained}
+    models = {name: columns[name] for name in SCORED}
+    cut: dict[str, Any] = {"fraction": 0.05, "place_cost": 0.8}
+    found = qk.evaluate(columns["conversion"], models, **cut, **rows, **sure)
     content = by_model(found.to_json())
     named = {"source", "label", "where", "tune", "unit"}
-    assert {k: x for k, x in content.items() if k not in named} == {
-        k: x for k, x in printed.items() if k not in named
-    }
+    ours, theirs = ({k: x[k] for k in x.keys() - named} for x in (content, printed))
+    assert ours == theirs
     assert found.rows_read == len(trained)

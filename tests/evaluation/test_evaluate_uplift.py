@@ -67,16 +67,8 @@ def test_intervals_weights_masks_and_budgets():
     weight, cost = RNG.integers(1, 3, N), RNG.random(N) + 0.5
     where = RNG.random(N) < 0.9
     given: dict[str, Any] = {"sample_weight": weight, "where": where, "treatment": MAILED}
-    found = qk.evaluate(
-        BOUGHT,
-        MODELS,
-        budget=40,
-        cost=cost,
-        confidence_level=0.9,
-        n_resamples=50,
-        compare=True,
-        **given,
-    )
+    sure: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 50, "compare": True}
+    found = qk.evaluate(BOUGHT, MODELS, budget=40, cost=cost, **sure, **given)
     (values,) = found.at_quota.values()
     wanted = uplift_at_quota(BOUGHT, MODELS["uplift"], cost=cost, budget=40, **given)
     assert values.of("uplift_at_quota")[0] == pytest.approx(wanted, rel=1e-12)

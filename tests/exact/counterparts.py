@@ -6,6 +6,7 @@ A measure with several kinds or parts has several counterparts.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from . import (
@@ -78,47 +79,27 @@ ROC_AND_PR: dict[str, Counterparts] = {
     "roc_hull_auc": (roc.roc_hull_auc,),
 }
 
-OF_TABLES: dict[str, Counterparts] = {
-    "accuracy": (confusion.accuracy,),
-    "base_ratio": (confusion.base_ratio,),
-    "bennett_s": (confusion.bennett_s,),
-    "bias": (confusion.bias,),
-    "bookmaker_correlation": (confusion.bookmaker_correlation,),
-    "cohen_kappa": (confusion.cohen_kappa,),
-    "diagnostic_odds_ratio": (confusion.diagnostic_odds_ratio,),
-    "discriminant_power": (confusion.discriminant_power,),
-    "expected_cost": (confusion.expected_cost,),
-    "f_score": (confusion.f_score,),
-    "false_negative_rate": (confusion.false_negative_rate,),
-    "false_positive_rate": (confusion.false_positive_rate,),
-    "fleiss_kappa": (confusion.fleiss_kappa,),
-    "g_measure": (confusion.g_measure,),
-    "information_coefficient": (confusion.information_coefficient,),
-    "informedness": (confusion.informedness,),
-    "inverse_precision": (confusion.inverse_precision,),
-    "markedness": (confusion.markedness,),
-    "matthews_corrcoef": (confusion.matthews_corrcoef,),
-    "misclassification_rate": (confusion.misclassification_rate,),
-    "mutual_information": (confusion.mutual_information,),
-    "negative_likelihood_ratio": (confusion.negative_likelihood_ratio,),
-    "positive_likelihood_ratio": (confusion.positive_likelihood_ratio,),
-    "precision": (confusion.precision,),
-    "prevalence": (confusion.prevalence,),
-    "recall": (confusion.recall,),
-    "scott_pi": (confusion.scott_pi,),
-    "true_negative_rate": (confusion.true_negative_rate,),
-}
 
-OF_POINTS: dict[str, Counterparts] = {
-    "break_even_point": (operating.break_even_point,),
-    "det_curve": (operating.det_curve,),
-    "equal_error_rate": (operating.equal_error_rate,),
-    "fpr_at": (operating.fpr_at,),
-    "kolmogorov_smirnov": (operating.kolmogorov_smirnov,),
-    "precision_at": (operating.precision_at,),
-    "recall_at": (operating.recall_at,),
-    "tpr_at": (operating.tpr_at,),
-}
+def by_name(module: ModuleType, *names: str) -> dict[str, Counterparts]:
+    """Functions of one module that have the names of the measures."""
+    return {name: (getattr(module, name),) for name in names}
+
+
+OF_TABLES = by_name(
+    confusion,
+    *("accuracy", "base_ratio", "bennett_s", "bias", "bookmaker_correlation", "cohen_kappa"),
+    *("diagnostic_odds_ratio", "discriminant_power", "expected_cost", "f_score"),
+    *("false_negative_rate", "false_positive_rate", "fleiss_kappa", "g_measure"),
+    *("information_coefficient", "informedness", "inverse_precision", "markedness"),
+    *("matthews_corrcoef", "misclassification_rate", "mutual_information"),
+    *("negative_likelihood_ratio", "positive_likelihood_ratio", "precision", "prevalence"),
+    *("recall", "scott_pi", "true_negative_rate"),
+)
+OF_POINTS = by_name(
+    operating,
+    *("break_even_point", "det_curve", "equal_error_rate", "fpr_at", "kolmogorov_smirnov"),
+    *("precision_at", "recall_at", "tpr_at"),
+)
 
 OF_CHARTS: dict[str, Counterparts] = {
     "auk": (charts.auk,),
@@ -140,12 +121,7 @@ OF_IMPACTS: dict[str, Counterparts] = {
     "total_impact": (impact.impact, impact.class_impact),
 }
 
-OF_LISTS: dict[str, Counterparts] = {
-    "dcg": (retrieval.dcg,),
-    "ndcg": (retrieval.ndcg,),
-    "reciprocal_rank": (retrieval.reciprocal_rank,),
-    "success": (retrieval.success,),
-}
+OF_LISTS = by_name(retrieval, "dcg", "ndcg", "reciprocal_rank", "success")
 
 OF_COSTS: dict[str, Counterparts] = {
     "budget_curve": (budgets.budgets_of_cuts,),

@@ -20,17 +20,8 @@ OF_TABLES = (
     *("bennett_s", "g_measure", "true_negative_rate", "inverse_precision", "bookmaker_correlation"),
 )
 SIGNED = {
-    *(
-        "gini",
-        "pem",
-        "auk",
-        "pearson",
-        "informedness",
-        "markedness",
-        "cohen_kappa",
-        "matthews_corrcoef",
-    ),
-    *("scott_pi", "fleiss_kappa", "bennett_s", "bookmaker_correlation"),
+    *("gini", "pem", "auk", "pearson", "informedness", "markedness", "matthews_corrcoef"),
+    *("cohen_kappa", "scott_pi", "fleiss_kappa", "bennett_s", "bookmaker_correlation"),
 }
 """Measures from -1 to 1; all others are from 0 to 1."""
 

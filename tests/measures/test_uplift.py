@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 from fractions import Fraction
 from importlib import metadata
 from typing import Any
@@ -184,23 +185,12 @@ def are_those_of_the_peer(y: np.ndarray, s: np.ndarray, t: np.ndarray) -> None:
     from sklift import metrics
 
     perfect = {"treatment": t, "normalize": "perfect"}
-    pairs = {
-        "uplift": (
-            metrics.uplift_auc_score(y, s, t),
-            qk.uplift.auuc(y, s, curve="uplift", **perfect),
-        ),
-        "qini": (metrics.qini_auc_score(y, s, t), qk.uplift.auuc(y, s, curve="qini", **perfect)),
-        "coefficient": (
-            metrics.qini_auc_score(y, s, t),
-            qk.uplift.qini_coefficient(y, s, treatment=t),
-        ),
-        "without negative effects": (
-            metrics.qini_auc_score(y, s, t, negative_effect=False),
-            qk.uplift.qini_coefficient(y, s, treatment=t, negative_effects=False),
-        ),
-    }
-    for name, (theirs, ours) in pairs.items():
-        assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-14), name
+    near = functools.partial(pytest.approx, rel=1e-12, abs=1e-14)
+    qini, above = (metrics.qini_auc_score(y, s, t, negative_effect=x) for x in (True, False))
+    assert auuc(y, s, curve="uplift", **perfect) == near(metrics.uplift_auc_score(y, s, t))
+    assert auuc(y, s, curve="qini", **perfect) == near(qini)
+    assert qini_coefficient(y, s, treatment=t) == near(qini)
+    assert qini_coefficient(y, s, treatment=t, negative_effects=False) == near(above)
     for name in ("uplift_curve", "qini_curve"):
         quotas, heights = getattr(metrics, name)(y, s, t)
         curve = getattr(qk.uplift, name)(y, s, treatment=t)

@@ -129,17 +129,8 @@ def test_tie_policies_share_out_gains_as_they_do_examples(ties: Any, shape: str)
 
 # properties
 
-examples = st.lists(
-    st.tuples(
-        st.booleans(),
-        st.integers(0, 4),
-        st.integers(-50, 50),
-        st.integers(-9, 9),
-        st.integers(0, 3),
-    ),
-    min_size=2,
-    max_size=20,
-)
+numbers = (st.integers(*ends) for ends in ((0, 4), (-50, 50), (-9, 9), (0, 3)))
+examples = st.lists(st.tuples(st.booleans(), *numbers), min_size=2, max_size=20)
 
 
 def everything_of(**given: Any) -> list[Any]:

@@ -26,14 +26,8 @@ OF_IMPACTS = ("impact", "outcome_impact", "conditional_impact", "base_ratio")
 OF_RANKINGS = (
     *("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall", "average_precision"),
     *("pr_auc", "roc_hull_auc", "achievable_pr_auc", "auk", "h_measure", "summary", "lift_table"),
-    *(
-        "roc_curve",
-        "pr_curve",
-        "roc_hull",
-        "achievable_pr_curve",
-        "hit_rate_curve",
-        "pearson_curve",
-    ),
+    *("roc_curve", "pr_curve", "roc_hull", "achievable_pr_curve"),
+    *("hit_rate_curve", "pearson_curve"),
 )
 KINDS = ("roc", "pr", "lift", "bift", "bprd")
 

@@ -97,12 +97,8 @@ def test_tables_hold_the_values_of_the_library(credit: Page) -> None:
         end = qk.quota_threshold(CREDIT[name], quota=100)
         row = f"{name} {end.threshold} {end.above:.0f} {end.tied:.0f} {100 - end.above:.0f}"
         assert row in credit.text
-    test = qk.compare(
-        qk.hit_rate,
-        CREDIT["repaid"],
-        {name: CREDIT[name] for name in ("tree", "naive_bayes", "neural_net")},
-        quota=100,
-    )
+    models = {name: CREDIT[name] for name in ("tree", "naive_bayes", "neural_net")}
+    test = qk.compare(qk.hit_rate, CREDIT["repaid"], models, quota=100)
     interval = f"−{-test.lower[0, 1]:.3f} to {test.upper[0, 1]:.3f}"
     p = f"{test.p_adjusted[0, 1]:.4f}"
     assert f"naive_bayes neural_net 0.0500 {interval} {p}" in credit.text
@@ -168,30 +164,24 @@ def test_words_of_commands_for_all_shells(made: Made, small: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ("--label none --score a --quota 5", "None of the 40 rows is positive (none"),
+        ("--label none --score a --quota 5", "curves of positives are undefined"),
+        ("--label y --score a --quota 5", "Not sure that it is better than a random"),
+        ("--label y --score a --score b", "Give --quota to learn it for your"),
         (
-            ["--label", "none", "--score", "a", "--quota", 5],
-            "None of the 40 rows is positive (none",
-        ),
-        (["--label", "none", "--score", "a", "--quota", 5], "curves of positives are undefined"),
-        (
-            ["--label", "y", "--score", "a", "--quota", 5],
-            "Not sure that it is better than a random",
-        ),
-        (["--label", "y", "--score", "a", "--score", "b"], "Give --quota to learn it for your"),
-        (
-            ["--label", "y", "--score", "a", "--score", "b", "--quota", 0, "--quota", "50%"],
+            "--label y --score a --score b --quota 0 --quota 50%",
             "A quota of 0 places selects nobody",
         ),
         (
-            ["--label", "y", "--score", "a", "--weight", "w", "--gain", "g", "--quota", 8.5],
+            "--label y --score a --weight w --gain g --quota 8.5",
             "counts rows and not weights, so it takes the score and selects a weight of 9, more t",
         ),
     ],
 )
 def test_undefined_cases_are_said_in_words(
-    made: Made, small: Path, options: list[Any], said: str
+    made: Made, small: Path, options: str, said: str
 ) -> None:
-    page = read(made(small, *options, *FEW, drawn=False))
+    page = read(made(small, *options.split(), *FEW, drawn=False))
     assert said in page.text
     assert re.search(r"\b(nan|inf|None)\b(?! of| of the)", page.text.replace("None: a", "")) is None
 
