@@ -563,7 +563,7 @@ def compare_selections(
     (j - D)(m₁ - m₂)² - (B - C - j(m₁ - m₂))²/n, where ½ is added to B and C, and to the negatives
     beside them.  m₁ and m₂ are the rates of positives at the w places around each cut, as in
     `hit_rate_interval`.  With a margin the test uses this V too, so that it rejects where the bound
-    leaves the margin out.
+    leaves the margin out.  Without one, an interval that would contradict the test ends at 0.
 
     Without a margin the test has z = (B - C)/√V with the V to expect if both hit rates are equal.
     B and C are replaced by their mean.  m₁ - m₂ loses what it shares with B - C, because the same
@@ -642,8 +642,12 @@ class Selections(NamedTuple):
         p_value = min(1.0, 2 * normal_tail(abs(apart), if_equal))
         used = wide if margin else if_equal
         greater, less = (normal_tail(x + margin, used) for x in (apart, -apart))
-        half, error = normal_width(side.level) * wide, math.sqrt(_variance(counts))
-        lower, upper = (min(max(x / selected, -1.0), 1.0) for x in (apart - half, apart + half))
+        z, error = normal_width(side.level), math.sqrt(_variance(counts))
+        near, far = abs(apart) - z * wide, abs(apart) + z * wide
+        if not margin:  # the interval ends at 0 rather than gainsay the test
+            near = (max if abs(apart) > z * if_equal else min)(near, 0.0)
+        ends = (near, far) if apart > 0 else (-far, -near)
+        lower, upper = (min(max(x / selected, -1.0), 1.0) for x in ends)
         test = PairTest(lower, upper, p_value, greater, less, error / selected, if_equal / selected)
         said = (*side.ends(lower, upper), test.p_value_of(side))
         return SelectionComparison(apart / selected, *said, alone, a, b), test

@@ -627,6 +627,21 @@ def test_the_score_test():
     assert (turned.p_value, turned.lower) == pytest.approx((found.p_value, -found.upper))
 
 
+def test_the_interval_never_contradicts_the_score_test():
+    dice = np.random.default_rng(0)
+    at_zero = 0
+    for _ in range(400):
+        y = dice.random(30) < 0.3
+        models = [dice.normal(size=30) + shift * y for shift in (dice.choice([0, 1, 3]), 1)]
+        pair = qk.inference.compare_selections(y, models, quota=int(dice.integers(1, 30)))
+        if pair.p_value <= 0.05:
+            assert not pair.lower < 0 < pair.upper
+        else:
+            assert pair.lower <= 0 <= pair.upper
+        at_zero += 0 in (pair.lower, pair.upper)
+    assert at_zero > 3
+
+
 @pytest.mark.full
 @pytest.mark.parametrize(("shift", "spread"), [(1.5, 1.0), (3.0, 0.5)])
 def test_the_score_test_of_equal_hit_rates_and_of_others(shift: float, spread: float):
