@@ -423,6 +423,7 @@ _LINES_SHOWN = 10
 """Models that a printed comparison shows."""
 
 
+@plainly
 class JointTest(NamedTuple):
     """The test that several models are equally good: a Wald test of all differences.
 
@@ -699,7 +700,7 @@ def compare(
     >>> print(found.names, found.estimate, found.letters)
     ('copy', 'plain', 'noisy') [0.605 0.59  0.315] ('a', 'a', 'b')
     >>> print(found.lower[0].round(2), found.p_adjusted[0].round(3))
-    [ 0.   -0.01  0.21] [1.    0.125 0.   ]
+    [ 0.   -0.01  0.21] [1.    0.123 0.   ]
     """
     call = call_of(measure, y_true, options)
     call = call._replace(measure=compared(call.measure))

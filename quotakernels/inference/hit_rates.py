@@ -592,7 +592,7 @@ def compare_selections(
     >>> models = {"a": [9, 8, 7, 6, 5, 4, 3, 2, 1, 0], "b": [1, 2, 3, 9, 8, 7, 6, 0, 4, 5]}
     >>> found = compare_selections(y_true, models, quota=4)
     >>> print(found.difference, found.positives_a, found.positives_b, round(found.p_value, 4))
-    0.5 3.0 1.0 0.1035
+    0.5 3.0 1.0 0.0939
     """
     side = Side.of(alternative, margin, confidence_level)
     scores = stacked(two_models(models, y_true), y_true, **data)

@@ -217,20 +217,21 @@ def test_intervals_at_quotas_are_those_of_other_engines(
     given = (*GIVEN, "--score", "t", "--quota", "40", "--quota", "7.5%", "--quota", "0", *options)
     given = (*given, "--confidence", "90%")
     wanted, told = by_both(data, "parts", *given)
-    sure = {"level": 0.9, "resamples": 0, "closed_forms": {"hit_rate": "score"}, "notes": []}
+    closed = dict.fromkeys(("hit_rate", "qrecall", "lift"), "score")
+    sure = {"level": 0.9, "resamples": 0, "closed_forms": closed, "notes": []}
     assert told["confidence"].items() >= sure.items()
-    assert wanted["confidence"]["closed_forms"]["hit_rate"] == "score"
+    assert wanted["confidence"]["closed_forms"].items() >= closed.items()
     for mine, other in zip(told["models"], wanted["models"], strict=True):
         assert "intervals" not in mine
         for quota in ("40", "7.5%"):
             intervals = mine["quotas"][quota]["intervals"]
-            assert intervals.keys() == {"hit_rate", *(["brings"] if options else [])}
+            assert intervals.keys() == {*closed, *(["brings"] if options else [])}
             _assert_alike(intervals, other["quotas"][quota]["intervals"])
     lines = [run("evaluate", data / "parts", *given, "--engine", x).out for x in ENGINES]
     rows = [re.findall(r"^(\w) +.* (\S+% to \S+%) ", x, re.MULTILINE) for x in lines]
     assert sorted(rows[0]) == sorted(rows[1]), "b and h bring the same but for rounding"
     assert len(rows[0]) == 8
-    assert "90% intervals: score intervals of hit rates, and of impacts" in lines[0]
+    assert "90% intervals: score intervals of hit rate, Qrecall and lift, and of" in lines[0]
     number = r"\d[\d.]*"
     told = rf" {number} \(90% interval {number} to {number}\) are positive \(y\)"
     assert re.search(told, lines[0])
