@@ -87,7 +87,7 @@ INSTEAD = """\
 ## What to use instead
 
 - **Hit rate near 1.** Resamples hardly vary if nearly all selected rows are positive. Use
-  `hit_rate_interval`, `qrecall_interval` and `compare_selections`.
+  `hit_rate_interval` and `compare_selections`.
 - **Average precision.** Near an AUC of 1 use `average_precision_interval`. With rare positives
   neither method reaches its level.
 - **AUC near 1, or fewer than 30 positives.** Use `auc_interval`, and compare models with

@@ -12,7 +12,7 @@ import quotakernels as qk
 from quotakernels._elsewhere import nearest
 from quotakernels.adapters import requiring
 from quotakernels.adapters._metrics import NEEDED
-from quotakernels.inputs.examples import COLUMNS
+from quotakernels.inputs.columns import COLUMNS
 from quotakernels.inputs.keywords import (
     check_choice,
     keywords_of,

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias, TypeVar
 
 import quotakernels
 from quotakernels.adapters import requiring
-from quotakernels.inputs.examples import COLUMNS, Examples
+from quotakernels.inputs.columns import COLUMNS
+from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import public
 from quotakernels.ops import namespace
 from quotakernels.states import ScoreBuffer, ScoreHistogram

@@ -342,11 +342,10 @@ def _of_rows(evaluation: Results) -> Iterator[str]:
         rows, effective = counted(evaluation.rows, "row", "rows"), number(evaluation.effective_rows)
         kish = "notes.kish_of_a_row" if evaluation.rows == 1 else "notes.kish"
         yield say(kish, rows=rows, effective=effective)
-    elif (
-        evaluation.settings.one_by_one
-        and min(evaluation.positives, evaluation.rows - evaluation.positives) == 1
-    ):
-        yield say("notes.two_of_each")
+    elif evaluation.settings.one_by_one and evaluation.positives == 1:
+        yield say("notes.one_positive")
+    elif evaluation.settings.one_by_one and evaluation.positives == evaluation.rows - 1:
+        yield say("notes.one_negative")
 
 
 def _too_narrow(evaluation: Results) -> Iterator[str]:
@@ -355,7 +354,8 @@ def _too_narrow(evaluation: Results) -> Iterator[str]:
     fewer: float = min(evaluation.positives, evaluation.rows - evaluation.positives)
     fewer *= evaluation.effective_rows / evaluation.rows if evaluation.weighted else 1.0
     if fewer < _FEW_OF_A_CLASS:
-        yield say("notes.few_of_a_class_drawn" if drawn else "notes.few_of_a_class")
+        few = "notes.one_of_a_class" if fewer <= 1 else "notes.few_of_a_class"
+        yield say("notes.few_of_a_class_drawn" if drawn else few)
     if fewer < INTERVALS.examples:
         yield say("notes.few_resampled", enough=INTERVALS.examples)
     named = zip(evaluation.models, evaluation.over_all.of("roc_auc"), strict=True)

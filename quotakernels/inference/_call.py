@@ -14,7 +14,8 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, readable
 from quotakernels.inference._distributions import check_level
-from quotakernels.inputs.examples import COLUMNS, Validated, check_tie_policy, validated
+from quotakernels.inputs.columns import COLUMNS
+from quotakernels.inputs.examples import Validated, check_tie_policy, validated
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import check_choice, show_value, warn_once
 from quotakernels.inputs.models import host_floats

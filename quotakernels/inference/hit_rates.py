@@ -316,8 +316,9 @@ def qrecall_interval(
 ) -> HitRateInterval:
     """Confidence interval of Qrecall or lift at a quota.
 
-    Of all examples like these it is the share of the positives that the best of the same fraction
-    hold, and that share over the fraction.  Both intervals come from one, so they agree.
+    The interval is for the population that the examples come from: the share of its positives that
+    are among the best j/n.  The interval of lift is that of Qrecall divided by j/n, so the two
+    always agree.
 
     Takes what `hit_rate` takes but a budget: labels and scores, or a `Ranking`, and a quota or
     fraction.
@@ -328,8 +329,9 @@ def qrecall_interval(
         Refused, like a ranking with weights, because the variance assumes examples drawn one by
         one.
     population : number, optional
-        The length of the list from which the n examples are a random sample without replacement.
-        The interval is then for the best of that list.
+        The length of the list from which the n examples are a random sample without replacement: a
+        whole number from n to below 2**53.  The interval is then for the best of that list.  It
+        does not go with `groups`.
     measure : {"qrecall", "lift"}, or the measure itself
         T(j)/P, or that over j/n.
     confidence_level : float
@@ -340,6 +342,12 @@ def qrecall_interval(
     HitRateInterval
         Arrays of shape (..., *Q), with `groups` (..., S, *Q).  The ends are NaN where P < 2, but
         at quota 0 and n they are the estimate.
+
+    Raises
+    ------
+    ValueError
+        A population that is not a whole number, or below n.  Where values cannot be read the result
+        is NaN instead.
 
     See Also
     --------
@@ -358,8 +366,8 @@ def qrecall_interval(
     the factor that it has in `hit_rate_interval`.
 
     In simulations 95 % intervals covered the true value in 94 to 100 % of data sets with 200 to
-    4000 rows, 1 to 40 % positives, and early to late quotas; and in 91 where a quota holds 99.9 %
-    of the positives.
+    4000 rows, 1 to 40 % positives, and early to late quotas, and in 91 % of those where the quota
+    takes in 99.9 % of the positives.
 
     References
     ----------
@@ -572,7 +580,7 @@ def compare_selections(
     The square of the distance between the mean m of both rates and (B + C)/(2D) loses its noise,
     m(1 - m)/(2w), but does not fall below 0.
 
-    In simulations of two equal hit rates this test rejected at the 5 % level in at most 6.5 % of
+    In simulations of two equal hit rates this test rejected at the 5 % level in at most 6.4 % of
     data sets.  It has 94 to 100 % of the power of Fisher's with mid-p where that one holds its
     level.
 
@@ -647,7 +655,7 @@ class Selections(NamedTuple):
         if not margin:  # the interval ends at 0 rather than gainsay the test
             near = (max if abs(apart) > z * if_equal else min)(near, 0.0)
         ends = (near, far) if apart > 0 else (-far, -near)
-        lower, upper = (min(max(x / selected, -1.0), 1.0) for x in ends)
+        lower, upper = (min(max(x / selected, -1.0), 1.0) + 0.0 for x in ends)  # no -0
         test = PairTest(lower, upper, p_value, greater, less, error / selected, if_equal / selected)
         said = (*side.ends(lower, upper), test.p_value_of(side))
         return SelectionComparison(apart / selected, *said, alone, a, b), test

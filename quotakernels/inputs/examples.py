@@ -25,8 +25,8 @@ from quotakernels._array import (
     readable,
     with_fields,
 )
-from quotakernels.inputs.columns import COLUMNS as COLUMNS
 from quotakernels.inputs.columns import (
+    COLUMNS,
     adopt,
     as_column,
     check_shapes,

@@ -11,8 +11,9 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, tree_map
 from quotakernels._records import plainly
 from quotakernels._types import Generic, Numbers, T
+from quotakernels.inputs.columns import COLUMNS
 from quotakernels.inputs.cuts import wanted_masses, whole_if_close
-from quotakernels.inputs.examples import COLUMNS, good_rows, nan_unless_valid
+from quotakernels.inputs.examples import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import forwarding, keywords_of, public, refuse_unknown, show_value
 from quotakernels.inputs.numbers import AMOUNT, checked, numbers_like
 from quotakernels.inputs.totals import Totals

@@ -8,7 +8,8 @@ from quotakernels._array import Array, Namespace, device, tree_map
 from quotakernels._records import plainly
 from quotakernels._types import TiePolicy
 from quotakernels.inputs.classes import validate_classes
-from quotakernels.inputs.examples import COLUMNS, Examples, check_tie_policy
+from quotakernels.inputs.columns import COLUMNS
+from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.keywords import check_choice, forwarding, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals

@@ -21,9 +21,9 @@ from quotakernels._array import (
 )
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T, WhenShort
-from quotakernels.inputs.columns import MASS_ROUNDING, as_column
+from quotakernels.inputs.columns import COLUMNS, MASS_ROUNDING, as_column
 from quotakernels.inputs.cuts import wanted_masses
-from quotakernels.inputs.examples import COLUMNS, Examples, check_tie_policy, validated
+from quotakernels.inputs.examples import Examples, check_tie_policy, validated
 from quotakernels.inputs.keywords import forwarding, show_value
 from quotakernels.inputs.numbers import in_library_of
 from quotakernels.inputs.totals import Totals

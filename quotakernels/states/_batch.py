@@ -13,13 +13,14 @@ from quotakernels._array import Array, Namespace, device, library
 from quotakernels._bits import dtype_name
 from quotakernels._types import BatchData
 from quotakernels.inputs.columns import (
+    COLUMNS,
     as_column,
     check_one_device,
     column_hint,
     of_two_columns,
     refuse_columns,
 )
-from quotakernels.inputs.examples import COLUMNS, Examples, is_zero, validated
+from quotakernels.inputs.examples import Examples, is_zero, validated
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import refuse_unknown, show_value
 from quotakernels.ops import namespace

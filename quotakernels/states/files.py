@@ -28,7 +28,8 @@ from quotakernels._bits import WIDTHS, dtype_name, from_bits, to_bits
 from quotakernels._records import plainly
 from quotakernels._replacing import replacing
 from quotakernels._version import __version__
-from quotakernels.inputs.examples import COLUMNS, Examples
+from quotakernels.inputs.columns import COLUMNS
+from quotakernels.inputs.examples import Examples
 from quotakernels.inputs.keywords import public, show_value
 from quotakernels.ops import namespace
 from quotakernels.states._batch import TITLES, facts_of

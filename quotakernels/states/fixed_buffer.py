@@ -9,8 +9,8 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, is_array, readable
 from quotakernels._bits import pickled
 from quotakernels._types import BatchData
-from quotakernels.inputs.columns import short_repr, warn_of_other_order
-from quotakernels.inputs.examples import COLUMNS, Examples, check_tie_policy
+from quotakernels.inputs.columns import COLUMNS, short_repr, warn_of_other_order
+from quotakernels.inputs.examples import Examples, check_tie_policy
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import check_flag, forwarding, public
 from quotakernels.ops import namespace

@@ -10,8 +10,14 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, is_array, readable
 from quotakernels._bits import pickled
 from quotakernels._types import BatchData
-from quotakernels.inputs.columns import as_column, refuse_columns, short_repr, warn_of_other_order
-from quotakernels.inputs.examples import COLUMNS, check_tie_policy, warn_of_bad
+from quotakernels.inputs.columns import (
+    COLUMNS,
+    as_column,
+    refuse_columns,
+    short_repr,
+    warn_of_other_order,
+)
+from quotakernels.inputs.examples import check_tie_policy, warn_of_bad
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import check_flag, forwarding, public, silently
 from quotakernels.inputs.numbers import checked, numbers_like

@@ -195,6 +195,7 @@ def test_guides_are_short():
     count = sum(words.values())
     assert count <= 20_000, f"{count} words: use fewer, here or in the longest guides, {longest}"
     assert len((ROOT / "README.md").read_text("utf-8").split()) <= 900
+    assert len((DOCS / "design.md").read_text("utf-8").split()) <= 1500
 
 
 @pytest.mark.parametrize("name", ["benchmarks", "benchmarks_scale", "coverage"])

@@ -639,6 +639,7 @@ def test_the_interval_never_contradicts_the_score_test():
         else:
             assert pair.lower <= 0 <= pair.upper
         at_zero += 0 in (pair.lower, pair.upper)
+        assert all(x or math.copysign(1, x) > 0 for x in pair[1:3])
     assert at_zero > 3
 
 

@@ -11,7 +11,8 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, is_array, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
-from quotakernels.inputs.examples import COLUMNS, good_rows, nan_unless_valid
+from quotakernels.inputs.columns import COLUMNS
+from quotakernels.inputs.examples import good_rows, nan_unless_valid
 from quotakernels.inputs.keywords import check_choice, forwarding, refuse_unknown, show_value
 from quotakernels.inputs.numbers import POSITIVE, checked, in_library_of, numbers_like
 from quotakernels.measures._facts import direction_of, fact, title_of
