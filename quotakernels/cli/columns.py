@@ -159,6 +159,8 @@ def group_values(table: pa.Table, name: str) -> pa.ChunkedArray:
         text = column.cast(pa.string())
         has_parts = pa.types.is_timestamp(kind) and kind.unit != "s"  # DuckDB drops their zeros
         return pc.replace_substring_regex(text, r"\.?0+$", "") if has_parts else text
+    if pa.types.is_floating(kind) and pc.all(pc.equal(pc.floor(column), column)).as_py():
+        return column.cast(pa.int64())  # as pandas writes ids of which some are missing
     if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
         decimals = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
         held = "numbers with decimals" if decimals else f"values of type {kind}"

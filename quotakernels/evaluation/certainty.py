@@ -148,7 +148,7 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
 
 def too_few_groups(evaluation: Results) -> str:
     """How many groups were resampled, if that makes p-values too small."""
-    if evaluation.settings.per is None or evaluation.groups is None:
+    if not evaluation.settings.draws_groups or evaluation.groups is None:
         return ""
     groups = len(evaluation.groups.names)
     return counted(groups, "group", "groups") if groups < ENOUGH_GROUPS else ""
@@ -273,7 +273,7 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         return
     if evaluation.gains is not None:
         yield from _of_gains(evaluation, evaluation.gains)
-    if evaluation.groups is not None and evaluation.settings.per is not None:
+    if evaluation.groups is not None and evaluation.settings.draws_groups:
         yield say("notes.of_groups")
         yield from notes_of_few_groups(evaluation)
     yield from _of_rows(evaluation)

@@ -425,6 +425,11 @@ class Settings:
         return self.weight is None and self.cluster is None
 
     @property
+    def draws_groups(self) -> bool:
+        """Whether groups with quotas of their own are drawn whole, and not clusters of rows."""
+        return self.per is not None and self.cluster is None
+
+    @property
     def quotas_over_all(self) -> tuple[Quota, ...]:
         """The quotas that one ranking of all rows fills."""
         return self.quotas if self.per is None else ()

@@ -436,8 +436,8 @@ class JointTest(NamedTuple):
         The rank of this covariance: one less than the number of models if none repeats another.
     p_value : float
         The probability of a larger statistic, from the χ² distribution, if all are equally good.
-        NaN if a model is undefined, if the test has no standard errors, as a permutation test, and if
-        those of the pairs are not those of one covariance, as may happen for hit rates in small data.
+        NaN if a model is undefined, if the test has no standard errors (a permutation test), and if
+        those of the pairs fit no covariance, as may happen for hit rates in small data.
     """
 
     statistic: float
@@ -510,12 +510,17 @@ class Comparison(NamedTuple):
     joint: JointTest
 
     def __repr__(self) -> str:
-        """The models, best first, with their letters and the p-value against the first."""
+        """The models, best first, with their letters and the p-value against the first: adjusted,
+        or that of a one-sided test, which is for a pair chosen beforehand.
+        """
         wide, marks = (max(map(len, x), default=0) for x in (self.names, self.letters))
         rows = zip(self.names, self.estimate.tolist(), self.letters, strict=True)
         lines = [f"  {name:{wide}}  {digits(value):>9}  {x:{marks}}" for name, value, x in rows]
-        for k, p in enumerate(self.p_adjusted[0, 1:_LINES_SHOWN].tolist(), 1):
-            lines[k] += f"  p = {formatted(p, '.2g')}"
+        bounds = self.lower[0, 1:], self.upper[0, 1:]  # a one-sided test has no other end
+        sides = [x for x, y in zip(("less", "greater"), bounds, strict=True) if np.isinf(y).any()]
+        values = (self.p_value if sides else self.p_adjusted)[0, 1:_LINES_SHOWN]
+        for k, p in enumerate(values.tolist(), 1):
+            lines[k] += f"  {' '.join(['p', *sides])} = {formatted(p, '.2g')}"
         more = [f"  and {len(lines) - _LINES_SHOWN} more"] if len(lines) > _LINES_SHOWN else []
         if len(lines) > 2 and not math.isnan(self.joint.p_value):
             more += [f"All alike: p = {formatted(self.joint.p_value, '.2g')}"]

@@ -23,7 +23,7 @@ from quotakernels._array import (
     tree_map,
 )
 from quotakernels._types import Generic, T
-from quotakernels.inputs.columns import as_column, short_repr
+from quotakernels.inputs.columns import COLUMNS, as_column, short_repr
 from quotakernels.inputs.cuts import (
     in_precision_of,
     known_masses,
@@ -33,7 +33,6 @@ from quotakernels.inputs.cuts import (
     wanted_masses,
 )
 from quotakernels.inputs.examples import (
-    COLUMNS,
     Examples,
     Validated,
     check_tie_policy,

@@ -341,16 +341,23 @@ def test_one_bad_model_leaves_the_others_alone():
 
 
 def test_ends_of_qrecall_solve_their_equation():
-    dice = np.random.default_rng(8)
+    """Or all that is selected is positive, where positives are as rare as they may be."""
+    dice, capped = np.random.default_rng(8), 0
     square = Fraction(2.7764451051977987) ** 2  # Student's t of 4 degrees of freedom
     for quota in range(1, 16):
         ranked = np.isin(np.arange(40), dice.choice(quota + 10, 5, replace=False)).astype(int)
         found = qk.inference.qrecall_interval(ranked, -np.arange(40.0), quota=quota)
         assert found.estimate == qk.qrecall(ranked, -np.arange(40.0), quota=quota)
-        for end in map(Fraction, (found.lower, found.upper)):
+        everybody = {"quota": 40, "method": "wilson"}
+        rarest = qk.inference.hit_rate_interval(ranked, -np.arange(40.0), **everybody).lower
+        limit = quota / (40 * rarest)
+        assert found.upper <= limit * (1 + 1e-12)
+        capped += (at_limit := found.upper == pytest.approx(limit, rel=1e-12))
+        for end in map(Fraction, (found.lower, found.upper)[: 1 if at_limit else 2]):
             away = int(ranked[:quota].sum()) - 5 * end
             room = square * draws.variance_of_found(ranked.tolist(), quota, end)
             assert end in (0, 1) or float(away**2 / room) == pytest.approx(1, rel=1e-9)
+    assert 0 < capped < 15
 
 
 def test_qrecall_and_lift_agree_and_hold_the_truth_at_a_late_quota():
