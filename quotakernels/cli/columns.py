@@ -177,17 +177,15 @@ def group_codes(column: pa.ChunkedArray, names: list[Any]) -> NDArray[np.int64]:
 
 
 _ID = re.compile(
-    r"(.*[\W_])?(id|ids|uid|customer|client|patient|user|account|card|household|subject|borrower)"
-    r"([\W_]?(id|no|nr|number|key))?",
-    re.IGNORECASE,
+    r"(?i:(.*[\W_])?(id|ids|uid|customer|client|patient|user|account|card|household|subject|borrower)"
+    r"([\W_]?(id|no|nr|number|key))?)|.*[a-z]I[Dd]"
 )
-_CAMEL_CASE = re.compile(r".*[a-z]I[Dd]")
 _FEW_ROWS = 50
 
 
 def looks_like_id(name: str) -> bool:
     """Whether a column is called like an id of customers, patients or the like."""
-    return bool(_ID.fullmatch(name.strip()) or _CAMEL_CASE.fullmatch(name.strip()))
+    return bool(_ID.fullmatch(name.strip()))
 
 
 def shared_by_few(ids: pa.ChunkedArray) -> bool:

@@ -388,10 +388,9 @@ def evaluate_file(path: Path, settings: Settings) -> Evaluation:
             lambda x: evaluate_sample(settings, sample_of(settings, x), tuning, step, step.tell),
         )
         missing = given.num_rows - table.num_rows
-        evaluation = replace(evaluation, rows_read=given.num_rows, rows_missing=missing)
-        if settings.resampling is None or settings.cluster is not None:
-            return evaluation
-        return replace(evaluation, repeated_ids=_repeated_ids(path, columns_read(settings)))
+        asked = settings.resampling is not None and settings.cluster is None
+        ids = _repeated_ids(path, columns_read(settings)) if asked else ""
+        return replace(evaluation, rows_read=given.num_rows, rows_missing=missing, repeated_ids=ids)
 
 
 def _repeated_ids(path: Path, used: Sequence[str]) -> str:

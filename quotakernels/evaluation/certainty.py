@@ -342,10 +342,8 @@ def _of_rows(evaluation: Results) -> Iterator[str]:
         rows, effective = counted(evaluation.rows, "row", "rows"), number(evaluation.effective_rows)
         kish = "notes.kish_of_a_row" if evaluation.rows == 1 else "notes.kish"
         yield say(kish, rows=rows, effective=effective)
-    elif evaluation.settings.one_by_one and evaluation.positives == 1:
-        yield say("notes.one_positive")
-    elif evaluation.settings.one_by_one and evaluation.positives == evaluation.rows - 1:
-        yield say("notes.one_negative")
+    elif evaluation.settings.one_by_one and evaluation.positives in (1, evaluation.rows - 1):
+        yield say("notes.one_positive" if evaluation.positives == 1 else "notes.one_negative")
 
 
 def _too_narrow(evaluation: Results) -> Iterator[str]:

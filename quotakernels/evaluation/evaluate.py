@@ -392,8 +392,7 @@ def _sample(given: _Given, mask: str, pos_label: Any) -> Sample:
     of_rows = {name: x[rows] for name, x in columns.items() if x is not None}
     weights, gains, costs, treatment = map(of_rows.get, ("weight", "gain", "cost", "treatment"))
     groups, clusters = _groups(arrays, rows, "per", "by"), _groups(arrays, rows, "clusters")
-    labels = examples.labels[rows]
-    return Sample(labels, scores, weights, gains, groups, costs, treatment, clusters)
+    return Sample(examples.labels[rows], scores, weights, gains, groups, costs, treatment, clusters)
 
 
 def _groups(arrays: _Arrays, rows: Any, *names: str) -> Groups | None:

@@ -516,11 +516,11 @@ class Comparison(NamedTuple):
         wide, marks = (max(map(len, x), default=0) for x in (self.names, self.letters))
         rows = zip(self.names, self.estimate.tolist(), self.letters, strict=True)
         lines = [f"  {name:{wide}}  {digits(value):>9}  {x:{marks}}" for name, value, x in rows]
-        bounds = self.lower[0, 1:], self.upper[0, 1:]  # a one-sided test has no other end
-        sides = [x for x, y in zip(("less", "greater"), bounds, strict=True) if np.isinf(y).any()]
-        values = (self.p_value if sides else self.p_adjusted)[0, 1:_LINES_SHOWN]
-        for k, p in enumerate(values.tolist(), 1):
-            lines[k] += f"  {' '.join(['p', *sides])} = {formatted(p, '.2g')}"
+        ends = ("p less", self.lower), ("p greater", self.upper)  # a one-sided test lacks one
+        sides = [name for name, x in ends if np.isinf(x).any()] or ["p"]
+        values = self.p_adjusted if sides == ["p"] else self.p_value
+        for k, p in enumerate(values[0, 1:_LINES_SHOWN].tolist(), 1):
+            lines[k] += f"  {sides[0]} = {formatted(p, '.2g')}"
         more = [f"  and {len(lines) - _LINES_SHOWN} more"] if len(lines) > _LINES_SHOWN else []
         if len(lines) > 2 and not math.isnan(self.joint.p_value):
             more += [f"All alike: p = {formatted(self.joint.p_value, '.2g')}"]
