@@ -191,7 +191,7 @@ def test_impacts_less_what_a_place_costs(arguments: list[Any]) -> None:
     words = ("--positives", "buyers", "--currency", "EUR")
     said = run(*arguments, "--quota", 3, *words, "--impact", "40,0,0,-2", "--place-cost", 1.5).out
     counted = "buyers selected 38.5, others selected -1.5, buyers left 0, others left -2."
-    assert f"\nCounted in EUR for each row: {counted}\n" in said
+    assert f"\nValues in EUR for each row: {counted}\n" in said
 
 
 @pytest.mark.parametrize(("impact", "worth"), [("38.5,-1.5,0,0", 40), ("-3,1,0.5,0", -4.5)])
@@ -328,7 +328,7 @@ def test_whom_to_mail(campaign: Path) -> None:
     assert "How many should I take? 1,075 of the 1,600 places.\nThe first 1,075 by logistic" in text
     assert "2,118.84, at random 170.02." in text
     tuned = run("evaluate", "--all", campaign, *CAMPAIGN, "--tune", "train=1").out
-    assert "How many should I take? All 1,600 places.\nThe best cut of logistic.score, " in tuned
+    assert "How many should I take? All 1,600 places.\nThe best cut of logistic.score was " in tuned
     assert "Here 21,277 rows reach it, and they bring 7,037.83.\n" in tuned
 
 

@@ -235,7 +235,7 @@ def test_intervals_at_quotas_are_those_of_other_engines(
     number = r"\d[\d.]*"
     told = rf" {number} \(90% interval {number} to {number}\) are positive \(y\)"
     assert re.search(told, lines[0])
-    assert ("With 40 places (90% interval" in lines[0]) == bool(options)
+    assert ("That is with 40 places (90% interval" in lines[0]) == bool(options)
 
 
 @pytest.mark.parametrize(
