@@ -326,10 +326,10 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     """What the intervals of best cuts and of quotas are, and where the expected is too low."""
     settings = evaluation.settings
     yield say("notes.chosen_elsewhere" if settings.tune else "notes.chosen_here")
-    yield say("notes.uncorrected")
     impacts = settings.unit is not None and settings.unit.impacts is not None
     if impacts and settings.quotas and settings.one_by_one and settings.cost is None:
         yield say("notes.of_two_rates")
+    yield say("notes.uncorrected")
     named = zip(evaluation.models, evaluation.rankings, strict=True)
     coarse = [name for name, x in named if np.count_nonzero(x.counts) < _FEW_SCORES]
     if coarse and "expected" in gains.at_best_cut.ends:

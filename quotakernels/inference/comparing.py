@@ -590,6 +590,7 @@ def compare(
     margin : float
         In units of the measure, and only for a one-sided test: "greater" may show that the
         difference is above -margin (model i is not inferior), "less" that it is below the margin.
+        A negative margin asks for more than any difference.
     n_resamples : int
         The number of resamples, or of exchanges for each pair, R.
     confidence_level : float

@@ -543,7 +543,7 @@ def compare_selections(
     margin : float
         A difference of hit rates, and only for a one-sided test: "greater" may show that the
         difference is above -margin (the first model is not inferior), "less" that it is below the
-        margin.
+        margin.  A negative margin asks for more than any difference.
     confidence_level : float
         Of the interval, above 0 and below 1; of a one-sided bound, above 0.5.
 
