@@ -24,7 +24,7 @@ from quotakernels._array import (
 Bits = np.ndarray[Any, Any]
 """Unsigned integers as wide as the numbers that they stand for."""
 
-_NAMES = {
+_TYPES_OF_WIDTH = {
     1: (
         "bool int8 uint8 int4 uint4 int2 uint2 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz "
         "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
@@ -33,7 +33,7 @@ _NAMES = {
     4: "int32 uint32 float32",
     8: "int64 uint64 float64",
 }
-WIDTHS = {name: width for width, names in _NAMES.items() for name in names.split()}
+WIDTHS = {name: width for width, names in _TYPES_OF_WIDTH.items() for name in names.split()}
 """The types whose bits are kept, by name, and how many bytes hold one number."""
 
 
@@ -84,7 +84,7 @@ def from_bits(bits: Bits, name: str, beside: Array | None) -> Array:
 
 
 def _placed(xp: Namespace, x: Bits, beside: Array) -> Array:
-    """As a JAX array, divided among devices as `beside` is if both have the same shape."""
+    """A JAX array of the bits, divided among devices as `beside` is if the shapes agree."""
     with sys.modules["jax"].enable_x64(True):
         made = xp.asarray(x)
         place = placement(beside)

@@ -256,9 +256,9 @@ def _by_value(column: str, kind: str) -> str:
     return f"({column} + CAST(0 * random() AS {kind}))" if floats else column
 
 
-_WHOLE = {f"{sign}{size}int" for sign in ("", "u") for size in ("tiny", "small", "big")}
-_WHOLE |= {"integer", "uinteger"}
-_SCORES = {"boolean", "float", "double", *_WHOLE}
+_INTEGERS = {f"{sign}{size}int" for sign in ("", "u") for size in ("tiny", "small", "big")}
+_INTEGERS |= {"integer", "uinteger"}
+_SCORES = {"boolean", "float", "double", *_INTEGERS}
 _NUMBERS = {*_SCORES, "hugeint", "uhugeint", "decimal"}
 _TEXTS = {"varchar", "enum"}
 _DATES = {"date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns"}
@@ -381,7 +381,7 @@ def _score_of(relation: Any, name: str) -> str:
 
 def _group_of(relation: Any, name: str) -> str:
     """SQL for the ids of groups: integers, texts or dates."""
-    if (kind := _type(relation, name).id) not in _WHOLE | _TEXTS | _DATES | {"boolean"}:
+    if (kind := _type(relation, name).id) not in _INTEGERS | _TEXTS | _DATES | {"boolean"}:
         raise TypeError(_holds(relation, name, "integers, texts or dates; cast it in a query"))
     column = _identifier(name)
     return f"CAST({column} AS VARCHAR)" if kind == "enum" else column

@@ -31,7 +31,7 @@ _SIMILAR = {
     "groups": ("group", "indexes"),
 }
 """Names that were probably meant as these."""
-_EXACT = (
+_FOR_EXACT_SCORES = (
     "make the metric with FixedScoreBuffer.empty(like, capacity=…), or with a ScoreHistogram of "
     "bfloat16 or float16 scores"
 )
@@ -183,7 +183,7 @@ def _check_metric(measures: Any, state: Any, columns: dict[str, str], bound: Any
             f"the state keeps {kept}; got the keywords of {', '.join(names) or 'none'}"
         )
     exact = not isinstance(state, ScoreHistogram) or state.exact
-    check_measures_fit(named_measures(measures).values(), exact, _EXACT)
+    check_measures_fit(named_measures(measures).values(), exact, _FOR_EXACT_SCORES)
     if batch := tuple(state.like.shape[:-1]):
         raise ValueError(
             f"state must be for one list of scores, of shape (n,); got one with batch axes "

@@ -228,8 +228,8 @@ def lacks_a_cut(measure: Any, options: dict[str, Any]) -> bool:
     return isinstance(function, TableMeasure) and given.keys().isdisjoint(_CUTS)
 
 
-_DATA = ("groups", *COLUMNS)
-_REQUESTS = {"estimator": UNUSED, **dict.fromkeys(_DATA, False)}
+_REQUESTABLE = ("groups", *COLUMNS)
+_REQUESTS = {"estimator": UNUSED, **dict.fromkeys(_REQUESTABLE, False)}
 """The metadata that `score` requests by default."""
 
 
@@ -313,7 +313,7 @@ class Scorer(_BaseScorer):  # type: ignore[misc]
 
     def _check_beside(self, columns: dict[str, Any]) -> None:
         """Raise for columns that the measure does not use, or needs and lacks."""
-        refuse_unknown(repr(self), columns, _DATA)
+        refuse_unknown(repr(self), columns, _REQUESTABLE)
         for name in columns:
             if name != "groups" and name.removesuffix("_rejected") not in self.needs:
                 raise TypeError(f"{self!r} takes no {name}, which its measure does not need")

@@ -40,7 +40,7 @@ with requiring("torchmetrics", "torchmetrics"):
 __all__ = ["RankingMetric"]
 
 Tensor: TypeAlias = Any
-_EXACT = (
+_FOR_EXACT_SCORES = (
     'make the metric with state="buffer", or with dtype=torch.bfloat16 or torch.float16 for scores '
     "of that type"
 )
@@ -152,14 +152,14 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc]
         **kwargs: Any,
     ) -> None:
         super().__init__(**of_metrics(kwargs, measures))
-        check_choice("state", state, *_KINDS)
+        check_choice("state", state, *_STATES)
         check_choice("groups", groups, "mean", "each", None)
         names = checked_metric(measures, torch.empty(0), bound, columns)
         self.measures = dict(measures) if isinstance(measures, Mapping) else measures
         self.bound, self.groups = bound, groups
         self.pos_label, self.validate_args = pos_label, validate_args
         self._better = _direction(self.measures) if higher_is_better is None else higher_is_better
-        self._kept = kept = _KINDS[state](dtype, bits, weighted, groups is not None, names)
+        self._kept = kept = _STATES[state](dtype, bits, weighted, groups is not None, names)
         _check_measures(self._several(), groups, kept)
         settings: dict[str, Any] = {"format": 1, "state": state, "dtype": str(kept.dtype)}
         settings |= {"bits": kept.bits}
@@ -407,7 +407,7 @@ def _check_measures(
             as_mean_over_groups(measure)
         elif groups is None and mean_over_groups(measure):
             raise ValueError(f'{name} is a mean over groups; it needs groups="mean"')
-    check_measures_fit(measures.values(), kept.exact, _EXACT)
+    check_measures_fit(measures.values(), kept.exact, _FOR_EXACT_SCORES)
 
 
 def _refuse_replica(*_: Any, **__: Any) -> None:
@@ -658,7 +658,7 @@ def _first_of_same(stacked: Tensor) -> Tensor:
     return stacked[0]
 
 
-_KINDS: dict[str, type[KeptBuffer] | type[KeptHistogram]] = {
+_STATES: dict[str, type[KeptBuffer] | type[KeptHistogram]] = {
     "buffer": KeptBuffer,
     "histogram": KeptHistogram,
 }

@@ -276,7 +276,7 @@ def plain(table: pa.Table) -> pa.Table:
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    """That of texts for views of them, of values for categories, and of floats for half floats."""
+    """The type to read: of texts for views, of values for categories, floats for half floats."""
     if pa.types.is_dictionary(kind):
         return _plain(kind.value_type)
     others = {pa.string_view(): pa.large_string(), pa.float16(): pa.float32()}
@@ -385,9 +385,6 @@ def parse_label(text: str, sample: _Value) -> _Value | None:
 # columns of batches
 
 
-_EXACT_IN_FLOAT64 = 2**53
-
-
 class BatchReader:
     """Reads batches of one file after the other, of which some lack a label, an arm or a group."""
 
@@ -446,7 +443,7 @@ def _one_of(values: list[_Value], name: str, asked: str | None, two: _Two = _LAB
 def _float_scores(table: pa.Table, name: str) -> NDArray[np.float64]:
     """The scores of a batch in the type that holds those of all batches."""
     scores = score_column(table, name)
-    if scores.dtype.kind in "iu" and max(-int(scores.min()), int(scores.max())) > _EXACT_IN_FLOAT64:
+    if scores.dtype.kind in "iu" and max(-int(scores.min()), int(scores.max())) > 2**53:
         raise InputError(f"column {name!r}: whole numbers beyond 2**53 need another engine")
     return scores.astype(np.float64, copy=False)
 
@@ -456,9 +453,9 @@ def _float_scores(table: pa.Table, name: str) -> NDArray[np.float64]:
 
 _R = TypeVar("_R")
 _EQUALITY = ("=", "!=")
-_EXACT = pa.decimal256(76, 38)
+_WIDE_DECIMAL = pa.decimal256(76, 38)
 """Holds all whole numbers and decimals of a file."""
-_DIGITS = re.compile(r"[+-]?\d{1,38}(\.\d{1,38})?")
+_DECIMAL = re.compile(r"[+-]?\d{1,38}(\.\d{1,38})?")
 _DAYS = (
     (r"^\s*(\d)\.", r"0\1."),
     (r"\.(\d)\.", r".0\1."),
@@ -536,7 +533,7 @@ def _wanted(condition: Condition, kind: pa.DataType) -> pa.Scalar:
     exact = pa.types.is_integer(kind) or pa.types.is_decimal(kind)
     is_number = exact or pa.types.is_floating(kind)
     if is_number:
-        kind = _EXACT if exact and _DIGITS.fullmatch(text) else pa.float64()
+        kind = _WIDE_DECIMAL if exact and _DECIMAL.fullmatch(text) else pa.float64()
     try:
         value = pa.scalar(_iso(text) if pa.types.is_temporal(kind) else text).cast(kind)
         if kind != pa.float64() or not math.isnan(value.as_py()):

@@ -27,11 +27,11 @@ _BYTES = 2**16
 """Of the beginning, which tells how the file is written."""
 _SEPARATORS = (",", ";", "\t", "|")
 _EMPTY = re.compile(r"([ ,;|\t\"]*\r?\n)+")
-_TOLD = re.compile(r"sep=([,;|\t])\r?\n")
-_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+(,\d+)?|\d*(,\d+|\d))([eE][+-]?\d+)?")
+_SEPARATOR_LINE = re.compile(r"sep=([,;|\t])\r?\n")
+_COMMA_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+(,\d+)?|\d*(,\d+|\d))([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
-_POINTS = re.compile(r"[+-]?[\d.]*\d([eE][+-]?\d+)?")
-_WHOLE = re.compile(r"[+-]?(\d{1,3}|[1-9]\d{0,2}(\.\d{3})+)")
+_POINT_NUMBER = re.compile(r"[+-]?[\d.]*\d([eE][+-]?\d+)?")
+_COMMA_WHOLE = re.compile(r"[+-]?(\d{1,3}|[1-9]\d{0,2}(\.\d{3})+)")
 """A number of thousands with all its points, or of less."""
 
 
@@ -87,7 +87,7 @@ def _dialect(path: Path, _: tuple[int, int], _said: tuple[Any, ...]) -> Dialect:
     text = first.decode(encoding, errors="replace").removeprefix("\ufeff")
     if len(first) == _BYTES:  # the last record may be cut
         text = text[: text.rfind("\n") + 1] or text
-    told = _TOLD.match(text)  # a first line for the spreadsheet, which is no record
+    told = _SEPARATOR_LINE.match(text)  # a first line for the spreadsheet, which is no record
     skipped, text = _from_header(path, text, told.end() if told else 0)
     usual = "\t" if suffix_of(path) == ".tsv" else ","
     separator = said.get("sep") or (told[1] if told else _separator(text, usual))
@@ -157,10 +157,10 @@ def _marks(records: list[list[str]], separator: str) -> tuple[str, tuple[str, ..
         commas = [x for x in cells if "," in x]
         only_thousands = separator != ";" and all(map(_THOUSANDS.fullmatch, commas))
         decimal_comma = commas and separator != "," and not only_thousands
-        if decimal_comma and all(map(_NUMBER.fullmatch, cells)):
+        if decimal_comma and all(map(_COMMA_NUMBER.fullmatch, cells)):
             return ",", (), True
-        if any("." in x for x in cells) and all(map(_POINTS.fullmatch, cells)):
-            sure = sure or separator == "," or not all(map(_WHOLE.fullmatch, cells))
+        if any("." in x for x in cells) and all(map(_POINT_NUMBER.fullmatch, cells)):
+            sure = sure or separator == "," or not all(map(_COMMA_WHOLE.fullmatch, cells))
             doubtful.append(name)
     return ".", () if sure else tuple(doubtful), sure
 

@@ -26,9 +26,9 @@ _RENAMED = {
     "n_resamples": "resamples",
     "random_state": "seed",
 }
-_NAMES = "quota fraction budget cost gain place_cost ratio tune per by treatment treated"
+_SAME = "quota fraction budget cost gain place_cost ratio tune per by treatment treated"
 _ARGUMENT = re.compile(
-    rf"(?<!\w)({'|'.join([*_NAMES.split(), 'compare', *_RENAMED])})=(True|-?[\d.]*\d|nan|-?inf)?"
+    rf"(?<!\w)({'|'.join([*_SAME.split(), 'compare', *_RENAMED])})=(True|-?[\d.]*\d|nan|-?inf)?"
 )
 
 

@@ -49,7 +49,7 @@ def command_line(words: Iterable[str]) -> str:
     return " ".join(map(quoted, words))
 
 
-_WORDS = (
+_MISSING = (
     *("", "NA", "N/A", "n/a", "null", "NULL", "None"),
     *("#N/A", "#NV", "#N/D", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#NUM!", "#NAME?"),
 )
@@ -59,4 +59,4 @@ _WORDS = (
 def missing_words() -> list[str]:
     """The cells of text files and spreadsheets that hold no value; the user may add some."""
     asked = given().get("missing", ())
-    return [*_WORDS, *asked]
+    return [*_MISSING, *asked]

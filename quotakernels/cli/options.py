@@ -218,7 +218,7 @@ READING = (
         multiple=True,
     ),
 )
-_DATA = (
+_DATA_OPTIONS = (
     _column("--label", "Column of the labels."),
     _column("--score", "Column of a model's scores; repeat.", multiple=True),
     _option("--quota", "Q", f"{_PLACES}; repeat.", multiple=True, **_QUOTA),
@@ -275,7 +275,7 @@ def _output(purpose: str) -> Option:
 
 Sections = Mapping[str, Sequence[Option]]
 EVALUATE: Sections = {
-    "Data and quotas": (*_DATA, _example("Evaluate the shipped example scores.")),
+    "Data and quotas": (*_DATA_OPTIONS, _example("Evaluate the shipped example scores.")),
     "What a selection brings": _GAINS,
     "How sure it is": (
         _confidence("Print intervals of this level, as in 95%."),
@@ -304,7 +304,7 @@ EVALUATE: Sections = {
     ),
 }
 REPORT: Sections = {
-    "Data and quotas": (*_DATA, _example("Report on the shipped example scores.")),
+    "Data and quotas": (*_DATA_OPTIONS, _example("Report on the shipped example scores.")),
     "What a selection brings": _GAINS,
     "How sure it is": (
         _confidence("Level of intervals and tests; 95% by default."),

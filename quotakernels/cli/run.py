@@ -91,7 +91,7 @@ def example_file() -> Iterator[Path]:
 # what is asked
 
 
-_TYPES = {"csv": "CSV", "excel": ".xlsx"}
+_FORMATS = {"csv": "CSV", "excel": ".xlsx"}
 _OF_TYPES = {
     **dict.fromkeys(("sep", "encoding"), "CSV"),
     **dict.fromkeys(("decimal", "header_row"), "CSV and .xlsx"),
@@ -182,7 +182,7 @@ def _refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
 
 def refuse_unread_options(file: Path) -> None:
     """Raise for an option that says how files of another type are read."""
-    kind = _TYPES.get(file_format(file), "other")
+    kind = _FORMATS.get(file_format(file), "other")
     for name, types in _OF_TYPES.items():
         if given().get(name) is not None and kind not in types:
             option = f"--{name.replace('_', '-')}"

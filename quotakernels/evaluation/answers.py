@@ -105,7 +105,7 @@ def _found_from_to(choice: Choice) -> str:
 
 
 def _by_choice(choice: Choice, form: Callable[[float], str]) -> str:
-    """That the first is the best of several on the rows that judge it, and what to expect of it."""
+    """A warning that the model ahead was chosen on the rows that judge it; empty if none was."""
     if len(choice.best) == len(choice.order):
         return ""
     expected = choice.elsewhere
@@ -263,7 +263,7 @@ def fewer_to_fill(choice: Choice) -> Fewer | None:
 
 
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:
-    """Those that reach the threshold that was chosen on other rows, if the quota has room."""
+    """How many rows reach the threshold that was tuned on other data, as far as the quota goes."""
     model = gains.best_model if choice is None or not choice.defined else choice.first
     tune = in_words(evaluation.settings.tune)
     found, name = gains.at_best_cut.of_model(model), evaluation.models[model]
@@ -308,7 +308,7 @@ def what_it_brings(evaluation: Results, choice: Choice | None) -> Said:
 
 
 def _may_not_pay(gains: GainResults, choice: Choice) -> Iterator[str]:
-    """That the places bring more than selecting nobody here, and perhaps not on other rows."""
+    """A warning that a quota which pays here may pay less than selecting nobody on new data."""
     lower, _ = choice.interval("brings")
     if lower < gains.nobody < choice.compared[choice.first]:
         yield say("brings.may_not_pay", size=choice.size)
@@ -584,7 +584,7 @@ def _needed(evaluation: Results, model: int) -> str:
 
 
 def _flattered(evaluation: Results, gains: GainResults) -> Iterator[str]:
-    """That a cut was chosen on the rows that judge it, where nothing else tells what that does."""
+    """A warning that a cut was chosen on the rows that judge it, if nothing else says so."""
     settings, quota = evaluation.settings, gains.at_best_cut.of("quota")[gains.best_model]
     chosen_here = not settings.tune and not evaluation.has_intervals
     chosen_here = chosen_here and not no_row_is_a_loss(evaluation, gains)

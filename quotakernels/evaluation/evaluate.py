@@ -346,7 +346,7 @@ def _has_rows(models: Any) -> bool:
 
 
 def _numeric(columns: dict[str, Any]) -> dict[str, Any]:
-    """Those that may be scores; a warning names the others."""
+    """The columns that may be scores; a warning names the others."""
     others = [name for name, x in columns.items() if _kind(x) not in "biuf"]
     if others:
         warnings.warn(
@@ -406,7 +406,7 @@ def _groups(arrays: _Arrays, rows: Any, *names: str) -> Groups | None:
 
 
 def _quotas(**asked: Any) -> tuple[Quota, ...]:
-    """Those of places, those of shares of all, and budgets, each once."""
+    """The quotas, the fractions and the budgets that are asked for, each once."""
     found = (x for name, given in asked.items() for x in _quotas_of(name, given))
     return tuple(dict.fromkeys(found))
 

@@ -63,7 +63,7 @@ _Key = tuple[str, Quota | None, str]
 _Found = dict[_Key, Any]
 """What has a lower and an upper end."""
 _SUMMARY: _Key = (_VALUES, None, "summary")
-_TOLD = ("hit_rate", "uplift_at_quota")
+_ALSO_IF_BRIEF = ("hit_rate", "uplift_at_quota")
 """Of what the answer tells an interval."""
 _ONE_GROUP = "intervals and tests draw whole groups, and there is only one by"
 _R = TypeVar("_R", bound=Results)
@@ -254,7 +254,7 @@ def _measures(data: Resampled) -> dict[_Key, Any]:
     measures |= {(_VALUES, None, measure.name): measure.function for measure in areas}
     for quota, argument in data.quotas.items():
         for measure in measures_at(quota, bool(data.sample.treated)):
-            asked = not brief or measure.name in _TOLD
+            asked = not brief or measure.name in _ALSO_IF_BRIEF
             if measure.resampled and asked and measure.name not in closed:
                 measures[_VALUES, quota, measure.name] = partial(measure.function, **argument)
     return measures

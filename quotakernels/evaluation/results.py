@@ -250,7 +250,7 @@ class Ends(NamedTuple):
 
     @classmethod
     def of(cls, found: Any) -> Ends:
-        """Those of an interval with an axis of models, or of an interval for each of them.
+        """The ends of an interval with an axis of models, or of an interval for each of them.
 
         Closed forms have no resamples that are undefined.
         """

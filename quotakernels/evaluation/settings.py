@@ -219,7 +219,7 @@ class Resampling:
         models: int = 1,
         gains: bool = False,
     ) -> Resampling | None:
-        """As many resamples as are asked for, or else as many as so many models need.
+        """How to resample: as often as is asked for, or else as often as so many models need.
 
         Those of intervals also test `gains`.  None if nothing is to be resampled.
         """

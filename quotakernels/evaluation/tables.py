@@ -284,7 +284,7 @@ def ends_of_quotas(evaluation: Results) -> Iterator[Table]:
 
 
 _THREE = fixed(3)
-_AREA = Column("roc_auc", form=_THREE)
+_AREA_COLUMN = Column("roc_auc", form=_THREE)
 
 
 def brief_tables(evaluation: Results) -> Iterator[Table]:
@@ -324,7 +324,7 @@ def _brief_columns(choice: Choice) -> _Columns:
     if settings.treatment is not None:
         yield "uplift", _numbers(_THREE, values.of("uplift_at_quota"))
     areas = (evaluation.over_all.known("roc_auc", model) for model in models)
-    yield "AUC", (cell_of(_AREA, x if x.bounded else Known(x.value)) for x in areas)
+    yield "AUC", (cell_of(_AREA_COLUMN, x if x.bounded else Known(x.value)) for x in areas)
 
 
 # groups

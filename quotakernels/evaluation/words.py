@@ -12,7 +12,7 @@ from quotakernels._text import counted, number
 Said = tuple[str, tuple[str, ...]]
 """An answer in a few words, and the sentences that say what they mean."""
 MINUS = "\N{MINUS SIGN}"
-_NAMED = 3
+_NAMES_SAID = 3
 
 
 _SENTENCES = tomllib.loads(
@@ -50,9 +50,9 @@ def listed(names: Sequence[str], last: str = "and") -> str:
 
 def at_most_three(names: Sequence[str], last: str = "and") -> str:
     """Write several names in a row, of many the first two and the number of the others."""
-    if len(names) <= _NAMED:
+    if len(names) <= _NAMES_SAID:
         return listed(names, last)
-    return listed([*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} others"], last)
+    return listed([*names[: _NAMES_SAID - 1], f"{len(names) - _NAMES_SAID + 1} others"], last)
 
 
 class Size(NamedTuple):

@@ -87,7 +87,7 @@ _CURVES = {
     "roc": roc,
     "impact_at_quota": impact_at_quota,
 }
-_DATA = ("sample_weight", "where", "pos_label", "validate")
+_OF_EXAMPLES = ("sample_weight", "where", "pos_label", "validate")
 _OF_GROUPS = dict.fromkeys(GROUPS, "; call it with one group's examples")
 _REFUSED = {
     **_OF_GROUPS,
@@ -237,7 +237,7 @@ def curve_band(
         if simultaneous:
             ends = _simultaneous(xp, found, _range(xp, chosen, name, at), confidence_level)
         if _has_exact_ends(chosen, options):
-            data = {k: x for k, x in options.items() if k in _DATA}
+            data = {k: x for k, x in options.items() if k in _OF_EXAMPLES}
             examples = validated({"y_true": y_true, "y_score": y_score, **data}).examples
             few = _few(xp, examples, options.get("clusters"), (chosen, name), at)
             ends = _beyond(xp, found.estimate, ends, *few, (1 - confidence_level) / 2)

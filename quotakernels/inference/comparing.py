@@ -59,7 +59,7 @@ _DIFFERENCE_ROUNDING = 2.0**-40
 """Share of the largest estimate below which differences count as 0."""
 _RANKS_ROUNDING = 2.0**-30
 """Share of an estimate by which ranks may change it, if the measure depends on order alone."""
-_STEPS = {"bootstrap": 2, "permutation": 1}
+_LEAST_P = {"bootstrap": 2, "permutation": 1}
 """The smallest p-value of each test, in units of 1/(1 + R)."""
 _NORMALS = 2**12
 """Draws of normal estimates, to find the expected maximum of several."""
@@ -142,14 +142,14 @@ def few_resamples(
 def resamples_needed(models: int, confidence_level: float, test: str = "bootstrap") -> int:
     """The fewest resamples whose smallest p-value can be significant among all pairs of models."""
     pairs = models * (models - 1) / 2
-    return math.ceil(round(_STEPS[test] * pairs / (1 - confidence_level) - 1, 6))
+    return math.ceil(round(_LEAST_P[test] * pairs / (1 - confidence_level) - 1, 6))
 
 
 def by_test(test: TestName, models: Compared) -> Tests:
     """The tests of all pairs of models; warns where the test cannot find anything, and where
     its p-values are too small.
     """
-    if test in _STEPS:
+    if test in _LEAST_P:
         count, level = models.estimate.shape[0], models.confidence_level
         if few := few_resamples(models.drawn.n_resamples, count, level, test):
             warn_once(few)

@@ -271,7 +271,7 @@ _PER_EXAMPLE = ("y_true", "y_score", "y_pred", "sample_weight", "where", *COLUMN
 
 
 _REAL = ("bool", "integral", "real floating")
-_KINDS = {"where": ("booleans", ("bool",)), "groups": ("integers", ("bool", "integral"))}
+_EXPECTED = {"where": ("booleans", ("bool",)), "groups": ("integers", ("bool", "integral"))}
 """What columns hold that are no real numbers: in words, and their kinds of dtype."""
 
 
@@ -438,7 +438,7 @@ def refuse_missing(name: str, lacking: Any) -> None:
 def check_types(named: dict[str, Array]) -> None:
     """Raise unless the mask has booleans and all other columns have real numbers."""
     for name, x in named.items():
-        what, kinds = _KINDS.get(name, ("real numbers or booleans", _REAL))
+        what, kinds = _EXPECTED.get(name, ("real numbers or booleans", _REAL))
         empty_list = isinstance(x, np.ndarray) and x.shape == (0,)
         if not (empty_list or namespace(x).of_kind(x.dtype, kinds)):
             raise TypeError(f"{name} must hold {what}; got dtype {x.dtype}{_type_hint(name, x)}")

@@ -348,7 +348,7 @@ def _many_thresholds_beside(table: ops.TieTable, thresholds: Any) -> Array:
 
 
 def _merged(table: ops.TieTable, last: Array) -> ops.TieTable:
-    """As one program: in steps, JAX would read from a device what kind of device it is."""
+    """The table with merged runs, as one program: step by step, JAX would ask a device its kind."""
     return namespace(last).merged(table, last)
 
 

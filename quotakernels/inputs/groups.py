@@ -34,9 +34,9 @@ MOST_CLASSES = 2**14
 """A table of so many classes has as many cells as the longest axis."""
 ID_EXPECTED = "an integer, a string or a date"
 _DATES = (datetime.datetime, datetime.date)
-_KINDS = (str, int, *_DATES)
+_TYPES_OF_IDS = (str, int, *_DATES)
 """Types of ids, all of which must have the same; to Python a datetime is a date too."""
-_WHOLE = (
+_HINT_OF_WHOLE_FLOATS = (
     "; pandas makes floats of integers where some are missing: give those an id or leave them out, "
     "and pass numpy.asarray({}, dtype=int)"
 )
@@ -146,19 +146,19 @@ def _checked_ids(name: str, column: Array) -> Array:
         raise TypeError(f"{name} must hold integers, strings or dates; got dtype {column.dtype}")
     missing = column != column
     invalid = missing if bool(xp.any(missing)) else ~missing
-    hint = _WHOLE if bool(xp.all(missing | (column == xp.floor(column)))) else ""
+    hint = _HINT_OF_WHOLE_FLOATS if bool(xp.all(missing | (column == xp.floor(column)))) else ""
     raise TypeError(first_bad(name, column, invalid, ID_EXPECTED) + hint.format(name))
 
 
 def _plain_ids(name: str, column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Objects that are all strings, all integers or all dates, in an array of that type."""
     values = column.ravel().tolist()
-    kinds = [next((k for k in _KINDS if isinstance(x, k)), None) for x in values]
+    kinds = [next((k for k in _TYPES_OF_IDS if isinstance(x, k)), None) for x in values]
     for place, (kind, value) in enumerate(zip(kinds, values, strict=True)):
         if kind is None or kind is not kinds[0]:
             wanted = f"{ID_EXPECTED}, as the others" if kind else ID_EXPECTED
             whole = isinstance(value, float) and (value != value or value.is_integer())
-            hint = _WHOLE.format(name) if whole and str not in kinds else ""
+            hint = _HINT_OF_WHOLE_FLOATS.format(name) if whole and str not in kinds else ""
             raise TypeError(f"{name} is {value!r} at position {place}; expected {wanted}{hint}")
         if getattr(value, "tzinfo", None) is not None:
             raise TypeError(

@@ -16,7 +16,7 @@ import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_MEASURES = ("measure", "measures", "best", "curve")
+_OF_MEASURES = ("measure", "measures", "best", "curve")
 """Parameters that are measures: these get the keywords that a public function does not have."""
 _OWNERS, _ABSENT = ("self", "cls"), inspect.Parameter.empty
 _VARIED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -45,7 +45,7 @@ def forwarding(*others: Callable[..., Any], without: Collection[str] = ()) -> Ca
         known = [p.name for p in parameters if p.kind not in _VARIED and p.name not in _OWNERS]
         positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         needed = [x for x in positional if signature.parameters[x].default is _ABSENT]
-        handed_on = "options" in signature.parameters and not {*_MEASURES}.isdisjoint(known)
+        handed_on = "options" in signature.parameters and not {*_OF_MEASURES}.isdisjoint(known)
         known += ["ranking"] if handed_on else []
         known += [x for x in _all_of(others) or () if x not in without]
         signature = _handing_on(signature, others, without) if others else signature
@@ -127,7 +127,7 @@ def _handing_on(
             shown += [x for x in rest if x.kind is x.POSITIONAL_OR_KEYWORD]
         elif p.kind is p.VAR_KEYWORD:
             shown += [x for x in rest if x.kind is x.KEYWORD_ONLY]
-            shown += [p] if p.name == "options" and not own.keys().isdisjoint(_MEASURES) else []
+            shown += [p] if p.name == "options" and not own.keys().isdisjoint(_OF_MEASURES) else []
         else:
             shown.append(p)
     return signature.replace(parameters=shown)
@@ -138,7 +138,7 @@ def _measures(
 ) -> Iterator[Any]:
     """The arguments that further keywords may be for: measures, functions and mappings."""
     for name, x in (*zip(positional, arguments, strict=False), *keywords.items()):
-        if name in _MEASURES:
+        if name in _OF_MEASURES:
             yield from x.values() if isinstance(x, Mapping) else (x,)
     yield from (x for x in arguments if callable(x) or isinstance(x, Mapping))
 

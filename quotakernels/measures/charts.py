@@ -259,7 +259,7 @@ def _check_smoothing(smoothing: Any) -> None:
 
 
 _MASS = (lambda x: ~((x < 0) | (x == float("inf"))), "a finite number, not negative")
-_POINTS: Domains = {**dict.fromkeys(("fp", "tp"), _MASS), **CLASSES, "smoothing": POSITIVE}
+_POINT_DOMAINS: Domains = {**dict.fromkeys(("fp", "tp"), _MASS), **CLASSES, "smoothing": POSITIVE}
 
 
 @public
@@ -323,7 +323,7 @@ def chart_points(
         return ChartPoints(*coordinates(xp, kind, decisions(xp, fp, tp, whole, rest), s))
 
     named = {"fp": fp, "tp": tp, "positives": positives, "negatives": negatives}
-    result: ChartPoints = of_numbers(points, {**named, "smoothing": smoothing}, _POINTS)
+    result: ChartPoints = of_numbers(points, {**named, "smoothing": smoothing}, _POINT_DOMAINS)
     return result
 
 

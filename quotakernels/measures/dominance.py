@@ -33,7 +33,7 @@ class _Stretches(NamedTuple):
 
 
 def _stretches(xp: Namespace, paths: Sequence[Polyline], rounding: float) -> _Stretches:
-    """Those of paths whose abscissae are right to a share `rounding` of the axis."""
+    """The stretches of paths whose abscissae are right to a share `rounding` of the axis."""
     path = _side_by_side(xp, paths)
     whole = path.x[..., 0, -1:]
     *batch, models, length = path.x.shape

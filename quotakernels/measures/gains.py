@@ -248,7 +248,7 @@ def _sums_at_quotas(table: ops.TieTable, wanted: Array) -> tuple[Array, ...]:
 def _sums_at_thresholds(
     table: ops.TieTable, wanted: Array, *, inclusive: bool = True
 ) -> tuple[Array, ...]:
-    """They are the cells of tables that have what is summed in the place of the masses."""
+    """Sums at thresholds, read as cells of tables with what is summed in place of the masses."""
 
     def cells(column: ops.ByClass) -> ConfusionTable:
         masses = {"positive_weights": column.positive, "negative_weights": column.negative}

@@ -95,7 +95,7 @@ class _RocPath:
         return rate >= wanted * (1 - self.slack)
 
     def points(self, there: Array, level: Callable[[], Array]) -> _Points:
-        """Those of the cuts, and where a level that is linear along each segment is 0."""
+        """The cuts, and the points at which a level that is linear along each segment is 0."""
         cuts = _Points(self.fp, self.tp, self.threshold, there)
         parts = (cuts, self._crossings(level())) if self._interpolate else (cuts,)
         xp, shape = self._xp, there.shape[:-1]

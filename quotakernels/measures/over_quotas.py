@@ -602,7 +602,7 @@ def _qrecall_sum(xp: Namespace, table: Any, total: Totals, late: bool) -> ops.Ro
 
 
 def _qrecall_area(xp: Namespace, table: ops.TieTable, total: Totals) -> ops.RowSum:
-    """As areas under T, by the trapezoid rule, on masses of mean one."""
+    """Average Qrecall as areas under T, by the trapezoid rule, on masses of mean one."""
     start = xp.repeat_per_row(table, total.positive)
 
     def area(rows: Any) -> tuple[Array]:
@@ -744,7 +744,7 @@ def _expected(rates: Array, prior: Array) -> Array:
     return xp.total(weighed) / xp.total(prior)
 
 
-_RATES = in_usual_units(lambda table, wanted: hit_rate_at(namespace(wanted), table, wanted))
+_HIT_RATES = in_usual_units(lambda table, wanted: hit_rate_at(namespace(wanted), table, wanted))
 
 
 def _log_sums(xp: Namespace, before: Array, size: Array) -> tuple[Array, Array]:
@@ -854,7 +854,7 @@ def mean_hit_rate(table: ops.TieTable, *numbers: Array, method: Method = "sum") 
         if method != "sum":
             raise ValueError("method= goes with between=")
         wanted, prior = numbers
-        return _expected(_RATES(table, wanted), prior)
+        return _expected(_HIT_RATES(table, wanted), prior)
     if method == "sum" and table.weighted:
         raise ValueError('with sample weights there are no whole quotas; use method="area"')
     mean: Array = _BETWEEN(table, *numbers, method=method)
@@ -1024,7 +1024,7 @@ def summary(table: ops.TieTable) -> Summary:
 
 
 def sharing(measures: Mapping[str, Any]) -> dict[str, Measure]:
-    """Those that are sums over the rows, and can share a pass."""
+    """The measures that are sums over the rows, and can share a pass."""
     return {
         name: each
         for name, each in measures.items()

@@ -696,7 +696,7 @@ def interpolate_pr(
         }
         rounding = tolerance(found, POINT_ROUNDING)
         within = (lambda x: ~(x > whole * (1 + rounding)), "at most all positives")
-        grown, along, last_tp = checked(xp, steps, {**_STEPS, "stop TP": within}).values()
+        grown, along, last_tp = checked(xp, steps, {**_RISES, "stop TP": within}).values()
         skew = along / grown
         selected = found + fp + skew * (found - tp)
         precision = xp.where(selected > 0, found / selected, 1 / (1 + skew))
@@ -718,4 +718,4 @@ def _pair(name: str, cut: Any) -> tuple[Any, Any]:
     return fp, tp
 
 
-_STEPS: Domains = {"stop TP - start TP": (POSITIVE[0], "above 0"), "stop FP - start FP": AMOUNT}
+_RISES: Domains = {"stop TP - start TP": (POSITIVE[0], "above 0"), "stop FP - start FP": AMOUNT}

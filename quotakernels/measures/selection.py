@@ -355,7 +355,7 @@ def _threshold(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> QuotaThresh
     )
 
 
-_TYPES = (
+_DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "bfloat16", "float32", "float64"),
 )
@@ -407,7 +407,7 @@ def good_examples(examples: Examples, good: Array | None, across: Across) -> tup
 def _type_marks(xp: Namespace, scores: Array) -> Array:
     """1, the number of the scores' type, and its square, to be summed over the shards."""
     name = str(scores.dtype).rpartition(".")[2]
-    number = _TYPES.index(name) if name in _TYPES else len(_TYPES)
+    number = _DTYPES.index(name) if name in _DTYPES else len(_DTYPES)
     return xp.constant([1, number, number**2], xp.int64, device(scores))
 
 

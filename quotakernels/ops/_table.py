@@ -201,7 +201,7 @@ class TieTable(NamedTuple):
 
     @property
     def mark(self) -> Array | None:
-        """That of running counts; of all others what is bad is told beside the table."""
+        """By what totals are multiplied, 1 or NaN; None if bad values are told beside the table."""
         return self.layout.mark if self.running else None
 
     @classmethod

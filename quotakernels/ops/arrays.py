@@ -25,7 +25,7 @@ from quotakernels._array import (
     tree_map,
 )
 
-_KINDS = {"b": "bool", "i": "integral", "u": "integral", "f": "real floating"}
+_KIND_OF_LETTER = {"b": "bool", "i": "integral", "u": "integral", "f": "real floating"}
 """By the letters that NumPy has for them; the kinds of its other types are asked for by name."""
 
 
@@ -54,8 +54,8 @@ class Arrays:
 
     def of_kind(self, dtype: Any, kinds: str | tuple[str, ...]) -> bool:
         """``isdtype``, which in NumPy refuses the extension type bfloat16."""
-        if isinstance(dtype, np.dtype) and dtype.kind in _KINDS:
-            return _KINDS[dtype.kind] in ((kinds,) if isinstance(kinds, str) else kinds)
+        if isinstance(dtype, np.dtype) and dtype.kind in _KIND_OF_LETTER:
+            return _KIND_OF_LETTER[dtype.kind] in ((kinds,) if isinstance(kinds, str) else kinds)
         if getattr(dtype, "name", None) == "bfloat16":
             return "real floating" in kinds
         found: bool = self.isdtype(dtype, kinds)
@@ -469,7 +469,7 @@ def sum_of_halves(xp: Namespace, x: Array) -> Array:
 def largest_by_bits(
     xp: Namespace, key: Array, k: Array, repeated: Callable[..., Array], across: Across | None
 ) -> Array:
-    """See `Arrays.kth_largest`: the key is made bit by bit, each of which takes a count.
+    """The k-th largest key, shape (..., 1), which is made bit by bit: each takes a count.
 
     The smallest integer differs from 0 in the highest bit only, so that also this one is tried by
     flipping it.
@@ -490,7 +490,9 @@ def largest_by_bits(
 
 
 def flagged_places(xp: Arrays, flags: Array) -> Array:
-    """See `Arrays.flagged_first`, of a library that may return fewer places than flags."""
+    """Places of the raised flags, in order: those only if one list can be read and has any, else
+    followed by that of the last again and again.
+    """
     if flags.ndim == 1 and readable(flags) and flags.any():
         return xp.nonzero(flags)[0]
     return Arrays.flagged_first(xp, flags)

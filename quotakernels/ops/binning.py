@@ -132,7 +132,7 @@ def _highest_key(xp: Namespace, dtype: Any) -> int:
 
 
 def _falling_floats(width: int, bits: int) -> np.ndarray[Any, Any]:
-    """See `Binning.bin_thresholds`, of floats of so many bits, which are found by NumPy."""
+    """The lowest float of each of 2**bits bins, best first, of floats of a width in bits."""
     size, highest = width // 8, 2 ** (bits - 1) - 1
     end = np.asarray(np.inf, dtype=f"f{size}").view(f"i{size}")
     lowest = np.clip((highest - np.arange(2**bits)) << (width - bits), ~end, end)

@@ -194,7 +194,7 @@ class RunningRows(Rows):
 
     @once
     def positions(self) -> Any:
-        """See `Rows.positions`."""
+        """The columns with one entry per position, of one list that was sorted."""
         return RunningPositions(self)
 
     def own(self, name: str) -> Array:
@@ -241,28 +241,28 @@ class RunningPositions(Positions):
     rows: RunningRows
 
     def at_most(self, mass: Array, _whole: Array) -> Array:
-        """See `Numbers.at_most`: nothing is behind the last example."""
+        """The mass before each position, as it is: no position is behind the last example."""
         return mass
 
     @once
     def position(self) -> Array:
-        """See `Positions.position`."""
+        """The number of each position in the list, from 1 on."""
         begins = self.rows.table.layout.begins
         size = begins.shape[-1] + 1
         return self.xp.arange(1, size, dtype=self.rows.dtype, device=device(begins))
 
     @once
     def row(self) -> Array:
-        """See `Positions.row`."""
+        """The row of the tie group of each position."""
         return self.xp.prefix_sum(self.rows.table.layout.begins, self.xp.int64) - 1
 
     @once
     def place(self) -> Array:
-        """See `Positions.place`."""
+        """The place of each position within its tie group, from 1 on."""
         return self.position - self.mass_before
 
     def of_tie_group(self, name: str) -> Array:
-        """See `Positions.of_tie_group`."""
+        """A column of the rows, with one entry per position: that of its tie group."""
         return self.xp.take_last_axis(getattr(self.rows, name), self.row)
 
 

@@ -384,7 +384,7 @@ def _added(curve: str, label: str, measure: Any, area: Value) -> QuotaCurve:
 
 
 _UPLIFT, _QINI = ("AUUC", qk.uplift.auuc), ("Qini", qk.uplift.qini_coefficient)
-_CURVES = {
+_UPLIFT_CURVES = {
     "uplift": _added("uplift", "Positives added", qk.uplift.uplift_curve, _UPLIFT),
     "qini": _added("qini", "Positives added among the treated", qk.uplift.qini_curve, _QINI),
 }
@@ -439,9 +439,9 @@ class UpliftDisplay(QuotaDisplay):
         *,
         curve: Literal["uplift", "qini"] = "uplift",
     ):
-        check_choice("curve", curve, *_CURVES)
+        check_choice("curve", curve, *_UPLIFT_CURVES)
         super().__init__(rankings)
-        self.curve, self._curve = curve, _CURVES[curve]
+        self.curve, self._curve = curve, _UPLIFT_CURVES[curve]
 
     def plot(self, ax: Axes | None = None, *, optimal: bool = False, **options: Any) -> Self:
         """Draw the curves; see `HitRateDisplay.plot`.
@@ -474,7 +474,7 @@ MOST_MARKED = 60
 """More cuts that are as good as the best one are counted, not marked, and so many vertices of a
 hull have no markers.
 """
-_WORDS = {
+_AXIS_OF_IMPACT = {
     "impact": ("Impact", "Impact per example"),
     "outcome": ("Outcome impact", "Outcome impact (classes of equal mass)"),
     "all": ("Impact", "Impact of all decisions"),
@@ -636,7 +636,7 @@ class ImpactDisplay(Display):
         low, high = ax.get_ylim()
         if low < 0 < high and not marked(ax, "zero"):
             marks(ax.axhline(0, color=REFERENCE, linewidth=0.8, zorder=1.5), "zero")
-        title, label = _WORDS["all" if self.in_all else self.kind]
+        title, label = _AXIS_OF_IMPACT["all" if self.in_all else self.kind]
         title = f"{title} at every {'quota' if axis else 'boundary'}"
         self._named(title, label + (written(f" ({unit})") if unit else ""), legend)
         return self
@@ -809,7 +809,7 @@ def _side_by_side(ax: Axes) -> None:
 # areas of dominance
 
 
-_RATES = {"fpr": "False positive rate", "recall": "Recall"}
+_RATE_LABELS = {"fpr": "False positive rate", "recall": "Recall"}
 
 
 class DominanceDisplay(Display):
@@ -916,8 +916,8 @@ class DominanceDisplay(Display):
 
     def _axis(self, percent: bool) -> float:
         """The x axis, and what a place on it is of the place in the regions."""
-        if self.axis in _RATES:
-            self.ax_.set(xlim=(0, 1), xlabel=_RATES[self.axis])
+        if self.axis in _RATE_LABELS:
+            self.ax_.set(xlim=(0, 1), xlabel=_RATE_LABELS[self.axis])
             return 1.0
         axis = quota_axis(self.ax_, self.rankings, percent)
         return axis.end / axis.size

@@ -229,7 +229,7 @@ def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
 
 
 def _height(draw: Any, shown: _Shown) -> float:
-    """That of a drawing; rows of models and of groups need their room."""
+    """The height of a drawing in inches; rows of models and of groups need their room."""
     groups = shown.evaluation.groups
     if draw is _groups and groups is not None:
         row = _ROW_OF_GROUP + _ROW_OF_DOT * (len(shown.names) - 1)
@@ -319,7 +319,7 @@ def _band(shown: _Shown) -> Iterator[Key]:
     assert resampling is not None
     text = say("figures.band", level=resampling.percent, model=shown.names[shown.model])
     colour = painted(line_style(shown.model)["color"])
-    yield key_of(text, _AREA, colour)
+    yield key_of(text, _SHADED_KEY, colour)
 
 
 def _qrecall(shown: _Shown, ax: Axes) -> Said:
@@ -401,7 +401,7 @@ def _precision_recall(shown: _Shown, ax: Axes) -> Said:
     return "precision-recall", say("figures.precision_recall"), reading, hull
 
 
-_AREA = '<rect width="34" height="12" style="fill:{}" fill-opacity="0.25"/>'
+_SHADED_KEY = '<rect width="34" height="12" style="fill:{}" fill-opacity="0.25"/>'
 
 _HULL: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.8, "linestyle": "-"}
 

@@ -46,7 +46,7 @@ _OF_NUMPY = {
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64"),
 }
-_KINDS: dict[str, Any] = {x.__name__: x for x in (ScoreHistogram, ScoreBuffer, FixedScoreBuffer)}
+_STATES: dict[str, Any] = {x.__name__: x for x in (ScoreHistogram, ScoreBuffer, FixedScoreBuffer)}
 
 
 class DamagedFileError(ValueError):
@@ -210,7 +210,7 @@ def load_state(
         name: from_bits(x, types[name], beside.get(name, beside.get("bad")))
         for name, x in arrays.items()
     }
-    return _made(_KINDS[said.kind], found)
+    return _made(_STATES[said.kind], found)
 
 
 @public
@@ -251,8 +251,8 @@ def state_info(path: str | os.PathLike[str]) -> StateInfo:
 
 def _facts(name: str, state: Any) -> dict[str, Any]:
     """The facts about a state; raise for anything else."""
-    if type(state) not in _KINDS.values():
-        raise TypeError(f"{name} must be a {' or a '.join(_KINDS)}; got {type(state).__name__}")
+    if type(state) not in _STATES.values():
+        raise TypeError(f"{name} must be a {' or a '.join(_STATES)}; got {type(state).__name__}")
     return facts_of(state)
 
 
@@ -415,7 +415,7 @@ def _check_arrays(said: StateInfo, arrays: dict[str, Any]) -> None:
 
 def _expected(said: StateInfo, arrays: dict[str, Any]) -> dict[str, Any]:
     """Arrays of an empty state with these options, or of a buffer of so many examples."""
-    kind, like = _KINDS[said.kind], np.zeros((*said.batch, 0), _as_stored(said.scores))
+    kind, like = _STATES[said.kind], np.zeros((*said.batch, 0), _as_stored(said.scores))
     options: dict[str, Any] = {"num_groups": said.num_groups}
     if kind is ScoreBuffer:
         empty = _arrays(kind.empty(like, **options))

@@ -47,7 +47,7 @@ def tie_groups_by_group(
     codes: NDArray,
     size: int,
 ) -> tuple[TieTable, NDArray] | None:
-    """See `Tables.tie_groups_by_group`: one list without weights, and the group of each row.
+    """The tie groups of groups of examples, one list without weights, and the group of each row.
 
     None of all else, of no example, and where 64 bits do not hold a group and a place.
     """
@@ -164,7 +164,7 @@ def _rows(
 
 
 def sums_before(x: NDArray, dtype: Any) -> NDArray:
-    """See `Grouped.running_sums`; NumPy takes less time to write to an array that it has."""
+    """Sums before each place, and of all; NumPy takes less time to write to an array it has."""
     sums = np.empty((*x.shape[:-1], x.shape[-1] + 1), dtype=dtype)
     sums[..., 0] = 0
     x.cumsum(axis=-1, dtype=dtype, out=sums[..., 1:])

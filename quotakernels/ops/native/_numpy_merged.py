@@ -53,7 +53,8 @@ class _Groups(NamedTuple):
 
 
 def _groups_with_positives(words: NDArray) -> _Groups:
-    """Those of lists of sorted words, shape (L, n), by places in all lists together.
+    """The groups with positives of lists of sorted words, shape (L, n), by places in all lists
+    together.
 
     In each group the negatives come first.
     """
@@ -146,7 +147,7 @@ def _write_lists(columns: NDArray, size: int, groups: _Groups) -> int:
 
 
 def merged_groups(table: TieTable) -> TieTable | None:
-    """See `tables.merged_groups`."""
+    """The running counts of the groups with positives, of one list without weights; else None."""
     counts, positives = table.counts, table.positives
     if counts.ndim > 1 or table.weighted or table.groups:
         return None

@@ -81,16 +81,16 @@ class _RowsOfBlock(Rows):
         self._sums: dict[str, NDArray] = {}
 
     def own(self, name: str) -> NDArray:
-        """See `Rows.own`."""
+        """A column that is no sum, in the type of this block."""
         column: NDArray = self._column(name)
         return column.astype(self._dtype, copy=False)
 
     def upto(self, name: str) -> NDArray:
-        """See `Rows.upto`."""
+        """The sums of a column down to the end of each row, from the first block on."""
         return self._sums_of(name)[1:]
 
     def before(self, name: str) -> NDArray:
-        """See `Rows.before`."""
+        """The sums of a column over all rows before each, from the first block on."""
         return self._sums_of(name)[:-1]
 
     def _sums_of(self, name: str) -> NDArray:
@@ -111,7 +111,7 @@ class _RowsBetween(Rows):
 
     @once
     def items(self) -> NDArray:
-        """See `Rows.items`."""
+        """The number of examples, which is the mass of rows without weights."""
         return self.mass
 
     def own(self, name: str) -> NDArray:
@@ -120,11 +120,11 @@ class _RowsBetween(Rows):
         return found
 
     def upto(self, name: str) -> NDArray:
-        """See `Rows.upto`, of negatives."""
+        """The sums of the negatives down to the end of each row; the other sums are given."""
         return self.mass_upto - self.positive_upto
 
     def before(self, name: str) -> NDArray:
-        """See `Rows.before`, of negatives."""
+        """The sums of the negatives before each row; the other sums are given."""
         return self.mass_before - self.positive_before
 
 
@@ -146,12 +146,14 @@ class _RowsOfPositives(_RowsBetween):
 
     @once
     def won_twice(self) -> NDArray:
-        """See `Areas.won_twice`."""
+        """Twice the pairs that each row's positives win, ties half: all rows have the same sum as
+        by the pairs that negatives lose.
+        """
         twice = 2.0 * (self._whole - self._positives)
         return self.positive * (twice - (self.negative_before + self.negative_upto))
 
     def below_from(self, first: NDArray, end: NDArray) -> NDArray:
-        """See `Areas.below_from`."""
+        """Twice the area below T behind the place `end`, by the positives of each row."""
         since = np.maximum(self.mass_before, end) + np.maximum(self.mass_upto, end)
         found: NDArray = self.positive * (2.0 * self._whole - since)
         return found

@@ -30,7 +30,7 @@ def _has_bits(dtype: Any) -> bool:
 
 
 def order_key(scores: NDArray) -> NDArray:
-    """See `Arrays.order_key`."""
+    """Integers that compare as the scores do, as a view of their bits where they have any."""
     if not _has_bits(scores.dtype):
         return scores.view(np.uint8) if scores.dtype.kind == "b" else scores
     return key_of_bits(scores.view(np.dtype(f"i{scores.dtype.itemsize}")))
@@ -60,7 +60,7 @@ def _unless_positive(
 
 
 def from_order_key(key: NDArray, dtype: Any, over: bool = False) -> NDArray:
-    """See `Arrays.unkeyed`; the scores may be written over the keys."""
+    """The scores to which `order_key` gave these keys; they may be written over the keys."""
     if not _has_bits(dtype):
         return key.view(dtype) if dtype.kind == "b" else key.astype(dtype, copy=False)
     return bits_of_key(key, over).view(dtype)
@@ -331,7 +331,7 @@ class InOrder(NamedTuple):
 
 
 def in_order(key: NDArray, labels: NDArray) -> InOrder:
-    """See `InOrder`; words that hold a key, a place and a label are not gathered."""
+    """The examples in order: words that hold a key, a place and a label are not gathered."""
     if key.dtype.kind != "f":
         low, high = extent(key)
         bits = (key.shape[0] - 1).bit_length() + 1

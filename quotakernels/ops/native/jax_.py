@@ -31,7 +31,7 @@ ELEMENTS_PER_RARE = 32
 """Single elements are picked out of an array if at most one in so many is wanted."""
 PARTS_COUNTED = 16
 """Parts into which codes are divided before they are counted."""
-_WORDS = {8: jnp.int8, 16: jnp.int16, 32: jnp.int32, 64: jnp.int64}
+_INTEGERS = {8: jnp.int8, 16: jnp.int16, 32: jnp.int32, 64: jnp.int64}
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def _added(counts: Array, codes: Array, ones: Array) -> Array:
 
 
 def _counted_in_turn(counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
-    """See `Tables.counts_of_runs`."""
+    """Sums of two columns over each run of rows, at its `last` row: one row after another."""
 
     def step(upto: Any, here: Any) -> Any:
         *own, ends = here
@@ -110,7 +110,7 @@ def _counted_in_turn(counts: Array, positives: Array, last: Array) -> tuple[Arra
 
 
 def _counted_in_words(counts: Array, positives: Array, last: Array) -> tuple[Array, Array]:
-    """See `Tables.counts_of_runs`."""
+    """Sums of two columns over each run of rows, at its `last` row: both as halves of words."""
     axis, dtype = last.ndim - 1, counts.dtype
     words = (counts.astype(jnp.int64) << 32) | positives.astype(jnp.int64)
     ends = jax.lax.cummax(jnp.where(last, jnp.cumsum(words, axis=axis), 0), axis=axis)
@@ -319,7 +319,7 @@ class JaxTypes(Standard):
         if not _is_float(scores.dtype):
             return scores.astype(jnp.uint8) if scores.dtype == jnp.bool else scores
         width = 8 * scores.dtype.itemsize
-        return key_from_bits(jax.lax.bitcast_convert_type(scores, _WORDS[width]), width)
+        return key_from_bits(jax.lax.bitcast_convert_type(scores, _INTEGERS[width]), width)
 
     def unkeyed(self, key: Array, dtype: Any) -> Array:
         """The bits are seen as floats."""
@@ -328,7 +328,7 @@ class JaxTypes(Standard):
         return jax.lax.bitcast_convert_type(bits_from_key(key, 8 * dtype.itemsize), dtype)
 
     def infinite_keys(self, like: Array) -> Array:
-        """Those next to the largest floats: JAX may be told to stop at infinite constants."""
+        """Keys next to those of the largest floats: JAX may be set to stop at infinities."""
         most = jnp.finfo(like.dtype).max
         ends = self.order_key(jnp.asarray([-most, most], like.dtype)).astype(jnp.int64)
         return ends + jnp.asarray([-1, 1], jnp.int64)
@@ -339,7 +339,7 @@ class JaxTypes(Standard):
         if scores.dtype not in (jnp.float32, jnp.bfloat16):
             return wide
         info = jnp.finfo(scores.dtype)
-        bits = jax.lax.bitcast_convert_type(scores, _WORDS[info.bits])
+        bits = jax.lax.bitcast_convert_type(scores, _INTEGERS[info.bits])
         magnitude = bits & jnp.iinfo(bits.dtype).max
         small = magnitude.astype(wide.dtype) * 2.0 ** (info.minexp - info.nmant)
         return jnp.where(magnitude < 2**info.nmant, jnp.where(bits < 0, -small, small), wide)
@@ -347,7 +347,7 @@ class JaxTypes(Standard):
     def scaled(self, x: Array, power: Array) -> Array:
         """XLA on CPU flushes subnormals, which are made of their bits here."""
         info = jnp.finfo(x.dtype)
-        bits = jax.lax.bitcast_convert_type(x, _WORDS[info.bits])
+        bits = jax.lax.bitcast_convert_type(x, _INTEGERS[info.bits])
         magnitude = bits & jnp.iinfo(bits.dtype).max
         least = jax.lax.bitcast_convert_type(power, bits.dtype)  # power times the least subnormal
         least = jnp.maximum(least - ((info.nmant - int(info.minexp)) << info.nmant), 0)

@@ -43,7 +43,7 @@ from quotakernels.ops.native._numpy_words import bits_of_key, key_of_bits
 from quotakernels.ops.native.numpy_ import HOST
 from quotakernels.ops.standard import Standard
 
-_WORDS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
 
 
@@ -51,7 +51,7 @@ def order_key(scores: Array) -> Array:
     """Always signed, since unsigned tensors lack comparisons."""
     if scores.dtype.is_floating_point:
         width = scores.dtype.itemsize
-        bits = _seen_as(scores.detach().contiguous(), _WORDS[width])
+        bits = _seen_as(scores.detach().contiguous(), _INTEGERS[width])
         if readable(bits):
             return torch.from_numpy(key_of_bits(to_numpy(bits)))
         return key_from_bits(bits, 8 * width)
@@ -63,7 +63,7 @@ def order_key(scores: Array) -> Array:
 
 
 def from_order_key(key: Array, dtype: Any) -> Array:
-    """See `Arrays.unkeyed`."""
+    """The scores to which `order_key` gave these keys (0.0 for -0.0)."""
     if dtype.is_floating_point:
         if readable(key):
             return torch.from_numpy(bits_of_key(to_numpy(key))).view(dtype)
@@ -126,7 +126,7 @@ def _table(
 
 
 def _running_counts(scores: Array, labels: Array, valid: Array | None) -> TieTable:
-    """See `Torch.running_counts`, of what cannot be read."""
+    """The running counts of the tie groups of one list, without reading a value."""
     size, bits = scores.shape[0], 8 * scores.dtype.itemsize
     if scores.dtype.is_floating_point and bits == 16 and size > 2**bits:
         return _running_patterns(scores, labels, valid)
@@ -432,7 +432,7 @@ class TorchTypes(Standard):
         """Unsigned tensors cannot be gathered, but signed ones of the same bits can."""
         dtype = x.dtype
         is_unsigned = dtype in (*_SIGNED, torch.uint64)
-        x = _seen_as(x, _WORDS[dtype.itemsize]) if is_unsigned else x
+        x = _seen_as(x, _INTEGERS[dtype.itemsize]) if is_unsigned else x
         batch = torch.broadcast_shapes(x.shape[:-1], index.shape[:-1])
         x, index = (y.expand(*batch, y.shape[-1]) for y in (x, index))
         found = torch.gather(x, -1, index)
