@@ -22,7 +22,6 @@ from quotakernels.evaluation.answers import Answer
 from quotakernels.evaluation.certainty import (
     notes_of_clusters,
     notes_of_few_groups,
-    notes_of_hit_rates,
 )
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.results import Results, where_best
@@ -149,7 +148,6 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
         notes = [say("command.best")] if starred else []
         if (resampling := evaluation.settings.resampling) is not None:
             notes.append(say("command.intervals_of_stream", level=resampling.percent))
-            notes += notes_of_hit_rates(evaluation)
         console.print("\n" + "\n".join([*notes, say("command.bounded")]), style="dim")
     elif everything:
         _print_tests(evaluation, console, starred)
@@ -176,7 +174,7 @@ def _print_answer(answer: Answer, console: Console) -> None:
 def _print_notes(evaluation: Evaluation, console: Console, starred: bool) -> None:
     """Print what to mind of the answer, and how to get all the rest."""
     mark = [say("command.best")] if starred else []
-    notes = notes_of_clusters, notes_of_hit_rates, notes_of_few_groups
+    notes = notes_of_clusters, notes_of_few_groups
     for note in (*mark, *(in_options(note) for of in notes for note in of(evaluation))):
         console.print(f"\n{note}")
     sure = evaluation.settings.resampling is not None

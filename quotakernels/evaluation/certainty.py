@@ -285,7 +285,6 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         if measure.heading and measure.name in values.ends
     ]
     yield from _too_narrow(evaluation)
-    yield from notes_of_hit_rates(evaluation)
     if any(np.any(ends.lower == ends.upper) for ends in shown):
         yield say("notes.no_width")
     for row, name in enumerate(evaluation.models):
@@ -307,19 +306,6 @@ def notes_of_few_groups(evaluation: Results) -> Iterator[str]:
     """Say that few groups tell little of others."""
     if too_few_groups(evaluation) and evaluation.has_intervals:
         yield say("notes.few_groups", enough=ENOUGH_GROUPS)
-
-
-def notes_of_hit_rates(evaluation: Results) -> Iterator[str]:
-    """Say where score intervals of the hit rate cover less often than they say."""
-    if not evaluation.has_intervals or not evaluation.settings.one_by_one:
-        return
-    positives, areas = evaluation.positives, evaluation.over_all
-    area = areas.ends["roc_auc"].upper if areas.bounded else areas.of("roc_auc")
-    late = any(
-        evaluation.places_at_random(q) > positives for q in evaluation.settings.quotas_over_all
-    )
-    if late and positives < _FEW_OF_A_CLASS and np.any(area > NEAR_ONE):
-        yield say("notes.late")
 
 
 def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:

@@ -20,7 +20,6 @@ from quotakernels._text import counted
 from quotakernels.evaluation.answers import Answer, answers
 from quotakernels.evaluation.certainty import (
     notes_of_clusters,
-    notes_of_hit_rates,
     notes_of_intervals,
     pairs_of,
 )
@@ -236,8 +235,7 @@ class Evaluation(Results):
     @property
     def notes(self) -> list[str]:
         """What has no intervals, and which intervals cover less often than they say."""
-        found = notes_of_intervals if self.exact else notes_of_hit_rates
-        return [*notes_of_clusters(self), *found(self)]
+        return [*notes_of_clusters(self), *(notes_of_intervals(self) if self.exact else ())]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in one record of plain values, None where undefined or infinite.

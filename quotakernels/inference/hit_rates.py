@@ -217,9 +217,10 @@ def hit_rate_interval(
     The variance is f·j·[p(1 - p) + (1 - j/n)(p - m)²], with f = (J - j)/(J - 1) with a population
     and 1 without.  The second term is for the cut, which moves with the sample; m is the rate of
     positives there, (T(j + w) - T(j - w) + 1/2)/(number of places + 1) with w = max(5, j^0.8/2),
-    within 0 and n.  It matters where the hit rate falls steeply at the quota, such as for a strong
-    model with as many places as there are positives.  Wilson's interval leaves it out.  Both take
-    fractional T(j) and j as they are.
+    within 0 and n; or that beyond the cut, from j to j + w, if it is further from the hit rate: it
+    is where nearly all positives have just been found.  The term matters where the hit rate falls
+    steeply at the quota, such as for a strong model with as many places as there are positives.
+    Wilson's interval leaves it out.  Both take fractional T(j) and j as they are.
 
     The exact ends are the shares for which at least as many positives, or at most as many, have a
     probability of α/2, with α = 1 - confidence_level.  They are quantiles of a beta distribution.
@@ -262,21 +263,26 @@ def hit_rate_interval(
         return _draws(xp, table, wanted, listed)  # type: ignore[return-value]
     found = xp.minimum(positives_at(xp, table, wanted), wanted)
     z, unknown = normal_width(confidence_level), _unknown(xp, wanted, listed)
-    moving = moving_cut(xp, table, wanted) if method == "score" else ()
+    moving: tuple[Array, ...] = ()
+    if method == "score":
+        around, beyond_it, moves = moving_cut(xp, table, wanted)
+        away = [xp.abs(x - found / wanted) for x in (around, beyond_it)]
+        moving = xp.where(away[1] > away[0], beyond_it, around), moves
     lower, upper = wilson(xp, found, wanted - found, z, unknown, *moving)
     lower, upper = (xp.nan_unless(wanted > 0, x) for x in (lower, upper))
     return HitRateInterval(hit_rate_at(xp, table, wanted), lower, upper)
 
 
-def moving_cut(xp: Namespace, table: ops.TieTable, wanted: Array) -> tuple[Array, Array]:
-    """The rate of positives at the cut, and the share of the examples beyond it."""
+def moving_cut(xp: Namespace, table: ops.TieTable, wanted: Array) -> tuple[Array, Array, Array]:
+    """The rates of positives around the cut and just beyond it, and the share of examples there."""
     whole = xp.cast(Totals(xp, table).whole[..., None], wanted.dtype)
     wanted = wanted + xp.zeros_like(whole)
     first, last = around_cut(xp, wanted, whole)
-    counted = positives_at(xp, table, xp.concat([first, last], axis=-1))
+    counted = positives_at(xp, table, xp.concat([first, wanted, last], axis=-1))
     quotas = wanted.shape[-1]
-    between = counted[..., quotas:] - counted[..., :quotas]
-    return (between + 0.5) / (last - first + 1), 1 - wanted / whole
+    start, here, end = (counted[..., k * quotas : (k + 1) * quotas] for k in range(3))
+    around = (end - start + 0.5) / (last - first + 1)
+    return around, (end - here + 0.5) / (last - wanted + 1), 1 - wanted / whole
 
 
 def around_cut(xp: Namespace, wanted: Array, whole: Array) -> tuple[Array, Array]:
@@ -394,7 +400,7 @@ def qrecall_interval(
     positive, whole = (xp.cast(x[..., None], wanted.dtype) for x in (total.positive, total.whole))
     found = positives_at(xp, table, wanted)
     lost, others = positive - found, whole - wanted
-    at_cut, beyond = moving_cut(xp, table, wanted)
+    at_cut, _, beyond = moving_cut(xp, table, wanted)
     square = student_t(xp, confidence_level, positive - 1) ** 2 * _unknown(xp, wanted, listed)
     given = xp, positive, square / positive, at_cut
     lower = _least_found(*given, found, wanted, others - lost, beyond)

@@ -420,11 +420,18 @@ def ends_of(
 
 
 def moving(y: np.ndarray, s: np.ndarray, quota: float, n: int) -> tuple[float, float]:
-    """The rate of positives at the cut, and the share of the examples beyond it."""
+    """The rate of positives around the cut, or beyond it if that is further from the hit rate; and
+    the share of the examples beyond it.
+    """
     width = max(5, quota**0.8 / 2)
     first, last = max(quota - width, 0), min(quota + width, n)
-    before, after = (x * qk.hit_rate(y, s, quota=x) if x else 0 for x in (first, last))
-    return (float(after - before) + 0.5) / (last - first + 1), 1 - quota / n
+    ends = first, quota, last
+    before, here, after = (float(x * qk.hit_rate(y, s, quota=x)) if x else 0 for x in ends)
+    around, beyond = (
+        (after - x + 0.5) / (last - at + 1) for x, at in ((before, first), (here, quota))
+    )
+    rate = here / quota
+    return max(around, beyond, key=lambda x: abs(x - rate)), 1 - quota / n
 
 
 def factor(quota: float, n: int, population: int) -> float:
