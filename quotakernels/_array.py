@@ -204,7 +204,7 @@ def host_view(data: tuple[Array | None, ...], *beside: Any) -> list[Any] | None:
 
 def _has_host_view(x: Any) -> bool:
     if is_tensor(x):
-        return not x.requires_grad and readable(x)
+        return not x.requires_grad and _concrete_tensor(x) and bool(x.is_cpu)
     if isinstance(x, dict):
         return all(map(_has_host_view, x.values()))
     return x is None or (isinstance(x, tuple) and all(map(_has_host_view, x)))

@@ -563,7 +563,7 @@ def _within(curve: Curve, most: Array, *, sign: int) -> _Cut:
     Of cuts that are equal up to rounding it is the first.
     """
     xp = namespace(curve.value)
-    curve = Curve(*(xp.cast(x, xp.wide_float(device(x))) for x in curve))
+    curve = Curve(*(xp.wide(x) for x in curve))
     worth = sign * curve.value
     worth = xp.where(xp.isnan(worth), xp.full_like(worth, -xp.inf), worth)
     upto = xp.running_max(worth)  # the best of each cut and those before it

@@ -398,7 +398,7 @@ def _summary(folds: Folds, confidence_level: float, found: list[Array]) -> FoldS
     xp = namespace(values)
     dtype = float_of(values)
     with xp.computing():
-        values = xp.cast(values, xp.wide_float(device(values)))
+        values = xp.wide(values)
         *t, freedom = corrected(xp, values, folds.ratio, confidence_level)
         shaped = xp.reshape(values, (*values.shape[:-1], *folds.shape))
         pooled = [xp.mean(xp.cast(x, values.dtype), axis=-1) for x in together] or [None]
@@ -539,7 +539,7 @@ def _tested(folds: Folds, confidence_level: float, values: Array) -> FoldTest:
     xp = namespace(values)
     dtype = values.dtype
     with xp.computing():
-        values = xp.cast(values, xp.wide_float(device(values)))
+        values = xp.wide(values)
         found = corrected(xp, values, folds.ratio, confidence_level)
         statistic = found.mean / found.error
         statistic = xp.nan_unless(found.error > 0, statistic)

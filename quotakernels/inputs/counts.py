@@ -156,7 +156,7 @@ def _one_empty_row(xp: Namespace, name: str, x: Array) -> Array:
 def _computable(xp: Namespace, name: str, x: Array) -> Array:
     """Masses as wide floats, counts in 64 bits, in which 2**63 and more becomes negative."""
     if name in _FLOATS:
-        return xp.cast(x, xp.wide_float(device(x)))
+        return xp.wide(x)
     return x if name == "thresholds" else xp.cast(x, xp.int64)
 
 

@@ -19,7 +19,6 @@ from quotakernels._array import (
     device,
     from_host_view,
     host_view,
-    is_tensor,
     known,
     known_end,
     readable,
@@ -199,11 +198,10 @@ def good_lists(labels: Any, scores: Any) -> tuple[NDArray, NDArray] | None:
     The arrays returned are NumPy's, and share the memory of tensors.  For anything else the result
     is None: `validated` finds out what it is, or what is wrong with it.
     """
-    if type(scores) is not np.ndarray or type(labels) is not np.ndarray:
-        on_host = host_view((scores, labels)) if is_tensor(scores) and is_tensor(labels) else None
-        if on_host is None:
-            return None
-        scores, labels = on_host
+    if type(scores) is not np.ndarray:
+        scores, labels = host_view((scores, labels)) or (None, None)
+    if not (type(scores) is type(labels) is np.ndarray):
+        return None
     flags = _good_labels(scores, labels)
     return None if flags is None else (flags, scores)
 
@@ -524,7 +522,7 @@ def _masked(result: Any, good: Array, nans: dict[Any, Array]) -> Any:
     if xp.of_kind(result.dtype, "bool"):
         return result
     if xp.of_kind(result.dtype, "integral"):
-        result = xp.cast(result, xp.wide_float(device(result)))
+        result = xp.wide(result)
     batch = tuple(good.shape[:-1])
     where = xp.reshape(good, (*batch, *(1 for _ in result.shape[len(batch) :])))
     return xp.finish(xp.nan_unless(where, result, nans), result.dtype)

@@ -48,7 +48,7 @@ def of_numbers(formula: Callable[..., Any], named: dict[str, Any], domains: Doma
     first = next(iter(arrays.values()))
     dtype = xp.result_float(device(first))
     with xp.computing():
-        arrays = {name: xp.cast(x, xp.wide_float(device(x))) for name, x in arrays.items()}
+        arrays = {name: xp.wide(x) for name, x in arrays.items()}
         arrays = checked(xp, arrays, domains)
         return xp.finished(formula(xp, *arrays.values()), dtype)
 

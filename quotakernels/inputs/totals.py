@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, device, known, once
+from quotakernels._array import Array, Namespace, known, once
 
 
 def divisor(xp: Namespace, mass: Array) -> Array:
@@ -62,7 +62,7 @@ class Totals:
         """A number of examples as a float; NaN if there was a bad value."""
         if self._mark is not None:
             return number * self._mark
-        return self._xp.cast(number, self._xp.wide_float(device(number)))
+        return self._xp.wide(number)
 
     @once
     def examples(self) -> Array:

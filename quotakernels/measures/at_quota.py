@@ -465,7 +465,7 @@ def curve_of(xp: Namespace, table: ops.TieTable, value: Array) -> Curve:
 def float_thresholds(xp: Namespace, thresholds: Array) -> Array:
     """Thresholds in a type that has NaN."""
     if not xp.of_kind(thresholds.dtype, "real floating"):
-        return xp.cast(thresholds, xp.wide_float(device(thresholds)))
+        return xp.wide(thresholds)
     return thresholds
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, device, tolerance
+from quotakernels._array import Array, Namespace, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inputs.cuts import wanted_masses
@@ -68,7 +68,7 @@ def _beside(
     sums: Callable[..., Array], table: ops.TieTable, column: Array, cut: RowShares, part: Array
 ) -> Array:
     xp = namespace(part)
-    column = xp.cast(column, xp.wide_float(device(column)))
+    column = xp.wide(column)
     own = xp.column_at(table, column, cut.index)
     return sums(table, column, cut.index) * cut.unit + own * part
 

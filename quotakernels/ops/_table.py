@@ -197,7 +197,7 @@ class TieTable(NamedTuple):
     @property
     def rounded(self) -> bool:
         """Whether sums of masses may be rounded: of weights, or of more than floats can count."""
-        return self.weighted or not (self.of_few or self.running)
+        return self.weighted or not isinstance(self.layout, (InPlace, Few, Running))
 
     @property
     def mark(self) -> Array | None:

@@ -320,7 +320,11 @@ class Arrays:
 
     def widened(self, scores: Array) -> Array:
         """The scores as the widest floats, none of them changed but integers beyond 2**53."""
-        return self.cast(scores, self.wide_float(device(scores)))
+        return self.wide(scores)
+
+    def wide(self, x: Array) -> Array:
+        """Numbers in the widest float of their device; some libraries lose subnormals."""
+        return self.cast(x, self.wide_float(device(x)))
 
     def scaled(self, x: Array, power: Array) -> Array:
         """Floats times powers of two, of one float type; subnormal ones are not taken for 0."""

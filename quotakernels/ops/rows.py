@@ -92,7 +92,7 @@ class Rows(Areas):
 
     def _widened(self, x: Array) -> Array:
         few = self.table.of_few
-        return x if few else self.xp.cast(x, self.xp.wide_float(device(x)))
+        return x if few else self.xp.wide(x)
 
 
 class Positions:

@@ -669,7 +669,7 @@ OPERATIONS = {
 }
 HAVE_NO_TWIN = {
     *("cast", "constant", "from_host", "wide_float", "result_float"),  # what a library has, not how
-    *("finish", "finished", "special"),  # likewise
+    *("wide", "finish", "finished", "special"),  # likewise
     *("order_key", "unkeyed", "take_last_axis", "widened", "scaled"),  # need bits, or types
     *("source_of_draws", "uniform", "coins", "draws"),  # libraries draw other numbers
     *("grown", "sort_with"),  # parts of `hull_ends` and of `sort_coded`

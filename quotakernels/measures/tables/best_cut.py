@@ -304,7 +304,7 @@ def best_of_these(
         x = xp.nan_unless(some, x)
         return x if table.groups else x[..., 0]
 
-    quota = xp.cast(curve.quota, xp.wide_float(device(curve.quota)))
+    quota = xp.wide(curve.quota)
     value, threshold, quota = (at_first(x) for x in (curve.value, curve.threshold, quota))
     return BestCut(value, threshold, quota, () if table.groups else optima)
 

@@ -127,7 +127,7 @@ def validate_cells(table: ConfusionTable) -> tuple[Namespace, ConfusionTable]:
         raise ValueError(f"the cells of a ConfusionTable must have one shape; got {shapes}")
     shape = next(iter(shapes.values()), ())
     with xp.computing():
-        cells = {name: xp.cast(x, xp.wide_float(device(x))) for name, x in arrays.items()}
+        cells = {name: xp.wide(x) for name, x in arrays.items()}
         cells = checked(xp, cells, dict.fromkeys(cells, _CELL))
         return xp, ConfusionTable(*(xp.broadcast_to(x, shape) for x in cells.values()))
 
@@ -141,7 +141,7 @@ def validate_class_cells(table: ClassTable) -> tuple[Namespace, ClassTable]:
             f"cells must have shape (K, K) or (..., K, K); got shape {tuple(cells.shape)}"
         )
     with xp.computing():
-        cells = xp.cast(cells, xp.wide_float(device(cells)))
+        cells = xp.wide(cells)
         return xp, ClassTable(**checked(xp, {"cells": cells}, {"cells": _CELL}))
 
 
@@ -333,7 +333,7 @@ def _binary_cells(examples: Examples, *, whole: bool = True) -> ConfusionTable:
         parts = [hits, predicted, truth]
         counts = xp.counts(parts if valid is None else [*(x & valid for x in parts), valid])
         if not whole:
-            counts = xp.cast(counts, xp.wide_float(device(counts)))
+            counts = xp.wide(counts)
         tp, selected, positive, *every = (counts[..., k] for k in range(counts.shape[-1]))
         fp, fn = selected - tp, positive - tp
         rest = every[0] - selected if every else truth.shape[-1] - selected

@@ -21,13 +21,13 @@ SHORT = 2
 
 def merged_of_words(parts: list[Part], positives: int) -> TieTable:
     """The table of one list of sorted words, so many of which belong to positives."""
-    size = sum(part.words.shape[0] for part in parts)
+    size = sum([part.words.shape[0] for part in parts])
     dtype = np.float64 if size <= BLOCK else count_type(size)
     columns = np.empty((3, positives + 2), dtype=dtype)
     columns[1:, 0] = row = done = 0
     for part in parts:
         for words in whole_groups(part.words):
-            groups = _groups_with_positives(words[None, :])
+            groups = _groups_with_positives(words)
             row = _write(columns, row, done, groups)
             done += words.shape[0]
     starts, ends, found = columns[:, : row + 2]
@@ -53,20 +53,20 @@ class _Groups(NamedTuple):
 
 
 def _groups_with_positives(words: NDArray) -> _Groups:
-    """The groups with positives of lists of sorted words, shape (L, n), by places in all lists
-    together.
+    """The groups with positives of lists of sorted words, shape (n,) or (L, n), by places in all
+    lists together.
 
     In each group the negatives come first.
     """
     positive = (words.astype(np.uint8) & 1).view(np.bool).reshape(-1)  # the fastest way
-    change = words[:, 1:] ^ words[:, :-1]
+    change = words[..., 1:] ^ words[..., :-1]
     if np.minimum.reduce(change, axis=None, initial=2) > 1:  # no ties
         starts = positive.nonzero()[0]
         return _Groups(starts, starts + 1, None)
     begins, mixed = np.empty((2, *words.shape), dtype=np.bool)
-    begins[:, 0], mixed[:, 0] = True, False
-    np.not_equal(change, 0, out=begins[:, 1:])
-    np.equal(change, 1, out=mixed[:, 1:])  # a positive right behind a negative of its group
+    begins[..., 0], mixed[..., 0] = True, False
+    np.not_equal(change, 0, out=begins[..., 1:])
+    np.equal(change, 1, out=mixed[..., 1:])  # a positive right behind a negative of its group
     begins, mixed = begins.reshape(-1), mixed.reshape(-1)
     starts = first = (positive & begins).nonzero()[0]
     behind = mixed.take(first).nonzero()[0]
@@ -104,7 +104,7 @@ def _write(columns: NDArray, row: int, done: int, groups: _Groups) -> int:
         begin += done
         end += done
     if number is None:
-        found[:] = np.arange(before + 1, before + 1 + starts.shape[0])
+        found[:] = np.arange(before + 1, before + 1 + starts.shape[0], dtype=found.dtype)
     else:
         found[:] = number.cumsum()
         found += before

@@ -136,7 +136,7 @@ class _RowsOfPositives(_RowsBetween):
 
     def __init__(self, table: TieTable, starts: NDArray, ends: NDArray, found: NDArray):
         super().__init__(starts, ends[..., 1:], found[..., :-1], found[..., 1:])
-        self._ends, self._whole, self._positives = ends, *(x[..., -1:] for x in table[1:3])
+        self._ends, self._table = ends, table
 
     @once
     def between(self) -> _RowsBetween:
@@ -149,13 +149,14 @@ class _RowsOfPositives(_RowsBetween):
         """Twice the pairs that each row's positives win, ties half: all rows have the same sum as
         by the pairs that negatives lose.
         """
-        twice = 2.0 * (self._whole - self._positives)
-        return self.positive * (twice - (self.negative_before + self.negative_upto))
+        starts, ends, found_before, found = self.sums
+        twice = 2.0 * (self._table.counts[..., -1:] - self._table.positives[..., -1:])
+        return self.positive * (twice - (starts + ends - found_before - found))
 
     def below_from(self, first: NDArray, end: NDArray) -> NDArray:
         """Twice the area below T behind the place `end`, by the positives of each row."""
         since = np.maximum(self.mass_before, end) + np.maximum(self.mass_upto, end)
-        found: NDArray = self.positive * (2.0 * self._whole - since)
+        found: NDArray = self.positive * (2.0 * self._table.counts[..., -1:] - since)
         return found
 
 
@@ -181,7 +182,7 @@ def blocks_of_rows(
 
 def _totals(each: RowSum, rows: Rows) -> tuple[NDArray, ...]:
     """The sum of each list, pairwise where rows are contiguous."""
-    return tuple(np.add.reduce(x, axis=-1) for x in each.terms(rows))
+    return tuple([np.add.reduce(x, axis=-1) for x in each.terms(rows)])
 
 
 def totals_of_counts(table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]:
@@ -193,8 +194,7 @@ def totals_of_counts(table: TieTable, sums: tuple[RowSum, ...]) -> Iterator[Any]
         if length > size:
             upto = slice(block.start, block.stop + 1)
             columns = every[0][..., block], *(x[..., upto] for x in every[1:])
-        floats = (x.astype(np.float64, copy=False) for x in columns)
-        rows = _RowsOfPositives(table, *floats)
+        rows = _RowsOfPositives(table, *[x.astype(np.float64, copy=False) for x in columns])
         yield [_totals_with_between(each, rows) for each in sums]
 
 

@@ -199,6 +199,10 @@ class NumPyTypes(Standard):
             return np.float64(x)
         return x.astype(dtype, copy=False)
 
+    def wide(self, x: Array) -> Array:
+        """Without asking for the device."""
+        return np.float64(x) if isinstance(x, np.generic) else x.astype(np.float64, copy=False)
+
     def constant(self, value: Any, dtype: Any, dev: Device) -> Array:
         """Without the checks of the standard's function."""
         return np.asarray(value, dtype=dtype)
@@ -426,13 +430,14 @@ class NumPy(NumPyTypes):
 
     def totals_of_rows(self, table: TieTable, sums: tuple[RowSum, ...]) -> list[tuple[Array, ...]]:
         """Rows of one list are read in blocks that stay in the cache."""
-        if not table.running and (table.counts.ndim > 1 or table.groups):
+        if table.running:
+            every = list(totals_of_counts(table, sums))
+        elif table.counts.ndim > 1 or table.groups:
             if table.counts.ndim > 1 or not all(each.in_list for each in sums):
                 return super().totals_of_rows(table, sums)
             return [(total_in_list(self, table, each.terms),) for each in sums]
-        every = list(
-            totals_of_counts(table, sums) if table.running else totals_of_list(self, table, sums)
-        )
+        else:
+            every = list(totals_of_list(self, table, sums))
         if len(every) == 1:
             return every[0]
         return [tuple(map(total_of_blocks, *own)) for own in zip(*every, strict=True)]
