@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quotakernels._text import counted, fixed, formatted, number, percent, plain
-from quotakernels.evaluation.certainty import how_sure, is_first, is_unsure, too_few_groups
+from quotakernels.evaluation.certainty import how_sure, is_unsure, rivals_of, too_few_groups
 from quotakernels.evaluation.results import (
     Choice,
     Fewer,
@@ -386,8 +386,8 @@ def _adds_most(choice: Choice, first: str) -> Iterator[str]:
         return
     expected = min(test.found.expected, float(test.found.estimate[0]))
     yield say("treatment.best_here_expect", expected=_of_100(expected), **best)
-    sure = is_first(test.found, first, choice.evaluation.level)
-    yield say("treatment.sure" if sure else "treatment.not_sure", model=first)
+    rivals = rivals_of(test.found, first, choice.evaluation.level)
+    yield say("treatment.not_sure" if rivals else "treatment.sure", model=first)
 
 
 def _of_100(share: float) -> str:
@@ -545,7 +545,8 @@ def _without_quota(evaluation: Results) -> Said:
     models = [say("which.of_all_quotas", first=first), *others[: NAMED - 1], *more]
     best = names[order[0]]
     verdict = best if shares[order[0]] == 1 else say("which.mostly", model=best)
-    return verdict, (say("which.where_most", models=listed(models)), say("which.give_quota"))
+    where = "which.where_most_shared" if sum(shares) > 1 + 1e-9 else "which.where_most"
+    return verdict, (say(where, models=listed(models)), say("which.give_quota"))
 
 
 # how many

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from itertools import combinations
 
 import numpy as np
 
@@ -57,8 +56,8 @@ def is_unsure(choice: Choice) -> bool:
     test = choice.evaluation.test_at(choice.quota)
     if test is None or any(map(math.isnan, test.found.estimate)):
         return False
-    sure = is_first(test.found, choice.name, choice.evaluation.level)
-    return not sure or bool(too_few_groups(choice.evaluation))
+    rivals = rivals_of(test.found, choice.name, choice.evaluation.level)
+    return bool(rivals or too_few_groups(choice.evaluation))
 
 
 _BESIDE_CHANCE = {
@@ -112,16 +111,11 @@ def _verdict(test: Differences, first: str, alike: list[str], less: list[str]) -
     return say("sure.by_auc", verdict=said) if test.measure == "roc_auc" else sentence(said)
 
 
-def is_first(found: Comparison, first: str, level: float) -> bool:
-    """Whether a model is better than each of the others.
-
-    It is not the best if any one of them is better, so each must be ruled out by a test of its own
-    and none needs a correction (intersection and union).
-    """
+def rivals_of(found: Comparison, first: str, level: float) -> list[str]:
+    """The models that may be as good as the first, which is sure to be the best without any."""
     i = found.names.index(first)
-    others = np.arange(len(found.names)) != i
-    ahead = (found.difference[i] > 0) & (found.p_value[i] <= round(1 - level, 12))
-    return bool(ahead[others].all())
+    behind = (found.difference[i] > 0) & (found.p_as_best[i] <= round(1 - level, 12))
+    return [x for k, x in enumerate(found.names) if k != i and not behind[k]]
 
 
 def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> Said:
@@ -130,14 +124,12 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
         return _unknown("sure.undefined", What=sentence(say(_COMPARED[test.measure])))
     first = found.names[0] if choice is None else choice.name
     said = _found_more(evaluation, choice, test, first)
-    sure = is_first(found, first, evaluation.level)
-    if test.too_few and not sure:
+    rivals = rivals_of(found, first, evaluation.level)
+    if test.too_few and rivals:
         return say("sure.few_resamples"), (said, *(f"{sentence(x)}." for x in test.notes))
-    if sure and (groups := too_few_groups(evaluation)):
+    if not rivals and (groups := too_few_groups(evaluation)):
         return say("sure.few_for_test", groups=groups), (said,)
-    letters = {name: set(x) for name, x in zip(found.names, found.letters, strict=True)}
-    others = [] if sure else [x for x in found.names if not letters[x] & letters[first]]
-    rivals = [] if sure else [x for x in found.names if x != first and x not in others]
+    others = [x for x in found.names if x not in (first, *rivals)] if rivals else []
     doubt = []
     if choice is not None and choice.beside_chance > 0 and evaluation.has_intervals:
         ends, by_chance = _compared(choice)
@@ -155,10 +147,12 @@ def too_few_groups(evaluation: Results) -> str:
 
 
 def _found_more(evaluation: Results, choice: Choice | None, test: Differences, first: str) -> str:
-    """How much more the first model finds or brings than the next, or less, with the interval."""
+    """How much more the first model finds or brings than that which is the hardest to tell from it,
+    or less, with the interval and p, which so takes no correction.
+    """
     found = test.found
     i = found.names.index(first)
-    j = 1 if i == 0 else 0
+    j = int(np.argmax(np.where(np.arange(len(found.names)) == i, -1.0, found.p_value[i])))
     by, lower, upper = (float(x[i, j]) for x in (found.difference, found.lower, found.upper))
     form = _form(evaluation, choice, test)
     more, at = _ahead(choice, test, by, alike=form(by) == form(0.0)), ""
@@ -174,8 +168,11 @@ def _found_more(evaluation: Results, choice: Choice | None, test: Differences, f
         return say("sure.ahead", ahead=ahead)
     if lower == upper:
         return say("sure.ahead_always", ahead=ahead)
-    p, interval = formatted(found.p_value[i, j], ".2g"), evaluation.interval((lower, upper), form)
-    return say("sure.ahead_surely", ahead=ahead, interval=interval, p=p)
+    interval = evaluation.interval((lower, upper), form)
+    p = float(found.p_value[i, j])
+    said = f"= {formatted(p, '.2g')}"
+    said = f"< {formatted(limit_of(p), 'g')}" if test.is_least(i, j) else said
+    return say("sure.ahead_surely", ahead=ahead, interval=interval, p=said)
 
 
 def _form(evaluation: Results, choice: Choice | None, test: Differences) -> Callable[[float], str]:
@@ -197,6 +194,11 @@ def _ahead(choice: Choice | None, test: Differences, by: float, alike: bool) -> 
     if choice is None:
         return "sure.has_auc"
     return "sure.finds_more" if by > 0 else "sure.finds_fewer" if by < 0 else "sure.finds_as_many"
+
+
+def limit_of(p: float) -> float:
+    """A p-value of four decimals, rounded up."""
+    return math.ceil(1e4 * p) / 1e4
 
 
 # notes
@@ -241,26 +243,18 @@ def heading_of(evaluation: Results, quota: Quota | None) -> str:
     return sentence(say("quota.over_all") if quota is None else at_quota(evaluation, quota))
 
 
-def pairs_of(differences: Differences) -> list[tuple[int, int]]:
-    """All pairs, the better model first."""
-    return list(combinations(range(len(differences.found.names)), 2))
-
-
-def in_sentences(differences: Differences, rows: int) -> Iterator[str]:
-    """Which models can be told apart, and which cannot."""
+def in_sentences(differences: Differences, level: float) -> Iterator[str]:
+    """Which models may be as good as the first, and which are not."""
     found = differences.found
-    if differences.too_few:
+    first, *others = found.names
+    rivals = rivals_of(found, first, level)
+    if differences.too_few and rivals:
         yield say("tests.few_resamples")
         return
-    for group in found.groups:
-        if len(group) > 1:
-            alike = "tests.alike_in_a_row" if rows == 1 else "tests.alike"
-            yield say(alike, models=listed(group), rows=number(rows))
-    letters = [set(x) for x in found.letters]
-    for k, name in enumerate(found.names):
-        worse = [x for x, y in zip(found.names[k:], letters[k:], strict=True) if not y & letters[k]]
-        if worse:
-            yield say("tests.better", model=name, others=listed(worse))
+    if rivals:
+        yield say("tests.alike", model=first, others=listed(rivals))
+    if behind := [x for x in others if x not in rivals]:
+        yield say("tests.better", model=first, others=listed(behind))
 
 
 def notes_of_intervals(evaluation: Results) -> Iterator[str]:

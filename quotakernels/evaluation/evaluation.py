@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from html import escape
-from itertools import islice
+from itertools import combinations, islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args, overload
@@ -21,7 +21,7 @@ from quotakernels.evaluation.answers import Answer, answers
 from quotakernels.evaluation.certainty import (
     notes_of_clusters,
     notes_of_intervals,
-    pairs_of,
+    rivals_of,
 )
 from quotakernels.evaluation.intervals import closed_forms
 from quotakernels.evaluation.results import Differences, Results, Values, dominant
@@ -93,18 +93,19 @@ def _record_of_confidence(results: Evaluation) -> dict[str, Any]:
     drawn = {"level": resampling.tested_level, **{x: getattr(resampling, x) for x in names}}
     drawn |= {x: getattr(results, x) for x in ("effective_rows", "clusters", "notes")}
     drawn["closed_forms"] = closed_forms(results.settings) if results.has_intervals else {}
-    return {"confidence": drawn, "differences": [*map(_record_of_tests, results.differences)]}
+    tests = [_record_of_tests(x, results.level) for x in results.differences]
+    return {"confidence": drawn, "differences": tests}
 
 
-_OF_PAIRS = ("difference", "lower", "upper", "p_value", "p_adjusted")
+_OF_PAIRS = ("difference", "lower", "upper", "p_value", "p_adjusted", "p_as_best")
 
 
-def _record_of_tests(differences: Differences) -> dict[str, Any]:
+def _record_of_tests(differences: Differences, level: float) -> dict[str, Any]:
     found, quota = differences.found, differences.quota
     pairs = [
         {"better": found.names[i], "worse": found.names[j]}
         | {name: getattr(found, name)[i, j] for name in _OF_PAIRS}
-        for i, j in pairs_of(differences)
+        for i, j in combinations(range(len(found.names)), 2)
     ]
     return {
         "measure": differences.measure,
@@ -113,7 +114,7 @@ def _record_of_tests(differences: Differences) -> dict[str, Any]:
         "expected": found.expected,
         "pairs": pairs,
         "notes": differences.notes,
-        "not_told_apart": [group for group in found.groups if len(group) > 1],
+        "may_be_as_good": rivals_of(found, found.names[0], level),
     }
 
 

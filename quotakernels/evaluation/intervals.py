@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeVar
@@ -324,8 +324,7 @@ def _tests_of_gains(gains: GainResults, drawn: _Gained, data: Resampled) -> Iter
             continue
         tests = tests_of(total.estimate, total.resamples, level, 0.0)
         found = comparison_of(models, brings, 1, tests, level)
-        few = _too_few(data, found, resampling.resamples)
-        yield Differences("brings", quota, found, tuple(notes), few)
+        yield _of_test("brings", quota, found, notes, resampling.resamples, data)
 
 
 def _by_rates(
@@ -373,13 +372,22 @@ def _compared(
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
         found = qk.compare(measure, sample.labels, sample.scores, **at)
-    notes = tuple(str(each.message) for each in noted)
-    return Differences(name, quota, found, notes, _too_few(data, found, resamples))
+    notes = [str(each.message) for each in noted]
+    return _of_test(name, quota, found, notes, resamples, data)
 
 
-def _too_few(data: Resampled, found: Comparison, resamples: int) -> bool:
-    """Whether so many resamples could tell no models apart."""
-    return found.test == "bootstrap" and bool(data.resampling.few(len(found.names), resamples))
+def _of_test(
+    name: str,
+    quota: Quota | None,
+    found: Comparison,
+    notes: Sequence[str],
+    resamples: int,
+    data: Resampled,
+) -> Differences:
+    """A test, with whether so many resamples could tell no models apart, and their least p."""
+    drawn = found.test == "bootstrap"
+    few = drawn and bool(data.resampling.few(len(found.names), resamples))
+    return Differences(name, quota, found, tuple(notes), few, drawn * 2 / (1 + resamples))
 
 
 # groups, drawn whole or by their rows

@@ -495,6 +495,8 @@ class Differences:
         Why the tests tell little.
     too_few : bool
         Whether no resamples of this number could tell models apart.
+    least_p : float
+        The smallest p-value that the resamples can give; 0 without any.
     """
 
     measure: str
@@ -502,6 +504,11 @@ class Differences:
     found: Comparison
     notes: tuple[str, ...]
     too_few: bool = False
+    least_p: float = 0.0
+
+    def is_least(self, i: int, j: int) -> bool:
+        """Whether the p-value of a pair could not be smaller, so that all it tells is a limit."""
+        return bool(self.found.p_value[i, j] <= self.least_p)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from quotakernels._text import between, fixed, formatted, money, number, percent, plain
-from quotakernels.evaluation.certainty import compared_by, heading_of, in_sentences, pairs_of
+from quotakernels.evaluation.certainty import compared_by, heading_of, in_sentences, limit_of
 from quotakernels.evaluation.results import (
     Choice,
     Column,
@@ -231,32 +231,33 @@ def chosen_on(settings: Settings) -> str:
 
 
 def pair_tables(evaluation: Results) -> Iterator[Table]:
-    """The tests of all pairs of models, and what they say in sentences."""
+    """The tests of the first model against each of the others, and what they say in sentences."""
     for differences in evaluation.differences:
-        notes = (*in_sentences(differences, evaluation.rows), *differences.notes)
-        both = ("p", "p (Holm)") if len(evaluation.models) > 2 else ("p",)
+        notes = (*in_sentences(differences, evaluation.level), *differences.notes)
+        both = ("p", "corrected") if len(evaluation.models) > 2 else ("p",)
         head = ("better", "than", "by", "interval", *both)
         caption = compared_by(evaluation, differences)
         yield Table(caption, head, tuple(_pairs(differences)), notes)
 
 
 def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
-    """The better model, the other one, the difference, its interval, and p, of many pairs also
+    """The first model, another one, the difference, its interval, and p, of several others also
     corrected.
     """
     found = differences.found
     form, end_form = (money, money) if differences.measure == "brings" else (fixed(4), fixed(3))
-    for i, j in pairs_of(differences):
-        models = (Cell(found.names[k], words=True) for k in (i, j))
-        by = Cell(signed(undefined_or(form, found.difference[i, j])))
-        ends = (signed(undefined_or(end_form, x[i, j])) for x in (found.lower, found.upper))
-        both = (found.p_value, found.p_adjusted)[: 1 if len(found.names) == 2 else 2]
-        p_values = (Cell(undefined_or(_p_value, x[i, j])) for x in both)
+    for j in range(1, len(found.names)):
+        models = (Cell(found.names[k], words=True) for k in (0, j))
+        by = Cell(signed(undefined_or(form, found.difference[0, j])))
+        ends = (signed(undefined_or(end_form, x[0, j])) for x in (found.lower, found.upper))
+        both = (found.p_value, found.p_as_best)[: 1 if len(found.names) == 2 else 2]
+        written = partial(_p_value, less=differences.is_least(0, j))
+        p_values = (Cell(undefined_or(written, x[0, j])) for x in both)
         yield (*models, by, Cell("", tuple(ends)), *p_values)
 
 
-def _p_value(p: float) -> str:
-    return fixed(4)(p) if p >= 0.00005 else "<0.0001"
+def _p_value(p: float, less: bool) -> str:
+    return f"<{fixed(4)(limit_of(p))}" if less or p < 0.00005 else fixed(4)(p)
 
 
 # where quotas end

@@ -580,8 +580,9 @@ def compare_selections(
     The interval is B - C ± z√V with V = B(1 - m₁)² + (D - B)m₁² + C(1 - m₂)² + (D - C)m₂² +
     (j - D)(m₁ - m₂)² - (B - C - j(m₁ - m₂))²/n, where ½ is added to B and C, and to the negatives
     beside them.  m₁ and m₂ are the rates of positives at the w places around each cut, as in
-    `hit_rate_interval`.  With a margin the test uses this V too, so that it rejects where the bound
-    leaves the margin out.  Without one, an interval that would contradict the test ends at 0.
+    `hit_rate_interval`.  V is 0 if all examples are selected.  With a margin the test uses this V
+    too, so that it rejects where the bound leaves the margin out.  Without one, an interval that
+    would contradict the test ends at 0.
 
     Without a margin the test has z = (B - C)/√V with the V to expect if both hit rates are equal.
     B and C are replaced by their mean.  m₁ - m₂ loses what it shares with B - C, because the same
@@ -657,6 +658,7 @@ class Selections(NamedTuple):
             return SelectionComparison(*[math.nan] * 7), PairTest(*[math.nan] * 3)
         apart, if_equal = a - b, math.sqrt(_variance(counts.if_equal(self.places)))
         wide, margin = math.sqrt(_variance(counts, 0.5)), side.margin * selected
+        wide = 0.0 if selected >= examples else wide  # all selections are then the same
         p_value = min(1.0, 2 * normal_tail(abs(apart), if_equal))
         used = wide if margin else if_equal
         greater, less = (normal_tail(x + margin, used) for x in (apart, -apart))

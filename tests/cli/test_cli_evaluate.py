@@ -261,7 +261,7 @@ def test_json_holds_the_intervals_of_the_library() -> None:
     (pair,) = by_auc["pairs"]
     assert (pair["better"], pair["worse"]) == ("neural_net", "tree") == wanted.names
     assert [pair["lower"], pair["upper"]] == [wanted.lower[0, 1], wanted.upper[0, 1]]
-    assert pair["p_adjusted"] == wanted.p_adjusted[0, 1]
+    assert pair["p_as_best"] == wanted.p_as_best[0, 1]
     assert (by_rate["measure"], by_rate["quota"]) == ("hit_rate", "5%")
 
 

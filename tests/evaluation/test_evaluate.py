@@ -448,7 +448,7 @@ def test_numpy_alone_suffices() -> None:
 
 
 @pytest.mark.full
-def test_the_first_is_sure_by_its_own_pairs_and_pairs_differ_by_holm() -> None:
+def test_the_first_is_sure_by_its_own_pairs() -> None:
     rng, labels = np.random.default_rng(10), np.arange(200) < 80
     signal = rng.normal(size=200)
     shifts = {"a": 1.0, "b": 0.6, "c": 0.6}
@@ -457,7 +457,6 @@ def test_the_first_is_sure_by_its_own_pairs_and_pairs_differ_by_holm() -> None:
     test = found.differences[0].found
     assert test.names[0] == "a"
     assert test.p_value[0, 1:].max() < 0.05 < test.p_adjusted[0, 1:].max()
-    assert set(test.letters[0]) & set(test.letters[1])
     assert found.answers[3].verdict == "By AUC, sure that a is the best"
     stricter = qk.evaluate(labels, models, compare=True, confidence_level=0.99).answers[3].verdict
     assert stricter == "By AUC, not sure: the models cannot be told apart"

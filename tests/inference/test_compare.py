@@ -18,7 +18,7 @@ from backends import MODES, Mode, available, in_full, parameters
 import quotakernels as qk
 from quotakernels import ops
 from quotakernels.inference._distributions import chi_square_p_value
-from quotakernels.inference.comparing import of_permutations, of_resamples
+from quotakernels.inference.comparing import as_best, of_permutations, of_resamples
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(11)
@@ -121,6 +121,26 @@ def test_what_the_best_is_expected_to_have_in_closed_form():
     assert rates.estimate[0] > rates.expected
     closed, drawn = (compared(x, noisy, n_resamples=400).expected for x in ("delong", "bootstrap"))
     assert closed == pytest.approx(drawn, abs=0.005)
+
+
+def test_the_best_is_told_by_its_own_pairs():
+    """The largest p counts once, the k-th largest for all pairs of k + 1 models, none for more than
+    a larger one; a weak model changes nothing.
+    """
+    p = np.random.default_rng(1).random((6, 6)) ** 4
+    p = np.minimum(p, p.T)
+    found = as_best(p)
+    for i, row in enumerate(p):
+        others = [k for k in np.argsort(-row) if k != i]
+        wanted = np.minimum.accumulate([row[x] * k * (k + 1) / 2 for k, x in enumerate(others, 1)])
+        assert found[i, others] == pytest.approx(np.minimum(wanted, 1))
+        assert found[i, i] == 1
+    weak = np.pad(p, (0, 1), constant_values=1e-9)
+    assert (as_best(weak)[:-1, :-1] == found).all()
+    assert np.isnan(as_best(np.full((2, 2), np.nan))).all()
+    models = {"a": GOOD, "b": FAIR, "c": BAD}
+    every = qk.compare(qk.hit_rate, Y, models, quota=N)  # where nothing can differ
+    assert not np.any([every.lower, every.upper, every.p_value != 1])
 
 
 def test_delong_is_that_of_two_models():

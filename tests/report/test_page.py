@@ -100,7 +100,7 @@ def test_tables_hold_the_values_of_the_library(credit: Page) -> None:
     models = {name: CREDIT[name] for name in ("tree", "naive_bayes", "neural_net")}
     test = qk.compare(qk.hit_rate, CREDIT["repaid"], models, quota=100)
     interval = f"−{-test.lower[0, 1]:.3f} to {test.upper[0, 1]:.3f}"
-    p = f"{test.p_adjusted[0, 1]:.4f}"
+    p = f"{test.p_as_best[0, 1]:.4f}"
     assert f"naive_bayes neural_net 0.0500 {interval} {p}" in credit.text
 
 
