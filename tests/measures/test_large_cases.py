@@ -162,6 +162,16 @@ def test_areas_of_many_examples_are_those_of_their_ranking(slope, method):
     np.testing.assert_allclose(found, wanted, rtol=1e-13)
 
 
+def test_neighbouring_floats_with_weights_are_groups_of_their_own():
+    """Even where a block of sorted examples ends within one."""
+    draw, n = np.random.default_rng(0), 100_000
+    place, y, weight = (draw.integers(0, k, n) for k in (8, 2, 5))
+    neighbours = np.arange(8, dtype=np.int32) + np.float32(1).view(np.int32)
+    score = neighbours.view(np.float32)[place]
+    found, wanted = (qk.summary(y, x, sample_weight=weight) for x in (score, place))
+    assert found == wanted
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("mode", parameters([m for m in MODES_64 if m.name != "strict"]))
 def test_measures_of_a_million_are_the_exact_values(mode):

@@ -233,3 +233,13 @@ def test_all_examples_hold_all_positives():
     given = {"sample_weight": [1e7, 1.0, 1e-10], "fraction": 1.0}
     assert qk.qrecall([0, 0, 1], [3.0, 2, 1], **given) == 1
     assert np.isnan(qk.qrecall([0, 0, 0], [3.0, 2, 1], **given))
+
+
+def test_a_weighted_hit_rate_of_positives_alone_is_exactly_one():
+    draw = np.random.default_rng(0)
+    y, score, weight = np.r_[np.ones(6), 0, 1], -np.arange(8.0), draw.random((50, 8))
+    quota = weight[:, :6].sum(axis=1) * draw.random(50)
+    rates = [
+        qk.hit_rate(y, score, quota=q, sample_weight=w) for q, w in zip(quota, weight, strict=True)
+    ]
+    assert rates == [1.0] * 50
