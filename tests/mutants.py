@@ -91,6 +91,30 @@ DECIDED: dict[tuple[str, str], str] = {
         "quotakernels/measures/tables/rates.py",
         "shares = xp.nan_unless(truth > 0, cells / truth / cells.shape[-(2)])",
     ): "tables are square",
+    (
+        "quotakernels/inference/_distributions.py",
+        "return 1.0 + (1) * statistic",
+    ): "a statistic that is not above 0 is 0 or NaN",
+    (
+        "quotakernels/ops/native/_numpy_rows.py",
+        "for rows in blocks(table.counts.shape[0], (9) * BLOCK):  # masses are made anew",
+    ): "how many rows are held at once",
+    (
+        "quotakernels/inference/bands.py",
+        "at = xp.broadcast_to(at, (*curve.value.shape[:(1)], at.shape[0]))",
+    ): "models have one axis",
+    (
+        "quotakernels/ops/binning.py",
+        "layout = Few() if is_below(size, 2**(32)) else ()",
+    ): "more examples than memory holds",
+    (
+        "quotakernels/ops/native/numpy_.py",
+        "if (np.maximum.reduce(key) >= infinity) or np.minimum.reduce(key) < ~infinity:  # NaN",
+    ): "the general way counts infinite scores, too",
+    (
+        "quotakernels/measures/at_quota.py",
+        "if (not len(parts) > 1):",
+    ): "a single part ends where nothing follows",
 }
 """Survivors that change no result, by file and changed line, with the reason."""
 
