@@ -1,0 +1,182 @@
+"""What the command says of data sets of known populations is true, and never contradicts itself."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import pytest
+
+from benchmarks.coverage.claims import (
+    CLAIMS,
+    DOUBTS,
+    FACTS,
+    INTERVALS,
+    PARTS,
+    QUESTIONS,
+    SENTENCES,
+    judged,
+)
+from benchmarks.coverage.populations import POPULATIONS
+from benchmarks.coverage.truthful import Counts, counted
+
+RARE = 1e-4
+"""Of so improbable a number of false claims it is not chance that made them."""
+KNOWN: dict[str, dict[str, float]] = {
+    "brings.here_and_elsewhere": {"gains of noise, quota": 27.5, "lognormal gains": 22.5},
+    "brings.with_places": {"gains of noise, quota": 25, "lognormal gains": 17.5},
+    "contradiction: expected, and the interval": {"lognormal gains": 2.5},
+    "contradiction: expected, and the mean of all": {
+        "two of noise": 40,
+        "eight of noise": 47.5,
+        "twenty of noise": 10,
+        "two alike": 35,
+        "three alike": 40,
+        "eight alike": 32.5,
+        "twenty alike": 20,
+        "rare, two alike": 35,
+        "three scores": 70,
+        "300 clusters": 22.5,
+        "120 clusters": 27.5,
+        "120 clusters of noise": 27.5,
+        "30 groups": 35,
+        "8 groups": 25,
+        "weights": 50,
+        "treatment": 37.5,
+    },
+    "contradiction: random choice is better, and a model": {
+        "two of noise": 5,
+        "gains of noise, quota": 5,
+    },
+    "contradiction: random choice is better, and not sure": {
+        "noise": 37.5,
+        "worse than chance": 77.5,
+        "rare, useful": 42.5,
+        "weights and noise": 52.5,
+    },
+    "contradiction: verdict, and how sure": {"pareto gains": 100},
+    "many.number_by": {"gains of noise": 22.5},
+    "many.part_of": {"impacts": 35, "lognormal gains": 25, "gains of nearly all": 35},
+    "which.best_here_expect": {"gains of noise, quota": 30, "lognormal gains": 22.5},
+    "which.found": {"twenty of noise": 27.5},
+    "which.random_is_better": {
+        "noise": 37.5,
+        "two of noise": 35,
+        "rare, useful": 42.5,
+        "rare, eight of noise": 85,
+        "120 clusters of noise": 15,
+        "weights and noise": 52.5,
+        "impacts of noise": 22.5,
+        "gains of noise, quota": 45,
+    },
+    "which: one model": {"pareto gains": 100},
+}
+"""Claims that are false more often: in how many of 100 data sets of a population, of which 40 were
+simulated.
+"""
+
+
+def allowed(claim: str) -> float:
+    """In which share of data sets a claim may be false."""
+    if claim.startswith(("contradiction", "unknown")):
+        return 0.0
+    return 0.08 if claim in INTERVALS else 0.05
+
+
+def is_chance(false: int, of: int, share: float) -> bool:
+    """Whether so many, or more, are not too improbable."""
+    fewer = sum(math.comb(of, k) * share**k * (1 - share) ** (of - k) for k in range(false))
+    return 1 - fewer > RARE
+
+
+def too_often(found: dict[str, Counts], replications: int) -> dict[tuple[str, str], str]:
+    """The claims that are false too often of a population, and of all together."""
+    shares, all_false = {}, Counter[str]()
+    for name, counts in found.items():
+        for claim, (_, false) in counts.items():
+            known = KNOWN.get(claim, {}).get(name, 0.0) / 100
+            share = known or allowed(claim)
+            if not is_chance(false, replications, share):
+                shares[name, claim] = f"{false} of {replications}"
+            all_false[claim] += 0 if known else false
+    whole = replications * len(found)
+    for claim, false in all_false.items():
+        if not is_chance(false, whole, allowed(claim)):
+            shares["all", claim] = f"{false} of {whole}"
+    return shares
+
+
+def test_each_sentence_claims_something_or_nothing():
+    """A new sentence goes into the list that says what it claims."""
+    parts = (*QUESTIONS, "nothing", "tests")
+    answers = [x for x in SENTENCES if x.partition(".")[0] in parts]
+    listed = Counter([*(x for x in CLAIMS if x not in PARTS), *DOUBTS, *FACTS, *PARTS])
+    assert set(answers) == set(listed)
+    assert max(listed.values()) == 1
+
+
+FALSE = """rows.parquet
+500 rows, 100 positive (label), prevalence 20%
+
+Which model should fill my quota? {verdict}.
+Take the first 50 rows by m0: 25 (95% interval 18.1 to 31.9) are positive (label), a hit rate of \
+50.0% (the best of 2 here; expect {expected} on new data).
+m1 finds 24 and a random choice 10.
+
+How sure is the order of the models? {sure}.
+m0 finds 1 more than m1 in 50 places (95% interval -7.9 to 9.9, p {p}).{doubt}
+
+At quota 50
+model  found  hit rate    95% interval  lift    AUC
+───────────────────────────────────────────────────
+m0        25     50.0%  36.2% to 63.8%   2.5  0.700
+m1        24     48.0%  34.6% to 62.7%   2.4  0.690
+"""
+RIGHT = {
+    "verdict": "m0, but not for sure",
+    "expected": "49.5%",
+    "sure": "Not sure: the models cannot be told apart",
+    "p": "= 0.83",
+    "doubt": "",
+}
+SEEN = {
+    "contradiction: verdict, and how sure": {"verdict": "m0"},
+    "which: one model": {"verdict": "m0"},
+    "sure.best": {"sure": "Sure that m0 is the best"},
+    "contradiction: random choice is better, and a model": {
+        "verdict": "None: a random choice does better"
+    },
+    "which.random_is_better": {"verdict": "None: a random choice does better"},
+    "contradiction: p, and its interval": {"p": "= 0.012"},
+    "contradiction: p, and who may be as good": {"p": "= 0.012"},
+    "contradiction: expected, and the interval": {"expected": "70%"},
+    "contradiction: expected, and the mean of all": {"expected": "40.0%"},
+    "contradiction: no better than random, and the interval": {
+        "doubt": "\nIt may be no better than a random choice."
+    },
+    "unknown sentence: It is the cheapest.": {"doubt": "\nIt is the cheapest."},
+}
+
+
+@pytest.mark.parametrize("claim", SEEN)
+def test_false_pages_are_noticed(claim: str):
+    truth = POPULATIONS["two alike"].truth
+    right = judged(FALSE.format(**RIGHT), truth, tested=True)
+    assert [x for x, false in right.items() if false] == []
+    assert judged(FALSE.format(**RIGHT | SEEN[claim]), truth, tested=True)[claim]
+
+
+SMALL = [x for x in POPULATIONS if len(POPULATIONS[x].shifts) <= 8]
+
+
+def test_what_the_command_says_is_true_and_nothing_contradicts_it():
+    found = {name: counted(name, range(1)) for name in SMALL}
+    assert too_often(found, 1) == {}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("part", range(4))
+def test_false_claims_are_rare(part: int):
+    names = list(POPULATIONS)[part::4]
+    found = {name: counted(name, range(1, 21)) for name in names}
+    assert too_often(found, 20) == {}
