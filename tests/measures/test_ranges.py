@@ -109,9 +109,7 @@ def check(found: dict[str, Any], ones: bool = False) -> None:
 
 
 MODES_HERE = [
-    m
-    for m in MODES
-    if m.name in ("numpy", "strictest-device1", "jax64-jit", "jax32-jit", "torch", "torch-vmap")
+    m for m in MODES if m.name in ("numpy", "strictest-device1", "jax64-jit", "torch", "torch-vmap")
 ]
 
 
@@ -139,7 +137,7 @@ def test_batches_with_weights(mode: Mode):
     "mode", parameters([m for m in MODES if m.name in ("numpy", "torch", "strict")])
 )
 def test_lists_groups_and_tie_policies_with_weights(mode: Mode, order: str):
-    for seed, n in enumerate(SIZES):
+    for seed, n in enumerate(SIZES[1:] if mode.name == "strict" else SIZES):  # which takes long
         for y, score, w in zip(*batch(n, order, seed + 9), strict=True):
             ones = order == "perfect"
             for ties in ("expected", "optimistic", "pessimistic"):
