@@ -53,6 +53,7 @@ CODES = (X[:, 0] + RNG.normal(size=60) > 0.3).astype(int)
 KINDS = (CODES + (X[:, 1] > 0.5)).astype(int)  # three classes
 WEIGHTS = RNG.integers(0, 4, 60).astype(float)
 USERS = RNG.choice(["ann", "bob", "eve", "jim"], 60)
+COSTS = np.random.default_rng(4).integers(1, 9, 60).astype(float)
 FOLDS = StratifiedKFold(3)
 
 
@@ -200,17 +201,36 @@ def test_the_mean_over_groups(weights: Any):
     assert scorer(mean, quota=2)(fitted, X, CODES, **given) == mean(ranking, quota=2).value
 
 
+ROUTED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "groups": (qk.group_mean(qk.roc_auc, weights="examples"), {"groups": USERS}),
+    "cost": (qk.qrecall.with_options(budget=20), {"cost": COSTS}),
+    "treatment": (qk.uplift.auuc, {"treatment": COSTS.astype(int) % 2}),
+    "gain, cost": (
+        qk.budgets.gain_per_cost.with_options(quota=9),
+        {"gain": COSTS % 3, "cost": COSTS},
+    ),
+    "cost, groups": (qk.group_mean(qk.hit_rate, budget=5), {"cost": COSTS, "groups": USERS}),
+}
+
+
 @pytest.mark.usefixtures("routing")
-def test_groups_are_routed():
-    gauc = qk.group_mean(qk.roc_auc, weights="examples")
-    wanted = by_hand(GaussianNB(), CODES, of_fold(gauc, groups=USERS))
-    asking = scorer(gauc)
-    given = {"cv": FOLDS, "params": {"groups": USERS}}
+@pytest.mark.parametrize("name", ROUTED)
+def test_columns_are_routed(name: str):
+    """By their own names and by others, of copies too, beside scorers that ask for none."""
+    measure, columns = ROUTED[name]
+    wanted = by_hand(GaussianNB(), CODES, of_fold(measure, **columns))
+    asking, given = scorer(measure), {"cv": FOLDS, "params": columns}
     for scoring in (asking, clone(asking), pickle.loads(pickle.dumps(asking))):
         assert cross_val_score(GaussianNB(), X, CODES, scoring=scoring, **given).tolist() == wanted
-    named = scorer(gauc).set_score_request(groups="user")
-    given = {"cv": FOLDS, "params": {"user": USERS}}
-    assert cross_val_score(GaussianNB(), X, CODES, scoring=named, **given).tolist() == wanted
+    named = scorer(measure).set_score_request(**{x: f"{x} by name" for x in columns})
+    renamed = {"cv": FOLDS, "params": {f"{x} by name": column for x, column in columns.items()}}
+    assert cross_val_score(GaussianNB(), X, CODES, scoring=named, **renamed).tolist() == wanted
+    both = {"own": asking, "auc": get_scorer("roc_auc")}
+    found = cross_validate(GaussianNB(), X, CODES, scoring=both, **given)
+    assert found["test_own"].tolist() == wanted
+    assert len(set(found["test_auc"])) > 1
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}, cv=FOLDS, scoring=asking)
+    assert search.fit(X, CODES, **columns).best_score_ == np.mean(wanted)
 
 
 @pytest.mark.usefixtures("routing")
@@ -239,29 +259,6 @@ def test_groups_of_folds_are_no_business_of_a_scorer_that_asks_for_none():
     for (train, test), value in zip(folds.split(X, CODES, USERS), found, strict=True):
         scores = GaussianNB().fit(X[train], CODES[train]).predict_proba(X[test])[:, 1]
         assert value == qk.roc_auc(CODES[test], scores)
-
-
-COSTS = np.random.default_rng(4).integers(1, 9, 60).astype(float)
-
-
-@pytest.mark.usefixtures("routing")
-def test_costs_are_routed():
-    wanted = by_hand(GaussianNB(), CODES, of_fold(partial(qk.qrecall, budget=20), cost=COSTS))
-    asking, given = scorer(qk.qrecall, budget=20), {"cv": FOLDS, "params": {"cost": COSTS}}
-    for scoring in (asking, clone(asking), pickle.loads(pickle.dumps(asking))):
-        assert cross_val_score(GaussianNB(), X, CODES, scoring=scoring, **given).tolist() == wanted
-    named = scorer(qk.qrecall, budget=20).set_score_request(cost="amount")
-    renamed = {"cv": FOLDS, "params": {"amount": COSTS}}
-    assert cross_val_score(GaussianNB(), X, CODES, scoring=named, **renamed).tolist() == wanted
-    both = {"at": asking, "auc": get_scorer("roc_auc")}
-    found = cross_validate(GaussianNB(), X, CODES, scoring=both, **given)
-    assert found["test_at"].tolist() == wanted
-    assert len(set(found["test_auc"])) > 1
-    grid, per_cost = {"var_smoothing": [1e-9]}, get_scorer("positives_per_cost", quota=5)
-    search = GridSearchCV(GaussianNB(), grid, cv=FOLDS, scoring=per_cost)
-    search.fit(X, CODES, cost=COSTS)
-    measure = partial(qk.budgets.positives_per_cost, quota=5)
-    assert search.best_score_ == np.mean(by_hand(GaussianNB(), CODES, of_fold(measure, cost=COSTS)))
 
 
 def test_costs_beside_all_and_of_tables():
@@ -361,20 +358,6 @@ def test_copies_are_the_same():
     search = clone(GridSearchCV(model, {}, scoring=top)).scoring
     for again in (clone(top), pickle.loads(pickle.dumps(top)), search):
         assert (repr(again), again(model, X, CODES)) == (repr(top), top(model, X, CODES))
-
-
-@pytest.mark.usefixtures("routing")
-def test_every_column_is_routed():
-    treatment, gain = COSTS.astype(int) % 2, COSTS % 3
-    for measure, columns in (
-        (qk.uplift.auuc, {"treatment": treatment}),
-        (partial(qk.uplift.uplift_at_quota, quota=9), {"treatment": treatment}),
-        (partial(qk.budgets.gain_per_cost, quota=9), {"gain": gain, "cost": COSTS}),
-        (qk.group_mean(qk.hit_rate, budget=5), {"cost": COSTS, "groups": USERS}),
-    ):
-        wanted = by_hand(GaussianNB(), CODES, of_fold(measure, **columns))
-        given = {"cv": FOLDS, "scoring": scorer(measure), "params": columns}
-        assert cross_val_score(GaussianNB(), X, CODES, **given).tolist() == wanted
 
 
 def test_regressors_and_rankers_score_by_what_they_predict():

@@ -46,13 +46,6 @@ def test_no_section_of_the_page_is_empty():
     assert all(_pages.section(PAGE, name).startswith("| ") for name in names)
 
 
-def test_data_that_are_absent_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(_pages.VARIABLE, str(tmp_path))
-    benchmarks.cells.cache_clear()
-    with pytest.raises(SystemExit, match=f"set {_pages.VARIABLE}"):
-        benchmarks.cells()
-
-
 def test_figures_have_the_same_bytes_each_time(tmp_path: Path):
     pytest.importorskip("matplotlib")
 
@@ -223,17 +216,6 @@ def test_page_shows_what_is_printed_in_tables_6_and_7():
     for pair, values in printed.CORRELATIONS.items():
         line = f"| {' and '.join(pair)} | {', '.join(map(str, values))} |"
         assert line in _pages.section(PAGE, "table 7: made, 4 runs")
-
-
-def test_peaks_are_all_that_are_equal_but_for_rounding():
-    highest = [np.array([11, 31]), np.array([5, 6, 9]), np.array([12])]
-    assert voting._each(highest) == "11 and 31, 5 to 9, 12"
-    assert voting._highest(np.array([0.1, 0.3, 0.2, 0.3 - 1e-12])).tolist() == [1, 3]
-
-
-def test_correlation_with_what_does_not_vary():
-    assert np.isnan(voting._correlation(np.ones(4), np.arange(4.0)))
-    assert voting._correlation(np.arange(4.0), 1 - np.arange(4.0)) == pytest.approx(-1)
 
 
 @pytest.mark.full

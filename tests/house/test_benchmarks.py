@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -94,14 +93,6 @@ def test_reference_of_a_quota():
     assert reference.shares(scores, 2).tolist() == [0, 0.5, 1, 0.5]
 
 
-def test_distance_is_in_units_of_the_last_place():
-    assert reference.distance(1.0, Fraction(1)) == 0
-    assert reference.distance(np.nextafter(1.0, 2), Fraction(1)) == 1
-    assert reference.distance(np.nextafter(np.float32(1), np.float32(2)), Fraction(1)) == 1
-    assert reference.distance(float("nan"), Fraction(1)) == float("inf")
-    assert reference.distance(0.5, np.longdouble(0.5)) == 0
-
-
 # the harness
 
 
@@ -186,15 +177,6 @@ def test_host_figures_are_judged_by_the_worst_machine():
     runs["B"]["now"]["roc_auc, 100"]["figure"] = 38.0
     assert list(host.misses(runs)) == []
     assert ("roc_auc", "10²", "µs", "≤ 40", "39", "38") in host.table(runs).rows
-
-
-def test_quotas_compile_nothing_anew():
-    jax = BACKENDS["jax-cpu"]
-    if jax.why_not():
-        pytest.skip(jax.why_not())
-    for way in suite.recompilations(jax):
-        assert way["first"] > 0
-        assert way["later"] == 0
 
 
 # the page

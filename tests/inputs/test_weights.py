@@ -33,16 +33,28 @@ WEIGHTS = [
     [1e-300] * 8,
     [1e154] * 8,
 ]
+BY_CLASS = [
+    (1e20, 1e-20),
+    (1e-20, 1e20),
+    (1e8, 1e-7),
+    (1.0, 1e-15),
+    (1e-15, 1.0),
+    (3.0, 1e-17),
+    (2e3, 1e-3),
+]
+OF_CLASSES = [np.where(Y == 1, *each) for each in BY_CLASS]
+LEVELS = [np.arange(8)[::-1] * distinct // 8 / 8.0 for distinct in (8, 3, 1)]
+LISTS = [(S, x) for x in WEIGHTS] + [(scores, x) for scores in LEVELS for x in OF_CLASSES]
 
 
 @pytest.mark.parametrize("mode", TRACED)
 @pytest.mark.long_program
 def test_weights_of_any_size_are_right(mode: Mode):
-    weights = np.asarray(WEIGHTS)
-    labels, scores = (np.broadcast_to(x, weights.shape) for x in (Y, S))
-    found = mode.run(scale_free, labels, scores, weights)
-    for index, row in enumerate(weights):
-        for name, value in exact_scale_free(row).items():
+    """Nor is a class of little weight lost beside the other in a difference of sums."""
+    scores, weights = (np.asarray(x) for x in zip(*LISTS, strict=True))
+    found = mode.run(scale_free, np.broadcast_to(Y, weights.shape), scores, weights)
+    for index, row in enumerate(zip(weights, scores, strict=True)):
+        for name, value in exact_scale_free(*row).items():
             near = 4e-16 if name == "pem" else 0  # a difference of shares, in units of 1
             np.testing.assert_allclose(found[name][index], value, 1e-13, near, err_msg=name)
 
@@ -56,7 +68,7 @@ def scale_free(y: Any, s: Any, w: Any) -> dict[str, Any]:
     return found
 
 
-def exact_scale_free(weights: np.ndarray, scores: np.ndarray = S) -> dict[str, Any]:
+def exact_scale_free(weights: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
     groups = ex.groups(Y.tolist(), scores.tolist(), weights.tolist())
     names = ("roc_auc", "pem", "average_hit_rate", "average_qrecall")
     wanted = {name: as_floats(getattr(ex, name)(groups)) for name in names}
@@ -83,32 +95,6 @@ def test_all_weights_zero(mode: Mode):
     for value in found:
         np.testing.assert_array_equal(np.isnan(value).reshape(2, -1).all(axis=1), [True, False])
         assert not np.isnan(value[1]).any()
-
-
-BY_CLASS = [
-    (1e20, 1e-20),
-    (1e-20, 1e20),
-    (1e8, 1e-7),
-    (1.0, 1e-15),
-    (1e-15, 1.0),
-    (3.0, 1e-17),
-    (2e3, 1e-3),
-]
-
-
-@pytest.mark.parametrize("distinct", [8, 3, 1])
-@pytest.mark.parametrize("mode", TRACED)
-@pytest.mark.long_program
-def test_a_class_of_little_weight_is_not_lost_beside_the_other(mode: Mode, distinct: int):
-    """No difference of the sums of all and of one class: that would be 0, or anything."""
-    scores = np.arange(8)[::-1] * distinct // 8 / 8.0
-    weights = np.stack([np.where(Y == 1, positive, negative) for positive, negative in BY_CLASS])
-    labels, batch = (np.broadcast_to(x, weights.shape) for x in (Y, scores))
-    found = mode.run(scale_free, labels, batch, weights)
-    for index, row in enumerate(weights):
-        for name, value in exact_scale_free(row, scores).items():
-            near = 4e-16 if name == "pem" else 0  # a difference of shares, in units of 1
-            np.testing.assert_allclose(found[name][index], value, 1e-13, near, err_msg=name)
 
 
 def lowest(s: Any, w: Any, where: Any) -> Any:

@@ -62,26 +62,16 @@ def at_thresholds(y: Any, s: Any, w: Any = None, m: Any = None) -> Any:
 
 @pytest.mark.long_program
 @main_modes
-def test_tables_at_thresholds(mode: Mode):
-    inclusive, strict, one = mode.run(at_thresholds, Y, S)
-    for row in range(len(Y)):
-        wanted = by_threshold(Y[row], S[row])
-        for table, exact in zip((inclusive, strict), wanted, strict=True):
-            np.testing.assert_array_equal(np.stack(table, axis=-1)[row], exact)
-            assert all(x.dtype == counting(mode) for x in table)
-        np.testing.assert_array_equal(np.stack(one, axis=-1)[row], wanted[0][2])
-
-
-@main_modes
-@pytest.mark.long_program
-def test_masses_at_thresholds(mode: Mode):
+@pytest.mark.parametrize("beside", [(), (W, M)], ids=["counts", "masses"])
+def test_tables_at_thresholds(mode: Mode, beside: tuple[np.ndarray, ...]):
     """A class of little weight keeps its digits beside the other, selected or not."""
-    found = mode.run(at_thresholds, Y, S, W, M)
+    *found, one = mode.run(at_thresholds, Y, S, *beside)
+    relative = 0 if not beside else 1e-6 if mode.float32 else 1e-15
     for row in range(len(Y)):
-        wanted = by_threshold(Y[row], S[row], W[row], M[row])
-        for table, exact in zip(found[:2], wanted, strict=True):
-            relative = 1e-6 if mode.float32 else 1e-15
+        wanted = by_threshold(*(x[row] for x in (Y, S, *beside)))
+        for table, exact in zip((*found, one), (*wanted, wanted[0][2]), strict=True):
             np.testing.assert_allclose(np.stack(table, axis=-1)[row], exact, relative)
+            assert beside or all(x.dtype == counting(mode) for x in table)
 
 
 def test_thresholds_are_compared_exactly():

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends import Mode
 
 import quotakernels as qk
 
@@ -104,63 +103,3 @@ def test_macro_averages_of_yardstick(shared: Path):
         average = qk.one_vs_rest(measure, table["obs"], scores, classes=classes)
         assert_printed(average.value, printed)
         assert average.defined == 4
-
-
-def test_heavy_ties_in_every_mode(mode: Mode, shared: Path):
-    """Five distinct scores; PEM is 2·AUC - 1."""
-    labels, scores = examples(columns(shared / "published" / "proc_asah.csv"), "y_true", "wfns")
-    assert np.unique(scores).size == 5
-    auc, pem = mode.run(lambda y, s: (qk.roc_auc(y, s), qk.pem(y, s)), labels, scores)
-    rounding = np.finfo(np.float32).eps if mode.float32 else 0.0
-    assert_printed(auc, ".823678861788618", rounding)
-    assert abs(pem - (2 * 0.823678861788618 - 1)) <= 1e-15 + rounding
-
-
-# scikit-learn beside us
-
-
-def curves_data(shared: Path) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-    """Labels, scores and weights: with and without ties, at random, in all orders."""
-    rng = np.random.default_rng(6)
-    found: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = [
-        (*examples(columns(shared / path), label, score), None) for path, label, score, _ in AUCS
-    ]
-    for levels in (3, 50, 10**9):
-        labels, scores = rng.random(400) < 0.3, rng.integers(0, levels, 400) / 8
-        found += [(labels, scores, None), (labels, scores, rng.integers(1, 9, 400) / 4)]
-    return found
-
-
-def test_roc_curve_of_scikit_learn(shared: Path):
-    """All its vertices, and the infinite threshold of the empty cut is NaN here."""
-    reference = pytest.importorskip("sklearn.metrics")
-    for labels, scores, weights in curves_data(shared):
-        fpr, tpr, thresholds = reference.roc_curve(
-            labels, scores, sample_weight=weights, drop_intermediate=False
-        )
-        curve = qk.roc_curve(labels, scores, sample_weight=weights)
-        np.testing.assert_allclose(curve.fpr, fpr, rtol=1e-13)
-        np.testing.assert_allclose(curve.tpr, tpr, rtol=1e-13)
-        np.testing.assert_array_equal(curve.threshold[1:], thresholds[1:])
-        assert np.isnan(curve.threshold[0])
-
-
-def test_pr_curve_of_scikit_learn(shared: Path):
-    """It runs the other way, with precision 1 at the empty cut whatever the scores."""
-    reference = pytest.importorskip("sklearn.metrics")
-    for labels, scores, weights in curves_data(shared):
-        precision, recall, thresholds = reference.precision_recall_curve(
-            labels, scores, sample_weight=weights
-        )
-        curve = qk.pr_curve(labels, scores, sample_weight=weights)
-        np.testing.assert_allclose(curve.recall, recall[::-1], rtol=1e-13)
-        np.testing.assert_allclose(curve.precision[1:], precision[::-1][1:], rtol=1e-13)
-        np.testing.assert_array_equal(curve.threshold[1:], thresholds[::-1])
-
-
-def test_average_precision_of_scikit_learn(shared: Path):
-    reference = pytest.importorskip("sklearn.metrics")
-    for labels, scores, weights in curves_data(shared):
-        wanted = reference.average_precision_score(labels, scores, sample_weight=weights)
-        found = qk.average_precision(labels, scores, sample_weight=weights)
-        assert found == pytest.approx(wanted, rel=1e-13)

@@ -14,16 +14,12 @@ from backends import (
     MODES,
     QUICK,
     Mode,
-    available,
     in_full,
     mode_fixture,
     parameters,
     random_state,
-    tree_leaves,
 )
 from expected import arrays_of
-from hypothesis import given
-from hypothesis import strategies as st
 
 import quotakernels as qk
 
@@ -72,26 +68,6 @@ def test_without_gains_a_ranking_holds_no_further_array():
         assert len(arrays_of(ranking.map(np.copy))) == 5
 
 
-@pytest.mark.skipif(not available("jax"), reason="jax is not available")
-def test_without_gains_a_program_has_five_outputs_and_no_more_steps():
-    """Exact counts: what gains add to a program is not there without them."""
-    import jax
-
-    def program(*names: str) -> Any:
-        def run(y: Any, s: Any, *more: Any) -> Any:
-            return qk.rank(y, s, **dict(zip(names, more, strict=True)))
-
-        with jax.enable_x64(True):
-            return jax.make_jaxpr(run)(Y, S, *[G] * len(names))
-
-    without, beside = program(), program("gain")
-    assert (len(without.out_avals), len(beside.out_avals)) == (5, 9)
-    (inner,) = [e.params["jaxpr"] for e in without.eqns if e.params.get("name") == "_ranked"]
-    assert all(x.aval.dtype != np.float64 or x.aval.size == S.size for x in inner.jaxpr.invars)
-    floats = [v for e in inner.eqns for v in e.outvars if v.aval.dtype == np.float64]
-    assert len([v for v in floats if v.aval.shape == S.shape]) <= 3  # the thresholds
-
-
 # through everything that takes rankings
 
 
@@ -125,44 +101,6 @@ def test_tie_policies_share_out_gains_as_they_do_examples(ties: Any, shape: str)
         pure = (ranking.positives == 0) | (ranking.positives == ranking.counts)
         assert pure.all()
         assert not np.any(ranking.columns["gain"].positive[ranking.positives == 0])
-
-
-# properties
-
-numbers = (st.integers(*ends) for ends in ((0, 4), (-50, 50), (-9, 9), (0, 3)))
-examples = st.lists(st.tuples(st.booleans(), *numbers), min_size=2, max_size=20)
-
-
-def everything_of(**given: Any) -> list[Any]:
-    mass = np.sum(given.get("sample_weight", np.ones(np.shape(given["y_score"]))))
-    cut = {"quota": [0.25 * mass, 0.5 * mass]}
-    found = qk.impact_at_quota(**given, **cut), qk.tables.cell_impacts(**given, **cut)
-    best = qk.best_quota(**given)
-    return tree_leaves((found, (best.value, best.threshold, best.quota)))
-
-
-@given(rows=examples, seed=st.integers(0, 99))
-def test_the_order_of_the_examples_does_not_matter(rows: Any, seed: int):
-    y, s, g, r, _ = (np.asarray(x) for x in zip(*rows, strict=True))
-    order = np.random.default_rng(seed).permutation(len(y))
-    once, again = (
-        everything_of(y_true=y[o], y_score=s[o], gain=g[o], gain_rejected=r[o])
-        for o in (np.arange(len(y)), order)
-    )
-    for x, z in zip(once, again, strict=True):
-        np.testing.assert_array_equal(x, z)
-
-
-@given(rows=examples)
-def test_whole_weights_are_repeats_and_masks_leave_out(rows: Any):
-    y, s, g, r, w = (np.asarray(x) for x in zip(*rows, strict=True))
-    if not w.any():
-        return
-    weighted = everything_of(y_true=y, y_score=s, gain=g, gain_rejected=r, sample_weight=w)
-    y, s, g, r = (np.repeat(x, w) for x in (y, s, g, r))
-    repeated = everything_of(y_true=y, y_score=s, gain=g, gain_rejected=r)
-    for x, z in zip(weighted, repeated, strict=True):
-        np.testing.assert_allclose(x, z, rtol=1e-12, atol=1e-9)
 
 
 def test_a_huge_gain_leaves_no_trace_in_another_group():
