@@ -263,6 +263,34 @@ def test_a_quota_of_another_library_is_refused_by_name(one: str, other: str):
             assert word in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("message", "call"),
+    {
+        "cost_fp is an array of torch and the scores are of num": lambda x: qk.best_operating_point(
+            Y, S, cost_fp=x, cost_fn=1
+        ),
+        "threshold is an array of torch and the scores are of": lambda x: qk.confusion_table(
+            Y, S, threshold=x
+        ),
+        ".*pass arrays of one library": lambda x: qk.accuracy(
+            qk.tables.ConfusionTable(x, *np.ones((3, 8)))
+        ),
+        "thresholds is an array of torch and the sc": lambda x: qk.rank(Y, S).at_thresholds(x),
+        r"b\.thresholds is an array of torch and a\.thres": lambda x: qk.dominates(
+            qk.rank(Y, S), qk.rank(x > 0, x)
+        ),
+        r"models\['t'\]\..* is an array of torch": lambda x: qk.compare_curves(
+            {"n": qk.rank(Y, S), "t": qk.rank(x > 0, x)}
+        ),
+        ".*arrays of numpy and y_score is one of to": lambda x: ScoreBuffer.empty(S).update(Y, x),
+    }.items(),
+)
+def test_each_argument_of_another_library_is_named(message: str, call: Any):
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match=f"^{message}"):
+        call(torch.linspace(-1, 1, 8, dtype=torch.float64))
+
+
 @pytest.mark.full
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")
 def test_a_quota_of_jax_takes_numpy_data_along():

@@ -232,18 +232,6 @@ def test_bad_values_that_cannot_be_read(mode: Mode):
     np.testing.assert_allclose(np.asarray(found)[:4, 1], [0.6, 0.25, 1, 1], 1e-6)
 
 
-@pytest.mark.skipif(not available("torch"), reason="torch is not available")
-def test_libraries_are_not_mixed():
-    import torch
-
-    scores = torch.tensor([0.2, 0.7])
-    with pytest.raises(TypeError, match=r"^threshold is an array of torch and the scores are of"):
-        qk.confusion_table([0, 1], [0.2, 0.7], threshold=scores)
-    table = ConfusionTable(scores, np.ones(2), np.ones(2), np.ones(2))
-    with pytest.raises(TypeError, match="pass arrays of one library"):
-        qk.accuracy(table)
-
-
 @pytest.mark.parametrize("mode", parameters([m for m in QUICK if not m.lazy]))
 def test_a_threshold_that_is_nan_selects_nothing(mode: Mode):
     y, s = mode.array(np.asarray([1, 0, 1, 0])), mode.array(np.asarray([0.9, 0.8, 0.7, 0.1]))

@@ -221,14 +221,6 @@ def test_bad_costs_are_nan_where_they_cannot_be_read(mode):
     np.testing.assert_array_equal(slopes[0][[0, 7]], [1, 3])
 
 
-@pytest.mark.skipif(not available("torch"), reason="torch is not available")
-def test_costs_of_another_library():
-    import torch
-
-    with pytest.raises(TypeError, match=r"^cost_fp is an array of torch and the scores are of num"):
-        qk.best_operating_point(Y, S, cost_fp=torch.ones(2), cost_fn=1)
-
-
 # the H-measure: large counts, rare classes, and what is no distribution
 
 

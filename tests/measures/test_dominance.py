@@ -391,15 +391,6 @@ def test_a_bad_row_is_empty_and_no_error():
     assert np.isnan(qk.compare_curves([A, bad]).stop).any(axis=-1).tolist() == [True, False]
 
 
-def test_two_libraries():
-    torch = pytest.importorskip("torch")
-    other = qk.rank(torch.tensor([1, 0, 1, 0]), torch.tensor([4, 3, 2, 1]))
-    with pytest.raises(TypeError, match=r"^b\.thresholds is an array of torch and a\.thres"):
-        qk.dominates(A, other)
-    with pytest.raises(TypeError, match=r"^models\['t'\]\..* is an array of torch"):
-        qk.compare_curves({"n": A, "t": other})
-
-
 @pytest.mark.full
 def test_numpy_beside_jax():
     pytest.importorskip("jax")

@@ -9,7 +9,7 @@ import exact as ex
 import numpy as np
 import pytest
 from array_api_compat import array_namespace
-from backends import LAZY, MODES, QUICK, Mode, available, in_full, mode_fixture, parameters
+from backends import LAZY, MODES, QUICK, Mode, in_full, mode_fixture, parameters
 from expected import as_floats, assert_compact, check, expected, row_of, ulps
 from measures.test_small_cases import padded_cases
 from public_names import PUBLIC
@@ -103,14 +103,6 @@ def test_subnormal_scores_and_thresholds(mode: Mode):
         found = mode.run(lambda y, s, at: qk.rank(y, s).at_thresholds(at), Y[:5], scores, cuts)
         given_cuts = mode.run(lambda x: x, cuts).astype(float).tolist()
         assert rows(found) == exact_rows(ex.at_thresholds(groups, given_cuts)), kind
-
-
-@pytest.mark.skipif(not available("torch"), reason="torch is not available")
-def test_thresholds_of_another_library():
-    import torch
-
-    with pytest.raises(TypeError, match=r"^thresholds is an array of torch and the scores"):
-        qk.rank(Y, S).at_thresholds(torch.asarray([0.5]))
 
 
 # points of a curve

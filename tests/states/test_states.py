@@ -164,13 +164,6 @@ def test_many_weights_are_summed_without_losing_any():
 # batches that do not fit
 
 
-def test_arrays_of_another_library_are_refused():
-    torch = pytest.importorskip("torch")
-    state = qk.states.ScoreHistogram.empty(np.zeros(1, np.float32))
-    with pytest.raises(TypeError, match="arrays of numpy and y_score is one of torch"):
-        state.update(torch.tensor([1, 0]), torch.zeros(2))
-
-
 @pytest.mark.long_program
 @pytest.mark.parametrize("mode", LAZY)
 @every_state
