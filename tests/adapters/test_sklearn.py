@@ -222,8 +222,8 @@ def test_columns_are_routed(name: str):
     asking, given = scorer(measure), {"cv": FOLDS, "params": columns}
     for scoring in (asking, clone(asking), pickle.loads(pickle.dumps(asking))):
         assert cross_val_score(GaussianNB(), X, CODES, scoring=scoring, **given).tolist() == wanted
-    named = scorer(measure).set_score_request(**{x: f"{x} by name" for x in columns})
-    renamed = {"cv": FOLDS, "params": {f"{x} by name": column for x, column in columns.items()}}
+    named = scorer(measure).set_score_request(**{x: f"own_{x}" for x in columns})
+    renamed = {"cv": FOLDS, "params": {f"own_{x}": column for x, column in columns.items()}}
     assert cross_val_score(GaussianNB(), X, CODES, scoring=named, **renamed).tolist() == wanted
     both = {"own": asking, "auc": get_scorer("roc_auc")}
     found = cross_validate(GaussianNB(), X, CODES, scoring=both, **given)
