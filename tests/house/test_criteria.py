@@ -271,13 +271,6 @@ def test_not_monotone_auc():
     assert qk.roc_auc(labels, before) == qk.roc_auc(labels, after)
 
 
-def test_where_chance_corrected_measures_are_undefined():
-    """Where nothing is selected MCC and markedness are NaN, as the page says, and κ is not."""
-    none = ConfusionTable(0.0, 0.0, 2.0, 3.0)
-    assert np.isnan([qk.matthews_corrcoef(none), qk.tables.markedness(none)]).all()
-    assert qk.tables.cohen_kappa(none) == 0
-
-
 # 2. free of the class ratio
 
 
@@ -562,11 +555,6 @@ def test_mean_of_outputs_is_conditional_on_normalised_cells(name: str):
     cells = np.stack(qk.tables.normalize_table(ConfusionTable(*INSIDE)))
     assert near(value(measure, INSIDE), value(conditional, cells))
     assert near(value(measure, INSIDE), value(conditional, by_output(cells)))
-
-
-def test_accuracy_is_an_impact():
-    table = ConfusionTable(*INSIDE)
-    assert near(qk.accuracy(table), qk.tables.impact(table, impacts=(1, 0, 0, 1)).whole)
 
 
 # appropriate value

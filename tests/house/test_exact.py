@@ -1,4 +1,4 @@
-"""The exact reference itself: worked numbers, exact relations, one count against another."""
+"""The exact reference itself: exact relations, and one count against another."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from exact import cases, charts, confusion, weighted_cases, without_ties
 from exact.small_tables import rankings as small_rankings
 
 F = Fraction
-TABLE_2 = [1, 0, 1, 1, 0, 0, 1, 0, 0, 0]
-TABLE_3 = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
 
 
 def literal_pearson(x, t):
@@ -28,23 +26,7 @@ def literal_pearson(x, t):
     return None if var == 0 else cov * abs(cov) / var
 
 
-# Worked numbers
-
-
-def test_published_table_2():
-    ranking = without_ties(TABLE_2)
-    assert ex.average_qrecall(ranking) == F(25, 28)
-    assert ex.average_hit_rate(ranking) == F(251, 336)
-    assert ex.pem_areas(ranking) == (F(7, 4), 0, 3)
-    assert ex.pem(ranking) == F(7, 12)
-    assert ex.roc_auc(ranking) == F(19, 24)
-
-
-def test_published_table_3():
-    ranking = without_ties(TABLE_3)
-    assert ex.average_qrecall(ranking) == 1
-    assert ex.average_hit_rate(ranking) == 1
-    assert ex.pem_areas(ranking) == (3, 0, 3)
+# All orders of ties
 
 
 def test_expected_average_hit_rate_may_lie_below_every_tie_order():
@@ -132,12 +114,10 @@ def test_tie_orders():
         assert (ex.average_hit_rate(best), ex.average_hit_rate(worst)) == (max(values), min(values))
 
 
-# the exact reference of ROC and PR space: worked numbers, and one count against another
+# ROC and PR space
 
 
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(60)
-CURVE_I = ex.groups_from_points((0, 1500, 2000), (10, 20, 20))
-CURVE_II = ex.groups_from_points((500, 2000), (20, 20))
 
 
 def rankings(largest=4):
@@ -163,52 +143,6 @@ def quadrature(function, start, stop):
     half = float(stop - start) / 2
     places = (float(start) + half * (1 + x) for x in NODES)
     return half * sum(w * function(x) for w, x in zip(NODE_WEIGHTS, places, strict=True))
-
-
-# Worked numbers
-
-
-@pytest.mark.full
-def test_interpolation_of_davis_and_goadrich_table_1():
-    points = ex.interpolate_pr((5, 5), (30, 10), positives=20)
-    printed = [round(float(point.precision), 3) for point in points]
-    assert printed == [0.5, 0.375, 0.318, 0.286, 0.265, 0.25]
-    assert [p.recall for p in points] == [Fraction(k, 20) for k in range(5, 11)]
-    asked = ex.interpolate_pr((5, 5), (30, 10), positives=20, recall=(0.25, 0.5, 0.75))
-    assert asked[:2] == [points[0], points[-1]]
-    assert asked[2].precision is None
-
-
-@pytest.mark.full
-def test_davis_and_goadrich_figure_7():
-    assert (ex.roc_auc(CURVE_I), ex.roc_auc(CURVE_II)) == (Fraction(13, 16), Fraction(7, 8))
-    assert (
-        ex.pr_auc_exact(CURVE_II) == float(Fraction(1, 26)) == float(ex.pr_auc_trapezoid(CURVE_II))
-    )
-    assert round(ex.pr_auc_exact(CURVE_I), 4) == 0.5198
-    assert round(float(ex.pr_auc_trapezoid(CURVE_I)), 4) == 0.5373
-    assert ex.roc_hull_auc(CURVE_I) == Fraction(13, 16)
-    assert ex.dominates_roc(CURVE_I, CURVE_II) is ex.dominates_pr(CURVE_I, CURVE_II) is False
-    assert ex.dominates_roc(CURVE_II, CURVE_I) is ex.dominates_pr(CURVE_II, CURVE_I) is False
-    assert ex.best_regions((CURVE_I, CURVE_II), "fpr") == [
-        (0, Fraction(3, 20), (True, False)),
-        (Fraction(3, 20), Fraction(3, 4), (False, True)),
-        (Fraction(3, 4), 1, (True, True)),
-    ]
-
-
-@pytest.mark.full
-def test_davis_and_goadrich_figure_6():
-    # One point of PR space, recall .02 with precision 1.
-    point = ex.pr_to_roc(Fraction(1, 50), 1, positives=433, negatives=56164)
-    assert point == (0, Fraction(1, 50))
-    ranking = ex.groups_from_points((0, 56164), (point.tpr * 433, 433))
-    assert round(ex.pr_auc_exact(ranking), 4) == 0.0287
-    points = ex.interpolate_pr((0, point.tpr * 433), (56164, 433), positives=433)
-    strips = ((b.recall - a.recall) * (a.precision + b.precision) / 2 for a, b in pairwise(points))
-    assert round(float(point.tpr + sum(strips)), 4) == 0.0295
-    straight = point.tpr + (1 - point.tpr) * (1 + points[-1].precision) / 2
-    assert round(float(straight), 2) == 0.51
 
 
 # Precision-recall space
