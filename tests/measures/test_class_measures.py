@@ -78,28 +78,6 @@ def test_each_class_of_a_table():
             np.testing.assert_array_equal([x[:, k] for x in table], wanted)
 
 
-def test_the_same_as_scikit_learn():
-    metrics = pytest.importorskip("sklearn.metrics")
-    random = np.random.default_rng(8)
-    labels = random.integers(0, 4, 200)
-    predictions = np.where(random.random(200) < 0.5, labels, random.integers(0, 4, 200))
-    table = qk.tables.confusion_table_from_predictions(labels, predictions, num_classes=4)
-    given = labels, predictions
-    np.testing.assert_array_equal(table.cells, metrics.confusion_matrix(*given))
-    pairs = {
-        qk.accuracy: metrics.accuracy_score(*given),
-        qk.tables.cohen_kappa: metrics.cohen_kappa_score(*given),
-        qk.matthews_corrcoef: metrics.matthews_corrcoef(*given),
-        qk.tables.mutual_information: metrics.mutual_info_score(*given),
-    }
-    for measure, wanted in pairs.items():
-        np.testing.assert_allclose(measure(table), wanted, 1e-12)
-    by_class = table.by_class()
-    np.testing.assert_allclose(qk.f_score(by_class), metrics.f1_score(*given, average=None), 1e-15)
-    beta = metrics.fbeta_score(*given, average=None, beta=2)
-    np.testing.assert_allclose(qk.f_score(by_class, beta=2), beta, 1e-15)
-
-
 @pytest.mark.parametrize(
     "cells",
     [

@@ -258,19 +258,3 @@ def test_a_class_that_does_not_occur_is_left_out_and_counted_out():
         assert np.isnan(nothing.value)
         assert nothing.defined == 0
         assert nothing.per_class.shape == (3,)
-
-
-# other tools
-
-
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_scikit_learn_agrees(average: str, weighted: bool):
-    metrics = pytest.importorskip("sklearn.metrics")
-    y = RNG.integers(0, 4, 200)
-    s = RNG.dirichlet(np.ones(4), 200).round(2) + np.eye(4)[y] / 8
-    s = s / s.sum(axis=-1, keepdims=True)
-    w = RNG.random(200) if weighted else None
-    auc = qk.one_vs_rest(qk.roc_auc, y, s, average=average, sample_weight=w)
-    theirs = metrics.roc_auc_score(y, s, multi_class="ovr", average=average, sample_weight=w)
-    assert auc.value == pytest.approx(theirs, rel=1e-12)

@@ -182,29 +182,6 @@ def test_a_large_tie_group():
             assert float(value) == pytest.approx(float(EXACT[name](groups, quota)), rel=4e-15), name
 
 
-def test_scikit_learn_averages_ties_too():
-    metrics = pytest.importorskip("sklearn.metrics")
-    rng = np.random.default_rng(3)
-    for size, levels in ((2, 2), (7, 3), (40, 9), (300, 300)):
-        gain, score = rng.integers(0, 4, size), rng.integers(0, levels, size).astype(float)
-        for k in (1, 3, None):
-            for ours, theirs in (("dcg", metrics.dcg_score), ("ndcg", metrics.ndcg_score)):
-                found = getattr(retrieval, ours)(None, score, gain=gain, quota=k, when_short="all")
-                wanted = theirs([gain], [score], k=k)
-                if np.isnan(found):  # without gains scikit-learn gives 0
-                    assert (gain.max(), wanted) == (0, 0)
-                else:
-                    assert found == pytest.approx(wanted, rel=1e-12)
-
-
-@pytest.mark.full
-def test_exponential_gains_are_those_of_rax():
-    rax = pytest.importorskip("rax")
-    s, grade = np.array([0.9, 0.4, 0.7, 0.1]), np.array([1.0, 3.0, 0.0, 2.0])
-    found = retrieval.ndcg(None, s, gain=2**grade - 1, quota=2)
-    assert float(found) == pytest.approx(float(rax.ndcg_metric(s, grade, topn=2)), rel=1e-6)
-
-
 def test_bad_gains():
     assert np.isnan(retrieval.ndcg(None, [0.2, 0.1], gain=[1.0, -1.0], validate=False))
     masked = {"gain": [1.0, -1.0], "where": [True, False]}
