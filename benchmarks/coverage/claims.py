@@ -139,6 +139,10 @@ class Page:
         k = self.table[0].index(head)
         return [number(x[k].rstrip("*")) for x in self.table[1:]]
 
+    def row(self, model: str) -> str:
+        """The row of a model in the table."""
+        return next((" ".join(x) for x in self.table if x[0] == model), "")
+
     @property
     def first(self) -> str:
         """The model that is called the first."""
@@ -341,10 +345,11 @@ CLAIMS: dict[str, Callable[[Made], bool]] = {
     "tests.better": _not_better,
 }
 """Whether a sentence claims what is false."""
+OF_TABLE = "interval of a model in the table"
 INTERVALS = [
     *("which.found", "which.found_one", "which.found_called", "which.best_here_expect"),
     *("brings.here_and_elsewhere", "brings.with_places", "treatment.than_controls"),
-    *("sure.rate_and_chance", "sure.ahead_surely", "many.expect"),
+    *("sure.rate_and_chance", "sure.ahead_surely", "many.expect", OF_TABLE),
 ]
 """Claims that are intervals, or stand for one."""
 
@@ -572,5 +577,8 @@ def judged(text: str, truth: Truth, tested: bool) -> dict[str, bool]:
             found[name] = any(false(Made(f, page, truth)) for f in said)
     if tested and page.names_one:
         found["which: one model"] = _not_the_best(Made({}, page, truth))
+    if (row := page.row("m0")) and not math.isnan(ends(row)[0]):
+        share = truth.found["m0"] / truth.places["m0"]
+        found[OF_TABLE] = _outside(ends(row), share, 0.0006)
     found |= {f"contradiction: {name}": true(page) for name, true in CONTRADICTIONS.items()}
     return found | {f"unknown sentence: {x}": True for x in page.unknown()}

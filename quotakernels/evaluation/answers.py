@@ -194,7 +194,9 @@ def at_best_cuts(evaluation: Results, gains: GainResults) -> Said:
     each = [say("which.has", model=names[k], amount=evaluation.amount(brings[k])) for k in others]
     amount = evaluation.amount(brings[first])
     said = say("which.best_cut_brings", amount=amount, others=at_most_three(each))
-    return names[first], (said, say("which.give_quota"))
+    unsure = is_unsure(evaluation, None, names[first])
+    verdict = say("which.unsure", models=names[first]) if unsure else names[first]
+    return verdict, (said, say("which.give_quota"))
 
 
 def _best_cut(evaluation: Results, gains: GainResults) -> Said:
@@ -485,7 +487,8 @@ def _which(evaluation: Results, choice: Choice | None) -> Said:
     elif len(names) == 1:
         verdict = say("which.only", model=names[0])
     else:
-        verdict = say("which.unsure", models=winners) if is_unsure(choice) else winners
+        unsure = is_unsure(evaluation, choice.quota, choice.name)
+        verdict = say("which.unsure", models=winners) if unsure else winners
     said = (*what_is_found(choice), *what_is_brought(choice), *_part_of_a_place(choice))
     return verdict, (*said, *_odd_scores(evaluation))
 
@@ -544,7 +547,8 @@ def _without_quota(evaluation: Results) -> Said:
     more = [say("which.others_at_no_more")] if len(others) >= NAMED else []
     models = [say("which.of_all_quotas", first=first), *others[: NAMED - 1], *more]
     best = names[order[0]]
-    verdict = best if shares[order[0]] == 1 else say("which.mostly", model=best)
+    alone = say("which.unsure", models=best) if is_unsure(evaluation, None, best) else best
+    verdict = alone if shares[order[0]] == 1 else say("which.mostly", model=best)
     where = "which.where_most_shared" if sum(shares) > 1 + 1e-9 else "which.where_most"
     return verdict, (say(where, models=listed(models)), say("which.give_quota"))
 

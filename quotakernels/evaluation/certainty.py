@@ -51,13 +51,15 @@ def _unknown(why: str, **parts: str) -> Said:
     return say("sure.unknown"), (say(why, **parts),)
 
 
-def is_unsure(choice: Choice) -> bool:
-    """Whether the models were tested, and the first may be that by chance."""
-    test = choice.evaluation.test_at(choice.quota)
+def is_unsure(evaluation: Results, quota: Quota | None, first: str) -> bool:
+    """Whether the models were tested at a quota, or without one, and the first may be that by
+    chance.
+    """
+    test = evaluation.test_at(quota)
     if test is None or any(map(math.isnan, test.found.estimate)):
         return False
-    rivals = rivals_of(test.found, choice.name, choice.evaluation.level)
-    return bool(rivals or too_few_groups(choice.evaluation))
+    rivals = rivals_of(test.found, first, evaluation.level)
+    return bool(rivals or too_few_groups(evaluation))
 
 
 _BESIDE_CHANCE = {

@@ -54,7 +54,6 @@ KNOWN: dict[str, dict[str, float]] = {
         "rare, useful": 42.5,
         "weights and noise": 52.5,
     },
-    "contradiction: verdict, and how sure": {"pareto gains": 100},
     "many.number_by": {"gains of noise": 22.5},
     "many.part_of": {"impacts": 35, "lognormal gains": 25, "gains of nearly all": 35},
     "which.best_here_expect": {"gains of noise, quota": 30, "lognormal gains": 22.5},
@@ -69,7 +68,6 @@ KNOWN: dict[str, dict[str, float]] = {
         "impacts of noise": 22.5,
         "gains of noise, quota": 45,
     },
-    "which: one model": {"pareto gains": 100},
 }
 """Claims that are false more often: in how many of 100 data sets of a population, of which 40 were
 simulated.
