@@ -15,6 +15,7 @@ from quotakernels.inference.areas import DelongTest as DelongTest
 from quotakernels.inference.folds import FoldSummary as FoldSummary, FoldTest as FoldTest
 from quotakernels.inference.hit_rates import HitRateInterval as HitRateInterval
 from quotakernels.inference.hit_rates import SelectionComparison as SelectionComparison
+from quotakernels.inference.planning import SampleSize as SampleSize
 from quotakernels.measures._measure import RankingAtQuota as RankingAtQuota
 from quotakernels.measures.at_quota import Curve as Curve, LiftTable as LiftTable
 from quotakernels.measures.by_group import GroupCounts as GroupCounts

@@ -21,6 +21,7 @@ from quotakernels.inference.hit_rates import (
     hit_rate_interval as hit_rate_interval,
     qrecall_interval as qrecall_interval,
 )
+from quotakernels.inference.planning import sample_size as sample_size
 
 _NAMES = (x for x in dir() if not x.startswith("_"))
 __all__ = [x for x in _NAMES if f"{__name__}.{x}" not in _sys.modules]

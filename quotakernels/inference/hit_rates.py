@@ -656,13 +656,13 @@ class Selections(NamedTuple):
         alone, a, b, examples, selected, *_ = counts
         if not (examples > 0 and selected > 0):
             return SelectionComparison(*[math.nan] * 7), PairTest(*[math.nan] * 3)
-        apart, if_equal = a - b, math.sqrt(_variance(counts.if_equal(self.places)))
-        wide, margin = math.sqrt(_variance(counts, 0.5)), side.margin * selected
+        apart, if_equal = a - b, math.sqrt(counts.if_equal(self.places).variance())
+        wide, margin = math.sqrt(counts.variance(0.5)), side.margin * selected
         wide = 0.0 if selected >= examples else wide  # all selections are then the same
         p_value = min(1.0, 2 * normal_tail(abs(apart), if_equal))
         used = wide if margin else if_equal
         greater, less = (normal_tail(x + margin, used) for x in (apart, -apart))
-        z, error = normal_width(side.level), math.sqrt(_variance(counts))
+        z, error = normal_width(side.level), math.sqrt(counts.variance())
         near, far = abs(apart) - z * wide, abs(apart) + z * wide
         if not margin:  # the interval ends at 0 rather than gainsay the test
             near = (max if abs(apart) > z * if_equal else min)(near, 0.0)
@@ -672,7 +672,7 @@ class Selections(NamedTuple):
         said = (*side.ends(lower, upper), test.p_value_of(side))
         return SelectionComparison(apart / selected, *said, alone, a, b), test
 
-    def _counts(self, first: int, second: int) -> _Counts:
+    def _counts(self, first: int, second: int) -> Discordance:
         xp = namespace(self.chosen)
         with xp.computing():
             chosen, labels = self.chosen[first, ...], self.labels[first, ...]
@@ -689,10 +689,10 @@ class Selections(NamedTuple):
             numbers = host_floats(xp.stack([xp.sum(x) for x in sums])).tolist()
         parts = zip(numbers[5:], (0.5, 0.5, 0.0), strict=True)
         rates = [(x + half) / (self.places + 1) for x, half in parts]
-        return _Counts._make([*numbers[:5], *rates])
+        return Discordance._make([*numbers[:5], *rates])
 
 
-class _Counts(NamedTuple):
+class Discordance(NamedTuple):
     """How many examples only the first selects; the positives among these, and among those of the
     second alone; the number of all examples, and of those that each selects; the rates of positives
     at the cuts; and the weight in their difference of the examples that one selects alone.
@@ -707,7 +707,7 @@ class _Counts(NamedTuple):
     second_cut: float
     weight: float
 
-    def if_equal(self, places: float) -> _Counts:
+    def if_equal(self, places: float) -> Discordance:
         """What to expect if both hit rates are equal, as in `compare_selections`.
 
         The rates at the cuts lose what they share with the difference that is tested, so that the
@@ -725,22 +725,21 @@ class _Counts(NamedTuple):
         cuts = {"first_cut": middle + half, "second_cut": middle - half}
         return self._replace(first=equal, second=equal, **cuts)
 
+    def variance(self, more: float = 0.0) -> float:
+        """The variance of B - C in `compare_selections`; `more` is added to the positives and to
+        the negatives of each model.
 
-def _variance(counts: _Counts, more: float = 0.0) -> float:
-    """The variance of B - C in `compare_selections`; `more` is added to the positives and to the
-    negatives of each model.
-
-    The difference of two hit rates is about the mean of (y - m₁)·[selected by the first]
-    - (y - m₂)·[selected by the second], where m is the rate of positives at the cut: one more case
-    moves the cut past another with that rate.
-    """
-    discordant, first, second, examples, selected, a, b, _ = counts
-    alone = discordant + 2 * more
-    found = (first + more) * (1 - a) ** 2 + (alone - first - more) * a**2
-    found += (second + more) * (1 - b) ** 2 + (alone - second - more) * b**2
-    found += (selected - discordant) * (a - b) ** 2
-    total = first - second - selected * (a - b)
-    return max(found - total**2 / examples, 0.0)
+        The difference of two hit rates is about the mean of (y - m₁)·[selected by the first]
+        - (y - m₂)·[selected by the second], where m is the rate of positives at the cut: one more
+        case moves the cut past another with that rate.
+        """
+        discordant, first, second, examples, selected, a, b, _ = self
+        alone = discordant + 2 * more
+        found = (first + more) * (1 - a) ** 2 + (alone - first - more) * a**2
+        found += (second + more) * (1 - b) ** 2 + (alone - second - more) * b**2
+        found += (selected - discordant) * (a - b) ** 2
+        total = first - second - selected * (a - b)
+        return max(found - total**2 / examples, 0.0)
 
 
 def selections(y_true: Any, scores: Array, data: dict[str, Any], at: dict[str, Any]) -> Selections:
