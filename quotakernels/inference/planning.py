@@ -22,7 +22,7 @@ from quotakernels.ranking import rank
 
 _PLANNED: dict[Any, Any] = {"roc_auc": roc_auc, "hit_rate": hit_rate}
 _NORMAL = NormalDist()
-_NODES, _HALVINGS = 64, 40
+_ANGLES, _HALVINGS = 64, 40
 _CORRELATION = 0.5
 """As of models of two kinds; two versions of one model are more alike, and need fewer examples."""
 
@@ -307,7 +307,7 @@ def _in_common(first: float, second: float, correlation: float) -> float:
 
     It is the integral of their density at these points over the correlation.
     """
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = np.polynomial.legendre.leggauss(_ANGLES)
     half = math.asin(correlation) / 2
     sine = np.sin(half * (nodes + 1))
     heights = np.exp((first * second * sine - (first**2 + second**2) / 2) / (1 - sine**2))
