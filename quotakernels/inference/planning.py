@@ -22,7 +22,7 @@ from quotakernels.ranking import rank
 
 _PLANNED: dict[Any, Any] = {"roc_auc": roc_auc, "hit_rate": hit_rate}
 _NORMAL = NormalDist()
-_ANGLES, _HALVINGS = 64, 40
+_ANGLES, _STEPS_TO_RATE = 64, 40
 _CORRELATION = 0.5
 """As of models of two kinds; two versions of one model are more alike, and need fewer examples."""
 
@@ -267,7 +267,7 @@ def _hit_rates(
         return [_NORMAL.inv_cdf(x) for x in shares.tolist()]
 
     low, high = ends = max(0.0, 1 - (1 - prevalence) / fraction), min(1.0, prevalence / fraction)
-    for _ in range(_HALVINGS):
+    for _ in range(_STEPS_TO_RATE):
         rate = (low + high) / 2
         positive, negative = reach(rate)
         near = positive - negative < math.sqrt(2) * _NORMAL.inv_cdf(auc)
