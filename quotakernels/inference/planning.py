@@ -23,8 +23,6 @@ from quotakernels.ranking import rank
 _PLANNED: dict[Any, Any] = {"roc_auc": roc_auc, "hit_rate": hit_rate}
 _NORMAL = NormalDist()
 _ANGLES, _STEPS_TO_RATE = 64, 40
-_CORRELATION = 0.5
-"""As of models of two kinds; two versions of one model are more alike, and need fewer examples."""
 
 
 class SampleSize(NamedTuple):
@@ -72,7 +70,7 @@ def sample_size(
     fraction: Any = None,
     auc: float | None = None,
     prevalence: float | None = None,
-    correlation: float | None = None,
+    correlation: float = 0.5,
     power: float = 0.8,
     alternative: Alternative = "two-sided",
     margin: float = 0.0,
@@ -102,9 +100,9 @@ def sample_size(
         that.
     auc, prevalence : float, optional
         Without a pilot sample: the AUC of the second model, and the share of positives.
-    correlation : float, optional
+    correlation : float
         Without a pilot sample: how the scores of both models correlate among the examples of a
-        class, from 0 to below 1; 0.5 by default.
+        class, from 0 to below 1.  Two versions of one model often have more than 0.5.
     power : float
         The probability that the test finds the difference; above 0 and below 1.
     alternative, margin, confidence_level : optional
@@ -167,14 +165,13 @@ def sample_size(
     at = {name: x for name, x in at.items() if x is not None}
     if at and name == "roc_auc":
         raise TypeError(f"{next(iter(at))} is for hit_rate; roc_auc is over all quotas")
-    curves = {"auc": auc, "prevalence": prevalence, "correlation": correlation}
+    curves = {"auc": auc, "prevalence": prevalence}
     if models is not None:
         if given := [x for x, value in curves.items() if value is not None]:
             raise TypeError(f"{given[0]}= is assumed without a pilot sample; pass it or models")
         known = _of_pilot(name, y_true, models, at, data)
     else:
-        curves["correlation"] = _CORRELATION if correlation is None else correlation
-        known = _of_curves(name, difference, at, curves)
+        known = _of_curves(name, difference, at, correlation, curves)
     if_equal = known.error if side.margin else known.if_equal
     number = examples_for(away, known.error, if_equal, side.level, power)
     error = known.error / math.sqrt(number) if number else math.nan
@@ -232,12 +229,13 @@ def _of_pilot(name: str, y_true: Any, models: Any, at: Any, data: dict[str, Any]
 # from curves of normal scores
 
 
-def _of_curves(name: str, difference: float, at: Any, curves: dict[str, Any]) -> _Known:
+def _of_curves(
+    name: str, difference: float, at: Any, correlation: Any, curves: dict[str, Any]
+) -> _Known:
     """What is known of scores that are normal in each class, with one variance."""
     needed = {**curves, "fraction": at.get("fraction")} if name == "hit_rate" else curves
     if missing := [f"{x}=" for x, value in needed.items() if value is None]:
         raise TypeError(f"pass {' and '.join(missing)}, or y_true and models of a pilot sample")
-    correlation = needed.pop("correlation")
     _check_shares(**needed)
     if not 0 <= plain_number("correlation", correlation) < 1:
         raise ValueError(f"correlation must be from 0 to below 1; got {show_value(correlation)}")
@@ -259,34 +257,39 @@ def _hit_rates(
     difference: float, auc: float, prevalence: float, fraction: float, correlation: float
 ) -> _Known:
     """By the variance of `compare_selections`, of what only one of the models selects."""
-    classes = np.asarray([prevalence, 1 - prevalence])
-
-    def reach(rate: float) -> list[float]:
-        """How far below the mean of each class the cut is."""
-        shares = np.asarray([rate, 1 - rate]) * fraction / classes
-        return [_NORMAL.inv_cdf(x) for x in shares.tolist()]
-
-    low, high = ends = max(0.0, 1 - (1 - prevalence) / fraction), min(1.0, prevalence / fraction)
-    for _ in range(_STEPS_TO_RATE):
-        rate = (low + high) / 2
-        positive, negative = reach(rate)
-        near = positive - negative < math.sqrt(2) * _NORMAL.inv_cdf(auc)
-        low, high = (rate, high) if near else (low, rate)
-    rates = _better(rate, difference, "hit rate", *ends)
-    of_class = [*zip(*map(reach, rates), strict=True)]
+    sizes = np.asarray([prevalence, 1 - prevalence]) / fraction
+    ends = max(0.0, 1 - float(sizes[1])), min(1.0, float(sizes[0]))
+    rates = _better(_rate_of(auc, sizes, *ends), difference, "hit rate", *ends)
+    of_class = [*zip(*(_above(rate, sizes) for rate in rates), strict=True)]
     both = [
         size * (_in_common(a, b, correlation) + _NORMAL.cdf(a) * _NORMAL.cdf(b))
-        for size, (a, b) in zip(classes.tolist(), of_class, strict=True)
+        for size, (a, b) in zip(sizes.tolist(), of_class, strict=True)
     ]
-    density = classes[:, None] * [[_NORMAL.pdf(x) for x in cuts] for cuts in of_class]
-    alone = [x * fraction - both[0] for x in rates]
+    density = sizes[:, None] * [[_NORMAL.pdf(x) for x in places] for places in of_class]
     at_cuts = (density[0] / density.sum(axis=0)).tolist()
-    counts = [fraction - sum(both), *alone, 1.0, fraction, *at_cuts, 0.0]
-    found = Discordance._make(counts)
+    alone = [rate - both[0] for rate in rates]
+    found = Discordance._make([1 - sum(both), *alone, 1 / fraction, 1.0, *at_cuts, 0.0])
     error, if_equal = (
-        math.sqrt(x.variance()) / fraction for x in (found, found.if_equal(math.inf))
+        math.sqrt(x.variance() / fraction) for x in (found, found.if_equal(math.inf))
     )
     return _Known(prevalence, *rates, error, if_equal)
+
+
+def _above(rate: float, sizes: Any) -> list[float]:
+    """How far the means of the positives and of the negatives are above the cut with a hit rate,
+    for classes of these sizes, as multiples of the quota.
+    """
+    return [_NORMAL.inv_cdf(x) for x in (np.asarray([rate, 1 - rate]) / sizes).tolist()]
+
+
+def _rate_of(auc: float, sizes: Any, low: float, high: float) -> float:
+    """The hit rate of a model with this AUC, between two others."""
+    apart = math.sqrt(2) * _NORMAL.inv_cdf(auc)
+    for _ in range(_STEPS_TO_RATE):
+        rate = (low + high) / 2
+        positive, negative = _above(rate, sizes)
+        low, high = (rate, high) if positive - negative < apart else (low, rate)
+    return rate
 
 
 def _better(
