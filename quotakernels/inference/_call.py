@@ -25,8 +25,8 @@ from quotakernels.measures.by_group import mean_over_groups
 from quotakernels.measures.over_quotas import gini, pem, roc_auc
 from quotakernels.ranking import TiePolicy, rank
 
-IntervalMethod: TypeAlias = Literal["expanded", "bca", "percentile", "basic"]
-CORRECTED = ("expanded", "bca")
+IntervalMethod: TypeAlias = Literal["expanded", "bca", "percentile", "basic", "student"]
+CORRECTED = ("expanded", "bca", "student")
 """Methods that also need the measure without each part of the examples."""
 DATA = {
     name: p.default

@@ -23,7 +23,7 @@ from quotakernels._array import (
 )
 from quotakernels.inputs.columns import as_column, column_hint, first_bad, refuse_symbolic
 from quotakernels.inputs.examples import Examples, Validated
-from quotakernels.inputs.groups import GroupCodes
+from quotakernels.inputs.groups import GroupCodes, groups_of
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, TiePolicy, table_of
 
@@ -93,6 +93,15 @@ class Units(NamedTuple):
     def coins(self, like: Array, random_state: Any) -> Counts:
         """Heads or tails for each example or group; all with one owner share a coin."""
         return self._each(like, random_state, namespace(like).coins)
+
+    def parts(self, like: Array) -> Counts:
+        """Every part of a few units: the bits of its number."""
+        xp, bits = namespace(like), np.arange(self.places)
+
+        def taken(_source: Any, numbers: range, each: Array) -> Array:
+            return xp.asarray(np.asarray(numbers)[:, None] >> bits & 1 > 0, device=device(each))
+
+        return self._each(like, 0, taken)
 
     def _each(self, like: Array, random_state: Any, drawn: Callable[..., Array]) -> Counts:
         xp, dev = namespace(like), device(like)
@@ -329,14 +338,14 @@ def owners(xp: Namespace, examples: Examples, clusters: Any) -> tuple[int, Array
     given, there = to_numpy(column), counting(examples)
     if (nameless := there & (given != given)).any():  # strangers would be put together
         raise ValueError(first_bad("clusters", given, nameless, "the cluster's name"))
-    names = np.unique(given[there])
+    codes, names = groups_of("clusters", given[there])
     if names.shape[0] == 1:
         raise ValueError(
             "clusters must have at least two different values; got one, "
             f"{names[0].item()!r}, so all resamples would be alike"
         )
     owner = np.zeros(shape, dtype=np.int64)
-    owner[there] = np.searchsorted(names, given[there])
+    owner[there] = codes
     owner = xp.asarray(owner, device=device(examples.scores))
     return max(1, names.shape[0]), xp.cast(owner, xp.int64)
 
@@ -376,7 +385,8 @@ def _units(xp: Namespace, flags: Array, owner: Array | None, weights: Array | No
     """How many units the raised flags belong to, shape (...)."""
     number = xp.count_nonzero(flags, axis=-1)
     if weights is not None:
-        number = xp.where(number > 0, _kish(xp, flags, weights), 0.0)
+        own = xp.where(flags, weights, xp.zeros_like(weights))
+        number = xp.where(number > 0, kish(xp, own), 0.0)
     if owner is None:
         return number
     last = xp.max(owner) + 1
@@ -386,10 +396,9 @@ def _units(xp: Namespace, flags: Array, owner: Array | None, weights: Array | No
     return found if weights is None else xp.minimum(number, xp.cast(found, number.dtype))
 
 
-def _kish(xp: Namespace, flags: Array, weights: Array) -> Array:
-    """The effective number of weights whose flag is raised (Kish); NaN if there are none."""
-    own = xp.where(flags, weights, xp.zeros_like(weights))
-    own = own / xp.max(own, axis=-1, keepdims=True)
+def kish(xp: Namespace, weights: Array) -> Array:
+    """How many equal weights tell as much (Kish); NaN if all are 0."""
+    own = weights / xp.max(weights, axis=-1, keepdims=True)
     return xp.total(own) ** 2 / xp.total(own * own)
 
 

@@ -52,6 +52,7 @@ from quotakernels.inference._resamples import (
     counting,
     freedom_of,
     host_tables,
+    kish,
     owners,
     plan_of,
     plan_units,
@@ -69,7 +70,7 @@ from quotakernels.measures._facts import (
     needs_ideal,
     title_of,
 )
-from quotakernels.measures.by_group import GroupValues, mean_of_groups, mean_over_groups
+from quotakernels.measures.by_group import GroupMean, GroupValues, mean_of_groups, mean_over_groups
 from quotakernels.measures.over_quotas import in_one_pass, roc_auc, sharing
 from quotakernels.ops import namespace
 from quotakernels.ops.programs import float_of
@@ -93,13 +94,14 @@ PATIENCE = 3.0
 
 class Draws(NamedTuple):
     """An estimate, the units drawn, and a function from counts to values; the degrees of freedom of
-    each list, and of each group where they are known.
+    each value, and how intervals are made unless it is asked for.
     """
 
     estimate: Any
     units: Units
     values: Callable[[Counts, range, Progress], Any]
-    freedom: Sequence[Array]
+    freedom: Any
+    method: IntervalMethod
 
 
 def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: DrawOptions) -> Draws:
@@ -110,8 +112,10 @@ def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: DrawOp
     if not (clustered and few_whole(plan.units.places)):
         _warn_of_few(measure, ranking, found, told[0], clustered)
     values = functools.partial(values_of, measure, plan, how.max_memory)
-    freedom = [freedom_of(namespace(ranking.counts), *each) for each in told]
-    return Draws(value_of(measure, ranking), plan.units, values, freedom)
+    xp, estimate = namespace(ranking.counts), value_of(measure, ranking)
+    known = [freedom_of(xp, *each) for each in told]
+    freedom = tree_map(lambda x: _for_each(xp, known, x), estimate)
+    return Draws(estimate, plan.units, values, freedom, "expanded")
 
 
 def _warn_of_few(
@@ -356,42 +360,58 @@ def _within_clusters(found: Validated, clusters: Any) -> Units | None:
 def means_drawn(measure: Any, ranking: Ranking, found: Validated, how: DrawOptions) -> Draws | None:
     """The draws of means over groups, where whole groups are drawn; None for anything else."""
     draws_groups(measure, how.clusters, found.groups, how.stratified)
-    means = means_of(measure, ranking)
-    units = whole_groups(found, how.clusters) if means is not None else None
-    if means is None or units is None:
+    groups = groups_of(measure, ranking)
+    units = whole_groups(found, how.clusters) if groups is not None else None
+    if units is None:
         return None
-    number, owner = units.sizes[0], units.owner
-    assert owner is not None
-    if isinstance(number, int):
-        few_whole(number, "groups" if how.clusters is None else "clusters")
-    xp = namespace(owner)
-    models = math.prod(ranking.counts.shape[:-1])
+    owner: Any = units.owner
+    xp, models = namespace(owner), math.prod(ranking.counts.shape[:-1])
     size = at_once(how.max_memory, 8 * models * owner.shape[0])
     size = min(size, HOST_BATCH) if isinstance(owner, np.ndarray) else size
+
+    def means(drawn: Array | None) -> Any:
+        return _of_means(groups, lambda own: mean_of_groups(own, drawn))
 
     def values(counts: Counts, numbers: range, progress: Progress) -> Any:
         return in_parts(xp, lambda some: means(counts(some)), numbers, size, progress)
 
     with xp.computing():
-        freedom = xp.asarray(number, device=device(owner)) - 1
-    return Draws(means(None), units, values, [freedom])
+        number = xp.asarray(units.sizes[0], device=device(owner))
+        freedom = _of_means(groups, lambda own: _freedom_of_groups(own, number))
+    return Draws(means(None), units, values, freedom, "student")
 
 
-def means_of(measure: Any, ranking: Ranking) -> Callable[[Array | None], Any] | None:
-    """A function of the mean of resampled groups, each measured once; None for other measures."""
+def groups_of(measure: Any, ranking: Ranking) -> Any:
+    """What is averaged by each measure, with the measure; None if one is no mean over groups."""
     if isinstance(measure, Mapping):
-        each = {name: means_of(x, ranking) for name, x in measure.items()}
-        known = {name: x for name, x in each.items() if x is not None}
-        if len(known) < len(each):
-            return None
-        return lambda drawn: {name: mean(drawn) for name, mean in known.items()}
+        each = {name: groups_of(x, ranking) for name, x in measure.items()}
+        return None if any(x is None for x in each.values()) else each
     mean = mean_over_groups(measure)
-    return None if mean is None else functools.partial(_mean, measure, mean.of_groups(ranking))
+    return None if mean is None else (measure, mean.of_groups(ranking))
 
 
-def _mean(measure: Any, groups: GroupValues, drawn: Array | None) -> Any:
-    found = mean_of_groups(groups, drawn)
-    return measure.of(found) if isinstance(measure, OneField) else found
+def _of_means(groups: Any, function: Callable[[GroupValues], GroupMean[Any]]) -> Any:
+    """What a function finds for each measure, or the one field of it that is measured."""
+    if isinstance(groups, Mapping):
+        return {name: _of_means(x, function) for name, x in groups.items()}
+    measure, own = groups
+    return measure.of(function(own)) if isinstance(measure, OneField) else function(own)
+
+
+def _freedom_of_groups(groups: GroupValues, drawn: Array) -> GroupMean[Any]:
+    """How many groups of equal weight tell as much (Kish), at most as many as have a value or are
+    `drawn`, less 1.
+    """
+    xp, (mean, defined) = namespace(groups.size), mean_of_groups(groups)
+    alike = xp.minimum(kish(xp, groups.size), xp.cast(drawn, groups.size.dtype))
+
+    def of_each(some: list[Array]) -> Array:
+        value, number = some
+        own = xp.reshape(alike, (*alike.shape, *(1,) * (value.ndim - alike.ndim)))
+        return xp.minimum(own, xp.cast(number, own.dtype)) - 1
+
+    found = trees_map(of_each, [mean, defined])
+    return GroupMean(found, found)
 
 
 # intervals from the values of resamples, which stand on the last axis
@@ -416,16 +436,19 @@ def standard_deviation(xp: Namespace, values: Array) -> Array:
 def interval(
     xp: Namespace,
     method: IntervalMethod,
+    confidence_level: float,
     estimate: Array,
     values: Array,
-    left_out: Array | None,
-    confidence_level: float,
-    freedom: Array | None = None,
+    left_out: Array,
+    freedom: Any = None,
 ) -> tuple[Array, Array]:
     """Both ends; NaN where the estimate is NaN, or the measure is undefined in all resamples.
 
-    The method "expanded" needs the degrees of freedom of Student's t.
+    The methods "expanded" and "student" need the degrees of freedom of Student's t.
     """
+    if method == "student":
+        wide = student_t(xp, confidence_level, freedom) * _jackknife_error(xp, left_out)
+        return estimate - wide, estimate + wide
     tail = (1 - confidence_level) / 2
     ranked = _ranked(xp, values)
     number = defined(xp, values)
@@ -500,16 +523,27 @@ def _corrected_share(xp: Namespace, bias: Array, slant: Array, away: Array) -> A
 
 def _acceleration(xp: Namespace, left_out: Any) -> Array:
     """The acceleration of BCa, from the defined values without one part of the examples each."""
+    away, _ = _without_parts(xp, left_out)
+    cubes, squares = xp.total(away**3), xp.total(away**2)
+    varies = squares > 0
+    root = xp.where(varies, squares, xp.ones_like(squares))
+    return xp.where(varies, cubes / (6 * root**1.5), xp.zeros_like(squares))
+
+
+def _without_parts(xp: Namespace, left_out: Any) -> tuple[Array, Array]:
+    """How far defined values are below their mean, and how many they are."""
     there = left_out == left_out
     known = xp.where(there, left_out, xp.zeros_like(left_out))
     number = xp.cast(xp.count(there), left_out.dtype)
     some = xp.maximum(number, xp.ones_like(number))
     away = xp.expand_dims(xp.total(known), axis=-1) / some - known
-    away = xp.where(there, away, xp.zeros_like(away))
-    cubes, squares = xp.total(away**3), xp.total(away**2)
-    varies = squares > 0
-    root = xp.where(varies, squares, xp.ones_like(squares))
-    return xp.where(varies, cubes / (6 * root**1.5), xp.zeros_like(squares))
+    return xp.where(there, away, xp.zeros_like(away)), number[..., 0]
+
+
+def _jackknife_error(xp: Namespace, left_out: Any) -> Array:
+    """The standard error, from the defined values without one part of the examples each."""
+    away, number = _without_parts(xp, left_out)
+    return xp.sqrt(xp.total(away**2) * (number - 1) / number)
 
 
 # the bootstrap
@@ -571,7 +605,7 @@ def bootstrap(
     *,
     n_resamples: int = 1000,
     confidence_level: float = 0.95,
-    method: IntervalMethod = "expanded",
+    method: IntervalMethod | None = None,
     stratified: bool = False,
     clusters: Any = None,
     poisson: bool = False,
@@ -606,11 +640,12 @@ def bootstrap(
         The number of resamples, R.
     confidence_level : float
         The share of such intervals that should contain the true value.
-    method : {"expanded", "bca", "percentile", "basic"}
+    method : {"expanded", "bca", "percentile", "basic", "student"}, optional
         "bca" is Efron's bias-corrected and accelerated interval: quantiles of the resamples,
         corrected for bias and skewness.  "expanded" is the same with the tails of Student's t for
         few positives or negatives.  "percentile" takes plain quantiles, and "basic" mirrors these
-        at the estimate.
+        at the estimate.  "student" is the estimate ± t standard errors of the jackknife.  The
+        default is "student" for means over groups that are drawn whole, and else "expanded".
     stratified : bool
         Draw positives and negatives separately, so that every resample has as many of each as the
         examples.
@@ -648,12 +683,12 @@ def bootstrap(
     UserWarning
         Intervals of a hull's area lie too high: 95 % intervals covered the true value in 85 to
         94 %.  Intervals are too narrow with fewer than 5 positives or negatives, or clusters that
-        have one, and with fewer than 60 clusters, or 20 groups of `group_mean`.  Unequal weights
-        amount to fewer examples (Kish).  Above an AUC of 0.97 averages over all cuts need 3/(1 -
-        AUC) positives and negatives.  Nearly all resamples have the same hit rate, so that its
-        interval has no width.  In simulations 95 % intervals covered the true value in 90 to 95 %
-        with 10 to 40 clusters, 76 to 85 with 4 or 6, and 30 to 44 with 2.  They covered it in 90 to
-        96 % with 10 or 15 groups, 86 to 90 with 6, and 75 to 84 with 4.
+        have one, and with fewer than 60 clusters; so are quantiles of resamples of fewer than 20
+        groups of `group_mean`.  Unequal weights amount to fewer examples (Kish).  Above an AUC of
+        0.97 averages over all cuts need 3/(1 - AUC) positives and negatives.  Nearly all resamples
+        have the same hit rate, so that its interval has no width.  In simulations 95 % intervals
+        covered the true value in 90 to 95 % with 10 to 40 clusters, 76 to 85 with 4 or 6, and 30 to
+        44 with 2.
 
     Notes
     -----
@@ -676,6 +711,12 @@ def bootstrap(
     groups.  If clusters split a group, examples are drawn as for any measure, and a group consists
     of what the resample has of it.  Groups without a value are left out, in resamples too.
 
+    "student" leaves out each unit in turn, or each of 200 parts.  For groups, t has one degree of
+    freedom less than there are groups, or fewer if their weights are unequal (Kish).  Its ends may
+    lie beyond the range of the measure.  In simulations with 4 to 40 groups its 95 % intervals
+    covered the mean over groups in 90 to 97 %.  With 4 to 10 groups they covered hit rates in 80 to
+    92 if each group found about one positive or none, and in 50 to 81 near 1.
+
     References
     ----------
     [Efron 1993] chapters 13 and 14; [Hesterberg 2015].
@@ -693,7 +734,9 @@ def bootstrap(
     """
     call = call_of(measure, y_true, options)
     how = (random_state, call.ties, n_resamples, max_memory, progress)
-    drawn = DrawOptions(clusters, stratified, poisson, *how).checked(confidence_level, method)
+    drawn = DrawOptions(clusters, stratified, poisson, *how).checked(
+        confidence_level, method or "expanded"
+    )
     found = call.validated(stacked_by_name(y_score, y_true))
     return _of_each(y_score, intervals_of(call.measure, found, drawn, method, confidence_level))
 
@@ -706,7 +749,11 @@ def _of_each(models: Any, result: Any) -> Any:
 
 
 def intervals_of(
-    measure: Any, raw: Validated, how: DrawOptions, method: IntervalMethod, confidence_level: float
+    measure: Any,
+    raw: Validated,
+    how: DrawOptions,
+    method: IntervalMethod | None,
+    confidence_level: float,
 ) -> Any:
     """The result of a measure, or of each array of its record: estimate, interval, resamples."""
     warn_of_maxima(measure)
@@ -715,36 +762,33 @@ def intervals_of(
     ranking = ranked_by_group(found, how.ties, needs_ideal(measure))
     draws = means_drawn(measure, ranking, found, how)
     draws = draws or examples_drawn(measure, ranking, found, how)
+    method = method or draws.method
+    if draws.method == "student" != method and isinstance(draws.units.sizes[0], int):
+        few_whole(draws.units.sizes[0], "groups" if how.clusters is None else "clusters")
     counts = draws.units.drawn(like, how.random_state, how.poisson)
     drawn = draws.values(counts, range(number), reporter(how.progress, "bootstrap"))
     warn_of_equal_rates(measure, drawn, ranking.counts.ndim - 1)
     left_out = drawn
     if method in CORRECTED:
         left_out = draws.values(*draws.units.without_parts(like, number), silent)
-    freedom = draws.freedom if method == "expanded" else None
-    of_each = functools.partial(summary, method, confidence_level, freedom=freedom)
-    result = trees_map(of_each, [draws.estimate, drawn, left_out])
+    trees = [draws.estimate, drawn, left_out]
+    trees += [draws.freedom] if method in ("expanded", "student") else []
+    result = trees_map(functools.partial(summary, method, confidence_level), trees)
     return result if found is raw else from_host_view(result, raw.examples.scores)
 
 
-def summary(
-    method: IntervalMethod,
-    confidence_level: float,
-    found: list[Array],
-    freedom: Sequence[Array] | None = None,
-) -> BootstrapResult:
-    """The result of one estimate, from values of resamples and of all parts but one."""
-    estimate, values, left_out = found
+def summary(method: IntervalMethod, confidence_level: float, found: list[Array]) -> BootstrapResult:
+    """The result of one estimate, from values of resamples and of all parts but one, and perhaps
+    degrees of freedom.
+    """
+    estimate, values, *others = found
     check_one_shape([estimate, values[..., 0]])
     xp = namespace(values)
     dtype = float_of(estimate)
     with xp.computing():
         wide = xp.wide_float(device(values))
-        estimate, values, left_out = (xp.cast(x, wide) for x in (estimate, values, left_out))
-        number = None
-        if freedom is not None:
-            number = xp.cast(_for_each(xp, freedom, estimate), wide)
-        ends = interval(xp, method, estimate, values, left_out, confidence_level, number)
+        estimate, values, *others = (xp.cast(x, wide) for x in found)
+        ends = interval(xp, method, confidence_level, estimate, values, *others)
         undefined = values.shape[-1] - defined(xp, values)
         result = BootstrapResult(estimate, *ends, standard_deviation(xp, values), undefined, values)
         return xp.finished(result, dtype)

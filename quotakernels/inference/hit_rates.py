@@ -111,7 +111,7 @@ Method = Literal["score", "wilson", "exact"]
 
 
 @plainly
-class HitRateInterval(NamedTuple, Generic[T]):
+class Interval(NamedTuple, Generic[T]):
     """A hit rate, Qrecall or lift with its confidence interval; all of one shape.
 
     Attributes
@@ -146,7 +146,7 @@ class _IntervalMeasure(Measure):
         xp, like = namespace(draws.estimate), draws.estimate
         ends = (xp.asarray(x, dtype=like.dtype, device=device(like)) for x in ends)
         lower, lost = (xp.finish(x, like.dtype) for x in ends)
-        return HitRateInterval(like, lower, 1 - lost)
+        return Interval(like, lower, 1 - lost)
 
 
 def _draws(xp: Namespace, table: ops.TieTable, wanted: Array, listed: Array) -> _Draws:
@@ -167,7 +167,7 @@ def hit_rate_interval(
     *,
     confidence_level: float = 0.95,
     method: Method = "score",
-) -> HitRateInterval:
+) -> Interval:
     """Confidence interval of the hit rate at a quota: of T(j)/j, the share of positives.
 
     The examples count as independent draws, and the cut is their score at position j.  With
@@ -193,7 +193,7 @@ def hit_rate_interval(
 
     Returns
     -------
-    HitRateInterval
+    Interval
         Arrays of shape (..., *Q), with `groups` (..., S, *Q).  The ends are between 0 and 1.  All
         NaN for quota 0 and where there are no examples.
 
@@ -270,7 +270,7 @@ def hit_rate_interval(
         moving = xp.where(away[1] > away[0], beyond_it, around), moves
     lower, upper = wilson(xp, found, wanted - found, z, unknown, *moving)
     lower, upper = (xp.nan_unless(wanted > 0, x) for x in (lower, upper))
-    return HitRateInterval(hit_rate_at(xp, table, wanted), lower, upper)
+    return Interval(hit_rate_at(xp, table, wanted), lower, upper)
 
 
 def moving_cut(xp: Namespace, table: ops.TieTable, wanted: Array) -> tuple[Array, Array, Array]:
@@ -319,7 +319,7 @@ def qrecall_interval(
     *,
     measure: Literal["qrecall", "lift"] | Measure = "qrecall",
     confidence_level: float = 0.95,
-) -> HitRateInterval:
+) -> Interval:
     """Confidence interval of Qrecall or lift at a quota.
 
     The interval is for the population that the examples come from: the share of its positives that
@@ -345,7 +345,7 @@ def qrecall_interval(
 
     Returns
     -------
-    HitRateInterval
+    Interval
         Arrays of shape (..., *Q), with `groups` (..., S, *Q).  The ends are NaN where P < 2, but
         at quota 0 and n they are the estimate.
 
@@ -413,7 +413,7 @@ def qrecall_interval(
     if name == "lift":
         lower, upper = (whole / wanted * x for x in (lower, upper))
     estimate = _OF_POSITIVES[name].__wrapped__(table, wanted)
-    return HitRateInterval(estimate, xp.minimum(lower, estimate), xp.maximum(upper, estimate))
+    return Interval(estimate, xp.minimum(lower, estimate), xp.maximum(upper, estimate))
 
 
 def _least_found(

@@ -414,7 +414,6 @@ def test_hit_rates_of_single_examples_are_compared_by_the_score_test():
         {"measure": qk.hit_rate, "quota": 12, "stratified": True},
         {"measure": qk.hit_rate, "quota": 12, "ties": "optimistic"},
         {"measure": qk.hit_rate, "budget": 9.0, "cost": np.ones(N)},
-        {"measure": qk.group_mean(qk.hit_rate, quota=2), "groups": np.arange(N) % 15},
     ]
     for given in others:
         assert compared(None, n_resamples=240, **given).test == "bootstrap"

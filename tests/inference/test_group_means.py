@@ -12,7 +12,6 @@ import pytest
 from backends import MODES, Mode, parameters, random_state
 
 import quotakernels as qk
-from quotakernels import ops
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(23)
@@ -119,7 +118,27 @@ def test_examples_that_are_drawn_are_examples_repeated(names: tuple[str, ...], t
     assert found_among(drawn, possible) > 20
 
 
-@pytest.mark.parametrize("method", ["percentile", "bca", "expanded"])
+@pytest.mark.parametrize("weights", [None, "examples", "positives"])
+def test_intervals_of_means_are_those_of_the_jackknife(weights: Any):
+    """With Student's t for as many groups as tell as much (Kish), of those that have a value."""
+    stats = pytest.importorskip("scipy.stats")
+    mean = qk.group_mean(qk.roc_auc, weights=weights)
+    found = qk.bootstrap({"mean": mean}, Y, S, groups=G, n_resamples=20)["mean"].value
+    values, (_, *sizes) = qk.roc_auc(Y, S, groups=G), qk.group_counts(qk.rank(Y, S, groups=G))
+    size = dict(zip(("examples", "positives"), sizes, strict=True)).get(weights, sizes[0] * 0 + 1)[
+        0
+    ]
+    there, own = ~np.isnan(values[0]), np.nan_to_num(values)
+    total = size * there
+    without = [np.average(np.delete(own, k, 1), 1, np.delete(total, k)) for k in range(size.size)]
+    error = np.std(without, axis=0) * np.sqrt(size.size - 1)
+    freedom = min(size.sum() ** 2 / (size**2).sum(), there.sum()) - 1
+    wide = stats.t.ppf(0.975, freedom) * error
+    np.testing.assert_allclose(found.lower, found.estimate - wide, rtol=1e-12)
+    np.testing.assert_allclose(found.upper, found.estimate + wide, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", [None, "percentile", "expanded"])
 def test_groups_are_drawn_unless_clusters_say_otherwise(method: Any):
     draw = functools.partial(qk.bootstrap, n_resamples=50, random_state=2, method=method)
     mean = qk.group_mean(qk.roc_auc)
@@ -193,7 +212,7 @@ MEAN = qk.group_mean(qk.roc_auc, weights="examples")
 
 def test_models_are_compared_on_the_same_groups():
     given: dict[str, Any] = {"groups": G, "n_resamples": 200, "random_state": 1}
-    found = qk.compare(MEAN, Y, MODELS, **given)
+    found = qk.compare(MEAN, Y, MODELS, test="bootstrap", **given)
     drawn = qk.bootstrap(MEAN, Y, S, **given).value
     apart = drawn.resamples[1] - drawn.resamples[0]
     first = found.names.index("two")
@@ -203,20 +222,31 @@ def test_models_are_compared_on_the_same_groups():
     np.testing.assert_allclose(found.upper[first, 1 - first], ends[1], atol=1e-14)
 
 
-def test_every_exchange_of_groups(monkeypatch: pytest.MonkeyPatch):
-    """Each group's values change places, whatever the models' scales are."""
-    few = G < 5
-    y, s, g = Y[few], S[:, few] * [[1], [-7]], G[few]
-    ways = np.asarray(list(itertools.product([False, True], repeat=np.unique(g).size)))
-    coins = lambda _xp, _source, some, _like: ways[some.start : some.stop]  # noqa: E731
-    monkeypatch.setattr(type(ops.namespace(Y)), "coins", coins)
-    found = qk.compare(MEAN, y, s, groups=g, test="permutation", n_resamples=len(ways))
+@pytest.mark.parametrize(("most", "scale"), [(7, 7.0), (9, -1.0), (12, -7.0)])
+def test_every_exchange_of_groups(most: int, scale: float):
+    """Each group's values change places, whatever the models' scales are; 3 has one class."""
+    few = most > G
+    y, s, g = Y[few], S[:, few] * [[1], [scale]], G[few]
+    found = qk.compare(MEAN, y, s, groups=g, n_resamples=2**11)
     values = qk.roc_auc(y, s, groups=g)
     counts = np.bincount(g)[np.unique(g)] * ~np.isnan(values[0])
-    by = np.nan_to_num(values[0] - values[1])
-    wanted = np.asarray([(np.where(way, -by, by) * counts).sum() for way in ways])
-    as_far = np.count_nonzero(np.abs(wanted) >= np.abs(wanted[0]) - 1e-12)
-    assert found.p_value[0, 1] == (1 + as_far) / (1 + len(ways))
+    by = np.nan_to_num(np.subtract(*values[[int(x) for x in found.names]]))
+    signs = np.asarray([*itertools.product([1, -1], repeat=np.unique(g).size)])
+
+    def p_value(apart: float) -> float:
+        sums = signs @ ((by - apart) * counts)
+        return float(np.mean(np.abs(sums) >= abs(sums[0]) - 1e-12))
+
+    assert found.p_value[0, 1] == p_value(0)
+    for end in (found.lower[0, 1], found.upper[0, 1]):
+        away = 1e-9 * np.sign(end - found.difference[0, 1])
+        assert p_value(end + away) <= 0.05 < p_value(end - away)
+    again = qk.compare(MEAN, y, s, groups=g, clusters=g, test="permutation", n_resamples=300)
+    np.testing.assert_allclose(again.p_value, found.p_value, atol=0.1)
+    side: dict[str, Any] = {"alternative": "greater", "margin": -found.lower[0, 1] + 1e-9}
+    beyond = qk.compare(MEAN, y, s, groups=g, n_resamples=2**11, confidence_level=0.975, **side)
+    assert beyond.p_value[0, 1] <= 0.025 == pytest.approx(1 - 0.975)
+    assert beyond.lower[0, 1] == found.lower[0, 1]
 
 
 @pytest.mark.parametrize("mode", parameters([m for m in mean_modes if "jit" not in m.name]))
@@ -256,18 +286,25 @@ def test_grades_have_means_too(mode: Mode):
 
 
 def test_few_groups_of_a_class_are_told():
+    drawn: dict[str, Any] = {"n_resamples": 40, "random_state": 1}
     with pytest.warns(UserWarning, match="^only 4 groups with negatives: p-.* with fewer than 60$"):
-        qk.compare(MEAN, Y, MODELS, groups=G % 4, n_resamples=40, random_state=1)
+        qk.compare(MEAN, Y, MODELS, groups=G % 4, test="bootstrap", **drawn)
 
 
 def test_few_groups_are_told():
-    """Of resamples of groups; a permutation test draws none."""
+    """Of quantiles of resamples of groups, and of too few exchanges."""
     few = "^only 19 groups: intervals are too narrow with fewer than 20$"
     with pytest.warns(UserWarning, match=few) as noted:
-        qk.bootstrap(MEAN, Y, S[0], groups=np.arange(Y.size) % 19, n_resamples=5)
+        qk.bootstrap(MEAN, Y, S[0], groups=np.arange(Y.size) % 19, n_resamples=5, method="bca")
     assert [x.filename for x in noted] == [__file__]
-    qk.bootstrap(MEAN, Y, S[0], groups=np.arange(Y.size) % 20, n_resamples=5)
-    qk.compare(MEAN, Y, MODELS, groups=np.arange(Y.size) % 19, n_resamples=19, test="permutation")
+    qk.bootstrap(MEAN, Y, S[0], groups=np.arange(Y.size) % 20, n_resamples=5, method="bca")
+    qk.bootstrap(MEAN, Y, S[0], groups=np.arange(Y.size) % 5, n_resamples=5)
+    qk.compare(MEAN, Y, MODELS, groups=np.arange(Y.size) % 6, n_resamples=63)
+    with pytest.warns(
+        UserWarning, match="^only 5 groups: fewer than 6 cannot tell any of 2 models"
+    ):
+        few_groups = qk.compare(MEAN, Y, MODELS, groups=np.arange(Y.size) % 5)
+    assert np.isnan(few_groups.lower[0, 1])
 
 
 @pytest.mark.filterwarnings("ignore:.*groups have examples in several folds")
