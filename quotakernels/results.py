@@ -13,7 +13,7 @@ from quotakernels.inference.areas import AucCovariance as AucCovariance
 from quotakernels.inference.areas import AucInterval as AucInterval
 from quotakernels.inference.areas import DelongTest as DelongTest
 from quotakernels.inference.folds import FoldSummary as FoldSummary, FoldTest as FoldTest
-from quotakernels.inference.hit_rates import HitRateInterval as HitRateInterval
+from quotakernels.inference.hit_rates import Interval as Interval
 from quotakernels.inference.hit_rates import SelectionComparison as SelectionComparison
 from quotakernels.inference.planning import SampleSize as SampleSize
 from quotakernels.measures._measure import RankingAtQuota as RankingAtQuota

@@ -56,17 +56,20 @@ def clusters(source: Scores, draw: Draw) -> Iterator[Seen | Tested]:
             yield each._replace(what=f"{what}, {each.what}")
 
 
-def groups(source: Scores, draw: Draw) -> Iterator[Seen]:
-    """Intervals of means over groups of AUC and hit rate."""
+def groups(source: Scores, draw: Draw) -> Iterator[Seen | Tested]:
+    """Intervals of means over groups of AUC and hit rate, and tests of two models by them."""
     for number in GROUPS:
         of_groups = source._replace(n=number * ROWS_OF_GROUP)
-        labels, (scores, _), owner = of_groups.branches(draw.rng, number)
+        labels, (scores, other), owner = of_groups.branches(draw.rng, number)
         means = {name: qk.group_mean(MEASURES[name]) for name in ("AUC", "hit rate")}
         drawn = qk.bootstrap(means, labels, scores, groups=owner, **draw.arguments())
         for name, found in drawn.items():
             seen, mean, truth = f"{number} groups, {name}", found.value, _mean(source, name)
-            yield Seen(seen, "expanded", mean.lower, mean.upper, truth)
+            yield Seen(seen, "student", mean.lower, mean.upper, truth)
             yield Seen(seen, "percentile", *ends_of("percentile", mean), truth)
+            models = {"a": scores, "b": other}
+            tested = qk.compare(means[name], labels, models, groups=owner, **draw.arguments())
+            yield Tested(seen, "permutation", tested.p_value[0, 1])
 
 
 @lru_cache

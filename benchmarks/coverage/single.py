@@ -85,7 +85,7 @@ def weights(source: Scores, draw: Draw) -> Iterator[Seen]:
 def ends_of(method: Any, found: qk.results.BootstrapResult) -> tuple[Any, Any]:
     """Those of another method, from the same resamples."""
     estimate = np.asarray(found.estimate)
-    return interval(namespace(estimate), method, estimate, found.resamples, None, LEVEL)
+    return interval(namespace(estimate), method, LEVEL, estimate, found.resamples, None)
 
 
 def closed_forms(source: Scores, draw: Draw) -> Iterator[Seen]:

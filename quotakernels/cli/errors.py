@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 import click
 
 from quotakernels._text import plain
-from quotakernels.evaluation.words import listed
+from quotakernels.evaluation.words import listed, meant_by
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
@@ -70,11 +69,9 @@ class PlacedError(InputError):
 
 def no_columns(source: str, names: Sequence[str], available: Sequence[str]) -> InputError:
     """The error of columns that are not there, with the names that were probably meant."""
-    by_spelling = {other.strip().casefold(): other for other in available}
-    near = (get_close_matches(x.strip().casefold(), by_spelling, n=1) for x in names)
-    meant = list(dict.fromkeys(repr(by_spelling[x[0]]) for x in near if x))
+    meant = meant_by(names, available)
     absent = f"column{'s' if len(names) > 1 else ''} {listed(list(map(repr, names)))}"
-    start = f"did you mean {listed(meant)}? It has" if meant else "it has"
+    start = f"{meant} It has" if meant else "it has"
     named = [x for x in available if x.strip()]
     held = [first_names(named)] if named else []
     if nameless := len(available) - len(named):

@@ -308,6 +308,7 @@ REPORT: Sections = {
     "What a selection brings": _GAINS,
     "How sure it is": (
         _confidence("Level of intervals and tests; 95% by default."),
+        _flag("--compare", "Test which models differ, as is done for several by default."),
         _resamples("intervals and tests"),
         _SEED,
     ),

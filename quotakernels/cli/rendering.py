@@ -148,7 +148,10 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
         notes = [say("command.best")] if starred else []
         if (resampling := evaluation.settings.resampling) is not None:
             notes.append(say("command.intervals_of_stream", level=resampling.percent))
-        console.print("\n" + "\n".join([*notes, say("command.bounded")]), style="dim")
+        cells = (x for table in tables for row in table.rows for x in row)
+        notes += [say("command.bounded")] * any(x.bounded for x in cells)
+        if notes:
+            console.print("\n" + "\n".join(notes), style="dim")
     elif everything:
         _print_tests(evaluation, console, starred)
     else:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quotakernels._text import counted, fixed, formatted, number, percent, plain
-from quotakernels.evaluation.certainty import how_sure, is_unsure, rivals_of, too_few_groups
+from quotakernels.evaluation.certainty import how_sure, is_unsure, rivals_of
 from quotakernels.evaluation.results import (
     Choice,
     Fewer,
@@ -101,7 +101,7 @@ def _found_from_to(choice: Choice) -> str:
         return ""
     ends = [choice.places * x for x in choice.interval("hit_rate")]
     said = choice.evaluation.interval(ends, number)
-    return f" ({said})" if said and not (same(*ends) or too_few_groups(choice.evaluation)) else ""
+    return f" ({said})" if said and not same(*ends) else ""
 
 
 def _by_choice(choice: Choice, form: Callable[[float], str]) -> str:

@@ -20,11 +20,11 @@ from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.words import Said, at_most_three, listed, say, sentence, signed
 from quotakernels.inference._call import (
     ENOUGH_CLUSTERS,
-    ENOUGH_GROUPS,
     INTERVALS,
     NEAR_ONE,
     enough_near_one,
 )
+from quotakernels.inference.comparing import groups_needed
 from quotakernels.results import Comparison
 
 # the order of the models
@@ -58,8 +58,7 @@ def is_unsure(evaluation: Results, quota: Quota | None, first: str) -> bool:
     test = evaluation.test_at(quota)
     if test is None or any(map(math.isnan, test.found.estimate)):
         return False
-    rivals = rivals_of(test.found, first, evaluation.level)
-    return bool(rivals or too_few_groups(evaluation))
+    return bool(rivals_of(test.found, first, evaluation.level))
 
 
 _BESIDE_CHANCE = {
@@ -92,8 +91,6 @@ def _of_one(evaluation: Results, choice: Choice | None) -> Said:
     ends = {"lower": form(lower), "upper": form(upper), "chance": form(by_chance)}
     names = {"what": what, "What": sentence(what), "level": resampling.percent}
     said = say("sure.rate_and_chance" if by_rate else side, **ends, **names)
-    if side != "sure.chance_within" and (groups := too_few_groups(evaluation)):
-        return say("sure.few_for_interval", groups=groups), (said,)
     return say(_BESIDE_CHANCE[side]), (said,)
 
 
@@ -129,7 +126,7 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
     rivals = rivals_of(found, first, evaluation.level)
     if test.too_few and rivals:
         return say("sure.few_resamples"), (said, *(f"{sentence(x)}." for x in test.notes))
-    if not rivals and (groups := too_few_groups(evaluation)):
+    if groups := too_few_groups(evaluation):
         return say("sure.few_for_test", groups=groups), (said,)
     others = [x for x in found.names if x not in (first, *rivals)] if rivals else []
     doubt = []
@@ -141,11 +138,12 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
 
 
 def too_few_groups(evaluation: Results) -> str:
-    """How many groups were resampled, if that makes p-values too small."""
+    """How many groups were drawn whole, if no exchange of so few can be sure."""
     if not evaluation.settings.draws_groups or evaluation.groups is None:
         return ""
     groups = len(evaluation.groups.names)
-    return counted(groups, "group", "groups") if groups < ENOUGH_GROUPS else ""
+    few = groups < groups_needed(2, evaluation.level)
+    return counted(groups, "group", "groups") if few else ""
 
 
 def _found_more(evaluation: Results, choice: Choice | None, test: Differences, first: str) -> str:
@@ -300,8 +298,8 @@ def notes_of_clusters(evaluation: Results) -> Iterator[str]:
 
 def notes_of_few_groups(evaluation: Results) -> Iterator[str]:
     """Say that few groups tell little of others."""
-    if too_few_groups(evaluation) and evaluation.has_intervals:
-        yield say("notes.few_groups", enough=ENOUGH_GROUPS)
+    if evaluation.has_intervals and (groups := too_few_groups(evaluation)):
+        yield say("notes.few_groups", groups=groups)
 
 
 def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:

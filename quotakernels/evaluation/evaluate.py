@@ -48,7 +48,7 @@ from quotakernels.evaluation.settings import (
     UnfitError,
     Unit,
 )
-from quotakernels.evaluation.words import Condition, Conditions
+from quotakernels.evaluation.words import Condition, Conditions, meant_by
 from quotakernels.groups import selection_by_group
 from quotakernels.inference import auc_interval, hit_rate_interval
 from quotakernels.inputs.groups import groups_of
@@ -322,7 +322,9 @@ def _given(models: Any, beside: dict[str, Any]) -> _Given:
     for key, x in beside.items():
         is_name = isinstance(x, str)
         if is_name and not (by_name and x in columns):
-            raise ValueError(f"{key} is not the name of a column: {show_value(x)}")
+            meant = meant_by([x], columns) if by_name else ""
+            hint = f"; {meant}" if meant else ""
+            raise ValueError(f"{key} is not the name of a column: {show_value(x)}{hint}")
         titles[key], lines[key] = (
             (x, f"models[{x!r}]") if is_name else (_title(x, _UNNAMED.get(key, key)), key)
         )

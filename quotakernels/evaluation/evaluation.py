@@ -345,6 +345,7 @@ class Evaluation(Results):
     @property
     def _headline(self) -> str:
         models = counted(len(self.models), "model", "models")
-        rows = counted(self.rows, "row", "rows")
         positives = self.settings.counted(self.positives)
-        return say("tables.evaluation", models=models, rows=rows, positives=positives)
+        return say(
+            "tables.evaluation", models=models, rows=self.rows_in_clusters, positives=positives
+        )

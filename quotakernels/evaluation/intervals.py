@@ -322,7 +322,7 @@ def _tests_of_gains(gains: GainResults, drawn: _Gained, data: Resampled) -> Iter
         if quota is not None and (impacts := _impacts_at(quota, data.results)):
             yield Differences("brings", quota, _by_rates(data, quota, impacts, brings), ())
             continue
-        tests = tests_of(total.estimate, total.resamples, level, 0.0)
+        tests = tests_of(total.estimate, total.resamples, level, 0.0, parts=False)
         found = comparison_of(models, brings, 1, tests, level)
         yield _of_test("brings", quota, found, notes, resampling.resamples, data)
 
@@ -385,7 +385,7 @@ def _of_test(
     data: Resampled,
 ) -> Differences:
     """A test, with whether so many resamples could tell no models apart, and their least p."""
-    drawn = found.test == "bootstrap"
+    drawn = found.test in ("bootstrap", "permutation")
     few = drawn and bool(data.resampling.few(len(found.names), resamples))
     return Differences(name, quota, found, tuple(notes), few, drawn * 2 / (1 + resamples))
 
@@ -407,7 +407,9 @@ def _qrecall_together(groups: GroupResults, quota: Quota) -> Any:
 
 
 def _means_of_model(data: Resampled, name: str, groups: GroupResults) -> _Found:
-    """The intervals of its means; of one quota over all, whose parts are not of groups, none."""
+    """The intervals of its means, within the range of each; of one quota over all, whose parts are
+    not of groups, none.
+    """
     data.on_step(f"drawing groups of {name}")
     measures: dict[_Key, Any] = {
         (_MEANS, None, x.name): qk.group_mean(x.function) for x in OVER_ALL_IN_GROUPS
@@ -421,14 +423,19 @@ def _means_of_model(data: Resampled, name: str, groups: GroupResults) -> _Found:
         measures[_VALUES, quota, "qrecall"] = _qrecall_together(groups, quota)
     cost = {} if data.settings.per is None else data.sample.cost
     drawn = _bootstrapped(data, measures, {**data.sample.of(name), **cost, **data.groups})
-    return {key: x.value for key, x in drawn.items()}
+    return {key: _in_range(x.value, np.inf if key[-1] == "lift" else 1) for key, x in drawn.items()}
+
+
+def _in_range(found: BootstrapResult, most: float) -> BootstrapResult:
+    lower, upper = np.clip([found.lower, found.upper], 0, most)
+    return found._replace(lower=lower, upper=upper)
 
 
 def _apart(data: Resampled, groups: GroupResults, quota: Quota) -> Iterator[tuple[_Key, Ends]]:
     """The intervals of how far groups are apart by each model, on resamples of rows."""
     data.on_step("drawing rows of groups that share a quota")
     given = {**data.sample.cost, **data.groups, **quota.argument(float(groups.whole.sum()))}
-    given |= data.drawn(data.resampling.resamples)
+    given |= {"method": "percentile", **data.drawn(data.resampling.resamples)}
     with silently():
         models = (data.sample.of(name) for name in data.settings.models)
         found = [qk.bootstrap(selection_by_group, **x, **given) for x in models]

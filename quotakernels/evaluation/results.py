@@ -589,6 +589,12 @@ class Results(Counts):
         return self.settings.models
 
     @property
+    def rows_in_clusters(self) -> str:
+        """How many rows there are, and in how many clusters, if they are in some."""
+        rows, clusters = counted(self.rows, "row", "rows"), number(self.clusters)
+        return say("unit.in_clusters", rows=rows, clusters=clusters) if self.clusters else rows
+
+    @property
     def worst(self) -> list[qk.Ranking]:
         """The ranking of each model, in the worst order of what is not known."""
         return [worst for worst, _ in self.orders]

@@ -280,18 +280,22 @@ class Resampling:
             closed = [say("methods.areas")] * formulas
             at_quota = say("methods.at_quota" if settings.quotas_over_all else "methods.hit_rate")
             closed += [at_quota] * (bool(settings.quotas) and fixed_places)
+            means = settings.grouped_by is not None and settings.cluster is None
+            closed += [say("methods.means")] * means
             drawn = self._drawn(self.resamples, settings)
             how = _each_by(closed, say("methods.corrected", percentiles=drawn))
             yield say("methods.intervals", level=self.percent, how=how)
         if self.compare:
             tests = [say("methods.test_of_auc")] * formulas
             by_score = bool(settings.quotas_over_all) and fixed_places
+            tests += [say("methods.test_of_groups")] * settings.draws_groups
             if by_score:
                 brings = settings.unit is not None and settings.unit.impacts is not None
                 rates = "methods.test_of_rates_and_brings" if brings else "methods.test_of_rates"
                 tests.append(say(rates))
             more = settings.unit is not None or settings.treatment is not None
-            more = more or not formulas or bool(settings.quotas) != by_score
+            more = more or not formulas
+            more = more or bool(settings.quotas) != (by_score or settings.draws_groups)
             how = _each_by(tests, self._drawn(self.test_resamples, settings) if more else "")
             two = len(settings.models) == 2
             alpha = plain(1 - self.tested_level)

@@ -36,12 +36,15 @@ from quotakernels.evaluation.words import MINUS, in_words, say, signed
 
 @dataclass(frozen=True)
 class Cell:
-    """A value, the ends of its interval, and whether it is the best of its column."""
+    """A value, the ends of its interval, whether it is the best of its column, and whether only its
+    bounds are known.
+    """
 
     text: str
     interval: tuple[str, ...] = ()
     best: bool = False
     words: bool = False  # rather than a number
+    bounded: bool = False
 
     def marked(self, room: bool) -> str:
         """The text with a star if it is the best, or else with room for one if others have it."""
@@ -160,7 +163,8 @@ def _measures(values: Values, rows: int, places: Sequence[tuple[int, ...]]) -> _
 def cell_of(measure: Column, known: Known, best: Any = False) -> Cell:
     """A value with its interval, or its bounds."""
     if known.bounded:
-        return Cell(between(known.lower, known.upper).replace("-", MINUS), best=bool(best))
+        text = between(known.lower, known.upper).replace("-", MINUS)
+        return Cell(text, best=bool(best), bounded=known.lower < known.upper)
     ends = tuple(signed(measure.end_form(x)) for x in known.ends)
     return Cell(signed(undefined_or(measure.form, known.value)), ends, bool(best))
 
@@ -249,11 +253,12 @@ def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
     for j in range(1, len(found.names)):
         models = (Cell(found.names[k], words=True) for k in (0, j))
         by = Cell(signed(undefined_or(form, found.difference[0, j])))
-        ends = (signed(undefined_or(end_form, x[0, j])) for x in (found.lower, found.upper))
+        ends = [found.lower[0, j], found.upper[0, j]]
+        interval = tuple(signed(end_form(x)) for x in ends if not math.isnan(x))
         both = (found.p_value, found.p_as_best)[: 1 if len(found.names) == 2 else 2]
         written = partial(_p_value, less=differences.is_least(0, j))
         p_values = (Cell(undefined_or(written, x[0, j])) for x in both)
-        yield (*models, by, Cell("", tuple(ends)), *p_values)
+        yield (*models, by, Cell("", interval), *p_values)
 
 
 def _p_value(p: float, less: bool) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from importlib import resources
 from typing import NamedTuple, TypeAlias
 
@@ -53,6 +54,14 @@ def at_most_three(names: Sequence[str], last: str = "and") -> str:
     if len(names) <= _NAMES_SAID:
         return listed(names, last)
     return listed([*names[: _NAMES_SAID - 1], f"{len(names) - _NAMES_SAID + 1} others"], last)
+
+
+def meant_by(names: Iterable[str], available: Iterable[str]) -> str:
+    """Which of the available names are probably meant, as a question; nothing if none is."""
+    by_spelling = {x.strip().casefold(): x for x in available}
+    near = (get_close_matches(x.strip().casefold(), by_spelling, n=1) for x in names)
+    meant = dict.fromkeys(repr(by_spelling[x[0]]) for x in near if x)
+    return f"did you mean {listed([*meant])}?" if meant else ""
 
 
 class Size(NamedTuple):

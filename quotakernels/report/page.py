@@ -174,7 +174,7 @@ def data_line(evaluation: Results) -> str:
     return say(
         "page.data",
         source=say("page.source", source=settings.source) if settings.source else "",
-        rows=counted(evaluation.rows, "row", "rows"),
+        rows=evaluation.rows_in_clusters,
         chosen=say("page.chosen", where=in_words(settings.where)) if settings.where else "",
         positives=settings.counted(evaluation.positives),
         models=counted(len(settings.models), "model", "models"),

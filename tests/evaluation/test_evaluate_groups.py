@@ -105,7 +105,7 @@ def test_quotas_of_each_group_are_those_of_the_library(quota: dict[str, Any]) ->
         rate = qk.inference.hit_rate_interval(ranking, confidence_level=0.9, **quota)
         ends = [[x[k] for x in y[:2]] for y in (areas.ends["roc_auc"], rates.ends["hit_rate"])]
         np.testing.assert_array_equal(ends[0], [auc.lower, auc.upper])
-        np.testing.assert_allclose(ends[1], [rate.lower, rate.upper], 1e-14)
+        np.testing.assert_allclose(ends[1], [rate.lower, rate.upper], 1e-14, 1e-15)
         chosen = qk.select(ROWS[name], groups=ROWS["branch"], **quota)
         positives = chosen @ ROWS["y"]
         assert together.of("hit_rate")[k] == pytest.approx(positives / chosen.sum(), rel=1e-14)
@@ -178,7 +178,12 @@ def test_how_far_groups_are_apart_has_intervals(asked: dict[str, Any]) -> None:
     rows = [x for x in found.to_frame().itertuples() if pd.isna(x.group)]
     told = {(x.model, x.measure): [x.lower, x.upper] for x in rows if x.measure in APART}
     for k, name in enumerate(found.models):
-        given |= {"groups": ROWS["branch"], "confidence_level": 0.9, **drawn}
+        given |= {
+            "groups": ROWS["branch"],
+            "confidence_level": 0.9,
+            "method": "percentile",
+            **drawn,
+        }
         with pytest.warns(UserWarning, match="^only 3 positives in a group"):
             exact = qk.bootstrap(qk.groups.selection_by_group, ROWS["y"], ROWS[name], **given)
         ends = models[k]["quotas" if "quota" in asked else "budgets"][str(quota)]
