@@ -115,6 +115,14 @@ DECIDED: dict[tuple[str, str], str] = {
         "quotakernels/measures/at_quota.py",
         "if (not len(parts) > 1):",
     ): "a single part ends where nothing follows",
+    (
+        "quotakernels/measures/_measure.py",
+        'if (len(cut) == 1) or not (cut.keys() <= {"quota", "fraction"}):',
+    ): "the general way finds the same, after a sort",
+    (
+        "quotakernels/measures/_units.py",
+        "limit = most - most // (41)  # where the power and its inverse are usual floats",
+    ): "a power of two that is as usual",
 }
 """Survivors that change no result, by file and changed line, with the reason."""
 

@@ -170,6 +170,18 @@ def test_intervals_at_a_quota_are_of_the_tuned_impacts():
     np.testing.assert_allclose(ends, expected)
 
 
+@pytest.mark.parametrize("quota", range(1, 7))
+def test_intervals_of_what_a_quota_brings_do_not_ask_which_class_is_positive(quota: int):
+    given = {"quota": quota, "confidence_level": 0.9, "n_resamples": 2}
+    one, other = (
+        next(iter(qk.evaluate(y, S, impacts=x, **given).gains.at_quota.values()))
+        for y, x in ((Y, (5, -1, -2, 0)), (1 - Y, (-1, 5, 0, -2)))
+    )
+    np.testing.assert_allclose(one.ends["brings"], other.ends["brings"])
+    assert np.all(one.ends["brings"].lower <= one.of("brings"))
+    assert np.all(one.ends["brings"].upper >= one.of("brings"))
+
+
 @pytest.mark.full
 @pytest.mark.parametrize(
     "unit", [{}, {"impacts": (0, -5, -1, 0), "positives": "good loans", "currency": "EUR"}]

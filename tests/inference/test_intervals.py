@@ -372,6 +372,12 @@ def test_qrecall_and_lift_agree_and_hold_the_truth_at_a_late_quota():
     np.testing.assert_array_equal(lift.estimate, qk.lift(y, s, quota=30))
 
 
+@pytest.mark.parametrize("y", [[0, 1, 0], [1, 0, 1]])
+@pytest.mark.parametrize(("quota", "found"), [(0, 0.0), (3, 1.0)])
+def test_nothing_and_everything_find_what_they_find(y: list[int], quota: int, found: float):
+    assert qk.inference.qrecall_interval(y, [3, 2, 1], quota=quota)[:3] == (found,) * 3
+
+
 # intervals of the hit rate at a quota, against tails in rational numbers and other tools
 
 
