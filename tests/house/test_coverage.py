@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import quotakernels as qk
-from benchmarks.coverage import page
+from benchmarks.coverage import page, shapes
 from benchmarks.coverage.__main__ import main
 from benchmarks.coverage.shortfalls import DEFAULTS, Found, found_in, quoted
 from benchmarks.coverage.sources import MEASURES, SOURCES, WORSE
@@ -48,7 +48,10 @@ def test_samples_are_of_their_populations(name: str):
     assert (len(np.unique(scores)) < 20) == (name in ("tied", "coarse"))
 
 
-def test_the_command_stores_and_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_command_stores_and_shows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(shapes, "MANY", 1000)  # of which values are not as exact
     stored, shown = tmp_path / "run.json", tmp_path / "page.md"
     given = ["--resamples", "40", "--sources", "strong", "moderate", "--replications"]
     assert main([*given, "2", "--kinds", "folds", "--json", str(stored)]) == 0
