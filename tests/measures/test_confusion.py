@@ -282,6 +282,8 @@ def at(threshold: Any, inclusive: bool = True) -> Any:
 @pytest.mark.parametrize("mode", LIBRARIES)
 def test_numbers_and_lists_of_them_select_what_the_library_selects(mode: Mode, inclusive: bool):
     programs = mode.name.endswith("compile")  # each number makes its own
+    if programs and not inclusive:
+        pytest.skip("test_lazy traces it, and a number in another precision is told by equality")
     for number in (0.7,) if programs else (0.7, 0.9, 0.1, 0.6, 0.3):
         own = np.float32(number)
         selected = own <= SCORES if inclusive else own < SCORES
