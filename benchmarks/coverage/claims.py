@@ -363,7 +363,7 @@ DOUBTS = [
     *_in("many", "expect_no_more perhaps_none perhaps_all no_more_than_all"),
     "brings.may_not_pay",
     *_in("treatment", "may_add_nothing not_sure"),
-    *_in("sure", "chance_within perhaps_chance few_for_interval few_for_test few_resamples"),
+    *_in("sure", "chance_within perhaps_chance few_for_test few_resamples"),
     *_in("sure", "all_alike some_alike doubt"),
     *_in("tests", "few_resamples alike"),
 ]
@@ -428,7 +428,7 @@ def _random_and_model(page: Page) -> bool:
 
 def _random_in_doubt(page: Page) -> bool:
     """A random choice does better, and yet that is not sure."""
-    sure = page.said("sure.perhaps_chance") or page.said("sure.few_for_interval")
+    sure = page.said("sure.perhaps_chance")
     return bool(page.said("which.random_is_better") and sure)
 
 
