@@ -158,6 +158,36 @@ def select(file: Path | None, example: str | None, output: Path, **chosen: Any) 
         write_selected(path, output, asked)
 
 
+@app.command(
+    cls=CommandPage,
+    params=[of.FILE],
+    sections=of.PLAN,
+    short_help="Say how many labelled rows tell two models apart.",
+)
+def plan(file: Path | None, **asked: Any) -> None:
+    r"""Say how many labelled rows it takes to tell two models apart that score the same rows.
+
+    Labelled rows that you have tell how much the models vary. Without FILE, curves are assumed: the
+    scores of each class are normal.
+
+    Examples
+    --------
+      Hit rates that differ by 2 points when 5% of the rows are selected:
+        quotakernels plan --difference 2% --quota 5% --prevalence 3% --auc 0.8
+
+      An AUC of 0.82 instead of 0.8, for models that are much alike:
+        quotakernels plan --difference 0.02 --prevalence 3% --auc 0.8 \
+            --correlation 0.8
+
+      As much as the models vary in rows that have labels:
+        quotakernels plan FILE --label bought --score a --score b \
+            --quota 5% --difference 2%
+    """
+    from quotakernels.cli.planning import print_plan
+
+    print_plan(file, **asked)
+
+
 @app.command(cls=CommandPage, params=[of.NEEDED_FILE], sections=of.TABLES)
 def tables(
     file: Path, label: str, score: str, ratio: float | None, output: Path, **columns: Any

@@ -116,14 +116,14 @@ def _quota(text: str) -> Quota:
     return Quota(amount, "percent" if percent else "places")
 
 
-def _level(text: str) -> float:
-    """Read `0.95` and `95%` as a level of confidence."""
+def _share(text: str) -> float:
+    """Read `0.95` and `95%` as a share of a whole."""
     text = text.strip()
-    level = _parsed(text.removesuffix("%"))
-    level = level / 100 if text.endswith("%") else level
-    if not 0 < level < 1:
-        raise click.BadParameter(f"{text!r} is not a level such as 95% or 0.95.")
-    return level
+    share = _parsed(text.removesuffix("%"))
+    share = share / 100 if text.endswith("%") else share
+    if not 0 < share < 1:
+        raise click.BadParameter(f"{text!r} is not above 0 and below 1, as 95% and 0.95 are.")
+    return share
 
 
 def _size(text: str) -> float:
@@ -260,7 +260,7 @@ def _example(purpose: str) -> Option:
 
 
 def _confidence(said: str) -> Option:
-    return _option("--confidence", "LEVEL", said, type=_level)
+    return _option("--confidence", "LEVEL", said, type=_share)
 
 
 def _resamples(what: str) -> Option:
@@ -343,6 +343,56 @@ SELECT: Sections = {
             is_flag=True,
         ),
     ),
+}
+PLAN: Sections = {
+    "What to find": (
+        _option(
+            "--difference",
+            "D",
+            "Difference of hit rates at --quota, or without it of AUC, as in 0.02.",
+            type=_share,
+            required=True,
+        ),
+        _option("--quota", "Q", f"{_PLACES} of the rows.", **_QUOTA),
+        _option(
+            "--power", "P", "How often to find it; 80% by default.", type=_share, default="80%"
+        ),
+        _option(
+            "--confidence confidence_level",
+            "LEVEL",
+            "95%, the default, is for a test at 5%.",
+            type=_share,
+            default="95%",
+        ),
+    ),
+    "From labelled rows": (
+        _column("--label", "Column of the labels."),
+        _column("--score", "Column of a model's scores; twice.", multiple=True),
+        _POS_LABEL,
+        _WHERE,
+        _DROP_MISSING,
+    ),
+    "Without FILE": (
+        _option(
+            "--auc",
+            "A",
+            "AUC of the model to beat, as in 0.8.",
+            type=_share,
+        ),
+        _option(
+            "--prevalence",
+            "P",
+            "Share of positive rows, as in 3%.",
+            type=_share,
+        ),
+        _option(
+            "--correlation",
+            "R",
+            "How the models' scores correlate within a class; 0.5 by default.",
+            type=_number,
+        ),
+    ),
+    "How FILE is read": READING,
 }
 TABLES: Sections = {
     "Data": (

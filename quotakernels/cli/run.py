@@ -166,7 +166,7 @@ def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settin
         needed = "FILE, --label and --score are needed, or --example credit."
         select = " Rows without labels are for quotakernels select." if names else ""
         raise click.UsageError(needed + known + select)
-    _refuse_label_as_score(chosen["label"], chosen["models"])
+    refuse_label_as_score(chosen["label"], chosen["models"])
     refuse_unread_options(file)
     try:
         return file, Settings(name_of(file) if file.exists() else str(file), **chosen)
@@ -174,7 +174,7 @@ def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settin
         raise click.UsageError(f"{in_options(error)}.") from error
 
 
-def _refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
+def refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
     """Raise for a column that would be both."""
     if label in scores:
         raise click.UsageError(f"{label!r} is given as --label and as --score.")
@@ -424,7 +424,7 @@ def write_cuts(
     file: Path, output: Path, label: str, score: str, ratio: float | None, columns: dict[str, Any]
 ) -> None:
     """Write the confusion table of every cut of the scores, and say how many there are."""
-    _refuse_label_as_score(label, (score,))
+    refuse_label_as_score(label, (score,))
     refuse_unread_options(file)
     refuse_to_overwrite(file, output)
     settings = Settings("", label, (score,), **columns)

@@ -34,7 +34,7 @@ def test_every_option_is_shown_once_under_a_heading(command: str) -> None:
 
 
 def test_commands_are_in_the_order_of_their_use() -> None:
-    assert COMMANDS == ["evaluate", "report", "select", "tables", "sql"]
+    assert COMMANDS == ["evaluate", "report", "select", "plan", "tables", "sql"]
 
 
 BY_COMMAND = [
@@ -46,7 +46,7 @@ EXAMPLES = [example for found in BY_COMMAND for example in found]
 
 def test_every_command_has_examples() -> None:
     assert all(BY_COMMAND)
-    assert len(EXAMPLES) == 18
+    assert len(EXAMPLES) == 21
 
 
 @pytest.mark.parametrize("example", [x if x in EXAMPLES[::7] else in_full(x) for x in EXAMPLES])
