@@ -59,7 +59,7 @@ def _of_curves(quota: Quota | None, given: dict[str, Any]) -> list[str]:
     fewer = _found(quota, {**given, **at, "correlation": more})[0].examples
     _, parts = _found(quota, {**given, **at})
     parts |= {"correlation": plain(correlation), "more": plain(more), "fewer": number(fewer)}
-    return [say(f"plan.{x}", **parts) for x in ("needed", "curves", "more_alike")]
+    return [say(x, **parts) for x in ("plan.needed", "plan.curves", "plan.more_alike")]
 
 
 def _of_rows(
@@ -76,7 +76,7 @@ def _of_rows(
         raise InputError(say("plan.unknown"))
     parts |= dict(zip(("a", "b"), settings.models, strict=True))
     parts |= {"source": settings.source, "rows": many, "pilot": number(sample.labels.sum())}
-    return [say(f"plan.{x}", **parts) for x in ("needed", "pilot", "uncertain")]
+    return [say(x, **parts) for x in ("plan.needed", "plan.pilot", "plan.uncertain")]
 
 
 def _found(quota: Quota | None, given: dict[str, Any]) -> tuple[SampleSize, dict[str, str]]:
