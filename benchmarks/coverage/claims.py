@@ -359,7 +359,7 @@ def _in(part: str, names: str) -> list[str]:
 
 
 DOUBTS = [
-    "which.unsure",
+    *_in("which", "unsure perhaps_chance perhaps_chance_of_one"),
     *_in("many", "expect_no_more perhaps_none perhaps_all no_more_than_all"),
     "brings.may_not_pay",
     *_in("treatment", "may_add_nothing not_sure"),
@@ -409,7 +409,8 @@ PARTS = [
 def _unlike_verdict(page: Page) -> bool:
     """One model is named without a doubt where it is not sure that it is the best, or not named."""
     sure = page.verdicts.get("how_sure", "")
-    if not sure or page.said("which.random_is_better") or page.said("which.random_is_as_good"):
+    random = ("which.random_is_better", "which.random_is_as_good", "which.perhaps_chance")
+    if not sure or any(page.said(x) for x in random):
         return False
     best = page.said("sure.best")
     if best and page.names_one and best[0]["model"] != page.verdicts["which"]:

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from quotakernels._text import counted, fixed, formatted, number, percent, plain
-from quotakernels.evaluation.certainty import how_sure, is_unsure, rivals_of
+from quotakernels.evaluation.certainty import (
+    how_sure,
+    is_unsure,
+    no_better_than_chance,
+    rivals_of,
+)
 from quotakernels.evaluation.results import (
     Choice,
     Fewer,
@@ -99,9 +104,9 @@ def _found_from_to(choice: Choice) -> str:
     """Between what numbers the best of several models finds; of one the hit rate is told."""
     if len(choice.order) == 1 or choice.quota.is_budget:  # whose places are not fixed
         return ""
-    ends = [choice.places * x for x in choice.interval("hit_rate")]
-    said = choice.evaluation.interval(ends, number)
-    return f" ({said})" if said and not same(*ends) else ""
+    known = not same(*choice.interval("hit_rate"))
+    said = choice.in_words("hit_rate", lambda share: number(choice.places * share))
+    return f" ({said})" if said and known else ""
 
 
 def _by_choice(choice: Choice, form: Callable[[float], str]) -> str:
@@ -319,7 +324,7 @@ def _may_not_pay(gains: GainResults, choice: Choice) -> Iterator[str]:
 def _interval(gains: GainResults, choice: Choice) -> str:
     """How far that may be off."""
     ends, evaluation = choice.interval("brings"), choice.evaluation
-    said = evaluation.interval(ends, evaluation.amount)
+    said = choice.in_words("brings", evaluation.amount)
     if not said or (gains.cuts and nothing_matters(gains)):
         return ""
     if gains.cuts and evaluation.amount(ends[0]) == evaluation.amount(ends[1]):
@@ -363,8 +368,8 @@ def what_is_added(choice: Choice) -> Said:
         return say("treatment.unknown"), (say("treatment.no_arms"),)
     first, *others = np.argsort(-added, kind="stable").tolist()
     most = {"added": _of_100(added[first]), "model": names[first]}
-    ends = values.interval("uplift_at_quota", first)
-    said = evaluation.interval(ends, _of_100)
+    *ends, among = evaluation.as_best(values, "uplift_at_quota", first)
+    said = evaluation.interval(ends, _of_100, among)
     positive = settings.called or say("treatment.positive")
     sure = f" ({said})" if said else ""
     told = say("treatment.than_controls", positive=positive, interval=sure)
@@ -386,8 +391,7 @@ def _adds_most(choice: Choice, first: str) -> Iterator[str]:
     if test is None or math.isnan(test.found.expected):
         yield say("treatment.best_here", **best)
         return
-    expected = min(test.found.expected, float(test.found.estimate[0]))
-    yield say("treatment.best_here_expect", expected=_of_100(expected), **best)
+    yield say("treatment.best_here_expect", expected=_of_100(test.found.expected), **best)
     rivals = rivals_of(test.found, first, choice.evaluation.level)
     yield say("treatment.not_sure" if rivals else "treatment.sure", model=first)
 
@@ -481,9 +485,7 @@ def _which(evaluation: Results, choice: Choice | None) -> Said:
     names = evaluation.models
     winners = listed([names[k] for k in choice.best], "or")
     if choice.beside_chance <= 0:
-        verdict = say(
-            "which.random_is_better" if choice.beside_chance else "which.random_is_as_good"
-        )
+        verdict = say(no_better_than_chance(choice))
     elif len(names) == 1:
         verdict = say("which.only", model=names[0])
     else:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from quotakernels._text import counted, fixed, formatted, number, percent
+from quotakernels.evaluation.intervals import with_closed_forms
 from quotakernels.evaluation.results import (
     Choice,
     Differences,
     GainResults,
     Results,
     no_best_cut,
+    nothing_matters,
     same,
 )
-from quotakernels.evaluation.settings import Quota
+from quotakernels.evaluation.settings import Quota, Resampling
 from quotakernels.evaluation.words import Said, at_most_three, listed, say, sentence, signed
 from quotakernels.inference._call import (
     ENOUGH_CLUSTERS,
@@ -28,6 +31,10 @@ from quotakernels.inference.comparing import groups_needed
 from quotakernels.results import Comparison
 
 # the order of the models
+
+
+_LEVEL = 0.95
+"""The level of intervals where none was given."""
 
 
 def how_sure(evaluation: Results, choice: Choice | None) -> Said:
@@ -99,6 +106,39 @@ def _compared(choice: Choice) -> tuple[tuple[float, float], float]:
     if choice.brings is not None:
         return choice.interval("brings"), choice.random_brings
     return choice.interval("hit_rate"), choice.random_found / choice.random_places
+
+
+def no_better_than_chance(choice: Choice) -> str:
+    """The name of what is said of models that are no better than a random choice on these rows:
+    that it is better if it surely is, as good if nothing is chosen, and else that it may be.
+    """
+    evaluation, gains = choice.evaluation, choice.evaluation.gains
+    nothing_chosen = same(choice.places, evaluation.total) or same(evaluation.prevalence, 1)
+    nothing_chosen |= all(np.count_nonzero(x.counts) == 1 for x in evaluation.worst)
+    if nothing_chosen or (gains is not None and gains.cuts and nothing_matters(gains)):
+        return "which.random_is_as_good"
+    if _all_below_chance(choice):
+        return "which.random_is_better"
+    several = len(evaluation.models) > 1
+    return "which.perhaps_chance" if several else "which.perhaps_chance_of_one"
+
+
+def _all_below_chance(choice: Choice) -> bool:
+    """Whether the intervals of all models lie below a random choice; where none were asked for,
+    those of formulas.
+    """
+    evaluation, settings = choice.evaluation, choice.evaluation.settings
+    measure, chance = "hit_rate", choice.random_found / choice.random_places
+    if choice.quota.is_budget:  # whose models fill different numbers of places
+        measure, chance = "qrecall", choice.random_found / evaluation.positive_total
+    if choice.brings is not None:
+        measure, chance = "brings", choice.random_brings
+    if not evaluation.has_intervals and settings.one_by_one:
+        asked = replace(settings, resampling=Resampling.asked(_LEVEL))
+        choice = replace(choice, evaluation=with_closed_forms(replace(evaluation, settings=asked)))
+    ends = choice.values(measure).ends.get(measure)
+    below = ends is not None and bool(np.all(ends.upper < chance))
+    return below and not too_few_groups(evaluation)
 
 
 def _verdict(test: Differences, first: str, alike: list[str], less: list[str]) -> str:

@@ -602,7 +602,7 @@ def _groups_at_quota(
             rates.append(hit_rate_interval(ranking, quota=at, confidence_level=level))
     ends = {}
     if rates:
-        lower, upper, _ = Ends.of(rates)
+        lower, upper = Ends.of(rates)[:2]
         ends = {"hit_rate": Ends(lower[..., 0], upper[..., 0])}
     return GroupValues((*measures, *paid), np.stack(values), ends)
 

@@ -233,15 +233,28 @@ def _closed_forms_at_quotas(results: Results) -> dict[_Key, Ends]:
     """The intervals of what quotas find and so bring; the places of a budget are not fixed."""
     ends: dict[_Key, Ends] = {}
     for quota in results.settings.quotas_over_all if not results.settings.cost else ():
-        at = {"confidence_level": results.level, **quota.argument(results.total)}
-        for name, interval in _AT_QUOTA.items():
-            ends[_VALUES, quota, name] = Ends.of([interval(x, **at) for x in results.worst])
+        at = quota.argument(results.total)
+        intervals: dict[_Key, Any] = {
+            (_VALUES, quota, name): partial(x, **at) for name, x in _AT_QUOTA.items()
+        }
         if (impacts := _impacts_at(quota, results)) is not None:
-            places, level = results.places_at_random(quota), results.level
-            both = [impact_ends(x, impacts, places, level) for x in results.worst]
-            lower, upper = np.transpose(both)
-            ends[_GAINS, quota, "brings"] = Ends(lower, upper, np.zeros(len(both), int))
+            of_impacts = partial(_of_impacts, impacts, results.places_at_random(quota))
+            intervals[_GAINS, quota, "brings"] = of_impacts
+        for key, interval in intervals.items():
+            found = [interval(x, confidence_level=results.level) for x in results.worst]
+            again = partial(_lower_end, interval, results.worst)
+            ends[key] = Ends.of(found)._replace(at_level=again)
     return ends
+
+
+def _of_impacts(
+    impacts: tuple[float, ...], places: float, ranking: qk.Ranking, confidence_level: float
+) -> Ends:
+    return Ends(*impact_ends(ranking, impacts, places, confidence_level))
+
+
+def _lower_end(interval: Any, rankings: list[qk.Ranking], model: int, level: float) -> float:
+    return float(interval(rankings[model], confidence_level=level).lower)
 
 
 def _measures(data: Resampled) -> dict[_Key, Any]:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -242,11 +243,15 @@ def most(worth: Floats, nothing: Floats | float = 0.0) -> NDArray[np.bool_]:
 
 
 class Ends(NamedTuple):
-    """Both ends of each interval, and how many resamples leave the measure undefined; or bounds."""
+    """Both ends of each interval, and how many resamples leave the measure undefined; or bounds.
+
+    Closed forms also have a function for the lower end of a model at another level.
+    """
 
     lower: Floats
     upper: Floats
     undefined: Any = 0
+    at_level: Callable[[int, float], float] | None = None
 
     @classmethod
     def of(cls, found: Any) -> Ends:
@@ -304,7 +309,7 @@ class Values:
         """Both ends of a measure of a model, or of one in a group; NaN if it has no interval."""
         if name not in self.ends:
             return math.nan, math.nan
-        lower, upper, _ = self.ends[name]
+        lower, upper = self.ends[name][:2]
         return float(lower[place]), float(upper[place])
 
     def best(self, rows: int) -> NDArray[np.bool_]:
@@ -683,12 +688,34 @@ class Results(Counts):
         found = (x for x in tested if x.quota == quota and x.measure == (measure or x.measure))
         return next(found, None)
 
-    def interval(self, ends: Sequence[float], form: Callable[[float], str]) -> str:
-        """Both ends of an interval in words, or nothing without intervals."""
+    def interval(self, ends: Sequence[float], form: Callable[[float], str], among: int = 1) -> str:
+        """Both ends of an interval in words, which may be that of the best among several models, or
+        nothing without intervals.
+        """
         resampling, (lower, upper) = self.settings.resampling, map(form, ends)
         if resampling is None or math.isnan(ends[0]):
             return ""
-        return say("quota.interval", level=resampling.percent, lower=lower, upper=upper)
+        which = "quota.interval" if among < 2 else "quota.interval_of_best"
+        said = {"level": resampling.percent, "lower": lower, "upper": upper}
+        return say(which, models=len(self.models), **said)
+
+    def as_best(self, values: Values, name: str, model: int) -> tuple[float, float, int]:
+        """Both ends of the interval of a model that these rows chose as the best, and among how
+        many: all models whose intervals reach its own.
+
+        The lower end is that of one of so many intervals (Bonferroni): closed forms have another
+        level, others another normal quantile.  The choice of the highest keeps the upper end valid.
+        """
+        (lower, upper), ends = values.interval(name, model), values.ends.get(name)
+        among = 1 if ends is None else max(int(np.count_nonzero(ends.upper >= lower)), 1)
+        if ends is None or among == 1:
+            return lower, upper, 1
+        stricter = 1 - (1 - self.level) / among
+        if ends.at_level is not None:
+            return ends.at_level(model, stricter), upper, among
+        z, further = (NormalDist().inv_cdf((1 + x) / 2) for x in (self.level, stricter))
+        value, least = float(values.of(name)[model]), 0.0 if name == "hit_rate" else -math.inf
+        return max(value - (value - lower) * further / z, least), upper, among
 
     def size(self, places: float) -> Size:
         """So many places, or so much weight, in words."""
@@ -830,13 +857,20 @@ class Choice:
         chance = self.random_found if self.brings is None else self.random_brings
         return 0 if same(top, chance) else (top > chance) - (top < chance)
 
+    def values(self, measure: str) -> Values:
+        """The values that have what the models bring, or another measure."""
+        gains = self.evaluation.gains
+        brings = measure == "brings" and gains is not None
+        return (gains if brings and gains else self.evaluation).at_quota[self.quota]
+
     def interval(self, measure: str) -> tuple[float, float]:
         """Both ends of the interval of what the first model brings, or of another measure."""
-        gains = self.evaluation.gains
-        at_quota = self.evaluation.at_quota
-        if measure == "brings" and gains is not None:
-            at_quota = gains.at_quota
-        return at_quota[self.quota].interval(measure, self.first)
+        return self.evaluation.as_best(self.values(measure), measure, self.first)[:2]
+
+    def in_words(self, measure: str, form: Callable[[float], str]) -> str:
+        """That interval in words, or nothing without one."""
+        *ends, among = self.evaluation.as_best(self.values(measure), measure, self.first)
+        return self.evaluation.interval(ends, form, among)
 
     @property
     def elsewhere(self) -> float:
@@ -847,8 +881,7 @@ class Choice:
         test = self.evaluation.test_at(self.quota)
         if test is None or test.found.names[0] != self.name:
             return math.nan
-        # chance in the resamples is no reason to expect more than there was
-        return min(test.found.expected, float(test.found.estimate[0]))
+        return test.found.expected
 
     @property
     def fewer(self) -> Fewer | None:

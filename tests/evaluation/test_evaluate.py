@@ -10,6 +10,7 @@ import subprocess
 import sys
 from html import unescape
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -472,6 +473,42 @@ def test_the_first_is_sure_by_its_own_pairs() -> None:
     assert found.answers[3].verdict == "By AUC, sure that a is the best"
     stricter = qk.evaluate(labels, models, compare=True, confidence_level=0.99).answers[3].verdict
     assert stricter == "By AUC, not sure: the models cannot be told apart"
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(400)])
+def test_the_interval_of_the_best_allows_for_the_choice(weights: Any) -> None:
+    """Among all models whose intervals reach its own: eight of noise, not one far behind."""
+    rng, labels = np.random.default_rng(0), np.arange(400) < 80
+    models = {str(k): rng.normal(size=400) for k in range(8)} | {"far": -1.0 * labels}
+    sure = {"confidence_level": 0.95, "compare": True, "n_resamples": 400}
+    found = qk.evaluate(labels, models, quota=40, sample_weight=weights, **sure)
+    (values,), test = found.at_quota.values(), found.differences[-1].found
+    first = int(test.names[0])
+    lower, upper = values.interval("hit_rate", first)
+    if weights is None:
+        stricter = {"quota": 40, "confidence_level": 1 - 0.05 / 8}
+        less = qk.inference.hit_rate_interval(labels, models[test.names[0]], **stricter).lower
+    else:
+        further = NormalDist().inv_cdf(1 - 0.05 / 16) / NormalDist().inv_cdf(0.975)
+        less = test.estimate[0] - further * (test.estimate[0] - lower)
+    assert lower > 0.2
+    ends = (f"{round(40 * x, 1):g}" for x in (less, upper))
+    said = f"(95% interval {' to '.join(ends)} as the best of 9)"
+    assert said in found.answers[0].sentences[0]
+    doubt = "It may be no better than a random choice." in found.answers[-1].sentences
+    assert doubt == (less < 0.2) == (weights is None)
+    assert max(less, test.estimate.mean()) <= test.expected <= test.estimate[0]
+
+
+def test_a_random_choice_is_better_where_all_intervals_are_below_it() -> None:
+    rng, labels = np.random.default_rng(1), np.arange(500) < 100
+    for other, said in ((-2, "None: a random choice does better"), (-0.5, "Not clear")):
+        models = {str(x): x * labels + rng.normal(size=500) for x in (-3, other)}
+        found = qk.evaluate(labels, models, quota=50)
+        assert found.answers[0].verdict.startswith(said)
+    weighted = qk.evaluate(labels, models, quota=50, sample_weight=np.ones(500))
+    assert weighted.answers[0].verdict == "Not clear that any is better than a random choice"
+    assert qk.evaluate(labels, models, quota=500).answers[0].verdict.startswith("None: a random")
 
 
 def test_many_rows_are_resampled_less_often() -> None:
