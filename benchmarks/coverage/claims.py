@@ -275,11 +275,17 @@ def _interval_of_uplift(x: Made) -> bool:
 
 
 def _interval_of_expected(x: Made) -> bool:
-    """Of what the cut that was chosen will bring, if that has one."""
-    if not (chosen := [*x.page.said("many.best_cut"), *x.page.said("many.fewer")]):
-        return False
-    places = number(chosen[0]["first"].removeprefix("first "))
-    return _outside(x.ends(), x.truth.brings(chosen[0]["model"], places))
+    """Of what a cut that was chosen will bring: that of the line above."""
+    cuts, model, places = ("many.best_cut", "many.fewer", "many.fewer_one"), "", math.nan
+    for line in x.page.lines:
+        if found := next(filter(None, (pattern(cut).search(line) for cut in cuts)), None):
+            first = found["first"].removeprefix("first ")
+            model, places = found["model"], 1.0 if first == "one" else number(first)
+        elif (expect := pattern("many.expect").search(line)) and expect["amount"] == x.fields[
+            "amount"
+        ]:
+            return _outside(ends(line), x.truth.brings(model, places))
+    return False
 
 
 def _expected(x: Made) -> bool:
@@ -574,8 +580,8 @@ def judged(text: str, truth: Truth, tested: bool) -> dict[str, bool]:
     """
     page, found = Page(text), {}
     for name, false in CLAIMS.items():
-        if said := page.said(name):
-            found[name] = any(false(Made(f, page, truth)) for f in said)
+        for k, fields in enumerate(page.said(name)):
+            found[f"{name}{' again' * k}"] = false(Made(fields, page, truth))
     if tested and page.names_one:
         found["which: one model"] = _not_the_best(Made({}, page, truth))
     if (row := page.row("m0")) and not math.isnan(ends(row)[0]):
