@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, device, is_array
+from quotakernels._array import Array, Namespace, is_array
 from quotakernels._bits import pickled
 from quotakernels._types import A, ArrayOf, Generic, Number, NumberOf, T
 from quotakernels._types import TiePolicy as TiePolicy
@@ -450,7 +450,7 @@ def running_table(found: Validated, ties: TiePolicy, by_positives: bool) -> ops.
 def _marked(xp: Namespace, counted: Any, good: Array) -> Any:
     """The running counts with the mark 1, or NaN for a list that is not good."""
     with xp.computing():
-        flag = xp.cast(good[..., 0], xp.wide_float(device(good)))
+        flag = xp.wide(good[..., 0])
         return counted._replace(layout=counted.layout._replace(mark=flag / flag))
 
 
@@ -543,9 +543,8 @@ def table_of(xp: Namespace, ranking: Any, by_group: bool = False) -> Any:
         return ranking
     if not by_group:
         refuse_groups(ranking)
-    wide = xp.wide_float(device(ranking.counts))
     masses: tuple[Array | None, ...] = (None, None)
     if not xp.of_kind(ranking.positive_weights.dtype, "integral"):
-        masses = tuple(xp.cast(x, wide) for x in ranking[3:5])
-    columns = ops.map_columns(lambda x: xp.cast(x, wide), ranking.columns)
+        masses = tuple(xp.wide(x) for x in ranking[3:5])
+    columns = ops.map_columns(xp.wide, ranking.columns)
     return ops.TieTable._make((*ranking[:3], *masses, columns, *ranking[6:]))

@@ -109,10 +109,9 @@ def spread_of(
     It is NaN in rows that are not good.  Deviations from the means are squared, not the numbers;
     these are whole.
     """
-    wide = xp.wide_float(device(lost))
-    lost = xp.cast(lost, wide)
+    lost = xp.wide(lost)
     flags = (positive, negative)
-    sizes = [xp.cast(xp.count(x)[..., 0], wide) for x in flags]
+    sizes = [xp.wide(xp.count(x)[..., 0]) for x in flags]
     defined = ((sizes[0] > 1) & (sizes[1] > 1))[..., None] & good
     nothing, parts = xp.zeros_like(lost), []
     for own, size, other in zip(flags, sizes, sizes[::-1], strict=True):
@@ -785,8 +784,7 @@ class _Changes(NamedTuple):
 
 
 def _rows(xp: Namespace, table: ops.TieTable) -> _Rows:
-    wide = xp.wide_float(device(table.counts))
-    positive, items = (xp.cast(x, wide) for x in (table.positives, table.counts))
+    positive, items = (xp.wide(x) for x in (table.positives, table.counts))
     found, upto = (xp.running_total(table, x, exact=True) for x in (positive, items))
     above = xp.row_before(table, found), xp.row_before(table, upto)
     return _Rows(*above, positive, items)

@@ -230,8 +230,7 @@ def curve_band(
     found = bootstrap(measure, y_true, y_score, method=method, **options)
     xp, dtype = namespace(found.resamples), found.resamples.dtype
     with xp.computing():
-        wide = xp.wide_float(device(found.resamples))
-        found = BootstrapResult(*(x if x is found.undefined else xp.cast(x, wide) for x in found))
+        found = BootstrapResult(*(x if x is found.undefined else xp.wide(x) for x in found))
         ends = found.lower, found.upper
         at = numbers_like(found.resamples, name, at)
         if simultaneous:
@@ -619,11 +618,10 @@ def value_at(curve: Curve, threshold: Array) -> Array:
 
 def _value_at(curve: Curve, threshold: Array) -> Array:
     xp = namespace(threshold)
-    wide = xp.wide_float(device(threshold))
-    both = (xp.cast(x, wide) for x in (threshold, curve.threshold))
+    both = (xp.wide(x) for x in (threshold, curve.threshold))
     threshold, along = (xp.where(xp.isnan(x), xp.full_like(x, xp.inf), x) for x in both)
     taken = xp.bisect(-along[..., 1:], -threshold, beyond=True)
-    return xp.take_along_axis(xp.cast(curve.value, wide), taken, axis=-1)
+    return xp.take_along_axis(xp.wide(curve.value), taken, axis=-1)
 
 
 def _without_choice(

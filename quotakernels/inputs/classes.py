@@ -227,8 +227,7 @@ def _two_classes(
     """
     first, second = columns["y_true"], columns["y_pred"]
     if first.dtype != second.dtype:
-        wide = xp.wide_float(device(first))
-        first, second = xp.cast(first, wide), xp.cast(second, wide)
+        first, second = xp.wide(first), xp.wide(second)
     size = first.shape[-1]
     twice = None if valid is None else xp.concat([valid, valid], axis=-1)
     joined = xp.concat([first, second], axis=-1)

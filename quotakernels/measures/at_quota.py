@@ -437,7 +437,7 @@ def _mass_at_cuts(xp: Namespace, table: ops.TieTable, column: Array) -> Array:
 
 def _cut_positives(xp: Namespace, table: ops.TieTable) -> Array:
     """The selected positive mass at every cut, as floats."""
-    return xp.cast(_mass_at_cuts(xp, table, table.positive), xp.wide_float(device(table.counts)))
+    return xp.wide(_mass_at_cuts(xp, table, table.positive))
 
 
 def real_cuts(xp: Namespace, table: ops.TieTable) -> Array:
@@ -703,9 +703,8 @@ def _variance_within(xp: Namespace, table: ops.TieTable, labels: Labels) -> Arra
     if labels == "expected":
         return None
     check_choice("labels", labels, "expected", "observed")
-    wide = xp.wide_float(device(table.counts))
-    mass = divisor(xp, xp.cast(table.mass, wide))
-    positive, negative = (xp.cast(x, wide) / mass for x in (table.positive, table.negative))
+    mass = divisor(xp, xp.wide(table.mass))
+    positive, negative = (xp.wide(x) / mass for x in (table.positive, table.negative))
     return positive * negative
 
 

@@ -758,10 +758,9 @@ def auk(table: ops.TieTable, *, kappa: Kappa = "cohen") -> Array:
     """
     check_choice("kappa", kappa, *_MEANS)
     xp = namespace(table.counts)
-    wide = xp.wide_float(device(table.counts))
     _, positive, negative = Totals(xp, table)
     cells = cells_as_floats(xp, cut_cells(xp, table))
-    share = xp.cast(table.negative, wide) / xp.repeat_per_row(table, negative)
+    share = xp.wide(table.negative) / xp.repeat_per_row(table, negative)
     area = xp.group_total(table, share * _MEANS[kappa](partial(row_ends, xp, table), cells))
     defined = (positive > 0) & (negative > 0)
     return xp.nan_unless(defined, area)

@@ -95,12 +95,11 @@ def _steepest_slope(xp: Namespace, left: Array, right: Array, width: Array) -> A
 
 def _side_by_side(xp: Namespace, paths: Sequence[Polyline]) -> Polyline:
     """The paths as one of shape (..., M, V), of floats; they end where the first one does."""
-    wide = xp.wide_float(device(paths[0].x))
     size = max(path.x.shape[-1] for path in paths)
-    whole = xp.cast(paths[0].x[..., -1:], wide)
+    whole = xp.wide(paths[0].x[..., -1:])
     columns = []
     for path in paths:
-        x, y = (_padded(xp, xp.cast(z, wide), size) for z in path)
+        x, y = (_padded(xp, xp.wide(z), size) for z in path)
         columns.append((x * (whole / x[..., -1:]), y))
     return Polyline(*(xp.stack(column, axis=-2) for column in zip(*columns, strict=True)))
 

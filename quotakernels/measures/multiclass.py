@@ -205,13 +205,12 @@ def _is_defined(xp: Namespace, x: Array) -> Array:
 def _averages(results: Any, ranking: Ranking, average: str) -> tuple[Any, Any]:
     """Over the first axis: the averages of what is defined, and how many are."""
     xp = namespace(ranking.counts)
-    wide = xp.wide_float(device(ranking.counts))
     mass = None
     if average == "weighted":
         mass = Totals(xp, table_of(xp, ranking)).positive
 
     def averaged(x: Array) -> Array:
-        there, x = xp.cast(_is_defined(xp, x), wide), xp.cast(x, wide)
+        there, x = xp.wide(_is_defined(xp, x)), xp.wide(x)
         weight = there
         if mass is not None:
             shape = (*mass.shape, *(1 for _ in x.shape[mass.ndim :]))

@@ -82,8 +82,7 @@ class _RocPath:
 
     def __init__(self, table: ops.TieTable, interpolate: bool = True):
         xp = namespace(table.counts)
-        wide = xp.wide_float(device(table.counts))
-        self.fp, self.tp = (xp.cast(x, wide)[..., None, :] for x in cut_masses(xp, table))
+        self.fp, self.tp = (xp.wide(x)[..., None, :] for x in cut_masses(xp, table))
         self.selected = self.tp + self.fp
         self.negative, self.positive = self.fp[..., -1:], self.tp[..., -1:]
         self.threshold = cut_thresholds(xp, table)[..., None, :]

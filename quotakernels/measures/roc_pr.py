@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, device, tolerance
+from quotakernels._array import Array, Namespace, tolerance
 from quotakernels._records import plainly
 from quotakernels._types import A, Generic, NumberOf, T
 from quotakernels.inputs.cuts import masses_or_all
@@ -102,8 +102,7 @@ def roc_vertices(xp: Namespace, table: ops.TieTable) -> RocCurve:
     Totals added in another order could differ by rounding; with the last sums it ends at (1, 1).
     """
     fp, tp = cut_masses(xp, table)
-    wide = xp.wide_float(device(table.counts))
-    masses = (xp.cast(x, wide) for x in (fp, tp))
+    masses = (xp.wide(x) for x in (fp, tp))
     fpr, tpr = (xp.rate(x, x[..., -1:]) for x in masses)
     return RocCurve(fpr, tpr, cut_thresholds(xp, table), fp, tp)
 
@@ -182,8 +181,7 @@ def pr_curve(table: ops.TieTable, *, start: Start = "roc") -> PrCurve:
 def pr_vertices(xp: Namespace, table: ops.TieTable, start: Start) -> PrCurve:
     """The curve of a table whose empty rows stand at the end."""
     fp, tp = cut_masses(xp, table)
-    wide = xp.wide_float(device(table.counts))
-    found, selected = xp.cast(tp, wide), xp.cast(fp + tp, wide)
+    found, selected = xp.wide(tp), xp.wide(fp + tp)
     precision = found / selected
     undecided = (selected if start == "roc" else found) == 0
     first = xp.clip(xp.count(undecided), max=selected.shape[-1] - 1)

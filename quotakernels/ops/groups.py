@@ -195,7 +195,6 @@ class Grouped(Arrays):
         """The row of each group of examples that owns each wanted mass, shape (..., S, K)."""
         if not table.weighted:
             return _counted_rows_of_groups_at(self, table, wanted)
-        wide = self.wide_float(device(table.counts))
         columns = (table.mass, table.positive)
         sums = [self.running_total(table, x) for x in columns]
         low, stop = _ends(self, table)
@@ -206,7 +205,7 @@ class Grouped(Arrays):
         first = index <= low
 
         def at(x: Array, place: Array) -> Array:
-            return self.cast(_at(self, x, place), wide)
+            return self.wide(_at(self, x, place))
 
         def before(upto: Array) -> Array:
             found = at(upto, self.clip(index - 1, min=0))
@@ -269,7 +268,6 @@ def _counted_rows_of_groups_at(
 
     All and the positive examples are counted together, in an axis before the others.
     """
-    wide = xp.wide_float(device(table.counts))
     columns = xp.stack([table.counts, table.positives])
     sums = xp.running_sums(columns, xp.int64)
     low, stop = _ends(xp, table)
@@ -281,8 +279,8 @@ def _counted_rows_of_groups_at(
     found = xp.reshape(xp.bisect(sums[0, ..., 1:], _flat(xp, target)), target.shape)
     place = _within(xp, found, low, stop)
     index = _row_of(xp, place, table.counts)
-    before = xp.cast(_at(xp, sums, xp.expand_dims(place, axis=0)) - begins, wide)
-    own = xp.cast(_at(xp, columns, xp.expand_dims(index, axis=0)), wide)
+    before = xp.wide(_at(xp, sums, xp.expand_dims(place, axis=0)) - begins)
+    own = xp.wide(_at(xp, columns, xp.expand_dims(index, axis=0)))
     (before, positive_before), (mass, positive) = ((x[0, ...], x[1, ...]) for x in (before, own))
     return index, CutRow(before, positive_before, mass, positive)
 

@@ -192,25 +192,22 @@ class Tables(Grouped):
         The numbers of examples before it and down to its end, and of positive ones.  No place is
         behind the last example.  In each list, or group of examples, one place is asked for.
         """
-        wide = self.wide_float(device(place))
         if table.groups or not (table.running or table.in_place):
-            index, row = self.rows_at(table, self.cast(place, wide))
+            index, row = self.rows_at(table, self.wide(place))
             before, found = row.mass_before, row.positive_before
             return index, before, before + row.mass, found, found + row.positive
         if table.in_place:
             index = self.owner_in_place(table.counts, place)
             upto = self.running_count(table.positives)
             items, here, positive = (
-                self.cast(self.take_last_axis(x, index), wide)
+                self.wide(self.take_last_axis(x, index))
                 for x in (table.counts, table.positives, upto)
             )
-            end = self.cast(index, wide) + 1
+            end = self.wide(index) + 1
             return index, end - items, end, positive - here, positive
         index = self.bisect(table.counts[..., 1:], place)
         ends = self.concat([index, index + 1], axis=-1)
-        sums = (
-            self.cast(self.take_last_axis(x, ends), wide) for x in (table.counts, table.positives)
-        )
+        sums = (self.wide(self.take_last_axis(x, ends)) for x in (table.counts, table.positives))
         size = index.shape[-1]
         return (index, *(part for x in sums for part in (x[..., :size], x[..., size:])))
 

@@ -274,8 +274,7 @@ def cut_cells(xp: Namespace, table: ops.TieTable) -> ConfusionTable:
 
 def cells_as_floats(xp: Namespace, cells: Any) -> Any:
     """Cells as the widest floats."""
-    wide = xp.wide_float(device(cells[0]))
-    return type(cells)(*(xp.cast(x, wide) for x in cells))
+    return type(cells)(*(xp.wide(x) for x in cells))
 
 
 class CellsBeyond(NamedTuple):
