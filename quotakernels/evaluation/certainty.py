@@ -28,6 +28,7 @@ from quotakernels.inference._call import (
     enough_near_one,
 )
 from quotakernels.inference.comparing import groups_needed
+from quotakernels.inference.planning import examples_to_tell
 from quotakernels.results import Comparison
 
 # the order of the models
@@ -162,7 +163,7 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
     if any(math.isnan(x) for x in found.estimate):
         return _unknown("sure.undefined", What=sentence(say(_COMPARED[test.measure])))
     first = found.names[0] if choice is None else choice.name
-    said = _found_more(evaluation, choice, test, first)
+    said, *needed = _found_more(evaluation, choice, test, first)
     rivals = rivals_of(found, first, evaluation.level)
     if test.too_few and rivals:
         return say("sure.few_resamples"), (said, *(f"{sentence(x)}." for x in test.notes))
@@ -174,7 +175,7 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
         ends, by_chance = _compared(choice)
         doubt = [say("sure.doubt")] if ends[0] <= by_chance else []
     better = [say("sure.better_than", models=at_most_three(others))] if others else []
-    return _verdict(test, first, rivals, others), (said, *better, *doubt)
+    return _verdict(test, first, rivals, others), (said, *better, *doubt, *needed)
 
 
 def too_few_groups(evaluation: Results) -> str:
@@ -186,9 +187,11 @@ def too_few_groups(evaluation: Results) -> str:
     return counted(groups, "group", "groups") if few else ""
 
 
-def _found_more(evaluation: Results, choice: Choice | None, test: Differences, first: str) -> str:
+def _found_more(
+    evaluation: Results, choice: Choice | None, test: Differences, first: str
+) -> Iterator[str]:
     """How much more the first model finds or brings than that which is the hardest to tell from it,
-    or less, with the interval and p, which so takes no correction.
+    or less, with the interval and p, which so takes no correction; and what would tell them apart.
     """
     found = test.found
     i = found.names.index(first)
@@ -205,14 +208,19 @@ def _found_more(evaluation: Results, choice: Choice | None, test: Differences, f
     pair = {"first": first, "next": found.names[j], "at": at}
     ahead = say(more, more=form(by), fewer=form(-by), **pair)
     if math.isnan(lower):
-        return say("sure.ahead", ahead=ahead)
+        yield say("sure.ahead", ahead=ahead)
+        return
     if lower == upper:
-        return say("sure.ahead_always", ahead=ahead)
+        yield say("sure.ahead_always", ahead=ahead)
+        return
     interval = evaluation.interval((lower, upper), form)
     p = float(found.p_value[i, j])
     said = f"= {formatted(p, '.2g')}"
     said = f"< {formatted(limit_of(p), 'g')}" if test.is_least(i, j) else said
-    return say("sure.ahead_surely", ahead=ahead, interval=interval, p=said)
+    yield say("sure.ahead_surely", ahead=ahead, interval=interval, p=said)
+    needed = examples_to_tell(p, evaluation.rows, evaluation.level)
+    if p > round(1 - evaluation.level, 12) and not math.isnan(needed):
+        yield say("sure.needed", rows=number(float(f"{needed:.1e}")))
 
 
 def _form(evaluation: Results, choice: Choice | None, test: Differences) -> Callable[[float], str]:

@@ -188,6 +188,14 @@ def examples_for(
     return float(np.ceil((widths / away) ** 2)) if error > 0 else math.nan
 
 
+def examples_to_tell(p_value: float, examples: float, level: float) -> float:
+    """How many examples like these find a difference as large as theirs, which has this p-value;
+    NaN without a difference.
+    """
+    away, root = -_NORMAL.inv_cdf(p_value / 2), math.sqrt(examples)
+    return examples_for(away, root, root, level) if away > 0 else math.nan
+
+
 def _test_of(
     difference: Any, alternative: Alternative, margin: Any, level: Any
 ) -> tuple[Side, float]:
