@@ -370,7 +370,7 @@ DOUBTS = [
     "brings.may_not_pay",
     *_in("treatment", "may_add_nothing not_sure"),
     *_in("sure", "chance_within perhaps_chance few_for_test few_resamples"),
-    *_in("sure", "all_alike some_alike doubt"),
+    *_in("sure", "all_alike some_alike doubt needed"),
     *_in("tests", "few_resamples alike"),
 ]
 """Sentences that say that something is not known."""
