@@ -220,7 +220,7 @@ def _found_more(
     yield say("sure.ahead_surely", ahead=ahead, interval=interval, p=said)
     needed = examples_to_tell(p, evaluation.rows, evaluation.level)
     if p > round(1 - evaluation.level, 12) and not math.isnan(needed):
-        yield say("sure.needed", rows=number(float(f"{needed:.1e}")))
+        yield say("sure.needed", rows=number(float(formatted(needed, ".1e"))))
 
 
 def _form(evaluation: Results, choice: Choice | None, test: Differences) -> Callable[[float], str]:
