@@ -10,6 +10,7 @@ import numpy as np
 
 from quotakernels._text import counted, fixed, formatted, number, percent, plain
 from quotakernels.evaluation.certainty import (
+    at_quota,
     how_sure,
     is_unsure,
     no_better_than_chance,
@@ -434,7 +435,8 @@ class Answer:
 
 
 def answers(evaluation: Results) -> list[Answer]:
-    """Answer the four questions, for the first quota if there is one; a fifth of a treatment.
+    """Answer the four questions, for the first quota if there is one; one of a treatment; and which
+    model is the best at each further quota.
 
     A stream, without whole rankings, does not say how many and how sure, and asks for a quota.
     """
@@ -456,6 +458,11 @@ def answers(evaluation: Results) -> list[Answer]:
         found = [which, many, what, asked(order, how_sure(evaluation, choice))]
     if choice is not None and evaluation.settings.treatment is not None:
         found.append(asked("questions.treatment", what_is_added(choice)))
+    others = [Choice(evaluation, x) for x in evaluation.settings.quotas[1:]]
+    if others := [x for x in others if x.defined]:
+        kind = "others.budgets" if budget else "others.quotas"
+        named = say(kind) if len(others) > 1 else others[0].quota.named
+        found.append(Answer(say("others.which", quotas=named), *_at_others(others)))
     return found
 
 
@@ -482,17 +489,20 @@ def _which(evaluation: Results, choice: Choice | None) -> Said:
         return say("which.unknown"), (say("which.none_finds_more", nothing=nothing),)
     if choice is None:
         return _without_quota(evaluation)
-    names = evaluation.models
-    winners = listed([names[k] for k in choice.best], "or")
-    if choice.beside_chance <= 0:
-        verdict = say(no_better_than_chance(choice))
-    elif len(names) == 1:
-        verdict = say("which.only", model=names[0])
-    else:
-        unsure = is_unsure(evaluation, choice.quota, choice.name)
-        verdict = say("which.unsure", models=winners) if unsure else winners
     said = (*what_is_found(choice), *what_is_brought(choice), *_part_of_a_place(choice))
-    return verdict, (*said, *_odd_scores(evaluation))
+    return _which_at(choice), (*said, *_odd_scores(evaluation))
+
+
+def _which_at(choice: Choice) -> str:
+    """The model that is the best at a quota, with the doubt whether it is, or none."""
+    evaluation, names = choice.evaluation, choice.evaluation.models
+    if choice.beside_chance <= 0:
+        return say(no_better_than_chance(choice))
+    if len(names) == 1:
+        return say("which.only", model=names[0])
+    winners = listed([names[k] for k in choice.best], "or")
+    unsure = is_unsure(evaluation, choice.quota, choice.name)
+    return say("which.unsure", models=winners) if unsure else winners
 
 
 def _odd_scores(evaluation: Results) -> Iterator[str]:
@@ -553,6 +563,32 @@ def _without_quota(evaluation: Results) -> Said:
     verdict = alone if shares[order[0]] == 1 else say("which.mostly", model=best)
     where = "which.where_most_shared" if sum(shares) > 1 + 1e-9 else "which.where_most"
     return verdict, (say(where, models=listed(models)), say("which.give_quota"))
+
+
+def _at_others(choices: list[Choice]) -> Said:
+    """Which model is the best at each further quota, in a sentence for each."""
+    verdicts = [_which_at(x) for x in choices]
+    same_everywhere = len({*verdicts}) == 1
+    return verdicts[0] if same_everywhere else say("others.depends"), tuple(map(_at, choices))
+
+
+def _at(choice: Choice) -> str:
+    """What the best model at a quota finds or brings, what a random choice, and how sure it is."""
+    evaluation, sure = choice.evaluation, ""
+    if choice.beside_chance <= 0:
+        sure = f" {_which_at(choice)}."
+    elif evaluation.test_at(choice.quota) is not None:
+        sure = f" {how_sure(evaluation, choice)[0]}."
+    said = {"At": sentence(at_quota(evaluation, choice.quota)), "model": choice.name}
+    if choice.brings is not None:
+        amount, interval = evaluation.amount, choice.in_words("brings", evaluation.amount)
+        said["interval"] = f" ({interval})" if interval else ""
+        said |= {"amount": amount(float(choice.brings[choice.first])), "sure": sure}
+        return say("others.brings", random=amount(choice.random_brings), **said)
+    found = f"{number(choice.found[choice.first])}{_of_places(choice, choice.first)}"
+    said |= {"found": found, "interval": _found_from_to(choice)}
+    random = f"{number(choice.random_found)}{_of_places(choice)}"
+    return say("others.finds", random=random, sure=sure, **said)
 
 
 # how many

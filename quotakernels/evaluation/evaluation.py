@@ -218,7 +218,7 @@ class Evaluation(Results):
 
     @property
     def answers(self) -> list[Answer]:
-        """The answers for the first quota: which model, how many, what that brings, how sure."""
+        """The answers for the first quota, and which model is the best at each further one."""
         return answers(self)
 
     @property

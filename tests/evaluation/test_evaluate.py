@@ -511,6 +511,21 @@ def test_a_random_choice_is_better_where_all_intervals_are_below_it() -> None:
     assert qk.evaluate(labels, models, quota=500).answers[0].verdict.startswith("None: a random")
 
 
+def test_further_quotas_have_answers_too(credit: Any) -> None:
+    sure = {"confidence_level": 0.95, "compare": True, "n_resamples": 120}
+    found = qk.evaluate("repaid", credit, quota=[100, 200, 340], **sure).answers[-1]
+    alone = [qk.evaluate("repaid", credit, quota=x, **sure).answers for x in (200, 340)]
+    assert (found.question, found.verdict) == (
+        "Which model at the other quotas?",
+        "That depends on the quota",
+    )
+    for said, (which, *_, how) in zip(found.sentences, alone, strict=True):
+        told = which.verdict if which.verdict.startswith("None") else how.verdict
+        assert said.endswith(f" {told}.")
+    at_200 = "At quota 200, naive_bayes finds 180 (95% interval 166.8 to 188.2 as the best of 3)"
+    assert found.sentences[0].startswith(f"{at_200} and a random choice 147.1.")
+
+
 def test_many_rows_are_resampled_less_often() -> None:
     asked = Resampling.asked(0.95, True, None, None, 2, gains=True)
     assert asked is not None
