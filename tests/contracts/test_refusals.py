@@ -54,8 +54,10 @@ def test_every_library_says_it(mode: Mode):
     wrong, made = {}, 0
     with mode.context():
         for call, wanted in calls:
+            if OF_THE_HOST.search(call):
+                continue
             said = refusals.outcome(call, lambda x, dtype=None: array(mode, x, dtype))
-            if OF_THE_HOST.search(call) or said.startswith("NotMade"):
+            if said.startswith("NotMade"):
                 continue
             made += 1
             if plain(said) != plain(wanted) and not OF_LISTS.search(said):

@@ -18,12 +18,6 @@ EMPTY: dict[str, Any] = {
 }
 
 
-def timed(case: str, n: int, **times: float) -> dict[str, Any]:
-    entries = {name: {"median": seconds} for name, seconds in times.items()}
-    return {"case": case, "backend": "numpy", "n": n, "times": entries}
-
-
-TIE_FREE = f"{marks.SCALAR}: no ties, 10⁷, / np.sort"
 TORCH = "PyTorch CPU, the four, 10⁶: torchmetrics binary_auroc takes × as long"
 PEERS = (
     "the four, uniform, 10⁶: scikit-learn's roc_auc_score takes × as long",
@@ -60,14 +54,3 @@ def test_marks_read_cases_and_entries_that_there_are():
                 cases.LOOP,
                 resampling.ROWS,
             } <= small[mark.read.case]
-
-
-def test_marks_of_machines_are_judged_by_the_worst():
-    results = {x: timed("tie-free", 10**7, measures=x, sort=1.0) for x in (2.0, 3.0)}
-    runs = {f"at {x:g}": {**EMPTY, "results": [results[x]]} for x in (2.0, 3.0)}
-    runs["none"] = EMPTY
-    assert list(marks.misses(runs)) == [(TIE_FREE, "≤ 2.5", [2, 3])]
-    for x, run in zip((30.0, 10.0), runs.values(), strict=False):
-        run["results"] = [timed("uniform", 10**7, **{"measures": 1.0, "scikit-learn": x})]
-    text = "the four, uniform, 10⁷: scikit-learn's roc_auc_score takes × as long"
-    assert list(marks.misses(runs)) == [(text, "≥ 12", [30, 10])]
