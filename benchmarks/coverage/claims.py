@@ -155,6 +155,12 @@ class Page:
         return bool(re.fullmatch(r"m\d+", self.verdicts["which"]))
 
     @property
+    def names_none(self) -> bool:
+        """Whether a random choice does, or may do, as well as all models."""
+        names = ("random_is_better", "random_is_as_good", "perhaps_chance", "perhaps_chance_of_one")
+        return any(self.said(f"which.{x}") for x in names)
+
+    @property
     def interval(self) -> tuple[float, float]:
         """That of what the first model brings, or else finds."""
         names = ("brings.with_places", "which.found", "which.found_one", "which.found_called")
@@ -415,8 +421,7 @@ PARTS = [
 def _unlike_verdict(page: Page) -> bool:
     """One model is named without a doubt where it is not sure that it is the best, or not named."""
     sure = page.verdicts.get("how_sure", "")
-    random = ("which.random_is_better", "which.random_is_as_good", "which.perhaps_chance")
-    if not sure or any(page.said(x) for x in random):
+    if not sure or page.names_none:
         return False
     best = page.said("sure.best")
     if best and page.names_one and best[0]["model"] != page.verdicts["which"]:
@@ -426,11 +431,9 @@ def _unlike_verdict(page: Page) -> bool:
 
 
 def _random_and_model(page: Page) -> bool:
-    """A random choice does better or as well, and yet a model is advised or surely better."""
-    random = page.said("which.random_is_better") or page.said("which.random_is_as_good")
+    """A random choice may do as well, and yet a model is advised or surely better."""
     advised = any(x.startswith("Take the") for x in page.lines)
-    surely = page.said("sure.better") or page.said("sure.best")
-    return bool(random and (advised or surely))
+    return page.names_none and bool(advised or page.said("sure.better"))
 
 
 def _random_in_doubt(page: Page) -> bool:
@@ -558,8 +561,8 @@ def _order(page: Page) -> bool:
 
 CONTRADICTIONS: dict[str, Callable[[Page], bool]] = {
     "verdict, and how sure": _unlike_verdict,
-    "random choice is better, and a model": _random_and_model,
-    "random choice is better, and not sure": _random_in_doubt,
+    "random choice, and a model": _random_and_model,
+    "random choice, and not sure": _random_in_doubt,
     "p, and its interval": _p_and_interval,
     "p, and who may be as good": _p_and_rivals,
     "better than, and may be as good": _better_and_rival,

@@ -102,9 +102,7 @@ SEEN = {
     "contradiction: verdict, and how sure": {"verdict": "m0"},
     "which: one model": {"verdict": "m0"},
     "sure.best": {"sure": "Sure that m0 is the best"},
-    "contradiction: random choice is better, and a model": {
-        "verdict": "None: a random choice does better"
-    },
+    "contradiction: random choice, and a model": {"verdict": "None: a random choice does better"},
     "which.random_is_better": {"verdict": "None: a random choice does better"},
     "contradiction: p, and its interval": {"p": "= 0.012"},
     "contradiction: p, and who may be as good": {"p": "= 0.012"},
