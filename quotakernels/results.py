@@ -9,8 +9,7 @@ from quotakernels.inference.bands import BestCutInterval as BestCutInterval, Cur
 from quotakernels.inference.bootstrapping import BootstrapResult as BootstrapResult
 from quotakernels.inference.comparing import Comparison as Comparison
 from quotakernels.inference.comparing import JointTest as JointTest, Vote as Vote
-from quotakernels.inference.areas import AucCovariance as AucCovariance
-from quotakernels.inference.areas import AucInterval as AucInterval
+from quotakernels.inference.areas import AucCovariance as AucCovariance, AucInterval as AucInterval
 from quotakernels.inference.areas import DelongTest as DelongTest
 from quotakernels.inference.folds import FoldSummary as FoldSummary, FoldTest as FoldTest
 from quotakernels.inference.hit_rates import Interval as Interval
@@ -18,32 +17,24 @@ from quotakernels.inference.hit_rates import SelectionComparison as SelectionCom
 from quotakernels.inference.planning import SampleSize as SampleSize
 from quotakernels.measures._measure import RankingAtQuota as RankingAtQuota
 from quotakernels.measures.at_quota import Curve as Curve, LiftTable as LiftTable
-from quotakernels.measures.by_group import GroupCounts as GroupCounts
-from quotakernels.measures.by_group import GroupMean as GroupMean
+from quotakernels.measures.by_group import GroupCounts as GroupCounts, GroupMean as GroupMean
 from quotakernels.measures.by_group import SelectionByGroup as SelectionByGroup
-from quotakernels.measures.charts import Chart as Chart
-from quotakernels.measures.charts import ChartLine as ChartLine
+from quotakernels.measures.charts import Chart as Chart, ChartLine as ChartLine
 from quotakernels.measures.charts import ChartPoints as ChartPoints
 from quotakernels.measures.dominance import Regions as Regions
 from quotakernels.measures.gains import QuotaImpact as QuotaImpact
-from quotakernels.measures.hull import Mixture as Mixture
-from quotakernels.measures.hull import OperatingPoint as OperatingPoint
+from quotakernels.measures.hull import Mixture as Mixture, OperatingPoint as OperatingPoint
 from quotakernels.measures.hull import RocHull as RocHull
 from quotakernels.measures.multiclass import OneVsRest as OneVsRest
 from quotakernels.measures.operating import CurvePoint as CurvePoint, DetCurve as DetCurve
-from quotakernels.measures.over_quotas import Marks as Marks
-from quotakernels.measures.over_quotas import PemAreas as PemAreas
+from quotakernels.measures.over_quotas import Marks as Marks, PemAreas as PemAreas
 from quotakernels.measures.over_quotas import Summary as Summary
-from quotakernels.measures.roc_pr import PrCurve as PrCurve
-from quotakernels.measures.roc_pr import PrPoints as PrPoints
-from quotakernels.measures.roc_pr import RocCurve as RocCurve
-from quotakernels.measures.roc_pr import RocPoints as RocPoints
+from quotakernels.measures.roc_pr import PrCurve as PrCurve, PrPoints as PrPoints
+from quotakernels.measures.roc_pr import RocCurve as RocCurve, RocPoints as RocPoints
 from quotakernels.measures.selection import QuotaThreshold as QuotaThreshold
-from quotakernels.measures.tables.best_cut import BestBoundary as BestBoundary
-from quotakernels.measures.tables.best_cut import BestCut as BestCut
+from quotakernels.measures.tables.best_cut import BestBoundary as BestBoundary, BestCut as BestCut
 from quotakernels.measures.tables.best_cut import CutTables as CutTables
-from quotakernels.measures.tables.rates import ClassImpact as ClassImpact
-from quotakernels.measures.tables.rates import Impact as Impact
+from quotakernels.measures.tables.rates import ClassImpact as ClassImpact, Impact as Impact
 from quotakernels.measures.tables.rates import OutcomeImpact as OutcomeImpact
 
 if _typing.TYPE_CHECKING:

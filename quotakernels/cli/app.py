@@ -183,7 +183,7 @@ def plan(file: Path | None, **asked: Any) -> None:
         quotakernels plan FILE --label bought --score a --score b \
             --quota 5% --difference 2%
     """
-    from quotakernels.cli.planning import print_plan
+    from quotakernels.cli.run import print_plan
 
     print_plan(file, **asked)
 

@@ -259,8 +259,12 @@ def _example(purpose: str) -> Option:
     return Option(["--example"], type=click.Choice(["credit"]), help=purpose)
 
 
+def _of_1(name: str, metavar: str, said: str, **more: Any) -> Option:
+    return _option(name, metavar, said, type=_share, **more)
+
+
 def _confidence(said: str) -> Option:
-    return _option("--confidence", "LEVEL", said, type=_share)
+    return _of_1("--confidence", "LEVEL", said)
 
 
 def _resamples(what: str) -> Option:
@@ -346,24 +350,10 @@ SELECT: Sections = {
 }
 PLAN: Sections = {
     "What to find": (
-        _option(
-            "--difference",
-            "D",
-            "Difference of hit rates at --quota, or without it of AUC, as in 0.02.",
-            type=_share,
-            required=True,
-        ),
-        _option("--quota", "Q", f"{_PLACES} of the rows.", **_QUOTA),
-        _option(
-            "--power", "P", "How often to find it; 80% by default.", type=_share, default="80%"
-        ),
-        _option(
-            "--confidence confidence_level",
-            "LEVEL",
-            "95%, the default, is for a test at 5%.",
-            type=_share,
-            default="95%",
-        ),
+        _of_1("--difference", "D", "Difference of hit rates, or else of AUC.", required=True),
+        _option("--quota", "Q", f"{_PLACES}; without it, for AUC.", **_QUOTA),
+        _of_1("--power", "P", "How often to find it; 80% by default.", default="80%"),
+        _of_1("--confidence confidence_level", "LEVEL", "95% by default.", default="95%"),
     ),
     "From labelled rows": (
         _column("--label", "Column of the labels."),
@@ -373,24 +363,9 @@ PLAN: Sections = {
         _DROP_MISSING,
     ),
     "Without FILE": (
-        _option(
-            "--auc",
-            "A",
-            "AUC of the model to beat, as in 0.8.",
-            type=_share,
-        ),
-        _option(
-            "--prevalence",
-            "P",
-            "Share of positive rows, as in 3%.",
-            type=_share,
-        ),
-        _option(
-            "--correlation",
-            "R",
-            "How the models' scores correlate within a class; 0.5 by default.",
-            type=_number,
-        ),
+        _of_1("--auc", "A", "AUC of the model to beat, as in 0.8."),
+        _of_1("--prevalence", "P", "Share of positive rows, as in 3%."),
+        _option("--correlation", "R", "Of the scores in each class; 0.5 by default.", type=_number),
     ),
     "How FILE is read": READING,
 }

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels._replacing import is_stdout
-from quotakernels._text import counted, formatted, number
+from quotakernels._text import counted, fixed, formatted, number, percent, plain
 from quotakernels.cli.columns import (
     BatchReader,
     columns_read,
@@ -166,7 +166,7 @@ def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settin
         needed = "FILE, --label and --score are needed, or --example credit."
         select = " Rows without labels are for quotakernels select." if names else ""
         raise click.UsageError(needed + known + select)
-    refuse_label_as_score(chosen["label"], chosen["models"])
+    _refuse_label_as_score(chosen["label"], chosen["models"])
     refuse_unread_options(file)
     try:
         return file, Settings(name_of(file) if file.exists() else str(file), **chosen)
@@ -174,7 +174,7 @@ def _of_columns(file: Path | None, chosen: dict[str, Any]) -> tuple[Path, Settin
         raise click.UsageError(f"{in_options(error)}.") from error
 
 
-def refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
+def _refuse_label_as_score(label: str, scores: tuple[str, ...]) -> None:
     """Raise for a column that would be both."""
     if label in scores:
         raise click.UsageError(f"{label!r} is given as --label and as --score.")
@@ -424,7 +424,7 @@ def write_cuts(
     file: Path, output: Path, label: str, score: str, ratio: float | None, columns: dict[str, Any]
 ) -> None:
     """Write the confusion table of every cut of the scores, and say how many there are."""
-    refuse_label_as_score(label, (score,))
+    _refuse_label_as_score(label, (score,))
     refuse_unread_options(file)
     refuse_to_overwrite(file, output)
     settings = Settings("", label, (score,), **columns)
@@ -454,6 +454,85 @@ def _rows_of_cuts(rows: pa.Table, settings: Settings, ratio: float | None) -> pa
     columns |= {name: pa.array(x) for name, x in cuts.table._asdict().items()}
     real = np.append(True, ranking.counts > 0)  # the others are padding
     return pa.table(columns).filter(pa.array(real))
+
+
+# how many labelled rows a study needs
+
+
+_CORRELATION = 0.5
+
+
+def print_plan(
+    file: Path | None, label: str | None, score: tuple[str, ...], quota: Quota | None, **asked: Any
+) -> None:
+    """Say how many labelled rows tell two models apart, and what that assumes."""
+    read: dict[str, Any] = {"pos_label": asked.pop("pos_label"), "where": asked.pop("where")}
+    given = {name: x for name, x in asked.items() if x is not None}
+    curves, models = {"auc", "prevalence", "correlation"} & {*given}, tuple(dict.fromkeys(score))
+    if file is None:
+        if label or models or not {"auc", "prevalence"} <= curves:
+            raise click.UsageError(say("plan.lacking"))
+        if quota is not None and not quota.percent:
+            raise click.UsageError(say("plan.share"))
+        click.echo("\n".join(_plan_of_curves(quota, given)))
+        return
+    if curves or label is None or len(models) != 2:
+        raise click.UsageError(say("plan.odd" if curves else "plan.lacking"))
+    refuse_unread_options(file)
+    _refuse_label_as_score(label, models)
+    settings = Settings(name_of(file), label, models, **read)
+    with progress_bar() as step:
+        step(f"reading {settings.source}")
+        table = without_missing(read_table(file, columns_read(settings)))
+        said = of_rows(table, settings.where, partial(_plan_of_rows, settings, quota, given))
+    click.echo(printable("\n".join(said)))
+
+
+def _plan_of_curves(quota: Quota | None, given: dict[str, Any]) -> list[str]:
+    at = {} if quota is None else quota.argument(math.nan)
+    correlation = given.setdefault("correlation", _CORRELATION)
+    more = (1 + correlation) / 2
+    fewer = _needed(quota, {**given, **at, "correlation": more})[0].examples
+    _, parts = _needed(quota, {**given, **at})
+    parts |= {"correlation": plain(correlation), "more": plain(more), "fewer": number(fewer)}
+    return [say(x, **parts) for x in ("plan.needed", "plan.curves", "plan.more_alike")]
+
+
+def _plan_of_rows(
+    settings: Settings, quota: Quota | None, given: dict[str, Any], rows: pa.Table
+) -> list[str]:
+    sample, at = sample_of(settings, rows), {}
+    many = counted(len(sample.labels), "row", "rows")
+    if quota is not None:
+        quota.check(len(sample.labels), f"the {many}", of_rows=True)
+        at = quota.argument(len(sample.labels))
+    pilot = {"y_true": sample.labels, "models": sample.scores}
+    found, parts = _needed(quota, {**given, **pilot, **at})
+    if math.isnan(found.examples):
+        raise InputError(say("plan.unknown"))
+    parts |= dict(zip(("a", "b"), settings.models, strict=True))
+    parts |= {"source": settings.source, "rows": many, "pilot": number(sample.labels.sum())}
+    return [say(x, **parts) for x in ("plan.needed", "plan.pilot", "plan.uncertain")]
+
+
+def _needed(
+    quota: Quota | None, given: dict[str, Any]
+) -> tuple[qk.results.SampleSize, dict[str, str]]:
+    """The number of rows, and what sentences say of it."""
+    what, form, at = "AUC", fixed(3), ""
+    if quota is not None:
+        share = str(quota) if quota.percent else percent(quota.amount / len(given["y_true"]))
+        what, form, at = "hit rate", percent, say("plan.at", share=share)
+    try:
+        found = qk.inference.sample_size(qk.roc_auc if quota is None else qk.hit_rate, **given)
+    except ValueError as error:
+        raise click.UsageError(f"{in_options(error)}.") from error
+    shares = {"power": given["power"], "level": 1 - given["confidence_level"]}
+    parts = {name: f"{plain(100 * x)}%" for name, x in shares.items()}
+    parts |= {"first": form(found.first), "second": form(found.second), "what": what, "at": at}
+    numbers = {"needed": found.examples, "positives": found.positives}
+    parts |= {name: number(x) for name, x in numbers.items()}
+    return found, {**parts, "difference": plain(given["difference"])}
 
 
 # who fills a quota, spends a budget or reaches a threshold
