@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from quotakernels.evaluation.certainty import (
 )
 from quotakernels.evaluation.results import (
     Choice,
-    Fewer,
+    ChosenCut,
     GainResults,
     Results,
     best_by_model,
@@ -146,6 +147,10 @@ def what_is_brought(choice: Choice) -> Iterator[str]:
 # what selecting brings in the user's unit
 
 
+_CHANCE_LEVEL = 0.05
+"""The p-value up to which a cut is worth choosing, where there is no level of intervals."""
+
+
 def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
     """How many to select: within the quota, and with free choice."""
     gains = evaluation.gains
@@ -181,7 +186,7 @@ def _all_of(choice: Choice) -> str:
     return say(paid, Places=sentence(choice.size.all))
 
 
-def _reaches_best_cut(gains: GainResults, fewer: Fewer | None) -> bool:
+def _reaches_best_cut(gains: GainResults, fewer: ChosenCut | None) -> bool:
     """Whether the quota leaves room for the best of all cuts."""
     best = gains.at_best_cut.of("brings")[gains.best_model]
     return fewer is not None and same(fewer.brings, float(best))
@@ -207,39 +212,48 @@ def at_best_cuts(evaluation: Results, gains: GainResults) -> Said:
 
 def _best_cut(evaluation: Results, gains: GainResults) -> Said:
     """The cut that brings the most of all cuts of all models, in words that begin small."""
-    model = gains.best_model
-    found = gains.at_best_cut.of_model(model)
-    name, quota = evaluation.models[model], found["quota"]
-    brings = evaluation.amount(found["brings"])
+    found = gains.best_cut
+    name, quota = evaluation.models[found.model], found.places
+    brings = evaluation.amount(found.brings)
     if not quota:
         return say("many.nobody"), (say("many.nobody_is_best", amount=brings),)
     if quota == evaluation.total:
         return say("many.all"), (say("many.all_is_best", amount=brings),)
-    first, share = evaluation.size(quota).first(), percent(found["fraction"])
+    first, share = evaluation.size(quota).first(), percent(quota / evaluation.total)
     said = say("many.best_cut", first=first, model=name, share=share, amount=brings)
     verdict = say("many.number_by", number=number(quota), model=name)
-    expected, everybody = found.get("expected", math.nan), gains.everybody
-    return _on_other_rows(evaluation, (verdict, (said,)), expected, everybody, "all")
+    return _on_other_rows(evaluation, (verdict, (said,)), found, "all")
 
 
-def _on_other_rows(
-    evaluation: Results, here: Said, expected: float, whole: float, all_of_it: str
-) -> Said:
-    """What is said of a cut that was chosen here, with what to expect of it elsewhere, or the doubt
-    whether it is worth choosing.
+def _on_other_rows(evaluation: Results, here: Said, cut: ChosenCut, all_of_it: str) -> Said:
+    """What is said of a cut that was chosen here, with what to expect of it on new data, or the
+    doubt whether it is worth choosing.
     """
     verdict, said = here
+    amount, expected = evaluation.amount, cut.expected
+    if not math.isnan(expected.value):
+        interval = evaluation.interval(expected[1:3], amount)
+        expect = say("many.expect", amount=amount(expected.value), interval=interval)
+        said = (*said, expect)
+    doubt = _doubt(evaluation, cut)
+    if doubt == "nobody":
+        assert evaluation.gains is not None
+        nobody = amount(evaluation.gains.nobody)
+        return say("many.perhaps_none"), (*said, say("many.chance_nobody", nobody=nobody))
+    if doubt:
+        perhaps = say("many.perhaps_all", All=sentence(all_of_it))
+        return perhaps, (*said, say("many.chance_all", all=all_of_it))
+    return verdict, said
+
+
+def _doubt(evaluation: Results, cut: ChosenCut) -> Literal["nobody", "all", ""]:
+    """Beside what a cut may be no better, if beside anything."""
     assert evaluation.gains is not None
-    amount, nobody = evaluation.amount(expected), evaluation.gains.nobody
-    if math.isnan(expected):
-        return here
-    if expected <= nobody and nobody >= whole:
-        less = say("many.expect_no_more", amount=amount, nobody=evaluation.amount(nobody))
-        return say("many.perhaps_none"), (*said, less)
-    if expected <= whole:
-        less = say("many.no_more_than_all", all=all_of_it)
-        return say("many.perhaps_all", All=sentence(all_of_it)), (*said, less)
-    return verdict, (*said, say("many.expect", amount=amount))
+    alpha = round(1 - evaluation.level, 12) if evaluation.has_intervals else _CHANCE_LEVEL
+    by_chance, expected = [p > alpha for p in cut.by_chance], cut.expected
+    if by_chance[0] or expected.lower <= evaluation.gains.nobody:
+        return "nobody"
+    return "all" if by_chance[1] or expected.value <= cut.whole else ""
 
 
 def _within(choice: Choice) -> Said:
@@ -258,16 +272,15 @@ def _within(choice: Choice) -> Said:
     amount = evaluation.amount(fewer.brings)
     said = say(brought, first=best.first(), model=name, amount=amount, all=size.all)
     here = say("many.part_of", number=number(fewer.places), the=size.the), (said,)
-    return _on_other_rows(evaluation, here, fewer.expected, fewer.whole, size.all)
+    return _on_other_rows(evaluation, here, fewer, size.all)
 
 
-def fewer_to_fill(choice: Choice) -> Fewer | None:
+def fewer_to_fill(choice: Choice) -> ChosenCut | None:
     """The fewer places that are the answer, unless the best of all cuts is the same."""
     gains, fewer = choice.evaluation.gains, choice.fewer
     if gains is None or fewer is None or not fewer.places or _reaches_best_cut(gains, fewer):
         return None
-    doubted = fewer.expected <= max(gains.nobody, fewer.whole)
-    return None if doubted else fewer
+    return None if _doubt(choice.evaluation, fewer) else fewer
 
 
 def _tuned(evaluation: Results, gains: GainResults, choice: Choice | None) -> Said:

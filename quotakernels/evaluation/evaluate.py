@@ -23,6 +23,7 @@ from quotakernels.evaluation.results import (
     AT_QUOTA_IN_GROUPS,
     BRINGS,
     BROUGHT,
+    BY_CHANCE,
     FILLED,
     OVER_ALL_IN_GROUPS,
     Ends,
@@ -56,7 +57,7 @@ from quotakernels.inputs.keywords import level_of_caller, public, show_value
 from quotakernels.inputs.models import host_columns, label_of, named_scores, validated_models
 from quotakernels.inputs.numbers import numbers_like
 from quotakernels.ops import GAIN_SCALE, namespace
-from quotakernels.results import BestBoundary, Curve
+from quotakernels.results import Curve
 
 # what callers pass
 
@@ -455,49 +456,109 @@ def _number(name: str, value: Any) -> float | None:
 # what selecting brings: the best cut of every model, and each quota
 
 
-def gain_results(results: Results, thresholds: list[float] | None) -> GainResults:
+def gain_results(
+    results: Results, thresholds: list[float] | None, squares: Sequence[Floats] | None = None
+) -> GainResults:
     """What each model brings at quotas, and at its best cut or at a threshold chosen elsewhere.
 
-    Best cuts are known where whole rankings are, not only where quotas end.
+    Best cuts are known where whole rankings are, not only where quotas end.  `squares` are sums of
+    squares of what examples bring, for the rows of each ranking.
     """
     rankings, total = results.worst, results.total
     nobody, everybody, losses = _whole_gains(rankings[0].columns)
     cuts = [qk.best_quota(x) for x in rankings] if results.exact and total else []
+    squares = squares or [_squares_alike(x) for x in rankings]
+
+    def by_chance(model: int, cut: int, end: float, most: float) -> list[float]:
+        if thresholds is not None:
+            return [math.nan] * len(BY_CHANCE)
+        curve = cuts[model].curve
+        more = curve.value[cut] - np.asarray([nobody, most])
+        return _p_of_best(curve.quota, squares[model], cut, end, more, len(cuts))
 
     def at_quota(quota: Quota) -> Values:
         argument, filled = quota.argument(results.most), results.places(quota)
         brings = [float(qk.impact_at_quota(x, **argument).whole) for x in rankings]
         rows = [[x, _per_place(x - nobody, y)] for x, y in zip(brings, filled, strict=True)]
-        if not cuts:
-            return Values(BROUGHT[:2], np.asarray(rows))
-        fewer = [_best_of_fewer(*x) for x in zip(cuts, filled, strict=True)]
-        return Values(BROUGHT, np.hstack([rows, fewer]))
-
-    def at_cut(curve: Curve, threshold: float) -> list[float]:
-        cut = int(np.max(np.flatnonzero(curve.threshold >= threshold), initial=0))  # of NaN none
-        everybody = curve.quota[cut] == curve.quota[-1]
-        quota = total if everybody else float(curve.quota[cut])
-        brings = float(curve.value[cut])
-        return [threshold, quota, quota / total, brings, _per_place(brings - nobody, quota)]
+        for model, (best, end) in enumerate(zip(cuts, filled, strict=False)):
+            cut, found = _best_of_fewer(best.curve, end)
+            rows[model] += [*found, *by_chance(model, cut, end, max(brings))]
+        return Values(BROUGHT if cuts else BROUGHT[:2], np.asarray(rows))
 
     by_quota = {quota: at_quota(quota) for quota in results.settings.quotas_over_all}
     if not cuts:
         return GainResults(nobody, everybody, by_quota, losses)
     chosen = [float(x.threshold) for x in cuts] if thresholds is None else thresholds
-    rows = [at_cut(x.curve, threshold) for x, threshold in zip(cuts, chosen, strict=True)]
+    rows = []
+    for model, threshold in enumerate(chosen):
+        cut, found = _at_cut(cuts[model].curve, threshold, nobody, total)
+        rows.append([*found, *by_chance(model, cut, cuts[model].curve.quota[-1], everybody)])
     best_cut = Values(AT_BEST_CUT, np.asarray(rows))
     return GainResults(nobody, everybody, by_quota, losses, best_cut, cuts)
+
+
+def _at_cut(
+    curve: Curve, threshold: float, nobody: float, total: float
+) -> tuple[int, tuple[float, ...]]:
+    """The number of the cut at a threshold, and its values as `AT_BEST_CUT` has them."""
+    cut = int(np.max(np.flatnonzero(curve.threshold >= threshold), initial=0))  # of NaN none
+    quota = total if curve.quota[cut] == curve.quota[-1] else float(curve.quota[cut])
+    brings = float(curve.value[cut])
+    return cut, (threshold, quota, quota / total, brings, _per_place(brings - nobody, quota))
+
+
+def _best_of_fewer(curve: Curve, places: float) -> tuple[int, tuple[float, ...]]:
+    """The number of the best cut that selects no more, how much it selects, and what it brings."""
+    fewer = int(np.argmax(np.where(curve.quota <= places, curve.value, -np.inf)))
+    return fewer, (float(curve.quota[fewer]), float(curve.value[fewer]))
 
 
 def _per_place(more: float, places: float) -> float:
     return more / places if places else math.nan
 
 
-def _best_of_fewer(best: BestBoundary, places: float) -> list[float]:
-    """The best of all cuts that select no more than so many, and what it brings."""
-    curve = best.curve
-    fewer = np.argmax(np.where(curve.quota <= places, curve.value, -np.inf))
-    return [float(curve.quota[fewer]), float(curve.value[fewer])]
+def _p_of_best(
+    masses: Floats, squares: Floats, cut: int, end: float, more: Floats, models: int
+) -> list[float]:
+    """P-values of what the best of all cuts of some models brings `more` than nobody, and than the
+    `end` of the list.
+
+    The total gain along a list that tells nothing of gains is a random walk.  From its ends to its
+    maximum it rises by Rayleigh's distribution, in standard deviations of the way (Denisov 1984).
+    The variance of the way is that of its own gains, but not less than its share of all: below the
+    last of few large gains all look alike.
+    """
+    sums = np.append(0.0, np.cumsum(squares))
+    places = np.asarray([0.0, masses[cut], end])
+    of_all = sums[-1] * np.diff(places) / masses[-1]
+    variance = np.maximum(np.diff(np.interp(places, masses, sums)), of_all)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = np.where(more > 0, models * np.exp(-(more**2) / (2 * variance)), 1.0)
+    return np.minimum(p, 1.0).tolist()
+
+
+def _squares_alike(ranking: qk.Ranking) -> Floats:
+    """Sums of squares of what examples bring, as if those with one score and label did alike."""
+    gains, given_up = (ranking.columns.get(x, (0.0, 0.0)) for x in ("gain", "gain_rejected"))
+    found: Any = np.zeros(ranking.counts.shape)
+    numbers = ranking.positives, ranking.counts - ranking.positives
+    for gain, rejected, number in zip(gains, given_up, numbers, strict=True):
+        found += (gain - rejected) ** 2 / np.maximum(number, 1)
+    return found
+
+
+def _squares_of(sample: Sample, brings: dict[str, Any], model: str, ranking: qk.Ranking) -> Floats:
+    """Sums of squares of what examples bring; those of a cluster vary together."""
+    net = brings["gain"] - brings["gain_rejected"]
+    net = net if sample.weights is None else net * sample.weights
+    found: Any = _squares_alike(ranking)
+    if np.any(ranking.counts > 1):
+        rising = np.asarray(ranking.thresholds)[::-1]
+        row = len(rising) - np.searchsorted(rising, sample.scores[model], side="right")
+        found = np.bincount(np.clip(row, 0, len(rising) - 1), net**2, len(rising))
+    if sample.clusters is not None and (whole := found.sum()):
+        found = found * max(1.0, np.sum(np.bincount(sample.clusters.codes, net) ** 2) / whole)
+    return found
 
 
 def _whole_gains(columns: Mapping[str, Any]) -> tuple[float, float, bool]:
@@ -637,12 +698,13 @@ def evaluate_sample(
         by_group = [qk.rank(**sample.of(model) | beside) for model in settings.models]
         groups = group_results(settings, [(x, x) for x in by_group], names)
     thresholds = None if tuning is None else _best_thresholds(settings, tuning)
-    orders = []
+    orders, squares = [], []
     for model in settings.models:
         on_step(f"evaluating {model}")
         ranking = qk.rank(**sample.of(model) | sample.cost | brings | sample.treated)
         orders.append((ranking, ranking))
-    evaluation = evaluate_rankings(settings, counts, orders, thresholds, groups=groups)
+        squares += [_squares_of(sample, brings, model, ranking)] if brings else []
+    evaluation = evaluate_rankings(settings, counts, orders, thresholds, squares, groups=groups)
     if settings.resampling is None:
         return evaluation
     data = Resampled(evaluation, sample, brings, thresholds, on_step, progress)
@@ -662,6 +724,7 @@ def evaluate_rankings(
     counts: Counts,
     orders: Sequence[Orders],
     thresholds: list[float] | None = None,
+    squares: Sequence[Floats] | None = None,
     **known: Any,
 ) -> Evaluation:
     """Evaluate each model by its ranking, with what else is `known` of the results.
@@ -672,4 +735,4 @@ def evaluate_rankings(
     evaluation = Evaluation(**known)
     if settings.unit is None:
         return evaluation
-    return replace(evaluation, gains=gain_results(evaluation, thresholds))
+    return replace(evaluation, gains=gain_results(evaluation, thresholds, squares))

@@ -14,9 +14,9 @@ import quotakernels as qk
 from quotakernels.evaluation.results import (
     APART,
     AREAS,
-    AT_BEST_CUT,
     AT_QUOTA_IN_GROUPS,
     EXPECTED,
+    EXPECTED_WITHIN,
     OVER_ALL_IN_GROUPS,
     Differences,
     Ends,
@@ -307,19 +307,22 @@ def _sure_gains(gains: GainResults, data: Resampled) -> tuple[GainResults, dict[
     if data.resampling.level is None:
         return gains, {}
     ends = {(_GAINS, quota, "brings"): Ends.of(x) for quota, (_, x) in drawn.items()}
-    # chance in the resamples is no reason to expect more than there was
-    expected: dict[Any, Any] = {
-        quota: np.minimum(best.expected.estimate, best.value.estimate)
-        for quota, (best, _) in drawn.items()
-        if best is not None
-    }
     if (best := drawn[None][0]) is not None:
-        known = {"threshold": best.threshold, "quota": best.quota, "expected": best.expected}
         del ends[_GAINS, None, "brings"]
+        known = {"threshold": best.threshold, "quota": best.quota}
         ends |= {(_GAINS, None, name): Ends.of(x) for name, x in known.items()}
-        values = np.column_stack([gains.at_best_cut.array, expected.pop(None)])
-        gains = replace(gains, at_best_cut=Values((*AT_BEST_CUT, EXPECTED), values))
-    return replace(gains, expected_within=expected), ends
+    sure: dict[Any, Values] = {}
+    for quota, (best, _) in drawn.items():
+        values = gains.at_best_cut if quota is None else gains.at_quota[quota]
+        if best is not None:
+            column = EXPECTED if quota is None else EXPECTED_WITHIN
+            # chance in the resamples is no reason to expect more than there was
+            expected = np.minimum(best.expected.estimate, best.value.estimate)
+            array = np.column_stack([values.array, expected])
+            values = Values((*values.measures, column), array)
+            ends[_GAINS, quota, column.name] = Ends.of(best.expected)
+        sure[quota] = values
+    return replace(gains, at_best_cut=sure.pop(None), at_quota=sure), ends
 
 
 # tests

@@ -112,20 +112,25 @@ AT_BUDGET = (
     ),
 )
 
+BY_CHANCE = Column("p_over_nobody"), Column("p_over_all")
+"""P-values of the best cut: that it brings no more than nobody, or all of the quota."""
 BROUGHT = (
     BRINGS,
     Column("per_place", "per\nplace", form=money, compared=False),
     Column("best_places"),
     Column("best_places_bring"),
+    *BY_CHANCE,
 )
 AT_BEST_CUT = (
     Column("threshold", "score\nfrom", form=str, end_form=digits, compared=False),
     Column("quota", "quota", form=number, end_form=number, compared=False),
     Column("fraction", "of all", form=percent, compared=False),
     *BROUGHT[:2],
+    *BY_CHANCE,
 )
 EXPECTED = Column("expected", "brings on\nnew data", form=money, end_form=money)
-"""Of best cuts, where resamples tell it."""
+EXPECTED_WITHIN = Column("best_places_expected")
+"""Of the best cuts of all, and of those within a quota, where resamples tell it."""
 
 UPLIFT = Column("uplift_at_quota", "uplift", uplift_at_quota)
 
@@ -532,9 +537,6 @@ class GainResults:
         What they bring at their best cuts.
     cuts : list of BestBoundary
         All cuts of each model, and what they bring.
-    expected_within : mapping from Quota to an array, shape (models,)
-        What the best use of the quota's places, or of fewer, will bring on other rows, if there are
-        intervals and the cuts were chosen here.
     tests : tuple of Differences
         The tests of the best cuts, and of each quota.
     """
@@ -545,8 +547,13 @@ class GainResults:
     losses: bool = False
     at_best_cut: Values = NO_VALUES
     cuts: list[BestBoundary] = field(default_factory=list)
-    expected_within: Mapping[Quota, Floats] = field(default_factory=dict)
     tests: tuple[Differences, ...] = ()
+
+    @property
+    def best_cut(self) -> ChosenCut:
+        """The best of all cuts of all models."""
+        names = "quota", "brings", EXPECTED.name
+        return ChosenCut.of(self.at_best_cut, self.best_model, names, self.everybody)
 
     @property
     def best_model(self) -> int:
@@ -751,16 +758,25 @@ def same(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=_EQUAL, abs_tol=_EQUAL)
 
 
-class Fewer(NamedTuple):
-    """A model that brings more with fewer places than any does with the `whole` quota; and what to
-    expect of these places on other rows, NaN where that is not known.
+class ChosenCut(NamedTuple):
+    """A model that brings more with some places than any does with the `whole` quota, or with all
+    rows; what to expect of them on new data, and how well chance explains that (`BY_CHANCE`).
     """
 
     model: int
     places: float
     brings: float
     whole: float
-    expected: float
+    expected: Known
+    by_chance: tuple[float, float]
+
+    @classmethod
+    def of(cls, values: Values, model: int, names: Sequence[str], whole: float) -> ChosenCut:
+        """That of a model, with what its places, what they bring and expect are called there."""
+        found = values.of_model(model)
+        expected = values.known(names[2], model) if names[2] in found else Known(math.nan)
+        places, brings, p = found[names[0]], found[names[1]], [found[x.name] for x in BY_CHANCE]
+        return cls(model, places, brings, whole, expected, (p[0], p[1]))
 
 
 @dataclass(frozen=True)
@@ -884,7 +900,7 @@ class Choice:
         return test.found.expected
 
     @property
-    def fewer(self) -> Fewer | None:
+    def fewer(self) -> ChosenCut | None:
         """The best use of fewer places than the quota's, if that is better than to fill them all.
 
         None if the cuts may not be chosen on these rows.
@@ -894,13 +910,12 @@ class Choice:
             return None
         values = gains.at_quota[self.quota]
         model = int(np.nanargmax(values.of("best_places_bring")))
-        best, total = (float(values.of(x)[model]) for x in ("best_places_bring", "brings"))
-        most = float(np.nanmax(values.of("brings")))
+        most, names = float(np.nanmax(values.of("brings"))), [x.name for x in BROUGHT[2:4]]
+        found = ChosenCut.of(values, model, [*names, EXPECTED_WITHIN.name], most)
+        best, total = found.brings, float(values.of("brings")[model])
         if best - most <= _EQUAL * max(abs(best), abs(most)) or best <= total:
             return None
-        expected = gains.expected_within.get(self.quota)
-        elsewhere = math.nan if expected is None else float(expected[model])
-        return Fewer(model, float(values.of("best_places")[model]), best, most, elsewhere)
+        return found
 
 
 def first_choice(evaluation: Results) -> Choice | None:

@@ -25,8 +25,6 @@ RARE = 1e-4
 KNOWN: dict[str, dict[str, float]] = {
     "brings.here_and_elsewhere": {"gains of noise, quota": 27.5, "lognormal gains": 22.5},
     "brings.with_places": {"gains of noise, quota": 25, "lognormal gains": 17.5},
-    "many.number_by": {"gains of noise": 22.5},
-    "many.part_of": {"impacts": 35, "lognormal gains": 25, "gains of nearly all": 35},
     "which.best_here_expect": {"gains of noise, quota": 30, "lognormal gains": 22.5},
     "which.random_is_better": {"gains of noise, quota": 12.5},
 }
