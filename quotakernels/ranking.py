@@ -433,8 +433,7 @@ def beside_ideal(found: Validated, ties: TiePolicy) -> Ranking:
     examples, good, _, groups, _ = found = without_negative_gains(found)
     best = Examples(examples.columns["gain"], examples.labels, None, examples.valid)
     ideal = rank_examples(best, "given", None, groups).thresholds
-    ranking = rank_examples(examples, ties, good, groups)
-    return ranking._replace(ideal=ideal)
+    return rank_examples(examples, ties, good, groups)._replace(ideal=ideal)
 
 
 def running_table(found: Validated, ties: TiePolicy, by_positives: bool) -> ops.TieTable | None:

@@ -58,5 +58,4 @@ _MISSING = (
 
 def missing_words() -> list[str]:
     """The cells of text files and spreadsheets that hold no value; the user may add some."""
-    asked = given().get("missing", ())
-    return [*_MISSING, *asked]
+    return [*_MISSING, *given().get("missing", ())]

@@ -304,8 +304,7 @@ def _positive(
     shape = labels.shape
     labels = one if valid is None else labels
     labels, (invalid, expected) = positive_labels(xp, labels, pos_label, valid)
-    bad = {"y_true": (_stretched(xp, invalid, shape), expected)}
-    return _stretched(xp, labels, shape), bad
+    return _stretched(xp, labels, shape), {"y_true": (_stretched(xp, invalid, shape), expected)}
 
 
 def _stretched(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:

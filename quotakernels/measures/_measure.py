@@ -645,8 +645,7 @@ def _wanted(
 
 def last_place(xp: Namespace, wanted: Array) -> Array:
     """The place, counted from 1, of the last example of which a quota takes at least a part."""
-    last = xp.where(wanted > 1, wanted, xp.ones_like(wanted))
-    return xp.cast(xp.ceil(last), xp.int64)
+    return xp.cast(xp.ceil(xp.where(wanted > 1, wanted, xp.ones_like(wanted))), xp.int64)
 
 
 def quota_cut_of(
@@ -694,5 +693,4 @@ def _one_class_first(xp: Namespace, around: ops.QuotaCut, is_positive: bool) -> 
     mass = xp.clip(xp.where(within, first, row.mass - first), min=1.0)  # it may be empty at quota 0
     positive_before = row.positive_before + xp.where(within, nothing, found)
     positive = xp.where(within, found, row.positive - found)
-    part = ops.CutRow(before, positive_before, mass, positive)
-    return around._replace(row=part)
+    return around._replace(row=ops.CutRow(before, positive_before, mass, positive))

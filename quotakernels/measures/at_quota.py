@@ -495,8 +495,7 @@ def hit_rate_curve(table: ops.TieTable) -> Curve:
     """
     xp = namespace(table.counts)
     quota, positive = cut_quotas(xp, table), _cut_positives(xp, table)
-    value = positive / xp.cast(quota, positive.dtype)
-    return Curve(quota, value, cut_thresholds(xp, table))
+    return Curve(quota, positive / xp.cast(quota, positive.dtype), cut_thresholds(xp, table))
 
 
 @measure(Measure, greater_is_better=None)
@@ -523,8 +522,7 @@ def qrecall_curve(table: ops.TieTable) -> Curve:
     """
     xp = namespace(table.counts)
     positive = _cut_positives(xp, table)
-    value = xp.rate(positive, positive[..., -1:])
-    return curve_of(xp, table, value)
+    return curve_of(xp, table, xp.rate(positive, positive[..., -1:]))
 
 
 @measure(Measure, greater_is_better=None)

@@ -643,8 +643,7 @@ def iso_line(
 
     def line(xp: Namespace, *arrays: Array) -> ChartLine:
         wide = (xp.expand_dims(x, axis=-1) for x in xp.broadcast_arrays(*arrays))
-        numbers = dict(zip(named, wide, strict=True))
-        return _drawn(xp, of, kind, points, numbers)
+        return _drawn(xp, of, kind, points, dict(zip(named, wide, strict=True)))
 
     result: ChartLine = of_numbers(line, named, {x: domains[x] for x in named})
     return result

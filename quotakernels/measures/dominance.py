@@ -177,8 +177,7 @@ def _merged(xp: Namespace, stretches: _Stretches, defined: Array) -> tuple[Array
 def _taken(xp: Namespace, best: Array, place: Array) -> Array:
     """Columns of a matrix of shape (..., M, S)."""
     shape = (*best.shape[:-1], place.shape[-1])
-    index = xp.broadcast_to(xp.expand_dims(place, axis=-2), shape)
-    return xp.take_last_axis(best, index)
+    return xp.take_last_axis(best, xp.broadcast_to(xp.expand_dims(place, axis=-2), shape))
 
 
 class Polyline(NamedTuple):

@@ -170,8 +170,7 @@ def roc_hull_auc(table: ops.TieTable) -> Array:
     0.8889 0.7778
     """
     xp = namespace(table.counts)
-    won = xp.sum_rows(hull_table(xp, table), pairs_won(xp, table, Totals(xp, table)))[0]
-    return won.share
+    return xp.sum_rows(hull_table(xp, table), pairs_won(xp, table, Totals(xp, table)))[0].share
 
 
 @measure(Measure, greater_is_better=None)

@@ -474,8 +474,7 @@ def kolmogorov_smirnov(table: ops.TieTable) -> CurvePoint:
     tp, fp, fn, tn = cells_as_floats(xp, cut_cells(xp, table))
     value = (tp * tn - fp * fn) / ((tp + fn) * (fp + tn))
     cuts = Curve(fp + tp, value, cut_thresholds(xp, table))
-    best = best_of_these(table, cuts)[:3]
-    return CurvePoint(*(xp.expand_dims(x, axis=-1) for x in best))
+    return CurvePoint(*(xp.expand_dims(x, axis=-1) for x in best_of_these(table, cuts)[:3]))
 
 
 @measure(Measure, greater_is_better=None)

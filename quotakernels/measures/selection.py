@@ -549,5 +549,4 @@ def _at_quota(
         examples = examples._replace(valid=xp.ones_like(labels))
     around = quota_cut_of(examples, good, wanted, last_place(xp, wanted), ties=ties, across=across)
     score, filled = float_thresholds(xp, around.thresholds), around.wanted > 0
-    threshold = xp.nan_unless(filled, score)
-    return RankingAtQuota(threshold[..., 0], around)
+    return RankingAtQuota(xp.nan_unless(filled, score)[..., 0], around)

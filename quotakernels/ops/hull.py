@@ -85,14 +85,12 @@ def _ends(xp: Namespace, table: TieTable, number: Any, rounds: int) -> Array:
     points = _Points(x, y, xp.concat([nothing, table.counts > 0], axis=-1))
     index = xp.arange(x.shape[-1], device=device(x))
     ends = xp.broadcast_to((index == 0) | (index == x.shape[-1] - 1), x.shape)
-    chain = _split(xp, points, ends, rounds)
-    return _strict_ends(xp, table, points, chain)
+    return _strict_ends(xp, table, points, _split(xp, points, ends, rounds))
 
 
 def _split(xp: Namespace, points: _Points, chain: Array, rounds: int) -> Array:
     """The chain with no point above it."""
-    more = partial(_farthest_above, xp, points)
-    return xp.grown(chain, xp.any(points.filled), more, rounds)
+    return xp.grown(chain, xp.any(points.filled), partial(_farthest_above, xp, points), rounds)
 
 
 def _farthest_above(xp: Namespace, points: _Points, chain: Array) -> Array:

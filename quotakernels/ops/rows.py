@@ -91,8 +91,7 @@ class Rows(Areas):
         return self.table.counts if counted else getattr(self.table, name)
 
     def _widened(self, x: Array) -> Array:
-        few = self.table.of_few
-        return x if few else self.xp.wide(x)
+        return x if self.table.of_few else self.xp.wide(x)
 
 
 class Positions:

@@ -107,8 +107,7 @@ def table_curve(measure: Any, *data: Any, **options: Any) -> Curve:
     dtype = xp.result_float(device(ranking.counts))
     with xp.computing():
         threshold, quota, cells = _good_cuts(xp, table_of(xp, ranking), good_rows(ranking), cuts_of)
-        curve = Curve(quota, chosen.value(xp, cells, own), threshold)
-        return xp.finished(curve, dtype)
+        return xp.finished(Curve(quota, chosen.value(xp, cells, own), threshold), dtype)
 
 
 @forwarding(rank, without=COLUMNS)

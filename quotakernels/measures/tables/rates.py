@@ -600,8 +600,7 @@ def base_ratio(table: ConfusionTable, *, impacts: Any) -> Array:
     """
     tp, fp, fn, tn = (impact * x for impact, x in zip(impacts, table, strict=True))
     whole = tp + fp + fn + tn
-    xp = namespace(whole)
-    return xp.nan_unless(whole != 0, (tp + tn) / whole)
+    return namespace(whole).nan_unless(whole != 0, (tp + tn) / whole)
 
 
 class _Contingency(NamedTuple):

@@ -527,8 +527,7 @@ class Jax(JaxTypes):
 
         if size == 0:
             return jnp.zeros(flags.shape, dtype=jnp.int64)
-        lists = jax.vmap(of_one)(flags.reshape(-1, size))
-        return lists.reshape(flags.shape)
+        return jax.vmap(of_one)(flags.reshape(-1, size)).reshape(flags.shape)
 
     def take_last_axis(self, x: Array, index: Array) -> Array:
         """No index is beyond the ends, so that the program need not look."""

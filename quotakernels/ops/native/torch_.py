@@ -375,8 +375,7 @@ def _merged(pairs: Array, length: int) -> Array:
 def _selected(key: Array, k: int) -> Array:
     """The k-th largest key, from the nearer end."""
     if 2 * k <= key.shape[-1]:
-        best = torch.topk(key, k, dim=-1, sorted=False).values
-        return torch.amin(best, dim=-1, keepdim=True)
+        return torch.amin(torch.topk(key, k, dim=-1, sorted=False).values, dim=-1, keepdim=True)
     rest = torch.topk(key, key.shape[-1] + 1 - k, dim=-1, largest=False, sorted=False).values
     return torch.amax(rest, dim=-1, keepdim=True)
 
