@@ -92,7 +92,7 @@ INSTEAD = """\
   neither method reaches its level.
 - **AUC near 1, or fewer than 30 positives.** Use `auc_interval`, and compare models with
   `test="permutation"`.
-- **Fewer than 60 clusters.** There is no safe method; the functions warn.
+- **Fewer than 60 clusters.** There is no safe interval of one model; `bootstrap` warns.
 - **Best cut.** Use `expected`, which subtracts the optimism of choosing the cut, or `value` for a
   handful of distinct scores.
 - **Areas of hulls.** Resamples find better cuts than the population has: intervals lie too high.

@@ -90,9 +90,7 @@ def evaluate(
     sections=of.REPORT,
     short_help="Write a page that says which model should fill a quota.",
 )
-def report(
-    file: Path | None, example: str | None, compare: bool, output: Path, **options: Any
-) -> None:
+def report(file: Path | None, example: str | None, output: Path, **options: Any) -> None:
     r"""Write a page that says which model should fill a quota, with curves and tables.
 
     The page is one HTML file without other files. Its first lines say which model to take, how many
@@ -112,7 +110,8 @@ def report(
 
     if options["confidence"] is None:  # intervals need no asking, nor do tests of several models
         options["confidence"] = 0.95
-    with task_of(file, example, compare or len(set(options["score"])) != 1, options) as task:
+    compare = options.pop("compare") or len(set(options["score"])) != 1
+    with task_of(file, example, compare, options) as task:
         write_page(task, output)
 
 

@@ -37,7 +37,7 @@ from quotakernels.evaluation.settings import (
 )
 from quotakernels.groups import selection_by_group
 from quotakernels.inference.bands import ValueAt, optima
-from quotakernels.inference.comparing import comparison_of, tests_of
+from quotakernels.inference.comparing import by_resamples, comparison_of, tests_of
 from quotakernels.inference.hit_rates import impact_ends
 from quotakernels.inputs.keywords import silently
 from quotakernels.inputs.models import stacked
@@ -338,7 +338,9 @@ def _tests_of_gains(gains: GainResults, drawn: _Gained, data: Resampled) -> Iter
         if quota is not None and (impacts := _impacts_at(quota, data.results)):
             yield Differences("brings", quota, _by_rates(data, quota, impacts, brings), ())
             continue
-        tests = tests_of(total.estimate, total.resamples, level, 0.0, parts=False)
+        tests = tests_of(
+            total.estimate, total.resamples, level, 0.0, by_resamples(data.results.clusters)
+        )
         found = comparison_of(models, brings, 1, tests, level)
         yield _of_test("brings", quota, found, notes, resampling.resamples, data)
 

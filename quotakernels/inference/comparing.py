@@ -16,6 +16,7 @@ from quotakernels._frames import Library, frame_of
 from quotakernels._records import plainly
 from quotakernels._text import counted, digits, formatted
 from quotakernels.inference._call import (
+    ENOUGH_CLUSTERS,
     TESTS,
     Call,
     DrawOptions,
@@ -27,7 +28,14 @@ from quotakernels.inference._call import (
     warn_of_equal_rates,
     warn_of_few,
 )
-from quotakernels.inference._distributions import Alternative, Side, chi_square_p_value, normal_tail
+from quotakernels.inference._distributions import (
+    Alternative,
+    Side,
+    chi_square_p_value,
+    normal_tail,
+    student_p_value,
+    student_t,
+)
 from quotakernels.inference._resamples import Counts, Units, owners, to_draw_from, units_by_class
 from quotakernels.inference.areas import delong_test, twice_below
 from quotakernels.inference.bootstrapping import (
@@ -166,55 +174,66 @@ def by_test(test: TestName, models: Compared) -> Tests:
         return _by_ranks(models)
     if test == "score":
         return _by_score(models)
-    tested = _bootstrapped(models) if test == "bootstrap" else _by_delong(models)
-    if "gain" not in models.call.data:  # which may come without classes
+    units = _whole_units(models)
+    tested = _bootstrapped(models, units) if test == "bootstrap" else _by_delong(models)
+    if not units and "gain" not in models.call.data:  # which may come without classes
         _warn_of_few(models)
     return tested
 
 
 def _warn_of_few(models: Compared) -> None:
-    """Warn of p-values that are too small: with few groups, clusters or examples."""
-    examples, clusters, groups = models.found.examples, models.drawn.clusters, models.found.groups
-    xp, unit, owner = namespace(examples.scores), "", None
-    area, kish = 0.5, "" if examples.weights is None else " of equal weight (Kish)"
+    """Warn of p-values that are too small: with few examples."""
+    examples = models.found.examples
+    xp = namespace(examples.scores)
+    kish = "" if examples.weights is None else " of equal weight (Kish)"
     with xp.computing():
-        if clusters is not None:
-            unit, owner = "cluster", owners(xp, examples, clusters)[1]
-        elif groups is not None and draws_groups(models.call.measure, clusters, groups):
-            unit, owner = "group", groups.codes
-        else:
-            ranking = ranked_by_group(
-                models.found, models.drawn.ties, needs_ideal(models.call.measure)
-            )
-            area = largest_area(models.call.measure, ranking)
-        units = units_by_class(xp, examples, owner)
-    warn_of_few(TESTS, units, unit, kish, area)
+        ranking = ranked_by_group(models.found, models.drawn.ties, needs_ideal(models.call.measure))
+        units = units_by_class(xp, examples, None)
+    warn_of_few(TESTS, units, "", kish, largest_area(models.call.measure, ranking))
 
 
-def _bootstrapped(models: Compared) -> Tests:
+def _whole_units(models: Compared) -> int:
+    """How many clusters, or groups that are drawn whole, have the rarer class; 0 if single examples
+    are drawn.
+    """
+    examples, clusters, groups = models.found.examples, models.drawn.clusters, models.found.groups
+    xp = namespace(examples.scores)
+    if clusters is not None:
+        owner = owners(xp, examples, clusters)[1]
+    elif groups is not None and draws_groups(models.call.measure, clusters, groups):
+        owner = groups.codes
+    else:
+        return 0
+    with xp.computing():
+        units = np.concatenate(
+            [host_floats(x).ravel() for x in units_by_class(xp, examples, owner)]
+        )
+    return int(units[units > 0].min(initial=math.inf))
+
+
+def _bootstrapped(models: Compared, units: int) -> Tests:
     level = models.side.level
     with silently():
         found = intervals_of(models.call.measure, models.found, models.drawn, "percentile", level)
     values = host_floats(found.resamples).astype(np.float64)
     warn_of_equal_rates(models.call.measure, values, 1)
     warn_of_undefined(np.isnan(values).sum(axis=-1), values.shape[-1])
-    return tests_of(models.estimate, values, level, models.side.margin, parts=False)
+    return tests_of(models.estimate, values, level, models.side.margin, by_resamples(units))
 
 
 def tests_of(
-    estimate: NDArray, resamples: NDArray, level: float, margin: float, *, parts: bool
+    estimate: NDArray, resamples: NDArray, level: float, margin: float, test: OfDifferences
 ) -> Tests:
     """The tests of models, shape (M,), that were measured on the same resamples, shape (M, R), or
     parts of groups.
     """
-    test = of_parts if parts else of_resamples
 
     def tested(first: int, second: int) -> PairTest:
         with np.errstate(invalid="ignore"):
             by, apart = (x[first] - x[second] for x in (estimate, resamples))
         return test(by, apart, level, _rounding(estimate), margin)
 
-    return Tests(tested, "permutation" if parts else "bootstrap", resamples)
+    return Tests(tested, "permutation" if test is of_parts else "bootstrap", resamples)
 
 
 def optimism(worth: NDArray, resamples: NDArray) -> float:
@@ -276,6 +295,8 @@ def _by_ranks(models: Compared) -> Tests:
     return Tests(tested, "permutation")
 
 
+OfDifferences: TypeAlias = Callable[[float, NDArray, float, float, float], PairTest]
+"""The test from a difference and those in resamples, for a level, rounding and a margin."""
 Exchange: TypeAlias = tuple[Callable[[tuple[int, int], range], NDArray], int]
 """Gives the first of a pair of models minus the second, after each exchange of a range; and of how
 many at once.
@@ -342,7 +363,7 @@ def _by_groups(models: Compared) -> Tests:
     on_host = isinstance(groups.size, np.ndarray)
     size = HOST_BATCH if on_host else at_once(drawn.max_memory, 16 * units.places)
     values = in_parts(NUMPY, means, numbers, size, reporter(drawn.progress, "compare"))
-    return tests_of(models.estimate, values, models.side.level, models.side.margin, parts=True)
+    return tests_of(models.estimate, values, models.side.level, models.side.margin, of_parts)
 
 
 def _parts_of(units: Units, models: Compared) -> tuple[Counts, range]:
@@ -426,6 +447,28 @@ def of_resamples(
     p_values = (min(1.0, 2 * (1 + fewer) / drawn), (1 + greater) / drawn, (1 + less) / drawn)
     error = float(np.std(values, ddof=1)) if values.size > 1 else math.nan
     return PairTest(float(lower), float(upper), *p_values, error, error)
+
+
+def by_resamples(units: int) -> OfDifferences:
+    """The test from resamples of single examples, or else of so many clusters or groups."""
+    few = 0 < units < ENOUGH_CLUSTERS
+    return functools.partial(_of_few_units, max(units, 2)) if few else of_resamples
+
+
+def _of_few_units(
+    units: int, difference: float, values: NDArray, level: float, rounding: float, margin: float
+) -> PairTest:
+    """The t test of resamples of few clusters, whose standard error is too small by a factor."""
+    found = of_resamples(difference, values, level, rounding, margin)
+    error, freedom = found.error * math.sqrt(units / (units - 1)), np.full(3, units - 1.0)
+    if not error > 0:
+        return found
+    wide = float(student_t(NUMPY, level, freedom)[0]) * error
+    above = np.asarray([abs(difference), difference + margin, margin - difference])
+    tail = student_p_value(NUMPY, above / error, freedom) / 2
+    either, greater, less = np.where(above > 0, tail, 1 - tail).tolist()
+    ends = difference - wide, difference + wide
+    return PairTest(*ends, min(1.0, 2 * either), greater, less, error, error)
 
 
 def of_parts(
@@ -702,8 +745,8 @@ def compare(
     -----
     UserWarning
         There are too few resamples, or groups, to tell any pair of so many models apart.  P-values
-        of the bootstrap and DeLong's test are too small, with fewer than 30 positives or negatives,
-        or 60 clusters or groups that have one.  Intervals of an AUC above 0.97 are too narrow, with
+        of the bootstrap and DeLong's test are too small, with fewer than 30 positives or
+        negatives.  Intervals of an AUC above 0.97 are too narrow, with
         fewer than 3/(1 - AUC) positives or negatives.  The measure is undefined in some resamples,
         or all have the same hit rate.
 
@@ -717,7 +760,11 @@ def compare(
     Bootstrap.  All models are measured on the same resamples.  The interval has the percentiles of
     the differences d*, and p = min(1, 2·(1 + k)/(1 + R)), where k is the smaller of the numbers of
     d* <= 0 and d* >= 0.  So p is about the level at which the interval just touches 0.  The test
-    assumes only that the measures are equal.
+    assumes only that the measures are equal.  Few clusters, or groups, vary too little in
+    resamples.  If fewer than 60, C, have the rarer class, the interval is d ± t·s·√(C/(C - 1)) with
+    the standard deviation s of d* and Student's t of C - 1 degrees of freedom, and p is that of the
+    t test.  In simulations with 4 to 40 clusters it rejected equal AUC in 2 to 6 % and equal hit
+    rates in 0 to 5, where percentiles rejected in up to 14.
 
     Permutation.  The scores of each model are replaced by their ranks (mean ranks of ties), because
     two models may have different scales.  Then a coin for each example decides whether the two

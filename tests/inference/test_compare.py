@@ -425,9 +425,6 @@ def test_few_examples_of_a_class_and_undefined_resamples_are_warned_of():
     for test in ("bootstrap", "delong"):
         with pytest.warns(UserWarning, match="only 9 positives: p-values .* with fewer than 30$"):
             qk.compare(qk.roc_auc, labels, models, test=test, **given)
-    clusters = np.where(Y, np.arange(N), N + np.arange(N) // 10)
-    with pytest.warns(UserWarning, match="only 6 clusters with negatives: p-.* than 60$"):
-        qk.compare(qk.roc_auc, Y, models, clusters=clusters, **given)
     half, heavy = np.arange(N) < N // 2, np.where(np.arange(N) % 2, 1e-9, 1.0)
     with pytest.warns(UserWarning, match=r"only 15 negatives of equal weight \(Kish\): p-"):
         qk.compare(qk.roc_auc, half, models, sample_weight=heavy, **given)

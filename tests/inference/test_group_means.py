@@ -210,16 +210,24 @@ MODELS = {"one": S[0], "two": S[1]}
 MEAN = qk.group_mean(qk.roc_auc, weights="examples")
 
 
-def test_models_are_compared_on_the_same_groups():
-    given: dict[str, Any] = {"groups": G, "n_resamples": 200, "random_state": 1}
-    found = qk.compare(MEAN, Y, MODELS, test="bootstrap", **given)
-    drawn = qk.bootstrap(MEAN, Y, S, **given).value
-    apart = drawn.resamples[1] - drawn.resamples[0]
+@pytest.mark.parametrize(("measure", "units"), [(MEAN, "groups"), (qk.roc_auc, "clusters")])
+def test_few_groups_or_clusters_are_compared_by_the_t_test(measure: Any, units: str):
+    """Of models on the same resamples; 10 of them have a positive."""
+    stats = pytest.importorskip("scipy.stats")
+    given: dict[str, Any] = {units: G, "n_resamples": 200, "random_state": 1}
+    found = qk.compare(measure, Y, MODELS, test="bootstrap", **given)
+    drawn = qk.bootstrap(measure, Y, S, method="basic", **given)
+    drawn = getattr(drawn, "value", drawn)
     first = found.names.index("two")
-    np.testing.assert_array_equal(np.sort(found.estimate), np.sort(drawn.estimate))
-    ends = np.quantile(apart, [0.025, 0.975])
-    np.testing.assert_allclose(found.lower[first, 1 - first], ends[0], atol=1e-14)
-    np.testing.assert_allclose(found.upper[first, 1 - first], ends[1], atol=1e-14)
+    apart = drawn.estimate[1] - drawn.estimate[0]
+    error = np.std(drawn.resamples[1] - drawn.resamples[0], ddof=1) * np.sqrt(10 / 9)
+    ends = apart + stats.t.ppf([0.025, 0.975], 9) * error
+    np.testing.assert_allclose(found.lower[first, 1 - first], ends[0], rtol=1e-9)
+    np.testing.assert_allclose(found.upper[first, 1 - first], ends[1], rtol=1e-9)
+    assert found.p_value[0, 1] == pytest.approx(2 * stats.t.sf(abs(apart) / error, 9))
+    above = qk.compare(measure, Y, MODELS, test="bootstrap", alternative="greater", **given)
+    one_sided = stats.t.sf(apart / error, 9)
+    assert above.p_value[first, 1 - first] == pytest.approx(one_sided)
 
 
 @pytest.mark.parametrize(("most", "scale"), [(7, 7.0), (9, -1.0), (12, -7.0)])
@@ -283,12 +291,6 @@ def test_grades_have_means_too(mode: Mode):
     for k in range(3):
         here = np.arange(GROUPS) % 3 == k
         np.testing.assert_allclose(folds[:, k], np.nanmean(values[:, here], axis=1), **near)
-
-
-def test_few_groups_of_a_class_are_told():
-    drawn: dict[str, Any] = {"n_resamples": 40, "random_state": 1}
-    with pytest.warns(UserWarning, match="^only 4 groups with negatives: p-.* with fewer than 60$"):
-        qk.compare(MEAN, Y, MODELS, groups=G % 4, test="bootstrap", **drawn)
 
 
 def test_few_groups_are_told():
