@@ -1,5 +1,5 @@
-"""The normal distribution and Student's t for arrays of any library, SciPy for counts, and what a
-test asks of a difference.
+"""The normal distribution and Student's t for arrays of any library, SciPy for counts, what a test
+asks of a difference, and p-values of many tests.
 
 Student's t has any degrees of freedom from 1 on.  With t = √(ν·expm1(2v²/ν)) its density is a
 smooth function of v that falls like exp(-v²): one rule of double exponential type gives the tail
@@ -268,3 +268,34 @@ def _slope(xp: Namespace, place: Array, freedom: Array) -> Array:
     there = square > 0
     at_0 = xp.full_like(square, math.sqrt(2))
     return xp.where(there, 2 * place / xp.sqrt(xp.where(there, square, at_0)), at_0)
+
+
+# p-values of many tests
+
+
+def holm(p_values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """P-values adjusted for their number by Holm's step-down method; NaN do not count."""
+    adjusted = np.full(p_values.shape, np.nan)
+    order = np.argsort(p_values, kind="stable")  # NaN last
+    number = np.count_nonzero(~np.isnan(p_values))
+    order = order[:number]
+    factors = np.arange(number, 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(factors * p_values[order]), 1.0)
+    return adjusted
+
+
+def as_best(p_values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A table of p-values, each row corrected for the choice of its model as the best.
+
+    In a row the k-th largest counts k(k + 1)/2 times: for all pairs of the model and the k that it
+    leaves behind the least.  None then counts for more than a larger one (step-up).  NaN is no
+    evidence.
+    """
+    number = p_values.shape[0]
+    row = np.nan_to_num(p_values, nan=1.0)
+    np.fill_diagonal(row, np.inf)  # the model itself, which is first in order
+    order = np.argsort(-row, axis=1, kind="stable")
+    pairs = np.maximum(np.arange(number) * np.arange(1, number + 1) / 2, 1)
+    adjusted = np.minimum.accumulate(np.take_along_axis(row, order, 1) * pairs, axis=1)
+    np.put_along_axis(row, order, np.minimum(adjusted, 1.0), 1)
+    return np.where(np.isnan(p_values), np.nan, row)

@@ -31,7 +31,9 @@ from quotakernels.inference._call import (
 from quotakernels.inference._distributions import (
     Alternative,
     Side,
+    as_best,
     chi_square_p_value,
+    holm,
     normal_tail,
     student_p_value,
     student_t,
@@ -205,10 +207,9 @@ def _whole_units(models: Compared) -> int:
     else:
         return 0
     with xp.computing():
-        units = np.concatenate(
-            [host_floats(x).ravel() for x in units_by_class(xp, examples, owner)]
-        )
-    return int(units[units > 0].min(initial=math.inf))
+        units = units_by_class(xp, examples, owner)
+    found = np.stack([host_floats(x).ravel() for x in units])
+    return int(min(found[found > 0], default=2))
 
 
 def _bootstrapped(models: Compared, units: int) -> Tests:
@@ -936,7 +937,7 @@ def _table(
     return table
 
 
-# many pairs: Holm's correction, and letters for groups that cannot be told apart
+# many pairs: letters for groups that cannot be told apart
 
 
 def groups_alike(differ: NDArray) -> list[tuple[int, ...]]:
@@ -962,37 +963,6 @@ def letters_of(groups: list[tuple[int, ...]], number: int) -> tuple[str, ...]:
         "".join(name for name, group in zip(names, groups, strict=True) if model in group)
         for model in range(number)
     )
-
-
-def holm(p_values: NDArray) -> NDArray:
-    """P-values adjusted for their number by Holm's step-down method; NaN do not count."""
-    adjusted = np.full(p_values.shape, np.nan)
-    order = np.argsort(p_values, kind="stable")  # NaN last
-    number = np.count_nonzero(~np.isnan(p_values))
-    order = order[:number]
-    factors = np.arange(number, 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(factors * p_values[order]), 1.0)
-    return adjusted
-
-
-# one model that was chosen as the best: its pairs alone
-
-
-def as_best(p_values: NDArray) -> NDArray:
-    """A table of p-values, each row corrected for the choice of its model as the best.
-
-    In a row the k-th largest counts k(k + 1)/2 times: for all pairs of the model and the k that it
-    leaves behind the least.  None then counts for more than a larger one (step-up).  NaN is no
-    evidence.
-    """
-    number = p_values.shape[0]
-    row = np.nan_to_num(p_values, nan=1.0)
-    np.fill_diagonal(row, np.inf)  # the model itself, which is first in order
-    order = np.argsort(-row, axis=1, kind="stable")
-    pairs = np.maximum(np.arange(number) * np.arange(1, number + 1) / 2, 1)
-    adjusted = np.minimum.accumulate(np.take_along_axis(row, order, 1) * pairs, axis=1)
-    np.put_along_axis(row, order, np.minimum(adjusted, 1.0), 1)
-    return np.where(np.isnan(p_values), np.nan, row)
 
 
 # selective voting: the mean score of the best of several models, and how many these should be

@@ -17,8 +17,8 @@ from backends import MODES, Mode, available, in_full, parameters
 
 import quotakernels as qk
 from quotakernels import ops
-from quotakernels.inference._distributions import chi_square_p_value
-from quotakernels.inference.comparing import as_best, of_permutations, of_resamples
+from quotakernels.inference._distributions import as_best, chi_square_p_value
+from quotakernels.inference.comparing import of_permutations, of_resamples
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(11)
