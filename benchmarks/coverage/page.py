@@ -14,7 +14,7 @@ from benchmarks.tables import Table, aligned, markdown
 STORED, PAGE = "benchmarks/coverage.json", "docs/coverage.md"
 SHOWN = "'s value"
 """What the page leaves out behind a cut."""
-UNMARKED = ("rightly sure", "by Holm")
+UNMARKED = ("rightly sure", "by Holm", "power")
 """Of which more is better."""
 Row = dict[str, Any]
 Part = dict[str, Any]
@@ -82,6 +82,7 @@ HOLD = """\
 
 - Intervals, lowest to highest figure: {intervals}.
 - Tests: {tests}.
+- Power of studies that `sample_size` planned for 80 of 100, by assumed curves: {power}.
 """
 INSTEAD = """\
 ## What to use instead
@@ -120,10 +121,13 @@ def page(run: dict[str, Any]) -> str:
             holding[found[0].is_test].append(f"{name} ({_range(found)})")
     head = ("default", "of 100")
     intervals, tests = (markdown(Table("", head, rows[is_test])) for is_test in (False, True))
+    power = [x for x in found_in(run) if x.how == "power"]
     about = ABOUT.format(
         replications=fewest, error=_error(fewest), shapes=len(SHAPES), data=_populations()
     )
-    hold = HOLD.format(intervals="; ".join(holding[False]), tests="; ".join(holding[True]))
+    hold = HOLD.format(
+        intervals="; ".join(holding[False]), tests="; ".join(holding[True]), power=_range(power)
+    )
     return "\n".join((about, hold, INTERVALS, intervals, TESTS, tests, INSTEAD))
 
 

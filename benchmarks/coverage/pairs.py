@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import quotakernels as qk
-from benchmarks.coverage.seen import Seen, Tested
-from benchmarks.coverage.sources import FRACTION, MEASURES, WORSE, Draw, Scores
+from benchmarks.coverage.seen import LEVEL, SLACK, Seen, Tested, Verdict
+from benchmarks.coverage.sources import ALIKE, FRACTION, MEASURES, WORSE, Draw, Scores
 
 COMPARED = ("AUC", "AHR", "hit rate")
 TESTED = {"AUC": ("bootstrap", "permutation"), "hit rate": ("bootstrap",)}
@@ -60,3 +60,39 @@ def levels(source: Scores, draw: Draw) -> Iterator[Tested]:
     yield Tested("AUC", "DeLong, unpaired", alone.p_value)
     chosen = qk.inference.compare_selections(labels, [a, b], fraction=FRACTION)
     yield Tested("hit rate", "score", chosen.p_value)
+
+
+STUDIES = (
+    (0.7, 0.3, 0.5),
+    (1.0, 0.3, 0.1),
+    (1.2, 0.1, 0.05),
+    (1.2, 0.02, 0.05),
+    (1.2, 0.1, 0.2),
+    (2.0, 0.1, 0.1),
+    (2.0, 0.05, 0.02),
+    (2.5, 0.4, 0.3),
+)
+"""Studies that are planned: the better model's shift, the share of positives, and the quota."""
+
+
+def planned(source: Scores, draw: Draw) -> Iterator[Verdict]:
+    """Whether studies of the planned size find the difference of two models that have one."""
+    for apart, positive, fraction in STUDIES:
+        study = source._replace(apart=apart, positive=positive)
+        assumed: dict[str, Any] = {
+            "auc": _worse(study).truth("AUC"),
+            "prevalence": positive,
+            "correlation": ALIKE,
+        }
+        tests: dict[Any, Any] = {
+            qk.roc_auc: (qk.inference.delong_test, {}),
+            qk.hit_rate: (qk.inference.compare_selections, {"fraction": fraction}),
+        }
+        for measure, (test, at) in tests.items():
+            a, b = (float(measure(x.everybody(), **at)) for x in (study, _worse(study)))
+            found = qk.inference.sample_size(measure, difference=a - b, **assumed, **at)
+            labels, *pair = study._replace(n=int(found.examples)).pair(draw.rng, same=False)
+            what = (
+                f"{measure.__name__}, shift {apart}, {positive:.0%} positive, quota {fraction:.0%}"
+            )
+            yield Verdict(what, "power", test(labels, pair, **at).p_value <= 1 - LEVEL + SLACK)

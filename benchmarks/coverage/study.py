@@ -46,6 +46,7 @@ KINDS = {
     "hulls": Kind(16, single.hulls),
     "shapes": Kind(19, shapes.areas),
     "quotas": Kind(20, shapes.quotas),
+    "planned": Kind(30, pairs.planned),
 }
 POPULATIONS = {
     "tied": 0,
@@ -60,7 +61,7 @@ POPULATIONS = {
 }
 """Their numbers, for the seeds too."""
 
-OF_ONE = ("few positives", "few clusters", "few groups", "shapes", "quotas")
+OF_ONE = ("few positives", "few clusters", "few groups", "shapes", "quotas", "planned")
 """Kinds that have their own data sets, most of them made of the moderate population."""
 
 FURTHER = {
