@@ -514,7 +514,7 @@ def _expected_and_mean(page: Page) -> bool:
     said = [
         number(f["expected"]) for f in page.said("which.best_here_expect") if "%" in f["expected"]
     ]
-    return any(x < sum(rates) / len(rates) - 0.0006 for x in said if rates)
+    return any(x < sum(rates) / len(rates) - 0.0011 for x in said if rates)
 
 
 def _added_and_interval(page: Page) -> bool:
