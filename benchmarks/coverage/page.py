@@ -37,6 +37,7 @@ TITLES = {  # unless the function says it
     "shapes": "other scores",
     "quotas": "other scores",
     "verdicts": "wrong winner",
+    "winners": "the best",
 }
 SAID = {
     "permutation": "permutation",

@@ -50,6 +50,8 @@ DEFAULTS: dict[tuple[str, str], str] = {
     ("levels over folds", "5 folds"): "fold_test",
     ("levels over folds", "5 × 5 folds"): "fold_test",
     ("verdicts", "wrongly sure"): "evaluate",
+    ("winners", "wrongly left behind"): "compare",
+    ("winners", "of the best"): "evaluate",
 }
 """The functions whose defaults they are, by kind and method."""
 

@@ -47,6 +47,7 @@ KINDS = {
     "shapes": Kind(19, shapes.areas),
     "quotas": Kind(20, shapes.quotas),
     "planned": Kind(30, pairs.planned),
+    "winners": Kind(23, verdicts.winners),
 }
 POPULATIONS = {
     "tied": 0,
@@ -61,7 +62,10 @@ POPULATIONS = {
 }
 """Their numbers, for the seeds too."""
 
-OF_ONE = ("few positives", "few clusters", "few groups", "shapes", "quotas", "planned")
+OF_ONE = (
+    *("few positives", "few clusters", "few groups", "shapes", "quotas", "planned"),
+    "winners",
+)
 """Kinds that have their own data sets, most of them made of the moderate population."""
 
 FURTHER = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import quotakernels as qk
-from benchmarks.coverage.seen import Shown, Verdict
+from benchmarks.coverage.seen import Seen, Shown, Verdict
 from benchmarks.coverage.sources import FRACTION, WORSE, Draw, Scores
 
 MODELS = {
@@ -15,6 +15,11 @@ MODELS = {
 }
 SHOWN = "five alike", "one of five the best"
 """Those whose hit rates are compared too."""
+WINNERS = {
+    "eight alike": (1.0,) * 8,
+    "eight of noise": (0.0,) * 8,
+    "one of eight the best": (1.0, *(WORSE,) * 7),
+}
 
 
 def verdicts(source: Scores, draw: Draw) -> Iterator[Verdict | Shown]:
@@ -47,3 +52,20 @@ def _said(
     truth = source._replace(apart=source.apart * shares[first]).truth(measure)
     yield Shown(what, "shown", float(test.estimate[0]), truth)
     yield Shown(what, "expected", test.expected, truth)
+
+
+def winners(source: Scores, draw: Draw) -> Iterator[Seen | Verdict]:
+    """The interval of the hit rate of the best of several, and which others are left behind it."""
+    for title, shares in WINNERS.items():
+        labels, scores = source.models(draw.rng, shares)
+        models, what = {str(k): x for k, x in enumerate(scores)}, f"hit rate, {title}"
+        given = {"confidence_level": 0.95, "n_resamples": 2}
+        found = qk.evaluate(labels, models, fraction=FRACTION, **given)
+        (values,) = found.at_quota.values()
+        test = qk.compare(qk.hit_rate, labels, models, fraction=FRACTION)
+        first, *others = map(int, test.names)
+        truth = source._replace(apart=source.apart * shares[first]).truth("hit rate")
+        yield Seen(what, "of the best", *found.as_best(values, "hit_rate", first)[:2], truth)
+        behind = [k for k, p in zip(others, test.p_as_best[0, 1:], strict=True) if p <= 0.05]
+        wrongly = any(shares[k] >= shares[first] for k in behind)
+        yield Verdict(what, "wrongly left behind", wrongly)
