@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import quotakernels as qk
-from benchmarks.coverage.seen import Seen, Shown, Verdict
+from benchmarks.coverage.seen import LEVEL, Seen, Shown, Verdict
 from benchmarks.coverage.sources import FRACTION, WORSE, Draw, Scores
 
 MODELS = {
@@ -59,13 +59,14 @@ def winners(source: Scores, draw: Draw) -> Iterator[Seen | Verdict]:
     for title, shares in WINNERS.items():
         labels, scores = source.models(draw.rng, shares)
         models, what = {str(k): x for k, x in enumerate(scores)}, f"hit rate, {title}"
-        given = {"confidence_level": 0.95, "n_resamples": 2}
-        found = qk.evaluate(labels, models, fraction=FRACTION, **given)
+        found = qk.evaluate(
+            labels, models, fraction=FRACTION, confidence_level=LEVEL, n_resamples=2
+        )
         (values,) = found.at_quota.values()
         test = qk.compare(qk.hit_rate, labels, models, fraction=FRACTION)
         first, *others = map(int, test.names)
         truth = source._replace(apart=source.apart * shares[first]).truth("hit rate")
         yield Seen(what, "of the best", *found.as_best(values, "hit_rate", first)[:2], truth)
-        behind = [k for k, p in zip(others, test.p_as_best[0, 1:], strict=True) if p <= 0.05]
+        behind = [k for k, p in zip(others, test.p_as_best[0, 1:], strict=True) if p <= 1 - LEVEL]
         wrongly = any(shares[k] >= shares[first] for k in behind)
         yield Verdict(what, "wrongly left behind", wrongly)
