@@ -355,9 +355,14 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     settings = evaluation.settings
     yield say("notes.chosen_elsewhere" if settings.tune else "notes.chosen_here")
     impacts = settings.unit is not None and settings.unit.impacts is not None
-    if impacts and settings.quotas and settings.one_by_one and settings.cost is None:
-        yield say("notes.of_two_rates")
+    if settings.quotas and settings.one_by_one and settings.cost is None:
+        yield say("notes.of_two_rates" if impacts else "notes.of_a_sum")
     yield say("notes.uncorrected")
+    for quota, few in gains.few.items():
+        for name, rows in zip(evaluation.models, few.tolist(), strict=True):
+            if rows:
+                carry = counted(rows, "row", "rows")
+                yield say("notes.few_carry", rows=carry, quota=quota.named, model=name)
     named = zip(evaluation.models, evaluation.rankings, strict=True)
     coarse = [name for name, x in named if np.count_nonzero(x.counts) < _FEW_SCORES]
     if coarse and "expected" in gains.at_best_cut.ends:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 import quotakernels as qk
 from quotakernels.evaluation.results import (
@@ -38,7 +39,7 @@ from quotakernels.evaluation.settings import (
 from quotakernels.groups import selection_by_group
 from quotakernels.inference.bands import ValueAt, optima
 from quotakernels.inference.comparing import by_resamples, comparison_of, tests_of
-from quotakernels.inference.hit_rates import impact_ends
+from quotakernels.inference.hit_rates import impact_ends, sum_ends
 from quotakernels.inputs.keywords import silently
 from quotakernels.inputs.models import stacked
 from quotakernels.results import BestCutInterval, BootstrapResult, Comparison
@@ -131,6 +132,9 @@ def with_certainty(results: _R, data: Resampled) -> _R:
         ends |= ends_of_gains
     if resampling.level is not None and data.settings.one_by_one:  # which the formulas are for
         ends |= _closed_forms(results) | _closed_forms_at_quotas(results)
+        if gains is not None and results.total:
+            gains, ends_of_gains = _sums_at_quotas(gains, data)
+            ends |= ends_of_gains
     differences = [*_tests(data)] if resampling.compare else []
     if resampling.compare and gains is not None:
         differences += gains.tests
@@ -255,6 +259,42 @@ def _of_impacts(
 
 def _lower_end(interval: Any, rankings: list[qk.Ranking], model: int, level: float) -> float:
     return float(interval(rankings[model], confidence_level=level).lower)
+
+
+def _sums_at_quotas(gains: GainResults, data: Resampled) -> tuple[GainResults, dict[_Key, Ends]]:
+    """The intervals of what quotas bring by a column, and how many rows earn half of it where these
+    are too few.
+    """
+    results, brings, few = data.results, data.brings["gain"], {}
+    ends: dict[_Key, Ends] = {}
+    quotas = [] if _impacts_of(results) or data.settings.cost else gains.at_quota
+    for quota in quotas:
+        places, values = results.places_at_random(quota), gains.at_quota[quota].of("brings")
+        scores = data.sample.scores.values()
+        found = [sum_ends(brings, x, places, results.level) for x in scores]
+        lower, upper = np.transpose([away for away, _ in found]) + values
+        ends[_GAINS, quota, "brings"] = Ends(lower, upper, np.zeros(len(values), int))
+        skewed = [abs(skew) > _SKEWED for _, skew in found]
+        half = [_rows_for_half(brings, x, places) for x in scores]
+        few[quota] = np.where(skewed, half, 0)
+    return replace(gains, few=few), ends
+
+
+_SKEWED = 0.3
+"""The skewness of a sum above which its intervals covered the truth too rarely in simulations."""
+
+
+def _rows_for_half(brings: Floats, scores: NDArray[Any], places: float) -> int:
+    """How many of the selected rows earn half of all that the gainful ones of them do."""
+    selected = np.sort(np.maximum(brings * qk.select(scores, quota=places), 0.0))[::-1]
+    sums = np.cumsum(selected)
+    return int(np.searchsorted(sums, sums[-1] / 2)) + 1
+
+
+def _impacts_of(results: Results) -> bool:
+    """Whether labels alone decide what rows bring."""
+    unit = results.settings.unit
+    return unit is not None and unit.impacts is not None
 
 
 def _measures(data: Resampled) -> dict[_Key, Any]:

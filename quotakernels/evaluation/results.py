@@ -539,6 +539,8 @@ class GainResults:
         All cuts of each model, and what they bring.
     tests : tuple of Differences
         The tests of the best cuts, and of each quota.
+    few : mapping from Quota to an integer array, shape (models,)
+        How many rows earn half of what a quota brings, where so few do that intervals are doubtful.
     """
 
     nobody: float
@@ -548,6 +550,7 @@ class GainResults:
     at_best_cut: Values = NO_VALUES
     cuts: list[BestBoundary] = field(default_factory=list)
     tests: tuple[Differences, ...] = ()
+    few: Mapping[Quota, NDArray[np.int64]] = field(default_factory=dict)
 
     @property
     def best_cut(self) -> ChosenCut:

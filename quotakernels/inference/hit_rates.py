@@ -466,6 +466,33 @@ def impact_ends(
     return np.asarray(np.clip(ends, *possible))
 
 
+def sum_ends(
+    gain: NDArray, scores: NDArray, quota: float, confidence_level: float
+) -> tuple[NDArray, float]:
+    """How far the ends of the total gain of a quota are from it, and how skewed that total is.
+
+    Student's t, with the skewness of the total taken out by a cubic transformation (Hall 1992).
+    The cut moves with the sample, past examples that bring what those around the quota's end do.
+    """
+    order, near = np.argsort(-scores, kind="stable"), quota / 2
+    around = gain[order[int(quota - near) : math.ceil(quota + near)]]
+    away = select(scores, quota=quota) * (gain - np.mean(around))
+    away = away - np.mean(away)
+    error = math.sqrt(np.sum(away**2))
+    if not error or quota < 2:
+        return np.zeros(2), 0.0
+    skew = float(np.sum(away**3)) / error**3
+    t = float(student_t(NUMPY, confidence_level, np.asarray(quota - 1)))
+    far = np.asarray([t, -t])
+    if abs(skew) > _STRAIGHT:
+        far = 3 / skew * (np.cbrt(1 + skew * (far - skew / 6)) - 1)
+    return -error * far, skew
+
+
+_STRAIGHT = 1e-6
+"""Skewness below which the transformation is the number itself."""
+
+
 def _rate_at_cut(ranking: Ranking, quota: float) -> float:
     xp = namespace(ranking.counts)
     with xp.computing():

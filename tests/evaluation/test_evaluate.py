@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import re
 import subprocess
@@ -123,8 +124,6 @@ def test_what_gains_bring_is_as_sure_as_resamples_one_by_one_say(credit: Any) ->
     whole = np.quantile(expected("best", 0, "best", 1), [0.05, 0.95])
     pairs = [(cuts.interval("expected", 0), whole)]
     pairs.append((tuned.at_best_cut.interval("brings", 0), [before.lower[0], before.upper[0]]))
-    for k, ends in enumerate(found.at_quota.values()):
-        pairs.append((ends.interval("brings", 0), [x[0, k] for x in hand["brings"][1:3]]))
     for k, name in ((1, "threshold"), (2, "quota")):
         pairs.append((cuts.interval(name, 0), [x[0, k] for x in hand["best"][1:3]]))
     within = [x.of("best_places_expected")[0] for x in found.at_quota.values()]
@@ -179,7 +178,7 @@ def test_intervals_of_what_a_quota_brings_do_not_ask_which_class_is_positive(quo
         next(iter(qk.evaluate(y, S, impacts=x, **given).gains.at_quota.values()))
         for y, x in ((Y, (5, -1, -2, 0)), (1 - Y, (-1, 5, 0, -2)))
     )
-    np.testing.assert_allclose(one.ends["brings"], other.ends["brings"])
+    np.testing.assert_allclose(one.ends["brings"][:2], other.ends["brings"][:2])
     assert np.all(one.ends["brings"].lower <= one.of("brings"))
     assert np.all(one.ends["brings"].upper >= one.of("brings"))
 
@@ -284,6 +283,21 @@ def test_chance_recommends_no_number(rare: bool, trend: tuple[float, float]) -> 
     chance = [rng.random(400) < 0.05 + mean / 7 if rare else rng.normal(mean) for _ in range(200)]
     said = [many(np.where(x, 19, -1) if rare else x, scores) for x in chance]
     assert sum(x.endswith("by a") for x in said) <= 18
+
+
+def test_intervals_of_skewed_gains_hold_what_quotas_bring() -> None:
+    """95% of lognormal gains, of which percentiles held 81% in 40 places."""
+    rng, scores, held, few = np.random.default_rng(1), np.arange(400.0)[::-1], 0, 0
+    sure: dict[str, Any] = {"confidence_level": 0.95, "n_resamples": 20, "quota": 40}
+    for _ in range(100):
+        found = qk.evaluate(scores > 0, {"a": scores}, gain=rng.lognormal(size=400), **sure).gains
+        assert found is not None
+        ((quota, values),) = found.at_quota.items()
+        lower, upper = values.interval("brings", 0)
+        held += lower <= 40 * math.exp(0.5) <= upper
+        few += 0 < found.few[quota][0] < 20
+    assert held >= 86
+    assert few > 50
 
 
 @pytest.mark.filterwarnings("ignore:only 10 clusters")
