@@ -114,7 +114,8 @@ def examples_drawn(measure: Any, ranking: Ranking, found: Validated, how: DrawOp
     values = functools.partial(values_of, measure, plan, how.max_memory)
     xp, estimate = namespace(ranking.counts), value_of(measure, ranking)
     known = [freedom_of(xp, *each) for each in told]
-    freedom = tree_map(lambda x: _for_each(xp, known, x), estimate)
+    with xp.computing():
+        freedom = tree_map(lambda x: _for_each(xp, known, x), estimate)
     return Draws(estimate, plan.units, values, freedom, "expanded")
 
 
