@@ -36,6 +36,8 @@ TITLES = {  # unless the function says it
     "hulls": "hulls",
     "shapes": "other scores",
     "quotas": "other scores",
+    "unequal weights": "weights",
+    "campaigns": "uplift",
     "verdicts": "wrong winner",
     "winners": "the best",
 }
@@ -99,8 +101,8 @@ INSTEAD = """\
   handful of distinct scores.
 - **Areas of hulls.** Resamples find better cuts than the population has: intervals lie too high.
 
-Not simulated: bands of the lift, permutation tests beyond AUC, weights that depend on labels or
-scores, quotas other than the best tenth.
+Not simulated: bands of the lift, permutation tests beyond AUC, most measures with weights that
+depend on labels or scores, quotas other than the best tenth.
 """
 
 

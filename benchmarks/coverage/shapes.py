@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 import quotakernels as qk
-from benchmarks.coverage.seen import Seen
+from benchmarks.coverage.seen import LEVEL, Seen
 from benchmarks.coverage.sources import Array, Draw, Scores
+from quotakernels.inference.hit_rates import uplift_ends
 
 SIZES = ((5, 1000), (20, 1000), (40, 400), (100, 1000), (30, 30))
 """Positives and negatives."""
@@ -96,6 +97,30 @@ def quotas(_: Scores, draw: Draw) -> Iterator[Seen]:
                 found = qk.inference.qrecall_interval(labels, scores, fraction=fraction)
                 what = f"{name.replace(',', '')}, {fraction:.0%} of {rows}"
                 yield Seen(what, "score", found.lower, found.upper, exact)
+
+
+CAMPAIGNS = (
+    # rows, fraction, share treated, response, added to the best tenth
+    (400, 0.1, 0.5, 0.1, 0.2),
+    (400, 0.3, 0.5, 0.05, 0.1),
+    (2000, 0.05, 0.5, 0.02, 0.05),
+    (2000, 0.1, 0.2, 0.1, 0.3),
+    (1000, 0.1, 0.8, 0.3, 0.4),
+    (1000, 0.1, 0.5, 0.02, 0.9),
+    (300, 0.1, 0.1, 0.2, 0.3),
+    (4000, 0.02, 0.5, 0.01, 0.03),
+)
+
+
+def campaigns(_: Scores, draw: Draw) -> Iterator[Seen]:
+    """Intervals of uplift, as `evaluate` has them, where only the best tenth responds to it."""
+    for rows, fraction, treated, response, more in CAMPAIGNS:
+        scores, arm = draw.rng.random(rows), draw.rng.random(rows) < treated
+        labels = draw.rng.random(rows) < response + more * (arm & (scores > 0.9))
+        ranking = qk.rank(labels, scores, treatment=arm)
+        lower, upper = uplift_ends(ranking, fraction * rows, LEVEL)
+        what = f"{fraction:.0%} of {rows}, {treated:.0%} treated, {response:.0%} respond"
+        yield Seen(what, "uplift", lower, upper, more * min(1.0, 0.1 / fraction))
 
 
 def sample(name: str, rng: Rng, rows: int, share: float) -> tuple[Array, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -27,6 +28,7 @@ PRECISION: dict[str, Literal["average_precision", "average_hit_rate"]] = {
 }
 LISTS = (1.05, 1.25, 2, 10)
 """Sizes of finite lists, in sizes of the sample."""
+TILT, OFTEN = 0.5, 10.0
 
 
 def bootstrap(source: Scores, draw: Draw) -> Iterator[Seen]:
@@ -80,6 +82,38 @@ def weights(source: Scores, draw: Draw) -> Iterator[Seen]:
     labels, scores = source.sample(draw.rng)
     weight = draw.rng.lognormal(size=source.n)
     return _both(source, labels, scores, sample_weight=weight, **draw.arguments())
+
+
+def unequal(source: Scores, draw: Draw) -> Iterator[Seen]:
+    """Closed forms with several kinds of weights, also by class and by score."""
+    labels, scores = source.sample(draw.rng)
+    at: dict[str, Any] = {"fraction": FRACTION}
+    for name, (weights, odds) in _weights(source, draw.rng, labels, scores).items():
+        share = odds * source.positive
+        known = source._replace(positive=share / (share + 1 - source.positive))
+        area = qk.inference.auc_interval(labels, scores, sample_weight=weights)
+        yield Seen(f"{name}: AUC", "area", area.lower, area.upper, source.truth("AUC"))
+        rate = qk.inference.hit_rate_interval(labels, scores, sample_weight=weights, **at)
+        yield Seen(f"{name}: hit rate", "rate", rate.lower, rate.upper, known.truth("hit rate"))
+        part = qk.inference.qrecall_interval(labels, scores, sample_weight=weights, **at)
+        yield Seen(f"{name}: Qrecall", "part", part.lower, part.upper, known.truth("Qrecall"))
+
+
+def _weights(
+    source: Scores, rng: np.random.Generator, labels: Array, scores: Array
+) -> dict[str, tuple[Array, float]]:
+    """Weights of several kinds, and how much the odds of positives grow by them."""
+    few = np.where(rng.random(source.n) < 0.1, 20.0, 1.0)
+    found = {
+        "log-normal weights": (rng.lognormal(size=source.n), 1.0),
+        "a tenth counts 20 times": (few, 1.0),
+        "negatives count 10 times": (np.where(labels, 1.0, OFTEN), 1 / OFTEN),
+        "positives count 10 times": (np.where(labels, OFTEN, 1.0), OFTEN),
+    }
+    if not source.step:  # rounding moves the scores
+        tilted = np.exp(TILT * scores), math.exp(TILT * source.apart)
+        found["high scores count more"] = tilted
+    return found
 
 
 def ends_of(method: Any, found: qk.results.BootstrapResult) -> tuple[Any, Any]:

@@ -48,6 +48,8 @@ KINDS = {
     "quotas": Kind(20, shapes.quotas),
     "planned": Kind(30, pairs.planned),
     "winners": Kind(23, verdicts.winners),
+    "unequal weights": Kind(21, single.unequal),
+    "campaigns": Kind(22, shapes.campaigns),
 }
 POPULATIONS = {
     "tied": 0,
@@ -64,20 +66,23 @@ POPULATIONS = {
 
 OF_ONE = (
     *("few positives", "few clusters", "few groups", "shapes", "quotas", "planned"),
-    "winners",
+    *("winners", "campaigns"),
 )
 """Kinds that have their own data sets, most of them made of the moderate population."""
 
 FURTHER = {
-    "moderate": ("closed forms", "optimum", "bootstrap", "averages", "lift", *OF_ONE),
+    "moderate": (
+        *("closed forms", "optimum", "bootstrap", "averages", "lift", "unequal weights"),
+        *OF_ONE,
+    ),
     "steep": (
         *("closed forms", "finite list", "bootstrap", "differences", "levels", "verdicts"),
-        *("averages", "lift"),
+        *("averages", "lift", "unequal weights"),
     ),
-    "late": ("closed forms", "finite list", "averages", "lift"),
+    "late": ("closed forms", "finite list", "averages", "lift", "unequal weights"),
     "steeper": ("closed forms", "finite list"),
     "coarse": ("closed forms", "bootstrap", "bands", "averages", "lift"),
-    "weak": ("closed forms", "averages", "lift"),
+    "weak": ("closed forms", "averages", "lift", "unequal weights"),
 }
 """Populations that are simulated for these kinds only; all others for all but those of one."""
 

@@ -381,18 +381,24 @@ def _of_rows(evaluation: Results) -> Iterator[str]:
 
 def _too_narrow(evaluation: Results) -> Iterator[str]:
     """Which intervals cover less often than they say, of what, and how often."""
-    drawn, quotas = not evaluation.settings.one_by_one, evaluation.at_quota.items()
+    drawn, quotas = evaluation.settings.cluster is not None, evaluation.at_quota.items()
     fewer: float = min(evaluation.positives, evaluation.rows - evaluation.positives)
     fewer *= evaluation.effective_rows / evaluation.rows if evaluation.weighted else 1.0
     if fewer < _FEW_OF_A_CLASS:
-        few = "notes.one_of_a_class" if fewer <= 1 else "notes.few_of_a_class"
+        alone = fewer <= 1 and not evaluation.weighted  # then the others have no intervals
+        few = "notes.one_of_a_class" if alone else "notes.few_of_a_class"
         yield say("notes.few_of_a_class_drawn" if drawn else few)
     if fewer < INTERVALS.examples:
         yield say("notes.few_resampled", enough=INTERVALS.examples)
     named = zip(evaluation.models, evaluation.over_all.of("roc_auc"), strict=True)
     if near := [name for name, area in named if fewer < enough_near_one(area)]:
-        yield say("notes.near_one_drawn" if drawn else "notes.near_one", models=listed(near))
+        of_weights = "notes.near_one_weighted" if evaluation.weighted else "notes.near_one"
+        yield say("notes.near_one_drawn" if drawn else of_weights, models=listed(near))
     rates = [x.of("hit_rate") for quota, x in quotas if not quota.is_budget]
     drawn = drawn or evaluation.settings.per is not None
     if drawn and any(np.any(x > NEAR_ONE) for x in rates):
         yield say("notes.rates_near_one")
+    if (paid := evaluation.settings.cost is not None) and quotas:
+        yield say("notes.at_budget")
+    if evaluation.settings.treatment and (paid or not evaluation.settings.one_by_one):
+        yield say("notes.uplift_drawn")

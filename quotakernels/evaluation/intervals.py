@@ -39,7 +39,7 @@ from quotakernels.evaluation.settings import (
 from quotakernels.groups import selection_by_group
 from quotakernels.inference.bands import ValueAt, optima
 from quotakernels.inference.comparing import by_resamples, comparison_of, tests_of
-from quotakernels.inference.hit_rates import impact_ends, sum_ends
+from quotakernels.inference.hit_rates import impact_ends, sum_ends, uplift_ends
 from quotakernels.inputs.keywords import silently
 from quotakernels.inputs.models import stacked
 from quotakernels.results import BestCutInterval, BootstrapResult, Comparison
@@ -130,9 +130,10 @@ def with_certainty(results: _R, data: Resampled) -> _R:
     if gains is not None and results.total:
         gains, ends_of_gains = _sure_gains(gains, data)
         ends |= ends_of_gains
-    if resampling.level is not None and data.settings.one_by_one:  # which the formulas are for
-        ends |= _closed_forms(results) | _closed_forms_at_quotas(results)
-        if gains is not None and results.total:
+    if resampling.level is not None and data.settings.cluster is None:  # the formulas are for it
+        of_each = [_ranked(data, name) for name in data.settings.models]
+        ends |= _closed_forms(results, of_each) | _closed_forms_at_quotas(results, of_each)
+        if gains is not None and results.total and data.settings.one_by_one:
             gains, ends_of_gains = _sums_at_quotas(gains, data)
             ends |= ends_of_gains
     differences = [*_tests(data)] if resampling.compare else []
@@ -148,7 +149,8 @@ def with_certainty(results: _R, data: Resampled) -> _R:
 
 def with_closed_forms(results: _R) -> _R:
     """The results with those intervals at quotas that need no resamples."""
-    return _with_ends(results, _closed_forms_at_quotas(results))
+    of_each = [{"ranking": x} for x in results.worst]
+    return _with_ends(results, _closed_forms_at_quotas(results, of_each))
 
 
 def _with_ends(results: _R, ends: Mapping[_Key, Ends]) -> _R:
@@ -191,7 +193,8 @@ def _intervals_of_model(data: Resampled, name: str) -> _Found:
     """Intervals by resamples."""
     data.on_step(f"resampling {name}")
     sample, measures = data.sample, _measures(data)
-    given = {**sample.of(name), **(sample.cost if data.quotas else {}), **sample.treated}
+    given = {**sample.of(name), **(sample.cost if data.quotas else {})}
+    given |= {} if _of_arms(data.settings) else sample.treated
     found = _bootstrapped(data, measures, given) if measures else {}
     if _SUMMARY in found:
         summary = found.pop(_SUMMARY)._asdict()
@@ -201,24 +204,42 @@ def _intervals_of_model(data: Resampled, name: str) -> _Found:
 
 def closed_forms(settings: Settings) -> dict[str, str]:
     """Measures whose intervals are no resamples', and their method: of rows drawn one by one."""
-    if not settings.one_by_one or settings.resampling is None:
+    if settings.cluster is not None or settings.resampling is None:
         return {}
-    at_quota = tuple(_AT_QUOTA) if settings.per is None else ("hit_rate",)  # of single groups
+    at_quota = tuple(_AT_QUOTA)
+    if settings.per is not None:
+        at_quota = ("hit_rate",) if settings.one_by_one else ()  # of single groups
     at_quota = () if settings.cost else at_quota
     if not settings.resampling.resamples:
         return dict.fromkeys(at_quota, "score")
-    return dict.fromkeys((*_BY_PAIRS, *at_quota), "score") | dict.fromkeys(_BY_PRECISION, "logit")
+    at_quota += ("uplift_at_quota",) if _of_arms(settings) else ()
+    closed = dict.fromkeys((*_BY_PAIRS, *at_quota), "score")
+    return closed | dict.fromkeys(_BY_PRECISION if settings.weight is None else (), "logit")
 
 
-def _closed_forms(results: Results) -> dict[_Key, Ends]:
+def _of_arms(settings: Settings) -> bool:
+    """Whether the uplift of rows drawn one by one is told."""
+    return settings.treatment is not None and settings.one_by_one and not settings.cost
+
+
+def _ranked(data: Resampled, name: str) -> dict[str, Any]:
+    """What closed forms take of a model: its ranking, or its rows, as a ranking lacks the squares
+    of weights.
+    """
+    if data.sample.weights is not None:
+        return data.sample.of(name)
+    return {"ranking": data.results.worst[data.settings.models.index(name)]}
+
+
+def _closed_forms(results: Results, of_each: Sequence[dict[str, Any]]) -> dict[_Key, Ends]:
     """The intervals of measures over all quotas that need no resamples."""
     closed: dict[_Key, Ends] = {}
     how = {"confidence_level": results.level}
-    for name in () if results.settings.brief else (*_BY_PAIRS, *_BY_PRECISION):
-        interval: Any = qk.inference.average_precision_interval
-        if name in _BY_PAIRS:
-            interval = qk.inference.auc_interval
-        found = [interval(x, measure=name, **how) for x in results.rankings]
+    intervals: dict[str, Any] = dict.fromkeys(_BY_PAIRS, qk.inference.auc_interval)
+    if results.settings.weight is None:
+        intervals |= dict.fromkeys(_BY_PRECISION, qk.inference.average_precision_interval)
+    for name, interval in intervals.items() if not results.settings.brief else ():
+        found = [interval(**x, measure=name, **how) for x in of_each]
         closed[_VALUES, None, name] = Ends.of(found)
     return closed
 
@@ -233,7 +254,9 @@ def _impacts_at(quota: Quota, results: Results) -> tuple[float, ...] | None:
     return unit.tuned(results.total, results.positive_total)
 
 
-def _closed_forms_at_quotas(results: Results) -> dict[_Key, Ends]:
+def _closed_forms_at_quotas(
+    results: Results, of_each: Sequence[dict[str, Any]]
+) -> dict[_Key, Ends]:
     """The intervals of what quotas find and so bring; the places of a budget are not fixed."""
     ends: dict[_Key, Ends] = {}
     for quota in results.settings.quotas_over_all if not results.settings.cost else ():
@@ -241,14 +264,20 @@ def _closed_forms_at_quotas(results: Results) -> dict[_Key, Ends]:
         intervals: dict[_Key, Any] = {
             (_VALUES, quota, name): partial(x, **at) for name, x in _AT_QUOTA.items()
         }
+        places = results.places_at_random(quota)
+        if results.exact and _of_arms(results.settings):
+            intervals[_VALUES, quota, "uplift_at_quota"] = partial(_of_uplift, places)
         if (impacts := _impacts_at(quota, results)) is not None:
-            of_impacts = partial(_of_impacts, impacts, results.places_at_random(quota))
-            intervals[_GAINS, quota, "brings"] = of_impacts
+            intervals[_GAINS, quota, "brings"] = partial(_of_impacts, impacts, places)
         for key, interval in intervals.items():
-            found = [interval(x, confidence_level=results.level) for x in results.worst]
-            again = partial(_lower_end, interval, results.worst)
+            found = [interval(**x, confidence_level=results.level) for x in of_each]
+            again = partial(_lower_end, interval, of_each)
             ends[key] = Ends.of(found)._replace(at_level=again)
     return ends
+
+
+def _of_uplift(places: float, ranking: qk.Ranking, confidence_level: float) -> Ends:
+    return Ends(*uplift_ends(ranking, places, confidence_level))
 
 
 def _of_impacts(
@@ -257,8 +286,8 @@ def _of_impacts(
     return Ends(*impact_ends(ranking, impacts, places, confidence_level))
 
 
-def _lower_end(interval: Any, rankings: list[qk.Ranking], model: int, level: float) -> float:
-    return float(interval(rankings[model], confidence_level=level).lower)
+def _lower_end(interval: Any, of_each: Sequence[dict[str, Any]], model: int, level: float) -> float:
+    return float(interval(**of_each[model], confidence_level=level).lower)
 
 
 def _sums_at_quotas(gains: GainResults, data: Resampled) -> tuple[GainResults, dict[_Key, Ends]]:

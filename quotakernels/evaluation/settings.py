@@ -277,11 +277,16 @@ class Resampling:
         formulas = settings.one_by_one
         fixed_places = settings.cost is None and formulas
         if self.level is not None:
-            closed = [say("methods.areas")] * formulas
-            at_quota = say("methods.at_quota" if settings.quotas_over_all else "methods.hit_rate")
-            closed += [at_quota] * (bool(settings.quotas) and fixed_places)
-            means = settings.grouped_by is not None and settings.cluster is None
-            closed += [say("methods.means")] * means
+            closed = [say("methods.areas" if formulas else "methods.auc")]
+            if settings.quotas_over_all and settings.cost is None:
+                closed.append(say("methods.at_quota"))
+            elif settings.quotas and fixed_places:
+                closed.append(say("methods.hit_rate"))
+            if settings.treatment is not None and fixed_places:
+                closed.append(say("methods.uplift"))
+            if settings.grouped_by is not None:
+                closed.append(say("methods.means"))
+            closed = closed if settings.cluster is None else []
             drawn = self._drawn(self.resamples, settings)
             how = _each_by(closed, say("methods.corrected", percentiles=drawn))
             yield say("methods.intervals", level=self.percent, how=how)

@@ -85,6 +85,22 @@ def refuse_masses(table: ops.TieTable, name: str) -> None:
         raise TypeError(f"{name} has weights, but the variance assumes examples drawn one by one")
 
 
+class IntervalMeasure(Measure):
+    """An interval in closed form: with weights it also reads the sums of their squares."""
+
+    def _validated(self, given: dict[str, Any], ties: TiePolicy) -> Validated:
+        found = super()._validated(given, ties)
+        if (weights := found.examples.weights) is None:
+            return found
+        return found._replace(examples=found.examples._replace(columns={"square": weights}))
+
+    def _check_columns(self, table: Any) -> None:
+        super()._check_columns(table)
+        if table.weighted and "square" not in table.columns:
+            missing = "the ranking has weights, but not the sums of their squares"
+            raise TypeError(f"{missing}: pass labels and scores")
+
+
 class DrawOptions(NamedTuple):
     """How resamples are drawn, how many, and in how much memory."""
 

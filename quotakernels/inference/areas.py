@@ -8,7 +8,14 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace, device
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
-from quotakernels.inference._call import OF_LABELS, AreaMeasure, name_of, refuse_masses, scale_of
+from quotakernels.inference._call import (
+    OF_LABELS,
+    AreaMeasure,
+    IntervalMeasure,
+    name_of,
+    refuse_masses,
+    scale_of,
+)
 from quotakernels.inference._distributions import (
     Alternative,
     Side,
@@ -146,6 +153,25 @@ def area_of(xp: Namespace, table: ops.TieTable) -> Area:
     return Area(twice, total.positive * total.negative, variance, *sizes)
 
 
+def _weighted_area(xp: Namespace, table: ops.TieTable) -> Area:
+    """The AUC with weights; the class sizes are effective ones (Kish)."""
+    masses, squares = (table.positive, table.negative), table.columns["square"]
+    whole = [xp.group_total(table, x) for x in masses]
+    total = [xp.repeat_per_row(table, x) for x in whole]
+    before = [xp.running_total(table, x) - x for x in masses]
+    lost = 2 * before[1] + masses[1], 2 * (total[0] - before[0]) - masses[0]
+    twice = xp.group_total(table, masses[0] * lost[0])
+    sizes, parts = [], []
+    for k in range(2):
+        away = lost[k] - xp.repeat_per_row(table, twice) / total[k]
+        away = away / (2 * total[0] * total[1])
+        sizes.append(whole[k] ** 2 / xp.group_total(table, squares[k]))
+        part = xp.group_total(table, squares[k] * away**2)
+        parts.append(part * sizes[k] / (sizes[k] - 1))
+    variance = xp.nan_unless((sizes[0] > 1) & (sizes[1] > 1), parts[0] + parts[1])
+    return Area(twice, whole[0] * whole[1], variance, *sizes)
+
+
 def share_won(xp: Namespace, lost: Array, pairs: Array, scale: int) -> Array:
     """1 minus a multiple of the share of lost pairs, of which twice the number is given: rounded
     once if numbers are whole; NaN without pairs.
@@ -194,13 +220,14 @@ class may have missed.
 def _cautious_variance(xp: Namespace, area: Area, product: Array) -> Array:
     """The variance of AUC over A(1 - A), the product, as it may be beside what is seen of it."""
     fewer = xp.minimum(area.positive, area.negative)
-    most = 1 / area.positive + 1 / area.negative - 1 / area.pairs
+    parts = 1 / area.positive, 1 / area.negative
+    most = parts[0] + parts[1] - parts[0] * parts[1]
     unseen = _PRIOR_LOST / fewer
     share = (area.variance / most + unseen) / (product + unseen)
     return most * (fewer * share + _PRIOR_EXAMPLES) / (fewer + _PRIOR_EXAMPLES)
 
 
-@measure(Measure, greater_is_better=None, by_group=True)
+@measure(IntervalMeasure, greater_is_better=None, by_group=True)
 def auc_interval(
     table: ops.TieTable,
     *,
@@ -220,9 +247,9 @@ def auc_interval(
 
     Parameters
     ----------
-    sample_weight : None
-        Refused, like a ranking with weights, because the variance assumes examples drawn one by
-        one.
+    sample_weight : array, optional
+        The weights of examples drawn one by one.  A ranking with weights is refused, as it lacks
+        their squares.
     measure : {"roc_auc", "gini", "pem"}, or the measure itself
         AUC, or 2·AUC - 1, which is Gini and PEM, with its bounds.
     confidence_level : float
@@ -249,6 +276,9 @@ def auc_interval(
     1/N - 1/(PN), which is about the largest V there is, V = u·(m·v + 4)/(m + 4) with v = (s²/u +
     0.07/m)/(A(1 - A) + 0.07/m): as if 4 more examples had won all of their pairs or lost them, and
     a small part of one had lost all.
+
+    With weights DeLong's squares are those of weighted deviations, and P and N are effective
+    numbers, (Σw)²/Σw² (Kish).
 
     In simulations 95 % intervals covered the true AUC in 92 to 100 % of data sets, with AUC from
     0.64 to 0.998, 5 to 100 positives, and normal, heavy-tailed, skewed, tied or binary scores.
@@ -278,9 +308,8 @@ def auc_interval(
     scale = scale_of(measure)
     check_level(confidence_level)
     check_choice("method", method, "score", "wald")
-    refuse_masses(table, "the ranking")
     xp = namespace(table.counts)
-    area = area_of(xp, table)
+    area = _weighted_area(xp, table) if table.weighted else area_of(xp, table)
     won, error = share_won(xp, area.lost, area.pairs, 1), xp.sqrt(area.variance)
     lost = area.lost / (2 * area.pairs)
     z = normal_width(confidence_level)
@@ -288,7 +317,7 @@ def auc_interval(
         lower, upper = xp.clip(won - z * error, 0.0), xp.clip(won + z * error, None, 1.0)
     else:
         lower, upper = wilson(xp, won, lost, z, _cautious_variance(xp, area, won * lost))
-    certain = area.variance == 0
+    certain = (area.variance == 0) | (xp.isfinite(area.variance) & (won * lost == 0))
     alike = least_share(xp, (1 - confidence_level) / 2, xp.minimum(area.positive, area.negative))
     lower = xp.where(certain, alike * won, lower)
     upper = xp.where(certain, 1 - alike * lost, upper)

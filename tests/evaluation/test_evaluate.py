@@ -454,8 +454,8 @@ def test_notes_tell_where_few_positives_make_intervals_too_narrow(weights: Any) 
         few, fewer = (any(x in y for y in found.notes) for x in ("for few rows", "fewer than 5"))
         kish = positives if weights is None else positives * found.effective_rows / 100
         assert (few, fewer) == (kish < 30, kish < 5)
-        some = "Intervals of average" if weights is None else "Intervals of hit rates, average"
-        assert not few or any(x.startswith(f"{some} hit rate, average") for x in found.notes)
+        some = "Intervals of average hit rate, average"
+        assert not few or any(x.startswith(some) for x in found.notes)
         assert all(f"<p>{x}</p>" in found._repr_html_() for x in found.notes)
 
 

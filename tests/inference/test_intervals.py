@@ -468,6 +468,47 @@ def test_in_every_mode(mode: Mode):
                 np.testing.assert_allclose(ends, wanted, rtol, max(atol, 1e-7 * (not double)))
 
 
+def weighed(y: Any, s: Any, valid: Any, w: Any) -> dict[str, Any]:
+    given = {"where": valid, "sample_weight": w}
+    return {
+        "rate": qk.inference.hit_rate_interval(y, s, fraction=[0.3, 0.6], **given),
+        "share": qk.inference.qrecall_interval(y, s, fraction=[0.3, 0.6], **given),
+        "area": qk.inference.auc_interval(y, s, **given),
+    }
+
+
+@pytest.mark.long_program
+def test_weights_in_every_mode(mode: Mode):
+    """As of each list alone, in another order, and in another unit."""
+    y, s, valid = lists()
+    w = np.random.default_rng(2).lognormal(size=y.shape)
+    found = mode.run(weighed, y, s, valid, w)
+    for row in range(3, 8):
+        kept = np.flatnonzero(valid[row])[::-1]
+        wanted = weighed(y[row, kept], s[row, kept], None, 3 * w[row, kept])
+        for name, interval in wanted.items():
+            rtol, atol = (1e-9, 1e-12) if found[name].lower.dtype == np.float64 else (2e-5, 1e-5)
+            parts = [x[row] for x in found[name]]
+            np.testing.assert_allclose(parts, interval, rtol, atol, err_msg=name)
+
+
+def test_weights_of_classes_count_by_the_rows_of_each():
+    """Equal weights are none, but for Student's t; negatives that stand for 10 widen by h more."""
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(4)
+    y = rng.random(300) < 0.3
+    s = rng.normal(y)
+    equal, plain = weighed(y, s, None, np.full(300, 7.0)), weighed(y, s, None, None)
+    for name in ("share", "area"):
+        np.testing.assert_allclose(equal[name], plain[name], 1e-9)
+    w = np.where(y, 1.0, 10.0)
+    found = qk.inference.hit_rate_interval(y, s, quota=200, sample_weight=w, method="wilson")
+    counted = 1 + 9 * found.estimate
+    t = stats.t.ppf(0.975, 200 / counted - 1)
+    wanted = ends_of(200 * found.estimate, 200, counted * t**2 / Z95**2)
+    np.testing.assert_allclose((found.lower, found.upper), wanted, 1e-9)
+
+
 @pytest.mark.parametrize("mode", parameters(EAGER))
 def test_tails_of_the_exact_interval(mode: Mode):
     """At either end, as many successes or failures have 2.5 %; fractions are rounded outwards."""
