@@ -498,11 +498,10 @@ def qrecall_interval(
     positive, whole = (xp.cast(x[..., None], wanted.dtype) for x in (total.positive, total.whole))
     found = xp.minimum(positives_at(xp, table, wanted), positive)
     weighing = _weighing(xp, table, wanted) if table.weighted else None
-    at_cut, _, beyond = moving_cut(xp, table, wanted, weighing)
+    at_cut, beyond = moving_cut(xp, table, wanted, weighing)[0], 1 - wanted / whole
     variance, here, there, freedom = _unknown(xp, wanted, listed), 1.0, 1.0, positive - 1
-    rarity = xp.ones_like(positive)
+    rarity: Any = 1.0 if weighing is None else (weighing.selected + weighing.others) / whole
     if weighing is not None:
-        beyond, rarity = 1 - wanted / whole, (weighing.selected + weighing.others) / whole
         variance, here, there, freedom = weighing.of_share(xp, found / positive)
     square = student_t(xp, confidence_level, freedom) ** 2 * variance
     # places and negatives: those selected, and the others
