@@ -40,7 +40,7 @@ def test_every_library_gives_an_interval(mode: Mode):
     wanted = qk.group_mean(qk.roc_auc, Y, S, weights="positives", **KNOWN)
     np.testing.assert_allclose(value.estimate, wanted.value, rtol=1e-6)
     assert defined.estimate.tolist() == wanted.defined.tolist()
-    more = {"n_resamples": 2000, "random_state": 1, **KNOWN}
+    more: dict[str, Any] = {"n_resamples": 2000, "random_state": 1, "method": "bca", **KNOWN}
     exact = qk.bootstrap(qk.group_mean(qk.roc_auc, weights="positives"), Y, S, **more)
     np.testing.assert_allclose(value.lower, exact.value.lower, atol=0.06)
     np.testing.assert_allclose(value.standard_error, exact.value.standard_error, rtol=0.2)
