@@ -98,6 +98,7 @@ RIGHT = {
     "p": "= 0.83",
     "doubt": "",
 }
+NONE = {"verdict": "None: a random choice does better"}
 SEEN = {
     "contradiction: verdict, and how sure": {"verdict": "m0"},
     "which: one model": {"verdict": "m0"},
@@ -123,17 +124,12 @@ def test_false_pages_are_noticed(claim: str):
     assert judged(FALSE.format(**RIGHT | SEEN[claim]), truth, tested=True)[claim]
 
 
-SMALL = [x for x in POPULATIONS if len(POPULATIONS[x].shifts) <= 8]
-
-
 def test_what_the_command_says_is_true_and_nothing_contradicts_it():
-    found = {name: counted(name, range(1)) for name in SMALL}
-    assert too_often(found, 1) == {}
+    assert too_often({name: counted(name, range(1)) for name in POPULATIONS}, 1) == {}
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("part", range(4))
 def test_false_claims_are_rare(part: int):
-    names = list(POPULATIONS)[part::4]
-    found = {name: counted(name, range(1, 21)) for name in names}
+    found = {name: counted(name, range(1, 21)) for name in [*POPULATIONS][part::4]}
     assert too_often(found, 20) == {}
