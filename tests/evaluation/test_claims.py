@@ -7,16 +7,8 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.coverage.claims import (
-    CLAIMS,
-    DOUBTS,
-    FACTS,
-    INTERVALS,
-    PARTS,
-    QUESTIONS,
-    SENTENCES,
-    judged,
-)
+from benchmarks.coverage import claims
+from benchmarks.coverage.claims import judged
 from benchmarks.coverage.populations import POPULATIONS
 from benchmarks.coverage.truthful import Counts, counted
 
@@ -39,7 +31,7 @@ def allowed(claim: str) -> float:
     """In which share of data sets a claim may be false."""
     if claim.startswith(("contradiction", "unknown")):
         return 0.0
-    return 0.08 if claim.replace(" again", "") in INTERVALS else 0.05
+    return 0.08 if claim.replace(" again", "") in claims.INTERVALS else 0.05
 
 
 def is_chance(false: int, of: int, share: float) -> bool:
@@ -67,9 +59,16 @@ def too_often(found: dict[str, Counts], replications: int) -> dict[tuple[str, st
 
 def test_each_sentence_claims_something_or_nothing():
     """A new sentence goes into the list that says what it claims."""
-    parts = (*QUESTIONS, "nothing", "tests")
-    answers = [x for x in SENTENCES if x.partition(".")[0] in parts]
-    listed = Counter([*(x for x in CLAIMS if x not in PARTS), *DOUBTS, *FACTS, *PARTS])
+    parts = (*claims.QUESTIONS, "nothing", "tests")
+    answers = [x for x in claims.SENTENCES if x.partition(".")[0] in parts]
+    listed = Counter(
+        [
+            *(x for x in claims.CLAIMS if x not in claims.PARTS),
+            *claims.DOUBTS,
+            *claims.FACTS,
+            *claims.PARTS,
+        ]
+    )
     assert set(answers) == set(listed)
     assert max(listed.values()) == 1
 
