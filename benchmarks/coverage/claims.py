@@ -375,7 +375,7 @@ DOUBTS = [
     *_in("many", "chance_nobody perhaps_none perhaps_all chance_all"),
     "brings.may_not_pay",
     *_in("treatment", "may_add_nothing not_sure"),
-    *_in("sure", "chance_within perhaps_chance few_for_test few_resamples"),
+    *_in("sure", "chance_within perhaps_chance few_for_test few_earn_half few_resamples"),
     *_in("sure", "all_alike some_alike doubt needed"),
     *_in("tests", "few_resamples alike"),
 ]

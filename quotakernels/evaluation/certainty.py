@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
@@ -36,6 +37,10 @@ from quotakernels.results import Comparison
 
 _LEVEL = 0.95
 """The level of intervals where none was given."""
+_ONE_ERROR = 2 * NormalDist().cdf(-1.0)
+"""The p-value of a difference as large as its standard error: smaller differences are too uncertain
+to plan with.
+"""
 
 
 def how_sure(evaluation: Results, choice: Choice | None) -> Said:
@@ -66,7 +71,8 @@ def is_unsure(evaluation: Results, quota: Quota | None, first: str) -> bool:
     test = evaluation.test_at(quota)
     if test is None or any(map(math.isnan, test.found.estimate)):
         return False
-    return bool(rivals_of(test.found, first, evaluation.level))
+    rivals = rivals_of(test.found, first, evaluation.level)
+    return bool(rivals or _few_earn_half(evaluation, test))
 
 
 _BESIDE_CHANCE = {
@@ -174,8 +180,19 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
     if choice is not None and choice.beside_chance > 0 and evaluation.has_intervals:
         ends, by_chance = _compared(choice)
         doubt = [say("sure.doubt")] if ends[0] <= by_chance else []
+    if not rivals and (rows := _few_earn_half(evaluation, test)):
+        return say("sure.few_earn_half", rows=rows), (said, *doubt)
     better = [say("sure.better_than", models=at_most_three(others))] if others else []
     return _verdict(test, first, rivals, others), (said, *better, *doubt, *needed)
+
+
+def _few_earn_half(evaluation: Results, test: Differences) -> str:
+    """How many rows earn half of what a model brings, if these are too few for a test of it."""
+    gains = evaluation.gains
+    if test.measure != "brings" or test.quota is None or gains is None:
+        return ""
+    few = [x for x in gains.few.get(test.quota, ()) if x]
+    return counted(int(min(few)), "row", "rows") if few else ""
 
 
 def too_few_groups(evaluation: Results) -> str:
@@ -219,7 +236,7 @@ def _found_more(
     said = f"< {formatted(limit_of(p), 'g')}" if test.is_least(i, j) else said
     yield say("sure.ahead_surely", ahead=ahead, interval=interval, p=said)
     needed = examples_to_tell(p, evaluation.rows, evaluation.level)
-    if p > round(1 - evaluation.level, 12) and not math.isnan(needed):
+    if round(1 - evaluation.level, 12) < p <= _ONE_ERROR and not math.isnan(needed):
         yield say("sure.needed", rows=number(float(formatted(needed, ".1e"))))
 
 
