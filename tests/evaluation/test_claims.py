@@ -19,7 +19,6 @@ KNOWN: dict[str, dict[str, float]] = {
     "many.expect": {"lognormal gains": 18.3, "pareto gains": 20.0},
     "many.expect again": {"lognormal gains": 16.7},
     "sure.ahead_surely": {"gains of noise, quota": 11.7},
-    "sure.best": {"gains of noise, quota": 11.7},
     "which.best_here_expect": {"gains of noise, quota": 11.7, "lognormal gains": 13.3},
 }
 """Claims about heavy-tailed gains that are false more often: in how many of 100 data sets of a
