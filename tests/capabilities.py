@@ -133,12 +133,10 @@ PROGRAM_MODES = (
 """Modes that programs set: what works in them, what does not, and the test that shows it."""
 
 LISTS = ("dcg", "ndcg", "reciprocal_rank", "success")
-OF_INTERVALS = ("auc_interval", "average_precision_interval", "hit_rate_interval")
-OF_INTERVALS += ("qrecall_interval",)
 OF_POSITIONS = "are refused: positions are examples"
 ONE_BY_ONE = "are refused: the variance assumes examples drawn one by one"
 REFUSED: dict[str, dict[str, str]] = {
-    **{name: {"weights": ONE_BY_ONE} for name in OF_INTERVALS},
+    "average_precision_interval": {"weights": ONE_BY_ONE},
     **{name: {"weights": OF_POSITIONS} for name in ("expected_average_precision", *LISTS)},
     "normalized_marks": {"weights": 'with `method="minmax"` only'},
     "pem_areas": {"weights": 'with `method="area"` only'},

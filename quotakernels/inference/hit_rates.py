@@ -256,7 +256,7 @@ def hit_rate_interval(
     >>> repaid = score % 5 > 0
     >>> found = hit_rate_interval(repaid, score, quota=10)
     >>> print(found.estimate, found.lower.round(4), found.upper.round(4))
-    0.8 0.4454 0.9587
+    0.8 0.4527 0.9633
     >>> exact = hit_rate_interval(repaid, score, quota=10, method="exact")
     >>> print(exact.lower.round(4), exact.upper.round(4))
     0.4439 0.9748

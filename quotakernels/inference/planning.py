@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quotakernels._array import to_numpy
+from quotakernels._records import plainly
 from quotakernels.inference._call import OF_LABELS, AreaMeasure, name_of
 from quotakernels.inference._distributions import Alternative, Side, normal_width
 from quotakernels.inference.areas import delong_test
@@ -25,6 +26,7 @@ _NORMAL = NormalDist()
 _ANGLES, _STEPS_TO_RATE = 64, 40
 
 
+@plainly
 class SampleSize(NamedTuple):
     """How many examples a test of two models needs; plain numbers.
 

@@ -261,7 +261,7 @@ def group_mean(
     >>> y_score = rng.normal(y_true)
     >>> found = bootstrap(group_mean(roc_auc), y_true, y_score, groups=user, random_state=1)
     >>> print(found.value.lower.round(2), found.value.upper.round(2))
-    0.76 0.83
+    0.76 0.84
     """
     if not made_here(measure) or isinstance(measure, Mapping):
         raise TypeError(f"measure must be a measure of this library; got {show_value(measure)}")

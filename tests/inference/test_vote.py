@@ -76,6 +76,7 @@ def test_where_less_is_better_and_measures_of_ones_own():
 
 
 @pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the groups are few
+@pytest.mark.filterwarnings("ignore:only 4 groups")
 def test_votes_by_means_over_groups_at_a_budget_and_by_gains():
     groups, cost = np.arange(24) % 4, np.arange(1.0, 25)
     gains = {"gain": RNG.normal(LABELS), "gain_rejected": 0.5, "quota": 6}
