@@ -467,14 +467,17 @@ def print_plan(
 ) -> None:
     """Say how many labelled rows tell two models apart, and what that assumes."""
     read: dict[str, Any] = {"pos_label": asked.pop("pos_label"), "where": asked.pop("where")}
-    given = {name: x for name, x in asked.items() if x is not None}
-    curves, models = {"auc", "prevalence", "correlation"} & {*given}, tuple(dict.fromkeys(score))
+    plan = {name: x for name, x in asked.items() if x is not None}
+    curves, models = {"auc", "prevalence", "correlation"} & {*plan}, tuple(dict.fromkeys(score))
     if file is None:
-        if label or models or not {"auc", "prevalence"} <= curves:
+        if not {"auc", "prevalence"} <= curves:
             raise click.UsageError(say("plan.lacking"))
+        of_rows_only = {"label": label, "score": score, **read, **given()}
+        if unread := [x for x, value in of_rows_only.items() if value]:
+            raise click.UsageError(say("plan.unread", option=f"--{unread[0].replace('_', '-')}"))
         if quota is not None and not quota.percent:
             raise click.UsageError(say("plan.share"))
-        click.echo("\n".join(_plan_of_curves(quota, given)))
+        click.echo("\n".join(_plan_of_curves(quota, plan)))
         return
     if curves or label is None or len(models) != 2:
         raise click.UsageError(say("plan.odd" if curves else "plan.lacking"))
@@ -484,7 +487,7 @@ def print_plan(
     with progress_bar() as step:
         step(f"reading {settings.source}")
         table = without_missing(read_table(file, columns_read(settings)))
-        said = of_rows(table, settings.where, partial(_plan_of_rows, settings, quota, given))
+        said = of_rows(table, settings.where, partial(_plan_of_rows, settings, quota, plan))
     click.echo(printable("\n".join(said)))
 
 

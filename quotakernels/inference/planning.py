@@ -23,7 +23,10 @@ from quotakernels.ranking import rank
 
 _PLANNED: dict[Any, Any] = {"roc_auc": roc_auc, "hit_rate": hit_rate}
 _NORMAL = NormalDist()
+_CORRELATION = 0.5
 _ANGLES, _STEPS_TO_RATE = 64, 40
+_ROUNDED_DOWN = 1 - 1e-9
+"""Times the difference: one that the pilot sample shows stays possible."""
 
 
 @plainly
@@ -72,7 +75,7 @@ def sample_size(
     fraction: Any = None,
     auc: float | None = None,
     prevalence: float | None = None,
-    correlation: float = 0.5,
+    correlation: float | None = None,
     power: float = 0.8,
     alternative: Alternative = "two-sided",
     margin: float = 0.0,
@@ -102,11 +105,12 @@ def sample_size(
         that.
     auc, prevalence : float, optional
         Without a pilot sample: the AUC of the second model, and the share of positives.
-    correlation : float
+    correlation : float, optional
         Without a pilot sample: how the scores of both models correlate among the examples of a
-        class, from 0 to below 1.  Two versions of one model often have more than 0.5.
+        class, from 0 to below 1; 0.5 by default.  Two versions of one model often have more.
     power : float
-        The probability that the test finds the difference; above 0 and below 1.
+        The probability that the test finds the difference; below 1, and above what it reaches by
+        chance alone: 1 minus the confidence level, or half of that for a two-sided test.
     alternative, margin, confidence_level : optional
         What the test may show, the margin of a one-sided test, and 1 minus its level, as in
         `delong_test`.
@@ -124,10 +128,11 @@ def sample_size(
     Raises
     ------
     TypeError
-        Neither a pilot sample nor an AUC and a prevalence, or both; a quota without a pilot sample.
+        Neither a pilot sample nor an AUC and a prevalence, or arguments for both; a quota without a
+        pilot sample.
     ValueError
-        A difference that the test cannot show, such as 0; one that takes the first model's measure
-        out of its range; a share, a power or a correlation out of range; other than two models.
+        A difference that the test cannot show, such as 0; one that takes a model's measure out of
+        its range; a share, a power or a correlation out of range; other than two models.
 
     See Also
     --------
@@ -162,18 +167,17 @@ def sample_size(
     """
     name = name_of(measure, _PLANNED)
     side, away = _test_of(difference, alternative, margin, confidence_level)
-    _check_shares(power=power)
-    at = {"quota": quota, "fraction": fraction}
-    at = {name: x for name, x in at.items() if x is not None}
-    if at and name == "roc_auc":
-        raise TypeError(f"{next(iter(at))} is for hit_rate; roc_auc is over all quotas")
+    _check_power(power, (1 - side.level) / 2)
+    at = _cut_of(name, quota=quota, fraction=fraction)
     curves = {"auc": auc, "prevalence": prevalence}
     if models is not None:
-        if given := [x for x, value in curves.items() if value is not None]:
-            raise TypeError(f"{given[0]}= is assumed without a pilot sample; pass it or models")
-        known = _of_pilot(name, y_true, models, at, data)
+        assumed = {**curves, "correlation": correlation}
+        _refuse("is assumed without a pilot sample; pass it or models", assumed)
+        known = _of_pilot(name, difference, y_true, models, at, data)
     else:
         known = _of_curves(name, difference, at, correlation, curves)
+        pilot = {"y_true": y_true, "quota": quota, **data}
+        _refuse("is for a pilot sample; pass y_true and models, or leave it out", pilot)
     if_equal = known.error if side.margin else known.if_equal
     number = examples_for(away, known.error, if_equal, side.level, power)
     error = known.error / math.sqrt(number) if number else math.nan
@@ -187,7 +191,7 @@ def examples_for(
     models are equal.  NaN without one.
     """
     widths = normal_width(level) * if_equal + _NORMAL.inv_cdf(power) * error
-    return float(np.ceil((widths / away) ** 2)) if error > 0 else math.nan
+    return max(1.0, float(np.ceil((max(0.0, widths) / away) ** 2))) if error > 0 else math.nan
 
 
 def examples_to_tell(p_value: float, examples: float, level: float) -> float:
@@ -211,6 +215,28 @@ def _test_of(
     return side, away
 
 
+def _cut_of(name: str, **given: Any) -> dict[str, Any]:
+    """The quota or fraction of hit rates."""
+    at = {x: value for x, value in given.items() if value is not None}
+    if at and name == "roc_auc":
+        raise TypeError(f"{next(iter(at))} is for hit_rate; roc_auc is over all quotas")
+    return at
+
+
+def _refuse(why: str, given: dict[str, Any]) -> None:
+    """Raise for an argument that the plan would not read."""
+    if unread := [x for x, value in given.items() if value is not None]:
+        raise TypeError(f"{unread[0]}= {why}")
+
+
+def _check_power(power: Any, by_chance: float) -> None:
+    if not by_chance < plain_number("power", power) < 1:
+        raise ValueError(
+            f"power must be above {by_chance:.3g}, which this test reaches by chance alone, and "
+            f"below 1; got {show_value(power)}"
+        )
+
+
 def _check_shares(**shares: Any) -> None:
     for name, share in shares.items():
         if not 0 < plain_number(name, share) < 1:
@@ -220,7 +246,9 @@ def _check_shares(**shares: Any) -> None:
 # from a pilot sample
 
 
-def _of_pilot(name: str, y_true: Any, models: Any, at: Any, data: dict[str, Any]) -> _Known:
+def _of_pilot(
+    name: str, difference: float, y_true: Any, models: Any, at: Any, data: dict[str, Any]
+) -> _Known:
     scores = stacked(two_models(models, y_true), y_true, **data)
     ranking = rank(y_true, scores, **data)
     first, second = host_floats(_PLANNED[name](ranking, **at)).tolist()
@@ -232,6 +260,12 @@ def _of_pilot(name: str, y_true: Any, models: Any, at: Any, data: dict[str, Any]
         if not found.positives_a + found.positives_b:
             error = math.nan
     total, positives = (float(np.sum(to_numpy(x[0, ...]))) for x in ranking[1:3])
+    if error > 0:
+        worse, what, ends = (min if difference >= 0 else max)(first, second), "AUC", (0.0, 1.0)
+        if at:
+            fraction = at["quota"] / total if "quota" in at else at["fraction"]
+            what, ends = "hit rate", _possible_rates(positives / total, fraction)
+        _better(worse, difference * _ROUNDED_DOWN, what, *ends)
     root = math.sqrt(total)
     return _Known(positives / total, first, second, root * error, root * if_equal)
 
@@ -243,6 +277,7 @@ def _of_curves(
     name: str, difference: float, at: Any, correlation: Any, curves: dict[str, Any]
 ) -> _Known:
     """What is known of scores that are normal in each class, with one variance."""
+    correlation = _CORRELATION if correlation is None else correlation
     needed = {**curves, "fraction": at.get("fraction")} if name == "hit_rate" else curves
     if missing := [f"{x}=" for x, value in needed.items() if value is None]:
         raise TypeError(f"pass {' and '.join(missing)}, or y_true and models of a pilot sample")
@@ -268,7 +303,7 @@ def _hit_rates(
 ) -> _Known:
     """By the variance of `compare_selections`, of what only one of the models selects."""
     sizes = np.asarray([prevalence, 1 - prevalence]) / fraction
-    ends = max(0.0, 1 - float(sizes[1])), min(1.0, float(sizes[0]))
+    ends = _possible_rates(prevalence, fraction)
     rates = _better(_rate_of(auc, sizes, *ends), difference, "hit rate", *ends)
     of_class = [*zip(*(_above(rate, sizes) for rate in rates), strict=True)]
     both = [
@@ -283,6 +318,11 @@ def _hit_rates(
         math.sqrt(x.variance() / fraction) for x in (found, found.if_equal(math.inf))
     )
     return _Known(prevalence, *rates, error, if_equal)
+
+
+def _possible_rates(prevalence: float, fraction: float) -> tuple[float, float]:
+    """The lowest and the highest hit rate of any model."""
+    return max(0.0, 1 - (1 - prevalence) / fraction), min(1.0, prevalence / fraction)
 
 
 def _above(rate: float, sizes: Any) -> list[float]:
