@@ -276,27 +276,28 @@ def many(gain: Any, scores: Any, **more: Any) -> str:
 @pytest.mark.parametrize("rare", [False, True])
 @pytest.mark.parametrize("trend", [(0.0, 0.0), (0.0, -0.3), (0.3, 0.0)])
 def test_chance_recommends_no_number(rare: bool, trend: tuple[float, float]) -> None:
-    """Of gains that no cut improves: 5% of 200 data sets, with their Monte-Carlo error."""
+    """Of gains that no cut improves: in at most 5% of 400 data sets."""
     rng, scores = np.random.default_rng(1), np.arange(400.0)[::-1]
     mean = np.repeat(trend, 200)
-    chance = [rng.random(400) < 0.05 + mean / 7 if rare else rng.normal(mean) for _ in range(200)]
+    chance = [rng.random(400) < 0.05 + mean / 7 if rare else rng.normal(mean) for _ in range(400)]
     said = [many(np.where(x, 19, -1) if rare else x, scores) for x in chance]
-    assert sum(x.endswith("by a") for x in said) <= 18
+    assert sum(x.endswith("by a") for x in said) <= 20
 
 
 def test_intervals_of_skewed_gains_hold_what_quotas_bring() -> None:
-    """95% of lognormal gains, of which percentiles held 81% in 40 places."""
+    """About 91% of lognormal gains, of which percentiles held 81% in 40 places."""
     rng, scores, held, few = np.random.default_rng(1), np.arange(400.0)[::-1], 0, 0
-    sure: dict[str, Any] = {"confidence_level": 0.95, "n_resamples": 20, "quota": 40}
-    for _ in range(100):
-        found = qk.evaluate(scores > 0, {"a": scores}, gain=rng.lognormal(size=400), **sure).gains
+    models = {str(k): np.roll(scores, 40 * k) for k in range(10)}  # each selects rows of its own
+    sure: dict[str, Any] = {"confidence_level": 0.95, "n_resamples": 2, "quota": 40}
+    for _ in range(20):
+        found = qk.evaluate(scores > 0, models, gain=rng.lognormal(size=400), **sure).gains
         assert found is not None
         ((quota, values),) = found.at_quota.items()
-        lower, upper = values.interval("brings", 0)
-        held += lower <= 40 * math.exp(0.5) <= upper
-        few += 0 < found.few[quota][0] < 20
-    assert held >= 86
-    assert few > 50
+        lower, upper = values.ends["brings"][:2]
+        held += sum((lower <= 40 * math.exp(0.5)) & (upper >= 40 * math.exp(0.5)))
+        few += sum((found.few[quota] > 0) & (found.few[quota] < 20))
+    assert held >= 176
+    assert few > 100
 
 
 @pytest.mark.filterwarnings("ignore:only 10 clusters")

@@ -24,7 +24,7 @@ from benchmarks import (
     tables,
 )
 from benchmarks.backends import BACKENDS, Backend
-from benchmarks.harness import Entry, contest
+from benchmarks.harness import Entry, WrongResultError, contest
 from benchmarks.misses import REASONS
 
 pytestmark = pytest.mark.full
@@ -99,6 +99,11 @@ def entry(function: Any, exact: Any) -> Entry:
     return Entry(function, (2.0,), checks.values("twice", NUMPY, lambda: [exact]))
 
 
+def test_wrong_results_are_not_timed():
+    with pytest.raises(WrongResultError, match=r"wrong: twice off by"):
+        contest(NUMPY, {"wrong": entry(lambda x: 2 * x, 4.1)}, 0)
+
+
 # runs
 
 
@@ -160,6 +165,12 @@ def test_command_line_stores_and_shows(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out.startswith(printed.strip())
     assert program.main(["report", str(stored), "-o", str(page)]) == 0
     assert page.read_text("utf-8") == report.page({"run": found})
+
+
+@pytest.mark.skipif(bool(BACKENDS["jax-cpu"].why_not()), reason="jax is not available")
+def test_quotas_compile_nothing_anew():
+    for way in suite.recompilations(BACKENDS["jax-cpu"]):
+        assert (way["first"] > 0, way["later"]) == (True, 0)
 
 
 # the page

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import everything as every
@@ -105,9 +104,3 @@ def test_host_arrays_beside_those_of_another_library(mode: Mode):
         close = np.float64(1) + np.arange(18).reshape(6, 3) * 1e-12
         with pytest.warns(UserWarning, match="have 15 new ties"):
             average(mode.array(Y), close)
-
-
-@pytest.mark.parametrize("mode", parameters([m for m in MODES if m.name == "torch"]))
-def test_two_libraries_are_an_error(mode: Mode):
-    with pytest.raises(TypeError, match=re.escape("y_score is an array of torch and y_true one")):
-        average(Y, mode.array(S))

@@ -275,6 +275,9 @@ def test_a_quota_of_another_library_is_refused_by_name(one: str, other: str):
         ".*pass arrays of one library": lambda x: qk.accuracy(
             qk.tables.ConfusionTable(x, *np.ones((3, 8)))
         ),
+        "y_score is an array of torch and y_true one": lambda x: one_vs_rest(
+            Y[:4], x.reshape(4, 2)
+        ),
         "thresholds is an array of torch and the sc": lambda x: qk.rank(Y, S).at_thresholds(x),
         r"b\.thresholds is an array of torch and a\.thres": lambda x: qk.dominates(
             qk.rank(Y, S), qk.rank(x > 0, x)

@@ -32,7 +32,6 @@ G = DICE.integers(-9, 10, (2, N)).astype(float)
 R = DICE.integers(-4, 5, (2, N)).astype(float)
 W = DICE.integers(0, 4, (2, N)).astype(float)
 M = DICE.random((2, N)) < 0.8
-CLASSES = ("positive", "negative")
 NAMES = ("gain", "gain_rejected", "gain_size")
 
 
