@@ -1,4 +1,4 @@
-"""Precision-recall space (DG): vertices, precision at a recall, areas, differences.
+"""Precision-recall space (DG): vertices, precision at a recall, areas, dominance.
 
 Between two vertices TP and FP grow in a fixed proportion, so that precision over recall is a
 quotient of two linear functions. Nothing here goes through ROC space but the hull of the
@@ -264,7 +264,24 @@ def achievable_pr_curve(ranking: Sequence[Group]) -> list[PrVertex] | None:
     return None if merged is None else pr_curve(merged)
 
 
-# Differences
+# Dominance
+
+
+def dominates_pr(a: Curve | Sequence[PrVertex], b: Curve | Sequence[PrVertex]) -> bool | None:
+    """Whether a's precision is at least b's at every recall; undefined without positives.
+
+    Limits count: on each stretch between neighbouring recalls of vertices the numerator of the
+    difference is a quadratic that must be nowhere negative.
+    """
+    one, other = pr_pieces(a), pr_pieces(b)
+    if one is None or other is None:
+        return None
+    return all(
+        _nowhere_negative(difference(p, q), max(p.start, q.start), min(p.stop, q.stop))
+        for p in one
+        for q in other
+        if max(p.start, q.start) < min(p.stop, q.stop)
+    )
 
 
 def difference(p: Piece, q: Piece) -> tuple[Fraction, Fraction, Fraction]:
@@ -274,3 +291,14 @@ def difference(p: Piece, q: Piece) -> tuple[Fraction, Fraction, Fraction]:
         p.a * q.d + p.b * q.c - q.a * p.d - q.b * p.c,
         p.b * q.d - q.b * p.d,
     )
+
+
+def _nowhere_negative(
+    polynomial: tuple[Fraction, Fraction, Fraction], low: Fraction, high: Fraction
+) -> bool:
+    """Whether a quadratic is ≥ 0 on [low, high]: at both ends, and at its lowest point between."""
+    constant, linear, square = polynomial
+    places = [low, high]
+    if square > 0 and low < -linear / (2 * square) < high:
+        places.append(-linear / (2 * square))
+    return all(constant + linear * x + square * x * x >= 0 for x in places)

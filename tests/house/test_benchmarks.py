@@ -12,17 +12,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import (
-    cases,
-    checks,
-    data,
-    groups,
-    reference,
-    report,
-    streaming,
-    suite,
-    tables,
-)
+from benchmarks import cases, checks, data, groups, reference, report, streaming, suite, tables
 from benchmarks.backends import BACKENDS, Backend
 from benchmarks.harness import Entry, WrongResultError, contest
 from benchmarks.misses import REASONS
