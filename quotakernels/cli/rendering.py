@@ -22,6 +22,7 @@ from quotakernels.evaluation.answers import Answer
 from quotakernels.evaluation.certainty import (
     notes_of_clusters,
     notes_of_few_groups,
+    notes_of_quotas,
 )
 from quotakernels.evaluation.evaluation import Evaluation
 from quotakernels.evaluation.results import Results, where_best
@@ -177,7 +178,7 @@ def _print_answer(answer: Answer, console: Console) -> None:
 def _print_notes(evaluation: Evaluation, console: Console, starred: bool) -> None:
     """Print what to mind of the answer, and how to get all the rest."""
     mark = [say("command.best")] if starred else []
-    notes = notes_of_clusters, notes_of_few_groups
+    notes = notes_of_clusters, notes_of_few_groups, notes_of_quotas
     for note in (*mark, *(in_options(note) for of in notes for note in of(evaluation))):
         console.print(f"\n{note}")
     sure = evaluation.settings.resampling is not None

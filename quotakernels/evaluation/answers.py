@@ -11,6 +11,7 @@ import numpy as np
 
 from quotakernels._text import counted, fixed, formatted, number, percent, plain
 from quotakernels.evaluation.certainty import (
+    USUAL_LEVEL,
     at_quota,
     how_sure,
     is_unsure,
@@ -115,8 +116,10 @@ def _by_choice(choice: Choice, form: Callable[[float], str]) -> str:
     """A warning that the model ahead was chosen on the rows that judge it; empty if none was."""
     if len(choice.best) == len(choice.order):
         return ""
-    expected = choice.elsewhere
-    best = "which.best_here" if math.isnan(expected) else "which.best_here_expect"
+    expected, test = choice.elsewhere, choice.evaluation.test_at(choice.quota)
+    no_less = test is None or form(expected) == form(float(test.found.estimate[0]))
+    unknown = math.isnan(expected) or no_less
+    best = "which.best_here" if unknown else "which.best_here_expect"
     return say(best, models=len(choice.order), expected=form(expected))
 
 
@@ -145,10 +148,6 @@ def what_is_brought(choice: Choice) -> Iterator[str]:
 
 
 # what selecting brings in the user's unit
-
-
-_CHANCE_LEVEL = 0.05
-"""The p-value up to which a cut is worth choosing, where there is no level of intervals."""
 
 
 def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
@@ -238,19 +237,30 @@ def _on_other_rows(evaluation: Results, here: Said, cut: ChosenCut, all_of_it: s
     doubt = _doubt(evaluation, cut)
     if doubt == "nobody":
         assert evaluation.gains is not None
-        nobody = amount(evaluation.gains.nobody)
-        return say("many.perhaps_none"), (*said, say("many.chance_nobody", nobody=nobody))
+        nobody, said_p = amount(evaluation.gains.nobody), _by_chance(evaluation, cut.by_chance[0])
+        chance = say("many.chance_nobody", nobody=nobody, p=said_p)
+        return say("many.perhaps_none"), (*said, chance)
     if doubt:
-        perhaps = say("many.perhaps_all", All=sentence(all_of_it))
-        return perhaps, (*said, say("many.chance_all", all=all_of_it))
+        perhaps, p = say("many.perhaps_all", All=sentence(all_of_it)), cut.by_chance[1]
+        chance = say("many.chance_all", all=all_of_it, p=_by_chance(evaluation, p))
+        return perhaps, (*said, chance)
     return verdict, said
+
+
+def _by_chance(evaluation: Results, p: float) -> str:
+    """The p-value of a cut, if that is why it is doubted, and not the interval beside it."""
+    return say("many.chance_p", p=formatted(p, ".2g")) if p > _alpha(evaluation) else ""
+
+
+def _alpha(evaluation: Results) -> float:
+    """The p-value up to which a cut is worth choosing."""
+    return round(1 - (evaluation.level if evaluation.has_intervals else USUAL_LEVEL), 12)
 
 
 def _doubt(evaluation: Results, cut: ChosenCut) -> Literal["nobody", "all", ""]:
     """Beside what a cut may be no better, if beside anything."""
     assert evaluation.gains is not None
-    alpha = round(1 - evaluation.level, 12) if evaluation.has_intervals else _CHANCE_LEVEL
-    by_chance, expected = [p > alpha for p in cut.by_chance], cut.expected
+    by_chance, expected = [p > _alpha(evaluation) for p in cut.by_chance], cut.expected
     if by_chance[0] or expected.lower <= evaluation.gains.nobody:
         return "nobody"
     return "all" if by_chance[1] or expected.value <= cut.whole else ""

@@ -35,8 +35,8 @@ from quotakernels.results import Comparison
 # the order of the models
 
 
-_LEVEL = 0.95
-"""The level of intervals where none was given."""
+USUAL_LEVEL = 0.95
+"""The level of intervals and doubts where none was given."""
 _ONE_ERROR = 2 * NormalDist().cdf(-1.0)
 """The p-value of a difference as large as its standard error: smaller differences are too uncertain
 to plan with.
@@ -72,7 +72,7 @@ def is_unsure(evaluation: Results, quota: Quota | None, first: str) -> bool:
     if test is None or any(map(math.isnan, test.found.estimate)):
         return False
     rivals = rivals_of(test.found, first, evaluation.level)
-    return bool(rivals or _few_earn_half(evaluation, test))
+    return bool(rivals or _few_earn_half(evaluation, test, first))
 
 
 _BESIDE_CHANCE = {
@@ -96,7 +96,7 @@ def _of_one(evaluation: Results, choice: Choice | None) -> Said:
         return _unknown("sure.nothing_to_compare")
     (lower, upper), by_chance = _compared(choice)
     if math.isnan(lower):
-        return _unknown("sure.undefined", What=sentence(what))
+        return _unknown("sure.no_interval", what=what)
     if same(lower, upper):
         return _unknown("sure.no_width", What=sentence(what))
     side = "sure.chance_above" if by_chance > upper else "sure.chance_within"
@@ -141,10 +141,10 @@ def _all_below_chance(choice: Choice) -> bool:
     if choice.brings is not None:
         measure, chance = "brings", choice.random_brings
     if not evaluation.has_intervals and settings.one_by_one:
-        asked = replace(settings, resampling=Resampling.asked(_LEVEL))
+        asked = replace(settings, resampling=Resampling.asked(USUAL_LEVEL))
         choice = replace(choice, evaluation=with_closed_forms(replace(evaluation, settings=asked)))
     ends = choice.values(measure).ends.get(measure)
-    below = ends is not None and bool(np.all(ends.upper < chance))
+    below = ends is not None and bool(np.all((ends.upper < chance) & (ends.lower < ends.upper)))
     return below and not too_few_groups(evaluation)
 
 
@@ -171,7 +171,8 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
     first = found.names[0] if choice is None else choice.name
     said, *needed = _found_more(evaluation, choice, test, first)
     rivals = rivals_of(found, first, evaluation.level)
-    if test.too_few and rivals:
+    at_least = [test.is_least(found.names.index(first), found.names.index(x)) for x in rivals]
+    if test.too_few and rivals and all(at_least):
         return say("sure.few_resamples"), (said, *(f"{sentence(x)}." for x in test.notes))
     if groups := too_few_groups(evaluation):
         return say("sure.few_for_test", groups=groups), (said,)
@@ -180,19 +181,20 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
     if choice is not None and choice.beside_chance > 0 and evaluation.has_intervals:
         ends, by_chance = _compared(choice)
         doubt = [say("sure.doubt")] if ends[0] <= by_chance else []
-    if not rivals and (rows := _few_earn_half(evaluation, test)):
+    if not rivals and (rows := _few_earn_half(evaluation, test, first)):
         return say("sure.few_earn_half", rows=rows), (said, *doubt)
     better = [say("sure.better_than", models=at_most_three(others))] if others else []
     return _verdict(test, first, rivals, others), (said, *better, *doubt, *needed)
 
 
-def _few_earn_half(evaluation: Results, test: Differences) -> str:
-    """How many rows earn half of what a model brings, if these are too few for a test of it."""
+def _few_earn_half(evaluation: Results, test: Differences, first: str) -> str:
+    """How many rows earn half of what the first model brings, if these are too few for a test."""
     gains = evaluation.gains
-    if test.measure != "brings" or test.quota is None or gains is None:
+    at = None if gains is None or test.quota is None else gains.few.get(test.quota)
+    if test.measure != "brings" or at is None:
         return ""
-    few = [x for x in gains.few.get(test.quota, ()) if x]
-    return counted(int(min(few)), "row", "rows") if few else ""
+    few = int(at[evaluation.models.index(first)])
+    return counted(few, "row", "rows") if few else ""
 
 
 def too_few_groups(evaluation: Results) -> str:
@@ -200,7 +202,7 @@ def too_few_groups(evaluation: Results) -> str:
     if not evaluation.settings.draws_groups or evaluation.groups is None:
         return ""
     groups = len(evaluation.groups.names)
-    few = groups < groups_needed(2, evaluation.level)
+    few = groups < groups_needed(evaluation.level)
     return counted(groups, "group", "groups") if few else ""
 
 
@@ -214,6 +216,7 @@ def _found_more(
     i = found.names.index(first)
     j = int(np.argmax(np.where(np.arange(len(found.names)) == i, -1.0, found.p_value[i])))
     by, lower, upper = (float(x[i, j]) for x in (found.difference, found.lower, found.upper))
+    by = 0.0 if same(float(found.estimate[i]), float(found.estimate[j])) else by
     form = _form(evaluation, choice, test)
     more, at = _ahead(choice, test, by, alike=form(by) == form(0.0)), ""
     if choice is not None:
@@ -344,7 +347,8 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
         if measure.heading and measure.name in values.ends
     ]
     yield from _too_narrow(evaluation)
-    if any(np.any(ends.lower == ends.upper) for ends in shown):
+    yield from notes_of_quotas(evaluation)
+    if any(np.any(np.isnan(x.lower) & (x.undefined < resampling.resamples)) for x in shown):
         yield say("notes.no_width")
     for row, name in enumerate(evaluation.models):
         counts = (int(x.undefined[row]) for x in shown)
@@ -367,6 +371,27 @@ def notes_of_few_groups(evaluation: Results) -> Iterator[str]:
         yield say("notes.few_groups", groups=groups)
 
 
+def notes_of_quotas(evaluation: Results) -> Iterator[str]:
+    """Say which intervals at quotas cover less often than they say."""
+    settings, gains = evaluation.settings, evaluation.gains
+    if not evaluation.has_intervals:
+        return
+    for quota, few in () if gains is None else gains.few.items():
+        for name, rows in zip(evaluation.models, few.tolist(), strict=True):
+            if rows:
+                carry = counted(rows, "row", "rows")
+                yield say("notes.few_carry", rows=carry, quota=quota.named, model=name)
+    quotas = evaluation.at_quota.items()
+    rates = [x.of("hit_rate") for quota, x in quotas if not quota.is_budget]
+    drawn = settings.cluster is not None or settings.per is not None
+    if drawn and any(np.any(x > NEAR_ONE) for x in rates):
+        yield say("notes.rates_near_one")
+    if (paid := settings.cost is not None) and quotas:
+        yield say("notes.at_budget")
+    if settings.treatment and (paid or not settings.one_by_one):
+        yield say("notes.uplift_drawn")
+
+
 def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     """What the intervals of best cuts and of quotas are, and where the expected is too low."""
     settings = evaluation.settings
@@ -375,11 +400,6 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     if settings.quotas and settings.one_by_one and settings.cost is None:
         yield say("notes.of_two_rates" if impacts else "notes.of_a_sum")
     yield say("notes.uncorrected")
-    for quota, few in gains.few.items():
-        for name, rows in zip(evaluation.models, few.tolist(), strict=True):
-            if rows:
-                carry = counted(rows, "row", "rows")
-                yield say("notes.few_carry", rows=carry, quota=quota.named, model=name)
     named = zip(evaluation.models, evaluation.rankings, strict=True)
     coarse = [name for name, x in named if np.count_nonzero(x.counts) < _FEW_SCORES]
     if coarse and "expected" in gains.at_best_cut.ends:
@@ -398,7 +418,7 @@ def _of_rows(evaluation: Results) -> Iterator[str]:
 
 def _too_narrow(evaluation: Results) -> Iterator[str]:
     """Which intervals cover less often than they say, of what, and how often."""
-    drawn, quotas = evaluation.settings.cluster is not None, evaluation.at_quota.items()
+    drawn = evaluation.settings.cluster is not None
     fewer: float = min(evaluation.positives, evaluation.rows - evaluation.positives)
     fewer *= evaluation.effective_rows / evaluation.rows if evaluation.weighted else 1.0
     if fewer < _FEW_OF_A_CLASS:
@@ -411,11 +431,3 @@ def _too_narrow(evaluation: Results) -> Iterator[str]:
     if near := [name for name, area in named if fewer < enough_near_one(area)]:
         of_weights = "notes.near_one_weighted" if evaluation.weighted else "notes.near_one"
         yield say("notes.near_one_drawn" if drawn else of_weights, models=listed(near))
-    rates = [x.of("hit_rate") for quota, x in quotas if not quota.is_budget]
-    drawn = drawn or evaluation.settings.per is not None
-    if drawn and any(np.any(x > NEAR_ONE) for x in rates):
-        yield say("notes.rates_near_one")
-    if (paid := evaluation.settings.cost is not None) and quotas:
-        yield say("notes.at_budget")
-    if evaluation.settings.treatment and (paid or not evaluation.settings.one_by_one):
-        yield say("notes.uplift_drawn")

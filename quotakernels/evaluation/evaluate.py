@@ -524,7 +524,7 @@ def _p_of_best(
     `end` of the list.
 
     The total gain along a list that tells nothing of gains is a random walk.  From its ends to its
-    maximum it rises by Rayleigh's distribution, in standard deviations of the way (Denisov 1984).
+    maximum it rises by Rayleigh's distribution, in standard deviations of the way [Denisov 1984].
     The variance of the way is that of its own gains, but not less than its share of all: below the
     last of few large gains all look alike.
     """

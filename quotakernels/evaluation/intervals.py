@@ -297,20 +297,29 @@ def _sums_at_quotas(gains: GainResults, data: Resampled) -> tuple[GainResults, d
     results, brings, few = data.results, data.brings["gain"], {}
     ends: dict[_Key, Ends] = {}
     quotas = [] if _impacts_of(results) or data.settings.cost else gains.at_quota
+    scores = [*data.sample.scores.values()]
     for quota in quotas:
         places, values = results.places_at_random(quota), gains.at_quota[quota].of("brings")
-        scores = data.sample.scores.values()
         found = [sum_ends(brings, x, places, results.level) for x in scores]
         lower, upper = np.transpose([away for away, _ in found]) + values
-        ends[_GAINS, quota, "brings"] = Ends(lower, upper, np.zeros(len(values), int))
+        again = partial(_lower_total, values, brings, scores, places)
+        ends[_GAINS, quota, "brings"] = Ends(lower, upper, np.zeros(len(values), int), again)
         skewed = [abs(skew) > _SKEWED for _, skew in found]
         half = [_rows_for_half(brings, x, places) for x in scores]
         few[quota] = np.where(skewed, half, 0)
     return replace(gains, few=few), ends
 
 
+def _lower_total(
+    totals: Floats, brings: Floats, scores: list[Any], places: float, model: int, level: float
+) -> float:
+    return float(totals[model] + sum_ends(brings, scores[model], places, level)[0][0])
+
+
 _SKEWED = 0.3
-"""The skewness of a sum above which its intervals covered the truth too rarely in simulations."""
+"""The skewness of a sum above which what the transformation leaves of it matters: in simulations
+95% intervals of log-normal gains then covered the truth in less than 92%.
+"""
 
 
 def _rows_for_half(brings: Floats, scores: NDArray[Any], places: float) -> int:

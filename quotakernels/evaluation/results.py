@@ -260,14 +260,20 @@ class Ends(NamedTuple):
 
     @classmethod
     def of(cls, found: Any) -> Ends:
-        """The ends of an interval with an axis of models, or of an interval for each of them.
+        """The ends of an interval with an axis of models, or of an interval for each of them; NaN
+        where all resamples agree, which tells nothing of other rows.
 
         Closed forms have no resamples that are undefined.
         """
         if hasattr(found, "lower"):
-            return cls(found.lower, found.upper, found.undefined)
+            return cls(found.lower, found.upper, found.undefined)._with_width()
         lower, upper = (np.asarray([getattr(x, end) for x in found]) for end in cls._fields[:2])
-        return cls(lower, upper, np.asarray([getattr(x, "undefined", 0) for x in found]))
+        ends = cls(lower, upper, np.asarray([getattr(x, "undefined", 0) for x in found]))
+        return ends._with_width() if hasattr(found[0], "undefined") else ends
+
+    def _with_width(self) -> Ends:
+        lower, upper = (np.where(self.lower < self.upper, x, np.nan) for x in self[:2])
+        return self._replace(lower=lower, upper=upper)
 
 
 @dataclass(frozen=True)

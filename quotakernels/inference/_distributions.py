@@ -218,7 +218,7 @@ def student_p_value(xp: Namespace, t: Array, freedom: Array) -> Array:
 
 def student_t(xp: Namespace, confidence_level: float, freedom: Array) -> Array:
     """The t such that a share of the distribution is within ±t; NaN below 1 degree of freedom."""
-    known = freedom >= 1
+    known, freedom = freedom >= 1, xp.wide(freedom)
     number = xp.where(known, freedom, xp.ones_like(freedom))
     dtype, dev = number.dtype, device(number)
     degree = xp.arange(_DEGREE + 1, dtype=dtype, device=dev)

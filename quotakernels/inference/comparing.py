@@ -157,9 +157,9 @@ def resamples_needed(models: int, confidence_level: float, test: str = "bootstra
     return math.ceil(round(_LEAST_P[test] * pairs / (1 - confidence_level) - 1, 6))
 
 
-def groups_needed(models: int, confidence_level: float) -> int:
-    """The fewest groups whose exchanges can be significant among all pairs of models."""
-    return math.ceil(math.log2(1 + resamples_needed(models, confidence_level)))
+def groups_needed(confidence_level: float) -> int:
+    """The fewest groups whose exchanges can tell two models apart."""
+    return math.ceil(math.log2(1 + resamples_needed(2, confidence_level)))
 
 
 def by_test(test: TestName, models: Compared) -> Tests:
@@ -377,9 +377,9 @@ def _parts_of(units: Units, models: Compared) -> tuple[Counts, range]:
         if few := few_resamples(drawn.n_resamples, count, level):
             warn_once(few)
         return units.coins(owner, drawn.random_state), range(drawn.n_resamples)
-    if units.places < (needed := groups_needed(count, level)):
+    if units.places < (needed := groups_needed(level)):
         few = f"{units.places} {'groups' if drawn.clusters is None else 'clusters'}"
-        warn_once(f"only {few}: fewer than {needed} cannot tell any of {count} models apart")
+        warn_once(f"only {few}: fewer than {needed} cannot tell any two models apart")
     return units.parts(owner), range(1, 2**units.places)
 
 
@@ -462,6 +462,9 @@ def _of_few_units(
     """The t test of resamples of few clusters, whose standard error is too small by a factor."""
     found = of_resamples(difference, values, level, rounding, margin)
     error, freedom = found.error * math.sqrt(units / (units - 1)), np.full(3, units - 1.0)
+    if error <= rounding:  # units that are all alike tell nothing of others
+        end = 0.0 if abs(difference) <= rounding else math.nan
+        return PairTest(end, end, 1.0, 1.0, 1.0, error, error)
     if not error > 0:
         return found
     wide = float(student_t(NUMPY, level, freedom)[0]) * error
@@ -895,6 +898,7 @@ def comparison_of(
         more = normal_optimism(worth[order], _table(pairs, of.error, of.error, 0))
     else:
         more = optimism(worth, sign * tests.resamples)
+    average = np.mean(worth[~lost]) if not lost.all() else np.nan
     adjusted = holm(of.p_value)
     groups = groups_alike(_table(pairs, adjusted, adjusted, 1) <= round(1 - confidence_level, 12))
     with np.errstate(invalid="ignore"):
@@ -913,7 +917,7 @@ def comparison_of(
         letters_of(groups, len(names)),
         tuple(tuple(names[k] for k in group) for group in groups),
         tests.name,
-        sign * float(np.clip(worth[order[0]] - more, np.mean(worth), worth[order[0]])),
+        sign * float(np.clip(worth[order[0]] - more, average, worth[order[0]])),
         joint_test(estimate, _table(pairs, of.if_equal, of.if_equal, 0)),
     )
 

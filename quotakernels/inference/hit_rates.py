@@ -574,9 +574,10 @@ def impact_ends(
 def sum_ends(
     gain: NDArray, scores: NDArray, quota: float, confidence_level: float
 ) -> tuple[NDArray, float]:
-    """How far the ends of the total gain of a quota are from it, and how skewed that total is.
+    """How far the ends of the total gain of a quota are from it, and how skewed that total is; NaN
+    and 0 below two places.
 
-    Student's t, with the skewness of the total taken out by a cubic transformation (Hall 1992).
+    Student's t, with the skewness of the total taken out by a cubic transformation [Hall 1992].
     The cut moves with the sample, past examples that bring what those around the quota's end do.
     """
     order, near = np.argsort(-scores, kind="stable"), quota / 2
@@ -584,7 +585,9 @@ def sum_ends(
     away = select(scores, quota=quota) * (gain - np.mean(around))
     away = away - np.mean(away)
     error = math.sqrt(np.sum(away**2))
-    if not error or quota < 2:
+    if quota < 2:
+        return np.full(2, math.nan), 0.0
+    if not error:
         return np.zeros(2), 0.0
     skew = float(np.sum(away**3)) / error**3
     t = float(student_t(NUMPY, confidence_level, np.asarray(quota - 1)))
