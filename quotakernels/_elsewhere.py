@@ -24,8 +24,8 @@ _IN_PLACE: list[dict[str, Any]] = _TABLES["in_place"]
 def keyword_hint(keyword: str, known: Iterable[str]) -> str:
     """What a message adds about a keyword that is none of those that are known."""
     names = list(known)
-    misspelt = bool(difflib.get_close_matches(keyword, names, n=1, cutoff=0.9))
-    for case in _IN_PLACE if not misspelt else ():
+    misspelt = difflib.get_close_matches(keyword, names, n=1, cutoff=0.9)
+    for case in () if misspelt else _IN_PLACE:
         if keyword in case["keywords"] and {*case["with"]} <= {*names}:
             return f"; {case['hint'].format(keyword)}"
     meant = [x for x in [_KEYWORDS.get(keyword)] if x in names]

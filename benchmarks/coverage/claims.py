@@ -375,8 +375,8 @@ DOUBTS = [
     *_in("many", "chance_nobody perhaps_none perhaps_all chance_all"),
     "brings.may_not_pay",
     *_in("treatment", "may_add_nothing not_sure"),
-    *_in("sure", "chance_within perhaps_chance few_for_test few_earn_half few_resamples"),
-    *_in("sure", "all_alike some_alike doubt needed"),
+    *_in("sure", "chance_within perhaps_chance few_for_test few_resamples"),
+    *_in("sure", "all_alike some_alike doubt needed few_earn_half no_interval"),
     *_in("tests", "few_resamples alike"),
 ]
 """Sentences that say that something is not known."""
@@ -405,7 +405,7 @@ PARTS = [
     *_in("which", "spending spending_each of_each take rows of_places best_here"),
     *_in("which", "best_here_expect finds brings has random_too at_share of_all_quotas"),
     *_in("which", "others_at_no_more"),
-    *_in("many", "takes"),
+    *_in("many", "takes chance_p"),
     *_in("brings", "here_and_elsewhere no_width not_spent counted_in positive negative others"),
     *_in("brings", "selected left tuned of_places of_groups of_budget"),
     *_in("treatment", "positive by"),

@@ -104,8 +104,10 @@ def _finding(evaluation: Results) -> Callable[[float], str]:
 
 
 def _found_from_to(choice: Choice) -> str:
-    """Between what numbers the best of several models finds; of one the hit rate is told."""
-    if len(choice.order) == 1 or choice.quota.is_budget:  # whose places are not fixed
+    """Between what numbers the best of several models finds, where that decides; of one the hit
+    rate is told, and the places of a budget are not fixed.
+    """
+    if len(choice.order) == 1 or choice.quota.is_budget or choice.brings is not None:
         return ""
     known = not same(*choice.interval("hit_rate"))
     said = choice.in_words("hit_rate", lambda share: number(choice.places * share))
@@ -138,7 +140,8 @@ def what_is_brought(choice: Choice) -> Iterator[str]:
     """What the models bring, where that decides."""
     if choice.brings is None:
         return
-    amount, luck = choice.evaluation.amount, _by_choice(choice, choice.evaluation.amount)
+    amount = choice.evaluation.amount  # what to expect on new data is an answer of its own
+    luck = _by_choice(choice, amount) if math.isnan(choice.elsewhere) else ""
     brought = amount(choice.brings[choice.first])
     first = say("which.brings", model=choice.name, amount=brought, luck=luck)
     yield f"{listed([first, *_each(choice, 'which.has', amount)])}."
@@ -168,6 +171,7 @@ def how_many_by_gain(evaluation: Results, choice: Choice | None) -> Said:
         return verdict, (sentence(said), *more)
     verdict, within = _within(choice)
     if not _reaches_best_cut(gains, choice.fewer):
+        more = [] if _doubt(evaluation, gains.best_cut) else more
         within = (*within, say("many.without_limit", said=said), *more)
     return verdict, within
 
@@ -242,7 +246,7 @@ def _on_other_rows(evaluation: Results, here: Said, cut: ChosenCut, all_of_it: s
         return say("many.perhaps_none"), (*said, chance)
     if doubt:
         perhaps, p = say("many.perhaps_all", All=sentence(all_of_it)), cut.by_chance[1]
-        chance = say("many.chance_all", all=all_of_it, p=_by_chance(evaluation, p))
+        chance = say("many.chance_all", p=_by_chance(evaluation, p))
         return perhaps, (*said, chance)
     return verdict, said
 

@@ -462,11 +462,9 @@ def _of_few_units(
     """The t test of resamples of few clusters, whose standard error is too small by a factor."""
     found = of_resamples(difference, values, level, rounding, margin)
     error, freedom = found.error * math.sqrt(units / (units - 1)), np.full(3, units - 1.0)
-    if error <= rounding:  # units that are all alike tell nothing of others
-        end = 0.0 if abs(difference) <= rounding else math.nan
-        return PairTest(end, end, 1.0, 1.0, 1.0, error, error)
-    if not error > 0:
-        return found
+    if not error > rounding:  # units that are all alike tell nothing of others
+        end, p_value = 0.0 if abs(difference) <= rounding else math.nan, 1 + 0 * found.p_value
+        return PairTest(end, end, p_value, p_value, p_value, error, error)
     wide = float(student_t(NUMPY, level, freedom)[0]) * error
     above = np.asarray([abs(difference), difference + margin, margin - difference])
     tail = student_p_value(NUMPY, above / error, freedom) / 2
@@ -889,6 +887,7 @@ def comparison_of(
     """Models in order, and the tests of all their pairs."""
     worth = sign * estimate.astype(np.float64)
     lost, worth = np.isnan(worth), np.nan_to_num(worth, posinf=np.inf, neginf=-np.inf)
+    known = worth if lost.all() else worth[~lost]
     order = sorted(range(len(names)), key=lambda k: (lost[k], -worth[k], names[k]))
     estimate, names = estimate[order].astype(np.float64), [names[k] for k in order]
     pairs = list(itertools.combinations(range(len(names)), 2))
@@ -898,15 +897,12 @@ def comparison_of(
         more = normal_optimism(worth[order], _table(pairs, of.error, of.error, 0))
     else:
         more = optimism(worth, sign * tests.resamples)
-    average = np.mean(worth[~lost]) if not lost.all() else np.nan
     adjusted = holm(of.p_value)
     groups = groups_alike(_table(pairs, adjusted, adjusted, 1) <= round(1 - confidence_level, 12))
     with np.errstate(invalid="ignore"):
         difference = estimate[:, None] - estimate
-    lower, upper = (
-        _table(pairs, of.lower, 0.0 - of.upper, 0),
-        _table(pairs, of.upper, 0.0 - of.lower, 0),
-    )
+    ends = (of.lower, 0.0 - of.upper), (of.upper, 0.0 - of.lower)
+    lower, upper = (_table(pairs, *x, 0) for x in ends)
     return Comparison(
         tuple(names),
         estimate,
@@ -917,7 +913,7 @@ def comparison_of(
         letters_of(groups, len(names)),
         tuple(tuple(names[k] for k in group) for group in groups),
         tests.name,
-        sign * float(np.clip(worth[order[0]] - more, average, worth[order[0]])),
+        sign * float(np.clip(worth[order[0]] - more, np.mean(known), worth[order[0]])),
         joint_test(estimate, _table(pairs, of.if_equal, of.if_equal, 0)),
     )
 

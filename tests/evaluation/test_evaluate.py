@@ -357,7 +357,8 @@ def test_what_callers_change_afterwards_changes_nothing() -> None:
 def test_one_row_has_intervals_and_no_tests() -> None:
     models = {"a": [0.5], "b": [0.4]}
     found = qk.evaluate([1], models, quota=1, gain=[3.0], confidence_level=0.9)
-    assert found.gains.at_quota[found.settings.quotas[0]].interval("brings", 1) == (3.0, 3.0)
+    interval = found.gains.at_quota[found.settings.quotas[0]].interval("brings", 1)
+    assert np.isnan(interval).all()
 
 
 def test_a_leading_axis_of_models() -> None:
@@ -533,9 +534,8 @@ def test_the_interval_of_the_best_allows_for_the_choice(weights: Any) -> None:
     ends = (f"{round(40 * x, 1):g}" for x in (less, upper))
     said = f"(95% interval {' to '.join(ends)} as the best of 9)"
     assert said in found.answers[0].sentences[0]
-    doubt = "It may be no better than a random choice." in found.answers[-1].sentences
+    assert "It may be no better than a random choice." in found.answers[-1].sentences
     assert less < 0.2
-    assert doubt == (weights is None)  # weights need more resamples for so many models
     assert max(less, test.estimate.mean()) <= test.expected <= test.estimate[0]
 
 
