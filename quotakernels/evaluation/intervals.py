@@ -38,7 +38,7 @@ from quotakernels.evaluation.settings import (
 )
 from quotakernels.groups import selection_by_group
 from quotakernels.inference.bands import ValueAt, optima
-from quotakernels.inference.comparing import by_resamples, comparison_of, tests_of
+from quotakernels.inference.comparing import by_resamples, comparison_of, few_resamples, tests_of
 from quotakernels.inference.hit_rates import impact_ends, sum_ends, uplift_ends
 from quotakernels.inputs.keywords import silently
 from quotakernels.inputs.models import stacked
@@ -409,7 +409,7 @@ def _sure_gains(gains: GainResults, data: Resampled) -> tuple[GainResults, dict[
 def _tests_of_gains(gains: GainResults, drawn: _Gained, data: Resampled) -> Iterator[Differences]:
     """The tests by what the best cuts bring, and by what each quota does."""
     resampling, models = data.resampling, list(data.settings.models)
-    level, notes = resampling.tested_level, [*resampling.notes_of_gains(len(models))]
+    level, notes = resampling.tested_level, [*resampling.notes_of_gains]
     for quota in (None, *gains.at_quota) if len(models) > 1 else ():
         brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
         _, total = drawn[quota]
@@ -468,7 +468,12 @@ def _compared(
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
         found = qk.compare(measure, sample.labels, sample.scores, **at)
-    notes = [str(each.message) for each in noted]
+    # of all pairs, of which only those of the first are shown
+    pairs = few_resamples(resamples, len(sample.scores), data.resampling.tested_level)
+    told = [str(each.message) for each in noted]
+    notes = [x for x in told if x != pairs]
+    if pairs in told and (few := data.resampling.few(resamples)):
+        notes.append(few)
     return _of_test(name, quota, found, notes, resamples, data)
 
 
@@ -482,7 +487,7 @@ def _of_test(
 ) -> Differences:
     """A test, with whether so many resamples could tell no models apart, and their least p."""
     drawn = found.test in ("bootstrap", "permutation")
-    few = drawn and bool(data.resampling.few(len(found.names), resamples))
+    few = drawn and bool(data.resampling.few(resamples))
     return Differences(name, quota, found, tuple(notes), few, drawn * 2 / (1 + resamples))
 
 

@@ -258,13 +258,14 @@ class Resampling:
         """The level as it is written."""
         return f"{plain(100 * self.tested_level)}%"
 
-    def few(self, models: int, resamples: int) -> str:
-        """What is wrong with resamples that can tell none of so many models apart, or nothing."""
-        return few_resamples(resamples, models, self.tested_level)
+    def few(self, resamples: int) -> str:
+        """What is wrong with resamples that cannot tell two models apart, or nothing."""
+        return few_resamples(resamples, 2, self.tested_level)
 
-    def notes_of_gains(self, models: int) -> Iterator[str]:
+    @property
+    def notes_of_gains(self) -> Iterator[str]:
         """What to mind of tests by what models bring, which take the resamples of intervals."""
-        if few := self.few(models, self.resamples):
+        if few := self.few(self.resamples):
             yield few
         elif self.resamples != self.test_resamples:
             resamples = counted(self.resamples, "resample", "resamples")

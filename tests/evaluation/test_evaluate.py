@@ -238,11 +238,11 @@ def test_the_page_takes_the_names_that_it_was_given() -> None:
 # what models bring
 
 
-@pytest.mark.filterwarnings("ignore:60 resamples cannot tell")
+@pytest.mark.filterwarnings("ignore:30 resamples cannot tell")
 @pytest.mark.parametrize("sure", [{"confidence_level": 0.9}, {}])
 def test_differences_of_what_models_bring(credit: Any, sure: dict[str, float]) -> None:
     labels, models = credit["repaid"], credit[[*MODELS]]
-    drawn = {"n_resamples": 60, "random_state": 5}
+    drawn = {"n_resamples": 30, "random_state": 5}
     given = {"gain": np.where(labels, 0.0, -5), "gain_rejected": np.where(labels, -1.0, 0)}
     impacts = (0, -5, -1, 0)
     found = qk.evaluate(labels, models, quota=100, impacts=impacts, compare=True, **drawn, **sure)

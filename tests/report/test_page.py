@@ -25,7 +25,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 import quotakernels as qk
-from quotakernels.evaluation.settings import Resampling, resamples_for
+from quotakernels.evaluation.settings import Resampling, few_resamples, resamples_for
 
 from .conftest import EVIL, ODD
 
@@ -371,7 +371,7 @@ def test_tests_of_many_models_get_resamples_enough() -> None:
         )
         assert plain is not None
         assert drawn is not None
-        assert not drawn.few(models, drawn.resamples)
+        assert not few_resamples(drawn.resamples, models, 0.95)
         assert (drawn.resamples == 1000) == (models < 8)
         assert plain == replace(drawn, resamples=1000)
 
