@@ -241,10 +241,9 @@ def test_there_are_52_models_and_a_fifth_of_the_rows_is_positive():
 # data sets of the UCI repository
 
 
-def fetched(data_id: int, *, as_frame: bool) -> SimpleNamespace:
+def fetched(where: int | str) -> SimpleNamespace:
     """What OpenML would give for hepatitis, but for the values."""
-    assert data_id == 55
-    assert as_frame
+    assert where == 55
     rng = np.random.default_rng(0)
     dies = rng.permutation(155) < 32
     sex = pd.Categorical(np.where(rng.random(155) < 0.5, "male", "female"))
@@ -263,7 +262,7 @@ def test_uci_data_are_numbers():
 
 
 def test_uci_classes_of_one_size_are_taken_as_in_the_paper():
-    def iris(**_):
+    def iris(_):
         names = ["Iris-versicolor", "Iris-setosa", "Iris-virginica"] * 50
         return SimpleNamespace(data=pd.DataFrame({"x": np.arange(150.0)}), target=names)
 
@@ -272,10 +271,18 @@ def test_uci_classes_of_one_size_are_taken_as_in_the_paper():
 
 
 def test_uci_data_of_another_size_are_refused():
-    with pytest.raises(ValueError, match=r"number 4 at OpenML .* labor, 57 .* it has 155 of 2"):
-        uci.load("labor", lambda **_: fetched(55, as_frame=True))
-    with pytest.raises(SystemExit, match="no data set 'optic'; there are breast-cancer"):
+    with pytest.raises(ValueError, match=r"4 should be labor, 57 .* it has 155 of 2"):
+        uci.load("labor", lambda _: fetched(55))
+    with pytest.raises(SystemExit, match="no data set 'optic'; there are audiology"):
         uci.load("optic")
+
+
+def test_the_training_file_of_the_monks_is_read(tmp_path: Path):
+    file = tmp_path / "monks.train"
+    file.write_text(" 1 1 1 2 1 3 1 data_5\n 0 3 1 1 3 4 2 data_7\n", encoding="utf-8")
+    found = uci.fetch_from(str(file))
+    assert found.target.tolist() == ["1", "0"]
+    assert found.data.to_numpy().tolist() == [[*"112131"], [*"311342"]]
 
 
 def test_rows_of_uci_data():
@@ -288,15 +295,15 @@ def test_rows_of_uci_data():
 
 
 def test_uci_data_that_cannot_be_fetched():
-    def offline(**_):
+    def offline(_):
         raise OSError("no network")
 
-    with pytest.raises(SystemExit, match="vote cannot be fetched from OpenML: no network"):
+    with pytest.raises(SystemExit, match=r"vote cannot be fetched \(56\): no network"):
         uci.load("vote", offline)
 
 
 def test_voting_takes_uci_data(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetched)
+    monkeypatch.setattr(uci, "fetch_from", fetched)
     features, labels = voting.population("hepatitis")
     assert features.shape == (155, 3)
     assert labels.sum() == 32
@@ -304,5 +311,7 @@ def test_voting_takes_uci_data(monkeypatch: pytest.MonkeyPatch):
 
 def test_sources_agree_with_the_printed_sizes():
     sizes = {(x.data_set, x.instances, x.classes) for x in printed.ROWS}
-    at_hand = {x for x in sizes if x[0] in benchmarks.DATA_SETS}
-    assert at_hand <= {(x.title, x.rows, x.classes) for x in uci.SOURCES.values()}
+    others = {("Vote", 290, 2), ("OPTIC", 5628, 10)}
+    named = {(x.title, x.rows, x.classes) for x in uci.SOURCES.values()}
+    assert sizes - named == others
+    assert len(named) == len(sizes) == 20

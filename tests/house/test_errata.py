@@ -263,6 +263,15 @@ def test_what_a_changed_impact_changes():
         assert mean == epsilon * cells.tp / (2 * (cells.tp + cells.fp))
 
 
+@verifies("Eq. 3")
+def test_odds_ratio_by_output_has_the_errors_over_the_other_output():
+    for t in FULL:
+        selected, rejected = t.tp + t.fp, t.fn + t.tn
+        right = (t.tp / selected) * (t.tn / rejected) / ((t.fp / selected) * (t.fn / rejected))
+        printed = (t.tp / selected) * (t.tn / rejected) / ((t.fp / rejected) * (t.fn / selected))
+        assert right == printed == confusion.diagnostic_odds_ratio(t)
+
+
 @verifies("Section 6.4, eq. 10")
 def test_impact_of_normalised_cells_is_that_of_the_ratio_one():
     differ = 0
