@@ -1,8 +1,9 @@
 """Evaluation of probabilistic classifiers that must fill a limited quota.
 
-Families are modules: `tables`, `charts`, `points`, `groups`, `budgets`, `retrieval`, `uplift`,
-`inference`, `states`, `results`, `adapters` and `plots`.  They, and the functions beside them, load
-when they are first used; to type checkers `__init__.pyi` tells what they are.
+Families are modules: `tables`, `charts`, `points`, `groups`, `budgets`, `retrieval`, `screening`,
+`decisions`, `uplift`, `inference`, `states`, `results`, `adapters` and `plots`.  They, and the
+functions beside them, load when they are first used; to type checkers `__init__.pyi` tells what
+they are.
 """
 
 import importlib as _importlib
@@ -12,8 +13,8 @@ import typing as _typing
 from quotakernels._version import __version__ as __version__
 
 _OF_MEASURES = (
-    *("budgets", "charts", "groups", "inference", "points"),
-    *("results", "retrieval", "states", "tables", "uplift"),
+    *("budgets", "charts", "decisions", "groups", "inference", "points"),
+    *("results", "retrieval", "screening", "states", "tables", "uplift"),
 )
 _FAMILIES = (*_OF_MEASURES, "adapters", "plots")
 _ROOMS = ("cli", "evaluation", "inputs", "measures", "ops", "ranking", "report")

@@ -17,10 +17,12 @@ from quotakernels.inference.hit_rates import SelectionComparison as SelectionCom
 from quotakernels.inference.planning import SampleSize as SampleSize
 from quotakernels.measures._measure import RankingAtQuota as RankingAtQuota
 from quotakernels.measures.at_quota import Curve as Curve, LiftTable as LiftTable
-from quotakernels.measures.by_group import GroupCounts as GroupCounts, GroupMean as GroupMean
+from quotakernels.measures.by_group import Entities as Entities, GroupCounts as GroupCounts
+from quotakernels.measures.by_group import GroupMean as GroupMean
 from quotakernels.measures.by_group import SelectionByGroup as SelectionByGroup
 from quotakernels.measures.charts import Chart as Chart, ChartLine as ChartLine
 from quotakernels.measures.charts import ChartPoints as ChartPoints
+from quotakernels.measures.decisions import DecisionCurve as DecisionCurve
 from quotakernels.measures.dominance import Regions as Regions
 from quotakernels.measures.gains import QuotaImpact as QuotaImpact
 from quotakernels.measures.hull import Mixture as Mixture, OperatingPoint as OperatingPoint
@@ -29,7 +31,8 @@ from quotakernels.measures.multiclass import OneVsRest as OneVsRest
 from quotakernels.measures.operating import CurvePoint as CurvePoint, DetCurve as DetCurve
 from quotakernels.measures.over_quotas import Marks as Marks, PemAreas as PemAreas
 from quotakernels.measures.over_quotas import Summary as Summary
-from quotakernels.measures.roc_pr import PrCurve as PrCurve, PrPoints as PrPoints
+from quotakernels.measures.roc_pr import PrCurve as PrCurve, PrGainCurve as PrGainCurve
+from quotakernels.measures.roc_pr import PrPoints as PrPoints
 from quotakernels.measures.roc_pr import RocCurve as RocCurve, RocPoints as RocPoints
 from quotakernels.measures.selection import QuotaThreshold as QuotaThreshold
 from quotakernels.measures.tables.best_cut import BestBoundary as BestBoundary, BestCut as BestCut

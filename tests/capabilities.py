@@ -133,11 +133,12 @@ PROGRAM_MODES = (
 """Modes that programs set: what works in them, what does not, and the test that shows it."""
 
 LISTS = ("dcg", "ndcg", "reciprocal_rank", "success")
+OF_ITEMS = ("expected_average_precision", *LISTS, "work_saved_over_sampling")
 OF_POSITIONS = "are refused: positions are examples"
 ONE_BY_ONE = "are refused: the variance assumes examples drawn one by one"
 REFUSED: dict[str, dict[str, str]] = {
     "average_precision_interval": {"weights": ONE_BY_ONE},
-    **{name: {"weights": OF_POSITIONS} for name in ("expected_average_precision", *LISTS)},
+    **{name: {"weights": OF_POSITIONS} for name in OF_ITEMS},
     "normalized_marks": {"weights": 'with `method="minmax"` only'},
     "pem_areas": {"weights": 'with `method="area"` only'},
 }
@@ -181,6 +182,7 @@ GIVEN = {**LABELS, **SCORES, **NUMBERS, "models": {"a": S, "b": S[::-1]}}
 """What parameters without a default are given."""
 DRAWN = {"n_resamples": 9, "random_state": 1}
 GROUPS = [0, 0, 1, 1, 0, 1, 0, 1]
+OF_DECISIONS = ("net_benefit", "net_interventions_avoided", "standardized_net_benefit")
 MORE: dict[str, dict[str, Any]] = {
     "table_curve": {"measure": qk.recall},
     "best_cut": {"measure": qk.recall},
@@ -201,6 +203,9 @@ MORE: dict[str, dict[str, Any]] = {
     "gain_per_cost": {"cost": S, "gain": S},
     **{name: {"treatment": Y[::-1]} for name in qk.uplift.__all__},
     **{name: {"gain": S} for name in ("best_quota", "cell_impacts", "impact_at_quota")},
+    "value_found": {"gain": S},
+    "entities": {"groups": GROUPS},
+    **{name: {"threshold_probability": 0.25} for name in OF_DECISIONS},
 }
 """What else some functions need."""
 BATCHED = ("y_score", "gain")

@@ -33,7 +33,17 @@ PR_AREAS: dict[str, dict[str, str]] = {
 }
 AT_QUOTA = (*(name for name, x in PLAIN.items() if isinstance(x, type(qk.hit_rate))), "pearson")
 ONE_ROUNDING = {"roc_auc", "roc_hull_auc", "gini", "pem", "hit_rate", "qrecall", "average_qrecall"}
-ABSOLUTE = {"pearson", "pearson_observed", "s1", "s2", "s1_area", "s2_area", "lift_table"}
+ABSOLUTE = {
+    "pearson",
+    "pearson_observed",
+    "normalized_pr_auc",
+    "pr_gain_auc",
+    "s1",
+    "s2",
+    "s1_area",
+    "s2_area",
+    "lift_table",
+}
 """Accuracy: without an entry 4 ulp, of those rounded once none, of these an absolute error."""
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import quotakernels as qk
 
 OF_MEASURES = (qk.tables, qk.charts, qk.groups, qk.budgets, qk.retrieval, qk.points, qk.uplift)
+OF_MEASURES += (qk.decisions, qk.screening)
 FAMILIES = (*OF_MEASURES, qk.inference, qk.states, qk.results)
 PUBLIC: dict[str, Any] = {
     name: getattr(module, name) for module in (qk, *FAMILIES) for name in module.__all__

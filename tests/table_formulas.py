@@ -9,7 +9,7 @@ from typing import Any
 
 import exact as ex
 import numpy as np
-from exact.counterparts import OF_TABLES
+from exact.counterparts import DECISIONS, OF_TABLES
 from expected import as_floats
 from public_names import PUBLIC
 
@@ -29,11 +29,13 @@ def of_two(tp: int, fp: int, fn: int, tn: int) -> dict[str, Any]:
     found = {name: OF_TABLES[name][0](table, **OWN.get(name, {})) for name in NAMES}
     found["f_score_2"] = ex.confusion.f_score(table, 2)
     found["mutual_information_bits"] = ex.confusion.mutual_information(table, 2)
+    found["net_benefit_of_others"] = ex.fields.net_benefit(table, 0.25, 0.125)
     return found
 
 
 NAMES = sorted(OF_TABLES)
 OWN: dict[str, dict[str, Any]] = {"expected_cost": COSTS, "base_ratio": {"impacts": IMPACTS}}
+OWN |= {key: {"threshold_probability": 0.25} for key in DECISIONS}
 PLAIN = [name for name in NAMES if name not in OWN]
 """The measures without numbers of their own."""
 
@@ -43,6 +45,8 @@ def measured(table: Any) -> dict[str, Any]:
     found = {name: PUBLIC[name](table, **OWN.get(name, {})) for name in NAMES}
     found["f_score_2"] = qk.f_score(table, beta=2)
     found["mutual_information_bits"] = qk.tables.mutual_information(table, base=2)
+    others = {"threshold_probability": 0.25, "prevalence": 0.125}
+    found["net_benefit_of_others"] = qk.decisions.net_benefit(table, **others)
     return found
 
 

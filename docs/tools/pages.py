@@ -28,7 +28,7 @@ FENCE = re.compile(r"^(```)(\w+)[^\n`]*$", re.MULTILINE)
 WIDE = ("capabilities.md",)
 """Pages whose tables need the room of the table of contents."""
 CODE = re.compile(
-    r"(?<![`\[])`((?:(?:tables|charts|budgets|uplift|inference|states|results)\.)?\w+)`(?![`\]])"
+    r"(?<![`\[])`((?:(?:tables|charts|budgets|decisions|screening|uplift|inference|states|results)\.)?\w+)`(?![`\]])"
 )
 ROW = re.compile(r"^\| .*$", re.MULTILINE)
 UNLINKED = ("capabilities.md",)
@@ -73,6 +73,7 @@ def paths() -> dict[str, str]:
     import quotakernels
 
     families = ("results", "states", "inference", "budgets", "charts", "tables", "uplift")
+    families += ("decisions", "screening")
     found = {
         x: f"{family}.{x}" for family in families for x in getattr(quotakernels, family).__all__
     }

@@ -17,7 +17,7 @@ import quotakernels
 
 FAMILIES = (quotakernels.results, quotakernels.states, quotakernels.inference)
 FAMILIES += (quotakernels.budgets, quotakernels.charts, quotakernels.tables)
-FAMILIES += (quotakernels.uplift, quotakernels)
+FAMILIES += (quotakernels.decisions, quotakernels.screening, quotakernels.uplift, quotakernels)
 NAMES = {name: f"{module.__name__}.{name}" for module in FAMILIES for name in module.__all__}
 """The path of every public name in the reference: at the top, or else in its family."""
 KEY = re.compile(r"\[([A-Z]{2}|[A-Z][\w ]* \d{4})\]")

@@ -34,12 +34,15 @@ from quotakernels.measures._measure import Measure  # noqa: E402
 from quotakernels.measures.tables.confusion import TableMeasure  # noqa: E402
 from quotakernels.ranking import rank  # noqa: E402
 
+OF_PR = ("normalized_pr_auc", "pr_gain_auc", "pr_gain_curve")
 FAMILIES = {
     "budgets": (),
     "charts": ("charts", "iso_performance_slope"),
+    "decisions": ("decisions",),
     "groups": ("by_group",),
     "points": ("operating",),
-    "retrieval": ("retrieval", "expected_average_precision"),
+    "retrieval": ("retrieval", "expected_average_precision", *OF_PR),
+    "screening": ("screening", "normalized_enrichment_factor"),
     "tables": ("tables", "cell_impacts"),
     "uplift": ("uplift",),
 }

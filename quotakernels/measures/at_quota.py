@@ -230,6 +230,10 @@ def qrecall(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Array:
     quota; it is 0 at 0 and 1 at n.  At quota P it equals the hit rate (the break-even point).  The
     optimistic and the pessimistic policy give bounds.
 
+    With weights the quota is a mass too: if amounts of money are the weights, ``quota=100`` selects
+    100 units of money, not 100 examples.  The share of the money that 100 examples find is
+    `value_found`.
+
     References
     ----------
     [AR] eq. 5-6.
@@ -291,6 +295,49 @@ def lift(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Array:
     total = Totals(xp, table)
     prevalence = xp.expand_dims(total.positive / total.whole, axis=-1)
     return (found.numerator / (found.denominator * wanted)) / prevalence
+
+
+@measure(
+    QuotaMeasure,
+    greater_is_better=True,
+    monotone="always",
+    by_positives=True,
+    by_group=True,
+    by_counts=True,
+)
+def normalized_enrichment_factor(table: ops.TieTable | ops.QuotaCut, wanted: Array) -> Array:
+    """Normalized enrichment factor: lift over its largest value at the quota, T(j) / min(j, P).
+
+    Takes what `hit_rate` takes: labels and scores, or a `Ranking`, and a quota, fraction or budget.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        From 0 to 1; NaN where nothing is selected and where there are no positives.
+
+    See Also
+    --------
+    lift : the enrichment factor itself.
+
+    Notes
+    -----
+    It is the hit rate up to the quota P, and Qrecall from there on: the share of what a perfect
+    ranking finds.  The optimistic and the pessimistic policy give bounds.
+
+    References
+    ----------
+    [Liu 2019].
+
+    Examples
+    --------
+    >>> from quotakernels.screening import normalized_enrichment_factor
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> print(normalized_enrichment_factor(y_true, y_score, quota=[1, 2, 4]))
+    [1.   0.75 1.  ]
+    """
+    xp = namespace(wanted)
+    found = _positives_within(xp, table, wanted)
+    return xp.maximum(_hit_rate(xp, table, wanted, found), _qrecall(xp, table, wanted, found))
 
 
 @measure(Measure, greater_is_better=None, by_group=True, by_sums=True, by_counts=True)

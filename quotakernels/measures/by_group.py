@@ -27,7 +27,7 @@ from quotakernels.measures._facts import (
     unwrapped,
 )
 from quotakernels.measures._measure import Measure, measure, repr_of_measure, taken_of_rank
-from quotakernels.measures.at_quota import positives_at
+from quotakernels.measures.at_quota import float_thresholds, positives_at
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking, rank, ranked, table_of
 
@@ -126,6 +126,83 @@ def _check_groups(ranking: Any) -> None:
         raise TypeError(f"ranking must be a Ranking; got {show_value(ranking)}")
     if not ranking.groups:
         raise TypeError("the ranking has no groups; give them to rank")
+
+
+@plainly
+class Entities(NamedTuple, Generic[T]):
+    """Groups of examples as examples themselves, each field of shape (..., S).
+
+    Attributes
+    ----------
+    y_true : array
+        1 where an example of the group is positive, else 0.
+    y_score : array
+        The best score of the group; NaN of a group without examples.
+    gain : array
+        What the positives of the group bring together; an empty tuple if no gains were given.
+    """
+
+    y_true: T
+    y_score: Any
+    gain: T | Any
+
+
+@measure(Measure, takes=("gain",), greater_is_better=None, by_group=True)
+def entities(table: ops.TieTable) -> Entities:
+    """Labels and scores of groups: cards, customers or patients, of which one alert finds all.
+
+    A group is positive if one of its examples is, and has the best of their scores.  Measures of
+    these labels and scores count groups: their hit rate at a quota of k is card precision at k.
+
+    Takes labels, scores and `groups`, or a `Ranking` with groups; the other keywords are those of
+    `rank`.
+
+    Returns
+    -------
+    Entities
+        In the order of `group_counts`, which has the ids.  A group with a bad value that could not
+        be read has NaN.
+
+    Raises
+    ------
+    TypeError
+        No groups.
+
+    See Also
+    --------
+    group_mean : a measure of each group, and their mean.
+
+    Notes
+    -----
+    Pass ``entities.gain`` as `gain` of `value_found`.  Weights say which examples count, not how
+    much a group does.  With fewer groups than `num_groups`, pass ``where=~isnan(y_score)``.
+
+    References
+    ----------
+    [Le Borgne 2022], card precision.
+
+    Examples
+    --------
+    >>> from quotakernels import hit_rate
+    >>> from quotakernels.groups import entities
+    >>> fraud, score = [1, 1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.1]
+    >>> cards = entities(fraud, score, groups=["a", "a", "b", "c", "c"])
+    >>> print(cards.y_true, cards.y_score)
+    [1. 0. 1.] [0.9 0.7 0.6]
+    >>> print(hit_rate(cards.y_true, cards.y_score, quota=2))
+    0.5
+    """
+    if not table.groups:
+        raise TypeError("entities are groups of examples: pass groups=")
+    xp = namespace(table.counts)
+    first = xp.first_flagged(table, table.counts > 0)
+    score = xp.take_last_axis(float_thresholds(xp, table.thresholds), first[0])
+    positive = xp.group_total(table, table.positive)
+    gain: Any = ()
+    if "gain" in table.columns:
+        gain = xp.group_total(table, table.columns["gain"].positive)
+    label = xp.cast(positive > 0, xp.wide_float(device(positive)))
+    return Entities(label, xp.nan_unless(first[1], score), gain)
 
 
 class GroupValues(NamedTuple):

@@ -172,6 +172,53 @@ def _both_classes(table: ops.TieTable) -> tuple[Array, Array | None]:
     return table.columns["gain"].whole, None if rejected is None else rejected.whole
 
 
+@measure(Measure, numbers=wanted_masses, needs=("gain",), greater_is_better=True, by_group=True)
+def value_found(table: ops.TieTable, wanted: Array) -> Array:
+    """Value found: the share of the positives' gain that the quota finds, such as of fraud money.
+
+    Σ s_i·gain_i / Σ gain_i over the positives, with s_i the probability of `select`.
+
+    Takes what `hit_rate` takes, and `gain`, what each example is worth; or a `Ranking` that was
+    made with gains.
+
+    Parameters
+    ----------
+    y_true : array or None
+        Labels, so that only the positives' gains count, such as the amounts of the fraudulent
+        payments.  With None every example's gain counts, such as what each customer spent.
+
+    Returns
+    -------
+    array, shape (..., *Q)
+        From 0 to 1 if no gain is negative; NaN where all gains are 0, and where there are no
+        positives.  With `groups` the shape is (..., S, *Q).
+
+    See Also
+    --------
+    qrecall : the share of the positives that the quota finds.
+    impact_at_quota : gains and losses of all decisions.
+
+    Notes
+    -----
+    The quota counts examples.  Gains as sample weights would make it a sum of money.  Where one
+    alert finds all of a card or a customer, rank these: `entities`.
+
+    References
+    ----------
+    [AR] eq. 6, with gains in place of labels.
+
+    Examples
+    --------
+    >>> from quotakernels.budgets import value_found
+    >>> fraud, score, amount = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], [900, 50, 80, 20, 40]
+    >>> print(value_found(fraud, score, gain=amount, quota=[1, 2, 4]))
+    [0.9  0.94 1.  ]
+    """
+    cut, gain = cut_at_quotas(table, wanted), table.columns["gain"].positive
+    found, missed = (side(table, gain, cut) for side in (selected, rejected))
+    return found / (found + missed)
+
+
 @measure(
     Measure,
     needs=("gain",),

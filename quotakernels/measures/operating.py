@@ -135,7 +135,7 @@ def _extreme(points: _Points, value: Array, largest: bool = True, most: bool = F
     return CurvePoint(at_place(value), at_place(points.threshold), at_place(quota))
 
 
-def _rate(name: str) -> Validator:
+def wanted_rate(name: str) -> Validator:
     """What checks a wanted rate of that name, one or several."""
 
     def validator(
@@ -153,7 +153,7 @@ def _rate(name: str) -> Validator:
 # at a rate
 
 
-@measure(Measure, numbers=_rate("precision"), greater_is_better=True, headline="value")
+@measure(Measure, numbers=wanted_rate("precision"), greater_is_better=True, headline="value")
 def recall_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
     """The largest recall of the cuts with at least a given precision.
 
@@ -206,7 +206,7 @@ def recall_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) 
     return _extreme(found, namespace(wanted).rate(found.tp, line.positive))
 
 
-@measure(Measure, numbers=_rate("recall"), greater_is_better=True, headline="value")
+@measure(Measure, numbers=wanted_rate("recall"), greater_is_better=True, headline="value")
 def precision_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
     """The largest precision of the cuts with at least a given recall.
 
@@ -259,7 +259,7 @@ def precision_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = Fals
     return _extreme(found, found.tp / (found.tp + found.fp), most=True)
 
 
-@measure(Measure, numbers=_rate("fpr"), greater_is_better=True, headline="value")
+@measure(Measure, numbers=wanted_rate("fpr"), greater_is_better=True, headline="value")
 def tpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
     """The largest true positive rate of the cuts with at most a given false positive rate.
 
@@ -313,7 +313,7 @@ def tpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> 
     return _extreme(found, namespace(wanted).rate(found.tp, line.positive))
 
 
-@measure(Measure, numbers=_rate("tpr"), greater_is_better=False, headline="value")
+@measure(Measure, numbers=wanted_rate("tpr"), greater_is_better=False, headline="value")
 def fpr_at(table: ops.TieTable, wanted: Array, *, interpolate: bool = False) -> CurvePoint:
     """The smallest false positive rate of the cuts with at least a given true positive rate.
 

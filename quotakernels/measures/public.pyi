@@ -26,7 +26,9 @@ from quotakernels.measures.tables.confusion import ConfusionTable
 from quotakernels.measures.at_quota import Curve
 from quotakernels.measures.operating import CurvePoint
 from quotakernels.measures.tables.best_cut import CutTables
+from quotakernels.measures.decisions import DecisionCurve
 from quotakernels.measures.operating import DetCurve
+from quotakernels.measures.by_group import Entities
 from quotakernels.measures.by_group import GroupMean
 from quotakernels.measures.tables.rates import Impact
 from quotakernels.measures.at_quota import LiftTable
@@ -39,6 +41,7 @@ from quotakernels.measures.hull import OperatingPoint
 from quotakernels.measures.tables.rates import OutcomeImpact
 from quotakernels.measures.over_quotas import PemAreas
 from quotakernels.measures.roc_pr import PrCurve
+from quotakernels.measures.roc_pr import PrGainCurve
 from quotakernels.measures.gains import QuotaImpact
 from quotakernels.measures.selection import QuotaThreshold
 from quotakernels.ranking import Ranking
@@ -54,7 +57,10 @@ class TableOptions(TypedDict, total=False):
     cost_fn: Number
     cost_fp: Number
     impacts: Iterable[Any]
+    prevalence: Number | None
+    threshold_probability: Number | None
 class MeasureOptions(TableOptions, total=False):
+    alpha: float
     between: tuple[Number, Number]
     bins: int
     budget: Number
@@ -67,15 +73,16 @@ class MeasureOptions(TableOptions, total=False):
     kappa: str
     kind: str
     labels: str
-    max_fpr: float | None
+    max_fpr: Any
     max_recall: float
+    min_fpr: float
     min_recall: float
     min_tpr: float | None
     negative_effects: bool
     normalize: str | None
+    normalized: bool
     population: Number | None
     precision: Number
-    prevalence: Number | None
     prior: Number | None
     quota: Number
     ratio: Number | None
@@ -124,6 +131,8 @@ class LiftTableMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, bins: int = 10) -> LiftTable[T]: ...
 lift_table: LiftTableMeasure
+class NormalizedEnrichmentFactorMeasure(HitRateMeasure): ...
+normalized_enrichment_factor: NormalizedEnrichmentFactorMeasure
 class PearsonMeasure(ValueMeasure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, quota: NumberOf[A], when_short: WhenShort | None = None, labels: Literal['expected', 'observed'] = 'expected', sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
@@ -148,6 +157,12 @@ class QrecallMeasure(HitRateMeasure): ...
 qrecall: QrecallMeasure
 class QrecallCurveMeasure(HitRateCurveMeasure): ...
 qrecall_curve: QrecallCurveMeasure
+class EntitiesMeasure(Measure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A] | None = None, gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> Entities[A]: ...
+    @overload
+    def __call__(self, ranking: Ranking[T]) -> Entities[T]: ...
+entities: EntitiesMeasure
 @overload
 def group_mean(measure: Callable[..., Any], *, weights: Literal['examples', 'positives', 'negatives'] | Numbers | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> MeanOfGroups: ...
 @overload
@@ -186,6 +201,38 @@ class PowersChartMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, kind: Literal['pn', 'roc', 'boc', 'boc_dual', 'pr', 'pr_reciprocal', 'pr_log', 'lift', 'bift', 'bprd', 'bird', 'bird_informedness'], smoothing: float = 1.0) -> Chart[T]: ...
 powers_chart: PowersChartMeasure
+class DecisionCurveMeasure(Measure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold_probability: NumberOf[A] | None = None, prevalence: NumberOf[A] | None = None, inclusive: bool = True, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> DecisionCurve[A]: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, threshold_probability: Number | None = None, prevalence: Number | None = None, inclusive: bool = True) -> DecisionCurve[T]: ...
+decision_curve: DecisionCurveMeasure
+class NetBenefitMeasure(ValueMeasure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, quota: NumberOf[A], when_short: WhenShort | None = None, threshold_probability: NumberOf[A] | None = None, prevalence: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fraction: NumberOf[A], threshold_probability: NumberOf[A] | None = None, prevalence: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, threshold_probability: NumberOf[A] | None = None, prevalence: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold: NumberOf[A], inclusive: bool = True, threshold_probability: NumberOf[A] | None = None, prevalence: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+    @overload
+    def __call__(self, table: ConfusionTable[NumberOf[A]], *, threshold_probability: Number | None = None, prevalence: Number | None = None) -> A: ...
+    @overload
+    def __call__(self, ranking: RankingAtQuota[T], *, threshold_probability: Number | None = None, prevalence: Number | None = None) -> T: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None, threshold_probability: Number | None = None, prevalence: Number | None = None) -> T: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, fraction: Number, threshold_probability: Number | None = None, prevalence: Number | None = None) -> T: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, budget: Number, when_short: WhenShort | None = None, threshold_probability: Number | None = None, prevalence: Number | None = None) -> T: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, threshold: Number, inclusive: bool = True, threshold_probability: Number | None = None, prevalence: Number | None = None) -> T: ...
+net_benefit: NetBenefitMeasure
+class NetInterventionsAvoidedMeasure(NetBenefitMeasure): ...
+net_interventions_avoided: NetInterventionsAvoidedMeasure
+class StandardizedNetBenefitMeasure(NetBenefitMeasure): ...
+standardized_net_benefit: StandardizedNetBenefitMeasure
 class BestQuotaMeasure(Measure):
     @overload
     def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A], gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> BestBoundary[A]: ...
@@ -260,6 +307,20 @@ class ImpactAtQuotaMeasure(Measure):
 impact_at_quota: ImpactAtQuotaMeasure
 class PositivesPerCostMeasure(CostAtQuotaMeasure): ...
 positives_per_cost: PositivesPerCostMeasure
+class ValueFoundMeasure(ValueMeasure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, quota: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A], gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, fraction: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A], gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+    @overload
+    def __call__(self, y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, budget: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[A], gain_rejected: NumberOf[A] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[A]) -> A: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, quota: Number, when_short: WhenShort | None = None) -> T: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, fraction: Number) -> T: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, budget: Number, when_short: WhenShort | None = None) -> T: ...
+value_found: ValueFoundMeasure
 class AchievablePrAucMeasure(ValueMeasure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> A: ...
@@ -432,6 +493,8 @@ class AveragePrecisionMeasure(AverageHitRateMeasure): ...
 average_precision: AveragePrecisionMeasure
 class ExpectedAveragePrecisionMeasure(ReciprocalRankMeasure): ...
 expected_average_precision: ExpectedAveragePrecisionMeasure
+class NormalizedPrAucMeasure(AverageHitRateMeasure): ...
+normalized_pr_auc: NormalizedPrAucMeasure
 class PrAucMeasure(ValueMeasure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, method: Literal['exact', 'trapezoid'] = 'exact', start: Literal['roc', 'horizontal'] = 'roc', min_recall: float = 0.0, max_recall: float = 1.0, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
@@ -444,12 +507,46 @@ class PrCurveMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, start: Literal['roc', 'horizontal'] = 'roc') -> PrCurve[T]: ...
 pr_curve: PrCurveMeasure
+class PrGainAucMeasure(AverageHitRateMeasure): ...
+pr_gain_auc: PrGainAucMeasure
+class PrGainCurveMeasure(Measure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> PrGainCurve[A]: ...
+    @overload
+    def __call__(self, ranking: Ranking[T]) -> PrGainCurve[T]: ...
+pr_gain_curve: PrGainCurveMeasure
 class RocCurveMeasure(Measure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> RocCurve[A]: ...
     @overload
     def __call__(self, ranking: Ranking[T]) -> RocCurve[T]: ...
 roc_curve: RocCurveMeasure
+class BedrocMeasure(ValueMeasure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, alpha: float = 20.0, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, alpha: float = 20.0) -> T: ...
+bedroc: BedrocMeasure
+class LogAucMeasure(ValueMeasure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, min_fpr: float = 0.001, max_fpr: float = 1.0, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, min_fpr: float = 0.001, max_fpr: float = 1.0) -> T: ...
+log_auc: LogAucMeasure
+class RieMeasure(BedrocMeasure): ...
+rie: RieMeasure
+class RocEnrichmentMeasure(ValueMeasure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, fpr: NumberOf[A], sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, fpr: Number) -> T: ...
+roc_enrichment: RocEnrichmentMeasure
+class WorkSavedOverSamplingMeasure(ValueMeasure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, recall: NumberOf[A], normalized: bool = False, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, recall: Number, normalized: bool = False) -> T: ...
+work_saved_over_sampling: WorkSavedOverSamplingMeasure
 @overload
 def quota_threshold(y_score: ArrayOf[A], *, quota: NumberOf[A], when_short: WhenShort | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> QuotaThreshold[A]: ...
 @overload

@@ -11,7 +11,7 @@ Measures of one table have common names: they stay in their modules, ``confusion
 ``classes`` (K classes), ``impact``, ``charts`` and ``retrieval``.
 """
 
-from . import charts, classes, confusion, impact, operating, retrieval
+from . import charts, classes, confusion, fields, impact, operating, retrieval
 from .at_quota import *
 from .costs import *
 from .envelope import *

@@ -17,6 +17,7 @@ from . import (
     costs,
     delong,
     draws,
+    fields,
     impact,
     influence,
     operating,
@@ -34,6 +35,7 @@ AT_QUOTA: dict[str, Counterparts] = {
     "hit_rate_interval": (draws.binomial_tail, draws.listed_interval),
     "lift": (at_quota.lift,),
     "lift_table": (at_quota.lift_table,),
+    "normalized_enrichment_factor": (fields.normalized_enrichment_factor,),
     "pearson": (at_quota.pearson,),
     "qrecall": (at_quota.qrecall,),
     "qrecall_interval": (draws.variance_of_found,),
@@ -138,5 +140,14 @@ OF_UPLIFT: dict[str, Counterparts] = {
     "uplift_curve": (uplift.curve, uplift.gain),
 }
 
+OF_FIELDS = by_name(
+    fields,
+    *("bedroc", "entities", "log_auc", "normalized_pr_auc", "pr_gain_auc", "pr_gain_curve"),
+    *("rie", "roc_enrichment", "value_found", "work_saved_over_sampling"),
+)
+OF_FIELDS["decision_curve"] = (fields.net_benefit, fields.net_interventions_avoided)
+DECISIONS = ("net_benefit", "net_interventions_avoided", "standardized_net_benefit")
+OF_TABLES |= by_name(fields, *DECISIONS)
+
 COUNTERPARTS = AT_QUOTA | OVER_QUOTAS | ROC_AND_PR | OF_TABLES | OF_CHARTS | OF_IMPACTS | OF_LISTS
-COUNTERPARTS |= OF_COSTS | OF_POINTS | OF_UPLIFT
+COUNTERPARTS |= OF_COSTS | OF_FIELDS | OF_POINTS | OF_UPLIFT

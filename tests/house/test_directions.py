@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from exact.counterparts import DECISIONS
 from public_names import MEASURES
 
 import quotakernels as qk
@@ -35,6 +36,8 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "gain_per_cost": {"cost": COST},
     "positives_per_cost": {"cost": COST},
     **{key: {"treatment": TREATMENT} for key in qk.uplift.__all__},
+    **{key: {"threshold_probability": 0.25} for key in DECISIONS},
+    "entities": {"groups": Y % 2},
     "recall_at": {"precision": 0.76, "sample_weight": np.where(BAD > 6, 0.1, 1.0)},
 }
 """What these need besides, or instead."""

@@ -130,7 +130,7 @@ def undefined_somewhere() -> set[str]:
         name
         for row in said
         for name in re.findall(
-            r"`(?:(?:tables|charts|points|groups|budgets|retrieval|uplift|inference|states)\.)?(\w+)`",
+            r"`(?:(?:tables|charts|points|groups|budgets|retrieval|decisions|screening|uplift|inference|states)\.)?(\w+)`",
             row[2],
         )
     }

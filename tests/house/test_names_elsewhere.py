@@ -26,6 +26,7 @@ GIVEN = {"y_true": Y, "y_score": S, "y_score_b": S[::-1], "y_pred": S > 0.5, "k"
 GIVEN |= {"y_class": np.tile([0, 1, 2, 1], 4), "class_scores": np.stack([S, S[::-1], -S], axis=1)}
 GIVEN |= {"c": 1, "groups": np.repeat([0, 1], 8)}
 GIVEN["treated"] = np.tile([1, 0, 0, 1, 1, 0, 1, 0], 2)
+GIVEN |= {"amount": S, "cards": qk.groups.entities(Y, S, groups=np.arange(16) // 2)}
 
 
 @pytest.mark.parametrize("name", sorted(INSTEAD))

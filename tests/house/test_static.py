@@ -44,7 +44,18 @@ LAYERS = (
     ("measures",),
     ("states",),
     ("inference",),
-    ("budgets", "charts", "groups", "points", "results", "retrieval", "tables", "uplift"),
+    (
+        "budgets",
+        "charts",
+        "decisions",
+        "groups",
+        "points",
+        "results",
+        "retrieval",
+        "screening",
+        "tables",
+        "uplift",
+    ),
     ("",),  # the public names
     ("adapters",),
     ("plots",),
@@ -464,7 +475,7 @@ def test_public_names_are_documented():
 
 def test_documents_name_public_names_only():
     used = words(
-        r"\bqk\.((?:tables|charts|points|budgets|retrieval|uplift|inference|states|results)\.\w+|\w+)"
+        r"\bqk\.((?:tables|charts|points|budgets|retrieval|decisions|screening|uplift|inference|states|results)\.\w+|\w+)"
     )
     assert len(used) > 10
     families = {module.__name__.partition(".")[2] for module in FAMILIES} | {"adapters", "plots"}

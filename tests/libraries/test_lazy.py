@@ -13,6 +13,7 @@ import pytest
 from backends import MODES, Mode, available, parameters
 from capabilities import WITHOUT, Watch, functions
 from copies import host_copies
+from exact.counterparts import DECISIONS
 from public_names import MEASURES, OF_MEASURES, PUBLIC
 from table_formulas import PLAIN
 
@@ -119,6 +120,8 @@ def confusion(y: Any, s: Any, p: Any, w: Any) -> dict[str, Any]:
     named["f_score at a quota"] = qk.f_score(ranking, quota=2, beta=w[..., :1])
     named["expected_cost"] = qk.expected_cost(table, cost_fp=w[..., :2], cost_fn=2)
     named["base_ratio"] = qk.tables.base_ratio(table, impacts=(w[..., :2], 1, 2, 0))
+    benefit = {x: PUBLIC[x](table, threshold_probability=w[..., :2] / 4) for x in DECISIONS}
+    named |= benefit | {"at 0.2": qk.decisions.net_benefit(ranking, threshold=0.2, prevalence=0.1)}
     best = qk.best_cut(qk.recall, ranking)
     curve = qk.tables.table_curve(qk.precision, ranking)
     predicted = qk.tables.confusion_table_from_predictions(y, p, sample_weight=w)
@@ -146,6 +149,7 @@ def impacts(ranking: qk.Ranking, table: qk.tables.ConfusionTable, w: Any) -> dic
     }
     parts["even classes"] = qk.tables.normalize_table(classes)
     best = qk.best_boundary(ranking, impacts=(3, -1, 0, 2), kind="outcome")
+    parts["decisions"] = qk.decisions.decision_curve(ranking, threshold_probability=[0.2, 0.5])
     return flat(**parts, curve=best.curve) | {"best": best.value, "optima": best.optima}
 
 
@@ -158,9 +162,11 @@ def gains(y: Any, s: Any, g: Any, w: Any) -> dict[str, Any]:
     given: dict[str, Any] = {"gain_rejected": g, "sample_weight": w}
     at_quota = qk.tables.cell_impacts(y, s, gain=g, quota=2, **given)
     at_score = qk.tables.cell_impacts(y, s, gain=g, threshold=[0.5, 0.2], **given)
+    found = qk.budgets.value_found(y, s, gain=w, quota=[1, 2.5])
     cuts = qk.tables.cut_tables(y, s, ratio=2)
     parts = {"at": at, "curve": best.curve, "at quota": at_quota, "at score": at_score}
     return flat(**parts, cuts=cuts.table, ends=cuts._replace(table=cuts.quota)) | {
+        "found": found,
         "best": best.value,
         "optima": best.optima,
     }
@@ -236,6 +242,8 @@ def grouped(y: Any, s: Any, codes: Any) -> dict[str, Any]:
     return {
         **flat(mean=mean, areas=qk.pem_areas(ranking)),
         **flat(shares=qk.groups.selection_by_group(ranking, quota=[1, 2.5])),
+        **flat(entities=qk.groups.entities(ranking)),
+        **{x: PUBLIC[x](ranking) for x in ("bedroc", "rie", "log_auc")},
         "examples": counts.examples,
         "hit_rate": qk.hit_rate(ranking, quota=[1.5, 3]),
         "mean_hit_rate": qk.mean_hit_rate(ranking, between=(1, 2)),
@@ -251,6 +259,8 @@ def lists(y: Any, s: Any, codes: Any) -> dict[str, Any]:
     found = {"dcg": qk.retrieval.dcg(ranking), "of gains": qk.retrieval.dcg(None, s, gain=s)}
     found |= {"success": qk.retrieval.success(grouped, quota=[1, 2.5], when_short="nan")}
     found |= {"rank": qk.retrieval.reciprocal_rank(grouped, fraction=0.5)}
+    found |= {"saved": qk.screening.work_saved_over_sampling(grouped, recall=[0.5, 0.95])}
+    found |= {"enrichment": qk.screening.roc_enrichment(grouped, fpr=[0.25, 0.5])}
     graded = qk.retrieval.ndcg(None, s, gain=s, quota=2)
     return found | {"ndcg": qk.retrieval.ndcg(ranking, quota=2), "graded": graded}
 

@@ -1,0 +1,10 @@
+"""Decisions at a threshold probability: net benefit, and decision curves."""
+
+from quotakernels.measures.public import (
+    decision_curve as decision_curve,
+    net_benefit as net_benefit,
+    net_interventions_avoided as net_interventions_avoided,
+    standardized_net_benefit as standardized_net_benefit,
+)
+
+__all__ = [name for name in dir() if not name.startswith("_")]
