@@ -8,6 +8,7 @@ except ImportError as error:
     ) from error
 
 from quotakernels.plots.displays import (
+    DecisionCurveDisplay,
     DominanceDisplay,
     HitRateDisplay,
     ImpactDisplay,
@@ -21,6 +22,7 @@ from quotakernels.plots.displays import (
 )
 
 __all__ = [
+    "DecisionCurveDisplay",
     "DominanceDisplay",
     "HitRateDisplay",
     "ImpactDisplay",

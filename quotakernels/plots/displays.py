@@ -676,6 +676,95 @@ def _label(name: str, best: BestBoundary, others: int) -> str:
 # the lift of each part
 
 
+class DecisionCurveDisplay(Display):
+    """Net benefit over the threshold probability, beside treating everybody and nobody.
+
+    The scores are calibrated probabilities.
+
+    Parameters
+    ----------
+    rankings : Ranking, or mapping from names to Rankings
+        What is drawn: each ranking is of one list of scores.
+    prevalence : number, optional
+        The share of positives among those whom the model is for, as in `decision_curve`.
+
+    Attributes
+    ----------
+    rankings : dict from str to Ranking
+        What is drawn, in NumPy.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    lines_ : list of Line2D
+        The curve of each model.
+
+    See Also
+    --------
+    quotakernels.decisions.decision_curve : the curve.
+
+    References
+    ----------
+    [Vickers 2006].
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from quotakernels.plots import DecisionCurveDisplay
+    >>> sick, risk = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> ax = Figure().subplots()
+    >>> display = DecisionCurveDisplay.from_predictions(sick, risk, ax=ax)
+    >>> display.lines_[0].get_ydata()[49].round(2)
+    np.float64(0.4)
+    """
+
+    _own = ("prevalence",)
+
+    def __init__(
+        self, rankings: Ranking | Mapping[str, Ranking], *, prevalence: float | None = None
+    ):
+        super().__init__(rankings)
+        self.prevalence = prevalence
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        threshold_probability: Any = None,
+        legend: bool = True,
+        **line_options: Any,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        threshold_probability : array, optional
+            Where the curves have points; by default at 0.01, 0.02, …, 0.99.
+        legend : bool
+            Whether to draw a legend.
+        **line_options : optional
+            What Matplotlib's `Line2D` takes, for the curves of all models.
+
+        Returns
+        -------
+        DecisionCurveDisplay
+        """
+        ax, everybody, ends = self._begin(ax), [], [0, 1]
+        given = {"threshold_probability": threshold_probability, "prevalence": self.prevalence}
+        for name, ranking in self.rankings.items():
+            curve = qk.decisions.decision_curve(ranking, **given)
+            at = curve.threshold_probability
+            self._line(at, curve.net_benefit, name, line_options)
+            everybody.append((at, curve.treat_all.round(12) + 0.0))  # equal lines are drawn once
+            ends = [at[0], at[-1]]
+        self._references(everybody, "treat all")
+        self._references([(ends, [0, 0])], "treat none", OPTIMAL)
+        top = np.nanmax(np.concatenate([x.get_ydata() for x in ax.lines]))
+        ax.set(xlabel="Threshold probability", ylim=(-0.2 * top, 1.1 * top) if top > 0 else None)
+        self._named("Decision curve", "Net benefit", legend)
+        return self
+
+
 class LiftTableDisplay(Display):
     """The lift of each of `bins` parts of the ranking, best first, and the cumulative lift.
 
