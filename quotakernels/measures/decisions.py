@@ -237,7 +237,7 @@ def _at_probabilities(
     threshold_probability: Any = None,
     prevalence: Any = None,
     inclusive: bool = True,
-) -> tuple[tuple[Array, ...], tuple[int, ...]]:
+) -> tuple[tuple[Array, ...], tuple[int, ...] | None]:
     """The cells at each threshold probability, shape (..., K), and these, shape (K,)."""
     if threshold_probability is None:
         threshold_probability = [k / 100 for k in range(1, 100)]

@@ -19,14 +19,18 @@ from quotakernels.ops import namespace
 # exponential weights
 
 
+def _checked(alpha: float) -> float:
+    number = plain_number("alpha", alpha)
+    if not 0 < number < float("inf"):
+        raise ValueError(f"alpha must be a finite number above 0; got {alpha!r}")
+    return number
+
+
 def _weight_of_positives(xp: Namespace, table: ops.TieTable, total: Totals, alpha: float) -> Array:
-    """Σ over the positives of the area under exp(-α·x)·α/n at their places; α is checked.
+    """Σ over the positives of the area under exp(-α·x)·α/n at their places.
 
     A tie group spreads its positives evenly over its places.
     """
-    alpha = plain_number("alpha", alpha)
-    if not 0 < alpha < float("inf"):
-        raise ValueError(f"alpha must be a finite number above 0; got {alpha!r}")
     whole = xp.repeat_per_row(table, total.whole)
 
     def terms(rows: Any) -> tuple[Array]:
@@ -79,7 +83,7 @@ def bedroc(table: ops.TieTable, *, alpha: float = 20.0) -> Array:
     >>> print(bedroc(active, score).round(4), bedroc(active, score, alpha=5).round(4))
     0.6667 0.6875
     """
-    xp = namespace(table.counts)
+    alpha, xp = _checked(alpha), namespace(table.counts)
     total = Totals(xp, table)
     positives, negatives = (x / total.whole for x in (total.positive, total.negative))
     best = -xp.expm1(-alpha * positives)
@@ -133,7 +137,7 @@ def rie(table: ops.TieTable, *, alpha: float = 20.0) -> Array:
     >>> print(rie(active, score).round(4))
     1.7769
     """
-    xp = namespace(table.counts)
+    alpha, xp = _checked(alpha), namespace(table.counts)
     total = Totals(xp, table)
     found = _weight_of_positives(xp, table, total, alpha)
     return found / -xp.expm1(xp.full_like(found, -alpha)) / (total.positive / total.whole)

@@ -106,7 +106,8 @@ def test_classes_have_the_hints_of_functions(theirs: str, known: str):
 
 
 OTHERWISE = ("binary_roc", "binary_confusion_matrix", "binary_stat_scores", "retrieval_auroc")
-"""Whose results are of another shape, or of lists."""
+OTHERWISE += ("binary_logauc",)
+"""Whose results are of another shape, of lists, or read between other points."""
 
 
 def test_what_torchmetrics_calls_the_same_value():
