@@ -201,8 +201,7 @@ def entities(table: ops.TieTable) -> Entities:
     gain: Any = ()
     if "gain" in table.columns:
         gain = xp.group_total(table, table.columns["gain"].positive)
-    label = xp.cast(positive > 0, xp.wide_float(device(positive)))
-    return Entities(label, xp.nan_unless(first[1], score), gain)
+    return Entities(xp.wide(positive > 0), xp.nan_unless(first[1], score), gain)
 
 
 class GroupValues(NamedTuple):

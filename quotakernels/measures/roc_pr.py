@@ -486,8 +486,7 @@ def pr_gain_curve(table: ops.TieTable) -> PrGainCurve:
     """
     xp = namespace(table[0])
     table = xp.filled_first(table)
-    wide = xp.wide_float(device(table.counts))
-    wrong, found = (xp.cast(x, wide) for x in cut_masses(xp, table))
+    wrong, found = map(xp.wide, cut_masses(xp, table))
     positive, negative = found[..., -1:], wrong[..., -1:]
     unit = xp.nan_unless((found > 0) & (negative > 0), negative / positive * found)
     missed = positive - found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
@@ -30,9 +31,8 @@ def _scaled(t: Table, prevalence: Number | None) -> Table | None:
     return Table(t.tp * up, t.fp * down, t.fn * up, t.tn * down)
 
 
-def _odds(threshold_probability: Number) -> Fraction:
-    p = Fraction(threshold_probability)
-    return p / (1 - p)
+def _benefit(t: Table, threshold: Number) -> Fraction:
+    return t.tp - t.fp * Fraction(threshold) / (1 - Fraction(threshold))
 
 
 def net_benefit(
@@ -40,7 +40,7 @@ def net_benefit(
 ) -> Fraction | None:
     """(TP - FP·p/(1 - p))/n (Vickers & Elkin 2006)."""
     t = _scaled(table, prevalence)
-    return t and ratio(t.tp - t.fp * _odds(threshold_probability), sum(t, Fraction(0)))
+    return t and ratio(_benefit(t, threshold_probability), sum(t, Fraction(0)))
 
 
 def standardized_net_benefit(
@@ -48,39 +48,39 @@ def standardized_net_benefit(
 ) -> Fraction | None:
     """Net benefit over the prevalence."""
     t = _scaled(table, prevalence)
-    return t and ratio(t.tp - t.fp * _odds(threshold_probability), t.tp + t.fn)
+    return t and ratio(_benefit(t, threshold_probability), t.tp + t.fn)
 
 
 def net_interventions_avoided(
     table: Table, threshold_probability: Number, prevalence: Number | None = None
 ) -> Value:
     """The difference to the net benefit of treating everybody, over p/(1 - p)."""
-    t = _scaled(table, prevalence)
+    t, p = _scaled(table, prevalence), Fraction(threshold_probability)
     if t is None or not sum(t):
         return None
     everybody = Table(t.tp + t.fn, t.fp + t.tn, Fraction(0), Fraction(0))
-    found, without = (net_benefit(x, threshold_probability) for x in (t, everybody))
-    value = extended_ratio(abs(found - without), _odds(threshold_probability))
-    return -value if value is not None and found < without else value
+    more = _benefit(t, p) - _benefit(everybody, p)
+    value = extended_ratio(abs(more) / sum(t), p / (1 - p))
+    return -value if value is not None and more < 0 else value
 
 
 # early recognition
 
 
-def _weights(ranking: Sequence[Group], alpha: Number) -> list[Decimal]:
-    size = total_count(ranking)
-    return [(-decimal(Fraction(alpha) * k / size)).exp() for k in range(1, size + 1)]
+def _in_order(labels: Sequence[Fraction], alpha: Number) -> Decimal:
+    """Σ label·exp(-α·r/n) over the ranks r."""
+    size = len(labels)
+    weights = [(-decimal(Fraction(alpha) * k / size)).exp() for k in range(1, size + 1)]
+    return sum((decimal(t) * w for t, w in zip(labels, weights, strict=True)), Decimal(0))
 
 
 def rie(ranking: Sequence[Group], alpha: Number = 20) -> float | None:
     """The mean weight of the positives over that of all positions (Sheridan et al. 2001)."""
     labels = expected_labels(ranking)
-    if not sum(labels):
-        return None
+    share = ratio(sum(labels, Fraction(0)), Fraction(len(labels)))
     with localcontext(prec=DIGITS):
-        weights = _weights(ranking, alpha)
-        found = sum(decimal(t) * w for t, w in zip(labels, weights, strict=True))
-        return float(found / decimal(sum(labels)) / (sum(weights) / len(weights)))
+        found, every = _in_order(labels, alpha), _in_order([Fraction(1)] * len(labels), alpha)
+        return float(found / decimal(share) / every) if share else None
 
 
 def bedroc(ranking: Sequence[Group], alpha: Number = 20) -> float | None:
@@ -89,11 +89,10 @@ def bedroc(ranking: Sequence[Group], alpha: Number = 20) -> float | None:
     positives = int(sum(labels))
     if positives in (0, len(labels)):
         return None
+    best = [Fraction(k < positives) for k in range(len(labels))]
     with localcontext(prec=DIGITS):
-        weights = _weights(ranking, alpha)
-        found = sum(decimal(t) * w for t, w in zip(labels, weights, strict=True))
-        best, worst = sum(weights[:positives]), sum(weights[-positives:])
-        return float((found - worst) / (best - worst))
+        found, high, low = (_in_order(x, alpha) for x in (labels, best, best[::-1]))
+        return float((found - low) / (high - low))
 
 
 def log_auc(ranking: Sequence[Group], min_fpr: Number = 0.001, max_fpr: Number = 1) -> float | None:
@@ -193,19 +192,18 @@ def normalized_pr_auc(ranking: Sequence[Group]) -> float | None:
     return (area - floor) / (1 - floor)
 
 
+def _gain(share: Fraction, rate: Fraction) -> Fraction:
+    return (rate - share) / ((1 - share) * rate)
+
+
 def pr_gain_curve(ranking: Sequence[Group]) -> list[tuple[Fraction | None, Fraction | None]]:
     """(r - π)/((1 - π)·r) of recall and precision at every cut (Flach & Kull 2015)."""
     positive, whole = total_positive_weight(ranking), total_weight(ranking)
-    share = ratio(positive, whole)
-
-    def gain(rate: Fraction) -> Fraction:
-        return (rate - share) / ((1 - share) * rate)
-
-    cuts = [(x.tp, x.tp + x.fp) for x in roc_curve(ranking)]
-    defined = positive not in (0, whole)
-    return [
-        (gain(tp / positive), gain(tp / n)) if tp and defined else (None, None) for tp, n in cuts
-    ]
+    if positive in (0, whole):
+        return [(None, None)] * (len(ranking) + 1)
+    rates = [(x.tp / positive, x.tp / (x.tp + x.fp)) if x.tp else None for x in roc_curve(ranking)]
+    gain = functools.partial(_gain, positive / whole)
+    return [(None, None) if x is None else (gain(x[0]), gain(x[1])) for x in rates]
 
 
 def pr_gain_auc(ranking: Sequence[Group]) -> Fraction | None:
@@ -213,21 +211,13 @@ def pr_gain_auc(ranking: Sequence[Group]) -> Fraction | None:
     positive, whole = total_positive_weight(ranking), total_weight(ranking)
     if positive in (0, whole):
         return None
-    floor, odds = positive**2 / whole, positive / (whole - positive)
-    cuts = [(x.tp, x.fp) for x in roc_curve(ranking)]
-    area = Fraction(0)
-    at: Callable[[Fraction, Fraction], tuple[Fraction, Fraction]] = lambda tp, fp: (  # noqa: E731
-        1 - odds * (positive - tp) / tp,
-        1 - odds * fp / tp,
-    )
-    for (tp, fp), (last, wrong) in pairwise(cuts):
-        if last > max(tp, floor):
-            start = max(tp, floor)
-            (x, y), (u, v) = (
-                at(start, fp + (wrong - fp) * (start - tp) / (last - tp)),
-                at(last, wrong),
-            )
-            area += (u - x) * (y + v) / 2
+    gain, area = functools.partial(_gain, positive / whole), Fraction(0)
+    for a, b in pairwise(roc_curve(ranking)):
+        start = max(a.tp, positive**2 / whole)
+        if b.tp > start:
+            wrong = a.fp + (b.fp - a.fp) * (start - a.tp) / (b.tp - a.tp)
+            width = gain(b.tp / positive) - gain(start / positive)
+            area += width * (gain(start / (start + wrong)) + gain(b.tp / (b.tp + b.fp))) / 2
     return area
 
 
