@@ -15,6 +15,7 @@ from . import charts, classes, confusion, fields, impact, operating, retrieval
 from .at_quota import *
 from .costs import *
 from .envelope import *
+from .fields import normalized_enrichment_factor, normalized_pr_auc, pr_gain_auc
 from .large import *
 from .points import *
 from .pr import *
