@@ -12,16 +12,15 @@ from backends import Mode
 from everything import main_modes
 from expected import compact
 from public_names import PUBLIC
-from table_formulas import COSTS, IMPACTS, NAMES
+from table_formulas import NAMES, OWN
 
 import quotakernels as qk
 from measures.test_table_measures import S, Y
 
 
 def test_curves_have_the_measure_at_every_cut():
-    own = {"expected_cost": COSTS, "base_ratio": {"impacts": IMPACTS}}
     for name in NAMES:
-        measure, more = PUBLIC[name], own.get(name, {})
+        measure, more = PUBLIC[name], OWN.get(name, {})
         for data in ((Y[0], S[0]), (qk.rank(Y[0], S[0]),)):
             curve = qk.tables.table_curve(measure, *data, **more)
             wanted = measure(*data, threshold=curve.threshold, **more)
