@@ -270,7 +270,7 @@ def decision_curve(_table: ops.TieTable, *cells_and_probability: Array) -> Decis
     Returns
     -------
     DecisionCurve
-        NaN where the measures of its fields are undefined.
+        NaN where the measures of its fields are undefined; all of it where there are no examples.
 
     Raises
     ------
@@ -305,7 +305,7 @@ def decision_curve(_table: ops.TieTable, *cells_and_probability: Array) -> Decis
     everybody = ConfusionTable(table.tp + table.fn, table.fp + table.tn, nobody, nobody)
     benefit, whole = _benefit(table, odds), _examples(table)
     return DecisionCurve(
-        probability + nobody,
+        xp.nan_unless(whole > 0, probability + nobody),
         benefit / whole,
         _benefit(everybody, odds) / whole,
         _per_positive(table, benefit),

@@ -65,7 +65,7 @@ OTHERS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 """Options that change what is computed, and functions that are no measures themselves."""
 COUNTED = ("expected_average_precision", "normalized_marks", "pem_areas", "late")
-COUNTED += ("dcg", "ndcg", "success", "reciprocal_rank")
+COUNTED += ("dcg", "ndcg", "success", "reciprocal_rank", "work_saved_over_sampling")
 COUNTED += ("auc_interval", "average_precision_interval", "hit_rate_interval", "qrecall_interval")
 """What takes no weights, as it counts examples."""
 SUMMED = ("confusion_table at threshold", "total_impact at threshold")
@@ -74,11 +74,12 @@ SUMMED = ("confusion_table at threshold", "total_impact at threshold")
 
 def calls() -> Iterator[tuple[str, Any, dict[str, Any]]]:
     """Every measure that takes groups, once for each kind of cut; one quota of all is another's."""
-    for name in sorted(MEASURES.keys() - {"selection_by_group"}):
+    for name in sorted(MEASURES.keys() - {"selection_by_group", "entities"}):
         measure = MEASURES[name]
         takes = inspect.signature(measure).parameters
         if "groups" in takes:
             own = {k: NUMBERS[k] for k, x in takes.items() if k in NUMBERS and x.default is x.empty}
+            own |= {"threshold_probability": 0.2} if "threshold_probability" in takes else {}
             if "quota" not in takes:
                 yield name, measure, own
             yield from ((f"{name} at {x}", measure, own | CUTS[x]) for x in CUTS if x in takes)
