@@ -391,7 +391,7 @@ def pr_auc(
     return mean * (between[1] - between[0])
 
 
-@measure(Measure, greater_is_better=True, monotone="always", by_group=True, by_sums=True)
+@measure(Measure, greater_is_better=True, by_group=True, by_sums=True)
 def normalized_pr_auc(table: ops.TieTable) -> Array:
     """AUC-PR above its floor: (A - A₀)/(1 - A₀), A₀ being that of the worst order.
 

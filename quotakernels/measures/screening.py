@@ -41,7 +41,7 @@ def _weight_of_positives(xp: Namespace, table: ops.TieTable, total: Totals, alph
     return xp.sum_rows(table, ops.RowSum(terms, lambda x: x))[0]
 
 
-@measure(Measure, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
+@measure(Measure, greater_is_better=True, by_positives=True, by_group=True)
 def bedroc(table: ops.TieTable, *, alpha: float = 20.0) -> Array:
     """BEDROC: how early the positives come, with exponentially falling weights.
 
@@ -94,14 +94,7 @@ def bedroc(table: ops.TieTable, *, alpha: float = 20.0) -> Array:
     return total.within(value, xp.ones_like(value))
 
 
-@measure(
-    Measure,
-    greater_is_better=True,
-    monotone="always",
-    most=None,
-    by_positives=True,
-    by_group=True,
-)
+@measure(Measure, greater_is_better=True, by_positives=True, by_group=True)
 def rie(table: ops.TieTable, *, alpha: float = 20.0) -> Array:
     """RIE, robust initial enhancement: the falling weights of the positives, over those by chance.
 
@@ -146,7 +139,7 @@ def rie(table: ops.TieTable, *, alpha: float = 20.0) -> Array:
 # the beginning of the ROC curve
 
 
-@measure(Measure, greater_is_better=True, monotone="always", by_positives=True, by_group=True)
+@measure(Measure, greater_is_better=True, by_positives=True, by_group=True)
 def log_auc(table: ops.TieTable, *, min_fpr: float = 0.001, max_fpr: float = 1.0) -> Array:
     """LogAUC: the mean true positive rate over the logarithm of the false positive rate.
 

@@ -306,9 +306,9 @@ class ScoreHistogram(NamedTuple):
         measure : measure, or a mapping from names to measures
             A measure that never falls where the ROC curve rises: `hit_rate`, `qrecall`, `lift`,
             `roc_auc`, `gini`, `pem`, `average_qrecall`, `mean_hit_rate`, `pr_auc`, `auk`,
-            `roc_hull_auc`, `achievable_pr_auc`, `normalized_pr_auc`, `bedroc`, `rie`, `log_auc`,
-            `normalized_enrichment_factor`, and `ndcg` of counts.  Or ``functools.partial`` of one,
-            or with groups `group_mean` of one; then the mean itself has bounds.
+            `roc_hull_auc`, `achievable_pr_auc`, `normalized_enrichment_factor`, and `ndcg` of
+            counts.  Or ``functools.partial`` of one, or with groups `group_mean` of one; then the
+            mean itself has bounds.
         **options
             The measure's own arguments, such as ``quota=100``.
 

@@ -30,10 +30,6 @@ GROWING: dict[str, Callable[..., Any]] = {
     "achievable_pr_auc": qk.achievable_pr_auc,
     "mean_hit_rate": functools.partial(qk.mean_hit_rate, between=(1, 3)),
     "ndcg": qk.retrieval.ndcg,
-    "normalized_pr_auc": qk.retrieval.normalized_pr_auc,
-    "bedroc": qk.screening.bedroc,
-    "rie": qk.screening.rie,
-    "log_auc": qk.screening.log_auc,
     "enrichment": functools.partial(qk.screening.normalized_enrichment_factor, quota=2.5),
 }
 OF_WEIGHTS = {k: x for k, x in GROWING.items() if k not in ("mean_hit_rate", "ndcg")}
