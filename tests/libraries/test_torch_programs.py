@@ -26,7 +26,7 @@ OF_SCORES = [
     for name in functions()
     if "torch.compile" not in WITHOUT.get(name, ()) and "y_score" in parameters(name)
 ]
-MORE = {name: {"num_groups": 2} for name in ("group_mean", "selection_by_group")}
+MORE = {name: {"num_groups": 2} for name in ("entities", "group_mean", "selection_by_group")}
 
 
 def leaves(found: Any) -> list[Any]:
