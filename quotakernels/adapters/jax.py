@@ -1,13 +1,16 @@
-"""Merge the states of all devices into one, inside JAX programs."""
+"""States and the AUC of the examples on all devices, inside JAX programs."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any, TypeVar
 
 from quotakernels import ops
 from quotakernels._array import Array
 from quotakernels.adapters import requiring
+from quotakernels.inputs.examples import validated
 from quotakernels.inputs.keywords import public
+from quotakernels.measures.selection import good_examples
 from quotakernels.states import FixedScoreBuffer, ScoreBuffer, ScoreHistogram
 from quotakernels.states.buffer import joined_ids
 from quotakernels.states.fixed_buffer import OWN
@@ -17,8 +20,10 @@ with requiring("JAX", "jax"):
     import jax.numpy as jnp
     from jax import lax
 
-__all__ = ["across_devices", "emptied"]
+__all__ = ["across_devices", "emptied", "roc_auc_across"]
 
+PARTS_SEARCHED = 16
+"""Parts of a device's positives that are searched for one after the other, to save memory."""
 StateT = TypeVar("StateT", bound=ScoreHistogram | ScoreBuffer | FixedScoreBuffer)
 
 
@@ -103,6 +108,99 @@ def emptied(state: StateT) -> StateT:
     with ops.namespace(jnp.zeros(())).computing():
         empty: StateT = jax.tree.map(jnp.zeros_like, kept)
         return empty
+
+
+@public
+def roc_auc_across(
+    y_true: Array, y_score: Array, axis_name: Any, *, where: Array | None = None
+) -> Array:
+    """Exact AUC of the examples of all devices, none of which gets all scores.
+
+    Each device sorts its own negatives.  These go round all devices, which count how many are below
+    each of their own positives and how many are tied with it.
+
+    Parameters
+    ----------
+    y_true : array, shape (n,) or that of `y_score`
+        Labels 0 and 1 of this device, inside ``jax.shard_map`` or ``jax.vmap``.
+    y_score : array, shape (..., n)
+        Scores of this device.
+    axis_name : str or tuple of str
+        The axis, or axes, of the devices.
+    where : boolean array, shape (n,) or that of `y_score`, optional
+        False for examples to leave out (padding).
+
+    Returns
+    -------
+    array, shape (...)
+        The same on all devices, and the same number as `roc_auc` of all examples: exact up to 2PN =
+        2**53.  NaN where one class is absent, or where a score or label on any device is bad.
+
+    See Also
+    --------
+    quotakernels.roc_auc : outside of such programs; of sharded arrays each device gets all scores.
+    quotakernels.rank_at_quota : measures at one quota.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from quotakernels.adapters.jax import roc_auc_across
+    >>> labels = jnp.array([[1, 0, 1], [1, 0, 0]])
+    >>> scores = jnp.array([[0.9, 0.8, 0.8], [0.6, 0.1, 0.8]])
+    >>> def evaluate(labels, scores):
+    ...     return roc_auc_across(labels, scores, "data")
+    >>> print(jax.vmap(evaluate, axis_name="data")(labels, scores))  # as on two devices
+    [0.6666667 0.6666667]
+    """
+    given = {"y_true": y_true, "y_score": y_score, "where": where, "validate": False}
+    examples, good, *_ = validated(given)
+    examples, good = good_examples(examples, good, lambda x: lax.psum(x, axis_name))
+    xp = ops.namespace(examples.scores)
+    dtype = xp.result_float(None)
+    with xp.computing():
+        columns = xp.order_key(examples.scores), examples.labels, examples.valid
+        count = functools.partial(_pairs_won, axis_name)
+        for _ in examples.scores.shape[:-1]:
+            count = jax.vmap(count)
+        twice, positives, negatives = map(xp.wide, lax.psum(count(*columns), axis_name))
+        auc = twice / (2 * positives * negatives)
+        return xp.finished(xp.nan_unless(good[..., 0], auc), dtype)
+
+
+def _pairs_won(
+    axis_name: Any, key: Array, labels: Array, valid: Array
+) -> tuple[Array, Array, Array]:
+    """Twice the pairs of all devices that the positives of this one win, ties counted half.
+
+    And how many positives and negatives it has.
+    """
+    devices, top = lax.psum(1, axis_name), jnp.iinfo(key.dtype).max
+    size = -(-key.shape[0] // PARTS_SEARCHED)
+
+    def sorted_of(own: Array) -> tuple[Array, Array]:
+        """The keys of one class, before larger ones, and their number."""
+        return jnp.sort(jnp.where(own, key, top)), jnp.sum(own, dtype=jnp.int64)
+
+    (ours, positives), (theirs, negatives) = map(sorted_of, (valid & labels, valid & ~labels))
+
+    def with_part(number: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        keys, count, twice = state
+        start = jnp.minimum(number * size, key.shape[0] - size)
+        part = lax.dynamic_slice_in_dim(ours, start, size)
+        place = start + jnp.arange(size)
+        wanted = (place >= number * size) & (place < positives)
+        below, upto = jnp.searchsorted(keys, jnp.stack([part, part + 1]), method="scan")
+        won = below + jnp.where(part == top, count, upto)  # those left out have this key too
+        return keys, count, twice + jnp.sum(jnp.where(wanted, won, 0))
+
+    def with_device(_: Any, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        parts = (positives + size - 1) // size
+        keys, count, twice = lax.fori_loop(0, parts, with_part, state)
+        to_next = [(k, (k + 1) % devices) for k in range(devices)]
+        return *lax.ppermute((keys, count), axis_name, to_next), twice
+
+    start = theirs, negatives, 0 * negatives
+    return lax.fori_loop(0, devices, with_device, start)[2], positives, negatives
 
 
 def _kind(state: Any) -> type[Any]:
