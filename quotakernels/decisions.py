@@ -2,6 +2,8 @@
 
 from quotakernels.measures.public import (
     decision_curve as decision_curve,
+    emp_churn as emp_churn,
+    emp_credit as emp_credit,
     net_benefit as net_benefit,
     net_interventions_avoided as net_interventions_avoided,
     standardized_net_benefit as standardized_net_benefit,

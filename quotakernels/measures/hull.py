@@ -514,23 +514,29 @@ def _expected_losses(
         return lambda v, rest: (2 * v**3 * (1 + 3 * rest), 2 * rest**3 * (1 + 3 * v))
     angle = math.pi * xp.minimum(share, other)
     log_normaliser = xp.log(xp.maximum(share, other) * (angle / xp.sin(angle)) / 2)
-    return partial(_losses_around, xp, 1 + share, 1 + other, log_normaliser)
+    return partial(losses_around, xp, 1 + share, 1 + other, log_normaliser)
 
 
-def _losses_around(
-    xp: Namespace, a: Array, b: Array, log_normaliser: Array, share: Array, other: Array
+def losses_around(
+    xp: Namespace,
+    a: Array,
+    b: Array,
+    log_normaliser: Any,
+    share: Array,
+    other: Array,
+    rounds: int = FRACTION_ROUNDS,
 ) -> tuple[Array, Array]:
-    """The losses change places with v and 1 - v.
+    """The expectations of c below v, and of 1 - c above it, times a + b, for c of Beta(a, b).
 
-    For v below the mean, roughly, the continued fraction of the first is quick, and the second
-    follows from it without loss.
+    They change places with v and 1 - v.  For v below the mean, roughly, the continued fraction of
+    the first is quick, and the second follows from it without loss.
     """
     swapped = share * (a + b + 2) > a + 1
     v, rest = xp.where(swapped, other, share), xp.where(swapped, share, other)
     a, b = xp.where(swapped, b, a), xp.where(swapped, a, b)
     exponent = a * _log(xp, v, rest) + b * _log(xp, rest, v) - log_normaliser
     density = xp.exp(exponent) * (1 / a + 1 / b)
-    first = v * b * density / ((a + 1) * _fraction(xp, a + 1, b, v, rest))
+    first = v * b * density / ((a + 1) * _fraction(xp, a + 1, b, v, rest, rounds))
     negative, positive = a * first, b * (1 - density - first)
     return xp.where(swapped, positive, negative), xp.where(swapped, negative, positive)
 
@@ -540,13 +546,15 @@ def _log(xp: Namespace, share: Array, other: Array) -> Array:
     return xp.where(share > 0.5, xp.log1p(-other), xp.log(share))
 
 
-def _fraction(xp: Namespace, a: Array, b: Array, x: Array, rest: Array) -> Array:
+def _fraction(
+    xp: Namespace, a: Array, b: Array, x: Array, rest: Array, rounds: int
+) -> Array:
     """The continued fraction 1 + d₁/(1 + d₂/(1 + …)) in I_x(a, b) (DLMF 8.17.22), from its tail.
 
     The coefficients d tend to -x/4, of which the tail is made.
     """
     value = (1 + xp.sqrt(rest)) / 2
-    for m in range(FRACTION_ROUNDS, 0, -1):
+    for m in range(rounds, 0, -1):
         value = 1 + m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)) / value
         k = m - 1
         value = 1 - (a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1)) / value

@@ -33,6 +33,7 @@ from quotakernels.measures.by_group import GroupMean
 from quotakernels.measures.tables.rates import Impact
 from quotakernels.measures.at_quota import LiftTable
 from quotakernels.measures.over_quotas import Marks
+from quotakernels.measures.decisions import MaximumProfit
 from quotakernels.measures.by_group import MeanOverGroups
 from quotakernels.measures._measure import Measure
 from quotakernels.measures.hull import Mixture
@@ -60,19 +61,24 @@ class TableOptions(TypedDict, total=False):
     prevalence: Number | None
     threshold_probability: Number | None
 class MeasureOptions(TableOptions, total=False):
+    acceptance: float | tuple[float, float]
     alpha: float
     between: tuple[Number, Number]
     bins: int
     budget: Number
+    clv: float
+    contact: float
     cost_distribution: Union[Literal['prevalence'], tuple[float, float]]
     curve: str
     fpr: Number
     fraction: Number
+    incentive: float
     inclusive: bool
     interpolate: bool
     kappa: str
     kind: str
     labels: str
+    loss: float | tuple[float, float]
     max_fpr: Any
     max_recall: float
     min_fpr: float
@@ -87,6 +93,7 @@ class MeasureOptions(TableOptions, total=False):
     quota: Number
     ratio: Number | None
     recall: Number
+    roi: float
     smoothing: float
     standardized: str
     start: str
@@ -207,6 +214,18 @@ class DecisionCurveMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, threshold_probability: Number | None = None, prevalence: Number | None = None, inclusive: bool = True) -> DecisionCurve[T]: ...
 decision_curve: DecisionCurveMeasure
+class EmpChurnMeasure(Measure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, acceptance: float | tuple[float, float] = (6.0, 14.0), clv: float = 200.0, incentive: float = 10.0, contact: float = 1.0, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> MaximumProfit[A]: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, acceptance: float | tuple[float, float] = (6.0, 14.0), clv: float = 200.0, incentive: float = 10.0, contact: float = 1.0) -> MaximumProfit[T]: ...
+emp_churn: EmpChurnMeasure
+class EmpCreditMeasure(Measure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, loss: float | tuple[float, float] = (0.55, 0.1), roi: float = 0.2644, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> MaximumProfit[A]: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, loss: float | tuple[float, float] = (0.55, 0.1), roi: float = 0.2644) -> MaximumProfit[T]: ...
+emp_credit: EmpCreditMeasure
 class NetBenefitMeasure(ValueMeasure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, quota: NumberOf[A], when_short: WhenShort | None = None, threshold_probability: NumberOf[A] | None = None, prevalence: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> A: ...
