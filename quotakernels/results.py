@@ -22,7 +22,10 @@ from quotakernels.measures.by_group import GroupMean as GroupMean
 from quotakernels.measures.by_group import SelectionByGroup as SelectionByGroup
 from quotakernels.measures.charts import Chart as Chart, ChartLine as ChartLine
 from quotakernels.measures.charts import ChartPoints as ChartPoints
-from quotakernels.measures.decisions import DecisionCurve as DecisionCurve, MaximumProfit as MaximumProfit
+from quotakernels.measures.decisions import (
+    DecisionCurve as DecisionCurve,
+    MaximumProfit as MaximumProfit,
+)
 from quotakernels.measures.dominance import Regions as Regions
 from quotakernels.measures.gains import QuotaImpact as QuotaImpact
 from quotakernels.measures.hull import Mixture as Mixture, OperatingPoint as OperatingPoint

@@ -354,8 +354,8 @@ def _above_beta(a: float, b: float) -> Above:
     log_normaliser = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
     def above(xp: Namespace, x: Array, rest: Array) -> tuple[Array, Array]:
-        both = (xp.full_like(x, value) for value in (a, b))
-        below, others = losses_around(xp, *both, log_normaliser, x, rest, rounds)
+        first, second = (xp.full_like(x, value) for value in (a, b))
+        below, others = losses_around(xp, first, second, log_normaliser, x, rest, rounds)
         over = a - below
         return (rest * over - x * others) / (a + b), (over + others) / (a + b)
 
@@ -370,11 +370,6 @@ def _above_uniform(none: float, everything: float) -> Above:
         return rest * (everything + between / 2), everything + between
 
     return above
-
-
-def _pair(name: str, value: Any) -> tuple[float, float]:
-    first, second = (plain_number(name, x) for x in value)
-    return first, second
 
 
 def _best_profit(
@@ -394,9 +389,7 @@ def _best_profit(
         shares = (xp.clip(x / divisor(xp, most), 0.0, 1.0) for x in (price, most - price))
         earned, taken = above(xp, *shares)
         some = (most > 0) & (price < most)
-        earned, taken = (
-            xp.where(some, x, xp.zeros_like(x)) for x in (xp.clip(earned, 0.0), taken)
-        )
+        earned, taken = (xp.where(some, x, xp.zeros_like(x)) for x in (xp.clip(earned, 0.0), taken))
         return most * earned, rows.mass * taken
 
     sums = xp.sum_rows(hull, ops.RowSum(terms, lambda *x: x))[0]
@@ -404,30 +397,35 @@ def _best_profit(
 
 
 LARGEST_PARAMETER = 1000.0
+_PARAMETERS = f"two parameters of a beta distribution, above 0 and at most {LARGEST_PARAMETER:.0f}"
+_PROBABILITIES = "the probabilities of losing nothing and everything, at most 1 together"
 
 
 def _of_acceptance(acceptance: Any) -> Above:
     if not isinstance(acceptance, (tuple, list)):
         return _above_known(_share("acceptance", acceptance))
-    a, b = _pair("acceptance", acceptance)
-    if not (0 < a <= LARGEST_PARAMETER and 0 < b <= LARGEST_PARAMETER):
-        raise ValueError(
-            "acceptance must be a share, or two parameters of a beta distribution, above 0 and at "
-            f"most {LARGEST_PARAMETER:.0f}; got {acceptance!r}"
-        )
-    return _above_beta(a, b)
+    return _above_beta(*_pair("acceptance", acceptance, _PARAMETERS, _are_parameters))
+
+
+def _are_parameters(numbers: tuple[float, ...]) -> bool:
+    return 0 < min(numbers) <= max(numbers) <= LARGEST_PARAMETER
+
+
+def _are_probabilities(numbers: tuple[float, ...]) -> bool:
+    return min(numbers) >= 0 and sum(numbers) <= 1
 
 
 def _of_loss(loss: Any) -> Above:
     if not isinstance(loss, (tuple, list)):
         return _above_known(_share("loss", loss))
-    none, everything = _pair("loss", loss)
-    if not (none >= 0 and everything >= 0 and none + everything <= 1):
-        raise ValueError(
-            "loss must be a share, or the probabilities of losing nothing and everything, which "
-            f"are at most 1 together; got {loss!r}"
-        )
-    return _above_uniform(none, everything)
+    return _above_uniform(*_pair("loss", loss, _PROBABILITIES, _are_probabilities))
+
+
+def _pair(name: str, value: Any, what: str, fits: Callable[[Any], bool]) -> tuple[float, ...]:
+    numbers = tuple(plain_number(name, x) for x in value)
+    if not (len(numbers) == 2 and fits(numbers)):
+        raise ValueError(f"{name} must be a share, or {what}; got {value!r}")
+    return numbers
 
 
 def _share(name: str, value: Any) -> float:
@@ -510,13 +508,11 @@ def emp_churn(
     23.875
     """
     above = _of_acceptance(acceptance)
-    clv, incentive, contact = (
-        _amount(name, x)
-        for name, x in (("clv", clv), ("incentive", incentive), ("contact", contact))
-    )
-    if clv <= incentive:
+    worth, offer = _amount("clv", clv), _amount("incentive", incentive)
+    call = _amount("contact", contact)
+    if worth <= offer:
         raise ValueError(f"clv must be above the incentive; got {clv!r} and {incentive!r}")
-    return _best_profit(table, above, clv - incentive, contact, incentive + contact)
+    return _best_profit(table, above, worth - offer, call, offer + call)
 
 
 @measure(Measure, greater_is_better=True, by_positives=True, best_of_cuts=True, headline="profit")

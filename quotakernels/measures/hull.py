@@ -546,9 +546,7 @@ def _log(xp: Namespace, share: Array, other: Array) -> Array:
     return xp.where(share > 0.5, xp.log1p(-other), xp.log(share))
 
 
-def _fraction(
-    xp: Namespace, a: Array, b: Array, x: Array, rest: Array, rounds: int
-) -> Array:
+def _fraction(xp: Namespace, a: Array, b: Array, x: Array, rest: Array, rounds: int) -> Array:
     """The continued fraction 1 + d₁/(1 + d₂/(1 + …)) in I_x(a, b) (DLMF 8.17.22), from its tail.
 
     The coefficients d tend to -x/4, of which the tail is made.

@@ -70,7 +70,8 @@ def comparisons(y: Any, s: Any) -> dict[str, Any]:
 def costs(y: Any, s: Any, c: Any) -> dict[str, Any]:
     best = qk.best_operating_point(y, s, cost_fp=[1, 2], cost_fn=1.5, prevalence=0.25)
     h = qk.h_measure(y, s)
-    return best._asdict() | {"h": h, "slope": qk.charts.iso_performance_slope(c, 1, c / 8)}
+    profit = flat(churn=qk.decisions.emp_churn(y, s), credit=qk.decisions.emp_credit(y, s))
+    return best._asdict() | profit | {"h": h, "slope": qk.charts.iso_performance_slope(c, 1, c / 8)}
 
 
 def flat(**results: Any) -> dict[str, Any]:
